@@ -1,5 +1,6 @@
 import { POST_WAITS_FOR_MAIN_MS } from './action/abort.ts'
 import { cancelRun } from './action/cancel-run.ts'
+import { givenRun, startedRun } from './action/run-handle.ts'
 import type { World } from './action/world.ts'
 import { systemClock } from './clock.ts'
 import { readEvent } from './github/event.ts'
@@ -9,7 +10,7 @@ import { InputReader } from './inputs/input-reader.ts'
 import { readServiceAddress } from './inputs/service-address.ts'
 import { CANCEL_IT, failureText, RUN_WITHOUT_ID } from './report/failure-text.ts'
 import { runnerOutput } from './runner/outputs.ts'
-import { openService } from './service/open-service.ts'
+import { openService } from './service/client.ts'
 import { durationText } from './text/duration.ts'
 import { type Fragment, fragment } from './text/safe-text.ts'
 import { messageOf } from './text/untrusted.ts'
@@ -127,9 +128,8 @@ async function cancelAndLog(
   const { log, clock } = world
   try {
     const service = await open()
-    // Main may have started the run just before it was killed, and the service may not know the run yet. So a 404 is final
-    // only after a grace period, which begins now. A run that `run-id` names was known before.
-    const handle = { id: runId, knownSinceMs: isRunGiven ? undefined : clock.now() }
+    // Main may have started the run just before it was killed, so the time in which a 404 proves nothing begins now.
+    const handle = isRunGiven ? givenRun(runId) : startedRun(runId, clock.now())
     const end = await cancelRun(handle, { deadlineMs }, { ...world, service })
     switch (end.kind) {
       case 'cancelled':

@@ -13,7 +13,7 @@ import { type CommentBodyOptions, commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
 import { runnerOutput } from './runner/outputs.ts'
 import { defaultReportFolder, writeReportFiles } from './runner/report-files.ts'
-import { openService } from './service/open-service.ts'
+import { openService } from './service/client.ts'
 import { fragment, render } from './text/safe-text.ts'
 
 /** Runs the step, and returns whether it succeeded. Throws only if there is a bug. */

@@ -1,12 +1,19 @@
-import { type Failure, hasServiceEnded, isFailure, isNotFound } from '../outcome/failure.ts'
+import { type Failure, isFailure, isNotFound } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
 import type { Cancellation } from '../outcome/step-outcome.ts'
-import { backoffMs, isKeyRefused, isTransient, mayHaveBeenAccepted } from '../service/retry.ts'
-import { isNotFoundFinal, isUsableRunId, type RunHandle } from '../service/run-handle.ts'
-import type { TestService } from '../service/test-service.ts'
+import type { ServiceClient } from '../service/client.ts'
+import {
+  askedPauseMs,
+  backoffMs,
+  FailureStreak,
+  isKeyRefused,
+  isTransient,
+  mayHaveBeenAccepted,
+} from '../service/retry.ts'
 import type { RequestOptions } from '../service/transport.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortReason } from './abort.ts'
+import type { RunHandle } from './run-handle.ts'
 import type { World } from './world.ts'
 
 type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'signal' | 'log'>
@@ -19,10 +26,7 @@ export interface CancelOptions {
   readonly onRun?: ((run: Run) => void) | undefined
 }
 
-/**
- * A request gets half of the time that is left, but at least this long. If less than this is left, it gets all of it. After
- * a try, no other try begins with less than this left, because the time-out of that try would replace the real failure.
- */
+/** No request gets less time than this, and no try begins with less time left: its time-out would replace the real failure. */
 const SHORTEST_TRY_MS = 1_000
 
 /**
@@ -41,99 +45,91 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
     if (!signal.aborted || result.kind !== 'failed') return result
   }
   const never = new AbortController().signal
-  return cancel.tryUntil(abortReason(signal).cancelDeadlineMs(handle.knownSinceMs), never)
+  return cancel.tryUntil(abortReason(signal).cancelDeadlineMs(handle.learnedMs), never)
 }
 
 /** A try after which another try may succeed. */
 interface NotYet {
   readonly kind: 'not-yet'
-  /**
-   * Why the run is not known to be cancelled, for the user. If the service accepted the cancel, this is why the run could not
-   * be read. Undefined if the service accepted the cancel and no read failed.
-   */
-  readonly reason: Failure | undefined
-  /** The failure of the try's last request, whose response may ask for a pause. Undefined if that request succeeded. */
-  readonly lastFailure: Failure | undefined
+  /** Why the run is not known to be cancelled. Undefined if the service accepted the cancel, and the run still runs. */
+  readonly failure: Failure | undefined
 }
 
-/** The cancel of one run. A try may send two requests: the cancel, and one that reads the run. */
+/** The cancel of one run. A try sends the cancel. If the response leaves open what became of the run, it reads the run. */
 class Cancel {
   readonly #handle: RunHandle
-  readonly #send: NonNullable<TestService['cancel']>
+  readonly #send: NonNullable<ServiceClient['cancel']>
   readonly #options: CancelOptions
   readonly #world: CancelWorld
-  #mayHaveCancelled = false
+  readonly #streak: FailureStreak
+  /** Whether a run that is CANCELLED now may have been cancelled by this process. */
+  #mayBeOurs = false
 
-  constructor(handle: RunHandle, send: NonNullable<TestService['cancel']>, options: CancelOptions, world: CancelWorld) {
+  constructor(
+    handle: RunHandle,
+    send: NonNullable<ServiceClient['cancel']>,
+    options: CancelOptions,
+    world: CancelWorld,
+  ) {
     this.#handle = handle
     this.#send = send
     this.#options = options
     this.#world = world
+    this.#streak = new FailureStreak(world.service, world.clock)
   }
 
   /** Tries until a result is final, no time for another try is left, or the signal aborts. */
   async tryUntil(deadlineMs: number, signal: AbortSignal): Promise<CancelResult> {
     const { clock, random } = this.#world
+    // A request gets half of the time, so that a request that hangs leaves time for another try.
     const requestOptions = (): RequestOptions => {
       const leftMs = Math.max(1, deadlineMs - clock.now())
-      const wantedMs = Math.max(leftMs / 2, SHORTEST_TRY_MS)
-      return { signal, limitMs: Math.min(wantedMs, leftMs) }
+      return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
     }
-    let reason: Failure | undefined
+    let failure: Failure | undefined
     for (let tries = 1; !signal.aborted; tries++) {
       const result = await this.#try(requestOptions)
       if (result.kind !== 'not-yet') return result
-      reason = result.reason
-      const pauseMs = backoffMs(tries, result.lastFailure, random)
-      const longestPauseMs = deadlineMs - clock.now() - SHORTEST_TRY_MS
-      if (longestPauseMs <= 0) break
-      await clock.sleep(Math.min(pauseMs, longestPauseMs), signal)
+      failure = result.failure
+      const leftMs = Math.min(deadlineMs - clock.now() - SHORTEST_TRY_MS, this.#streak.leftMs)
+      if (leftMs <= 0) break
+      const pauseMs = Math.max(backoffMs(tries, random), askedPauseMs(this.#streak.last))
+      await clock.sleep(Math.min(pauseMs, leftMs), signal)
     }
-    return { kind: 'failed', failure: reason }
+    return { kind: 'failed', failure: this.#streak.atEnd(failure) }
   }
 
   async #try(options: () => RequestOptions): Promise<CancelResult | NotYet> {
-    const response = await this.#send(this.#handle.id, options())
-    if (response === true) return { kind: 'cancelled' }
+    const isListed = await this.#send(this.#handle.id, options())
+    this.#streak.onResponse(isListed)
+    if (isListed === true) return { kind: 'cancelled' }
     // The service accepted the cancel, but does not list the run.
-    if (response === false) return this.#readRun(options)
-    this.#mayHaveCancelled ||= mayHaveBeenAccepted(response)
-    if (isKeyRefused(response) || hasServiceEnded(response)) return { kind: 'failed', failure: response }
-    if (shouldReadRun(response)) return this.#readRun(options, response)
-    return { kind: 'not-yet', reason: response, lastFailure: response }
+    if (isListed === false) return this.#readRun(options)
+    this.#mayBeOurs ||= mayHaveBeenAccepted(isListed)
+    if (isKeyRefused(isListed)) return { kind: 'failed', failure: isListed }
+    // An invalid response, or a refusal, does not say whether the run has finished or exists.
+    const isOpen = isListed.kind === 'invalid-response' || (isListed.kind === 'status' && !isTransient(isListed))
+    return isOpen ? this.#readRun(options, isListed) : { kind: 'not-yet', failure: isListed }
   }
 
-  /** The response to a cancel does not say whether the run has finished or does not exist. So this reads the run. */
+  /** @param cancelFailure absent if the service accepted the cancel */
   async #readRun(options: () => RequestOptions, cancelFailure?: Failure): Promise<CancelResult | NotYet> {
     const { service, clock } = this.#world
-    const { id } = this.#handle
-    // A request's path cannot contain an unusable id.
-    if (!isUsableRunId(id)) return { kind: 'not-yet', reason: cancelFailure, lastFailure: cancelFailure }
     const sentAtMs = clock.now()
-    const run = await service.get(id, options())
+    const run = await service.get(this.#handle.id, options())
+    this.#streak.onResponse(run)
     if (isFailure(run)) {
       if (isKeyRefused(run)) return { kind: 'failed', failure: run }
-      if (isNotFound(run) && isNotFoundFinal(this.#handle, sentAtMs)) return { kind: 'not-found' }
-      return { kind: 'not-yet', reason: cancelFailure ?? run, lastFailure: run }
+      if (isNotFound(run) && sentAtMs >= this.#handle.notFoundIsFinalFromMs) return { kind: 'not-found' }
+      return { kind: 'not-yet', failure: cancelFailure ?? run }
     }
     this.#options.onRun?.(run)
-    if (!isFinished(run)) {
-      // If `cancelFailure` is undefined, the service accepted the cancel and did not list the run. That alone proves nothing,
-      // because the run may have finished before. This read shows that it had not. So if a later read shows CANCELLED, this
-      // cancel did it.
-      if (cancelFailure === undefined) this.#mayHaveCancelled = true
-      return { kind: 'not-yet', reason: cancelFailure, lastFailure: undefined }
+    if (isFinished(run)) {
+      const isOurs = this.#mayBeOurs && run.status === 'CANCELLED'
+      return isOurs ? { kind: 'cancelled' } : { kind: 'already-finished', run }
     }
-    return this.#mayHaveCancelled && run.status === 'CANCELLED'
-      ? { kind: 'cancelled' }
-      : { kind: 'already-finished', run }
+    // The service accepted the cancel of a run that had not finished. So if the run is CANCELLED later, this cancel did it.
+    if (cancelFailure === undefined) this.#mayBeOurs = true
+    return { kind: 'not-yet', failure: cancelFailure }
   }
-}
-
-/**
- * Called only if another request may succeed. After an invalid response, and after a status that is not transient, main or
- * post reads the run. After every other failure, the cancel itself is repeated.
- */
-function shouldReadRun(failure: Failure): boolean {
-  return failure.kind === 'invalid-response' || (failure.kind === 'status' && !isTransient(failure))
 }

@@ -42,11 +42,10 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
 }
 
 function setOutputs(outcome: StepOutcome, world: World): void {
-  const { conclusion, run, runId, counts } = outcome
+  const { conclusion, run, counts } = outcome
   world.setOutput('conclusion', conclusion)
   const status = statusOf(outcome)
-  // Main may have cancelled a run whose id is unusable. No output mentions such a run.
-  if (runId !== undefined && status !== undefined) world.setOutput('status', status)
+  if (status !== undefined) world.setOutput('status', status)
   if (run === undefined) return
   const durationMs = runDurationMs(run)
   if (durationMs !== undefined) world.setOutput('duration-ms', durationMs)

@@ -1,4 +1,3 @@
-import type { Failure } from '../outcome/failure.ts'
 import type { Run } from '../outcome/run.ts'
 import {
   type Cancellation,
@@ -10,12 +9,11 @@ import {
   type VerdictRules,
 } from '../outcome/step-outcome.ts'
 import { whatIsTested } from '../report/facts.ts'
-import { isUsableRunId, RUN_ID_RULE, type RunHandle } from '../service/run-handle.ts'
 import { fragment } from '../text/safe-text.ts'
-import { untrusted } from '../text/untrusted.ts'
 import { CANCEL_LIMIT_MS } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
 import { publish, type ReportSettings } from './publish.ts'
+import { givenRun, type RunHandle, startedRun } from './run-handle.ts'
 import { startRun } from './start-run.ts'
 import { type WaitSettings, waitForRun } from './wait-for-run.ts'
 import type { World } from './world.ts'
@@ -62,14 +60,13 @@ async function startAndWait(step: Step): Promise<RunFacts> {
   const { recorder, clock, signal } = world
   if (settings.runId !== undefined) {
     recorder.knowsRun(settings.runId, settings.cancelOnAbort)
-    return followRun({ id: settings.runId }, step)
+    return followRun(givenRun(settings.runId), step)
   }
 
   recorder.starting()
   const started = await startRun(settings.subject.parameters, stepBeganMs + settings.waitLimitMs, world)
   if (typeof started !== 'string') return started
-  const handle: RunHandle = { id: started, knownSinceMs: clock.now() }
-  if (!isUsableRunId(handle.id)) return cancelRunWithUnusableId(handle, world)
+  const handle = startedRun(started, clock.now())
   recorder.knowsRun(handle.id, settings.cancelOnAbort)
   // If the step was aborted during the start, `followRun` is called even if `wait` is false. Its wait ends at once, and main
   // cancels the run if `cancelOnAbort` is true.
@@ -109,21 +106,4 @@ function announceRun({ id }: RunHandle, { settings, world }: Step): string | und
     world.log.info(fragment`Run ${id} was started for ${whatIsTested(settings.subject)}${page}`)
   else if (runUrl !== undefined) world.log.info(fragment`Run ${id}${page}`)
   return runUrl
-}
-
-/** Cancels a run whose id cannot be in outputs or in the path of a request. No step could read this run. */
-async function cancelRunWithUnusableId(handle: RunHandle, world: World): Promise<RunFacts> {
-  const failure: Failure = {
-    kind: 'invalid-response',
-    expected: `a run id of ${RUN_ID_RULE}`,
-    got: untrusted(handle.id),
-  }
-  let cancellation: Cancellation = { kind: 'id-unknown' }
-  if (handle.id !== '') {
-    // Main and post cancel this run even if `cancel-on-abort` is false, because no step can wait for it.
-    world.recorder.knowsRun(handle.id, true)
-    cancellation = await cancelRun(handle, { deadlineMs: world.clock.now() + CANCEL_LIMIT_MS }, world)
-  }
-  // If the step was aborted meanwhile, the ending is still `start-failed`, because only its message contains the id.
-  return { ending: { kind: 'start-failed', failure }, cancellation }
 }

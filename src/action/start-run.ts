@@ -1,8 +1,8 @@
-import { type Failure, hasServiceEnded, msUntilServiceCountsAsEnded } from '../outcome/failure.ts'
+import type { Failure } from '../outcome/failure.ts'
 import type { StartParameters } from '../outcome/run.ts'
 import type { Cancellation, Ending } from '../outcome/step-outcome.ts'
 import { failureText } from '../report/failure-text.ts'
-import { backoffMs, mayHaveBeenAccepted, startMayRepeatForMs } from '../service/retry.ts'
+import { askedPauseMs, backoffMs, FailureStreak, mayHaveBeenAccepted, startMayRepeatForMs } from '../service/retry.ts'
 import { durationText } from '../text/duration.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortedEnding, abortReason } from './abort.ts'
@@ -18,7 +18,7 @@ interface StartWithoutId {
 type StartWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>
 
 /**
- * Starts at most one run, and returns its id as the service sent it. Main repeats the request only if the service
+ * Starts at most one run, and returns its id. Main repeats the request only if the service
  * provably did not accept it, and never after `deadlineMs`. If the step is aborted, main waits a while for a start in
  * flight, because its response contains the id.
  */
@@ -27,7 +27,8 @@ export async function startRun(
   deadlineMs: number,
   world: StartWorld,
 ): Promise<string | StartWithoutId> {
-  const { clock, random, signal } = world
+  const { service, clock, random, signal } = world
+  const streak = new FailureStreak(service, clock)
   const firstTryMs = clock.now()
   const { write, pause } = quietLog(world, { writesAtOnce: true })
   for (let tries = 1; ; tries++) {
@@ -39,15 +40,14 @@ export async function startRun(
     const cancellation = mayHaveBeenAccepted(response) ? 'id-unknown' : 'no-run'
     if (signal.aborted) return startWithoutId(abortedEnding(signal), cancellation)
 
+    streak.onResponse(response)
     const nowMs = clock.now()
-    const nextTryMs = nowMs + backoffMs(tries, response, random)
-    const latestTryMs = Math.min(
-      firstTryMs + startMayRepeatForMs(response),
-      deadlineMs,
-      nowMs + msUntilServiceCountsAsEnded(response),
-    )
-    if (hasServiceEnded(response) || nextTryMs > latestTryMs) {
-      return startWithoutId({ kind: 'start-failed', failure: response }, cancellation)
+    const leftMs = Math.min(firstTryMs + startMayRepeatForMs(response) - nowMs, streak.leftMs)
+    // The pause ends no later than this limit, so that main tries once more at that time. But the service may ask for more.
+    const nextTryMs = nowMs + Math.max(Math.min(backoffMs(tries, random), leftMs), askedPauseMs(response))
+    const latestTryMs = Math.min(nowMs + leftMs, deadlineMs)
+    if (leftMs <= 0 || nextTryMs > latestTryMs) {
+      return startWithoutId({ kind: 'start-failed', failure: streak.atEnd(response) }, cancellation)
     }
     const reason = failureText(response, 'start')
     // The pause may take minutes, because the service may ask for it.

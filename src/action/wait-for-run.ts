@@ -1,10 +1,10 @@
-import { type Failure, hasServiceEnded, isFailure, isNotFound } from '../outcome/failure.ts'
+import { type Failure, isFailure, isNotFound } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
 import type { Ending, StepFacts } from '../outcome/step-outcome.ts'
-import { backoffMs, isTransient } from '../service/retry.ts'
-import { isNotFoundFinal, type RunHandle } from '../service/run-handle.ts'
+import { askedPauseMs, backoffMs, FailureStreak, isTransient } from '../service/retry.ts'
 import { abortedEnding } from './abort.ts'
 import { progressLog } from './progress-log.ts'
+import type { RunHandle } from './run-handle.ts'
 import type { World } from './world.ts'
 
 interface WaitResult extends Pick<StepFacts, 'run'> {
@@ -22,18 +22,10 @@ export interface WaitOptions extends WaitSettings {
   readonly onStatus: (run: Run) => void
 }
 
-/** How long polls may fail without a break. */
-const FAILURE_STREAK_LIMIT_MS = 300_000
 /** The time limit of the last poll, which main sends at the deadline. */
 const LAST_POLL_LIMIT_MS = 10_000
 /** Earlier polls time out at the deadline, but each gets at least this long. */
 const SHORTEST_POLL_LIMIT_MS = 1_000
-
-/** Polls that failed without a successful poll between them. */
-interface FailureStreak {
-  readonly sinceMs: number
-  readonly polls: number
-}
 
 /** Polls the run until it is finished, a limit is exceeded, the step is aborted, or another poll cannot succeed. */
 export async function waitForRun(
@@ -49,7 +41,7 @@ export async function waitForRun(
   let deadlineMs = stepBeganMs + waitLimitMs
   let hasBegun = false
   let run: Run | undefined
-  let streak: FailureStreak | undefined
+  const streak = new FailureStreak(service, clock)
 
   const end = (ending: WaitResult['ending']): WaitResult => ({ ending, run })
   const timedOut = (failure?: Failure) =>
@@ -61,22 +53,19 @@ export async function waitForRun(
     const isLastPoll = sentAtMs >= deadlineMs
     const limitMs = isLastPoll ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadlineMs - sentAtMs)
     const response = await service.get(handle.id, { signal, limitMs })
+    streak.onResponse(response)
     let pauseMs: number
     if (isFailure(response)) {
       if (signal.aborted) return end(abortedEnding(signal))
-      streak = { sinceMs: streak?.sinceMs ?? clock.now(), polls: (streak?.polls ?? 0) + 1 }
-      const streakLeftMs = streak.sinceMs + FAILURE_STREAK_LIMIT_MS - clock.now()
-      // If this step has started the run or has read it, a request has succeeded.
-      const hasSucceededBefore = handle.knownSinceMs !== undefined || run !== undefined
-      if (streakLeftMs <= 0 || !mayStillSucceed(response, handle, sentAtMs, hasSucceededBefore)) {
-        return end({ kind: 'poll-failed', failure: response })
+      const hasResponded = handle.hasServiceResponded || run !== undefined
+      if (streak.leftMs <= 0 || !mayStillSucceed(response, handle, sentAtMs, hasResponded)) {
+        return end({ kind: 'poll-failed', failure: streak.atEnd(response) })
       }
       if (isLastPoll) return timedOut(response)
       progress.onPollFailed(response)
       // The pause ends no later than the streak's limit, so that main polls once more at that time.
-      pauseMs = Math.min(backoffMs(streak.polls, response, random), streakLeftMs)
+      pauseMs = Math.min(Math.max(backoffMs(streak.failures, random), askedPauseMs(response)), streak.leftMs)
     } else {
-      streak = undefined
       progress.onRun(response)
       if (response.rawStatus !== run?.rawStatus) onStatus(response)
       run = response
@@ -92,12 +81,10 @@ export async function waitForRun(
   }
 }
 
-function mayStillSucceed(failure: Failure, handle: RunHandle, sentAtMs: number, hasSucceededBefore: boolean): boolean {
-  if (hasServiceEnded(failure)) return false
-  // If no request has succeeded, an untrusted certificate is an error of the setup, and another poll does not
-  // help.
-  if (failure.kind === 'untrusted-certificate') return hasSucceededBefore
-  if (isNotFound(failure)) return !isNotFoundFinal(handle, sentAtMs)
+function mayStillSucceed(failure: Failure, handle: RunHandle, sentAtMs: number, hasResponded: boolean): boolean {
+  // If the service has never responded, an untrusted certificate is an error of the setup, and another poll does not help.
+  if (failure.kind === 'untrusted-certificate') return hasResponded
+  if (isNotFound(failure)) return sentAtMs < handle.notFoundIsFinalFromMs
   return isTransient(failure)
 }
 

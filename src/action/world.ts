@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Conclusion, StepOutcome } from '../outcome/step-outcome.ts'
 import type { Annotation, LogGroup } from '../report/annotations.ts'
-import type { TestService } from '../service/test-service.ts'
+import type { ServiceClient } from '../service/client.ts'
 import type { Fragment, Html } from '../text/safe-text.ts'
 
 export interface Log {
@@ -39,7 +39,7 @@ export interface World {
   readonly random: () => number
   /** Aborts with a `StepAborted` when the step is aborted from outside. */
   readonly signal: AbortSignal
-  readonly service: TestService
+  readonly service: ServiceClient
   readonly log: Log
   readonly recorder: Recorder
   /** Whether the job has ended, so that the next job may already use the runner's folders. */

@@ -1,7 +1,7 @@
 import type { WorkflowEvent } from '../github/event.ts'
 import type { Target } from '../outcome/run.ts'
+import type { ServiceAddress } from '../service/client.ts'
 import type { Proxies } from '../service/connection.ts'
-import type { ServiceAddress } from '../service/open-service.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/web-address.ts'
 import type { InputReader } from './input-reader.ts'

@@ -1,20 +1,16 @@
 import type { Untrusted } from '../text/untrusted.ts'
 
-/**
- * Why a request to the service brought no usable response. `requestId` is the response's `x-request-id`, made safe. The
- * service's operators can find the request by this id.
- */
+/** Why a request to the service brought no usable response. */
 export type Failure =
   /** No byte was sent, so the service cannot have accepted the request. */
   | {
       readonly kind: 'not-sent'
       readonly reason: string
-      /**
-       * How long this machine has refused all connections. Absent if the service is on another machine, if there is a proxy,
-       * or if the request was not sent for another reason.
-       */
-      readonly refusedForMs?: number | undefined
+      /** Whether the service's host is this machine, and this machine refused the connection. */
+      readonly isRefusedHere?: boolean | undefined
     }
+  /** A service on this machine has refused connections until main or post stopped trying. So it has ended. */
+  | { readonly kind: 'service-ended'; readonly reason: string; readonly refusedForMs: number }
   /** No byte was sent, because the certificate is not trusted. `code` is Node's code of the X.509 error. */
   | { readonly kind: 'untrusted-certificate'; readonly code: string }
   /** The request was sent, at least in part. Then the time limit passed or the connection ended. */
@@ -30,7 +26,6 @@ export type Failure =
       /** The scheme and the host of a redirect's target. */
       readonly location?: Untrusted | undefined
       readonly retryAfterMs?: number | undefined
-      readonly requestId?: Untrusted | undefined
     }
   /** A 2xx response that is not what the interface promises. */
   | {
@@ -42,7 +37,6 @@ export type Failure =
       readonly found?: string | undefined
       /** Whether the response is not JSON, so that perhaps another server sent it. */
       readonly isNotJson?: boolean | undefined
-      readonly requestId?: Untrusted | undefined
     }
   /** The request's AbortSignal ended it. */
   | { readonly kind: 'aborted' }
@@ -54,28 +48,4 @@ export function isFailure(response: unknown): response is Failure {
 /** Whether the service responded with 404. */
 export function isNotFound(failure: Failure): boolean {
   return failure.kind === 'status' && failure.status === 404
-}
-
-/**
- * If a service on this machine refuses connections for this long, it has ended. The limit is not shorter, because the
- * address may be that of a tunnel, and a tunnel that restarts may refuse connections for nearly this long.
- */
-const REFUSED_LIMIT_MS = 30_000
-
-/** How long until a service that refuses connections counts as ended. Infinity for every other failure. */
-export function msUntilServiceCountsAsEnded(failure: Failure): number {
-  const refusedForMs = failure.kind === 'not-sent' ? failure.refusedForMs : undefined
-  return refusedForMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, REFUSED_LIMIT_MS - refusedForMs)
-}
-
-/** Whether the service was on this machine and has ended. */
-export function hasServiceEnded(failure: Failure): boolean {
-  return msUntilServiceCountsAsEnded(failure) === 0
-}
-
-/** Whether two requests failed for the same reason. `requestId` and `refusedForMs` differ from request to request. */
-export function isSameFailure(one: Failure | undefined, other: Failure | undefined): boolean {
-  const reasonOf = (failure: Failure | undefined) =>
-    JSON.stringify({ ...failure, requestId: undefined, refusedForMs: undefined })
-  return reasonOf(one) === reasonOf(other)
 }

@@ -1,7 +1,6 @@
-import { type Failure, hasServiceEnded } from '../outcome/failure.ts'
+import type { Failure } from '../outcome/failure.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, quote } from '../text/safe-text.ts'
-import type { Untrusted } from '../text/untrusted.ts'
 
 /** The limit of the service's own sentences. Their end often says what to do. */
 export const SENTENCE_LIMIT_CHARS = 1_000
@@ -29,15 +28,15 @@ export function failureReason(failure: Failure): Fragment {
 function clauseOf(failure: Failure): Fragment {
   switch (failure.kind) {
     case 'not-sent':
-      if (hasServiceEnded(failure))
-        return fragment`service on this machine has ended (${failure.reason}, for ${durationText(failure.refusedForMs ?? 0)})`
       return fragment`service could not be reached (${failure.reason})`
+    case 'service-ended':
+      return fragment`service on this machine has ended (it has refused connections for ${durationText(failure.refusedForMs)}: ${failure.reason})`
     case 'untrusted-certificate':
       return fragment`service's certificate is not trusted (${failure.code})`
     case 'no-response':
       return fragment`service did not respond (${failure.reason})`
     case 'status': {
-      const { status, error, body, location, retryAfterMs, requestId } = failure
+      const { status, error, body, location, retryAfterMs } = failure
       // Not an import, because it would make each start of the action 20 ms slower.
       const name = process.getBuiltinModule('node:http').STATUS_CODES[status]
       const words = name === undefined ? String(status) : `${status} ${name}`
@@ -47,27 +46,22 @@ function clauseOf(failure: Failure): Fragment {
       const said = error === undefined ? undefined : fragment` and said ${quote(error, SENTENCE_LIMIT_CHARS)}`
       const sent = body === undefined ? fragment`` : fragment` and sent ${quote(body, EXCERPT_LIMIT_CHARS)}`
       const who = status === 407 ? fragment`proxy` : fragment`service`
-      return fragment`${who} responded with ${words}${to}${pause}${requestIdText(requestId)}${said ?? sent}`
+      return fragment`${who} responded with ${words}${to}${pause}${said ?? sent}`
     }
     case 'invalid-response':
-      return fragment`service sent an invalid response${requestIdText(failure.requestId)} (expected ${failure.expected}, got ${failure.found ?? quote(failure.got ?? '', EXCERPT_LIMIT_CHARS)})`
+      return fragment`service sent an invalid response (expected ${failure.expected}, got ${failure.found ?? quote(failure.got ?? '', EXCERPT_LIMIT_CHARS)})`
     case 'aborted':
       return fragment`request was cancelled because the step is ending`
   }
-}
-
-/** The operators of the service find the request by its id. */
-function requestIdText(requestId: Untrusted | undefined): Fragment {
-  return requestId === undefined ? fragment`` : fragment` (${'x-request-id'} ${requestId})`
 }
 
 /** What to do about the failure: one or two sentences with a space before them, or nothing. */
 export function failureAdvice(failure: Failure, request: RequestKind): Fragment {
   switch (failure.kind) {
     case 'not-sent':
-      if (hasServiceEnded(failure))
-        return fragment` Look at the log of the step that started the service, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input ${'base-url'}.`
       return fragment` Check the input ${'base-url'}, and whether this runner can reach that address. If ${'HTTPS_PROXY'} is set, check the proxy too.`
+    case 'service-ended':
+      return fragment` Look at the log of the step that started the service, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input ${'base-url'}.`
     case 'invalid-response':
       if (!failure.isNotJson) return fragment``
       return fragment` Check the path in the input ${'base-url'}, and whether a proxy responds instead of the service.`

@@ -59,8 +59,7 @@ function errorTitle({ ending, run, cancellation }: StepOutcome): Fragment {
   if (ending.kind === 'poll-failed') return fragment`Run status could not be read`
   if (run?.status === 'PASSED') return fragment`Another branch was tested`
   if (ending.kind !== 'start-failed') return fragment`Run finished with an unknown status`
-  if (cancellation.kind === 'no-run') return fragment`Run not started`
-  return cancellation.kind === 'id-unknown' ? fragment`Run may have been started` : fragment`Invalid run id`
+  return cancellation.kind === 'no-run' ? fragment`Run not started` : fragment`Run may have been started`
 }
 
 /** If a test case did not run, this says so, because `15 of 16` alone looks like one failure. */

@@ -1,4 +1,4 @@
-import { isNotFound, isSameFailure } from '../outcome/failure.ts'
+import { isNotFound } from '../outcome/failure.ts'
 import { FAILING, isFinished, type Run } from '../outcome/run.ts'
 import { type Ending, isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
@@ -130,8 +130,7 @@ function noTestsText({ success, counts }: StepOutcome): Fragment {
 
 function startFailed({ cancellation }: StepOutcome): Fragment {
   if (cancellation.kind === 'no-run') return fragment`The run could not be started`
-  if (cancellation.kind === 'id-unknown') return fragment`The start request returned no run id`
-  return fragment`The start request returned no valid run id`
+  return fragment`The start request returned no run id`
 }
 
 function sentencesOfTimeout(
@@ -172,7 +171,7 @@ function momentOfAbort(outcome: StepOutcome): Fragment {
 }
 
 /** Whether the step cancelled the run, and whether the run may still be running. Sentences, or nothing. */
-function cancellationText({ ending, cancellation, runId, subject }: StepOutcome, medium: Medium): Fragment {
+function cancellationText({ ending, cancellation, subject }: StepOutcome, medium: Medium): Fragment {
   const isRunNotFound = ending.kind === 'poll-failed' && isNotFound(ending.failure)
   switch (cancellation.kind) {
     case 'not-wanted': {
@@ -195,10 +194,10 @@ function cancellationText({ ending, cancellation, runId, subject }: StepOutcome,
     case 'failed': {
       const { failure } = cancellation
       const isJobOver = ending.kind === 'aborted' && ['RUNNER_TEMP emptied', 'log closed'].includes(ending.cause)
-      const isSaid = 'failure' in ending && isSameFailure(failure, ending.failure)
+      const isSaid = 'failure' in ending && JSON.stringify(failure) === JSON.stringify(ending.failure)
       const why = failure === undefined || isSaid ? NONE : fragment`, because ${failureReason(failure)}`
-      // Post may not run if the job is over. It may not know the run if the id is unusable.
-      const next = isJobOver || runId === undefined ? CANCEL_IT : fragment`The post step tries again to cancel the run.`
+      // Post may not run if the job is over.
+      const next = isJobOver ? CANCEL_IT : fragment`The post step tries again to cancel the run.`
       return fragment` This step could not cancel the run${why}. The run may still be running. ${next}`
     }
   }

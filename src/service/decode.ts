@@ -13,13 +13,13 @@ import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { firstLineOf, truncate, visibleText, withoutTerminalSequences } from '../text/visible-text.ts'
 import type { Redact } from './key-redaction.ts'
 
-// Decodes the JSON of the service's responses. If a field that the verdict rests on is missing or has the wrong type,
-// the response is invalid, and the message names the field. If any other field is missing or wrong, only its own cell in
-// the report is empty.
+// Decodes the JSON of the service's responses. A wrong value makes the response invalid only if the step cannot go on
+// without the right one: the id of a run, the status of a run, and what the verdict of a PASSED run rests on. Any other
+// wrong value empties only its own cell in the report.
 
 type InvalidResponseFailure = Extract<Failure, { kind: 'invalid-response' }>
 
-/** The functions of this file throw it. `createSendJson` returns its failure. */
+/** Thrown while a response is decoded. `createSendJson` returns its failure. */
 export class InvalidResponse extends Error {
   readonly failure: InvalidResponseFailure
 
@@ -30,7 +30,16 @@ export class InvalidResponse extends Error {
 }
 
 export function decodeStarted(json: unknown, name: 'runId' | 'testSuiteRunId'): string {
-  return requiredRunId(requiredObject(json, 'the response')[name], name)
+  const runId = requiredText(requiredObject(json, 'the response')[name], name)
+  return isUsableRunId(runId) ? runId : throwInvalid(`${name} to have ${RUN_ID_RULE}`, runId)
+}
+
+/** What `isUsableRunId` accepts. */
+export const RUN_ID_RULE = '1 to 256 characters: letters, digits and . _ ~ : = + / @ -'
+
+/** Whether outputs, paths and main's file can safely contain this id. URL parsing would collapse `.` and `..`. */
+export function isUsableRunId(runId: string): boolean {
+  return /^[A-Za-z0-9._~:=+/@-]{1,256}$/.test(runId) && runId !== '.' && runId !== '..'
 }
 
 export function decodeRun(json: unknown, responseText: string, redact: Redact): Run {
@@ -52,7 +61,7 @@ export function decodeRun(json: unknown, responseText: string, redact: Redact): 
   return isFinished(run) && status !== 'PASSED' ? { ...run, message: decodeMessage(message, redact) } : run
 }
 
-/** The verdict of a PASSED run rests on these fields. They may be missing or null, but not malformed. */
+/** The verdict of a PASSED run rests on these fields. They may be missing or null, but not of another type. */
 function checkVerdictFields({ branchName, results }: Record<string, unknown>): void {
   requiredText(branchName ?? '', 'branchName')
   const { testCases } = requiredObject(results ?? {}, 'results')
@@ -61,7 +70,7 @@ function checkVerdictFields({ branchName, results }: Record<string, unknown>): v
 
 export function decodeCancelled(json: unknown): string[] {
   return requiredArray(requiredObject(json, 'the response').cancelled, 'cancelled').map((entry, index) =>
-    requiredRunId(requiredObject(entry, `cancelled[${index}]`).runId, `cancelled[${index}].runId`),
+    requiredText(requiredObject(entry, `cancelled[${index}]`).runId, `cancelled[${index}].runId`),
   )
 }
 
@@ -150,10 +159,6 @@ function requiredArray(value: unknown, name: string): readonly unknown[] {
 
 function requiredText(value: unknown, name: string): string {
   return typeof value === 'string' ? value : throwInvalid(`${name} to be a string`, value)
-}
-
-function requiredRunId(value: unknown, name: string): string {
-  return Number.isSafeInteger(value) ? String(value) : requiredText(value, name)
 }
 
 function throwInvalid(expected: string, value: unknown): never {

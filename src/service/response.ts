@@ -1,11 +1,18 @@
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, isFailure } from '../outcome/failure.ts'
-import { fieldsOf, parseJson, parseKeepingNumbers } from '../text/json.ts'
+import { fieldsOf, parseJson } from '../text/json.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { InvalidResponse, shortened } from './decode.ts'
 import type { Redact } from './key-redaction.ts'
-import { requestLog } from './request-log.ts'
-import { isSuccess, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
+import {
+  isSuccess,
+  type OutgoingRequest,
+  type RequestOptions,
+  type ServiceResponse,
+  send,
+  type TransportSettings,
+} from './transport.ts'
 
 /**
  * Sends one request and decodes the JSON of a 2xx response. `decode` also gets the text of the body, without the key. It
@@ -25,50 +32,47 @@ export type SendJson = <T>(
  */
 export function createSendJson(settings: TransportSettings): SendJson {
   const prefix = settings.baseUrl.pathname.replace(/\/$/, '')
-  const logBegin = settings.debug && requestLog(settings.debug, settings)
+  const { clock, redact } = settings
   return async (method, path, body, options, decode) => {
-    const request = {
+    const request: OutgoingRequest = {
       method,
       path: `${prefix}/${path.map(encodeURIComponent).join('/')}`,
       json: body && JSON.stringify(body),
       options,
     }
-    const logEnd = logBegin?.(request)
+    const sentMs = clock.now()
     const response = await send(settings, request)
-    if (isFailure(response)) {
-      logEnd?.(response)
-      return response
-    }
+    const tookMs = Math.round(clock.now() - sentMs)
+    settings.debug?.(fragment`${method} ${redact(request.path)}: ${statusOrFailure(response)}, ${tookMs} ms`)
+    if (isFailure(response)) return response
     // undici uses a connection again one event-loop turn after its response. A request before that, such as the first
     // poll, would open another connection.
     await eventLoopTurn()
-    // Only a response to POST has an id. The id may be a number with more digits than JavaScript's numbers hold.
-    const parse = method === 'POST' ? parseKeepingNumbers : JSON.parse
-    const result = isSuccess(response.status)
-      ? decodedOrInvalid(response, () => decode(parseBody(response, parse), response.text, settings.redact))
-      : failureOfStatus(response, settings)
-    logEnd?.(isFailure(result) ? result : response)
-    return result
+    if (!isSuccess(response.status)) return failureOfStatus(response, settings)
+    try {
+      return decode(parseBody(response), response.text, redact)
+    } catch (error) {
+      if (error instanceof InvalidResponse) return error.failure
+      throw error
+    }
   }
 }
 
-function decodedOrInvalid<T>({ requestId }: ServiceResponse, decode: () => T): T | Failure {
-  try {
-    return decode()
-  } catch (error) {
-    if (error instanceof InvalidResponse) return { ...error.failure, requestId }
-    throw error
-  }
+/** For the debug log, which contains no header's value and nothing of a body. */
+function statusOrFailure(end: ServiceResponse | Failure): Fragment {
+  if ('status' in end) return fragment`status ${end.status}`
+  if ('reason' in end) return fragment`${end.kind} (${end.reason})`
+  return 'code' in end ? fragment`${end.kind} (${end.code})` : fragment`${end.kind}`
 }
 
-function parseBody({ header, text }: ServiceResponse, parse: (text: string) => unknown): unknown {
+function parseBody({ header, text }: ServiceResponse): unknown {
   const contentType = header('content-type')
   if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
     const got = shortened(text === '' ? contentType : `${contentType}: ${text}`)
     throw new InvalidResponse({ expected: 'the content type application/json', got, isNotJson: true })
   }
   try {
-    return parse(text)
+    return JSON.parse(text)
   } catch {
     const sent = text === '' ? { found: 'an empty body' } : { got: shortened(text) }
     throw new InvalidResponse({ expected: 'JSON', ...sent, isNotJson: true })
@@ -76,7 +80,7 @@ function parseBody({ header, text }: ServiceResponse, parse: (text: string) => u
 }
 
 function failureOfStatus(response: ServiceResponse, { baseUrl, clock }: TransportSettings): Failure {
-  const { status, header, text, requestId } = response
+  const { status, header, text } = response
   const { error } = fieldsOf(parseJson(text))
   const sentence = typeof error === 'string' && error.trim() !== '' ? shortened(error) : undefined
   const start = text.trimStart()
@@ -90,7 +94,6 @@ function failureOfStatus(response: ServiceResponse, { baseUrl, clock }: Transpor
     body: sentence === undefined && start !== '' ? shortened(start) : undefined,
     location: location === undefined ? undefined : untrusted(location),
     retryAfterMs: parseRetryAfter(header('retry-after'), clock),
-    requestId,
   }
 }
 

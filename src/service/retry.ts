@@ -1,6 +1,7 @@
-import { type Failure, msUntilServiceCountsAsEnded } from '../outcome/failure.ts'
+import type { Clock } from '../clock.ts'
+import { type Failure, isFailure } from '../outcome/failure.ts'
 
-// What a failure means for the next request. What reports need to know about a failure is in outcome/failure.ts.
+// What a failure means for the next request.
 
 /** Request Timeout, Too Early and Too Many Requests. They do not mean that the request is invalid. */
 const TRANSIENT_STATUSES = new Set([408, 425, 429])
@@ -41,13 +42,54 @@ const LONGEST_BACKOFF_MS = 15_000
 
 /**
  * The pause after this many failed tries. It doubles each time. Its upper half is random, so that many steps do not
- * try again at the same time. It is never shorter than the service asked for. If a service on this machine refuses
- * connections, the pause ends when it has refused them for long enough, so that main asks once more at that time.
+ * try again at the same time.
  */
-export function backoffMs(failedTries: number, failure: Failure | undefined, random: () => number): number {
-  const fullMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failedTries - 1))
-  const pauseMs = fullMs * (0.5 + random() / 2)
-  if (failure === undefined) return pauseMs
-  const askedMs = failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
-  return Math.min(Math.max(pauseMs, askedMs), msUntilServiceCountsAsEnded(failure))
+export function backoffMs(failedTries: number, random: () => number): number {
+  return Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failedTries - 1)) * (0.5 + random() / 2)
+}
+
+/** The pause that the service asks for with `Retry-After`. */
+export function askedPauseMs(failure: Failure | undefined): number {
+  return failure?.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
+}
+
+/** The failures since the last request that succeeded. When they have lasted too long, no request is repeated. */
+export class FailureStreak {
+  readonly #limitMs: number
+  readonly #clock: Pick<Clock, 'now'>
+  #failures = 0
+  #sinceMs = 0
+  #last: Failure | undefined
+
+  constructor({ failureLimitMs }: { readonly failureLimitMs: number }, clock: Pick<Clock, 'now'>) {
+    this.#limitMs = failureLimitMs
+    this.#clock = clock
+  }
+
+  /** Call this with the response to each request. */
+  onResponse(response: unknown): void {
+    this.#last = isFailure(response) ? response : undefined
+    if (this.#last === undefined) this.#failures = 0
+    else if (++this.#failures === 1) this.#sinceMs = this.#clock.now()
+  }
+
+  get failures(): number {
+    return this.#failures
+  }
+
+  /** The failure of the last request. Undefined if that request succeeded. */
+  get last(): Failure | undefined {
+    return this.#last
+  }
+
+  /** How long requests may still be repeated. */
+  get leftMs(): number {
+    return this.#failures === 0 ? Number.POSITIVE_INFINITY : this.#sinceMs + this.#limitMs - this.#clock.now()
+  }
+
+  /** The failure as the user reads it after the last try. */
+  atEnd<T extends Failure | undefined>(failure: T): T | Failure {
+    const hasEnded = failure?.kind === 'not-sent' && failure.isRefusedHere && this.leftMs <= 0
+    return hasEnded ? { kind: 'service-ended', reason: failure.reason, refusedForMs: this.#limitMs } : failure
+  }
 }

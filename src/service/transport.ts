@@ -2,8 +2,7 @@ import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import type { Failure } from '../outcome/failure.ts'
 import type { Fragment } from '../text/safe-text.ts'
-import { messageOf, type Untrusted } from '../text/untrusted.ts'
-import { visibleText } from '../text/visible-text.ts'
+import { messageOf } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'
 import type { Connections } from './connection.ts'
 import type { Redact } from './key-redaction.ts'
@@ -12,8 +11,6 @@ import type { Redact } from './key-redaction.ts'
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 export const REQUEST_LIMIT_MS = 30_000
-
-const REQUEST_ID_LIMIT_CHARS = 100
 
 export interface RequestOptions {
   readonly signal: AbortSignal
@@ -32,39 +29,9 @@ export interface TransportSettings {
   readonly redact: Redact
   readonly userAgent: string
   readonly connections: Connections
-  readonly refusals: Refusals
   readonly clock: Clock
   /** Absent if debug logging is off. */
   readonly debug?: ((message: Fragment) => void) | undefined
-}
-
-/** Since when a service on this machine has refused all connections. */
-export class Refusals {
-  readonly #isOnThisMachine: boolean
-  readonly #clock: Pick<Clock, 'now'>
-  #sinceMs: number | undefined
-
-  /** With a proxy, nobody knows who refused the connection. */
-  constructor(baseUrl: URL, hasProxy: boolean, clock: Pick<Clock, 'now'>) {
-    this.#isOnThisMachine = isLoopback(baseUrl) && !hasProxy
-    this.#clock = clock
-  }
-
-  onConnected(): void {
-    this.#sinceMs = undefined
-  }
-
-  /** Call this after each failure to connect. Returns how long the service has refused connections, if it refused this one. */
-  onError(error: Error): { readonly refusedForMs?: number } {
-    // If the host has several addresses, Node collects one error for each.
-    const errors = error instanceof AggregateError ? error.errors : [error]
-    if (!this.#isOnThisMachine || !errors.some((one) => codeOf(one) === 'ECONNREFUSED')) {
-      this.#sinceMs = undefined
-      return {}
-    }
-    this.#sinceMs ??= this.#clock.now()
-    return { refusedForMs: this.#clock.now() - this.#sinceMs }
-  }
 }
 
 export interface OutgoingRequest {
@@ -79,8 +46,6 @@ export interface ServiceResponse {
   readonly status: number
   readonly header: (name: string) => string | undefined
   readonly text: string
-  /** The response's `x-request-id`, made safe. */
-  readonly requestId: Untrusted | undefined
 }
 
 /** Sends one request once. Does not follow redirects. Never rejects. */
@@ -143,7 +108,6 @@ class Exchange implements Dispatcher.DispatchHandler {
   // undici calls this when it has made the connection, immediately before it writes the first byte.
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    this.#settings.refusals.onConnected()
     if (this.#isSettled) controller.abort(new Error('no longer wanted'))
   }
 
@@ -164,9 +128,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: Error): void {
-    const { redact, refusals } = this.#settings
+    const { redact, baseUrl } = this.#settings
     const reason = redact(reasonOf(error))
-    if (!this.#isSent) this.#end({ ...failureToConnect(error, reason), ...refusals.onError(error) })
+    if (!this.#isSent) this.#end(failureToConnect(error, reason, isLoopback(baseUrl)))
     else if (this.#status === undefined) this.#end({ kind: 'no-response', reason })
     else this.#endAsInvalid('a complete response', `${this.#bytes} bytes, then the end of the connection`)
   }
@@ -200,7 +164,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #endAsInvalid(expected: string, found: string): void {
-    this.#end({ kind: 'invalid-response', expected, found, requestId: this.#requestId() })
+    this.#end({ kind: 'invalid-response', expected, found })
   }
 
   /** Without a failure, the response is complete. A status that is not 2xx counts also if the response is incomplete. */
@@ -215,18 +179,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   #received(): ServiceResponse {
     // It also removes the byte order mark that some servers put before the text.
     const text = this.#settings.redact(new TextDecoder().decode(Buffer.concat(this.#chunks)))
-    return { status: this.#status ?? 0, header: (name) => this.#header(name), text, requestId: this.#requestId() }
+    return { status: this.#status ?? 0, header: (name) => this.#header(name), text }
   }
 
   #header(name: string): string | undefined {
     const value = this.#headers[name]
     const text = Array.isArray(value) ? value[0] : value
     return text === undefined ? undefined : this.#settings.redact(text)
-  }
-
-  #requestId(): Untrusted | undefined {
-    const id = this.#header('x-request-id')
-    return id === undefined || id.trim() === '' ? undefined : visibleText(id, REQUEST_ID_LIMIT_CHARS)
   }
 }
 
@@ -242,10 +201,14 @@ const HANDSHAKE_ERROR = /^ERR_SSL_/
 /** The words of undici's proxy agent for a refused tunnel. */
 const PROXY_WANTS_CREDENTIALS = /^Proxy response \(407\)/
 
-function failureToConnect(error: Error, reason: string): Failure {
+function failureToConnect(error: Error, reason: string, isThisMachine: boolean): Failure {
   const code = codeOf(error)
   if (CERTIFICATE_ERROR.test(code) && !HANDSHAKE_ERROR.test(code)) return { kind: 'untrusted-certificate', code }
-  return PROXY_WANTS_CREDENTIALS.test(reason) ? { kind: 'status', status: 407 } : { kind: 'not-sent', reason }
+  if (PROXY_WANTS_CREDENTIALS.test(reason)) return { kind: 'status', status: 407 }
+  // If the host has several addresses, Node collects one error for each.
+  const errors = error instanceof AggregateError ? error.errors : [error]
+  const isRefusedHere = isThisMachine && errors.some((one) => codeOf(one) === 'ECONNREFUSED')
+  return isRefusedHere ? { kind: 'not-sent', reason, isRefusedHere } : { kind: 'not-sent', reason }
 }
 
 function codeOf(error: unknown): string {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { StepAborted } from '../../src/action/abort.ts'
 import { type CancelOptions, cancelRun } from '../../src/action/cancel-run.ts'
+import { givenRun, type RunHandle, startedRun } from '../../src/action/run-handle.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
@@ -29,11 +30,10 @@ const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 const CONFLICT: Failure = { kind: 'status', status: 409 }
 
 interface Setting extends Partial<Pick<CancelOptions, 'deadlineMs'>> {
-  /** Absent if the step did not start the run. */
-  readonly knownSinceMs?: number
+  /** By default, the run that `run-id` names. */
+  readonly handle?: RunHandle
   readonly cancel: readonly Reply<boolean>[]
   readonly get?: readonly Reply<Run>[]
-  readonly runId?: string
   readonly signalAtMs?: number
   readonly signalName?: 'SIGINT' | 'SIGTERM'
 }
@@ -41,10 +41,9 @@ interface Setting extends Partial<Pick<CancelOptions, 'deadlineMs'>> {
 async function cancel({
   cancel,
   get,
-  runId = 'run-1',
   signalAtMs,
   signalName = 'SIGINT',
-  knownSinceMs,
+  handle = givenRun('run-1'),
   deadlineMs = 15_000,
 }: Setting) {
   const clock = new FakeClock()
@@ -56,7 +55,7 @@ async function cancel({
   }
   const end = await clock.run(
     cancelRun(
-      { id: runId, knownSinceMs },
+      handle,
       { deadlineMs, onRun: (run) => seen.push(run.status) },
       { ...new FakeWorld(clock, service), random: () => 0.5, signal: controller.signal },
     ),
@@ -67,7 +66,7 @@ async function cancel({
 test('a workflow without a cancel says so', async () => {
   const clock = new FakeClock()
   const world = new FakeWorld(clock, new FakeService(clock, {}))
-  expect(await cancelRun({ id: 'run-1' }, { deadlineMs: 15_000 }, world)).toEqual({ kind: 'not-supported' })
+  expect(await cancelRun(givenRun('run-1'), { deadlineMs: 15_000 }, world)).toEqual({ kind: 'not-supported' })
 })
 
 test('a cancel is complete when the service lists the run, and no request follows', async () => {
@@ -83,7 +82,7 @@ test('a cancel is complete also if a signal comes with the response, and no requ
     return true
   }
   const world = new FakeWorld(clock, Object.assign(new FakeService(clock, {}), { cancel: cancelAndSignal }))
-  expect(await cancelRun({ id: 'run-1' }, { deadlineMs: 15_000 }, world)).toEqual({ kind: 'cancelled' })
+  expect(await cancelRun(givenRun('run-1'), { deadlineMs: 15_000 }, world)).toEqual({ kind: 'cancelled' })
   expect(cancels).toBe(1)
 })
 
@@ -129,7 +128,7 @@ describe('a run that the service does not know', () => {
   })
 
   test('does not exist any more if the response after the grace period is 404', async () => {
-    const { end, endedMs } = await cancel({ ...unknown, knownSinceMs: 0, deadlineMs: 60_000 })
+    const { end, endedMs } = await cancel({ ...unknown, handle: startedRun('run-1', 0), deadlineMs: 60_000 })
     expect(end).toEqual({ kind: 'not-found' })
     expect(endedMs).toBeGreaterThanOrEqual(15_000)
   })
@@ -138,14 +137,14 @@ describe('a run that the service does not know', () => {
     const { end } = await cancel({
       cancel: [failure(NOT_FOUND), LISTED],
       get: [failure(NOT_FOUND, 16_000)],
-      knownSinceMs: 0,
+      handle: startedRun('run-1', 0),
       deadlineMs: 60_000,
     })
     expect(end).toEqual({ kind: 'cancelled' })
   })
 
   test('counts as not cancelled if the deadline comes first', async () => {
-    const { end } = await cancel({ ...unknown, knownSinceMs: 0, deadlineMs: 6_700 })
+    const { end } = await cancel({ ...unknown, handle: startedRun('run-1', 0), deadlineMs: 6_700 })
     expect(end).toEqual({ kind: 'failed', failure: NOT_FOUND })
   })
 
@@ -314,15 +313,6 @@ describe('the time for a cancel', () => {
     const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 3_600_000 }
     const inPause = await cancel({ cancel: [failure(busy), LISTED], signalAtMs: 3_000 })
     expect(inPause).toMatchObject({ end: { kind: 'cancelled' }, endedMs: 3_000, cancelsMs: [0, 3_000] })
-  })
-})
-
-describe('a run whose id cannot be part of a path', () => {
-  test('is cancelled like any other run, is never read, and is named if the service does not confirm the cancel', async () => {
-    const { end, looksMs } = await cancel({ cancel: [NOT_LISTED, LISTED], runId: '..' })
-    expect(end).toEqual({ kind: 'cancelled' })
-    expect(looksMs).toEqual([])
-    expect((await cancel({ cancel: [failure(NOT_FOUND)], runId: 'a?b' })).end.kind).toBe('failed')
   })
 })
 

@@ -203,49 +203,6 @@ describe('a start that fails', () => {
   })
 })
 
-describe('an id that cannot be used', () => {
-  test('ends the step, which cancels the run and does not set the id as an output', async () => {
-    const { outcome, requests, record, outputs, error } = await step({
-      script: { start: [response('run 1')], cancel: CANCEL },
-      cancelOnAbort: false,
-    })
-    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
-    expect(requests).toEqual(['start', 'cancel'])
-    expect(record).toEqual(['starting', 'started run 1', 'done'])
-    expect(outputs).toEqual({ conclusion: 'error' })
-    expect(error).toContain('run id of 1 to 256')
-  })
-
-  test('is in the record before main cancels the run, because main may be killed meanwhile', async () => {
-    const { world } = await step({ script: { start: [response('run 1', 100)], cancel: [response(true, 50)] } })
-    expect(world.effects.filter(({ text }) => text.startsWith('record '))).toEqual([
-      { atMs: 0, text: 'record starting' },
-      { atMs: 100, text: 'record started run 1' },
-      { atMs: 150, text: 'record done' },
-    ])
-  })
-
-  test('is left to post if the run could not be cancelled, and is named even if the step was cancelled', async () => {
-    const { record, error, endedMs } = await step({
-      script: { start: [response('run 1')], cancel: [noResponse] },
-      signalAtMs: 1_000,
-      signal: 'SIGTERM',
-    })
-    expect(record).toEqual(['starting', 'started run 1'])
-    expect(error).toMatch(/“run 1”.*may still be running/)
-    expect(endedMs).toBeLessThanOrEqual(1_000 + 2_200)
-  })
-
-  test('because it is empty leaves nothing to cancel, and the message says so', async () => {
-    const { outcome, requests, error, record } = await step({ script: { start: [response('')], cancel: CANCEL } })
-    expect(outcome.conclusion).toBe('error')
-    expect(requests).toEqual(['start'])
-    // Post warns once more.
-    expect(record).toEqual(['starting'])
-    expect(error).toContain('may have been started')
-  })
-})
-
 describe('wait: false', () => {
   test('ends the step with success once the run is started', async () => {
     const { outcome, requests, record, outputs } = await step({ script: { start: STARTED }, wait: false })

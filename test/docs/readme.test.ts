@@ -74,7 +74,7 @@ describe('what the pages name', () => {
       ['20 rows', ' = 20\n'],
       ['a response of up to 16 MiB', 'BODY_LIMIT_BYTES = 16 * 1024 * 1024'],
       ['30 s;', 'REQUEST_LIMIT_MS = 30_000'],
-      ['until failures have lasted 5 minutes', 'FAILURE_STREAK_LIMIT_MS = 300_000'],
+      ['until failures have lasted 5 minutes', 'FAILURE_LIMIT_MS = 300_000'],
       ['repeated for up to 60 s', 'return 60_000'],
       ['the response 429 | repeated for up to 5 minutes', 'return 300_000'],
       ['a fiftieth of the time waited', 'waitedMs / 50'],

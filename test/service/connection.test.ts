@@ -200,7 +200,7 @@ it.runIf(process.platform === 'linux')('trusts what the machine trusts if NODE_U
   writeFileSync(file, certificate.cert)
   const script = `
     import { systemClock } from '${new URL('../../src/clock.ts', import.meta.url)}'
-    import { openService } from '${new URL('../../src/service/open-service.ts', import.meta.url)}'
+    import { openService } from '${new URL('../../src/service/client.ts', import.meta.url)}'
     const target = { kind: 'project', id: 'p' }
     const service = await openService({ baseUrl: new URL('${origin}'), apiKey: 'k', target, proxies: {} }, systemClock)
     const response = await service.start({}, { signal: new AbortController().signal })

@@ -271,19 +271,44 @@ describe('why a test case did not pass, and where', () => {
 
 describe('the other responses', () => {
   it.each([
-    ['r-1', 'r-1'],
-    [12, '12'],
-    [Number.MAX_SAFE_INTEGER, '9007199254740991'],
-  ])('give the id %j as a text', (runId, text) => {
-    expect(decodeStarted({ runId, queue: 4 }, 'runId')).toBe(text)
-    expect(decodeStarted({ testSuiteRunId: runId, testSuiteName: 'Checkout', projectId: 'p' }, 'testSuiteRunId')).toBe(
-      text,
-    )
-    expect(decodeCancelled({ cancelled: [{ runId, was: 'QUEUED' }, { runId: 'b' }] })).toEqual([text, 'b'])
+    '7',
+    '...',
+    'A_b~c:d=e+f/g@h-i',
+    '0197c1d2-7a3e-7b55-8e1f-5f0c2a9d4e11',
+    'x'.repeat(256),
+  ])('give the id %j', (runId) => {
+    expect(decodeStarted({ runId, queue: 4 }, 'runId')).toBe(runId)
+    const suite = { testSuiteRunId: runId, testSuiteName: 'Checkout', projectId: 'p' }
+    expect(decodeStarted(suite, 'testSuiteRunId')).toBe(runId)
+    expect(decodeCancelled({ cancelled: [{ runId, was: 'QUEUED' }, { runId: 'b' }] })).toEqual([runId, 'b'])
   })
 
-  it.each([1.5, 2 ** 53, Number.POSITIVE_INFINITY])('give no id for %d, whose digits are not known', (runId) => {
-    expect(failureOf(() => decodeStarted({ runId }, 'runId'))).toMatchObject({ expected: 'runId to be a string' })
+  const UNUSABLE = [
+    '',
+    '.',
+    '..',
+    'x'.repeat(257),
+    'a b',
+    'a\n',
+    '%2e',
+    'a?b',
+    'a#b',
+    'a\\b',
+    '$(id)',
+    '`id`',
+    'é',
+    '\0',
+  ]
+  it.each(UNUSABLE)('give no id for %j, which the message shows', (runId) => {
+    expect(failureOf(() => started({ runId }))).toEqual({
+      kind: 'invalid-response',
+      expected: 'runId to have 1 to 256 characters: letters, digits and . _ ~ : = + / @ -',
+      got: JSON.stringify(runId),
+    })
+  })
+
+  it.each([7, null, {}])('give no id for %j, because an id is a string', (runId) => {
+    expect(failureOf(() => started({ runId }))).toMatchObject({ expected: 'runId to be a string' })
   })
 
   it('give the results of a suite, of which each part may be missing', () => {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/outcome/failure.ts'
-import { backoffMs, isTransient, mayHaveBeenAccepted, startMayRepeatForMs } from '../../src/service/retry.ts'
+import {
+  askedPauseMs,
+  backoffMs,
+  isTransient,
+  mayHaveBeenAccepted,
+  startMayRepeatForMs,
+} from '../../src/service/retry.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
 const status = (code: number): Failure => ({ kind: 'status', status: code })
@@ -55,15 +61,13 @@ describe('a start', () => {
 
 describe('the pause before a repetition', () => {
   it('doubles up to the longest pause, and chance shortens it by at most half', () => {
-    const pauses = (random: number) => [1, 2, 3, 4, 5, 6, 1e9].map((n) => backoffMs(n, NO_RESPONSE, () => random))
+    const pauses = (random: number) => [1, 2, 3, 4, 5, 6, 1e9].map((n) => backoffMs(n, () => random))
     expect(pauses(1)).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000])
     expect(pauses(0)).toEqual([500, 1_000, 2_000, 4_000, 7_500, 7_500, 7_500])
   })
 
-  it('is as long as the service asks, if the service asks for a longer pause', () => {
-    const asked = { ...status(503), retryAfterMs: 12_345 } as Failure
-    expect(backoffMs(1, asked, () => 1)).toBe(12_345)
-    expect(backoffMs(6, asked, () => 1)).toBe(15_000)
-    expect(backoffMs(1, status(503), () => 1)).toBe(1_000)
+  it('is as long as the service asks', () => {
+    expect(askedPauseMs({ ...status(503), retryAfterMs: 12_345 } as Failure)).toBe(12_345)
+    expect([status(503), NO_RESPONSE, undefined].map(askedPauseMs)).toEqual([0, 0, 0])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { suiteRuns } from '../../src/service/workflows.ts'
+import { suiteRuns } from '../../src/service/client.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { json, recordingServer } from '../support/recording-server.ts'
 import { failureOf, patient, senderTo } from '../support/service-requests.ts'

@@ -5,12 +5,13 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { StepAborted } from '../../src/action/abort.ts'
 import { cancelRun } from '../../src/action/cancel-run.ts'
+import { givenRun } from '../../src/action/run-handle.ts'
 import { startRun } from '../../src/action/start-run.ts'
 import { systemClock } from '../../src/clock.ts'
 import { isFailure } from '../../src/outcome/failure.ts'
+import { projectRuns } from '../../src/service/client.ts'
 import { parseRetryAfter } from '../../src/service/response.ts'
 import { REQUEST_LIMIT_MS } from '../../src/service/transport.ts'
-import { projectRuns } from '../../src/service/workflows.ts'
 import { randomRuns } from '../setup/seed.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
@@ -240,24 +241,6 @@ describe('a response', () => {
   })
 })
 
-describe('an invalid response has its x-request-id', () => {
-  const head = { 'content-type': 'application/json', 'x-request-id': 'req-1' }
-  it.each<[string, Respond]>([
-    ['if it is not JSON', (response) => response.writeHead(200, head).end('{')],
-    ['if its content type is wrong', (response) => response.writeHead(200, { ...head, 'content-type': 'a/b' }).end()],
-    ['if a field is missing', (response) => response.writeHead(200, head).end('{}')],
-    [
-      'if it is cut off',
-      (response) => response.writeHead(200, { ...head, 'content-length': 9 }).write('{}', () => response.socket?.end()),
-    ],
-    ['if it is too large', (response) => response.writeHead(200, head).end(Buffer.alloc(17 * 1024 * 1024))],
-  ])('%s', async (_, respond) => {
-    const server = await recordingServer(respond)
-    const runs = projectRuns(await senderTo(server.origin), 'p')
-    expect(await failureOf(runs.get('r', patient()))).toMatchObject({ kind: 'invalid-response', requestId: 'req-1' })
-  })
-})
-
 describe('a response with another status', () => {
   it.each([300, 302, 307])('%i is not followed', async (status) => {
     const elsewhere = await recordingServer(json({ runId: 'stolen' }))
@@ -290,16 +273,6 @@ describe('a response with another status', () => {
   ])('has the text of the error object, or else the beginning of the body (%#)', async (body, said) => {
     const { get } = await service((response) => response.writeHead(404).end(body))
     expect(await failureOf(get())).toEqual({ kind: 'status', status: 404, ...said })
-  })
-
-  it.each([
-    ['req-7f3a', 'req-7f3a'],
-    [` a\tb${'x'.repeat(200)}`, `a b${'x'.repeat(96)}…`],
-    [' ', undefined],
-  ])('and the x-request-id %j has the id %j', async (header, requestId) => {
-    const { get, post } = await service((response) => response.writeHead(500, { 'x-request-id': header }).end())
-    expect(await failureOf(get())).toEqual({ kind: 'status', status: 500, requestId })
-    expect(await failureOf(post())).toEqual({ kind: 'status', status: 500, requestId })
   })
 
   it('counts however large its body is, and the rest of the body is not read', async () => {
@@ -629,7 +602,13 @@ describe('a response that has arrived in the socket', () => {
       standStill(100)
     })
     const log = { info: () => {}, warning: () => {} }
-    const world = { service, clock, random: Math.random, log, signal: controller.signal }
+    const world = {
+      service: { ...service, failureLimitMs: 300_000 },
+      clock,
+      random: Math.random,
+      log,
+      signal: controller.signal,
+    }
     expect(await startRun({}, 1e9, world)).toBe('r-1')
   })
 
@@ -639,7 +618,13 @@ describe('a response that has arrived in the socket', () => {
       standStill(200)
     })
     const log = { info: () => {}, warning: () => {} }
-    const world = { service, clock, random: Math.random, log, signal: new AbortController().signal }
-    expect(await cancelRun({ id: 'r' }, { deadlineMs: clock.now() + 100 }, world)).toEqual({ kind: 'cancelled' })
+    const world = {
+      service: { ...service, failureLimitMs: 300_000 },
+      clock,
+      random: Math.random,
+      log,
+      signal: new AbortController().signal,
+    }
+    expect(await cancelRun(givenRun('r'), { deadlineMs: clock.now() + 100 }, world)).toEqual({ kind: 'cancelled' })
   })
 })

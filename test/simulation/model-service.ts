@@ -1,13 +1,14 @@
 import { type Failure, isFailure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
+import type { ServiceClient } from '../../src/service/client.ts'
 import { decodeRun } from '../../src/service/decode.ts'
-import type { TestService } from '../../src/service/test-service.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
 import { FakeService, type SentRequest } from '../support/fake-service.ts'
 import type { RequestTimeline } from '../support/simulated-request.ts'
 import type { NetworkOutcome, SimulationPlan } from './random-plans.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
+export const RUN_ID = 'run-7'
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 
 type Method = SentRequest['method']
@@ -44,7 +45,7 @@ export class ModelService {
     this.#clock = clock
     this.#plan = plan
     this.#emptyListsLeft = plan.emptyLists
-    if (plan.isGiven) this.runs.push({ id: plan.run.id, isGiven: true, acceptedAtMs: clock.now() })
+    if (plan.isGiven) this.runs.push({ id: RUN_ID, isGiven: true, acceptedAtMs: clock.now() })
   }
 
   /** The run that this step started or was given. */
@@ -60,14 +61,18 @@ export class ModelService {
   }
 
   /** The service as one process sees it. */
-  client(onResponse: (response: ObservedResponse) => void): TestService {
-    const service = new FakeService(this.#clock, {
-      start: () => this.#startTimeline(),
-      get: (runId) => timelineOf<Run>(this.#nextOutcome('get'), () => this.#get(runId)),
-      cancel: this.#plan.hasCancel
-        ? (runId) => timelineOf<boolean>(this.#nextOutcome('cancel'), () => this.#cancel(runId))
-        : undefined,
-    })
+  client(onResponse: (response: ObservedResponse) => void): ServiceClient {
+    const service = new FakeService(
+      this.#clock,
+      {
+        start: () => this.#startTimeline(),
+        get: (runId) => timelineOf<Run>(this.#nextOutcome('get'), () => this.#get(runId)),
+        cancel: this.#plan.hasCancel
+          ? (runId) => timelineOf<boolean>(this.#nextOutcome('cancel'), () => this.#cancel(runId))
+          : undefined,
+      },
+      this.#plan.failureLimitMs,
+    )
     const observe = async <T>(method: Method, request: Promise<T>, name: keyof ObservedResponse): Promise<T> => {
       const response = await request
       onResponse({ method, atMs: this.#clock.now(), [isFailure(response) ? 'failure' : name]: response })
@@ -75,6 +80,7 @@ export class ModelService {
     }
     const { cancel } = service
     return {
+      failureLimitMs: service.failureLimitMs,
       start: (order, options) => observe('start', service.start(order, options), 'runId'),
       get: (runId, options) => observe('get', service.get(runId, options), 'run'),
       ...(cancel && { cancel: (runId, options) => observe('cancel', cancel(runId, options), 'isListed') }),
@@ -100,11 +106,10 @@ export class ModelService {
   #startTimeline(): RequestTimeline<string> {
     const begunAtMs = this.#clock.now()
     const timeline = timelineOf(this.#nextOutcome('start'), () => {
-      const { id } = this.#plan.run
       const responseAtMs = timeline.loss === undefined ? begunAtMs + timeline.respondsAfterMs : NEVER
       this.acceptedStarts.push({ begunAtMs, responseAtMs })
-      this.runs.push({ id, isGiven: false, acceptedAtMs: this.#clock.now() })
-      return id
+      this.runs.push({ id: RUN_ID, isGiven: false, acceptedAtMs: this.#clock.now() })
+      return RUN_ID
     })
     return timeline
   }

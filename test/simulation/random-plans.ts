@@ -59,7 +59,7 @@ function outcomes(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
       weight: 1,
       arbitrary: lost({ kind: 'invalid-response', expected: 'JSON', got: untrusted('') }, fc.constant(true)),
     },
-    { weight: 1, arbitrary: refused({ kind: 'not-sent', reason: 'connect ECONNREFUSED' }) },
+    { weight: 1, arbitrary: refused({ kind: 'not-sent', reason: 'connect ECONNREFUSED', isRefusedHere: true }) },
     { weight: 1, arbitrary: refused('silence') },
     { weight: 1, arbitrary: refused({ kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }) },
     { weight: 3, arbitrary: status },
@@ -70,10 +70,6 @@ const PASSING_STATUSES = [408, 425, 429, 429, 500, 502, 503, 504]
 const CASE_STATUSES = ['PASSED', 'FAILED', 'SKIPPED', 'FLAKY', 'QUEUED', 'TIMEDOUT', 'SOMETHING']
 
 const runPlan = fc.record({
-  id: fc.oneof(
-    { weight: 20, arbitrary: fc.constant('run-7') },
-    { weight: 1, arbitrary: fc.constantFrom('run 7', '', '..', 'a?b', 'x'.repeat(300)) },
-  ),
   queuedMs: fc.oneof(fc.constant(0), someMs),
   runningMs: fc.oneof(
     { weight: 6, arbitrary: someMs },
@@ -99,6 +95,8 @@ const servicePlan = fc.record({
   isGiven: rarely,
   hasCancel: usually,
   usualMs: upTo(1_500, 1),
+  // 30 s for a service on this machine, and 5 minutes for any other service.
+  failureLimitMs: fc.constantFrom(30_000, 300_000),
   // For this long after its start, the run is not found.
   unknownToGetForMs: lagMs,
   unknownToCancelForMs: lagMs,
@@ -183,7 +181,7 @@ const anyPlan = fc
       ...rest,
       // The inputs refuse the other combinations.
       request: service.isGiven ? { ...request, wait: true } : request,
-      service: service.isGiven ? { ...service, run: { ...service.run, id: 'run-7' } } : service,
+      service,
       runner: { ...runner, signals, hasPost: !(runner.isShutdown && signals.length > 0) },
     }
   })

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { StepAborted } from '../../src/action/abort.ts'
 import { isKeyRefused, isTransient } from '../../src/service/retry.ts'
-import { isUsableRunId } from '../../src/service/run-handle.ts'
-import type { ModelRun, ModelService, ObservedResponse } from './model-service.ts'
+import { type ModelRun, type ModelService, type ObservedResponse, RUN_ID } from './model-service.ts'
 import { type SimulationPlan, simulationPlan } from './random-plans.ts'
 import { type SimulationResult, simulateStep } from './simulation.ts'
 
@@ -96,7 +95,7 @@ function isSettled(run: ModelRun, service: ModelService): boolean {
 }
 
 function isNameOf({ id }: ModelRun, message: string): boolean {
-  return message.includes(id.slice(0, 100)) && /may still be running/.test(message)
+  return message.includes(id) && /may still be running/.test(message)
 }
 
 const succeedsOnlyIfTheRunPassed: Invariant = (plan, { service, main }) => {
@@ -192,9 +191,8 @@ const concludesWhatHappened: Invariant = (plan, result) => {
       if (main.signalled !== undefined && main.signalled.atMs < waitLimitMs) violate('wait-timeout of a cancelled step')
       break
     case 'error': {
-      const isRefused = startResponse(result) !== undefined && !isUsableRunId(plan.service.run.id)
       const hasHeardFailure = main.responses.some(({ failure }) => failure !== undefined)
-      if (ofEnd !== 'error' && !isRefused && !hasHeardFailure && !main.isStartRefused) violate('error without one')
+      if (ofEnd !== 'error' && !hasHeardFailure && !main.isStartRefused) violate('error without one')
       break
     }
     case 'started':
@@ -221,9 +219,8 @@ function conclusionOf(end: string, plan: SimulationPlan): string {
   return known[end] ?? 'error'
 }
 
-const reportsTheLastStatus: Invariant = (plan, result) => {
-  // If the run's id is unusable, the run is cancelled at once, and no output mentions the run.
-  if (!exitedByItself(result) || !isUsableRunId(plan.service.run.id)) return
+const reportsTheLastStatus: Invariant = (_, result) => {
+  if (!exitedByItself(result)) return
   const { responses, outputs } = result.main
   const last = responses.findLast(({ run }) => run !== undefined)?.run?.status
   const isCancelled = responses.some(({ isListed }) => isListed)
@@ -234,10 +231,9 @@ const reportsTheLastStatus: Invariant = (plan, result) => {
 const reportsTheRunId: Invariant = (plan, result) => {
   const { main } = result
   const id = main.outputs.get('run-id')
-  const { run, isGiven } = plan.service
-  if (id !== undefined && (id !== run.id || !isUsableRunId(run.id))) violate(`the output run-id is ${id}`)
-  if (!exitedByItself(result) || id !== undefined || !isUsableRunId(run.id)) return
-  if (isGiven || startResponse(result) !== undefined) violate('the output run-id is not set')
+  if (id !== undefined && id !== RUN_ID) violate(`the output run-id is ${id}`)
+  if (!exitedByItself(result) || id !== undefined) return
+  if (plan.service.isGiven || startResponse(result) !== undefined) violate('the output run-id is not set')
 }
 
 /** If main can still learn the id, it does. */
@@ -275,8 +271,7 @@ const triesToCancelWhatItLeaves: Invariant = (plan, result) => {
 const cancelsOnlyIfItMay: Invariant = (plan, { service, main }) => {
   const { run } = service
   if (run?.cancelAcceptedAtMs === undefined) return
-  if (!plan.request.cancelOnAbort && isUsableRunId(run.id))
-    violate('a run was cancelled although cancel-on-abort is false')
+  if (!plan.request.cancelOnAbort) violate('a run was cancelled although cancel-on-abort is false')
   if (main.outputs.get('conclusion') === 'started') violate('a run was cancelled that was left to others')
 }
 
@@ -334,6 +329,7 @@ const EVENTS: Readonly<Record<string, (result: SimulationResult) => boolean>> = 
   'cancelled by post': ({ post }) => post?.responses.some(({ isListed }) => isListed) ?? false,
   'finished when main cancelled': ({ main: { responses } }) =>
     responses.some(({ method }, index) => method === 'cancel' && responses.slice(index).some(isEnd)),
+  'service ended': ({ messages }) => messages.some((text) => text.includes('service on this machine has ended')),
   'could not cancel': ({ messages }) => messages.some((text) => text.includes('could not cancel the run')),
   'id not known': ({ messages }) => messages.some((text) => text.includes('may have been started')),
   'asked by post': ({ main }) => main.signalled?.signal === 'asked by post',

@@ -9,7 +9,7 @@ import type { AbortCause } from '../../src/outcome/step-outcome.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { MemoryFile } from '../support/memory-file.ts'
-import { ModelService, type ObservedResponse } from './model-service.ts'
+import { ModelService, type ObservedResponse, RUN_ID } from './model-service.ts'
 import type { SimulationPlan } from './random-plans.ts'
 
 export interface SimulationResult {
@@ -146,7 +146,7 @@ class SimulatedMain {
           parameters: {},
           labels: [],
         },
-        runId: service.isGiven ? service.run.id : undefined,
+        runId: service.isGiven ? RUN_ID : undefined,
         showOutput: false,
         runUrlOf: () => undefined,
         reports: { summary: 'always', annotations: true },
@@ -256,6 +256,7 @@ class SimulatedMain {
       random: this.#random,
       signal: this.#controller.signal,
       service: {
+        failureLimitMs: client.failureLimitMs,
         start: (parameters, options) => this.#request(() => client.start(parameters, options)),
         get: (runId, options) => this.#request(() => client.get(runId, options)),
         ...(cancel && { cancel: (runId, options) => this.#request(() => cancel(runId, options)) }),

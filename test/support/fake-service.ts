@@ -1,6 +1,6 @@
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
-import type { TestService } from '../../src/service/test-service.ts'
+import type { ServiceClient } from '../../src/service/client.ts'
 import type { RequestOptions } from '../../src/service/transport.ts'
 import { aRun } from './builders.ts'
 import type { FakeClock } from './fake-clock.ts'
@@ -48,13 +48,15 @@ export interface SentRequest {
 }
 
 /** A service without a network. Its script has its replies. */
-export class FakeService implements TestService {
+export class FakeService implements ServiceClient {
   readonly requests: SentRequest[] = []
+  readonly failureLimitMs: number
   readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean | Failure>
   readonly #clock: FakeClock
   readonly #script: Script
 
-  constructor(clock: FakeClock, script: Script) {
+  constructor(clock: FakeClock, script: Script, failureLimitMs = 300_000) {
+    this.failureLimitMs = failureLimitMs
     this.#clock = clock
     this.#script = script
     if (script.cancel !== undefined) {

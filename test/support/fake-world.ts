@@ -1,7 +1,7 @@
 import { StepAborted } from '../../src/action/abort.ts'
 import type { Outputs, World } from '../../src/action/world.ts'
 import type { AbortCause, StepOutcome } from '../../src/outcome/step-outcome.ts'
-import type { TestService } from '../../src/service/test-service.ts'
+import type { ServiceClient } from '../../src/service/client.ts'
 import type { Fragment } from '../../src/text/safe-text.ts'
 import { render } from '../../src/text/safe-text.ts'
 import type { FakeClock } from './fake-clock.ts'
@@ -27,14 +27,14 @@ export class FakeWorld implements World {
   readonly outcomes: StepOutcome[] = []
   readonly clock: FakeClock
   readonly random: () => number
-  readonly service: TestService
+  readonly service: ServiceClient
   readonly signal: AbortSignal
   readonly #controller = new AbortController()
   readonly #options: FakeWorldOptions
   readonly log: World['log']
   readonly recorder: World['recorder']
 
-  constructor(clock: FakeClock, service: TestService, options: FakeWorldOptions = {}) {
+  constructor(clock: FakeClock, service: ServiceClient, options: FakeWorldOptions = {}) {
     this.clock = clock
     this.service = service
     this.#options = { reportFolder: '/reports', ...options }

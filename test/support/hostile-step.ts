@@ -137,15 +137,15 @@ function anyRun(text: Text, message: Text, filePath: Text): fc.Arbitrary<Run> {
 function anyFailure(text: Text): fc.Arbitrary<Failure> {
   return fc.oneof(
     fc.record({ kind: kinds('not-sent', 'no-response'), reason: text }),
+    fc.record({ kind: kinds('service-ended'), reason: text, refusedForMs: fc.constant(30_000) }),
     fc.record({ kind: kinds('untrusted-certificate'), code: text }),
     fc.record({
       kind: kinds('status'),
       status: fc.constantFrom(301, 400, 401, 403, 404, 407, 418, 500, 503),
       error: maybe(text),
       body: maybe(text),
-      requestId: maybe(text),
     }),
-    fc.record({ kind: kinds('invalid-response'), expected: text, got: text, requestId: maybe(text) }),
+    fc.record({ kind: kinds('invalid-response'), expected: text, got: text }),
     fc.record({ kind: kinds('aborted') }),
   )
 }

@@ -6,7 +6,7 @@ import { type Failure, isFailure } from '../../src/outcome/failure.ts'
 import { openConnections, type Proxies } from '../../src/service/connection.ts'
 import { keyRedaction } from '../../src/service/key-redaction.ts'
 import { createSendJson, type SendJson } from '../../src/service/response.ts'
-import { Refusals, type RequestOptions } from '../../src/service/transport.ts'
+import type { RequestOptions } from '../../src/service/transport.ts'
 import type { Fragment } from '../../src/text/safe-text.ts'
 import { FakeClock } from './fake-clock.ts'
 import type { Certificate } from './self-signed-certificate.ts'
@@ -30,7 +30,6 @@ export async function senderTo(baseUrl: string, options: SendOptions = {}): Prom
     redact: keyRedaction(apiKey),
     userAgent: 'a-test/1',
     connections,
-    refusals: new Refusals(new URL(baseUrl), proxies.httpsProxy !== undefined, clock),
     clock,
     debug,
   })

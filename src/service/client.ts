@@ -1,12 +1,69 @@
 import type { Clock } from '../clock.ts'
-import type { Run } from '../outcome/run.ts'
+import type { Failure } from '../outcome/failure.ts'
+import type { Run, StartParameters, Target } from '../outcome/run.ts'
 import { untrusted } from '../text/untrusted.ts'
+import { isLoopback } from '../text/web-address.ts'
+import { VERSION } from '../version.ts'
+import { openConnections, type Proxies } from './connection.ts'
 import { decodeCancelled, decodeRun, decodeStarted, decodeSuiteResult, decodeSuiteStatus, shortened } from './decode.ts'
-import type { SendJson } from './response.ts'
-import type { TestService } from './test-service.ts'
+import { keyRedaction } from './key-redaction.ts'
+import { createSendJson, type SendJson } from './response.ts'
+import type { RequestOptions, TransportSettings } from './transport.ts'
+
+/** The client of the test run service. If a request fails, its method returns the failure. */
+export interface ServiceClient extends Runs {
+  /** How long requests may fail without a break. Then they are not repeated any more. */
+  readonly failureLimitMs: number
+}
+
+/** The requests of one of the service's two workflows. */
+interface Runs {
+  /** Starts a run and returns its id. Sends exactly one request. */
+  start(parameters: StartParameters, options: RequestOptions): Promise<string | Failure>
+  get(runId: string, options: RequestOptions): Promise<Run | Failure>
+  /**
+   * True if the response lists the run as cancelled. False if the service accepted the cancel, but does not list the run.
+   * Absent if the workflow has no cancel.
+   */
+  readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean | Failure>
+}
+
+export interface ServiceAddress {
+  readonly baseUrl: URL
+  readonly apiKey: string
+  readonly target: Target
+  readonly proxies: Proxies
+}
+
+const FAILURE_LIMIT_MS = 300_000
+/** A service on this machine has no network between it and the step, so a failure that lasts is the service's end. */
+const LOOPBACK_FAILURE_LIMIT_MS = 30_000
+
+export async function openService(
+  address: ServiceAddress,
+  clock: Clock,
+  options: { readonly workflowRunUrl?: string | undefined; readonly debug?: TransportSettings['debug'] } = {},
+): Promise<ServiceClient> {
+  const { baseUrl, apiKey, target, proxies } = address
+  // By this address, the operators of the service find the workflow run.
+  const comment = options.workflowRunUrl === undefined ? '' : ` (${options.workflowRunUrl})`
+  const send = createSendJson({
+    baseUrl,
+    apiKey,
+    redact: keyRedaction(apiKey),
+    userAgent: `test-run-action/${VERSION}${comment}`,
+    connections: await openConnections(baseUrl.origin, proxies),
+    clock,
+    debug: options.debug,
+  })
+  return {
+    ...(target.kind === 'project' ? projectRuns(send, target.id) : suiteRuns(send, target.id, clock)),
+    failureLimitMs: isLoopback(baseUrl) ? LOOPBACK_FAILURE_LIMIT_MS : FAILURE_LIMIT_MS,
+  }
+}
 
 /** The runs of a project: the paths below /v1/projects in docs/openapi.yaml. */
-export function projectRuns(send: SendJson, projectId: string): TestService {
+export function projectRuns(send: SendJson, projectId: string): Runs {
   const runs = ['v1', 'projects', projectId, 'runs']
   return {
     start(parameters, options) {
@@ -39,7 +96,7 @@ const GOOD = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
  * The older test-suite workflow, as if it were a run of a project: the paths /v1/testSuite and /v1/testSuiteRun in
  * docs/openapi.yaml. It has no cancel.
  */
-export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): TestService {
+export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Runs {
   /** When the status was first FINISHED. A step reads only one run. */
   let finishedAtMs: number | undefined
   return {
