@@ -19,13 +19,6 @@ export interface CodeBlock {
   readonly text: string
 }
 
-export interface TableRow {
-  /** The `##` heading above it. */
-  readonly chapter: string
-  /** The `<code>`s of each cell. */
-  readonly codes: readonly (readonly string[])[]
-}
-
 export interface Link {
   readonly section: string
   readonly to: string
@@ -34,7 +27,6 @@ export interface Link {
 /** A Markdown file as a reader sees it. */
 export interface Document {
   readonly blocks: readonly CodeBlock[]
-  readonly rows: readonly TableRow[]
   /** Of links and pictures. */
   readonly links: readonly Link[]
   /** The names that a link can have after `#`. */
@@ -45,32 +37,27 @@ export interface Document {
 
 export function readDocument(path: string): Document {
   const blocks: CodeBlock[] = []
-  const rows: TableRow[] = []
   const links: Link[] = []
   const anchors = new Set<string>()
   const codes: string[] = []
-  let chapter = ''
   let section = ''
   for (const element of renderedPage(read(path)).elements) {
     const attribute = (name: string) => element.attrs.find((one) => one.name === name)?.value
     if (/^h[1-6]$/.test(element.tagName)) {
       section = textIn(element)
-      if (element.tagName === 'h2') chapter = section
       anchors.add(anchorOf(section))
     } else if (element.tagName === 'pre') {
       const [code] = element.childNodes
       const language =
         code !== undefined && 'attrs' in code ? code.attrs.find(({ name }) => name === 'class')?.value : ''
       blocks.push({ section, language: language?.replace('language-', '') ?? '', text: textIn(element) })
-    } else if (element.tagName === 'tr') {
-      rows.push({ chapter, codes: element.childNodes.filter((node) => 'tagName' in node).map(codesIn) })
     } else if (element.tagName === 'code' && !isInPre(element)) {
       codes.push(textIn(element))
     }
     const to = attribute('href') ?? attribute('src')
     if (to !== undefined) links.push({ section, to })
   }
-  return { blocks, rows, links, anchors, codes }
+  return { blocks, links, anchors, codes }
 }
 
 /** GitHub's rule for the anchors of headings. */
@@ -87,11 +74,6 @@ function textIn(node: Node): string {
   return 'childNodes' in node ? node.childNodes.map(textIn).join('') : ''
 }
 
-function codesIn(node: Node): string[] {
-  if (!('tagName' in node)) return []
-  return node.tagName === 'code' ? [textIn(node)] : node.childNodes.flatMap(codesIn)
-}
-
 function isInPre(element: DefaultTreeAdapterTypes.Element): boolean {
   return element.parentNode !== null && 'tagName' in element.parentNode && element.parentNode.tagName === 'pre'
 }
@@ -102,7 +84,7 @@ export const OWN_ACTION = /^[\w-]+\/test-run-action@(?:v1|main)$/
 export const SERVICE_ACTION = /^(\.|[\w-]+\/test-run-action)\/local-service(@(?:v1|main))?$/
 
 export interface ActionManifest {
-  readonly inputs: Readonly<Record<string, { readonly required?: boolean; readonly deprecationMessage?: string }>>
+  readonly inputs: Readonly<Record<string, { readonly required?: boolean }>>
   readonly outputs: Readonly<Record<string, unknown>>
   readonly runs: { readonly main: string; readonly post: string }
 }

@@ -74,7 +74,6 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
       expect(Object.keys(manifest.inputs)).toEqual(expect.arrayContaining(names))
       expect(names).toEqual(expect.arrayContaining(['base-url', 'api-key']))
       expect(names.filter((name) => name === 'project' || name === 'test-suite')).toHaveLength(1)
-      expect(names.filter((name) => manifest.inputs[name]?.deprecationMessage !== undefined)).toEqual([])
     }
   })
 
