@@ -22,8 +22,6 @@ export interface World {
   /** The runs are kept here. While they run, their work trees and reports lie here too. */
   readonly dataFolder: string
   readonly temporaryFolder: string
-  /** How long a container engine may take to respond. */
-  readonly responseLimitMs?: number | undefined
   readonly log: (line: string) => void
   readonly checkoutOfJob?: CheckoutOfJob | undefined
   readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
@@ -61,8 +59,8 @@ export async function startLocalService(settings: Settings, world: World): Promi
     world.dataFolder,
   )
   const store = openRunStore(world.dataFolder)
-  const { checkoutOfJob, responseLimitMs } = world
-  const shared = { env, checkoutOfJob, responseLimitMs, runExclusive: createKeyedMutex() }
+  const { checkoutOfJob } = world
+  const shared = { env, checkoutOfJob, runExclusive: createKeyedMutex() }
   const queue = createQueue(configuration, store, world, shared)
   const machine = {
     ...shared,
@@ -113,13 +111,10 @@ const FOR_REMOVAL = { concurrency: 1, runLimitMs: 0 }
  * Removes what a killed service left. The records in the data folder say what that is, so this needs no settings. Throws if
  * something is still there.
  */
-export async function removeLeft(
-  world: Pick<World, 'env' | 'dataFolder' | 'responseLimitMs' | 'log' | 'onFinished'>,
-): Promise<void> {
-  const { responseLimitMs } = world
+export async function removeLeft(world: Pick<World, 'env' | 'dataFolder' | 'log' | 'onFinished'>): Promise<void> {
   const store = openRunStore(world.dataFolder)
   try {
-    const shared = { env: personalEnvironment(world.env), responseLimitMs, runExclusive: createKeyedMutex() }
+    const shared = { env: personalEnvironment(world.env), runExclusive: createKeyedMutex() }
     await createQueue(FOR_REMOVAL, store, world, shared).recover()
     const runIds = store.findLeft().map(({ run }) => run.runId)
     if (runIds.length > 0) throw new Error(`The runs ${runIds.join(', ')} left something that could not be removed.`)

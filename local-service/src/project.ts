@@ -19,8 +19,6 @@ export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'
 
 export type ContainerSettings = NonNullable<Project['container']>
 
-export type EngineName = NonNullable<ContainerSettings['engine']>
-
 const FRAMEWORKS: readonly Framework[] = [vitest, playwright]
 export const FRAMEWORK_NAMES = ['vitest', 'playwright'] as const
 
@@ -39,7 +37,7 @@ const PROJECT = settingsObject(
           TEXT,
           v.check((image) => !image.startsWith('-'), 'must not start with "-".'),
         ),
-        engine: v.optional(v.picklist(['docker', 'podman'], mustBeShown('"docker" or "podman"'))),
+        engine: v.optional(COMMAND, ['docker']),
         options: v.optional(TEXTS, []),
       }),
     ),

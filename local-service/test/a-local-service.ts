@@ -173,6 +173,7 @@ export function testRunIn(folder: string, facts: Partial<TestRun> = {}, settings
     checkout: { kind: 'in-place', place: { root: project.folder, folder: '' } },
     selection: { frameworkProjects: [], files: [] },
     env: PLAIN_ENV,
+    personEnv: PLAIN_ENV,
     autofix: false,
     resources: resourcesOf(runId, { dataFolder: join(folder, 'data'), temporaryFolder: folder }),
     stopGraceMs: 1000,

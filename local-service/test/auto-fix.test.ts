@@ -54,7 +54,6 @@ describe('auto-fix', () => {
       ...puppetProject().command,
     ]
     const { repository, finish } = await startFixing(fix, { command })
-    await repository.git('branch', 'other')
     writeFileSync(join(repository.folder, 'uncommitted.txt'), 'by a person')
     const { status, patch } = await finish({ ...FAILING, ...body })
     expect(status).toBe('FAILED')

@@ -1,22 +1,15 @@
+import { readdirSync } from 'node:fs'
 import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, copyInto, type GitRepository, installPackages } from '../../test/support/git-repository.ts'
-import { removeResources } from '../src/runs/run-resources.ts'
-import { runTests } from '../src/runs/run-tests.ts'
-import { chooseCheckout } from '../src/workspace/checkout.ts'
-import type { RunExclusive } from '../src/workspace/keyed-mutex.ts'
-import { openRepository } from '../src/workspace/work-tree.ts'
 import {
   isAlive,
-  PLAIN_ENV,
   puppet,
   puppetProject,
   readJournal,
-  type StartedService,
   startService,
   temporaryFolder,
-  testRunIn,
   until,
   WEB_SHOP,
 } from './a-local-service.ts'
@@ -32,136 +25,119 @@ const LISTING_RUNNER = [
   'sh',
 ]
 
-async function startListing(repository: GitRepository, settings: object = {}, projectSettings: object = {}) {
-  const home = await temporaryFolder()
-  const project = {
+/** On `main` with a change that is not committed. The branch `other` has another `a.txt`, and `b.txt`. */
+async function twoBranches(): Promise<GitRepository> {
+  const repository = await aRepository({ 'a.txt': 'main' })
+  await repository.git('switch', '--quiet', 'other')
+  await repository.commit({ 'a.txt': 'other', 'b.txt': 'new' })
+  await repository.git('switch', '--quiet', 'main')
+  await repository.write({ 'a.txt': 'not committed' })
+  return repository
+}
+
+async function startListing(repository: GitRepository, projectSettings: object = {}, settings: object = {}) {
+  const data = await temporaryFolder()
+  const listing = {
     folder: repository.folder,
     framework: 'vitest',
     command: LISTING_RUNNER,
     ...projectSettings,
   } as const
-  const service = await startService(
-    { projects: { listing: project }, ...settings },
-    { dataFolder: join(home, 'data') },
-  )
-  return { service, home }
-}
-
-async function listing(service: StartedService, body: object) {
-  const run = await service.waitFor(await service.startRun(body))
-  const titles = run.results?.testCases.map(({ title }) => title)
-  return { branchName: run.branchName, status: run.status, titles, message: run.message }
+  const service = await startService({ projects: { listing }, ...settings }, { dataFolder: data })
+  const list = async (body: object) => {
+    const { branchName, status, results, message } = await service.waitFor(await service.startRun(body))
+    return { branchName, status, titles: results?.testCases.map(({ title }) => title), message }
+  }
+  return { service, list, data }
 }
 
 async function workTreesOf({ git }: GitRepository): Promise<number> {
-  return (await git('worktree', 'list', '--porcelain')).split('\n').filter((line) => line.startsWith('worktree '))
-    .length
+  const lines = (await git('worktree', 'list', '--porcelain')).split('\n')
+  return lines.filter((line) => line.startsWith('worktree ')).length
 }
 
-describe('a run for a branch', () => {
-  it("runs in a work tree with that branch's files, and takes it away again", async () => {
-    const repository = await aRepository({ 'a.txt': 'main' })
-    await repository.git('switch', '--quiet', '--create', 'feature/x')
-    await repository.commit({ 'a.txt': 'feature', 'b.txt': 'new' })
-    await repository.git('switch', '--quiet', 'main')
-    await repository.write({ 'a.txt': 'not committed', 'c.txt': 'not committed' })
-    const { service, home } = await startListing(repository)
-    expect(await listing(service, { branch: 'feature/x' })).toEqual({
-      branchName: 'feature/x',
-      status: 'PASSED',
-      titles: ['a.txt: feature', 'b.txt: new'],
-    })
-    expect(await listing(service, { branch: 'main' })).toMatchObject({ branchName: 'main', titles: ['a.txt: main'] })
-    expect(await workTreesOf(repository)).toBe(1)
-    const [data = ''] = await readdir(home)
-    expect(await readdir(join(home, data, 'runs'))).toEqual([])
-    expect(await readdir(join(home, data, 'trees'))).toEqual([])
-    expect(await repository.read('a.txt')).toBe('not committed')
-  })
-
-  it('tests the folder as it stands if no branch is requested, or the default branch if one is configured', async () => {
-    const repository = await aRepository({ 'a.txt': 'main' })
-    await repository.write({ 'a.txt': 'not committed' })
-    const { service } = await startListing(repository)
-    expect(await listing(service, {})).toMatchObject({ branchName: 'main', titles: ['a.txt: not committed'] })
+describe('a run of what is checked out', () => {
+  it('tests the folder as it stands, without a branch, for the branch by its name and for the commit by its hash', async () => {
+    const repository = await twoBranches()
+    const { list } = await startListing(repository, { setup: ['false'] })
+    const head = await repository.git('rev-parse', 'HEAD')
+    for (const [body, branchName] of [
+      [{}, 'main'],
+      [{ branch: 'main' }, 'main'],
+      [{ branch: head }, head],
+    ]) {
+      expect(await list(body as object)).toEqual({ branchName, status: 'PASSED', titles: ['a.txt: not committed'] })
+    }
     await repository.git('checkout', '--quiet', '--detach')
-    expect(await listing(service, {})).toMatchObject({ branchName: undefined, status: 'PASSED' })
-    const configured = await startListing(repository, {}, { defaultBranch: 'main' })
-    expect(await listing(configured.service, {})).toMatchObject({ branchName: 'main', titles: ['a.txt: main'] })
+    expect(await list({})).toMatchObject({ branchName: undefined, titles: ['a.txt: not committed'] })
+    expect(await workTreesOf(repository)).toBe(1)
   })
 
-  it('tests the folder as it stands if the branch is the full hash of the commit that is checked out', async () => {
+  it('is refused for the hash of another commit, and for a part of the hash', async () => {
     const repository = await aRepository({ 'a.txt': 'first' })
     const first = await repository.git('rev-parse', 'HEAD')
     const head = await repository.commit({ 'a.txt': 'second' })
-    await repository.write({ 'a.txt': 'not committed' })
     const { service } = await startListing(repository)
-    expect(await listing(service, { branch: head })).toMatchObject({
-      branchName: head,
-      titles: ['a.txt: not committed'],
-    })
     for (const branch of [first, head.slice(0, 39), head.toUpperCase()]) {
       expect(await service.start({ branch })).toMatchObject({ status: 400 })
     }
-    await repository.git('checkout', '--quiet', '--force', first)
-    expect(await service.start({ branch: head })).toMatchObject({ status: 400 })
+  })
+})
+
+describe('a run of another branch', () => {
+  it('tests the files of the branch in a work tree, which is removed with the run', async () => {
+    const repository = await twoBranches()
+    const { list, data } = await startListing(repository)
+    expect(await list({ branch: 'other' })).toEqual({
+      branchName: 'other',
+      status: 'PASSED',
+      titles: ['a.txt: other', 'b.txt: new'],
+    })
+    await until(async () => (await workTreesOf(repository)) === 1)
+    await until(() => readdirSync(join(data, 'trees')).length === 0)
+    expect(await repository.git('status', '--porcelain')).toBe('M a.txt')
   })
 
-  it('keeps to the commit that the branch was at when the run was started', async () => {
-    const repository = await aRepository({ 'a.txt': 'first' })
-    const { service } = await startListing(repository, { concurrency: 1 }, { setup: ['sh', '-c', 'sleep 0.3'] })
-    const [first, second] = [await service.startRun({ branch: 'main' }), await service.startRun({ branch: 'main' })]
-    await repository.commit({ 'a.txt': 'second' })
-    for (const runId of [first, second]) {
-      const { results } = await service.waitFor(runId ?? '')
-      expect(results?.testCases.map(({ title }) => title)).toContain('a.txt: first')
+  it('tests the default branch if one is configured and the request names none', async () => {
+    const { list } = await startListing(await twoBranches(), { defaultBranch: 'other' })
+    expect(await list({})).toMatchObject({ branchName: 'other', titles: ['a.txt: other', 'b.txt: new'] })
+  })
+
+  it('keeps to the commit that the branch had when the run was started', async () => {
+    const repository = await twoBranches()
+    const setup = ['sh', '-c', 'sleep 0.3']
+    const { service } = await startListing(repository, { setup }, { concurrency: 1 })
+    const runIds = [await service.startRun({ branch: 'other' }), await service.startRun({ branch: 'other' })]
+    await repository.git('branch', '--force', 'other', 'main')
+    for (const runId of runIds) {
+      expect((await service.waitFor(runId)).results?.testCases).toHaveLength(2)
     }
   })
 
-  it("finds a branch that only a remote has, origin's first", async () => {
-    const upstream = await aRepository({ 'a.txt': 'upstream' })
-    await upstream.git('branch', 'theirs')
+  it('finds a branch that only origin has', async () => {
+    const upstream = await twoBranches()
+    await upstream.git('branch', 'theirs', 'other')
     const repository = await aRepository({ 'a.txt': 'here' })
-    await repository.git('remote', 'add', 'another', upstream.folder)
-    await repository.git('fetch', '--quiet', 'another')
     await repository.git('remote', 'add', 'origin', upstream.folder)
-    const { service } = await startListing(repository)
-    expect(await listing(service, { branch: 'theirs' })).toMatchObject({ titles: ['a.txt: upstream'] })
-    await upstream.commit({ 'a.txt': 'newer' })
-    await upstream.git('branch', '--force', 'theirs')
     await repository.git('fetch', '--quiet', 'origin')
-    expect(await listing(service, { branch: 'theirs' })).toMatchObject({ titles: ['a.txt: newer'] })
+    const { list } = await startListing(repository)
+    expect(await list({ branch: 'theirs' })).toMatchObject({ titles: ['a.txt: other', 'b.txt: new'] })
   })
 
   it('is refused with 400 if there is no such branch, whatever else the name means to git', async () => {
-    const repository = await aRepository({ 'a.txt': 'main' })
-    await repository.commit({ 'a.txt': 'main, again' })
+    const repository = await twoBranches()
     await repository.git('tag', 'v1')
     // git keeps a remote's HEAD where it keeps the remote's branches.
     await repository.git('remote', 'add', 'origin', repository.folder)
     await repository.git('fetch', '--quiet', 'origin')
     await repository.git('remote', 'set-head', 'origin', 'main')
     const { service } = await startListing(repository)
-    const revisions = ['main~1', 'main^{/A commit}', 'main@{0}', 'HEAD', 'v1', '../tags/v1', 'refs/heads/main']
+    const revisions = ['other~1', 'other^{/A commit}', 'other@{0}', 'HEAD', 'v1', '../tags/v1', 'refs/heads/other']
     for (const branch of [...revisions, 'none', '--help', '-q', 'ma\nin', 'ma\0in', '🐙', 'b'.repeat(255)]) {
       const { status, body } = await service.start({ branch })
       expect(status, branch).toBe(400)
       expect(body.error).toMatch(/^Project "listing" has no branch ".*"?…?\. Fetch or create it in .*\.$/)
     }
-  })
-
-  it('is refused with 400 if the project is in no repository, which runs without a branch', async () => {
-    const folder = await temporaryFolder()
-    const service = await startService({ projects: { plain: puppetProject(folder) } })
-    expect(await service.start({ branch: 'main' })).toEqual({
-      status: 400,
-      body: {
-        error: expect.stringMatching(/^Project "plain" has no branch "main": its folder is in no git repository/),
-      },
-    })
-    const run = await service.waitFor(await service.startRun())
-    expect(run.status).toBe('PASSED')
-    expect(run).not.toHaveProperty('branchName')
   })
 
   it.each([
@@ -170,29 +146,37 @@ describe('a run for a branch', () => {
     ['with 500 if it is the configured one', { defaultBranch: 'gone' }, {}, 500, ''],
   ])('that does not exist is refused %s', async (_how, settings, request, status, hint) => {
     const repository = await aRepository({ 'a.txt': 'main' })
-    const { service } = await startListing(repository, {}, settings)
+    const { service } = await startListing(repository, settings)
     const error = `Project "listing" has no branch "gone". Fetch or create it in ${repository.folder}${hint}.`
     expect(await service.start(request)).toEqual({ status, body: { error } })
   })
 
+  it('is refused with 400 if the project is in no repository, which runs without a branch', async () => {
+    const service = await startService({ projects: { plain: puppetProject(await temporaryFolder()) } })
+    const error = expect.stringMatching(/^Project "plain" has no branch "main": its folder is in no git repository/)
+    expect(await service.start({ branch: 'main' })).toEqual({ status: 400, body: { error } })
+    const run = await service.waitFor(await service.startRun())
+    expect(run.status).toBe('PASSED')
+    expect(run).not.toHaveProperty('branchName')
+  })
+
   it('runs in the folder of the project within the repository, and is refused if the branch has none', async () => {
-    const repository = await aRepository({ 'a.txt': 'root' })
-    await repository.git('branch', 'before')
+    const repository = await twoBranches()
+    await repository.git('switch', '--quiet', '--create', 'shop')
     await repository.commit({ 'packages/shop/b.txt': 'shop' })
-    const { service } = await startListing(repository, {}, { folder: join(repository.folder, 'packages/shop') })
-    expect(await listing(service, { branch: 'main' })).toMatchObject({ titles: ['b.txt: shop'] })
-    expect(await service.start({ branch: 'before' })).toEqual({
-      status: 400,
-      body: { error: 'Branch "before" has no folder "packages/shop" of project "listing".' },
-    })
+    await repository.git('switch', '--quiet', '--create', 'next')
+    const { service, list } = await startListing(repository, { folder: join(repository.folder, 'packages/shop') })
+    expect(await list({ branch: 'shop' })).toMatchObject({ titles: ['b.txt: shop'] })
+    const error = 'Branch "other" has no folder "packages/shop" of project "listing".'
+    expect(await service.start({ branch: 'other' })).toEqual({ status: 400, body: { error } })
   })
 
   it('leaves no work tree when it is cancelled, even a locked one with changes in it', async () => {
     const journal = join(await temporaryFolder(), 'journal')
-    const repository = await aRepository({ 'a.txt': 'main' })
-    const setup = ['sh', '-c', 'echo changed > a.txt; echo new > b.txt; git worktree lock .']
+    const repository = await twoBranches()
+    const setup = ['sh', '-c', 'echo changed > a.txt; echo new > c.txt; git worktree lock .']
     const service = await startService({ projects: { shop: { ...puppetProject(repository.folder), setup } } })
-    const runId = await service.startRun({ branch: 'main', ...puppet({ hangs: true, journal }) })
+    const runId = await service.startRun({ branch: 'other', ...puppet({ hangs: true, journal }) })
     await until(async () => (await readJournal(journal)).length > 0)
     expect(await workTreesOf(repository)).toBe(2)
     await service.cancel(runId)
@@ -202,100 +186,63 @@ describe('a run for a branch', () => {
   })
 
   it('does not run the hooks of the repository', async () => {
-    const repository = await aRepository({ 'a.txt': 'main' })
+    const repository = await twoBranches()
     await repository.write({ '.git/hooks/post-checkout': '#!/bin/sh\ntouch hooked' })
-    await repository.git('config', 'core.fileMode', 'false')
     await chmod(join(repository.folder, '.git/hooks/post-checkout'), 0o755)
-    const { service } = await startListing(repository)
-    expect(await listing(service, { branch: 'main' })).toMatchObject({ titles: ['a.txt: main'] })
+    const { list } = await startListing(repository)
+    expect(await list({ branch: 'other' })).toMatchObject({ titles: ['a.txt: other', 'b.txt: new'] })
   })
 
   it('is set up by the command of the project, and INTERRUPTED if that fails', async () => {
-    const repository = await aRepository({ 'a.txt': 'main' })
     const setup = ['sh', '-c', 'echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt']
-    const { service } = await startListing(repository, {}, { setup })
-    expect((await listing(service, { branch: 'main' })).titles).toContain('ready.txt: done')
+    const { service, list } = await startListing(await twoBranches(), { setup })
+    expect((await list({ branch: 'other' })).titles).toContain('ready.txt: done')
     const message =
       'setup: `sh -c echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt` exited with code 1'
-    expect(await listing(service, { branch: 'main', envOverrides: { BROKEN: 'yes' } })).toMatchObject({
-      status: 'INTERRUPTED',
-      titles: [],
-      message,
-    })
+    const broken = await list({ branch: 'other', envOverrides: { BROKEN: 'yes' } })
+    expect(broken).toMatchObject({ status: 'INTERRUPTED', titles: [], message })
     expect(service.log.join('\n')).toContain(`${message}; its output:\n    | setting up`)
   })
 
   it('runs beside others for the same repository', async () => {
-    const repository = await aRepository({ 'a.txt': 'main' })
-    const { service } = await startListing(repository, { concurrency: 4 })
-    const runs = await Promise.all(Array.from({ length: 8 }, () => listing(service, { branch: 'main' })))
+    const repository = await twoBranches()
+    const { list } = await startListing(repository, {}, { concurrency: 4 })
+    const runs = await Promise.all(Array.from({ length: 8 }, () => list({ branch: 'other' })))
     expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['PASSED']))
-    expect(await workTreesOf(repository)).toBe(1)
-  })
-
-  it('makes and removes its work tree in turn with the others of the repository', async () => {
-    const repository = await aRepository({ 'a.txt': 'main' })
-    const project = { folder: repository.folder, framework: 'vitest', command: LISTING_RUNNER }
-    const run = testRunIn(await temporaryFolder(), {}, project)
-    const checkout = await chooseCheckout(run.project, 'main', await openRepository(repository.folder, PLAIN_ENV))
-    if (checkout.kind === 'refused') throw new Error(checkout.error)
-    const turns: string[] = []
-    const runExclusive: RunExclusive = async (key, task) => {
-      const before = await workTreesOf(repository)
-      const result = await task()
-      turns.push(`${key}: ${before} to ${await workTreesOf(repository)}`)
-      return result
-    }
-    const gitFolder = join(repository.folder, '.git')
-    const resources = { ...run.resources, gitFolder }
-    const inTree = { ...run, checkout, resources, runExclusive }
-    expect((await runTests(inTree, new AbortController().signal)).status).toBe('PASSED')
-    await removeResources(run.runId, resources, { runExclusive, env: PLAIN_ENV })
-    expect(turns).toEqual([`${gitFolder}: 1 to 2`, `${gitFolder}: 2 to 1`])
+    await until(async () => (await workTreesOf(repository)) === 1)
   })
 
   it('keeps its outcome if its files cannot be removed, and the log says why', async () => {
-    const repository = await aRepository({ 'a.txt': 'main' })
     // A file stands where git has its record of the work tree.
     const setup = ['sh', '-c', 'cd "$(git rev-parse --git-common-dir)" && rm -r worktrees && touch worktrees']
-    const { service } = await startListing(repository, {}, { setup })
-    expect((await listing(service, { branch: 'main' })).status).toBe('PASSED')
-    expect(service.log.join('\n')).toMatch(/could not remove its files: ENOTDIR/)
+    const { service, list } = await startListing(await twoBranches(), { setup })
+    expect((await list({ branch: 'other' })).status).toBe('PASSED')
+    await until(() => /could not remove its files: ENOTDIR/.test(service.log.join('\n')))
   })
 
-  it.each([
-    ['package.json', '{}', '{"dependencies":{}}', '["npm", "install"]'],
-    ['package-lock.json', '{}', '{"lockfileVersion":3}', '["npm", "ci"]'],
-    ['pnpm-lock.yaml', '', 'a: 1', '["pnpm", "install", "--frozen-lockfile"]'],
-    ['yarn.lock', '', 'a: 1', '["yarn", "install"]'],
-  ])('is refused without a setup if its %s is not that of the installed packages', async (file, old, updated, setup) => {
-    const repository = await aRepository({ '.gitignore': 'node_modules/\n', [file]: old })
-    await repository.git('switch', '--quiet', '--create', 'update')
-    await repository.commit({ [file]: updated })
-    await repository.git('switch', '--quiet', 'main')
-    const choose = async (branch: string, settings: object = {}) => {
-      const { project } = testRunIn(repository.folder, {}, { ...puppetProject(repository.folder), ...settings })
-      return chooseCheckout(project, branch, await openRepository(repository.folder, PLAIN_ENV))
-    }
-    // Nothing is installed: there is nothing to be mistaken about.
-    expect(await choose('update')).toMatchObject({ kind: 'work-tree' })
-    await repository.write({ 'node_modules/a/package.json': '{}' })
-    const error =
-      `Project "shop" needs a "setup" to test branch "update", such as ${setup}: its ${file} differs from the one in ` +
-      `${repository.folder}, and the tests would use the packages installed there.`
-    expect(await choose('update')).toEqual({ kind: 'refused', error })
-    expect(await choose('main')).toMatchObject({ kind: 'work-tree' })
-    expect(await choose('update', { setup: ['true'] })).toMatchObject({ kind: 'work-tree' })
-  })
-
-  it('finds the packages that are installed in the repository if the project is in a folder of it', async () => {
+  it('has links to the packages of the folder, up to the root of the repository, and changes nothing there', async () => {
     const repository = await aRepository({ '.gitignore': 'node_modules/\n' })
     await installPackages(repository.folder)
     await copyInto(join(repository.folder, 'shop'), WEB_SHOP)
     await repository.commit({})
+    await repository.git('branch', '--force', 'other')
+    const installed = await readdir(join(repository.folder, 'node_modules'))
     const service = await startService({ projects: { shop: { folder: join(repository.folder, 'shop') } } })
-    const run = await service.waitFor(await service.startRun({ branch: 'main', frameworkProjectName: 'unit' }))
-    expect(run).toMatchObject({ status: 'PASSED', branchName: 'main' })
+    const runId = await service.startRun({ branch: 'other', frameworkProjectName: 'unit' })
+    const run = await service.waitFor(runId)
+    expect(run).toMatchObject({ status: 'PASSED', branchName: 'other' })
     expect(run.results?.testCases).toHaveLength(10)
+    expect(service.log.join('\n')).toContain('with the packages that are installed in')
+    expect(await readdir(join(repository.folder, 'node_modules'))).toEqual(installed)
+  })
+
+  it('gets no links if the project has a setup, which must install the framework', async () => {
+    const repository = await aRepository({ '.gitignore': 'node_modules/\n', 'a.txt': '' })
+    await installPackages(repository.folder)
+    const projects = { shop: { folder: repository.folder, framework: 'vitest', setup: ['true'] } } as const
+    const service = await startService({ projects })
+    const { status, message } = await service.waitFor(await service.startRun({ branch: 'other' }))
+    expect(status).toBe('INTERRUPTED')
+    expect(message).toContain('vitest is not installed in the work tree, in its root. Let "setup" install it')
   })
 })

@@ -136,8 +136,8 @@ describe('a configuration', () => {
     [{ projects: { shop: { folder: '.', container: {} } } }, 'Project "shop": "container.image" is missing.'],
     [{ projects: { shop: { folder: '.', container: { image: '-v' } } } }, '"container.image" must not start with "-".'],
     [
-      { projects: { shop: { folder: '.', container: { image: 'node', engine: 'lxc' } } } },
-      'Project "shop": "container.engine" must be "docker" or "podman", got "lxc".',
+      { projects: { shop: { folder: '.', container: { image: 'node', engine: 'podman' } } } },
+      'Project "shop": "container.engine" must be a command and its arguments, such as ["npm", "ci"], got a string.',
     ],
     [{ projects: { shop: { folder: '.', node: 'nowhere' } } }, 'Project "shop": "node" is "nowhere", but there is no'],
     [{ projects: { shop: [] } }, 'Project "shop" must be an object, got an array.'],

@@ -1,225 +1,298 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { aRepository, writeFiles } from '../../test/support/git-repository.ts'
+import { promisify } from 'node:util'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { aRepository } from '../../test/support/git-repository.ts'
+import { removeContainers } from '../src/containers/container.ts'
 import {
   KEY,
+  PLAIN_ENV,
   puppet,
   puppetProject,
+  REPOSITORY,
   readJournal,
   startService,
   startServiceProcess,
   temporaryFolder,
   until,
 } from './a-local-service.ts'
-import { ENGINE_LIMIT_MS, puppetAfter, startContained, type TestEngine, useEngine } from './container-engines.ts'
 
-const PROXY = 'http://user:password@proxy.example'
+/** An engine whose images and containers lie in a temporary folder. */
+interface Engine {
+  readonly command: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  /** Calls its program. */
+  call(...args: string[]): Promise<string>
+  /** Stops it and removes its folder. */
+  stop(): Promise<void>
+}
 
-/** An environment in which the engine gives a proxy of the machine to each container, unless it is told not to. */
-async function environmentWithProxy({ name, env }: TestEngine): Promise<NodeJS.ProcessEnv> {
-  if (name === 'docker') {
-    const folder = await temporaryFolder()
-    const proxies = { default: { httpProxy: PROXY, httpsProxy: PROXY, ftpProxy: PROXY, noProxy: PROXY } }
-    await writeFile(join(folder, 'config.json'), JSON.stringify({ proxies }))
-    return { ...env, DOCKER_CONFIG: folder }
+const IMAGE = 'localhost/base:1'
+/** The image is empty, so a container gets the programs of this machine. */
+const PROGRAMS = ['/usr', '/bin', '/lib', '/lib64'].filter((folder) => existsSync(folder))
+const OPTIONS = [
+  ...['--network', 'host', '--env', 'INSIDE=a container'],
+  ...['--env', `PATH=${dirname(process.execPath)}:/usr/bin:/bin`],
+  ...[...PROGRAMS, REPOSITORY, process.execPath].flatMap((path) => ['--volume', `${path}:${path}:ro`]),
+]
+/** What the defaults of some distributions need in a container or without systemd. */
+const SIMPLEST_PODMAN = ['--runtime', 'runc', '--cgroup-manager', 'cgroupfs', '--events-backend', 'file']
+const FEW_RESOURCES = ['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=1000:1000']
+
+const ENGINES = {
+  podman: async (folder: string) => {
+    const storage = ['--root', join(folder, 'images'), '--runroot', join(folder, 'state'), '--storage-driver', 'vfs']
+    const env = { ...PLAIN_ENV, XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR }
+    const engine = (further: string[]) => tryEngine(['podman', ...storage, ...further], env, folder)
+    const { call, ...found } = await engine([]).catch(() => engine(SIMPLEST_PODMAN))
+    const stop = async () => {
+      await call('rm', '--all', '--force')
+      await call('rmi', '--all', '--force')
+    }
+    return { call, ...found, stop }
+  },
+  docker: async (folder: string) => {
+    if (process.getuid?.() !== 0) throw new Error('its daemon needs root')
+    const socket = join(folder, 'socket')
+    const args = [
+      ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
+      ...['--host', `unix://${socket}`, '--storage-driver=vfs', '--iptables=false', '--ip6tables=false'],
+      '--bridge=none',
+    ]
+    const daemon = spawn('dockerd', args, { stdio: 'ignore' })
+    let isGone = false
+    const exited = once(daemon, 'exit')
+      .catch(() => undefined)
+      .then(() => {
+        isGone = true
+      })
+    const stop = async () => {
+      daemon.kill()
+      await exited
+      // It leaves the name of a network namespace, which is a mount.
+      await promisify(execFile)('umount', [join(folder, 'exec/netns/default')]).catch(() => undefined)
+    }
+    try {
+      await until(() => existsSync(socket) || isGone)
+      const env = { ...PLAIN_ENV, DOCKER_HOST: `unix://${socket}`, DOCKER_CONFIG: folder }
+      return { ...(await tryEngine(['docker'], env, folder)), stop }
+    } catch (error) {
+      await stop()
+      throw error
+    }
+  },
+}
+
+async function tryEngine(command: readonly string[], env: NodeJS.ProcessEnv, folder: string) {
+  const [program = '', ...first] = command
+  const call = async (...args: string[]) => (await promisify(execFile)(program, [...first, ...args], { env })).stdout
+  const root = join(folder, 'root')
+  for (const name of ['etc', 'tmp', 'proc', 'sys', 'dev', ...PROGRAMS]) mkdirSync(join(root, name), { recursive: true })
+  chmodSync(join(root, 'tmp'), 0o1777)
+  const archive = join(folder, 'root.tar')
+  await promisify(execFile)('tar', ['--create', '--file', archive, '--directory', root, '.'])
+  await call('import', archive, IMAGE)
+  await call('run', '--rm', '--init', ...OPTIONS, ...FEW_RESOURCES, IMAGE, 'true')
+  return { command, env, call }
+}
+
+async function prepareEngine(name: keyof typeof ENGINES): Promise<Engine | string> {
+  if (process.platform !== 'linux') return 'no Linux'
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), `${name}-`)))
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  try {
+    const engine = await ENGINES[name](folder)
+    return { ...engine, stop: () => engine.stop().finally(remove) }
+  } catch (error) {
+    remove()
+    return (error as Error).message
   }
-  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY']
-  return { ...env, ...Object.fromEntries(names.flatMap((one) => [one, one.toLowerCase()]).map((one) => [one, PROXY])) }
 }
 
-function withOptions(engine: TestEngine, ...options: string[]): TestEngine {
-  return { ...engine, container: { ...engine.container, options: [...engine.container.options, ...options] } }
+/** The command of a project whose tests do this before the puppet runs. */
+function puppetAfter(script: string): string[] {
+  return ['sh', '-c', `${script}\nexec "$@"`, 'sh', ...puppetProject().command]
 }
 
-// What each engine does in its own way. The rest is tested in containers-isolation.test.ts, with one engine.
+const reasons: string[] = []
 
-describe.each(['docker', 'podman'] as const)("a project's container in %s", { timeout: ENGINE_LIMIT_MS }, (name) => {
-  const theEngine = useEngine([name], false)
+describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240_000 }, (name) => {
+  let engine: Engine
+  let problem: string | undefined
+  beforeAll(async () => {
+    const prepared = await prepareEngine(name)
+    if (typeof prepared !== 'string') {
+      engine = prepared
+      return prepared.stop
+    }
+    problem = `${name} does not work here: ${prepared}`
+    reasons.push(problem)
+    console.warn(`Tests of containers are skipped, because ${problem}`)
+    return undefined
+  }, 240_000)
+  beforeEach(({ skip }) => skip(problem !== undefined, problem))
 
-  it('gets the environment of the run and keeps its own, and its report is read from the outside', async () => {
-    const engine = theEngine()
-    const { service } = await startContained(engine)
-    const { envOverrides } = puppet({ tellsVariables: ['SECRET', 'CI', 'OF_THE_PERSON', 'INSIDE'], exitCode: 1 })
+  const names = async () => (await engine.call('ps', '--all', '--format', '{{.Names}}')).split('\n').filter(Boolean)
+  const container = (...options: string[]) => ({
+    image: IMAGE,
+    engine: engine.command,
+    options: [...OPTIONS, ...FEW_RESOURCES, ...options],
+  })
+
+  it('sees the folder and the variables of the run, writes as this user, and is gone with the run', async () => {
+    const folder = await temporaryFolder()
+    const project = { ...puppetProject(folder), command: puppetAfter('echo written > new.txt'), container: container() }
+    const env = { ...engine.env, OF_THE_PERSON: 'not for the tests' }
+    const service = await startService({ projects: { shop: project } }, { env })
     const SECRET = `it's "a"\n$(secret) \\ value`
-    const runId = await service.startRun({ envOverrides: { SECRET, ...envOverrides } })
-    const run = await service.waitFor(runId)
-    expect(run.status).toBe('FAILED')
+    const { envOverrides } = puppet({ tellsVariables: ['SECRET', 'CI', 'OF_THE_PERSON', 'INSIDE'], exitCode: 1 })
+    const run = await service.waitFor(await service.startRun({ envOverrides: { SECRET, ...envOverrides } }))
     expect(run.results?.testCases.map(({ title }) => title)).toEqual([
       `puppet > SECRET=${SECRET}`,
       'puppet > CI=true',
       'puppet > OF_THE_PERSON=undefined',
       'puppet > INSIDE=a container',
     ])
-    expect(run.message).toBe('vitest exited with code 1, although no test failed')
-    expect(await engine.names()).toEqual([])
+    expect(run).toMatchObject({ status: 'FAILED', message: 'vitest exited with code 1, although no test failed' })
+    const { uid, gid } = statSync(join(folder, 'new.txt'))
+    expect([uid, gid]).toEqual([process.getuid?.(), process.getgid?.()])
+    await service.close()
+    expect(await names()).toEqual([])
   })
 
-  it('gets no variable of this machine, also no proxy that the engine gives by default, but those of its options', async () => {
-    const engine = { ...theEngine(), env: await environmentWithProxy(theEngine()) }
-    const { service } = await startContained(withOptions(engine, '--env', 'HTTPS_PROXY=http://own.example'), {
-      command: puppetAfter('! env | grep -e proxy.example -e "not for the tests" || exit 3'),
-    })
-    const { envOverrides } = puppet({ tellsVariables: ['HTTPS_PROXY', 'NO_PROXY'] })
-    const run = await service.waitFor(
-      await service.startRun({ envOverrides: { NO_PROXY: 'localhost', ...envOverrides } }),
-    )
-    expect(run.status, service.log.join('\n')).toBe('PASSED')
-    const titles = ['puppet > HTTPS_PROXY=http://own.example', 'puppet > NO_PROXY=localhost']
-    expect(run.results?.testCases.map(({ title }) => title)).toEqual(titles)
-  })
-
-  it('gets every variable, also one that a shell reserves for itself', async () => {
-    const bin = await temporaryFolder()
-    await symlink('/bin/bash', join(bin, 'sh'))
-    const path = `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`
-    const engine = withOptions(theEngine(), '--volume', `${bin}:${bin}:ro`, '--env', `PATH=${path}`)
-    const { service } = await startContained(engine)
-    const names = [
-      'UID',
-      'EUID',
-      'PPID',
-      'SHELLOPTS',
-      'BASHOPTS',
-      'BASH_VERSINFO',
-      'GROUPS',
-      'SHLVL',
-      'OPTIND',
-      '_',
-      'a.b',
-    ]
-    const { envOverrides } = puppet({ tellsVariables: names })
-    const overrides = Object.fromEntries(names.map((one) => [one, `of ${one}`]))
-    const run = await service.waitFor(await service.startRun({ envOverrides: { ...overrides, ...envOverrides } }))
-    const titles = names.map((one) => `puppet > ${one}=of ${one}`)
-    expect(
-      run.results?.testCases.map(({ title }) => title),
-      service.log.join('\n'),
-    ).toEqual(titles)
-    expect(run.status).toBe('PASSED')
-  })
-
-  it('has no capability and cannot gain one, unless its options say so', async () => {
-    const has = (...lines: string[]) =>
-      puppetAfter(lines.map((line) => `grep ${line} /proc/self/status || exit 3`).join('; '))
-    const none = ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb'].map((set) => `Cap${set}:.0000000000000000`)
-    const restricted = await startContained(theEngine(), { command: has(...none, 'NoNewPrivs:.1') })
-    const own = withOptions(theEngine(), '--cap-add', 'NET_BIND_SERVICE')
-    const extended = await startContained(own, { command: has('CapBnd:.0000000000000400', 'NoNewPrivs:.1') })
-    for (const { service } of [restricted, extended]) {
-      const { status } = await service.waitFor(await service.startRun())
-      expect(status, service.log.join('\n')).toBe('PASSED')
-    }
-  })
-
-  // Only root can mount.
-  it.skipIf(process.getuid?.() !== 0)('sees and changes nothing that is mounted below the packages', async () => {
-    const { folder, write } = await aRepository({ '.gitignore': 'node_modules\n', 'a.txt': 'main' })
-    const linked = join(folder, 'node_modules/linked')
-    await write({ 'node_modules/tool/a.txt': 'installed' })
-    await mkdir(linked)
-    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', linked])
-    onTestFinished(() => void execFileSync('umount', [linked]))
-    await writeFile(join(linked, 'secret.txt'), 'secret')
+  it('tests a branch with the packages of the folder, which it cannot change', async () => {
+    const repository = await aRepository({ '.gitignore': 'node_modules\n', 'a.txt': 'other' })
+    await repository.write({ 'node_modules/tool/a.txt': 'installed', 'a.txt': 'main' })
     const command = puppetAfter(`
-      grep -q installed node_modules/tool/a.txt || exit 3
-      ! cat ${linked}/secret.txt node_modules/linked/secret.txt || exit 4
-      echo changed > ${linked}/secret.txt; echo changed > ${linked}/new; echo changed > ${folder}/node_modules/new; true`)
-    const { service } = await startContained(theEngine(), { folder, command })
-    const run = await service.waitFor(await service.startRun({ branch: 'main' }))
-    expect(await readdir(linked)).toEqual(['secret.txt'])
-    expect(await readFile(join(linked, 'secret.txt'), 'utf8')).toBe('secret')
+      grep -q other a.txt && grep -q installed node_modules/tool/a.txt && git status --short || exit 3
+      ! touch node_modules/tool/new || exit 4`)
+    const project = { ...puppetProject(repository.folder), command, container: container() }
+    const service = await startService({ projects: { shop: project } }, { env: engine.env })
+    const run = await service.waitFor(await service.startRun({ branch: 'other' }))
     expect(run.status, service.log.join('\n')).toBe('PASSED')
   })
 
-  it('is removed by the next start if the service was killed, and a cancel that was accepted counts', async () => {
-    const engine = theEngine()
+  it('is removed after a cancel and at the limit of the run, also if the tests ignore signals', async () => {
     const folder = await temporaryFolder()
-    const [config, data] = [join(folder, 'config.json'), await temporaryFolder()]
-    const container = { ...engine.container, options: [...engine.container.options, '--volume', `${folder}:${folder}`] }
-    const project = { ...puppetProject(await temporaryFolder()), container }
-    await writeFile(config, JSON.stringify({ keys: [KEY], stopGraceSeconds: 60, projects: { shop: project } }))
-    const first = startServiceProcess({ config, data, env: engine.env })
-    const client = await first.ready()
-    const runs = ['interrupted', 'cancelled'].map(async (run) => {
-      const journal = join(folder, run)
-      const runId = await client.startRun(puppet({ hangs: true, ignores: ['SIGINT'], journal }))
-      await until(async () => (await readJournal(journal)).length > 0)
-      return runId
-    })
-    const runIds = await Promise.all(runs)
-    await client.cancel(runIds[1] ?? '')
-    await first.kill()
-    expect(await engine.names()).toHaveLength(2)
-
-    const next = await startServiceProcess({ config, data, env: engine.env }).ready()
-    expect(await engine.names()).toEqual([])
-    const statuses = await Promise.all(runIds.map(async (runId) => (await next.get(runId)).body.status))
-    expect(statuses).toEqual(['INTERRUPTED', 'CANCELLED'])
+    const journal = join(folder, 'journal')
+    const project = { ...puppetProject(folder), container: container() }
+    const start = (settings: object) => startService({ projects: { shop: project }, ...settings }, { env: engine.env })
+    const hanging = puppet({ hangs: true, ignores: ['SIGINT', 'SIGTERM'], journal })
+    const [patient, hasty] = [await start({}), await start({ runLimitMinutes: 0.05 })]
+    const runId = await patient.startRun(hanging)
+    await until(async () => (await readJournal(journal)).length > 0)
+    expect(await patient.cancel(runId)).toMatchObject({ status: 200 })
+    expect(await hasty.waitFor(await hasty.startRun(hanging))).toMatchObject({ status: 'TIMEDOUT' })
+    await until(async () => (await names()).length === 0)
+    expect((await readJournal(journal)).map(({ event }) => event)).toContain('SIGINT')
   })
+
+  it('is removed by the guard if the service is killed', async () => {
+    const folder = await temporaryFolder()
+    const [config, journal] = [join(folder, 'config.json'), join(folder, 'journal')]
+    const project = { ...puppetProject(folder), container: container() }
+    await writeFile(config, JSON.stringify({ keys: [KEY], projects: { shop: project } }))
+    const service = startServiceProcess({ config, data: await temporaryFolder(), env: engine.env })
+    await (await service.ready()).startRun(puppet({ hangs: true, journal }))
+    await until(async () => (await readJournal(journal)).length > 0)
+    expect(await names()).toHaveLength(1)
+    await service.kill()
+    await until(async () => (await names()).length === 0)
+  })
+
+  it('that an earlier service left is found by its label', async () => {
+    const start = (label: string) =>
+      engine.call(
+        'run',
+        '--detach',
+        '--stop-timeout',
+        '0',
+        '--label',
+        label,
+        ...OPTIONS,
+        ...FEW_RESOURCES,
+        IMAGE,
+        'sleep',
+        '600',
+      )
+    await start('test-run-service.run=run-1')
+    const other = (await start('test-run-service.run=run-2')).trim()
+    expect(await removeContainers(engine.command, 'run-1', engine.env)).toBe(1)
+    expect((await engine.call('ps', '--all', '--quiet', '--no-trunc')).trim()).toBe(other)
+    await engine.call('rm', '--force', other)
+  })
+})
+
+it.runIf(process.env.CONTAINER_TESTS === 'required')('an engine works here, because CONTAINER_TESTS says so', () => {
+  expect(reasons.length, reasons.join('\n')).toBeLessThan(2)
+})
+
+describe("an engine's program", () => {
+  /** A run whose engine is this script. */
+  async function runWith(script: string, { setup = true } = {}) {
+    const folder = await temporaryFolder()
+    const engine = join(folder, 'engine')
+    if (setup) await writeFile(engine, `#!/bin/sh\necho "$*" >> ${folder}/calls\n${script}\n`, { mode: 0o755 })
+    const project = { ...puppetProject(folder), container: { image: 'node:24', engine: [engine, '--global'] } }
+    const service = await startService({ projects: { shop: project } })
+    const environment = { DOCKER_HOST: 'tcp://tests.example', PASSWORD: 'secret' }
+    const run = await service.waitFor(await service.startRun({ envOverrides: environment }))
+    await service.close()
+    const calls = setup ? await readFile(join(folder, 'calls'), 'utf8') : ''
+    return { folder, engine, run, calls, log: service.log.join('\n') }
+  }
 
   it.each([
+    [125, 'ENGINE could not start a container of node:24 (exit code 125)'],
     [
-      'with an option that the engine does not know',
-      { options: ['--no-such-option'] },
-      {},
-      /could not be started: \w+ could not create a container of .*; its output:[\s\S]*no-such-option/,
+      126,
+      `the image node:24 cannot run ${process.execPath}, or ${process.execPath} could not run a program (exit code 126)`,
     ],
     [
-      'without Node',
-      {},
-      { command: ['no-such-node'] },
-      /exited with code 127: the image \S+ cannot run no-such-node, or no-such-node could not run a program; its output/,
+      127,
+      `the image node:24 cannot run ${process.execPath}, or ${process.execPath} could not run a program (exit code 127)`,
     ],
-    ['whose tests are killed', {}, { command: ['sh', '-c', 'kill -KILL $$'] }, /vitest was killed by SIGKILL/],
-    ['without any program', { options: [] }, { command: ['true'] }, /could not be started: .*localhost\/base:1/],
-  ])('%s makes the run INTERRUPTED, and the log says so', async (_what, changes, settings, message) => {
-    const { service } = await startContained(theEngine(), {
-      container: { ...theEngine().container, ...changes },
-      ...settings,
+  ])('that exits with %i makes the run INTERRUPTED', async (code, reason) => {
+    const { run, engine } = await runWith(`test "$2" = run && exit ${code}; exit 0`)
+    expect(run.status).toBe('INTERRUPTED')
+    expect(run.message).toBe(`vitest could not be started: ${reason.replace('ENGINE', engine)}`)
+  })
+
+  it('that does not exist makes the run INTERRUPTED, and leaves nothing to remove', async () => {
+    const { run, engine, log } = await runWith('', { setup: false })
+    expect(run).toMatchObject({
+      status: 'INTERRUPTED',
+      message: `vitest could not be started: there is no program ${engine}`,
     })
-    const run = await service.waitFor(await service.startRun())
-    expect(run.status, service.log.join('\n')).toBe('INTERRUPTED')
-    expect(service.log.join('\n')).toMatch(message)
-    expect(service.log.join('\n')).toContain(run.message)
+    expect(log).not.toContain('could not remove')
   })
 
-  it('that is cancelled while the engine creates it is never left', async () => {
-    const engine = theEngine()
-    const folder = await temporaryFolder()
-    const [bin, creating, proceed] = [join(folder, 'bin'), join(folder, 'creating'), join(folder, 'proceed')]
-    // Docker's daemon gets the request while it does not respond; Podman has none, so its client waits.
-    const { daemonId } = engine
-    const freeze = daemonId === undefined ? ':' : `kill -STOP ${daemonId}`
-    const wait = daemonId === undefined ? `until test -e ${proceed}; do sleep 0.05; done` : ':'
-    const script = `#!/bin/sh
-      if test "$1" = create; then ${freeze}; touch ${creating}; ${wait}; fi
-      PATH=\${PATH#*:}
-      exec ${engine.name} "$@"`
-    await writeFiles(bin, { [engine.name]: script })
-    await chmod(join(bin, engine.name), 0o755)
-    const env = { ...engine.env, PATH: `${bin}:${engine.env.PATH}` }
-    const projects = { shop: { ...puppetProject(folder), container: engine.container } }
-    const service = await startService({ projects }, { env })
-    const runId = await service.startRun(puppet({ hangs: true }))
-    await until(() => existsSync(creating))
-    await service.cancel(runId)
-    if (daemonId !== undefined) process.kill(daemonId, 'SIGCONT')
-    await writeFile(proceed, '')
-    expect(await service.waitFor(runId)).toMatchObject({ status: 'CANCELLED' })
-    expect(await engine.names()).toEqual([])
+  it('gets the values of variables in its environment, but for those that it reads itself', async () => {
+    const script = 'test "$2" = run && test "$PASSWORD" = secret && test -z "$DOCKER_HOST" && exit 1; exit 0'
+    const { run, calls } = await runWith(script)
+    expect(run.message).toContain('vitest exited with code 1')
+    expect(calls).toContain(' --env PASSWORD ')
+    expect(calls).toContain(' --env DOCKER_HOST=tcp://tests.example ')
+    expect(calls).toContain(` --user ${process.getuid?.()}:${process.getgid?.()} `)
   })
 
-  it('is stopped at once by SIGINT if the program in it has no handler, and keeps no log', async () => {
-    const command = ['sh', '-c', 'touch "$BEGUN"; exec sleep 600']
-    const { service, outside } = await startContained(theEngine(), { command }, { stopGraceSeconds: 600 })
-    const runId = await service.startRun({ envOverrides: { BEGUN: join(outside, 'begun') } })
-    await until(() => existsSync(join(outside, 'begun')))
-    const driver = await theEngine().call('inspect', '--format', '{{.HostConfig.LogConfig.Type}}', `test-run-${runId}`)
-    expect(driver.trim()).toBe('none')
-    await service.cancel(runId)
-    expect(await service.waitFor(runId)).toMatchObject({ status: 'CANCELLED' })
+  it('that responds with an error at the end is named in the log, and the next start tries again', async () => {
+    const { log, run } = await runWith('test "$2" = ps && { echo "no daemon" >&2; exit 1; }; exit 1')
+    expect(run.status).toBe('FAILED')
+    expect(log).toMatch(/could not remove its files: a container may be left, because ".*engine ps" failed: no daemon/)
+  })
+
+  it('is called until it lists no container of the run, because it may be removing one itself', async () => {
+    const script = `case "$2" in
+      ps) test "$(grep -c "global ps" "$(dirname "$0")/calls")" -ge 3 || echo id;;
+      *) exit 1;;
+    esac`
+    const { calls, log } = await runWith(script)
+    expect(calls.match(/global rm --force --volumes id/g)).toHaveLength(2)
+    expect(log).not.toContain('could not remove')
   })
 })

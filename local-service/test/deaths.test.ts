@@ -79,7 +79,7 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     const projects = { shop: { folder: repository.folder, framework: 'vitest', command: ['true'] } }
     await writeFile(config, JSON.stringify({ keys: [KEY], projects }))
     const first = startServiceProcess({ config, data, env: { TMPDIR: home } })
-    const runId = await (await first.ready()).startRun({ branch: 'main' })
+    const runId = await (await first.ready()).startRun({ branch: 'other' })
     const pids = await pidsIn(reached)
     await first.kill()
     expect(await entriesIn(join(repository.folder, '.git/worktrees'))).toEqual([runId])
@@ -124,7 +124,7 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
       }
       const firstIsStarted = Promise.withResolvers<void>()
       const startOne = async ({ kind, inWorkTree }: PlannedRun, index: number) => {
-        const body = { envOverrides: { KIND: kind }, ...(inWorkTree ? { branch: 'main' } : {}) }
+        const body = { envOverrides: { KIND: kind }, ...(inWorkTree ? { branch: 'other' } : {}) }
         // Runs of the folder itself are RUNNING one after the other. So the first run must not be queued behind one that hangs.
         if (index > 0) await firstIsStarted.promise
         const runId = await client.startRun(body).finally(() => firstIsStarted.resolve())

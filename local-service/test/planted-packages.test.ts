@@ -41,6 +41,6 @@ describe('packages above the tested tree', () => {
       return join(folder, 'packages/shop')
     })
     await expectNotExecuted(service, {})
-    await expectNotExecuted(service, { branch: 'main' })
+    await expectNotExecuted(service, { branch: 'other' })
   })
 })

@@ -138,7 +138,7 @@ describe('a run of a Playwright Test project', () => {
     const written = ['junit.xml', 'playwright-report/index.html', 'test-results/a-fails/trace.txt']
     const found = () => written.filter((file) => existsSync(join(folder, file)))
     const testCase = { title: 'fails', status: 'FAILED', message: 'Error: here', filePath: 'a.spec.ts', line: 4 }
-    const ofBranch = await service.waitFor(await service.startRun({ branch: 'main' }))
+    const ofBranch = await service.waitFor(await service.startRun({ branch: 'other' }))
     expect([ofBranch.results?.testCases, found()]).toMatchObject([[testCase], []])
     const inPlace = await service.waitFor(await service.startRun())
     expect([inPlace.results?.testCases, found()]).toMatchObject([[testCase], written])

@@ -14,7 +14,7 @@ async function leaveRun(engineScript: string) {
   await writeFile(join(folder, 'docker'), `#!/bin/sh\n${engineScript}\n`, { mode: 0o755 })
   const store = openRunStore(join(folder, 'data'))
   const options = { dataFolder: store.folder, temporaryFolder: folder, gitFolder: join(folder, 'removed/.git') }
-  const resources = resourcesOf('run-1', { ...options, engine: 'docker' })
+  const resources = resourcesOf('run-1', { ...options, engine: ['docker'] })
   for (const path of [resources.tree, resources.outputFolder]) await mkdir(path, { recursive: true })
   const run: Run = { runId: 'run-1', projectId: 'shop', phase: { status: 'RUNNING', startedAt: 'now' } }
   store.save(run, resources)
@@ -42,6 +42,8 @@ it('what a killed service left is removed, without its settings', async () => {
 it('if something cannot be removed, the removal says of which run, and the rest is removed', async () => {
   const { world, resources, log } = await leaveRun('echo no daemon >&2; exit 1')
   await expect(removeLeft(world)).rejects.toThrow('The runs run-1 left something that could not be removed.')
-  expect(log.join('\n')).toContain('run run-1: could not remove its files: docker: no daemon')
+  expect(log.join('\n')).toContain(
+    'run run-1: could not remove its files: a container may be left, because "docker ps" failed: no daemon',
+  )
   expect(existsSync(resources.tree)).toBe(false)
 })

@@ -14,7 +14,6 @@ import {
   testRunIn,
   until,
 } from './a-local-service.ts'
-import { ENGINE_LIMIT_MS, startContained, useEngine } from './container-engines.ts'
 
 const REPORT = '{"event":"finished","tests":[{"path":["passes"],"state":"passed"}]}'
 const REPORTING = `echo '${REPORT}' > "$LOCAL_SERVICE_REPORT_FILE"`
@@ -66,7 +65,7 @@ describe('the output of a run', () => {
     const script = 'echo "says $1"; exit 1'
     const project = { ...scripted(folder, script), command: ['sh', '-c', script, 'sh'], setup: ['echo', 'sets up'] }
     const service = await startService({ outputs, projects: { shop: project } })
-    const runId = await service.startRun({ branch: 'main', frameworkProjectName: 'nope' })
+    const runId = await service.startRun({ branch: 'other', frameworkProjectName: 'nope' })
     expect(await service.waitFor(runId)).toMatchObject({ status: 'FAILED' })
     expect(readFileSync(join(outputs, runId, 'output.txt'), 'utf8')).toBe('sets up\nsays run\n')
   })
@@ -141,7 +140,7 @@ describe('the files that a framework wrote to its output folder', () => {
     const { folder } = await aRepository({ 'a.spec.js': '' })
     const outputs = await temporaryFolder()
     const service = await startService({ outputs, projects: { shop: { folder, ...tracing(LINKS) } } })
-    const { status, found, read } = await runTracing(service, outputs, { branch: 'main' })
+    const { status, found, read } = await runTracing(service, outputs, { branch: 'other' })
     expect([status, found, read('files/pays/trace.zip')]).toEqual(['PASSED', KEPT, 'zipped\n'])
     expect(service.log.join('\n')).not.toContain('could not')
   })
@@ -151,26 +150,8 @@ describe('the files that a framework wrote to its output folder', () => {
     const outputs = await temporaryFolder()
     const spoil = `touch "${outputs}/$LOCAL_SERVICE_RUN_ID/files"`
     const service = await startService({ outputs, projects: { shop: { folder, ...tracing(spoil) } } })
-    const { status, found } = await runTracing(service, outputs, { branch: 'main' })
+    const { status, found } = await runTracing(service, outputs, { branch: 'other' })
     expect([status, found]).toEqual(['PASSED', ['output.txt']])
     expect(service.log.join('\n')).toContain('could not keep the files of the framework: ')
-  })
-})
-
-describe('the files of a framework in a container', { timeout: ENGINE_LIMIT_MS }, () => {
-  const theEngine = useEngine(['podman', 'docker'], process.env.CONTAINER_TESTS === 'required')
-
-  it('are kept without links', async () => {
-    const outputs = await temporaryFolder()
-    const { service } = await startContained(theEngine(), tracing(`${LINKS}; echo hello`), { outputs })
-    const { status, found, read } = await runTracing(service, outputs)
-    expect([status, found, read('output.txt')]).toEqual(['PASSED', KEPT, 'hello\n'])
-  })
-
-  it('are not kept if the tests put a link in the place of the folder', async () => {
-    const outputs = await temporaryFolder()
-    const { service } = await startContained(theEngine(), tracing('rm -r "$out"; ln -s /etc "$out"'), { outputs })
-    const { status, found } = await runTracing(service, outputs)
-    expect([status, found]).toEqual(['PASSED', ['output.txt']])
   })
 })

@@ -226,7 +226,7 @@ describe('twenty runs queued at once on two slots', () => {
         const fails = index % 3 === 0
         const tests = [{ path: [`test ${index}`], state: fails ? 'failed' : 'passed' }]
         const REPORT = JSON.stringify({ event: 'finished', tests })
-        return service.startRun({ branch: 'main', envOverrides: { REPORT, CODE: fails ? 1 : 0, JOURNAL: journal } })
+        return service.startRun({ branch: 'other', envOverrides: { REPORT, CODE: fails ? 1 : 0, JOURNAL: journal } })
       }),
     )
     expect(new Set(runIds).size).toBe(20)

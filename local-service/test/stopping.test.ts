@@ -77,7 +77,7 @@ describe('stopping a run', () => {
     const repository = await aRepository({ 'a.txt': 'main' })
     const service = await startPuppetService({ concurrency: 2, projects: { shop: puppetProject(repository.folder) } })
     const start = (name: string) =>
-      service.startRun({ branch: 'main', ...puppet({ hangs: true, journal: join(folder, name) }) })
+      service.startRun({ branch: 'other', ...puppet({ hangs: true, journal: join(folder, name) }) })
     const stopped = await start('stopped')
     await start('other')
     const [gone = 0] = await pidsNotedIn(join(folder, 'stopped'), 1)

@@ -343,7 +343,7 @@ describe('a run of a Vitest project', () => {
     await installPackages(repository.folder)
     const service = await startService({ projects: { shop: { folder: join(repository.folder, 'packages/shop') } } })
     const place = { message: 'Error: here', filePath: 'packages/shop/test/cart.test.js', line: 3 }
-    for (const body of [{}, { branch: 'main' }]) {
+    for (const body of [{}, { branch: 'other' }]) {
       const run = await service.waitFor(await service.startRun(body))
       expect(run.results?.testCases, run.message).toMatchObject([place])
     }

@@ -29,7 +29,7 @@ export interface GitRepository {
   remove(): Promise<void>
 }
 
-/** A repository in a temporary folder, on branch `main`, with one commit of these files. */
+/** A repository in a temporary folder, on branch `main`, with one commit of these files. The branch `other` has it too. */
 export async function createRepository(files: Readonly<Record<string, string>>): Promise<GitRepository> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'repository-')))
   const repository: GitRepository = {
@@ -50,6 +50,7 @@ export async function createRepository(files: Readonly<Record<string, string>>):
   }
   await repository.git('init', '--quiet', '--initial-branch=main')
   await repository.commit(files)
+  await repository.git('branch', 'other')
   return repository
 }
 

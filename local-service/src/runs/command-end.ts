@@ -22,10 +22,6 @@ export function describeEnd(end: CommandEnd): string {
       return `was killed by ${end.signal}`
     case 'not-started':
       return `could not be started: ${end.reason}`
-    case 'unrunnable':
-      return `exited with code ${end.code}: ${end.reason}`
-    case 'lost':
-      return `was lost: ${end.reason}`
     case 'stopped':
       return 'was stopped'
   }

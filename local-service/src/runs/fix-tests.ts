@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { copyFile } from 'node:fs/promises'
+import { copyFile, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf, quoteCommand } from '../text.ts'
 import { git } from '../workspace/git.ts'
-import { gitIn, openRepository, type Repository } from '../workspace/work-tree.ts'
+import { gitIn, openRepository, type Place, type Repository } from '../workspace/work-tree.ts'
 import { describeEnd, hasSucceeded, quoteOutput } from './command-end.ts'
-import { repositoryOf, type Source } from './prepare-files.ts'
+import { repositoryOf } from './prepare-files.ts'
 import { runInSource } from './run-in-source.ts'
 import type { TestRun } from './test-run.ts'
 
@@ -13,13 +13,14 @@ import type { TestRun } from './test-run.ts'
  * Runs the project's "fix" command in the folder of the run. Its changes stay in this folder. If the folder is in a git
  * repository, a patch with the changes lies beside the output of the run. Nothing here changes the outcome of the run.
  */
-export async function fixTests(run: TestRun, source: Source, stop: AbortSignal): Promise<void> {
+export async function fixTests(run: TestRun, source: Place, stop: AbortSignal): Promise<void> {
   const { project, output } = run
   const { fix } = project
   if (fix === undefined) return run.log('auto-fix: not tried, the project has no "fix" command')
   const folder = join(source.root, source.folder)
   try {
-    const repository = output && (await repositoryIn(folder, run, stop))
+    const found = output && (await openRepository(folder, run.personEnv))
+    const repository = found?.repository && repositoryOf(run, found.repository, stop)
     const before = repository && (await snapshotOf(repository, run))
     const end = await runInSource(source, run, fix, stop)
     run.log(`auto-fix: ${quoteCommand(fix)} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)
@@ -36,22 +37,20 @@ export async function fixTests(run: TestRun, source: Source, stop: AbortSignal):
   }
 }
 
-async function repositoryIn(folder: string, run: TestRun, stop: AbortSignal): Promise<Repository | undefined> {
-  const { place } = run.checkout
-  if (!('gitFolder' in place)) return undefined
-  // A work tree has an index of its own.
-  const { repository } = await openRepository(folder, place.env)
-  return repository && repositoryOf(run, repository, stop)
-}
-
 /**
  * Everything that is in the repository's folder now, also what is not committed. So the patch has only what the command
  * changed. The index of the repository stays as it is.
  */
 async function snapshotOf(repository: Repository, { resources }: TestRun): Promise<string> {
-  const [index, own] = [join(repository.headFolder, 'index'), join(resources.runFolder, 'index')]
-  // With a copy of the index, git reads only the files that changed.
-  if (existsSync(index)) await copyFile(index, own)
+  const index = await git(['rev-parse', '--path-format=absolute', '--git-path', 'index'], gitIn(repository))
+  const own = join(resources.runFolder, 'index')
+  // With a copy of the index, git reads only the files that changed. It finds a change within a second only if the copy is as
+  // old as the index.
+  if (existsSync(index) && !existsSync(own)) {
+    await copyFile(index, own)
+    const { atime, mtime } = await stat(index)
+    await utimes(own, atime, mtime)
+  }
   const options = { ...gitIn(repository), env: { ...repository.env, GIT_INDEX_FILE: own } }
   await git(['add', '--all'], options)
   return git(['write-tree'], options)

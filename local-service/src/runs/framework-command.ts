@@ -1,20 +1,17 @@
 import type { Program } from '../frameworks/framework.ts'
 import { describeOldFramework, findPackageCommand, usesPlugAndPlay } from '../workspace/packages.ts'
-import type { Source } from './prepare-files.ts'
+import type { Place } from '../workspace/work-tree.ts'
+import { needsSetup } from './prepare-files.ts'
 import { environmentIn } from './run-in-source.ts'
 import { findExecutable } from './test-environment.ts'
 import type { TestRun } from './test-run.ts'
 
 /** What starts the project's framework. Undefined if the framework is not installed. */
-export function frameworkProgram(
-  run: Pick<TestRun, 'project' | 'checkout' | 'engine' | 'env'>,
-  source: Source,
-): Program | undefined {
-  const { framework, node: chosen, command } = run.project
+export function frameworkProgram(run: Pick<TestRun, 'project' | 'env'>, source: Place): Program | undefined {
+  const { framework, node: chosen, command, container } = run.project
   if (command !== undefined) return { argv: command }
-  const { place, within } = packagesOf(run, source)
-  const script = findPackageCommand(framework.packageName, place, within)
-  if (run.engine !== undefined) return script === undefined ? undefined : programOf(script, 'node')
+  const script = findPackageCommand(framework.packageName, source)
+  if (container !== undefined) return script === undefined ? undefined : programOf(script, 'node')
   // PATH may have no Node, because a person can start the service by the path of its Node.
   const path = chosen ?? findExecutable('node', environmentIn(source, run)) ?? process.execPath
   if (script !== undefined) return programOf(script, path)
@@ -28,22 +25,15 @@ function programOf(script: string, node: string): Program {
 }
 
 /** Says that the framework is too old. Undefined if it is not, or if a command of the project chooses it. */
-export function describeTooOld(run: TestRun, source: Source): string | undefined {
-  const { place, within } = packagesOf(run, source)
-  return run.project.command === undefined ? describeOldFramework(run.project.framework, place, within) : undefined
-}
-
-/** Where the packages of a run are installed. */
-function packagesOf({ checkout, engine }: Pick<TestRun, 'checkout' | 'engine'>, source: Source) {
-  if (!source.needsSetup) return { place: checkout.place }
-  // What a setup installs in a container may be a link out of the work tree. Without a setup, a person installed the packages.
-  return { place: source, within: engine === undefined ? undefined : source.root }
+export function describeTooOld({ project }: TestRun, source: Place): string | undefined {
+  return project.command === undefined ? describeOldFramework(project.framework, source) : undefined
 }
 
 /** If the run has a setup, the setup must install the framework. Otherwise a person must install it. */
-export function describeMissing({ project, checkout }: TestRun, { folder, needsSetup }: Source): string {
-  const place = needsSetup ? `the work tree, in ${folder || 'its root'}` : project.folder
-  const remedy = needsSetup ? 'Let "setup" install' : 'Install'
+export function describeMissing(run: TestRun, { folder }: Place): string {
+  const { project, checkout } = run
+  const place = needsSetup(run) ? `the work tree, in ${folder || 'its root'}` : project.folder
+  const remedy = needsSetup(run) ? 'Let "setup" install' : 'Install'
   const missing = `${project.framework.packageName} is not installed in ${place}. ${remedy} it, or set "command".`
   if (!usesPlugAndPlay(checkout.place)) return missing
   return (

@@ -32,14 +32,21 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
   await killProcesses(group)
 }
 
+/** A command that a guard runs after it has killed the process group. */
+export interface GuardCommand {
+  readonly argv: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+}
+
 /**
- * Kills the process group if the service dies before the guard is dismissed. However the service dies, the system closes the
- * pipe that the guard reads. The guard has a group of its own. If the service hangs, post kills the service's whole group.
+ * Kills the process group if the service dies before the guard is dismissed. Then runs the further command, if there is one.
+ * However the service dies, the system closes the pipe that the guard reads. The guard has a group of its own. If the service
+ * hangs, post kills the service's whole group.
  */
-export function guardGroup(groupId: number): { dismiss(): Promise<unknown> } {
-  const script = 'read -r line; kill -s KILL -- "-$0"'
+export function guardGroup(groupId: number, further?: GuardCommand): { dismiss(): Promise<unknown> } {
+  const args = ['-c', 'read -r line; kill -s KILL -- "-$0"; "$@"', String(groupId), ...(further?.argv ?? [])]
   const stdio: ['pipe', 'ignore', 'ignore'] = ['pipe', 'ignore', 'ignore']
-  const guard: ChildProcess = spawn('/bin/sh', ['-c', script, String(groupId)], { cwd: '/', detached: true, stdio })
+  const guard: ChildProcess = spawn('/bin/sh', args, { cwd: '/', env: further?.env, detached: true, stdio })
   // If the guard could not be started, there is nothing to wait for.
   const exit = once(guard, 'exit').catch(() => undefined)
   // At the limit of open files, there is no stdin.

@@ -3,7 +3,14 @@ import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { messageOf } from '../text.ts'
-import { guardGroup, killProcesses, MARKER_VARIABLE, type ProcessGroup, stopProcesses } from './processes.ts'
+import {
+  type GuardCommand,
+  guardGroup,
+  killProcesses,
+  MARKER_VARIABLE,
+  type ProcessGroup,
+  stopProcesses,
+} from './processes.ts'
 
 export interface Command {
   readonly argv: readonly string[]
@@ -15,10 +22,8 @@ export interface Command {
   readonly stopGraceMs: number
   /** Gets what the process writes, while it writes. */
   readonly output?: { write(text: string): void } | undefined
-  /** What the process reads from its standard input. */
-  readonly input?: string | undefined
-  /** Stops the process and what it started. */
-  readonly stopProcesses?: ((group: ProcessGroup) => Promise<void>) | undefined
+  /** A further command, which the guard runs if the service dies. */
+  readonly whenServiceDies?: GuardCommand | undefined
 }
 
 export type CommandEnd = (
@@ -26,10 +31,6 @@ export type CommandEnd = (
   /** A signal that this service did not send. */
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'not-started'; readonly reason: string }
-  /** The exit code says that a container's image cannot run the command, or that the command cannot run a program. */
-  | { readonly kind: 'unrunnable'; readonly code: number; readonly reason: string }
-  /** Nobody can say how the command ended, because its container's engine does not respond. */
-  | { readonly kind: 'lost'; readonly reason: string }
   /** The stop signal aborted, before the start or after. */
   | { readonly kind: 'stopped' }
 ) & {
@@ -72,7 +73,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   let guard: ReturnType<typeof guardGroup> | undefined
   let ended: Exit | undefined
   try {
-    guard = guardGroup(group.groupId)
+    guard = guardGroup(group.groupId, command.whenServiceDies)
     ended = await waitForEnd(exit, group, command, stop)
   } finally {
     await killProcesses(group).finally(() => guard?.dismiss())
@@ -95,9 +96,8 @@ async function waitForEnd(
   command: Command,
   stop: AbortSignal,
 ): Promise<Exit | undefined> {
-  const stopGently = () => stopProcesses(group, command.stopGraceMs)
   const stopping = Promise.withResolvers<void>()
-  const onStop = () => stopping.resolve((command.stopProcesses ?? stopGently)(group))
+  const onStop = () => stopping.resolve(stopProcesses(group, command.stopGraceMs))
   stop.addEventListener('abort', onStop, { once: true })
   // If a process cannot be killed, its exit never comes. A stopped run must still finish, so the wait ends.
   const giveUp = stopping.promise.then(() => delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false }))
@@ -129,17 +129,15 @@ function createExcerpt() {
 }
 
 /** The process has a marker, by which the service finds all processes of the run again. */
-function start({ argv, folder, env, runId, input }: Command, onOutput: (text: string) => void): ChildProcess {
+function start({ argv, folder, env, runId }: Command, onOutput: (text: string) => void): ChildProcess {
   const [program = '', ...args] = argv
   const child = spawn(program, args, {
     cwd: folder,
     env: { ...env, [MARKER_VARIABLE]: runId },
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     // With its own session and process group, the command does not get Ctrl-C from the service's terminal.
     detached: true,
   })
-  // The command may exit without reading its input.
-  child.stdin?.on('error', () => undefined).end(input)
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput)
   return child
 }

@@ -4,9 +4,9 @@ import { findErrorBelowHeadline, findMissedThresholds, findStartError } from '..
 import type { Framework } from '../frameworks/framework.ts'
 import { type Report, readReportFile, type TestedFolders, toMessage } from '../frameworks/report.ts'
 import { messageOf, quote } from '../text.ts'
+import type { Place } from '../workspace/work-tree.ts'
 import { describeEnd, hasFailed, quoteOutput } from './command-end.ts'
 import { describeMissing, describeTooOld, frameworkProgram } from './framework-command.ts'
-import type { Source } from './prepare-files.ts'
 import { interruptedBecause, isBad, type RunOutcome } from './run.ts'
 import type { CommandEnd } from './run-command.ts'
 import { runInSource } from './run-in-source.ts'
@@ -14,7 +14,7 @@ import { filesFolderOf, isDiskFull, NO_ROOM, saysNoRoom } from './run-resources.
 import type { TestRun } from './test-run.ts'
 
 /** Runs the tests once, reads the framework's report, and decides about the outcome. */
-export async function runFramework(run: TestRun, source: Source, stop: AbortSignal): Promise<RunOutcome> {
+export async function runFramework(run: TestRun, source: Place, stop: AbortSignal): Promise<RunOutcome> {
   const tooOld = describeTooOld(run, source)
   if (tooOld !== undefined) return interrupt(run, tooOld)
   const program = frameworkProgram(run, source)
@@ -64,7 +64,7 @@ export function interrupt(run: TestRun, reason: string, end?: CommandEnd): RunOu
  * Whether a command may have failed because a disk was full. There may be room again now, so the command's output counts
  * too.
  */
-export async function lacksRoom(run: TestRun, source: Source, end: CommandEnd, report?: Report): Promise<boolean> {
+export async function lacksRoom(run: TestRun, source: Place, end: CommandEnd, report?: Report): Promise<boolean> {
   const { outputFolder, temporaryFolder } = run.resources
   if (end.kind === 'stopped') return false
   if (report === undefined && saysNoRoom(end.output)) return true

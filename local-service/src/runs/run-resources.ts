@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, statfs } from 'node:fs/promises'
+import { mkdir, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { removeContainers } from '../containers/container.ts'
-import type { ContainerEngine } from '../containers/engine.ts'
-import type { EngineName } from '../project.ts'
 import { count } from '../text.ts'
 import { removeFolder } from '../workspace/files.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
@@ -16,15 +14,16 @@ export interface RunResources {
   readonly runFolder: string
   /** What the framework writes: report, traces, screenshots. */
   readonly outputFolder: string
-  /** A private folder of the run, which no container gets. */
+  /** A private folder of the run. */
   readonly temporaryFolder: string
   /** The `TMPDIR` of the run's processes, in `temporaryFolder`. Its path is short, because sockets are created in it. */
   readonly testsTemporaryFolder: string
-  /** The copy or the work tree that the run tests. It is not created if the run tests the project's own folder. */
+  /** The work tree that the run tests. It is not created if the run tests the project's own folder. */
   readonly tree: string
   /** The `.git` folder of the repository, which has a record of the work tree. */
   readonly gitFolder?: string | undefined
-  readonly engine?: EngineName | undefined
+  /** The command that starts containers, if the run has any. */
+  readonly engine?: readonly string[] | undefined
 }
 
 interface ResourceOptions extends Pick<RunResources, 'temporaryFolder' | 'gitFolder' | 'engine'> {
@@ -53,10 +52,7 @@ export function filesFolderOf({ outputFolder }: RunResources): string {
 export async function createRunFolders(resources: RunResources): Promise<void> {
   const { outputFolder, temporaryFolder, testsTemporaryFolder, tree } = resources
   await mkdir(outputFolder, { recursive: true, mode: 0o700 })
-  // Tests in a container can open their folders to other users of the machine, so each lies in a private folder. Earlier
-  // versions of the service made the folder for trees readable to all.
-  await mkdir(dirname(tree), { recursive: true })
-  await chmod(dirname(tree), 0o700)
+  await mkdir(dirname(tree), { recursive: true, mode: 0o700 })
   // The folder must be new. In the machine's temporary folder, somebody else could have created it.
   await mkdir(temporaryFolder, { mode: 0o700 })
   await mkdir(testsTemporaryFolder, { mode: 0o700 })
@@ -76,7 +72,8 @@ export function saysNoRoom(text: string): boolean {
   return /ENOSPC|No space left on device/i.test(text)
 }
 
-interface RemovalOptions extends Omit<ContainerEngine, 'name'> {
+interface RemovalOptions {
+  readonly env: NodeJS.ProcessEnv
   readonly runExclusive: RunExclusive
 }
 
@@ -87,15 +84,13 @@ interface RemovalOptions extends Omit<ContainerEngine, 'name'> {
 export async function removeResources(
   runId: string,
   { runFolder, temporaryFolder, tree, gitFolder, engine }: RunResources,
-  { runExclusive, ...engineOptions }: RemovalOptions,
+  { runExclusive, env }: RemovalOptions,
 ): Promise<string[]> {
   const processes = await killProcesses({ runId })
-  // The engine's client must be gone first, because it could create another container. The folders come last, because
+  // The engine's program must be gone first, because it could create another container. The folders come last, because
   // containers write to them.
   const containers =
-    engine === undefined
-      ? 0
-      : await removeContainers({ ...engineOptions, name: engine }, runId).catch((error: Error) => error)
+    engine === undefined ? 0 : await removeContainers(engine, runId, env).catch((error: Error) => error)
   const folders = [tree, runFolder, temporaryFolder].filter((folder) => existsSync(folder))
   const removals = [
     gitFolder === undefined ? removeFolder(tree) : runExclusive(gitFolder, () => removeWorkTree(tree, gitFolder)),

@@ -1,7 +1,7 @@
 import { quoteCommand } from '../text.ts'
 import { describeEnd, hasSucceeded } from './command-end.ts'
 import { fixTests } from './fix-tests.ts'
-import { prepareFiles } from './prepare-files.ts'
+import { needsSetup, prepareFiles } from './prepare-files.ts'
 import { interruptedBecause, isBad, type RunOutcome } from './run.ts'
 import { interrupt, lacksRoom, runFramework } from './run-framework.ts'
 import { runInSource } from './run-in-source.ts'
@@ -23,7 +23,7 @@ async function runInFolders(run: TestRun, stop: AbortSignal): Promise<RunOutcome
   const source = await prepareFiles(run, stop)
   if (source === undefined) return interruptedBecause()
   const { setup } = run.project
-  if (source.needsSetup && setup !== undefined) {
+  if (setup !== undefined && needsSetup(run)) {
     const end = await runInSource(source, run, setup, stop)
     if (!hasSucceeded(end)) {
       const reason = (await lacksRoom(run, source, end)) ? NO_ROOM : `${quoteCommand(setup)} ${describeEnd(end)}`

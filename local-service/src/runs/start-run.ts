@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Configuration, Suite } from '../configuration.ts'
-import { findEngine } from '../containers/engine.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { StartParameters } from '../http/request-bodies.ts'
 import type { Project } from '../project.ts'
@@ -23,7 +22,6 @@ export interface Machine extends Pick<Configuration, 'stopGraceMs' | 'outputs'> 
   /** The person's own environment. */
   readonly env: NodeJS.ProcessEnv
   readonly checkoutOfJob?: CheckoutOfJob | undefined
-  readonly responseLimitMs?: number | undefined
   readonly dataFolder: string
   readonly temporaryFolder: string
   readonly runExclusive: RunExclusive
@@ -57,10 +55,6 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
   if (environment === undefined) return refuse(400, describeUnknownEnvironment(request))
   const checkout = await checkoutOf(machine, request)
   if (checkout.kind === 'refused') return checkout
-  const found = project.container && (await findEngine(project.container.engine, machine))
-  if (found?.kind === 'none') {
-    return refuse(500, `Project ${quote(project.id)} needs a container engine, and none works: ${found.reason}.`)
-  }
   const facts = {
     projectId: project.id,
     suite: suite && { id: suite.id, name: suite.name },
@@ -68,11 +62,8 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
   }
   const run = queueRun(facts)
   const { runId } = run
-  const testRun = toTestRun(machine, request, { runId, checkout, engine: found?.engine, environment })
+  const testRun = toTestRun(machine, request, { runId, checkout, environment })
   testRun.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
-  if (found !== undefined) {
-    testRun.log(`runs in containers of ${found.engine.name}${found.reason ? ` (${found.reason})` : ''}`)
-  }
   if (parameters.ignored.length > 0) testRun.log(`ignores the fields ${quote(parameters.ignored)}`)
   try {
     const isTaken = machine.queue.add(run, {
@@ -113,28 +104,27 @@ async function checkoutOf({ env, checkoutOfJob }: Machine, { project, parameters
 function toTestRun(
   machine: Machine,
   { project, parameters, selection }: StartRequest,
-  facts: Pick<TestRun, 'runId' | 'checkout' | 'engine'> & {
-    environment: Readonly<Record<string, string>>
-  },
+  facts: Pick<TestRun, 'runId' | 'checkout'> & { environment: Readonly<Record<string, string>> },
 ): TestRun {
-  const { runId, checkout, engine, environment } = facts
+  const { runId, checkout, environment } = facts
   const { dataFolder, temporaryFolder, env, stopGraceMs, outputs, runExclusive } = machine
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
-  const resources = resourcesOf(runId, { dataFolder, temporaryFolder, gitFolder, engine: engine?.name })
+  const resources = resourcesOf(runId, { dataFolder, temporaryFolder, gitFolder, engine: project.container?.engine })
   const log = (text: string) => machine.log(`run ${runId}: ${text}`)
-  const base = baseEnvironment(resources, engine === undefined ? env : undefined)
+  const base = baseEnvironment(resources, project.container === undefined ? env : undefined)
   return {
-    ...{ runId, project, checkout, selection, engine, resources, stopGraceMs, runExclusive },
+    ...{ runId, project, checkout, selection, resources, stopGraceMs, runExclusive },
     env: { ...base, ...environment, ...parameters.envOverrides },
+    personEnv: env,
     autofix: parameters.autofix,
     output: outputs === undefined ? undefined : new RunOutput(join(outputs, runId), log),
     log,
   }
 }
 
-function describeCheckout(checkout: Checkout, { setup }: Project): string {
+function describeCheckout(checkout: Checkout, { setup, folder }: Project): string {
   if (checkout.kind === 'in-place')
     return `its folder as it stands${setup === undefined ? '' : ', without its "setup"'}`
-  if (checkout.kind === 'copy') return 'a copy of its folder as it stands'
-  return `branch ${quote(checkout.branchName)} at ${checkout.commit}`
+  const packages = setup === undefined ? `, with the packages that are installed in ${folder}` : ''
+  return `branch ${quote(checkout.branchName)} at ${checkout.commit}${packages}`
 }

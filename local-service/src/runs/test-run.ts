@@ -1,4 +1,3 @@
-import type { ContainerEngine } from '../containers/engine.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { Project } from '../project.ts'
 import type { Checkout } from '../workspace/checkout.ts'
@@ -14,9 +13,9 @@ export interface TestRun {
   readonly selection: Selection
   /** The environment of the tests. Their PATH and the variables of the framework's reporter are added later. */
   readonly env: NodeJS.ProcessEnv
+  /** The person's own environment, for git and for the program that starts containers. */
+  readonly personEnv: NodeJS.ProcessEnv
   readonly autofix: boolean
-  /** Runs the containers. Undefined if the project has no container. */
-  readonly engine?: ContainerEngine | undefined
   readonly resources: RunResources
   /** Undefined if the service keeps no outputs. */
   readonly output?: RunOutput | undefined

@@ -1,19 +1,11 @@
-import { dirname, join, relative } from 'node:path'
+import { relative } from 'node:path'
 import type { Project } from '../project.ts'
 import { quote } from '../text.ts'
-import {
-  describeOldFramework,
-  findLinkIntoRepository,
-  findPackageCommand,
-  packageFilesOf,
-  suggestSetup,
-  usesPlugAndPlay,
-} from './packages.ts'
+import { describeOldFramework, findPackageCommand, usesPlugAndPlay } from './packages.ts'
 import { isInside } from './paths.ts'
 import {
   type FoundRepository,
   findBranch,
-  findChangedFile,
   hasProjectFolder,
   openRepository,
   type Place,
@@ -21,10 +13,9 @@ import {
   readHead,
 } from './work-tree.ts'
 
-/** Which files a run tests: the project's folder itself, a copy of it, or a work tree of a commit. */
+/** Which files a run tests: the project's folder itself, or a work tree of a commit. */
 export type Checkout = (
-  | { readonly kind: 'in-place'; readonly place: Place | Repository }
-  | { readonly kind: 'copy'; readonly place: Place }
+  | { readonly kind: 'in-place'; readonly place: Place }
   | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
 ) & { readonly branchName?: string | undefined }
 
@@ -40,8 +31,8 @@ export interface CheckoutOfJob {
 }
 
 /**
- * Chooses which files a run tests. If a branch is requested or configured, the run tests a work tree of the branch. If there
- * is no branch, or if the branch is the hash of the checked-out commit, the run tests the folder as it stands.
+ * Chooses which files a run tests. The checked-out branch, the hash of the checked-out commit and no branch mean the folder
+ * as it stands. Every other branch means a work tree of this branch.
  */
 export async function chooseCheckout(
   project: Project,
@@ -51,33 +42,29 @@ export async function chooseCheckout(
 ): Promise<Checkout | Refusal> {
   if (repository === undefined) {
     if (branch === undefined || branch === ofJob?.commit) {
-      return asItStands(project, placeWithoutGit(project, ofJob), branch)
+      return { kind: 'in-place', place: placeWithoutGit(project, ofJob), branchName: branch }
     }
     const why = `its folder is in no git repository that git can use (${reason})`
     return refuse(`Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
   }
-  const { root, folder } = repository
   const head = await readHead(repository)
-  if (branch === undefined || branch === head.commit) {
-    return asItStands(project, repository, branch ?? head.branch)
+  if (branch === undefined || branch === head.branch || branch === head.commit) {
+    return { kind: 'in-place', place: repository, branchName: branch ?? head.branch }
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {
     const instead = project.defaultBranch === undefined ? ', or send no "branch" to test the folder as it stands' : ''
-    return refuse(
-      `Project ${quote(project.id)} has no branch ${quote(branch)}. Fetch or create it in ${root}${instead}.`,
-    )
+    const advice = `Fetch or create it in ${repository.root}${instead}.`
+    return refuse(`Project ${quote(project.id)} has no branch ${quote(branch)}. ${advice}`)
   }
   if (!(await hasProjectFolder(repository, commit))) {
-    return refuse(`Branch ${quote(branch)} has no folder ${quote(folder)} of project ${quote(project.id)}.`)
+    return refuse(`Branch ${quote(branch)} has no folder ${quote(repository.folder)} of project ${quote(project.id)}.`)
   }
-  return checkPackages(project, { kind: 'work-tree', place: repository, commit, branchName: branch })
+  return { kind: 'work-tree', place: repository, commit, branchName: branch }
 }
 
-/** A container gets a copy. In the project's folder itself, tests could change files that other tests or git read. */
-async function asItStands(project: Project, place: Place, branchName?: string): Promise<Checkout | Refusal> {
-  if (project.container === undefined) return { kind: 'in-place', place, branchName }
-  return checkPackages(project, { kind: 'copy', place, branchName })
+function refuse(error: string): Refusal {
+  return { kind: 'refused', error }
 }
 
 /** Packages are searched from the folder up to `root`. Outside a job's checkout, only the folder is searched. */
@@ -111,9 +98,8 @@ export async function inspectFolder(
 ): Promise<ProjectFolder> {
   const { repository } = await openRepository(project.folder, env)
   const head = repository === undefined ? { commit: ofJob?.commit, branch: undefined } : await readHead(repository)
-  const skipsSetup = project.setup !== undefined && project.container === undefined
   const problem = findProblem(project, repository ?? placeWithoutGit(project, ofJob))
-  return { ...head, repository, skipsSetup, problem }
+  return { ...head, repository, skipsSetup: project.setup !== undefined, problem }
 }
 
 function findProblem({ framework, folder, ...project }: Project, place: Place): FrameworkProblem | undefined {
@@ -136,35 +122,4 @@ function unlessUnreadable<T>(readManifest: () => T): T | undefined {
   } catch {
     return undefined
   }
-}
-
-function refuse(error: string): Refusal {
-  return { kind: 'refused', error }
-}
-
-/** Without a setup, a work tree or a copy uses the packages of the project's folder. They must fit the tested files. */
-async function checkPackages(project: Project, checkout: Checkout): Promise<Checkout | Refusal> {
-  const { place, branchName } = checkout
-  const problem = project.setup === undefined ? await findPackageProblem(checkout) : undefined
-  if (problem === undefined) return checkout
-  const commit = branchName === undefined ? 'the last commit' : `branch ${quote(branchName)}`
-  const tested = checkout.kind === 'work-tree' ? commit : 'its folder in a container'
-  const setup = suggestSetup(place, problem.installedIn)
-  return refuse(`Project ${quote(project.id)} needs a "setup" to test ${tested}, such as ${setup}: ${problem.reason}.`)
-}
-
-/** Why the packages of the project's folder do not fit the tested files. Undefined if they fit. */
-async function findPackageProblem(checkout: Checkout): Promise<{ reason: string; installedIn: string } | undefined> {
-  const { root } = checkout.place
-  const link = findLinkIntoRepository(checkout.place)
-  if (link !== undefined) {
-    const reason = `${link.link} links to ${link.target}, so the tests would use that code as it stands in ${root}`
-    return { reason, installedIn: link.installedIn }
-  }
-  if (checkout.kind !== 'work-tree') return undefined
-  const files = packageFilesOf(checkout.place)
-  const changed = files.length === 0 ? undefined : await findChangedFile(checkout.place, checkout.commit, files)
-  if (changed === undefined) return undefined
-  const reason = `its ${changed} differs from the one in ${root}, and the tests would use the packages installed there`
-  return { reason, installedIn: dirname(join(root, changed)) }
 }

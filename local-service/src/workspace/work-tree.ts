@@ -15,8 +15,6 @@ export interface Place {
 export interface Repository extends Place {
   /** The `.git` folder that all work trees of the repository share. */
   readonly gitFolder: string
-  /** The git folder of `root` itself, with its HEAD. It differs from `gitFolder` only if `root` is a work tree. */
-  readonly headFolder: string
   readonly env: NodeJS.ProcessEnv
   readonly signal?: AbortSignal | undefined
 }
@@ -31,47 +29,41 @@ export interface FoundRepository {
 
 /** Finds the repository that a folder belongs to. If it finds no repository, returns git's reason. */
 export async function openRepository(folder: string, env: NodeJS.ProcessEnv): Promise<FoundRepository> {
-  const asked = ['--show-toplevel', '--git-common-dir', '--absolute-git-dir', '--show-prefix']
-  const result = await tryGit(['rev-parse', ...asked], { folder, env })
+  const result = await tryGit(['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix'], { folder, env })
   if (result.kind === 'failed') return { reason: result.reason.split('\n', 1)[0] ?? '' }
-  const [root = '', gitFolder = '', headFolder = '', prefix = ''] = result.output.split('\n')
+  const [root = '', gitFolder = '', prefix = ''] = result.output.split('\n')
   // git prints its own folder relative to the folder in which it runs.
-  const place = { root, folder: prefix.replace(/\/$/, ''), gitFolder: resolve(folder, gitFolder), headFolder }
-  return { repository: { ...place, env } }
+  return { repository: { root, folder: prefix.replace(/\/$/, ''), gitFolder: resolve(folder, gitFolder), env } }
 }
 
 /** Options for git in a repository. */
-export function gitIn({ root, headFolder, env, signal }: Repository): GitOptions {
-  return { folder: root, gitFolder: headFolder, env, signal }
+export function gitIn({ root, env, signal }: Repository): GitOptions {
+  return { folder: root, env, signal }
 }
 
 /**
- * The commit at the tip of a branch. A local branch comes before a remote's. Undefined if the branch does not exist. The
- * name must be a whole ref, so `main~1` or an option is not a branch.
+ * The commit at the tip of a branch. A local branch comes before a branch that only `origin` has. Undefined if the branch does
+ * not exist. The name must be a whole ref, so `main~1` or an option is not a branch.
  */
 export async function findBranch(repository: Repository, branch: string): Promise<string | undefined> {
-  const options = gitIn(repository)
   // Process arguments cannot contain NUL, and no branch name does. A remote's HEAD only points to one of its branches.
   if (branch.includes('\0') || branch === 'HEAD') return undefined
-  const remotes = (await git(['remote'], options)).split('\n').filter((remote) => remote !== '')
-  remotes.sort((a, b) => Number(b === 'origin') - Number(a === 'origin'))
-  for (const ref of [`refs/heads/${branch}`, ...remotes.map((remote) => `refs/remotes/${remote}/${branch}`)]) {
-    const result = await tryGit(['show-ref', '--verify', '--hash', '--', ref], options)
+  for (const ref of [`refs/heads/${branch}`, `refs/remotes/origin/${branch}`]) {
+    const result = await tryGit(['show-ref', '--verify', '--hash', '--', ref], gitIn(repository))
     if (result.kind === 'ok') return result.output
   }
   return undefined
 }
 
 /** What is checked out. On a detached head, there is no branch. Before the first commit, there is no commit. */
-export async function readHead(
-  repository: Repository,
-): Promise<{ branch: string | undefined; commit: string | undefined }> {
-  const options = gitIn(repository)
-  const branch = await tryGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], options)
-  const commit = await tryGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], options)
+export async function readHead(repository: Repository) {
+  const read = async (...args: string[]) => {
+    const result = await tryGit(args, gitIn(repository))
+    return result.kind === 'ok' ? result.output : undefined
+  }
   return {
-    branch: branch.kind === 'ok' ? branch.output : undefined,
-    commit: commit.kind === 'ok' ? commit.output : undefined,
+    branch: await read('symbolic-ref', '--quiet', '--short', 'HEAD'),
+    commit: await read('rev-parse', '--verify', '--quiet', 'HEAD^{commit}'),
   }
 }
 
@@ -79,17 +71,6 @@ export async function hasProjectFolder(repository: Repository, commit: string): 
   if (repository.folder === '') return true
   const result = await tryGit(['cat-file', '-t', `${commit}:${repository.folder}`], gitIn(repository))
   return result.kind === 'ok' && result.output === 'tree'
-}
-
-/** The first of these files that differs between a commit and the folder as it stands. Paths start at the root. */
-export async function findChangedFile(
-  repository: Repository,
-  commit: string,
-  files: readonly string[],
-): Promise<string | undefined> {
-  const options = ['--no-optional-locks', 'diff', '--no-ext-diff', '--name-only', '-z', commit, '--']
-  const changed = await git([...options, ...files.map((file) => `:(literal)${file}`)], gitIn(repository))
-  return changed.split('\0').find((file) => file !== '')
 }
 
 /** How many lines `git status` has. Undefined if git does not say so in time. */
