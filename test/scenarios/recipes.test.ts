@@ -10,9 +10,9 @@ import { renderTemplate } from '../../tools/runner-emulator/expressions.ts'
 import { type JobOptions, playJob } from '../../tools/runner-emulator/job.ts'
 import { type ScriptedService, startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { expectConformingRequests } from '../support/openapi.ts'
-import { ONE_PASSED } from '../support/scenario.ts'
+import { ONE_OF_TWO_FAILED, ONE_PASSED } from '../support/scenario.ts'
 
-// Plays the jobs of those recipes that do more than give inputs. The scripts run in bash, and the built action runs.
+// Plays the recipes. Their scripts run in bash, and the built action runs. Those with the local service have tests of their own.
 
 const FOLDER = 'examples/workflows'
 const HEAD = 'c'.repeat(40)
@@ -96,7 +96,11 @@ describe('a recipe whose result is a commit status', () => {
   })
   const deployed = (state: string, environment: string) => ({
     name: 'deployment_status',
-    payload: { repository: REPOSITORY, deployment: { sha: HEAD, environment }, deployment_status: { state } },
+    payload: {
+      repository: REPOSITORY,
+      deployment: { sha: HEAD, environment },
+      deployment_status: { state, environment_url: 'https://pr-7.preview.example.com' },
+    },
   })
 
   test.each([
@@ -113,88 +117,103 @@ describe('a recipe whose result is a commit status', () => {
     expect(await play('on-comment.yml', 'tests', comment('/test'), { needs })).toMatchObject({ result: 'skipped' })
   })
 
-  describe.skipIf(!HAS_JQ)('on-comment.yml', () => {
-    /** Plays the tests of a pull request whose head is in this repository. Returns the state that the commit gets. */
-    async function playOnComment(headRepository: object | null) {
+  describe.skipIf(!HAS_JQ)('with the responses of GitHub', () => {
+    const push = (before: string, after: string) => ({ id: 1, before, after, ref: 'refs/heads/faster-checkout' })
+    const ONE_PUSH = [push(OLDER, HEAD)]
+
+    /** Plays the job with a `gh` that has these responses. Returns the state that the commit gets. */
+    async function playForStatus(file: string, responses: Readonly<Record<'asked' | 'pushes', unknown>>) {
       const script = `case "$2" in
-        */pulls/7) jq --raw-output "\${@: -1}" "$0.json" ;;
         */statuses/${HEAD}) printf '%s\n' "$@" > "$0.status" ;;
+        */activity*) jq --raw-output "\${@: -1}" "$0.pushes" ;;
+        *) jq --raw-output "\${@: -1}" "$0.asked" ;;
       esac`
       const commands = commandsThat('gh', script)
-      const head = { ref: 'faster-checkout', sha: HEAD, repo: headRepository }
-      writeFileSync(join(commands, 'gh.json'), JSON.stringify({ head, base: { repo: REPOSITORY } }))
-      const needs = { asked: { result: 'success', outputs: { access: 'write' } } } as const
-      const { result, log } = await play('on-comment.yml', 'tests', comment('/test'), { needs, commands })
+      for (const [name, response] of Object.entries(responses))
+        writeFileSync(join(commands, `gh.${name}`), JSON.stringify(response))
+      const asked = { result: 'success', outputs: { access: 'write' } } as const
+      const { result, log } =
+        file === 'on-comment.yml'
+          ? await play(file, 'tests', comment('/test'), { needs: { asked }, commands })
+          : await play(file, 'preview', deployed('success', 'Preview'), { commands })
       const [, state] = /^state=(.*)$/m.exec(readFileSync(join(commands, 'gh.status'), 'utf8')) ?? []
       return { result, log, state }
     }
 
-    test('tests the head of the pull request', async () => {
-      const { result, log, state } = await playOnComment(REPOSITORY)
+    const pullRequest = (repo: object | null) => ({
+      head: { ref: 'faster-checkout', sha: HEAD, repo },
+      base: { repo: REPOSITORY },
+    })
+    const [ON_COMMENT, VERCEL] = ['on-comment.yml', 'vercel-preview.yml']
+
+    test.each([
+      [ON_COMMENT, pullRequest(REPOSITORY), {}],
+      [VERCEL, [{ name: 'faster-checkout' }], { envOverrides: { SHOP_URL: 'https://pr-7.preview.example.com' } }],
+    ])('%s tests the branch', async (file, asked, body) => {
+      const { result, log, state } = await playForStatus(file, { asked, pushes: ONE_PUSH })
       expect([result, state], log).toEqual(['success', 'success'])
-      expect(service.runs).toMatchObject([{ body: { branch: 'faster-checkout' } }])
+      expect(service.runs).toMatchObject([{ body: { branch: 'faster-checkout', ...body } }])
     })
 
     test.each([
-      { id: 2, full_name: 'stranger/web-shop' },
-      null,
-    ])('starts nothing if the head is in the fork %j', async (fork) => {
-      const { result, log, state } = await playOnComment(fork)
+      [ON_COMMENT, 'the head is in a fork', pullRequest({ id: 2, full_name: 'stranger/web-shop' })],
+      [ON_COMMENT, 'the fork was deleted', pullRequest(null)],
+      [VERCEL, 'the commit is the head of no branch, as in a fork', []],
+      [VERCEL, 'the commit is the head of two branches', [{ name: 'a' }, { name: 'b' }]],
+    ])('%s starts nothing if %s', async (file, _, asked) => {
+      const { result, log, state } = await playForStatus(file, { asked, pushes: ONE_PUSH })
       expect([result, state], log).toEqual(['failure', 'failure'])
       expect(service.requests).toEqual([])
     })
+
+    test.each([
+      [ON_COMMENT, 'has moved on', [push(HEAD, NEWER), push(OLDER, HEAD)]],
+      [VERCEL, 'has moved on', [push(HEAD, NEWER), push(OLDER, HEAD)]],
+      [VERCEL, 'has moved on, and back', [push(NEWER, HEAD), push(HEAD, NEWER), push(OLDER, HEAD)]],
+      [VERCEL, 'was deleted', [push(HEAD, '0'.repeat(40)), push(OLDER, HEAD)]],
+      [VERCEL, 'has pushes that cannot be listed', null],
+    ])('%s fails if the branch %s', async (file, _, pushes) => {
+      const asked = file === ON_COMMENT ? pullRequest(REPOSITORY) : [{ name: 'faster-checkout' }]
+      const { state, log } = await playForStatus(file, { asked, pushes })
+      expect(state, log).toBe('failure')
+    })
   })
+})
 
-  describe.skipIf(!HAS_JQ)('has lines that', () => {
-    const RECIPES = { 'on-comment.yml': 'tests', 'vercel-preview.yml': 'preview' }
-    const lines = Object.entries(RECIPES).flatMap(([file, job]) =>
-      recipe(file).jobs[job].steps.map(({ run = '' }: { run?: string }) => run),
-    )
+describe('nightly.yml', () => {
+  const NIGHT = { name: 'schedule', payload: { repository: REPOSITORY } }
 
-    /** Runs the line that contains these words, with a `gh` that responds with this JSON. All recipes have the same line. */
-    function runLine(words: string, response: unknown) {
-      const [line = '', ...others] = lines.filter((run) => run.includes(words))
-      expect(others.filter((other) => other !== line)).toEqual([])
-      const folder = commandsThat('gh', response === undefined ? 'exit 1' : `jq --raw-output "\${@: -1}" "$0.json"`)
-      const [output, script] = [join(folder, 'output'), join(folder, 'script')]
-      writeFileSync(join(folder, 'gh.json'), JSON.stringify(response ?? null))
-      writeFileSync(script, line)
-      const env = {
-        PATH: `${folder}:${process.env.PATH}`,
-        PUSHES: 'x',
-        BRANCHES: 'x',
-        COMMIT: HEAD,
-        GITHUB_OUTPUT: output,
-      }
-      const { status } = spawnSync('bash', ['-e', script], { env })
-      return { succeeds: status === 0, output: existsSync(output) ? readFileSync(output, 'utf8') : '' }
+  test('opens an issue that names the verdict if the tests fail, and comments on it if it is open already', async () => {
+    service.setScript({ end: 'FAILED', cases: ONE_OF_TWO_FAILED })
+    const { result, outputs, log } = await play('nightly.yml', 'nightly', NIGHT)
+    expect(result, log).toBe('failure')
+    for (const [open, call] of [
+      ['', 'issue create --title The nightly tests fail --body failed: '],
+      ['7', 'issue comment 7 --body failed: '],
+    ]) {
+      const commands = commandsThat('gh', `if test "$2" = list; then echo ${open}; else echo "$*" > "$0.call"; fi`)
+      const needs = { nightly: { result: 'failure', outputs } } as const
+      const { log } = await play('nightly.yml', 'notify', NIGHT, { needs, commands })
+      expect(readFileSync(join(commands, 'gh.call'), 'utf8'), log).toContain(call)
     }
-
-    const push = (before: string, after: string) => ({ id: 1, before, after, ref: 'refs/heads/faster-checkout' })
-
-    test.each([
-      ['the branch was pushed once', [push(OLDER, HEAD)], true],
-      ['the branch has moved on', [push(HEAD, NEWER), push(OLDER, HEAD)], false],
-      ['the branch has moved on, and back', [push(NEWER, HEAD), push(HEAD, NEWER), push(OLDER, HEAD)], false],
-      ['the branch was deleted', [push(HEAD, '0'.repeat(40)), push(OLDER, HEAD)], false],
-      ['the pushes cannot be listed', undefined, false],
-    ])('compare the pushes: if %s, the success is %s', (_, pushes, succeeds) => {
-      expect(runLine('env.COMMIT', pushes)).toMatchObject({ succeeds })
-    })
-
-    test.each([
-      [
-        'is the head of one branch',
-        [{ name: 'faster-checkout' }],
-        { succeeds: true, output: 'branch=faster-checkout\n' },
-      ],
-      ['is the head of no branch', [], { succeeds: false, output: '' }],
-      ['is the head of two branches', [{ name: 'a' }, { name: 'b' }], { succeeds: false, output: '' }],
-      ['cannot be looked up', undefined, { succeeds: false, output: '' }],
-    ])('find the branch: if the commit %s, it is %j', (_, branches, found) => {
-      expect(runLine('branch=', branches)).toEqual(found)
-    })
   })
+})
+
+test('reports.yml gives the files of a failed run to the artifact and to the reporters', async () => {
+  service.setScript({ end: 'FAILED', cases: ONE_OF_TWO_FAILED })
+  const workspace = temporaryFolder('checkout-')
+  const given: string[] = []
+  const otherAction = (uses: string, inputs: Readonly<Record<string, string>>) => {
+    const path = inputs.path ?? inputs['report-path']
+    if (path !== undefined && existsSync(join(workspace, path))) given.push(`${uses.split('@')[0]}: ${path}`)
+  }
+  const { result, log } = await play('reports.yml', 'test-run', ON_PULL_REQUEST, { workspace, otherAction })
+  expect(result, log).toBe('failure')
+  expect(given, log).toEqual([
+    'actions/upload-artifact: test-reports/',
+    'dorny/test-reporter: test-reports/junit.xml',
+    'ctrf-io/github-test-reporter: test-reports/ctrf.json',
+  ])
 })
 
 describe('relevant-changes.yml', () => {
