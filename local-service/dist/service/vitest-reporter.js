@@ -2,10 +2,6 @@ import { describeCause, describeFailure, framesIn, nameAndMessage, ReportWriter,
 // The project's own Vitest, version 3 or newer, loads this file.
 export default class EventReporter {
     #report = new ReportWriter();
-    #projects = [];
-    onInit({ projects }) {
-        this.#projects = projects.map(({ name }) => name);
-    }
     /** Despite the method's name, Vitest calls it when a worker begins with the file. */
     onTestModuleQueued(module) {
         this.#report.write({ event: 'file-started', file: describeFile(module) });
@@ -28,7 +24,7 @@ export default class EventReporter {
         const ends = errors.map(findWorkerEnd);
         this.#report.write({
             event: 'finished',
-            projects: this.#projects,
+            projects: modules.map(({ project }) => project.name),
             files: modules.map(describeEndOfFile),
             tests: [...tests, ...modules.flatMap(describeFailedSuites)],
             workerEnd: ends.find((end) => end !== undefined),
