@@ -4,25 +4,24 @@ import { parseArgs } from 'node:util'
 
 export const DEMO_USAGE = `Usage: npm start -- [options]
 
-Runs the built action as GitHub's runner would, against a test run service on this machine that really runs the tests
-of examples/web-shop. Run "npm run build" first if you have changed src/. Proxies that are set here are ignored.
-The step is about a tag. So the service tests the default branch of its project, unless the input branch names a branch.
+Runs both built actions as GitHub's runner would: local-service starts a test run service on this machine, and the gate
+runs the tests of examples/web-shop there. Run "npm run build" first if you have changed src/ or local-service/src/. Proxies
+that are set here are ignored.
 
-  --folder FOLDER          tests the Vitest or Playwright project in this folder instead, with both actions: local-service
-                           starts the service, and the gate runs the tests there
-  --base-url ADDRESS       uses the service at this address instead, a service of your own
+  --folder FOLDER          tests the Vitest or Playwright project in this folder instead
+  --base-url ADDRESS       uses the service at this address instead, a service of your own. If the input branch names no
+                           branch, the service tests the default branch of the project
   --key-file FILE          with --base-url, a file with an API key of this service
   --project ID             with --base-url, a project of this service
   --input NAME=VALUE       an input of the gate's step, as in its \`with\`; may be given several times
   --service-input NAME=VALUE
-                           with --folder, an input of the step of local-service; may be given several times
+                           an input of the step of local-service; may be given several times
   --fail                   brings a bug into the shop, for a run that fails
   --signal-after SECONDS   cancels the workflow this number of seconds after the start of the gate's step
   --help
 
 Examples:
   npm start -- --input framework-project=unit --input summary=on-failure
-  npm start -- --input branch=main --input wait=false
   npm start -- --fail
   npm start -- --signal-after 1
   npm start -- --folder /path/to/project
@@ -31,14 +30,13 @@ Examples:
 export interface DemoOptions {
   /** The `with` of the gate's step, without the inputs that the demo sets. */
   readonly inputs: Readonly<Record<string, string>>
-  /** The project to test instead of the shop. */
-  readonly project?: OwnProject | undefined
-  /** The service to use instead of the local service. */
-  readonly service?: OwnService | undefined
+  readonly service: LocalService | OwnService
   readonly signalAfterMs?: number | undefined
 }
 
-export interface OwnProject {
+/** The service that the action local-service starts. */
+export interface LocalService {
+  /** The project to test. */
   readonly folder: string
   /** The `with` of the step of local-service. */
   readonly serviceInputs: Readonly<Record<string, string>>
@@ -50,7 +48,8 @@ export interface OwnService {
   readonly inputs: Readonly<Record<string, string>>
 }
 
-/** With this variable, examples/web-shop has a bug. */
+const SHOP = resolve(import.meta.dirname, '../examples/web-shop')
+/** With this variable, the shop has a bug. */
 const BUG = 'WEB_SHOP_BUG=rounding'
 
 /** Its message says what is wrong, which value was given, and what to do. */
@@ -87,13 +86,15 @@ function optionsOf(values: Values, currentFolder: string): DemoOptions {
   const { fail, folder, 'base-url': baseUrl } = values
   const named = readInputs('--input', values.input)
   if (fail && 'env-overrides' in named) throw new Error(`--fail sets env-overrides=${BUG}: give only one of them`)
-  const others = [fail && '--fail', folder !== undefined && '--folder', baseUrl !== undefined && '--base-url']
-  const given = others.filter((option) => option !== false)
-  if (given.length > 1) throw new Error(`give only one of ${given.join(' and ')}`)
-  const inputs = { ...(fail && { 'env-overrides': BUG }), ...named }
-  const project = readProject(folder, readInputs('--service-input', values['service-input']), currentFolder)
-  const service = readService(values, currentFolder)
-  return { inputs, project, service, signalAfterMs: readSeconds(values['signal-after']) }
+  const given = [fail && '--fail', folder !== undefined && '--folder', baseUrl !== undefined && '--base-url']
+  const [first, second] = given.filter((option) => option !== false)
+  if (second !== undefined) throw new Error(`give only one of ${first} and ${second}`)
+  return {
+    inputs: { ...(fail && { 'env-overrides': BUG }), ...named },
+    service:
+      baseUrl === undefined ? readLocalService(values, currentFolder) : readOwnService(baseUrl, values, currentFolder),
+    signalAfterMs: readSeconds(values['signal-after']),
+  }
 }
 
 function readInputs(option: string, given: readonly string[]): Record<string, string> {
@@ -106,28 +107,22 @@ function readInputs(option: string, given: readonly string[]): Record<string, st
   return inputs
 }
 
-function readProject(
-  given: string | undefined,
-  serviceInputs: Readonly<Record<string, string>>,
-  currentFolder: string,
-): OwnProject | undefined {
-  if (given === undefined) {
-    if (Object.keys(serviceInputs).length > 0) throw new Error('--service-input needs --folder')
-    return undefined
+function readLocalService(values: Values, currentFolder: string): LocalService {
+  if (values['key-file'] !== undefined || values.project !== undefined) {
+    throw new Error('--key-file and --project need --base-url')
   }
-  const folder = resolve(currentFolder, given)
+  const serviceInputs = readInputs('--service-input', values['service-input'])
+  if (values.folder === undefined) return { folder: SHOP, serviceInputs }
+  const folder = resolve(currentFolder, values.folder)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new Error(`--folder takes the folder of a project, but there is no folder "${folder}"`)
   }
   return { folder: realpathSync(folder), serviceInputs }
 }
 
-function readService(values: Values, currentFolder: string): OwnService | undefined {
-  const { 'base-url': baseUrl, 'key-file': keyFile, project = '' } = values
-  if (baseUrl === undefined) {
-    if (keyFile !== undefined || project !== '') throw new Error('--key-file and --project need --base-url')
-    return undefined
-  }
+function readOwnService(baseUrl: string, values: Values, currentFolder: string): OwnService {
+  const { 'key-file': keyFile, project = '' } = values
+  if (values['service-input'].length > 0) throw new Error('--service-input is not for a service of your own')
   if (keyFile === undefined) throw new Error('--base-url needs --key-file')
   const file = resolve(currentFolder, keyFile)
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) {

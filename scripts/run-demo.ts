@@ -1,12 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { startServiceProcess } from '../tools/local-service-process.ts'
 import { type ProcessResult, prepareStep, type Step } from '../tools/runner-emulator/runner.ts'
-import type { DemoOptions, OwnProject, OwnService } from './demo-options.ts'
+import type { DemoOptions, LocalService, OwnService } from './demo-options.ts'
 
 export interface DemoWorld {
-  /** The demo empties this folder first, and leaves the summary, the reports and the service's log in it. */
+  /** The demo empties this folder first, and leaves the summary and the reports in it. */
   readonly folder: string
   readonly print: (line: string) => void
   /** If it aborts, the step ends as after a click on the workflow's Cancel button. */
@@ -15,7 +14,7 @@ export interface DemoWorld {
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** Runs the built gate against a service that runs the tests of a project. Returns the exit code of the job. */
+/** Runs the built actions. Returns the exit code of the job. */
 export async function runDemo(options: DemoOptions, { folder, print, stop }: DemoWorld): Promise<number> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -23,7 +22,8 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
     if (line !== '##[endgroup]') print(asGitHubShows(line))
   }
   const { inputs, signalAfterMs } = options
-  await using service = await serviceFor(options, { folder, show, stop })
+  await using service =
+    'folder' in options.service ? await startLocalService(options.service, { show, stop }) : withoutEnd(options.service)
   const { main, summary } =
     'failed' in service
       ? { main: service.failed, summary: service.failed.summary }
@@ -50,9 +50,9 @@ interface GateOptions extends Pick<DemoWorld, 'folder' | 'stop'> {
   readonly show: Show
 }
 
-async function serviceFor({ project, service }: DemoOptions, { folder, show, stop }: Omit<GateOptions, 'inputs'>) {
-  if (service !== undefined) return { ...service, runPost: async () => '', [Symbol.asyncDispose]: async () => {} }
-  return project === undefined ? startShopService(folder) : startActionService(project, { show, stop })
+/** The demo does not end a service that it did not start. */
+function withoutEnd(service: OwnService): DemoService & OwnService {
+  return { ...service, runPost: async () => '', [Symbol.asyncDispose]: async () => {} }
 }
 
 async function runGate({ key, inputs: ofService }: OwnService, { inputs, folder, show, stop }: GateOptions) {
@@ -61,8 +61,7 @@ async function runGate({ key, inputs: ofService }: OwnService, { inputs, folder,
     tempDir: join(folder, 'temp'),
     secrets: [key],
     inputs: { ...ofService, ...inputs },
-    // Main sends no branch for a tag. So the local service tests the shop's folder as it is, with uncommitted changes, and
-    // every other service tests the default branch of its project, whatever its name is.
+    // Main sends no branch for a tag. So a service of your own tests the default branch of the project, whatever its name is.
     event: { name: 'push', payload: { ref: 'refs/tags/v1.0.0' } },
     onLogLine: show,
   })
@@ -89,32 +88,8 @@ async function showPost(step: Step, uses: string, show: Show): Promise<ProcessRe
   return result
 }
 
-/**
- * The setup of a run that names a branch. Without a setup, the service refuses such a run, because a package in node_modules is a
- * link to this repository's own code. The shop does not use that package, so the demo links node_modules.
- */
-const LINK_PACKAGES = ['ln', '-s', join(ROOT, 'node_modules'), '../../node_modules']
-
-async function startShopService(folder: string): Promise<DemoService & OwnService> {
-  const config = join(folder, 'service.json')
-  const shop = { folder: join(ROOT, 'examples/web-shop'), setup: LINK_PACKAGES }
-  writeFileSync(config, JSON.stringify({ projects: { 'web-shop': shop } }))
-  const {
-    url,
-    key,
-    [Symbol.asyncDispose]: end,
-  } = await startServiceProcess(['--config', config], join(folder, 'service.log'))
-  return {
-    key,
-    inputs: { 'base-url': url, 'api-key': key, project: 'web-shop' },
-    runPost: async () => '',
-    [Symbol.asyncDispose]: end,
-  }
-}
-
-/** Starts the service of a project with the built action local-service. */
-async function startActionService(
-  { folder, serviceInputs }: OwnProject,
+async function startLocalService(
+  { folder, serviceInputs }: LocalService,
   { show, stop }: { readonly show: Show; readonly stop: AbortSignal },
 ): Promise<DemoService & (OwnService | { readonly failed: ProcessResult })> {
   const uses = './local-service'
@@ -167,7 +142,6 @@ function linesAfter({ conclusion, outputs }: ProcessResult, folder: string): str
     reportDir === undefined || !existsSync(reportDir)
       ? []
       : [`Its report files, in ${pathFromHere(reportDir)}: ${readdirSync(reportDir).join(', ')}`]
-  const serviceLog = join(folder, 'service.log')
   const outputLines = Object.entries(outputs).map(([name, value]) => `  ${name.padEnd(12)} ${value}`)
   return [
     '',
@@ -176,9 +150,6 @@ function linesAfter({ conclusion, outputs }: ProcessResult, folder: string): str
     ...outputLines,
     `Its job summary: ${pathFromHere(join(folder, 'summary.md'))}`,
     ...reports,
-    ...(existsSync(serviceLog)
-      ? [`The service's log, with the output of tests that failed: ${pathFromHere(serviceLog)}`]
-      : []),
   ]
 }
 
