@@ -45,6 +45,7 @@ export function progressLog(runId: string, world: LogWorld) {
   let isFailureLogged = false
   let lastFailureLineMs = Number.NEGATIVE_INFINITY
   let hasWarnedOfUnknown = false
+  let hasFailedCase = false
 
   function writeFailure(what: Fragment, cause: Failure): void {
     write(fragment`Run ${runId}: ${what} ${failureText(cause, 'poll')}`)
@@ -55,7 +56,8 @@ export function progressLog(runId: string, world: LogWorld) {
   function writeHeartbeat(): void {
     const waited = durationText(clock.now() - sinceMs)
     // Each pause follows a poll, so `failure` or `run` is set. `waiting` is never shown, but the type asks for a value.
-    if (failure === undefined) write(fragment`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}.`)
+    if (failure === undefined)
+      write(fragment`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}${progressText(run)}.`)
     else writeFailure(fragment`the status still cannot be read. The step has waited for ${waited}.`, failure)
   }
 
@@ -64,7 +66,11 @@ export function progressLog(runId: string, world: LogWorld) {
       if (isFailureLogged) log.info(fragment`Run ${runId}: the service responds again.`)
       failure = undefined
       isFailureLogged = false
-      if (seen.rawStatus !== run?.rawStatus) write(fragment`Run ${runId}: ${seen.rawStatus}`)
+      const isFirstFailedCase = !hasFailedCase && (seen.progress?.failed ?? 0) > 0
+      hasFailedCase ||= isFirstFailedCase
+      // A person looks when the first test case fails.
+      if (seen.rawStatus !== run?.rawStatus || isFirstFailedCase)
+        write(fragment`Run ${runId}: ${seen.rawStatus}${progressText(seen)}`)
       run = seen
       if (run.status !== 'UNKNOWN' || isFinished(run) || hasWarnedOfUnknown) return
       hasWarnedOfUnknown = true
@@ -86,4 +92,15 @@ export function progressLog(runId: string, world: LogWorld) {
 
     pause: (deadlineMs: number) => pause(deadlineMs, writeHeartbeat),
   }
+}
+
+/** `, 126 of 485 test cases done, 2 failed`. Empty if the service does not say how many are done. */
+function progressText(run: Run | undefined): Fragment {
+  const { total, passed, failed, skipped } = run?.progress ?? {}
+  if (passed === undefined && failed === undefined && skipped === undefined) return fragment``
+  const done = (passed ?? 0) + (failed ?? 0) + (skipped ?? 0)
+  const isOne = (total ?? done) === 1
+  const ofTotal = total === undefined ? fragment`` : fragment` of ${total}`
+  const failures = failed ? fragment`, ${failed} failed` : fragment``
+  return fragment`, ${done}${ofTotal} ${isOne ? fragment`test case` : fragment`test cases`} done${failures}`
 }

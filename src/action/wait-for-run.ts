@@ -5,6 +5,7 @@ import { askedPauseMs, backoffMs, FailureStreak, isTransient } from '../service/
 import { abortedEnding } from './abort.ts'
 import { progressLog } from './progress-log.ts'
 import type { RunHandle } from './run-handle.ts'
+import { TestOutput } from './test-output.ts'
 import type { World } from './world.ts'
 
 interface WaitResult extends Pick<StepFacts, 'run'> {
@@ -15,6 +16,8 @@ export interface WaitSettings {
   /** How long main waits until the run has left the status QUEUED, and how long main then waits until the run finishes. */
   readonly waitLimitMs: number
   readonly pollIntervalMs?: number | undefined
+  /** Whether the log shows the output of the tests while they run. */
+  readonly showOutput: boolean
 }
 
 export interface WaitOptions extends WaitSettings {
@@ -34,8 +37,9 @@ export async function waitForRun(
   world: Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>,
 ): Promise<WaitResult> {
   const { service, clock, random, signal } = world
-  const { stepBeganMs, waitLimitMs, pollIntervalMs, onStatus } = options
+  const { stepBeganMs, waitLimitMs, pollIntervalMs, onStatus, showOutput } = options
   const progress = progressLog(handle.id, world)
+  const output = new TestOutput(handle.id, world, showOutput)
   const pollingSinceMs = clock.now()
   const jitter = random()
   let deadlineMs = stepBeganMs + waitLimitMs
@@ -43,7 +47,10 @@ export async function waitForRun(
   let run: Run | undefined
   const streak = new FailureStreak(service, clock)
 
-  const end = (ending: WaitResult['ending']): WaitResult => ({ ending, run })
+  const end = (ending: WaitResult['ending']): WaitResult => {
+    output.end()
+    return { ending, run }
+  }
   const timedOut = (failure?: Failure) =>
     end({ kind: 'wait-timeout', limitMs: waitLimitMs, wasQueued: run !== undefined && !hasBegun, failure })
 
@@ -69,7 +76,10 @@ export async function waitForRun(
       progress.onRun(response)
       if (response.rawStatus !== run?.rawStatus) onStatus(response)
       run = response
-      if (isFinished(run)) return end({ kind: 'finished', run })
+      if (isFinished(run)) {
+        await output.finish(run)
+        return end({ kind: 'finished', run })
+      }
       if (!hasBegun && run.status !== 'QUEUED') {
         // The limit holds once more from now on. It does not begin again if the service queues the run again.
         hasBegun = true
@@ -77,7 +87,9 @@ export async function waitForRun(
       } else if (isLastPoll) return timedOut()
       pauseMs = pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter)
     }
-    await progress.pause(Math.min(clock.now() + pauseMs, deadlineMs))
+    const nextPollMs = Math.min(clock.now() + pauseMs, deadlineMs)
+    if (!isFailure(response)) output.onRun(response, nextPollMs)
+    await progress.pause(nextPollMs)
   }
 }
 

@@ -64,9 +64,16 @@ export interface Run {
   readonly message?: Untrusted | undefined
   /** Absent if the service sent no usable results. */
   readonly testCases?: readonly TestCase[] | undefined
+  /** How far the run is. Absent if it has finished, or if the service does not say it. */
+  readonly progress?: Progress | undefined
+  /** How many bytes of output the tests have written. Absent if the service does not offer the output. */
+  readonly outputBytes?: number | undefined
   /** The service's whole response, for `results.json`. It may be present without `testCases`. */
   readonly responseText?: Untrusted | undefined
 }
+
+/** Numbers of test cases. Each number may be absent. `passed` counts flaky cases too. */
+export type Progress = Readonly<Record<'total' | 'passed' | 'failed' | 'flaky' | 'skipped', number | undefined>>
 
 /**
  * Whether the run's status is final. A status that this version does not know is final if the run has a finishing time.

@@ -5,8 +5,17 @@ import { untrusted } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'
 import { VERSION } from '../version.ts'
 import { openConnections, type Proxies } from './connection.ts'
-import { decodeCancelled, decodeRun, decodeStarted, decodeSuiteResult, decodeSuiteStatus, shortened } from './decode.ts'
-import { keyRedaction } from './key-redaction.ts'
+import {
+  decodeCancelled,
+  decodeOutput,
+  decodeRun,
+  decodeStarted,
+  decodeSuiteResult,
+  decodeSuiteStatus,
+  type OutputPart,
+  shortened,
+} from './decode.ts'
+import { keyRedaction, type Redact } from './key-redaction.ts'
 import { createSendJson, type SendJson } from './response.ts'
 import type { RequestOptions, TransportSettings } from './transport.ts'
 
@@ -14,6 +23,8 @@ import type { RequestOptions, TransportSettings } from './transport.ts'
 export interface ServiceClient extends Runs {
   /** How long requests may fail without a break. Then they are not repeated any more. */
   readonly failureLimitMs: number
+  /** Replaces the key. Responses have no key, but the parts of two responses may form it together. */
+  readonly redact: Redact
 }
 
 /** The requests of one of the service's two workflows. */
@@ -26,6 +37,10 @@ interface Runs {
    * Absent if the workflow has no cancel.
    */
   readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean | Failure>
+  /** Reads the output of the run's tests from a byte on. Absent if the workflow has no output. */
+  readonly output?:
+    | ((runId: string, from: number, options: RequestOptions) => Promise<OutputPart | Failure>)
+    | undefined
 }
 
 export interface ServiceAddress {
@@ -47,10 +62,11 @@ export async function openService(
   const { baseUrl, apiKey, target, proxies } = address
   // By this address, the operators of the service find the workflow run.
   const comment = options.workflowRunUrl === undefined ? '' : ` (${options.workflowRunUrl})`
+  const redact = keyRedaction(apiKey)
   const send = createSendJson({
     baseUrl,
     apiKey,
-    redact: keyRedaction(apiKey),
+    redact,
     userAgent: `test-run-action/${VERSION}${comment}`,
     connections: await openConnections(baseUrl.origin, proxies),
     clock,
@@ -58,6 +74,7 @@ export async function openService(
   })
   return {
     ...(target.kind === 'project' ? projectRuns(send, target.id) : suiteRuns(send, target.id, clock)),
+    redact,
     failureLimitMs: isLoopback(baseUrl) ? LOOPBACK_FAILURE_LIMIT_MS : FAILURE_LIMIT_MS,
   }
 }
@@ -82,6 +99,10 @@ export function projectRuns(send: SendJson, projectId: string): Runs {
     cancel(runId, options) {
       const path = [...runs, 'cancel']
       return send('POST', path, { where: { runId } }, options, (json) => decodeCancelled(json).includes(runId))
+    },
+    output(runId, from, options) {
+      const path = [...runs, runId, 'output']
+      return send('GET', path, undefined, { ...options, query: `?from=${from}` }, (json) => decodeOutput(json, from))
     },
   }
 }

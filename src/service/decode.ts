@@ -2,6 +2,7 @@ import type { Failure } from '../outcome/failure.ts'
 import {
   isFinished,
   outcomeOf,
+  type Progress,
   RUN_STATUSES,
   type Run,
   type SourceLocation,
@@ -56,9 +57,38 @@ export function decodeRun(json: unknown, responseText: string, redact: Redact): 
     hasFinishedAt: (finishedAt ?? '') !== '',
     branchName: isText(branchName) ? shortened(branchName) : undefined,
     testCases: Array.isArray(testCases) ? testCases.map((entry) => testCase(entry, redact)) : undefined,
+    outputBytes: wholeNumber(response.outputBytes),
     responseText: untrusted(responseText),
   }
-  return isFinished(run) && status !== 'PASSED' ? { ...run, message: decodeMessage(message, redact) } : run
+  if (!isFinished(run)) return { ...run, progress: decodeProgress(response.progress) }
+  return status !== 'PASSED' ? { ...run, message: decodeMessage(message, redact) } : run
+}
+
+function decodeProgress(value: unknown): Progress | undefined {
+  if (!isObject(value)) return undefined
+  const { total, passed, failed, flaky, skipped } = value
+  return {
+    total: wholeNumber(total),
+    passed: wholeNumber(passed),
+    failed: wholeNumber(failed),
+    flaky: wholeNumber(flaky),
+    skipped: wholeNumber(skipped),
+  }
+}
+
+/** A part of the output of a run's tests. */
+export interface OutputPart {
+  readonly text: string
+  /** The number of the byte after the text. */
+  readonly next: number
+}
+
+export function decodeOutput(json: unknown, from: number): OutputPart {
+  const { text: given, next: givenNext } = requiredObject(json, 'the response')
+  const text = requiredText(given, 'text')
+  const next = wholeNumber(givenNext) ?? -1
+  const isForward = text === '' ? next >= from : next > from
+  return isForward ? { text, next } : throwInvalid(`next to be a byte after ${from}`, givenNext)
 }
 
 /** The verdict of a PASSED run rests on these fields. They may be missing or null, but not of another type. */
@@ -129,6 +159,10 @@ function locationOf(value: unknown, line: unknown): SourceLocation | undefined {
 /** Undefined unless the number is usable. JSON allows 1e999, which becomes Infinity. */
 function durationOf(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : undefined
+}
+
+function wholeNumber(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined
 }
 
 /** Longer than any real title or status, and more than any message shows. */

@@ -36,7 +36,7 @@ export function createSendJson(settings: TransportSettings): SendJson {
   return async (method, path, body, options, decode) => {
     const request: OutgoingRequest = {
       method,
-      path: `${prefix}/${path.map(encodeURIComponent).join('/')}`,
+      path: `${prefix}/${path.map(encodeURIComponent).join('/')}${options.query ?? ''}`,
       json: body && JSON.stringify(body),
       options,
     }

@@ -13,6 +13,8 @@ const BODY_LIMIT_BYTES = 16 * 1024 * 1024
 export const REQUEST_LIMIT_MS = 30_000
 
 export interface RequestOptions {
+  /** Appended to the path as it is. */
+  readonly query?: string | undefined
   readonly signal: AbortSignal
   /** Cancels the request only if no byte of it was sent, so that the service cannot have taken it. */
   readonly signalUntilSent?: AbortSignal | undefined

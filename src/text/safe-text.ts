@@ -1,5 +1,5 @@
 import type { Untrusted } from './untrusted.ts'
-import { oneLine, truncate, visibleLines, withVisibleEscapes } from './visible-text.ts'
+import { colouredLine, oneLine, truncate, visibleLines, withVisibleEscapes } from './visible-text.ts'
 import { isSecure } from './web-address.ts'
 
 // How text leaves the action. Read this once.
@@ -97,6 +97,12 @@ export function untruncated(value: string | Untrusted): Fragment {
 /** The lines of a message that somebody else wrote, with their indentation. */
 export function linesOf(message: Untrusted): Fragment {
   const visible = visibleLines(message as unknown as string)
+  return new Fragment((sink) => sink.lines(visible))
+}
+
+/** Lines that a program has written for a terminal. Their colours stay. `redact` replaces the key. */
+export function outputLines(lines: readonly string[], redact: (text: string) => string): Fragment {
+  const visible = lines.map((line) => colouredLine(line, redact))
   return new Fragment((sink) => sink.lines(visible))
 }
 

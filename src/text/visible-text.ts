@@ -51,6 +51,28 @@ function visibleLine(line: string): string {
   return withoutTerminalSequences(line).replace(INVISIBLE, (character) => (character === '\t' ? character : ' '))
 }
 
+/** A colour, or another style such as bold. */
+const STYLE = String.raw`\u001B\[[\d;:]*m`
+const STYLES = new RegExp(`(${STYLE})`, 'g')
+const COMMAND_WITH_STYLES = new RegExp(`^((?:\\s|${STYLE})*):(?=(?:${STYLE})*:)`)
+const OLD_COMMAND_WITH_STYLES = new RegExp(`#(?=(?:${STYLE})*#(?:${STYLE})*\\[)`, 'g')
+const RESET = '\u001B[0m'
+
+/**
+ * A line that a program has written for a terminal, in visible characters and colours. If the key or a command of the runner
+ * has colours between its characters, a viewer without colours must not show it. So both are looked for without colours too.
+ */
+export function colouredLine(line: string, redact: (text: string) => string): string {
+  // `split` with a group keeps the styles, as every second part.
+  const parts = line.split(STYLES)
+  if (parts.length === 1) return redact(visibleLine(line))
+  const coloured = redact(parts.map((part, index) => (index % 2 === 0 ? visibleLine(part) : part)).join(''))
+  const plain = coloured.replace(STYLES, '')
+  const redacted = redact(plain)
+  if (redacted !== plain) return redacted
+  return coloured.replace(OLD_COMMAND_WITH_STYLES, '# ').replace(COMMAND_WITH_STYLES, '$1: ') + RESET
+}
+
 /** `oneLine` for text that somebody else wrote. Reports compare such texts, and make names of them. */
 export function visibleText(value: string | Untrusted, limitChars?: number): Untrusted {
   return untrusted(oneLine(value as string, limitChars))

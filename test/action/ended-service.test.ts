@@ -15,7 +15,7 @@ import { failureOf, patient } from '../support/service-requests.ts'
 
 const REFUSED: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED', isRefusedHere: true }
 const ENDED: Failure = { kind: 'service-ended', reason: 'connect ECONNREFUSED', refusedForMs: 30_000 }
-const WAIT = { stepBeganMs: 0, waitLimitMs: 3_600_000, onStatus: () => {} }
+const WAIT = { stepBeganMs: 0, waitLimitMs: 3_600_000, showOutput: false, onStatus: () => {} }
 
 /** A service on this machine that fails like this. */
 function failingService(reason: Failure = REFUSED, before: readonly Reply<never>[] = []) {

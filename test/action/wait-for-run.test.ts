@@ -42,7 +42,13 @@ async function wait(setting: Setting) {
   const end = await clock.run(
     waitForRun(
       handle,
-      { stepBeganMs: 0, waitLimitMs: 60 * MINUTE_MS, ...options, onStatus: (run) => statuses.push(run.status) },
+      {
+        stepBeganMs: 0,
+        waitLimitMs: 60 * MINUTE_MS,
+        showOutput: true,
+        ...options,
+        onStatus: (run) => statuses.push(run.status),
+      },
       world,
     ),
   )

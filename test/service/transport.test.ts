@@ -603,7 +603,7 @@ describe('a response that has arrived in the socket', () => {
     })
     const log = { info: () => {}, warning: () => {} }
     const world = {
-      service: { ...service, failureLimitMs: 300_000 },
+      service: { ...service, failureLimitMs: 300_000, redact: String },
       clock,
       random: Math.random,
       log,
@@ -619,7 +619,7 @@ describe('a response that has arrived in the socket', () => {
     })
     const log = { info: () => {}, warning: () => {} }
     const world = {
-      service: { ...service, failureLimitMs: 300_000 },
+      service: { ...service, failureLimitMs: 300_000, redact: String },
       clock,
       random: Math.random,
       log,

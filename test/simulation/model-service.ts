@@ -1,6 +1,7 @@
 import { type Failure, isFailure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import type { ServiceClient } from '../../src/service/client.ts'
+import type { OutputPart } from '../../src/service/decode.ts'
 import { decodeRun } from '../../src/service/decode.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
 import { FakeService, type SentRequest } from '../support/fake-service.ts'
@@ -38,7 +39,7 @@ export class ModelService {
   readonly acceptedStarts: { readonly begunAtMs: number; readonly responseAtMs: number }[] = []
   readonly #clock: FakeClock
   readonly #plan: SimulationPlan['service']
-  readonly #counts = { start: 0, get: 0, cancel: 0 }
+  readonly #counts = { start: 0, get: 0, cancel: 0, output: 0 }
   #emptyListsLeft: number
 
   constructor(clock: FakeClock, plan: SimulationPlan['service']) {
@@ -70,6 +71,7 @@ export class ModelService {
         cancel: this.#plan.hasCancel
           ? (runId) => timelineOf<boolean>(this.#nextOutcome('cancel'), () => this.#cancel(runId))
           : undefined,
+        output: (from) => timelineOf<OutputPart>(this.#nextOutcome('output'), () => this.#output(from)),
       },
       this.#plan.failureLimitMs,
     )
@@ -84,6 +86,9 @@ export class ModelService {
       start: (order, options) => observe('start', service.start(order, options), 'runId'),
       get: (runId, options) => observe('get', service.get(runId, options), 'run'),
       ...(cancel && { cancel: (runId, options) => observe('cancel', cancel(runId, options), 'isListed') }),
+      redact: service.redact,
+      // Nobody observes the output, because nothing may depend on it.
+      output: service.output,
     }
   }
 
@@ -120,7 +125,9 @@ export class ModelService {
     const { cases } = this.#plan.run
     const testCases = cases?.map((status, index) => ({ title: `case ${index + 1}`, status, durationMs: 10 }))
     const end = { finishedAt: '2026-01-01T00:00:00.000Z', results: testCases && { testCases } }
-    const json = { status: this.statusOf(run), startedAt: null, ...(this.isFinished(run) && end) }
+    const { bytes: outputBytes, progress } = this.#plan.output
+    const status = this.statusOf(run)
+    const json = { status, startedAt: null, outputBytes, progress, ...(this.isFinished(run) && end) }
     return decodeRun(json, JSON.stringify(json), (text) => text)
   }
 
@@ -138,6 +145,14 @@ export class ModelService {
     }
     run.cancelAcceptedAtMs ??= this.#clock.now()
     return true
+  }
+
+  /** Output that may never end, come byte by byte, go backwards or be late. */
+  #output(from: number): OutputPart | Failure {
+    const { text, steps } = this.#plan.output
+    const next = from + steps
+    if (steps < 0) return { kind: 'invalid-response', expected: 'next to go forward', found: String(next) }
+    return { text, next }
   }
 
   #find(runId: string, unknownForMs: number): ModelRun | undefined {

@@ -111,6 +111,19 @@ const servicePlan = fc.record({
     start: several(outcomes([...PASSING_STATUSES, 400, 401, 404])),
     get: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 301, 401, 403])),
     cancel: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 400, 401, 403])),
+    output: several(outcomes([...PASSING_STATUSES, 400, 401, 404])),
+  }),
+  // What the service says about the output of the tests, and how far each response goes. Some of it is nonsense.
+  output: fc.record({
+    bytes: fc.constantFrom<unknown>(undefined, undefined, 0, 10, 1_000, 1e15, -1, '7'),
+    text: fc.constantFrom('a', 'a line\n', '::error::x\n'),
+    steps: fc.constantFrom(1, 10, 1_000, -5),
+    progress: fc.constantFrom<unknown>(
+      undefined,
+      { total: 3, passed: 1, failed: 1 },
+      { passed: -1, skipped: 2 },
+      'half',
+    ),
   }),
   // While an outage lasts, this happens to every request that begins.
   outages: several(

@@ -33,6 +33,7 @@ const SIGNAL_LIMIT_MS = {
 } as const
 const REQUEST_LIMIT_MS = 30_000
 const LAST_POLLS_MS = 1_000 + 10_000
+const REST_OF_OUTPUT_MS = 10_000
 const MAIN_CANCEL_MS = 15_000
 const POST_CANCEL_MS = 60_000
 /** Each timer may be a moment late. */
@@ -140,7 +141,7 @@ const exitsInTime: Invariant = (plan, result) => {
   const { waitLimitMs } = plan.request
   const startedMs = plan.service.isGiven ? 0 : (startResponse(result)?.atMs ?? waitLimitMs + REQUEST_LIMIT_MS)
   // The limit holds once for the queue, and once more after it. Each time, one last poll follows.
-  const waitedMs = Math.max(waitLimitMs, startedMs) + waitLimitMs + 2 * LAST_POLLS_MS
+  const waitedMs = Math.max(waitLimitMs, startedMs) + waitLimitMs + 2 * LAST_POLLS_MS + REST_OF_OUTPUT_MS
   const blockedMs = plan.runner.blocked?.forMs ?? 0
   const limitMs = waitedMs + MAIN_CANCEL_MS + plan.commentMs + blockedMs + LATENESS_MS
   const undisturbedMs = signalled?.atMs ?? endedMs

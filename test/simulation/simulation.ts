@@ -147,8 +147,8 @@ class SimulatedMain {
           labels: [],
         },
         runId: service.isGiven ? RUN_ID : undefined,
-        showOutput: false,
         runUrlOf: () => undefined,
+        showOutput: true,
         reports: { summary: 'always', annotations: true },
       },
       this.#world(),
@@ -240,7 +240,7 @@ class SimulatedMain {
 
   #world(): World {
     const client = this.#service.client((response) => this.#isDead || this.#responses.push(response))
-    const { cancel } = client
+    const { cancel, output } = client
     const { file } = this
     const append = (record: MainRecord) => this.effect(() => file.append(record), false)
     const remove = () => this.effect(() => file.remove())
@@ -260,6 +260,8 @@ class SimulatedMain {
         start: (parameters, options) => this.#request(() => client.start(parameters, options)),
         get: (runId, options) => this.#request(() => client.get(runId, options)),
         ...(cancel && { cancel: (runId, options) => this.#request(() => cancel(runId, options)) }),
+        redact: client.redact,
+        ...(output && { output: (runId, from, options) => this.#request(() => output(runId, from, options)) }),
       },
       log,
       recorder,

@@ -1,6 +1,7 @@
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import type { ServiceClient } from '../../src/service/client.ts'
+import type { OutputPart } from '../../src/service/decode.ts'
 import type { RequestOptions } from '../../src/service/transport.ts'
 import { aRun } from './builders.ts'
 import type { FakeClock } from './fake-clock.ts'
@@ -38,10 +39,12 @@ export interface Script {
   readonly get?: Replies<Run>
   /** If absent, the workflow has no cancel. */
   readonly cancel?: Replies<boolean> | undefined
+  /** If absent, the service offers no output. */
+  readonly output?: readonly Reply<OutputPart>[] | ((from: number) => Reply<OutputPart>)
 }
 
 export interface SentRequest {
-  readonly method: 'start' | 'get' | 'cancel'
+  readonly method: 'start' | 'get' | 'cancel' | 'output'
   readonly atMs: number
   readonly runId?: string
   readonly onNewConnection: boolean
@@ -51,6 +54,8 @@ export interface SentRequest {
 export class FakeService implements ServiceClient {
   readonly requests: SentRequest[] = []
   readonly failureLimitMs: number
+  readonly redact = (text: string) => text
+  readonly output?: ServiceClient['output']
   readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean | Failure>
   readonly #clock: FakeClock
   readonly #script: Script
@@ -59,6 +64,11 @@ export class FakeService implements ServiceClient {
     this.failureLimitMs = failureLimitMs
     this.#clock = clock
     this.#script = script
+    const { output } = script
+    if (output !== undefined) {
+      this.output = (runId, from, options) =>
+        this.#reply('output', typeof output === 'function' ? () => output(from) : output, options, runId)
+    }
     if (script.cancel !== undefined) {
       this.cancel = (runId, options) => this.#reply('cancel', script.cancel, options, runId)
     }
