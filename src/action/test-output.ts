@@ -59,9 +59,9 @@ export class TestOutput {
     this.#update(run, clock.now() + REST_LIMIT_MS)
     if (this.#hasMore) clock.timeout(REST_LIMIT_MS).addEventListener('abort', () => this.#over.abort())
     await this.#reading
-    for (let before = -1; this.#hasMore && (this.#readBytes > before || this.#failures > 0); ) {
-      before = this.#readBytes
-      if (this.#failures > 0) await clock.sleep(PAUSE_AFTER_FAILURE_MS, this.#over.signal)
+    if (this.#hasMore) await this.#startReading()
+    while (this.#hasMore && this.#failures > 0) {
+      await clock.sleep(PAUSE_AFTER_FAILURE_MS, this.#over.signal)
       await this.#startReading()
     }
     this.end()

@@ -365,6 +365,33 @@ describe('the log', () => {
     ])
   })
 
+  test('says how far the run is: at a new status, at the first failed test case, and at each heartbeat', async () => {
+    const at = (progress: Run['progress']) => response({ ...RUNNING, progress })
+    const none = { total: undefined, passed: undefined, failed: undefined, flaky: undefined, skipped: undefined }
+    const { world } = await wait({
+      replies: [
+        response({ ...QUEUED, progress: none }),
+        at({ ...none, total: 485, passed: 0 }),
+        at({ ...none, total: 485, passed: 3, skipped: 1 }),
+        at({ ...none, total: 485, passed: 4, skipped: 1, failed: 1, flaky: 1 }),
+        at({ ...none, total: 485, passed: 100, failed: 2 }),
+        at({ ...none, passed: 1 }),
+        at({ ...none, passed: 1 }),
+        response(PASSED),
+      ],
+      pollIntervalMs: 40_000,
+    })
+    expect(world.texts('info ')).toEqual([
+      'Run run-1: QUEUED',
+      'Run run-1: RUNNING, 0 of 485 test cases done',
+      'Run run-1: still RUNNING after 1 min 40 s, 4 of 485 test cases done.',
+      'Run run-1: RUNNING, 6 of 485 test cases done, 1 failed',
+      'Run run-1: still RUNNING after 3 min, 102 of 485 test cases done, 2 failed.',
+      'Run run-1: still RUNNING after 4 min, 1 test case done.',
+      'Run run-1: PASSED',
+    ])
+  })
+
   test('has a heartbeat each minute also in a longer pause', async () => {
     const replies = [response(RUNNING), response(PASSED)]
     const { world } = await wait({ replies, pollIntervalMs: 3.5 * MINUTE_MS })

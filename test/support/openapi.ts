@@ -17,6 +17,7 @@ interface MediaTypes {
 
 interface Operation {
   readonly operationId: string
+  readonly parameters?: readonly { readonly name?: string; readonly in?: string }[]
   readonly requestBody?: MediaTypes & { readonly required: boolean }
   readonly responses: Readonly<Record<string, Partial<Reference>>>
 }
@@ -67,8 +68,10 @@ export function problemsOfRequest({ method, path, headers, body }: ReceivedReque
   if (operation === undefined) return [`${name} is not in the interface`]
   const problems: string[] = []
   if (!/^Bearer \S+$/.test(headers.authorization ?? '')) problems.push(`${name} has no key`)
-  if (path.includes('?')) problems.push(`${name} has a query`)
-  const { requestBody } = operation
+  const { requestBody, parameters = [] } = operation
+  for (const key of new URLSearchParams(path.split('?')[1]).keys())
+    if (!parameters.some((parameter) => parameter.in === 'query' && parameter.name === key))
+      problems.push(`${name} has the query "${key}"`)
   if (body === '') {
     if (requestBody?.required) problems.push(`${name} has no body`)
     return problems

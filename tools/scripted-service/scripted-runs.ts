@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-export type Endpoint = 'start' | 'cancel' | 'get' | 'suite-start' | 'suite-status' | 'suite-result'
+export type Endpoint = 'start' | 'cancel' | 'get' | 'output' | 'suite-start' | 'suite-status' | 'suite-result'
 
 /** The body is sent as JSON. */
 export interface ScriptedResponse {
@@ -21,6 +21,8 @@ export interface Script {
   readonly results?: unknown
   /** Sent as it is as the id in the response to the start. Clients then find the run by the id's text. */
   readonly runId?: unknown
+  /** The output of the tests, as far as a test has not added more with `addOutput`. If absent, the run offers no output. */
+  readonly output?: string
   /** Merged last into every response about the run. Its fields win, and `undefined` removes a field. */
   readonly extra?: object
 }
@@ -50,6 +52,7 @@ interface Run extends ScriptedStart {
   /** Set by a cancel or by the test: ends the run before its script does. */
   ended?: { readonly status: string; readonly atMs: number; readonly cases?: readonly unknown[] | undefined }
   cancelAccepted: boolean
+  output: Buffer | undefined
 }
 
 interface State {
@@ -70,7 +73,16 @@ export function createScriptedRuns(
     const script = scriptFor(start)
     const runId = String(script.runId ?? randomUUID())
     const { branch: branchName = 'main' } = Object(body)
-    const run: Run = { ...start, script, runId, branchName, queuedAtMs: now(), cancelAccepted: false }
+    const run: Run = {
+      ...start,
+      script,
+      runId,
+      branchName,
+      queuedAtMs: now(),
+      cancelAccepted: false,
+      output: undefined,
+    }
+    if (script.output !== undefined) run.output = Buffer.from(script.output)
     runs.push(run)
     return run
   }
@@ -86,10 +98,15 @@ export function createScriptedRuns(
   const isOf = (projectId: string) => (run: Run) => run.projectId === projectId
   const isOfSuite = (run: Run) => run.testSuiteId !== undefined
 
-  /** Each endpoint gets the id or the ids in the path, in order, and the decoded body. */
+  /** Each endpoint gets the decoded body or the query, and the id or the ids in the path, in order. */
   const endpoints: Record<Endpoint, (body: unknown, id: string, runId: string) => ScriptedResponse> = {
     start: (body, projectId) => ok({ runId: idToSend(accept({ projectId }, body)) }),
     get: (_body, projectId, runId) => withRun(runId, isOf(projectId), (run, state) => ok(describeRun(run, state))),
+    output: (query, projectId, runId) =>
+      withRun(runId, isOf(projectId), ({ output }) => {
+        const from = Number(new URLSearchParams(String(query)).get('from'))
+        return output === undefined ? refuse(404, 'The run has no output.') : ok(outputFrom(output, from))
+      }),
     cancel: (body, projectId) => {
       const runId = String(Object(Object(body).where).runId)
       return withRun(runId, isOf(projectId), (run, { status, finishedAtMs }) => {
@@ -122,9 +139,14 @@ export function createScriptedRuns(
     /** Every accepted start, in order. */
     get runs(): readonly ScriptedRun[] {
       return runs.map((run) => {
-        const { script, branchName, queuedAtMs, ended, ...start } = run
+        const { script, branchName, queuedAtMs, ended, output, ...start } = run
         return { ...start, status: stateOf(run, now()).status }
       })
+    },
+    addOutput(runId: string, text: string): void {
+      const run = runs.findLast((candidate) => candidate.runId === runId)
+      if (run === undefined) throw new Error(`No start returned the run id ${runId}.`)
+      run.output = Buffer.concat([run.output ?? Buffer.alloc(0), Buffer.from(text)])
     },
     /** Finishes a run now, or gives a finished run another status. */
     finishRun(runId: string, status: string, cases?: readonly unknown[]): void {
@@ -151,12 +173,22 @@ function stateOf({ script, queuedAtMs, ended }: Run, nowMs: number): State {
   return { status: ended?.status ?? script.end ?? 'PASSED', startedAtMs, finishedAtMs: endsAtMs }
 }
 
-function describeRun({ script, branchName, ended }: Run, { status, startedAtMs, finishedAtMs }: State): object {
+function describeRun({ script, branchName, ended, output }: Run, { status, startedAtMs, finishedAtMs }: State): object {
   const startedAt = startedAtMs === undefined ? null : isoTime(startedAtMs)
-  if (finishedAtMs === undefined) return { status, startedAt, branchName, ...script.extra }
+  const outputBytes = output?.byteLength
+  if (finishedAtMs === undefined) return { status, startedAt, branchName, outputBytes, ...script.extra }
   const testCases = ended?.cases ?? script.cases ?? CASES_THAT_FIT.get(status) ?? []
   const results = 'results' in script ? script.results : { testCases }
-  return { status, startedAt, finishedAt: isoTime(finishedAtMs), branchName, results, ...script.extra }
+  return { status, startedAt, finishedAt: isoTime(finishedAtMs), branchName, results, outputBytes, ...script.extra }
+}
+
+const OUTPUT_LIMIT_BYTES = 262_144
+
+function outputFrom(output: Buffer, from: number): object {
+  let next = Math.min(output.length, from + OUTPUT_LIMIT_BYTES)
+  // The text ends between two characters.
+  while (next > from && ((output[next] ?? 0) & 0xc0) === 0x80) next--
+  return { text: output.toString('utf8', from, next), next }
 }
 
 const A_PASSED_CASE = { title: 'cart > adds a product', status: 'PASSED', durationMs: 12 }

@@ -80,6 +80,7 @@ const ENDPOINTS: readonly (readonly [Endpoint, method: string, path: RegExp])[] 
   ['start', 'POST', RegExp(`^/v1/projects/${ID}/runs$`)],
   ['cancel', 'POST', RegExp(`^/v1/projects/${ID}/runs/cancel$`)],
   ['get', 'GET', RegExp(`^/v1/projects/${ID}/runs/${ID}$`)],
+  ['output', 'GET', RegExp(`^/v1/projects/${ID}/runs/${ID}/output(?:\\?.*)?$`)],
   ['suite-start', 'POST', RegExp(`^/v1/testSuite/${ID}/run$`)],
   ['suite-status', 'GET', RegExp(`^/v1/testSuiteRun/${ID}/status$`)],
   ['suite-result', 'GET', RegExp(`^/v1/testSuiteRun/${ID}/result$`)],
@@ -114,7 +115,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
       return refuse(400, 'The body is not JSON.')
     }
     const [id = '', runId = ''] = ids.map(decodeURIComponent)
-    return scripted.endpoints[kind](body, id, runId)
+    return scripted.endpoints[kind](kind === 'output' ? path.split('?')[1] : body, id, runId)
   }
 
   const service = await listen(options, async (message, response) => {
@@ -161,6 +162,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
       script = next
     },
     finishRun: scripted.finishRun,
+    addOutput: scripted.addOutput,
     /** Resolves when `count` such requests have arrived. Requests before the call count too. */
     async waitForRequest(kind: Endpoint, count = 1): Promise<void> {
       while (countOf(kind) < count) await once(arrivals, 'request', { signal: closing.signal })

@@ -1,13 +1,6 @@
-import { stripVTControlCharacters } from 'node:util';
 // Reporters use this file in the project's own Node, so it must run on Node 18.
-/** The longest message of a test case or of a run. */
-export const MESSAGE_LIMIT_CHARS = 10_000;
 const LINE_LIMIT_CHARS = 60;
 const LEFT_OUT = /\n\[(\d+) characters left out\]\n/;
-/** A text without colours, cut at the limit. */
-export function toMessage(text) {
-    return cutMessage(stripVTControlCharacters(text).trimEnd(), MESSAGE_LIMIT_CHARS);
-}
 /** If a text is too long, its middle is left out, and a line says how much that is. */
 export function cutMessage(text, limitChars) {
     if (text.length <= limitChars)

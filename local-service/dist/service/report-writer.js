@@ -1,10 +1,12 @@
 import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { cutMessage, toMessage } from './message.js';
+import { cutMessage } from './message.js';
 // The service's reporters in Vitest and in Playwright Test write the same report with this file. It runs in the project's own
 // Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. If a run is
 // killed, the lines show how far it came.
 export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE';
+/** Of each message. The service removes the colours and cuts what is left. */
+const WRITTEN_CHARS = 20_000;
 /** A report with many long messages could be too large to be read. From this size on, further messages are short. */
 const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024;
 const SHORT_MESSAGE_CHARS = 500;
@@ -42,7 +44,7 @@ export function describeFailure(errors, describe, framesOf) {
     if (errors.length === 0)
         return undefined;
     const place = errors.flatMap(framesOf).find(isInProject);
-    return { message: toMessage(errors.map(describe).join('\n\n')), file: place?.file, line: place?.line };
+    return { message: cutMessage(errors.map(describe).join('\n\n'), WRITTEN_CHARS), file: place?.file, line: place?.line };
 }
 /** The frameworks run in the project's folder. */
 export function isInProject({ file }) {

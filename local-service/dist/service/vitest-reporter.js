@@ -2,6 +2,10 @@ import { describeCause, describeFailure, framesIn, nameAndMessage, ReportWriter,
 // The project's own Vitest, version 3 or newer, loads this file.
 export default class EventReporter {
     #report = new ReportWriter();
+    #projects = [];
+    onInit({ projects }) {
+        this.#projects = projects.map(({ name }) => name);
+    }
     /** Despite the method's name, Vitest calls it when a worker begins with the file. */
     onTestModuleQueued(module) {
         this.#report.write({ event: 'file-started', file: describeFile(module) });
@@ -24,7 +28,7 @@ export default class EventReporter {
         const ends = errors.map(findWorkerEnd);
         this.#report.write({
             event: 'finished',
-            projects: modules.map(({ project }) => project.name),
+            projects: this.#projects,
             files: modules.map(describeEndOfFile),
             tests: [...tests, ...modules.flatMap(describeFailedSuites)],
             workerEnd: ends.find((end) => end !== undefined),

@@ -8,22 +8,13 @@ var __rewriteRelativeImportExtension = (this && this.__rewriteRelativeImportExte
 };
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 // Runs the project's own Vitest as its command does, and adds the service's reporter to the reporters of the project or of the
 // arguments. Vitest's command has no option that adds a reporter. The arguments are those of that command. The current folder
-// is that of the project. If Yarn's Plug'n'Play has the packages, Yarn must start this process. With `--wait` as the first
-// argument, the process loads Vitest and then waits for a run.
-const waits = process.argv[2] === '--wait';
-// The project's configuration may read the arguments.
-if (waits)
-    process.argv.splice(2, 1);
+// is that of the project. If Yarn's Plug'n'Play has the packages, Yarn must start this process.
 const args = process.argv.slice(2);
 try {
-    const api = await loadApi();
-    if (waits)
-        await waitForRun();
-    await run(api);
+    await run(await loadApi());
 }
 catch (error) {
     // As Vitest's command does.
@@ -36,16 +27,6 @@ async function loadApi() {
     const file = createRequire(resolve('package.json')).resolve('vitest/node');
     process.argv[1] = join(dirname(file), '../vitest.mjs');
     return import(__rewriteRelativeImportExtension(pathToFileURL(file).href));
-}
-/** Waits for what is known only when a run begins. If no run comes, the input ends without it. */
-async function waitForRun() {
-    const input = await text(process.stdin);
-    if (input === '')
-        process.exit();
-    const { args: further, env } = JSON.parse(input);
-    args.push(...further);
-    process.argv.push(...further);
-    Object.assign(process.env, env);
 }
 async function run(api) {
     const { createVitest, parseCLI } = api;
@@ -63,7 +44,9 @@ async function run(api) {
     const vitest = await createVitest('test', { ...cliOptions, run: true, watch: false });
     // All versions from 3.0 on have this field, but version 5.1 does not declare it.
     const { reporters } = vitest;
-    reporters.push(new EventReporter());
+    const reporter = new EventReporter();
+    reporter.onInit(vitest);
+    reporters.push(reporter);
     try {
         await vitest.start(filter);
     }

@@ -1,0 +1,76 @@
+import { stripVTControlCharacters } from 'node:util'
+import { expect, test } from 'vitest'
+import { placesThatShow } from '../../tools/runner-emulator/runner.ts'
+import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
+
+// The built action shows the output of the tests while they run. test/action/test-output.test.ts has all cases.
+
+/** Resolves when the log has such a line. */
+function logLine(pattern: RegExp) {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { promise, onLogLine: (line: string) => (pattern.test(line) ? resolve() : undefined) }
+}
+
+test.concurrent('the output of the tests is in the log while the run is running, with its colours', async () => {
+  const { promise: seen, onLogLine } = logLine(/pays by card/)
+  await using one = await scenario({ script: { runningMs: Infinity, output: '' }, onLogLine })
+  const main = one.step.startMain()
+  await one.service.waitForRequest('get', 2)
+  const runId = one.service.runs[0]?.runId ?? ''
+  one.service.addOutput(runId, '\u001b[32m✓\u001b[39m pays by card\n')
+  await seen
+  expect(one.service.runs[0]?.status).toBe('RUNNING')
+  one.service.addOutput(runId, 'the last line, without its end')
+  one.service.finishRun(runId, 'PASSED', ONE_PASSED)
+  const { exitCode, log } = await main.result()
+  expect(exitCode).toBe(0)
+  const [first, last, verdict] = [/✓/, /the last line/, /finished as PASSED/].map((line) =>
+    log.findIndex((logged) => line.test(logged)),
+  )
+  expect(log[first ?? 0]).toBe('\u001b[32m✓\u001b[39m pays by card\u001b[0m')
+  expect([first, last, verdict]).toEqual([first, last, verdict].toSorted((a, b) => Number(a) - Number(b)))
+  expect(first).toBeGreaterThan(0)
+})
+
+test.concurrent('no line of the output is a command, a group or a mask, and the key is not shown', async () => {
+  const key = 'sk-live-0123456789'
+  const hostile = [
+    '::error::from the tests',
+    '  ::add-mask::test',
+    '##[group]from the tests',
+    '\u001b[31m::error::in colour\u001b[0m',
+    'progress 1\r::warning::from the tests',
+    '::stop-commands::x',
+    `the key is ${key.slice(0, 9)}\u001b[1m${key.slice(9)}`,
+    '',
+  ].join('\n')
+  await using one = await scenario({
+    service: { keys: [key] },
+    script: { cases: ONE_PASSED, output: hostile },
+  })
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'success', annotations: [] })
+  expect(main.log.join('\n')).toContain('from the tests')
+  expect(placesThatShow(key, main)).toEqual([])
+  expect(stripVTControlCharacters(main.log.join('\n'))).not.toContain(key)
+})
+
+test.concurrent('output that never comes costs only the output, and a cancel is as fast as without it', async () => {
+  const faults = [{ on: 'output', do: 'hang' }] as const
+  await using one = await scenario({ script: { runningMs: Infinity, output: 'never read\n' }, faults })
+  const main = one.step.startMain()
+  await one.service.waitForRequest('get', 5)
+  await main.cancel()
+  expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
+  expect(requestsOf(one.service).filter((request) => request.includes('/output'))).toHaveLength(1)
+})
+
+test.concurrent('with show-output: false, no output is read', async () => {
+  await using one = await scenario({
+    script: { cases: ONE_PASSED, output: 'from the tests\n' },
+    inputs: { 'show-output': 'false' },
+  })
+  const { main } = await one.step.run()
+  expect(main.conclusion).toBe('success')
+  expect(requestsOf(one.service).filter((request) => request.includes('/output'))).toEqual([])
+})
