@@ -1,4 +1,5 @@
 import { globSync } from 'node:fs'
+import { basename } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { ROOT, read, readDocument } from './documents.ts'
@@ -17,6 +18,13 @@ test.each(
   const { scripts } = JSON.parse(read('package.json'))
   const named = [...read(page).matchAll(/npm run (?:--silent )?([a-z][\w-]*)/g)].map(([, name = '']) => name)
   expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
+})
+
+test('the map names every file of src, and fits on one screen', () => {
+  const [map] = readDocument('CONTRIBUTING.md').blocks.filter(({ section }) => section === 'The map')
+  const names = globSync('src/**/*.ts', { cwd: ROOT }).map((file) => basename(file).replace(/(\.d)?\.ts$/, ''))
+  expect(names.filter((name) => !new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(map?.text ?? ''))).toEqual([])
+  expect(map?.text.split('\n').length).toBeLessThan(50)
 })
 
 test("the recipe of the local service has the steps that the local service's page explains", () => {
