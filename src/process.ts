@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { StepAborted } from './action/abort.ts'
 import { systemClock } from './clock.ts'
 import type { AbortCause } from './outcome/step-outcome.ts'
@@ -30,15 +29,6 @@ function escapeCommandData(text: string): string {
 /** The timer does not keep the process alive. */
 export function fourTimesASecond(task: () => void): void {
   setInterval(task, 250).unref()
-}
-
-/**
- * V8 compiles undici's WebAssembly parser a second time, to optimise it. The exit would wait about 40 ms for that, so a flag
- * prevents it. Call this only after the first request is dispatched. After a flag has changed, V8 ignores the code cache of
- * Node's modules, so the modules that the first request needs would load slowly.
- */
-export function preventSecondParserCompilation(): void {
-  setFlagsFromString('--wasm-tiering-budget=1000000000')
 }
 
 interface ExitOptions {

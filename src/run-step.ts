@@ -8,7 +8,6 @@ import { RecordNotWritten, type StepRecorder } from './handover/recorder.ts'
 import { InvalidInputsError } from './inputs/input-reader.ts'
 import { readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
 import type { StepOutcome, StepSubject } from './outcome/step-outcome.ts'
-import { preventSecondParserCompilation } from './process.ts'
 import { type CommentBodyOptions, commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
 import { runnerOutput } from './runner/outputs.ts'
@@ -50,10 +49,8 @@ export async function runStep(
     }
     // If a signal came while the action was loading, its handler runs now. Then nothing is started.
     await eventLoopTurn()
-    const running = runAction({ ...inputs.settings, subject }, world)
-    // When `runAction` returns its promise, it has dispatched the first request, if it sends one.
-    preventSecondParserCompilation()
-    return (await running).success
+    const { success } = await runAction({ ...inputs.settings, subject }, world)
+    return success
   } catch (error) {
     output.setOutput('conclusion', 'error')
     if (error instanceof InvalidInputsError) {

@@ -77,7 +77,7 @@ describe('the layers', () => {
     clock: { loads: ['node:timers/promises'] },
     version: { loads: [] },
     report: { loads: ['report', 'outcome', 'text'] },
-    service: { loads: ['service', 'outcome', 'text', 'clock', 'version', 'undici'] },
+    service: { loads: ['service', 'outcome', 'text', 'clock', 'version', 'undici', 'node:v8'] },
     action: { loads: ['action', 'service', 'report', 'outcome', 'text', 'clock'] },
     inputs: {
       loads: ['inputs', 'github', 'report', 'service', 'outcome', 'text', '@actions', 'node:path'],
@@ -92,7 +92,7 @@ describe('the layers', () => {
     entry: {
       loads: [
         ...['entry', 'inputs', 'github', 'runner', 'handover'],
-        ...['action', 'service', 'report', 'outcome', 'text', 'clock', 'node:v8'],
+        ...['action', 'service', 'report', 'outcome', 'text', 'clock'],
       ],
     },
   }

@@ -1,4 +1,3 @@
-import type { Failure } from '../outcome/failure.ts'
 import type { StartParameters } from '../outcome/run.ts'
 import type { Cancellation, Ending } from '../outcome/step-outcome.ts'
 import { failureText } from '../report/failure-text.ts'
@@ -35,7 +34,11 @@ export async function startRun(
     if (signal.aborted) return startWithoutId(abortedEnding(signal), 'no-run')
     // A repeated start uses a new connection. After a 429, a service often closes the old connection. If main sent the next
     // start on that connection, nobody would know whether the service accepted it.
-    const response = await startOnce(parameters, tries > 1, world)
+    const response = await service.start(parameters, {
+      signal,
+      graceIfSentMs: () => abortReason(signal).startDeadlineMs - clock.now(),
+      onNewConnection: tries > 1,
+    })
     if (typeof response === 'string') return response
     const cancellation = mayHaveBeenAccepted(response) ? 'id-unknown' : 'no-run'
     if (signal.aborted) return startWithoutId(abortedEnding(signal), cancellation)
@@ -63,23 +66,4 @@ export async function startRun(
 
 function startWithoutId(ending: Ending, cancellation: 'no-run' | 'id-unknown'): StartWithoutId {
   return { ending, cancellation: { kind: cancellation } }
-}
-
-/**
- * If the step is aborted before the request is sent, the request is dropped. If the request is already sent, main waits for
- * the response until `startDeadlineMs`.
- */
-function startOnce(
-  parameters: StartParameters,
-  onNewConnection: boolean,
-  { service, clock, signal }: StartWorld,
-): Promise<string | Failure> {
-  const controller = new AbortController()
-  const limitWait = () => {
-    const timeLimit = clock.timeout(abortReason(signal).startDeadlineMs - clock.now())
-    timeLimit.addEventListener('abort', () => controller.abort())
-  }
-  signal.addEventListener('abort', limitWait)
-  const options = { signal: controller.signal, signalUntilSent: signal, onNewConnection }
-  return service.start(parameters, options).finally(() => signal.removeEventListener('abort', limitWait))
 }

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import type { Dispatcher } from 'undici'
 import buildConnector from 'undici/lib/core/connect.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
@@ -29,15 +30,27 @@ export async function openConnections(origin: string, { httpsProxy, noProxy }: P
   const open = httpsProxy === undefined ? direct : await proxiedConnections(httpsProxy, noProxy)
   let dispatcher = open()
   return {
-    get dispatcher() {
-      return dispatcher
+    /** Sends a request. If it cannot be sent, this calls `onResponseError` and does not throw. */
+    dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+      dispatcher.dispatch(request, handler)
+      preventSecondParserCompilation()
     },
     /** Later requests use new connections. */
     renew(): void {
       void dispatcher.close()
       dispatcher = open()
     },
+    destroy: () => dispatcher.destroy(),
   }
+}
+
+/**
+ * V8 compiles undici's WebAssembly parser a second time, to optimise it. The exit would wait about 40 ms for that, so a flag
+ * prevents it. After a flag has changed, V8 ignores the code cache of Node's modules. So the flag is set only after a request
+ * was dispatched, when all modules that requests need are loaded.
+ */
+function preventSecondParserCompilation(): void {
+  setFlagsFromString('--wasm-tiering-budget=1000000000')
 }
 
 async function proxiedConnections(proxy: string, noProxy = ''): Promise<() => Dispatcher> {

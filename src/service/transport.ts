@@ -15,9 +15,10 @@ export const REQUEST_LIMIT_MS = 30_000
 export interface RequestOptions {
   /** Appended to the path as it is. */
   readonly query?: string | undefined
+  /** If it aborts before the request is sent, the request is not sent. Otherwise, its response is dropped. */
   readonly signal: AbortSignal
-  /** Cancels the request only if no byte of it was sent, so that the service cannot have taken it. */
-  readonly signalUntilSent?: AbortSignal | undefined
+  /** If the request has been sent when the signal aborts, its response is still awaited for this long. */
+  readonly graceIfSentMs?: (() => number) | undefined
   /** Never more than `REQUEST_LIMIT_MS`, which is also the default. */
   readonly limitMs?: number | undefined
   /** Uses no connection that is already open, because the service may be about to close it. */
@@ -58,15 +59,19 @@ export function send(settings: TransportSettings, request: OutgoingRequest): Pro
 /**
  * One request and its response. It uses undici's `dispatch`, because only `dispatch` tells when the first byte is
  * written. If a request fails earlier, the service cannot have received it.
+ *
+ * undici calls `onRequestStart`, `onResponseStart`, `onResponseData` and `onResponseEnd` in this order, or `onResponseError`
+ * at any moment. The signal and the time limit also come at any moment. The first call of `#end` counts.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #settings: TransportSettings
   readonly #request: OutgoingRequest
   readonly #result = Promise.withResolvers<ServiceResponse | Failure>()
-  /** Aborts when the result is known. This ends the timer and removes the listeners. */
+  /** Aborts when the result is known. This ends the timers and removes the listener. */
   readonly #settled = new AbortController()
-  /** Set immediately before the first byte is written. */
+  /** Set immediately before the first byte is written. So without it, the request was not sent. */
   #controller: Dispatcher.DispatchController | undefined
+  /** Set when the head of the response has come. */
   #status: number | undefined
   #headers: Record<string, string | string[] | undefined> = {}
   readonly #chunks: Buffer[] = []
@@ -78,13 +83,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   response(): Promise<ServiceResponse | Failure> {
-    const { signal, signalUntilSent } = this.#request.options
-    if (signal.aborted) this.#end({ kind: 'aborted' })
-    else if (signalUntilSent?.aborted) this.#cancelUnlessSent()
+    const { signal } = this.#request.options
+    if (signal.aborted) void this.#onAbort()
     else {
-      const untilSettled = { signal: this.#settled.signal }
-      signal.addEventListener('abort', () => void this.#cancel(), untilSettled)
-      signalUntilSent?.addEventListener('abort', () => this.#cancelUnlessSent(), untilSettled)
+      signal.addEventListener('abort', () => void this.#onAbort(), { signal: this.#settled.signal })
       void this.#enforceLimit()
       this.#dispatch()
     }
@@ -103,8 +105,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       'content-type': json === undefined ? undefined : 'application/json',
     }
     if (options.onNewConnection) connections.renew()
-    // If it cannot send the request, it calls `onResponseError` and does not throw.
-    connections.dispatcher.dispatch({ origin: baseUrl.origin, method, path, headers, body: json ?? null }, this)
+    connections.dispatch({ origin: baseUrl.origin, method, path, headers, body: json ?? null }, this)
   }
 
   // undici calls this when it has made the connection, immediately before it writes the first byte.
@@ -145,24 +146,25 @@ class Exchange implements Dispatcher.DispatchHandler {
     return this.#controller !== undefined
   }
 
-  async #cancel(): Promise<void> {
-    // If the response is already in the socket, it counts.
-    await eventLoopTurn()
-    this.#end({ kind: 'aborted' })
-  }
-
-  #cancelUnlessSent(): void {
+  async #onAbort(): Promise<void> {
+    const { graceIfSentMs = () => 0 } = this.#request.options
     if (!this.#isSent) this.#end({ kind: 'not-sent', reason: 'the request was cancelled before it was sent' })
+    else await this.#waitForResponse(graceIfSentMs())
+    this.#end({ kind: 'aborted' })
   }
 
   async #enforceLimit(): Promise<void> {
     const { limitMs = REQUEST_LIMIT_MS } = this.#request.options
     const ms = Math.min(limitMs, REQUEST_LIMIT_MS)
-    await this.#settings.clock.sleep(ms, this.#settled.signal)
-    // After a pause of the machine, the timer fires first. If the response is already in the socket, it counts.
-    await eventLoopTurn()
+    await this.#waitForResponse(ms)
     const reason = `no complete response within ${Number((ms / 1000).toPrecision(2))} s`
     this.#end({ kind: this.#isSent ? 'no-response' : 'not-sent', reason })
+  }
+
+  async #waitForResponse(ms: number): Promise<void> {
+    if (ms > 0) await this.#settings.clock.sleep(ms, this.#settled.signal)
+    // After a pause of the machine, the timer fires first. If the response is already in the socket, it counts.
+    await eventLoopTurn()
   }
 
   #endAsInvalid(expected: string, found: string): void {
@@ -200,6 +202,8 @@ const CERTIFICATE_ERROR =
   /CERT|^UNABLE_TO_|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^UNSPECIFIED$|^UND_ERR_PRX_TLS$/
 /** OpenSSL's codes of a failed handshake. Some contain CERT, but are about a client certificate. */
 const HANDSHAKE_ERROR = /^ERR_SSL_/
+const NO_HANDSHAKE =
+  'the TLS handshake failed, perhaps because the port is not for HTTPS, or because a client certificate is required'
 /** The words of undici's proxy agent for a refused tunnel. */
 const PROXY_WANTS_CREDENTIALS = /^Proxy response \(407\)/
 
@@ -218,24 +222,11 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** What OpenSSL's codes mean to a user. OpenSSL's own messages name functions of its source. */
-const TLS_REASONS: readonly (readonly [RegExp, string])[] = [
-  [/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/, 'it speaks plain HTTP on this port, not HTTPS'],
-  [/UNSUPPORTED_PROTOCOL|ALERT_PROTOCOL_VERSION/, 'it supports no TLS version that is safe to use (1.2 or 1.3)'],
-  [/ALERT_NO_APPLICATION_PROTOCOL/, 'it offers HTTP/2 only, and this action speaks HTTP/1.1'],
-  [/CERTIFICATE_REQUIRED|BAD_CERTIFICATE/, 'it asks for a client certificate, which this action does not have'],
-  // TLS 1.2 has no alert of its own for a client certificate.
-  [
-    /HANDSHAKE_FAILURE/,
-    'it refused the TLS handshake, perhaps because it wants a client certificate or another cipher',
-  ],
-]
-
 function reasonOf(error: Error): string {
   // If the host has several addresses, Node collects one error for each. The first names the cause.
   const inner = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
   const code = codeOf(inner)
-  const known = HANDSHAKE_ERROR.test(code) ? TLS_REASONS.find(([codes]) => codes.test(code))?.[1] : undefined
-  const message = known ?? messageOf(inner)
+  // OpenSSL's own messages name functions of its source.
+  const message = HANDSHAKE_ERROR.test(code) ? NO_HANDSHAKE : messageOf(inner)
   return message.includes(code) ? message : `${message}; ${code}`
 }

@@ -121,6 +121,8 @@ describe('the debug log', () => {
     const { origin } = await recordingServer(json({}), selfSignedCertificate())
     const untrusted = 'untrusted-certificate (DEPTH_ZERO_SELF_SIGNED_CERT)'
     expect(await linesOf(origin)).toEqual([`${GET}: ${untrusted}, 0 ms`])
-    expect(await linesOf(origin, 'r-1', { signal: AbortSignal.abort() })).toEqual([`${GET}: aborted, 0 ms`])
+    expect(await linesOf(origin, 'r-1', { signal: AbortSignal.abort() })).toEqual([
+      `${GET}: not-sent (the request was cancelled before it was sent), 0 ms`,
+    ])
   })
 })

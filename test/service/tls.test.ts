@@ -53,30 +53,17 @@ describe('a service with which no TLS connection can be made', () => {
     tlsServer({ requestCert: true, minVersion: version, maxVersion: version })
 
   it.each([
-    ['speaks plain HTTP', () => recordingServer(json({})), 'not-sent', /plain HTTP.*; ERR_SSL_\w+$/],
-    [
-      'has no version in common',
-      () => tlsServer({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ...WEAK }),
-      'not-sent',
-      /no TLS version.*; ERR_SSL_\w+$/,
-    ],
-    ['offers HTTP/2 only', () => tlsServer({ ALPNProtocols: ['h2'] }), 'not-sent', /HTTP\/2 only.*; ERR_SSL_\w+$/],
-    [
-      'wants a client certificate, in TLS 1.2',
-      () => withClientCertificate('TLSv1.2'),
-      'not-sent',
-      /client certificate.*; ERR_SSL_.*ALERT.*$/,
-    ],
+    ['speaks plain HTTP', () => recordingServer(json({})), 'not-sent'],
+    ['has no version in common', () => tlsServer({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ...WEAK }), 'not-sent'],
+    ['wants a client certificate, in TLS 1.2', () => withClientCertificate('TLSv1.2'), 'not-sent'],
     // The client ends its handshake and sends before the service checks the client's certificate.
-    [
-      'wants a client certificate, in TLS 1.3',
-      () => withClientCertificate('TLSv1.3'),
-      'no-response',
-      /client certificate.*; ERR_SSL_.*ALERT.*$/,
-    ],
-  ])('is reported with the reason if it %s', async (_, open, kind, reason) => {
+    ['wants a client certificate, in TLS 1.3', () => withClientCertificate('TLSv1.3'), 'no-response'],
+  ])("is reported with OpenSSL's code if it %s", async (_, open, kind) => {
     trust(certificate)
     const { port } = await open()
-    expect(await startAt(`https://127.0.0.1:${port}`)).toMatchObject({ kind, reason: expect.stringMatching(reason) })
+    expect(await startAt(`https://127.0.0.1:${port}`)).toMatchObject({
+      kind,
+      reason: expect.stringMatching(/^the TLS handshake failed, .*; ERR_SSL_\S+$/),
+    })
   })
 })

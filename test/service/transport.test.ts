@@ -494,28 +494,21 @@ describe('the signal', () => {
     await closed
   })
 
-  it('keeps a request from being sent', async () => {
-    const { server, post } = await service(json({}))
-    expect(await failureOf(post({ signal: AbortSignal.abort() }))).toEqual({ kind: 'aborted' })
-    await betweenPolls()
-    expect(server.connections).toHaveLength(0)
-  })
-
   it('has no listener after a request, however the request ended', async () => {
     const { signal } = new AbortController()
-    const options = { signal, signalUntilSent: signal }
+    const options = { signal }
     await (await service(json({}))).get(options)
     await failureOf((await requestsTo(`http://127.0.0.1:${await closedPort()}`)).get(options))
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 })
 
-describe('the signal until sent', () => {
+describe('the signal before a request is sent', () => {
   const cancelled = { kind: 'not-sent', reason: 'the request was cancelled before it was sent' }
 
   it('keeps a request from being sent', async () => {
     const { server, post } = await service(json({}))
-    expect(await failureOf(post({ ...patient(), signalUntilSent: AbortSignal.abort() }))).toEqual(cancelled)
+    expect(await failureOf(post({ signal: AbortSignal.abort() }))).toEqual(cancelled)
     await betweenPolls()
     expect(server.connections).toHaveLength(0)
   })
@@ -533,7 +526,7 @@ describe('the signal until sent', () => {
     })
     const { post } = await requestsTo(`https://127.0.0.1:${gate.port}`)
     const controller = new AbortController()
-    const request = failureOf(post({ ...patient(), signalUntilSent: controller.signal }))
+    const request = failureOf(post({ signal: controller.signal }))
     await gate.connected
     controller.abort()
     expect(await request).toEqual(cancelled)
@@ -544,14 +537,14 @@ describe('the signal until sent', () => {
     expect(server.received).toEqual([])
   })
 
-  it('does not end a request that has been sent', async () => {
+  it('does not end a request that has been sent and has a grace', async () => {
     const go = Promise.withResolvers<void>()
     const { server, post } = await service(async (response, request) => {
       await go.promise
       json({ runId: 'r-1' })(response, request)
     })
     const controller = new AbortController()
-    const request = post({ ...patient(), signalUntilSent: controller.signal })
+    const request = post({ signal: controller.signal, graceIfSentMs: () => 60_000 })
     await server.arrived
     controller.abort()
     go.resolve()

@@ -10,7 +10,7 @@ const NEVER = Number.POSITIVE_INFINITY
 
 async function outcomeOf(
   timeline: Partial<RequestTimeline<string>>,
-  options: { readonly abortMs?: number; readonly abortUntilSentMs?: number } = {},
+  options: { readonly abortMs?: number; readonly graceMs?: number } = {},
 ) {
   const clock = new FakeClock()
   let isServed = false
@@ -18,10 +18,10 @@ async function outcomeOf(
     isServed = true
     return 'served'
   }
-  const { abortMs = NEVER, abortUntilSentMs = NEVER } = options
+  const { abortMs = NEVER, graceMs = 0 } = options
   const request = simulateRequest(
     clock,
-    { signal: abortAt(clock, abortMs), signalUntilSent: abortAt(clock, abortUntilSentMs) },
+    { signal: abortAt(clock, abortMs), graceIfSentMs: () => graceMs },
     { sentAfterMs: 100, servedAfterMs: 200, serve, respondsAfterMs: 300, ...timeline },
   )
   const response = await clock.run(request)
@@ -45,13 +45,12 @@ test('without a connection, the service takes no request', async () => {
 })
 
 test.each([
-  [{ abortMs: 0 }, ['aborted', 0, false]],
-  [{ abortMs: 50 }, ['aborted', 50, false]],
+  [{ abortMs: 0, graceMs: 150 }, ['not-sent', 0, false]],
+  [{ abortMs: 50, graceMs: 150 }, ['not-sent', 50, false]],
   // The request is on its way, and nothing can stop it.
   [{ abortMs: 150 }, ['aborted', 150, true]],
-  [{ abortUntilSentMs: 0 }, ['not-sent', 0, false]],
-  [{ abortUntilSentMs: 50 }, ['not-sent', 50, false]],
-  [{ abortUntilSentMs: 150 }, ['served', 300, true]],
-])('a signal ends a request until it is too late: %j', async (signals, expected) => {
+  [{ abortMs: 150, graceMs: 149 }, ['aborted', 299, true]],
+  [{ abortMs: 150, graceMs: 151 }, ['served', 300, true]],
+])('a signal ends a request that was not sent, or whose grace is over: %j', async (signals, expected) => {
   expect(await outcomeOf({}, signals)).toEqual(expected)
 })

@@ -23,7 +23,7 @@ export function simulateRequest<T>(
   options: RequestOptions,
   timeline: RequestTimeline<T>,
 ): Promise<T | Failure> {
-  const { signal, signalUntilSent } = options
+  const { signal, graceIfSentMs = () => 0 } = options
   const begunMs = clock.now()
   const limitMs = Math.min(options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
 
@@ -38,14 +38,15 @@ export function simulateRequest<T>(
       if (isSettled) return
       isSettled = true
       signal.removeEventListener('abort', onAbort)
-      signalUntilSent?.removeEventListener('abort', onAbortUntilSent)
       for (const forget of timers) forget()
       task()
     }
     const fail = (failure: Failure) => settle(() => resolve(failure))
-    const onAbort = () => fail({ kind: 'aborted' })
-    const onAbortUntilSent = () => {
+    const onAbort = () => {
+      const graceMs = isSent ? graceIfSentMs() : 0
       if (!isSent) fail({ kind: 'not-sent', reason: 'given up before the request went out' })
+      else if (graceMs > 0) timers.push(clock.at(clock.now() + graceMs, () => fail({ kind: 'aborted' })))
+      else fail({ kind: 'aborted' })
     }
     const onLimit = () => {
       const reason = `no complete response within ${limitMs / 1000} s`
@@ -54,7 +55,6 @@ export function simulateRequest<T>(
     const onSent = () => {
       if (timeline.refusal !== undefined) return fail(timeline.refusal)
       isSent = true
-      signalUntilSent?.removeEventListener('abort', onAbortUntilSent)
       // The request is on its way from here on. So the end of the request does not clear these timers.
       clock.at(begunMs + timeline.servedAfterMs, () => {
         respond = serveOnce(timeline.serve)
@@ -74,9 +74,7 @@ export function simulateRequest<T>(
 
     const timers: (() => void)[] = []
     if (signal.aborted) return onAbort()
-    if (signalUntilSent?.aborted) return onAbortUntilSent()
     signal.addEventListener('abort', onAbort)
-    signalUntilSent?.addEventListener('abort', onAbortUntilSent)
     timers.push(clock.at(begunMs + timeline.sentAfterMs, onSent), clock.at(begunMs + limitMs, onLimit))
   })
 }
