@@ -32,6 +32,10 @@ export async function timeStep(options: ScenarioOptions): Promise<StepTimes> {
 export interface StepUse {
   /** Processor time of all threads, from the last response to the exit. */
   readonly cpuMs: number
+  /** Processor time of all threads, from the start of main to the exit. */
+  readonly totalCpuMs: number
+  /** From the arrival of the poll that shows the end of the run, to the exit. */
+  readonly endMs: number
   readonly peakBytes: number
 }
 
@@ -43,8 +47,9 @@ export async function observeStep(folder: string, options: ScenarioOptions): Pro
     ...options,
     env: { NODE_OPTIONS: `--require ${observer}`, BENCH_OBSERVATIONS: file },
   })
+  const polled = run.service.waitForRequest('get').then(() => performance.now())
   await run.step.startMain().result()
-  return JSON.parse(readFileSync(file, 'utf8'))
+  return { ...JSON.parse(readFileSync(file, 'utf8')), endMs: performance.now() - (await polled) }
 }
 
 /** The time that a step takes if its action does nothing. */

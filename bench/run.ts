@@ -5,7 +5,8 @@ import { arch, availableParallelism, cpus, loadavg, platform, tmpdir, totalmem }
 import { join } from 'node:path'
 import { selfSignedCertificate } from '../test/support/self-signed-certificate.ts'
 import { createProject, PROJECTS, timeActions, timeByHand } from './local-service.ts'
-import { observeStep, timeEmptyStep, timeStep } from './measured-step.ts'
+import { observeStep, type StepUse, timeEmptyStep, timeStep } from './measured-step.ts'
+import { requestsOfAnHour } from './output.ts'
 
 const [STARTS, LARGE_RUNS, JOBS] = [25, 3, 9]
 const STATUSES = ['PASSED', 'PASSED', 'PASSED', 'FAILED', 'PASSED', 'PASSED', 'SKIPPED', 'PASSED', 'PASSED', 'PASSED']
@@ -55,6 +56,29 @@ async function largeResponse(folder: string): Promise<Row[]> {
   ]
 }
 
+/** What 16 MiB of output cost, compared with the same run without output. */
+async function longOutput(folder: string): Promise<Row[]> {
+  const line = '\u001b[32m✓\u001b[39m e2e/pay.spec.ts > checkout > pays with a saved card \u001b[2m(1.2 s)\u001b[22m\n'
+  const output = line.repeat(Math.floor((16 * 1024 * 1024) / Buffer.byteLength(line)))
+  const [without, with16MiB]: [StepUse[], StepUse[]] = [[], []]
+  for (let run = 0; run < LARGE_RUNS; run++) {
+    without.push(await observeStep(folder, {}))
+    with16MiB.push(await observeStep(folder, { script: { output } }))
+  }
+  const more = (of: (use: StepUse) => number) => median(with16MiB.map(of)) - median(without.map(of))
+  const cpuMs = more(({ totalCpuMs }) => totalCpuMs)
+  const endMs = more(({ endMs }) => endMs)
+  const bytes = more(({ peakBytes }) => peakBytes)
+  const [polls, requests] = [await requestsOfAnHour(false), await requestsOfAnHour(true)]
+  return [
+    ['16 MiB of output, more processor time', '< 3 s', cpuMs < 3_000, `${(cpuMs / 1_000).toFixed(2)} s`],
+    ['16 MiB of output, more memory', '< 150 MB', bytes < 150e6, `${(bytes / 1e6).toFixed(0)} MB`],
+    ['16 MiB of output at once, later exit', '< 10 s', endMs < 10_000, `${(endMs / 1_000).toFixed(2)} s`],
+    ['Requests of a run of one hour', '< 400', polls < 400, `${polls}`],
+    ['Requests of a run of one hour with output', '< 800', requests < 800, `${requests}`],
+  ]
+}
+
 /** What both actions cost in a job, compared with the command that a person would run. */
 async function withoutService(): Promise<Row[]> {
   const rows: Row[] = []
@@ -88,7 +112,12 @@ const facts = [
   `load ${loadavg()[0]?.toFixed(1)} at the beginning`,
 ]
 const folder = mkdtempSync(join(tmpdir(), 'bench-'))
-const rows = [...(await startUp(folder)), ...(await largeResponse(folder)), ...(await withoutService())]
+const rows = [
+  ...(await startUp(folder)),
+  ...(await largeResponse(folder)),
+  ...(await longOutput(folder)),
+  ...(await withoutService()),
+]
 rmSync(folder, { recursive: true })
 const table = rows.map(
   ([what, goal, isReached, result]) => `| ${what} | ${goal} | ${isReached ? '✅' : '❌'} ${result} |`,
