@@ -17,9 +17,9 @@ interface StartWithoutId {
 type StartWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>
 
 /**
- * Starts at most one run, and returns its id. Main repeats the request only if the service
- * provably did not accept it, and never after `deadlineMs`. If the step is aborted, main waits a while for a start in
- * flight, because its response contains the id.
+ * Starts at most one run, and returns its id. Main repeats the request only if the service provably did not accept it, and
+ * never after `deadlineMs`. If the step is aborted while a start is in flight, main waits until `startDeadlineMs` for the
+ * response, because the response contains the id.
  */
 export async function startRun(
   parameters: StartParameters,
@@ -46,7 +46,8 @@ export async function startRun(
     streak.onResponse(response)
     const nowMs = clock.now()
     const leftMs = Math.min(firstTryMs + startMayRepeatForMs(response) - nowMs, streak.leftMs)
-    // The pause ends no later than this limit, so that main tries once more at that time. But the service may ask for more.
+    // The pause ends no later than this limit, so that main tries once more at that time. A pause that the service asks for is
+    // never shortened.
     const nextTryMs = nowMs + Math.max(Math.min(backoffMs(tries, random), leftMs), askedPauseMs(response))
     const latestTryMs = Math.min(nowMs + leftMs, deadlineMs)
     if (leftMs <= 0 || nextTryMs > latestTryMs) {

@@ -79,6 +79,19 @@ test.each([
   expect(service.failureLimitMs).toBe(limitMs)
 })
 
+// On Windows, a connection to 0.0.0.0 fails in another way.
+test.runIf(process.platform !== 'win32')(
+  'another host that refuses a connection says nothing about an end',
+  async () => {
+    const baseUrl = new URL(`http://0.0.0.0:${await closedPort()}`)
+    const target = { kind: 'project', id: 'p' } as const
+    const service = await openService({ baseUrl, apiKey: 'k', target, proxies: {} }, new FakeClock())
+    const refused = await failureOf(service.get('r', patient()))
+    expect(refused).toMatchObject({ kind: 'not-sent', reason: expect.stringContaining('ECONNREFUSED') })
+    expect(refused).not.toHaveProperty('isRefusedHere')
+  },
+)
+
 test.each(['127.0.0.1', 'localhost'])('%s has refused a connection if one of its addresses has', async (host) => {
   const baseUrl = new URL(`http://${host}:${await closedPort()}`)
   const target = { kind: 'project', id: 'p' } as const

@@ -547,6 +547,7 @@ describe('the signal before a request is sent', () => {
     const request = post({ signal: controller.signal, graceIfSentMs: () => 60_000 })
     await server.arrived
     controller.abort()
+    await betweenPolls()
     go.resolve()
     expect(await request).toMatchObject({ json: { runId: 'r-1' } })
   })
