@@ -90,7 +90,7 @@ export interface StepFacts {
   readonly ending: Ending
   /** The run as the service last described it. */
   readonly run?: Run | undefined
-  /** Absent if no id is known, or if the id is unusable. */
+  /** Absent if no id is known. */
   readonly runId?: string | undefined
   readonly runUrl?: string | undefined
   readonly cancellation: Cancellation
