@@ -3,13 +3,19 @@ import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, copyInto, type GitRepository, installPackages } from '../../test/support/git-repository.ts'
+import { prepareFiles } from '../src/runs/prepare-files.ts'
+import { removeResources } from '../src/runs/run-resources.ts'
+import { createKeyedMutex, type RunExclusive } from '../src/workspace/keyed-mutex.ts'
+import { openRepository } from '../src/workspace/work-tree.ts'
 import {
   isAlive,
+  PLAIN_ENV,
   puppet,
   puppetProject,
   readJournal,
   startService,
   temporaryFolder,
+  testRunIn,
   until,
   WEB_SHOP,
 } from './a-local-service.ts'
@@ -204,12 +210,28 @@ describe('a run of another branch', () => {
     expect(service.log.join('\n')).toContain(`${message}; its output:\n    | setting up`)
   })
 
-  it('runs beside others for the same repository', async () => {
+  it('is made and removed in turn with others of the repository, because git would fail', async () => {
     const repository = await twoBranches()
-    const { list } = await startListing(repository, {}, { concurrency: 4 })
-    const runs = await Promise.all(Array.from({ length: 8 }, () => list({ branch: 'other' })))
-    expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['PASSED']))
-    await until(async () => (await workTreesOf(repository)) === 1)
+    const { repository: place } = await openRepository(repository.folder, PLAIN_ENV)
+    if (place === undefined) throw new Error('There is a repository.')
+    const { gitFolder } = place
+    const home = await temporaryFolder()
+    const inTurn = createKeyedMutex()
+    const keys: string[] = []
+    const runExclusive: RunExclusive = (key, task) => {
+      keys.push(key)
+      return inTurn(key, task)
+    }
+    const checkout = { kind: 'work-tree', place, commit: await repository.git('rev-parse', 'other') } as const
+    const project = { folder: repository.folder, framework: 'vitest' }
+    const prepareAndRemove = async () => {
+      const run = testRunIn(home, { checkout, runExclusive }, project)
+      expect(await prepareFiles(run, new AbortController().signal)).toBeDefined()
+      await removeResources(run.runId, { ...run.resources, gitFolder }, { runExclusive, env: PLAIN_ENV })
+    }
+    await Promise.all(Array.from({ length: 12 }, prepareAndRemove))
+    expect(keys).toEqual(Array(24).fill(gitFolder))
+    expect(await workTreesOf(repository)).toBe(1)
   })
 
   it('keeps its outcome if its files cannot be removed, and the log says why', async () => {
@@ -226,14 +248,20 @@ describe('a run of another branch', () => {
     await copyInto(join(repository.folder, 'shop'), WEB_SHOP)
     await repository.commit({})
     await repository.git('branch', '--force', 'other')
-    const installed = await readdir(join(repository.folder, 'node_modules'))
+    // Vitest keeps the results of its last run there.
+    await repository.write({ 'shop/node_modules/.vite/kept.txt': '' })
+    const inPackages = async () => {
+      const folders = ['node_modules', 'shop/node_modules'].map((name) => join(repository.folder, name))
+      return Promise.all(folders.map((folder) => readdir(folder, { recursive: true })))
+    }
+    const installed = await inPackages()
     const service = await startService({ projects: { shop: { folder: join(repository.folder, 'shop') } } })
     const runId = await service.startRun({ branch: 'other', frameworkProjectName: 'unit' })
     const run = await service.waitFor(runId)
     expect(run).toMatchObject({ status: 'PASSED', branchName: 'other' })
     expect(run.results?.testCases).toHaveLength(10)
     expect(service.log.join('\n')).toContain('with the packages that are installed in')
-    expect(await readdir(join(repository.folder, 'node_modules'))).toEqual(installed)
+    expect(await inPackages()).toEqual(installed)
   })
 
   it('gets no links if the project has a setup, which must install the framework', async () => {

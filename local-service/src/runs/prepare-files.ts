@@ -1,6 +1,6 @@
 import { linkPackages } from '../workspace/packages.ts'
-import { addWorkTree, type Place, type Repository, removeWorkTree } from '../workspace/work-tree.ts'
-import { killProcesses, MARKER_VARIABLE } from './processes.ts'
+import { addWorkTree, type Place, type Repository } from '../workspace/work-tree.ts'
+import { MARKER_VARIABLE } from './processes.ts'
 import type { TestRun } from './test-run.ts'
 
 type RunWithFiles = Pick<TestRun, 'runId' | 'project' | 'checkout' | 'resources' | 'runExclusive'>
@@ -11,18 +11,8 @@ export async function prepareFiles(run: RunWithFiles, stop: AbortSignal): Promis
   if (checkout.kind === 'in-place') return checkout.place
   const { place, commit } = checkout
   const { tree } = resources
-  const repository = repositoryOf(run, place, stop)
   try {
-    await run.runExclusive(place.gitFolder, async () => {
-      try {
-        await addWorkTree(repository, commit, tree)
-      } catch (error) {
-        // The unfinished work tree is removed before another run calls git, because git would fail on it.
-        await killProcesses({ runId: run.runId })
-        await removeWorkTree(tree, place.gitFolder)
-        throw error
-      }
-    })
+    await run.runExclusive(place.gitFolder, () => addWorkTree(repositoryOf(run, place, stop), commit, tree))
   } catch (error) {
     if (stop.aborted) return undefined
     throw error
