@@ -161,7 +161,7 @@ export function startPuppetService(settings: Settings = {}, world: Partial<World
   return startService({ projects: { 'web-shop': puppetProject() }, ...settings }, world)
 }
 
-/** A run of the tests in a folder as it stands, by itself: without a service, a queue or a limit. */
+/** A run of the folder itself, alone: without a service, a queue or a limit. */
 export function testRunIn(folder: string, facts: Partial<TestRun> = {}, settings: object = { folder }): TestRun {
   const [project] = readConfiguration({ projects: { shop: settings } }, folder).projects.values()
   if (project === undefined) throw new Error('The folder is no project.')

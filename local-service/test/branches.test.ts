@@ -63,7 +63,7 @@ async function workTreesOf({ git }: GitRepository): Promise<number> {
 }
 
 describe('a run of what is checked out', () => {
-  it('tests the folder as it stands, without a branch, for the branch by its name and for the commit by its hash', async () => {
+  it('tests the folder itself, without a branch, for the branch by its name and for the commit by its hash', async () => {
     const repository = await twoBranches()
     const { list } = await startListing(repository, { setup: ['false'] })
     const head = await repository.git('rev-parse', 'HEAD')
@@ -147,7 +147,7 @@ describe('a run of another branch', () => {
   })
 
   it.each([
-    ['with 400', {}, { branch: 'gone' }, 400, ', or send no "branch" to test the folder as it stands'],
+    ['with 400', {}, { branch: 'gone' }, 400, ', or send no "branch" to test the folder itself'],
     ['with 400, and no other advice beside a default branch', { defaultBranch: 'main' }, { branch: 'gone' }, 400, ''],
     ['with 500 if it is the configured one', { defaultBranch: 'gone' }, {}, 500, ''],
   ])('that does not exist is refused %s', async (_how, settings, request, status, hint) => {

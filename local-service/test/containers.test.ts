@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { aRepository } from '../../test/support/git-repository.ts'
+import { aRepository, copyInto, installPackages } from '../../test/support/git-repository.ts'
 import { removeContainers } from '../src/containers/container.ts'
 import {
   KEY,
@@ -19,6 +19,7 @@ import {
   startServiceProcess,
   temporaryFolder,
   until,
+  WEB_SHOP,
 } from './a-local-service.ts'
 
 /** An engine whose images and containers lie in a temporary folder. */
@@ -162,6 +163,17 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
     expect([uid, gid]).toEqual([process.getuid?.(), process.getgid?.()])
     await service.close()
     expect(await names()).toEqual([])
+  })
+
+  it('runs real Vitest', async () => {
+    const folder = await temporaryFolder()
+    await copyInto(folder, WEB_SHOP)
+    await installPackages(folder)
+    const projects = { shop: { folder, container: container() } }
+    const service = await startService({ projects }, { env: engine.env })
+    const run = await service.waitFor(await service.startRun({ frameworkProjectName: 'unit' }))
+    expect(run.status, service.log.join('\n')).toBe('PASSED')
+    expect(run.results?.testCases).toHaveLength(10)
   })
 
   it('tests a branch with the packages of the folder, which it cannot change', async () => {

@@ -83,7 +83,7 @@ describe('the start of the service', () => {
     const service = await startService({ projects: { shop: { ...puppetProject(), setup: ['false'] } } })
     const run = await service.waitFor(await service.startRun())
     expect(run.status).toBe('PASSED')
-    expect(service.log).toContainEqual(expect.stringContaining('its folder as it stands, without its "setup"'))
+    expect(service.log).toContainEqual(expect.stringContaining('the folder itself, without its "setup"'))
     const replaced = 'the service replaces the reporters of the project, because the project has a "command"'
     expect(service.log).toContainEqual(expect.stringContaining(replaced))
   })

@@ -166,7 +166,7 @@ describe('a run', () => {
   })
 })
 
-describe('runs that test one folder as it stands', () => {
+describe('runs of one folder itself', () => {
   it('are RUNNING one after the other, while runs of other folders go on', async () => {
     const journal = join(await temporaryFolder(), 'journal')
     const projects = { 'web-shop': puppetProject(), other: puppetProject(await temporaryFolder()) }
@@ -217,7 +217,7 @@ const QUICK_RUNNER = `
 describe('twenty runs queued at once on two slots', () => {
   it('all finish as they should, two at a time, in the order of their starts', async () => {
     const journal = join(await temporaryFolder(), 'journal')
-    // Each run has a work tree of its own. Runs of one folder as it stands would wait for each other.
+    // Each run has a work tree of its own. Runs of the folder itself would wait for each other.
     const { folder } = await aRepository({ 'a.txt': 'main' })
     const project = { folder, framework: 'vitest', command: ['sh', '-c', QUICK_RUNNER, 'sh'] } as const
     const service = await startPuppetService({ concurrency: 2, projects: { 'web-shop': project } })

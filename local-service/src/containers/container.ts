@@ -8,7 +8,7 @@ import { type Command, type CommandEnd, runCommand } from '../runs/run-command.t
 /** Its value is the id of the run. Containers without this label do not belong to the service. */
 const LABEL = 'test-run-service.run'
 /** The engine's program reads these variables itself. */
-const OF_ENGINE = /^(PATH|HOME|TMPDIR|LD_.*|XDG_.*|DOCKER_.*|CONTAINERS?_.*|.*_PROXY)$/i
+const OF_ENGINE = /^(PATH|HOME|TMPDIR|(LD|XDG|SSH|SSL|DOCKER|CONTAINERS?)_.*|.*_PROXY)$/i
 const RESPONSE_LIMIT_MS = 20_000
 const REMOVAL_TRIES = 20
 
@@ -37,7 +37,6 @@ export async function runInContainer(
   const name = `test-run-${randomUUID()}`
   const variables = Object.entries(command.env).filter(([, value]) => value !== undefined)
   // The list of processes shows the arguments to everybody. So the other variables are only named there.
-  const isShown = (variable: string) => OF_ENGINE.test(variable) || variable in env
   const argv = [
     ...[...engine, 'run', '--rm', '--init', '--name', name, '--label', `${LABEL}=${command.runId}`],
     // With this, Podman too removes a running container at once.
@@ -46,12 +45,15 @@ export async function runInContainer(
     ...folders.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path}`]),
     ...readOnlyFolders.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path},readonly`]),
     ...['--workdir', command.folder],
-    ...variables.flatMap(([variable, value]) => ['--env', isShown(variable) ? `${variable}=${value}` : variable]),
+    ...variables.flatMap(([variable, value]) => [
+      '--env',
+      OF_ENGINE.test(variable) ? `${variable}=${value}` : variable,
+    ]),
     ...options,
     image,
     ...command.argv,
   ]
-  const passed = Object.fromEntries(variables.filter(([variable]) => !isShown(variable)))
+  const passed = Object.fromEntries(variables.filter(([variable]) => !OF_ENGINE.test(variable)))
   const whenServiceDies = { argv: [...engine, 'rm', '--force', '--volumes', name], env }
   const end = await runCommand({ ...command, argv, folder, env: { ...env, ...passed }, whenServiceDies }, stop)
   if (end.kind !== 'exited' || end.code < 125 || end.code > 127) return end

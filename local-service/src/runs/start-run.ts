@@ -123,8 +123,7 @@ function toTestRun(
 }
 
 function describeCheckout(checkout: Checkout, { setup, folder }: Project): string {
-  if (checkout.kind === 'in-place')
-    return `its folder as it stands${setup === undefined ? '' : ', without its "setup"'}`
+  if (checkout.kind === 'in-place') return `the folder itself${setup === undefined ? '' : ', without its "setup"'}`
   const packages = setup === undefined ? `, with the packages that are installed in ${folder}` : ''
   return `branch ${quote(checkout.branchName)} at ${checkout.commit}${packages}`
 }

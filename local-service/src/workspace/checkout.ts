@@ -32,7 +32,7 @@ export interface CheckoutOfJob {
 
 /**
  * Chooses which files a run tests. The checked-out branch, the hash of the checked-out commit and no branch mean the folder
- * as it stands. Every other branch means a work tree of this branch.
+ * itself. Every other branch means a work tree of this branch.
  */
 export async function chooseCheckout(
   project: Project,
@@ -53,7 +53,7 @@ export async function chooseCheckout(
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {
-    const instead = project.defaultBranch === undefined ? ', or send no "branch" to test the folder as it stands' : ''
+    const instead = project.defaultBranch === undefined ? ', or send no "branch" to test the folder itself' : ''
     const advice = `Fetch or create it in ${repository.root}${instead}.`
     return refuse(`Project ${quote(project.id)} has no branch ${quote(branch)}. ${advice}`)
   }
