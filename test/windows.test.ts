@@ -1,10 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { constants, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { appendText } from '../src/runner/runner-file.ts'
 import { scenario } from './support/scenario.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
 
 // Tests of Windows that run on any machine. They use Node's own rules for Windows paths, and the signals that Node raises on
 // Windows. The workflow CI runs the action on Windows itself.
@@ -55,26 +51,6 @@ describe('on Windows, report-dir', () => {
   test('has a default that is a valid file name', () => {
     expect(found.get('')).toBe('D:\\a\\_temp\\test-run-run_1_2_3')
   })
-})
-
-test('the summary is not opened with O_APPEND, because Windows does not truncate such a file', () => {
-  const folder = temporaryFolder()
-  /** The flags of the file descriptor that this process has for the path. */
-  const flagsOf = (path: string) => {
-    const descriptors = readdirSync('/proc/self/fd').filter((fd) => {
-      return existsSync(`/proc/self/fd/${fd}`) && readlinkSync(`/proc/self/fd/${fd}`) === path
-    })
-    expect(descriptors).toHaveLength(1)
-    const [, flags = ''] = /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptors[0]}`, 'utf8')) ?? []
-    return Number.parseInt(flags, 8)
-  }
-  const summary = join(folder, 'summary.md')
-  writeFileSync(summary, 'first, ')
-  appendText(summary, () => {
-    expect(flagsOf(summary) & constants.O_APPEND).toBe(0)
-    return 'second'
-  })
-  expect(readFileSync(summary, 'utf8')).toBe('first, second')
 })
 
 test('on Windows, SIGBREAK cancels the run and ends the step', async () => {

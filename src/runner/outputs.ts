@@ -2,7 +2,7 @@ import { debug, endGroup, error, info, startGroup, warning } from '@actions/core
 import type { Outputs, World } from '../action/world.ts'
 import type { Annotation, LogGroup } from '../report/annotations.ts'
 import { commandMessage, fragment, type Html, render } from '../text/safe-text.ts'
-import { appendEntry, appendText } from './runner-file.ts'
+import { append, appendEntry } from './runner-file.ts'
 
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
 export function runnerOutput(env: NodeJS.ProcessEnv, isJobOver = () => false) {
@@ -46,7 +46,7 @@ export function runnerOutput(env: NodeJS.ProcessEnv, isJobOver = () => false) {
     },
     writeSummary(build: (alreadyBytes: number) => Html): void {
       const path = env.GITHUB_STEP_SUMMARY
-      if (path) warnOnError(() => appendText(path, (alreadyBytes) => render(build(alreadyBytes))))
+      if (path) warnOnError(() => append(path, (alreadyBytes) => render(build(alreadyBytes))))
     },
   }
 }
