@@ -22,18 +22,18 @@ export interface Target {
 }
 
 /**
- * The outcomes of test cases, in the order of all reports. `other` means that the case has no known result, because its
+ * What the statuses of test cases mean, in the order of all reports. `other` means that the case has no known result, because its
  * status is missing or unknown to this version. The action counts such a case as one that did not run.
  */
-export const OUTCOMES = ['failed', 'timed-out', 'interrupted', 'other', 'flaky', 'skipped', 'passed'] as const
+export const CASE_KINDS = ['failed', 'timed-out', 'interrupted', 'other', 'flaky', 'skipped', 'passed'] as const
 
-export type CaseOutcome = (typeof OUTCOMES)[number]
+export type CaseKind = (typeof CASE_KINDS)[number]
 
 export interface TestCase {
   readonly title: Untrusted
   /** The status as the service sent it. Empty if it sent none. */
   readonly rawStatus: Untrusted
-  readonly outcome: CaseOutcome
+  readonly kind: CaseKind
   /** Absent if the service sent no usable duration. The test-suite workflow documents none. */
   readonly durationMs?: number | undefined
   /** Why the case failed. It may have several lines. Absent if the case was skipped, or passed at the first try. */
@@ -95,7 +95,7 @@ export function isSameBranch(one: string | Untrusted, other: string): boolean {
   return nameOf(one) === nameOf(other)
 }
 
-const OUTCOME_OF_STATUS: ReadonlyMap<string, CaseOutcome> = new Map([
+const KIND_OF_STATUS: ReadonlyMap<string, CaseKind> = new Map([
   ['PASSED', 'passed'],
   ['FLAKY', 'flaky'],
   ['FAILED', 'failed'],
@@ -106,23 +106,23 @@ const OUTCOME_OF_STATUS: ReadonlyMap<string, CaseOutcome> = new Map([
 ])
 
 /** What a test case's status means. */
-export function outcomeOf(rawStatus: string): CaseOutcome {
-  return OUTCOME_OF_STATUS.get(rawStatus) ?? 'other'
+export function kindOf(rawStatus: string): CaseKind {
+  return KIND_OF_STATUS.get(rawStatus) ?? 'other'
 }
 
 /** Whether reports show the case's message and location. They do not if the case was skipped, or passed at the first try. */
-export function showsReason(outcome: CaseOutcome): boolean {
-  return outcome !== 'passed' && outcome !== 'skipped'
+export function showsReason(kind: CaseKind): boolean {
+  return kind !== 'passed' && kind !== 'skipped'
 }
 
-/** The outcomes that `Counts.failed` counts. */
-export const FAILING: readonly CaseOutcome[] = ['failed', 'timed-out', 'interrupted']
+/** The kinds that `Counts.failed` counts. */
+export const FAILING: readonly CaseKind[] = ['failed', 'timed-out', 'interrupted']
 
-/** The outcomes that `Counts.passed` counts. */
-const PASSING: readonly CaseOutcome[] = ['passed', 'flaky']
+/** The kinds that `Counts.passed` counts. */
+const PASSING: readonly CaseKind[] = ['passed', 'flaky']
 
-/** The outcomes of test cases that ran. */
-export const RAN: readonly CaseOutcome[] = [...FAILING, ...PASSING]
+/** The kinds of test cases that ran. */
+export const RAN: readonly CaseKind[] = [...FAILING, ...PASSING]
 
 export interface Counts {
   readonly total: number
@@ -131,14 +131,14 @@ export interface Counts {
   readonly flaky: number
   readonly skipped: number
   readonly other: number
-  /** `byOutcome.failed` does not count cases that timed out or were interrupted, but `failed` does. */
-  readonly byOutcome: Readonly<Record<CaseOutcome, number>>
+  /** `byKind.failed` does not count cases that timed out or were interrupted, but `failed` does. */
+  readonly byKind: Readonly<Record<CaseKind, number>>
 }
 
 export function countTestCases(testCases: readonly TestCase[]): Counts {
-  const byOutcome = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<CaseOutcome, number>
-  for (const { outcome } of testCases) byOutcome[outcome]++
-  const sumOf = (outcomes: readonly CaseOutcome[]) => outcomes.reduce((sum, outcome) => sum + byOutcome[outcome], 0)
-  const { flaky, skipped, other } = byOutcome
-  return { total: testCases.length, passed: sumOf(PASSING), failed: sumOf(FAILING), flaky, skipped, other, byOutcome }
+  const byKind = Object.fromEntries(CASE_KINDS.map((kind) => [kind, 0])) as Record<CaseKind, number>
+  for (const { kind } of testCases) byKind[kind]++
+  const sumOf = (kinds: readonly CaseKind[]) => kinds.reduce((sum, kind) => sum + byKind[kind], 0)
+  const { flaky, skipped, other } = byKind
+  return { total: testCases.length, passed: sumOf(PASSING), failed: sumOf(FAILING), flaky, skipped, other, byKind }
 }

@@ -2,7 +2,7 @@ import { FAILING, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { durationText } from '../text/duration.ts'
 import { type CommandProperty, commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
-import { casesWith, locationText, titleOf } from './case-table.ts'
+import { casesOfKind, locationText, titleOf } from './case-table.ts'
 import { casesOf, NONE, seeSummary } from './words.ts'
 
 export interface Annotation {
@@ -30,7 +30,7 @@ export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotati
     return {
       level: 'error',
       // For example: Test timed out.
-      title: `Test ${testCase.outcome.replace('-', ' ')}`,
+      title: `Test ${testCase.kind.replace('-', ' ')}`,
       message: annotationMessage(testCase),
       file: location && commandProperty(location.filePath),
       line: location?.line,
@@ -65,7 +65,7 @@ function groupOfCase(testCase: TestCase): LogGroup {
 }
 
 function firstFailing({ run }: StepOutcome): readonly TestCase[] {
-  return casesWith(FAILING, run?.testCases ?? []).slice(0, CASES_SHOWN)
+  return casesOfKind(FAILING, run?.testCases ?? []).slice(0, CASES_SHOWN)
 }
 
 function hasReason({ message, location }: TestCase): boolean {

@@ -1,15 +1,16 @@
-import { type CaseOutcome, FAILING, OUTCOMES, type TestCase } from '../outcome/run.ts'
+import { CASE_KINDS, type CaseKind, FAILING, type TestCase } from '../outcome/run.ts'
 import { durationText } from '../text/duration.ts'
 import { beginningOf, type Html, html, type MessageLimit, untruncated } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { visibleText } from '../text/visible-text.ts'
 
-export const NOT_PASSED: readonly CaseOutcome[] = [...FAILING, 'other']
+/** The kinds in the open table of the summary and in the comment. */
+export const FAILING_OR_OTHER: readonly CaseKind[] = [...FAILING, 'other']
 
-/** The test cases with these outcomes, sorted by outcome. Cases with one outcome keep the service's order. */
-export function casesWith(outcomes: readonly CaseOutcome[], testCases: readonly TestCase[]): readonly TestCase[] {
-  const wanted = OUTCOMES.filter((outcome) => outcomes.includes(outcome))
-  return wanted.flatMap((outcome) => testCases.filter((testCase) => testCase.outcome === outcome))
+/** The test cases of these kinds, sorted by kind. Within one kind, the order is the service's. */
+export function casesOfKind(kinds: readonly CaseKind[], testCases: readonly TestCase[]): readonly TestCase[] {
+  const wanted = CASE_KINDS.filter((kind) => kinds.includes(kind))
+  return wanted.flatMap((kind) => testCases.filter((testCase) => testCase.kind === kind))
 }
 
 /** The title in visible characters, or `(untitled)` if it has none. */
@@ -25,7 +26,7 @@ export function locationText({ location }: TestCase, limitChars?: number): Untru
 }
 
 // Every sign has words beside it, because not every reader can see the picture or its colour.
-const STATUS: Readonly<Record<Exclude<CaseOutcome, 'other'>, Html>> = {
+const STATUS: Readonly<Record<Exclude<CaseKind, 'other'>, Html>> = {
   failed: html`❌ Failed`,
   'timed-out': html`⏱️ Timed out`,
   interrupted: html`⚠️ Interrupted`,
@@ -73,8 +74,8 @@ export function messageBlock(message: Untrusted): Html {
   return html`<blockquote>${beginningOf(message, MESSAGE_LIMIT)}</blockquote>`
 }
 
-function statusCell({ outcome, rawStatus }: TestCase): Html {
-  if (outcome !== 'other') return STATUS[outcome]
+function statusCell({ kind, rawStatus }: TestCase): Html {
+  if (kind !== 'other') return STATUS[kind]
   return html`❔ ${visibleText(rawStatus, STATUS_LIMIT_CHARS) || 'No status'}`
 }
 

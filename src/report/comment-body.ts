@@ -1,7 +1,7 @@
 import { isSameBranch } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, hiddenMarker, html, link } from '../text/safe-text.ts'
-import { casesWith, caseTable, NOT_PASSED } from './case-table.ts'
+import { casesOfKind, caseTable, FAILING_OR_OTHER } from './case-table.ts'
 import { subjectText, testedBranch } from './facts.ts'
 import { pageTitle } from './headline.ts'
 import { firstThatFit, introduction } from './job-summary.ts'
@@ -34,7 +34,7 @@ function branchLabel(outcome: StepOutcome, { pullRequestBranch }: CommentBodyOpt
 }
 
 function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Html {
-  const testCases = casesWith(NOT_PASSED, run?.testCases ?? [])
+  const testCases = casesOfKind(FAILING_OR_OTHER, run?.testCases ?? [])
   if (testCases.length === 0) return html``
   const table = caseTable(testCases)
   const rows = firstThatFit(testCases.slice(0, ROWS_SHOWN).map(table.row), TABLE_LIMIT_BYTES)

@@ -53,14 +53,14 @@ function summaryOf({ run, counts }: StepOutcome, runEntries: number) {
 }
 
 function testOf(testCase: TestCase) {
-  const { rawStatus, outcome, durationMs, message, location } = testCase
+  const { rawStatus, kind, durationMs, message, location } = testCase
   return {
     name: titleOf(testCase),
-    status: FAILING.includes(outcome) ? 'failed' : outcome === 'flaky' ? 'passed' : outcome,
+    status: FAILING.includes(kind) ? 'failed' : kind === 'flaky' ? 'passed' : kind,
     // The schema requires a duration, but the test-suite workflow sends none.
     duration: Math.round(durationMs ?? 0),
     rawStatus: visibleText(rawStatus),
-    flaky: outcome === 'flaky' ? true : undefined,
+    flaky: kind === 'flaky' ? true : undefined,
     message: message && visibleMessage(message),
     filePath: location && visibleText(location.filePath),
     line: location?.line,

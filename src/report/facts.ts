@@ -18,10 +18,10 @@ export function countsText(outcome: StepOutcome): Fragment | undefined {
 
 /** The counts that are not zero. Every test case is in one of them. */
 export function countsOf(outcome: StepOutcome): Fragment[] {
-  const { failed, passed, flaky, byOutcome } = outcome.counts
+  const { failed, passed, flaky, byKind } = outcome.counts
   const kinds = [
-    ...nonZero(byOutcome['timed-out'], fragment`timed out`),
-    ...nonZero(byOutcome.interrupted, fragment`interrupted`),
+    ...nonZero(byKind['timed-out'], fragment`timed out`),
+    ...nonZero(byKind.interrupted, fragment`interrupted`),
   ]
   return [
     ...nonZero(failed, fragment`failed${inBrackets(kinds)}`),

@@ -1,7 +1,7 @@
 import { RAN, type TestCase } from '../outcome/run.ts'
 import { isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
 import { type Fragment, fragment, type Html, html, render } from '../text/safe-text.ts'
-import { type CaseTable, casesWith, caseTable, messageBlock, NOT_PASSED } from './case-table.ts'
+import { type CaseTable, casesOfKind, caseTable, FAILING_OR_OTHER, messageBlock } from './case-table.ts'
 import { countsText, otherBranchWarning, subjectText } from './facts.ts'
 import { pageTitle } from './headline.ts'
 import { verdictText } from './verdict.ts'
@@ -130,19 +130,19 @@ interface Section {
 
 /** The first test cases that did not pass are open, all others are folded. Every test case is in one section. */
 function sectionsOf(testCases: readonly TestCase[]): readonly Section[] {
-  const notPassed = casesWith(NOT_PASSED, testCases)
+  const notPassed = casesOfKind(FAILING_OR_OTHER, testCases)
   return [
     { testCases: notPassed.slice(0, OPEN_ROWS) },
     { name: fragment`More test cases that did not pass`, testCases: notPassed.slice(OPEN_ROWS) },
-    { name: fragment`Flaky`, testCases: casesWith(['flaky'], testCases) },
-    { name: fragment`Skipped`, testCases: casesWith(['skipped'], testCases) },
-    { name: fragment`Passed`, testCases: casesWith(['passed'], testCases) },
+    { name: fragment`Flaky`, testCases: casesOfKind(['flaky'], testCases) },
+    { name: fragment`Skipped`, testCases: casesOfKind(['skipped'], testCases) },
+    { name: fragment`Passed`, testCases: casesOfKind(['passed'], testCases) },
   ]
 }
 
 /** Empty if there are so few test cases that the other tables show their times well enough. */
 function slowestOf(testCases: readonly TestCase[]): Section {
-  const timed = testCases.filter(({ outcome, durationMs }) => RAN.includes(outcome) && durationMs !== undefined)
+  const timed = testCases.filter(({ kind, durationMs }) => RAN.includes(kind) && durationMs !== undefined)
   const byTime = timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0))
   // The other tables have their locations and messages.
   const slowest = byTime

@@ -26,11 +26,11 @@ export function junit(outcome: StepOutcome): Buffer {
 }
 
 function opening({ run, counts, subject }: StepOutcome, runErrors: number): Xml {
-  const { total, byOutcome, skipped, other } = counts
-  const errors = byOutcome['timed-out'] + byOutcome.interrupted + runErrors
+  const { total, byKind, skipped, other } = counts
+  const errors = byKind['timed-out'] + byKind.interrupted + runErrors
   const sumMs = () => run?.testCases?.reduce((sum, { durationMs }) => sum + (durationMs ?? 0), 0)
   const ms = (run && runDurationMs(run)) ?? sumMs() ?? 0
-  const totals = xml`tests="${total + runErrors}" failures="${byOutcome.failed}" errors="${errors}" skipped="${skipped + other}" time="${seconds(ms)}"`
+  const totals = xml`tests="${total + runErrors}" failures="${byKind.failed}" errors="${errors}" skipped="${skipped + other}" time="${seconds(ms)}"`
   const name = subject.target.id
   const timestamp = run?.startedAt === undefined ? xml`` : xml` timestamp="${run.startedAt.toISOString().slice(0, 19)}"`
   return xml`<?xml version="1.0" encoding="UTF-8"?>
@@ -50,11 +50,11 @@ function locationAttributes({ location }: TestCase): Xml {
   return xml` file="${untruncated(location.filePath)}"${line}`
 }
 
-function contentOf({ outcome, rawStatus, message }: TestCase): Xml {
+function contentOf({ kind, rawStatus, message }: TestCase): Xml {
   const summary = message === undefined ? rawStatus : firstLineOf(message)
   const reason =
     message === undefined ? xml`The service gave this test case the status ${rawStatus}.` : xml`${linesOf(message)}`
-  switch (outcome) {
+  switch (kind) {
     case 'passed':
     case 'flaky':
       return xml`/>\n`

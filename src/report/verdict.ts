@@ -4,7 +4,7 @@ import { type Ending, isDoubtfulPass, type StepOutcome } from '../outcome/step-o
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, quote } from '../text/safe-text.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
-import { casesWith, titleOf } from './case-table.ts'
+import { casesOfKind, titleOf } from './case-table.ts'
 import { countsOf, linkedRunId, otherBranchText } from './facts.ts'
 import { CANCEL_IT, failureAdvice, failureReason, RUN_WITHOUT_ID, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
 import { casesOf, inBrackets, join, NONE } from './words.ts'
@@ -92,7 +92,7 @@ function resultsOf(run: Run, outcome: StepOutcome): Fragment {
 function failedCases(outcome: StepOutcome): Fragment {
   const { run, counts } = outcome
   const { total, failed } = counts
-  const titles = casesWith(FAILING, run?.testCases ?? [])
+  const titles = casesOfKind(FAILING, run?.testCases ?? [])
     .slice(0, TITLES_NAMED)
     .map((testCase) => quote(titleOf(testCase, TITLE_LIMIT_CHARS), TITLE_LIMIT_CHARS))
   const more = failed > TITLES_NAMED ? [fragment`and ${failed - TITLES_NAMED} more`] : []
@@ -109,7 +109,7 @@ function doubts(outcome: StepOutcome): Fragment {
 
 /** For example: “BLOCKED”, none. */
 function unknownStatuses({ run }: StepOutcome): Fragment {
-  const statuses = casesWith(['other'], run?.testCases ?? []).map(({ rawStatus }) =>
+  const statuses = casesOfKind(['other'], run?.testCases ?? []).map(({ rawStatus }) =>
     visibleText(rawStatus, TITLE_LIMIT_CHARS),
   )
   const first = [...new Set(statuses)].slice(0, STATUSES_NAMED)

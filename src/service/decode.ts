@@ -1,7 +1,7 @@
 import type { Failure } from '../outcome/failure.ts'
 import {
   isFinished,
-  outcomeOf,
+  kindOf,
   type Progress,
   RUN_STATUSES,
   type Run,
@@ -119,12 +119,12 @@ export function decodeSuiteResult(json: unknown, redact: Redact): readonly TestC
 function testCase(entry: unknown, redact: Redact): TestCase {
   const { title, status, durationMs, message, filePath, line } = fieldsOf(entry)
   const rawStatus = typeof status === 'string' ? status : ''
-  const outcome = outcomeOf(rawStatus)
-  const hasReason = showsReason(outcome)
+  const kind = kindOf(rawStatus)
+  const hasReason = showsReason(kind)
   return {
     title: shortened(isText(title) ? title : ''),
     rawStatus: shortened(rawStatus),
-    outcome,
+    kind,
     durationMs: durationOf(durationMs),
     message: hasReason ? decodeMessage(message, redact) : undefined,
     location: hasReason ? locationOf(filePath, line) : undefined,

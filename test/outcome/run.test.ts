@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countTestCases, isFinished, OUTCOMES, outcomeOf, runDurationMs } from '../../src/outcome/run.ts'
+import { CASE_KINDS, countTestCases, isFinished, kindOf, runDurationMs } from '../../src/outcome/run.ts'
 import { aRun, testCasesBy } from '../support/builders.ts'
 
 describe('a run', () => {
@@ -44,11 +44,11 @@ describe('a test case', () => {
     ['skipped', 'other'],
     ['', 'other'],
     ['constructor', 'other'],
-  ])('with the status %j counts as %s', (status, outcome) => {
-    expect(outcomeOf(status)).toBe(outcome)
+  ])('with the status %j is %s', (status, kind) => {
+    expect(kindOf(status)).toBe(kind)
   })
 
-  it('counts by its outcome; the totals count flaky as passed, and timed out, interrupted and error as failed', () => {
+  it('counts by its kind; the totals count flaky as passed, and timed out, interrupted and error as failed', () => {
     const counts = countTestCases(
       testCasesBy({ PASSED: 5, FLAKY: 2, FAILED: 3, ERROR: 1, TIMEDOUT: 1, INTERRUPTED: 1, SKIPPED: 4, TODO: 2 }),
     )
@@ -59,8 +59,8 @@ describe('a test case', () => {
       flaky: 2,
       skipped: 4,
       other: 2,
-      byOutcome: { passed: 5, flaky: 2, failed: 4, 'timed-out': 1, interrupted: 1, skipped: 4, other: 2 },
+      byKind: { passed: 5, flaky: 2, failed: 4, 'timed-out': 1, interrupted: 1, skipped: 4, other: 2 },
     })
-    expect(Object.keys(counts.byOutcome).toSorted()).toEqual(OUTCOMES.toSorted())
+    expect(Object.keys(counts.byKind).toSorted()).toEqual(CASE_KINDS.toSorted())
   })
 })

@@ -1,21 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { FAILING, OUTCOMES } from '../../src/outcome/run.ts'
-import { casesWith, caseTable, NOT_PASSED, titleOf } from '../../src/report/case-table.ts'
+import { CASE_KINDS, type CaseKind, FAILING } from '../../src/outcome/run.ts'
+import { casesOfKind, caseTable, FAILING_OR_OTHER, titleOf } from '../../src/report/case-table.ts'
 import { html, render } from '../../src/text/safe-text.ts'
 import { aTestCase, type TestCaseFields } from '../support/builders.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'
 
-describe('the cases of some outcomes', () => {
+describe('the cases of some kinds', () => {
   const testCases = ['PASSED', 'NEW', 'INTERRUPTED', 'FAILED', 'FLAKY', 'TIMEDOUT', 'ERROR', 'SKIPPED'].map((status) =>
     aTestCase({ title: status, status }),
   )
-  const titles = (outcomes: readonly (typeof OUTCOMES)[number][]) =>
-    casesWith(outcomes, testCases).map(({ title }) => title)
+  const titles = (kinds: readonly CaseKind[]) => casesOfKind(kinds, testCases).map(({ title }) => title)
 
   it('have the order failed, timed out, interrupted, other, and within each the order of the service', () => {
-    expect(titles(NOT_PASSED)).toEqual(['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'NEW'])
+    expect(titles(FAILING_OR_OTHER)).toEqual(['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'NEW'])
     expect(titles(FAILING)).toEqual(['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED'])
-    expect(titles(OUTCOMES)).toHaveLength(testCases.length)
+    expect(titles(CASE_KINDS)).toHaveLength(testCases.length)
   })
 })
 

@@ -62,9 +62,9 @@ describe('a run', () => {
       hasFinishedAt: true,
       branchName: 'main',
       testCases: [
-        { title: 'cart > adds', rawStatus: 'PASSED', outcome: 'passed', durationMs: 12 },
-        { title: 'cart > removes', rawStatus: 'FAILED', outcome: 'failed', durationMs: 3_400 },
-        { title: 't', rawStatus: 'QUARANTINED', outcome: 'other', durationMs: 1.5 },
+        { title: 'cart > adds', rawStatus: 'PASSED', kind: 'passed', durationMs: 12 },
+        { title: 'cart > removes', rawStatus: 'FAILED', kind: 'failed', durationMs: 3_400 },
+        { title: 't', rawStatus: 'QUARANTINED', kind: 'other', durationMs: 1.5 },
       ],
       responseText: 'the text',
     })
@@ -146,7 +146,7 @@ describe('a value that costs only its own cell in the report', () => {
     // For example the null of a skipped case, or Infinity, which 1e999 in JSON becomes.
     ['durationMs', [undefined, null, '12', true, [], {}, Number.POSITIVE_INFINITY, 2 ** 53], { durationMs: undefined }],
     ['durationMs', [-5], { durationMs: undefined }],
-    ['status', STRANGE, { rawStatus: '', outcome: 'other' }],
+    ['status', STRANGE, { rawStatus: '', kind: 'other' }],
   ])('a strange %s of a case: %j becomes %j', (name, values, cells) => {
     for (const value of values) {
       const run = decodeRun(altered(PASSED, `results.testCases.0.${name}`, value))
@@ -155,7 +155,7 @@ describe('a value that costs only its own cell in the report', () => {
   })
 
   it.each([null, 7, 'PASSED', ['PASSED']])('an entry as %j, which did not run and counts as other', (value) => {
-    const other = { title: '', rawStatus: '', outcome: 'other' }
+    const other = { title: '', rawStatus: '', kind: 'other' }
     const run = decodeRun(altered(PASSED, 'results.testCases.0', value))
     expect(run.testCases).toEqual([other, plain.testCases?.[1]])
   })
@@ -321,12 +321,12 @@ describe('the other responses', () => {
       'PASSED',
     ]
     expect(decodeSuiteResult({ results })).toEqual([
-      { title: 'pays', rawStatus: 'FLAKY', outcome: 'flaky' },
-      { title: 't-2', rawStatus: 'ERROR', outcome: 'failed' },
-      { title: 't-3', rawStatus: 'NEW', outcome: 'other' },
-      { title: '', rawStatus: 'SKIPPED', outcome: 'skipped' },
-      { title: 'never', rawStatus: '', outcome: 'other' },
-      { title: '', rawStatus: '', outcome: 'other' },
+      { title: 'pays', rawStatus: 'FLAKY', kind: 'flaky' },
+      { title: 't-2', rawStatus: 'ERROR', kind: 'failed' },
+      { title: 't-3', rawStatus: 'NEW', kind: 'other' },
+      { title: '', rawStatus: 'SKIPPED', kind: 'skipped' },
+      { title: 'never', rawStatus: '', kind: 'other' },
+      { title: '', rawStatus: '', kind: 'other' },
     ])
   })
 })

@@ -1,4 +1,4 @@
-import { outcomeOf, RUN_STATUSES, type Run, showsReason, type TestCase } from '../../src/outcome/run.ts'
+import { kindOf, RUN_STATUSES, type Run, showsReason, type TestCase } from '../../src/outcome/run.ts'
 import { concludeStep, type StepFacts, type StepOutcome, type StepSubject } from '../../src/outcome/step-outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
@@ -16,13 +16,13 @@ export interface TestCaseFields {
 
 export function aTestCase(fields: TestCaseFields = {}): TestCase {
   const { title, status, durationMs } = { title: 'adds to the cart', status: 'PASSED', durationMs: 1200, ...fields }
-  const outcome = outcomeOf(status)
+  const kind = kindOf(status)
   return {
     title: untrusted(title),
     rawStatus: untrusted(status),
-    outcome,
+    kind,
     durationMs,
-    ...(showsReason(outcome) ? reasonOf(fields) : {}),
+    ...(showsReason(kind) ? reasonOf(fields) : {}),
   }
 }
 
