@@ -59,8 +59,8 @@ describe('get', () => {
       status: 'FAILED',
       rawStatus: 'FAILED',
       testCases: [
-        { title: 'test 0', rawStatus: 'PASSED', outcome: 'passed' },
-        { title: 'test 1', rawStatus: 'ERROR', outcome: 'failed' },
+        { title: 'test 0', rawStatus: 'PASSED', kind: 'passed' },
+        { title: 'test 1', rawStatus: 'ERROR', kind: 'failed' },
       ],
       responseText: expect.stringContaining('"results":[{"testName":"test 0"'),
     })
