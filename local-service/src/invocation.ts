@@ -1,166 +1,109 @@
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { findPackageJSON } from 'node:module'
+import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { API_KEY, HIGHEST_PORT } from './configuration.ts'
-import { isObject } from './frameworks/framework.ts'
-import { FRAMEWORK_NAMES, idOfFolder } from './project.ts'
+import { messageOf } from '../../src/text/untrusted.ts'
+import { ConfigurationError } from './configuration.ts'
+import { idOfFolder } from './project.ts'
 import { quote } from './text.ts'
 
-export const USAGE = `Usage: test-run-service [FOLDER] [options]
+export const USAGE = `Usage: npm run service -- [FOLDER] [options]
 
 Runs the tests of a Vitest or Playwright Test project for the clients of the test run service's interface. The project is in
 FOLDER, or in the current folder. The service prints its address, an API key and the id of the project. Ctrl-C stops it.
 
-  --config FILE      a JSON file with several projects, environments, suites and limits; see "Configuration" in the README
+  --config FILE      a JSON file with several projects, environments or suites; see "Configuration" in the README
   --port NUMBER      the port; default: any free port
-  --key-file FILE    a file with one API key on each line
-  --key KEY          an API key; every user of this machine can see it in the list of processes
+  --key-file FILE    a file with the API key; default: the variable LOCAL_SERVICE_KEY, or a new key
   --framework NAME   vitest or playwright; needed if the project has both
   --arg=ARGUMENT     a further argument for Vitest or Playwright, such as --arg=--shard=1/4; may be given several times
+  --run-limit-minutes NUMBER  how long a run may take; default: 60
   --data FOLDER      the folder in which runs are kept; default: a folder in your home
-  --json             print address, keys and projects as one line of JSON
-  --version          print the version
+  --json             print address, key and projects as one line of JSON
   --help             print this text
-
-Without --key-file and --key, the API key is the variable LOCAL_SERVICE_KEY, or a key of the configuration file, or a new key.
 
 If it cannot start with these arguments, this configuration or this port, it exits with 2.`
 
-/** An error that a person can correct. Only its message is shown. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
-
-/** Turns the command line into settings. Throws a UsageError if the command line cannot be understood. */
-export async function readInvocation(args: readonly string[], env: NodeJS.ProcessEnv, processFolder: string) {
-  const { values, positionals } = parseCommandLine(args)
-  if (values.help) return { text: USAGE }
-  if (values.version) return { text: await readVersion() }
-  const here = currentFolder(env, processFolder)
-  const [folder, ...others] = positionals
-  if (others.length > 0) throw new UsageError(`Give one folder, not also ${others.join(', ')}.\n\n${USAGE}`)
-
-  const given: Record<string, unknown> = {}
-  if (values.port !== undefined) given.port = readPort(values.port)
-  const fileKeys = values['key-file'] === undefined ? [] : await readKeys(resolve(here, values['key-file']))
-  const givenKeys = [...fileKeys, ...usableKeys(values.key ?? [], '--key')]
-  if (givenKeys.length > 0) given.keys = givenKeys
-  else if (env.LOCAL_SERVICE_KEY) given.keys = usableKeys([env.LOCAL_SERVICE_KEY], 'the variable LOCAL_SERVICE_KEY')
-
-  // Each configuration file and each folder that is served has its own data.
-  const invocation = (settings: object, served: string, base: string) => ({
-    settings: { ...settings, ...given } as object,
-    /** Where relative folders in the settings start. */
-    folder: base,
-    dataFolder: values.data === undefined ? defaultDataFolder(served, env) : resolve(here, values.data),
-    json: values.json,
-  })
-  if (values.config !== undefined) {
-    if (folder !== undefined || values.framework !== undefined || values.arg !== undefined) {
-      throw new UsageError('With --config, give folder, framework and args in the file.')
-    }
-    const file = resolve(here, values.config)
-    return invocation(await readSettings(file), file, dirname(file))
-  }
-  const projectFolder = resolve(here, folder ?? '.')
-  if (!statSync(projectFolder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(`There is no folder ${projectFolder}. Give the folder of a Vitest or Playwright Test project.`)
-  }
-  const { framework, arg: furtherArgs } = values
-  if (framework !== undefined && !FRAMEWORK_NAMES.some((name) => name === framework)) {
-    throw new UsageError(`--framework must be ${FRAMEWORK_NAMES.join(' or ')}, got ${quote(framework)}.`)
-  }
-  const project = { folder: projectFolder, framework, args: furtherArgs }
-  return invocation({ projects: { [idOfFolder(projectFolder)]: project } }, projectFolder, here)
-}
-
 const OPTIONS = {
   config: { type: 'string' },
-  port: { type: 'string' },
-  key: { type: 'string', multiple: true },
+  port: { type: 'string', default: '0' },
   'key-file': { type: 'string' },
   framework: { type: 'string' },
   arg: { type: 'string', multiple: true },
+  'run-limit-minutes': { type: 'string', default: '60' },
   data: { type: 'string' },
   json: { type: 'boolean', default: false },
-  version: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const
 
-/** The package's manifest lies above this file, in the repository and in the package. */
-async function readVersion(): Promise<string> {
-  return JSON.parse(await readFile(findPackageJSON('.', import.meta.url) ?? '', 'utf8')).version
+const HIGHEST_PORT = 65_535
+/** With a much longer delay, Node's timers fire at once. The gate has the same limit. */
+const RUN_LIMIT_MINUTES = 35_000
+
+/** Reads the command line. Undefined if it asks for help. Throws a ConfigurationError if it cannot be understood. */
+export function readInvocation(args: readonly string[], env: NodeJS.ProcessEnv, currentFolder: string) {
+  const { values, positionals } = parseCommandLine(args)
+  if (values.help) return undefined
+  const [folder, ...others] = positionals
+  if (others.length > 0) throw new ConfigurationError(`Give one folder, not also ${others.join(', ')}.`)
+  const port = numberIn(values.port, '--port', 0, HIGHEST_PORT)
+  const runLimitMinutes = numberIn(values['run-limit-minutes'], 'The run limit', 0.001, RUN_LIMIT_MINUTES)
+  const keyFile = values['key-file']
+  const key = keyFile === undefined ? env.LOCAL_SERVICE_KEY : readText(resolve(currentFolder, keyFile)).trim()
+  if (key !== undefined && !/^[\x21-\x7e]*$/.test(key)) {
+    throw new ConfigurationError('The API key has a space or a character that no header can have.')
+  }
+  const { config, framework, arg: furtherArgs } = values
+  const served = resolve(currentFolder, config ?? folder ?? '.')
+  const common = {
+    port,
+    key: key || undefined,
+    runLimitMinutes,
+    // Each configuration file and each folder that is served has its own data.
+    dataFolder: values.data === undefined ? defaultDataFolder(served, env) : resolve(currentFolder, values.data),
+    json: values.json,
+  }
+  if (config === undefined) {
+    const project = { folder: served, framework, args: furtherArgs }
+    return { ...common, settings: { projects: { [idOfFolder(served)]: project } }, folder: served }
+  }
+  if (folder !== undefined || framework !== undefined || furtherArgs !== undefined) {
+    throw new ConfigurationError('With a configuration file, give folder, framework and args in that file.')
+  }
+  return { ...common, settings: readSettings(served), folder: dirname(served) }
 }
 
-/** Throws a UsageError that shows the usage. */
 function parseCommandLine(args: readonly string[]) {
   try {
-    const parsed = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS })
-    const [empty] = Object.entries(parsed.values).find(([, value]) => [value].flat().includes('')) ?? []
-    if (empty !== undefined) throw new Error(`--${empty} is empty`)
-    return parsed
+    return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS })
   } catch (error) {
-    // After the first sentence, Node gives advice that does not fit this command.
-    const [sentence] = (error as Error).message.split('. ')
-    throw new UsageError(`${sentence?.replace(/\.$/, '')}.\n\n${USAGE}`)
+    throw new ConfigurationError(`${messageOf(error)}\n\n${USAGE}`)
   }
 }
 
-function readPort(text: string): number {
-  if (/^\d+$/.test(text) && Number(text) <= HIGHEST_PORT) return Number(text)
-  throw new UsageError(`--port must be a whole number from 0 to ${HIGHEST_PORT}, got ${quote(text)}.`)
+function numberIn(text: string, what: string, least: number, most: number): number {
+  const number = Number(text)
+  if (text.trim() !== '' && number >= least && number <= most) return number
+  throw new ConfigurationError(`${what} is ${quote(text)}. Give a number from ${least} to ${most}.`)
 }
 
-async function readKeys(file: string): Promise<readonly string[]> {
-  const keys = (await readText(file, 'key file')).split(/\r?\n/).filter((line) => line !== '')
-  if (keys.length === 0) throw new UsageError(`The key file ${file} is empty. Write one API key on each line.`)
-  return usableKeys(keys, `the key file ${file}`)
-}
-
-/** The message shows no key. */
-function usableKeys(keys: readonly string[], source: string): readonly string[] {
-  if (keys.every((key) => API_KEY.test(key))) return keys
-  throw new UsageError(`An API key in ${source} has a space or a character that no header can have.`)
-}
-
-async function readText(file: string, name: string): Promise<string> {
+function readText(file: string): string {
   try {
-    return await readFile(file, 'utf8')
+    if (!statSync(file).isFile()) throw new Error(`${file} is not a file`)
+    return readFileSync(file, 'utf8')
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new UsageError(code === 'ENOENT' ? `There is no ${name} ${file}.` : `Cannot read the ${name}: ${message}.`)
+    throw new ConfigurationError(`${file} cannot be read: ${messageOf(error)}.`)
   }
 }
 
-async function readSettings(file: string): Promise<object> {
-  const text = await readText(file, 'configuration file')
+function readSettings(file: string): unknown {
   try {
-    const settings: unknown = JSON.parse(text)
-    if (isObject(settings)) return settings
+    return JSON.parse(readText(file))
   } catch (error) {
-    throw new UsageError(`The configuration file ${file} is not JSON: ${(error as Error).message}`)
+    if (error instanceof ConfigurationError) throw error
+    throw new ConfigurationError(`The configuration file ${file} is not JSON: ${messageOf(error)}`)
   }
-  throw new UsageError(`The configuration file ${file} must be a JSON object.`)
-}
-
-/**
- * npm and npx give these variables to every process that they start, directly or not. The values show whether npm or npx
- * was called for this command.
- */
-export function isStartedByNpm({
-  npm_lifecycle_event: event,
-  npm_lifecycle_script: script,
-}: NodeJS.ProcessEnv): boolean {
-  return event === 'service' || (event === 'npx' && script?.includes('test-run-service') === true)
-}
-
-/** npm runs the script "service" in the repository's folder. INIT_CWD is the folder in which npm was called. */
-function currentFolder(env: NodeJS.ProcessEnv, processFolder: string): string {
-  return (env.npm_lifecycle_event === 'service' ? env.INIT_CWD : undefined) ?? processFolder
 }
 
 /**

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'
-import { type Configuration, readConfiguration, type Settings } from './configuration.ts'
+import { readConfiguration } from './configuration.ts'
 import { createBackend } from './http/backend.ts'
-import { listen, sendResponse, toServiceRequest } from './http/listen.ts'
+import { listen, readBody, sendResponse } from './http/listen.ts'
 import { type Backend, errorResponse, handleRequest } from './http/request-handler.ts'
 import { findRoute } from './http/routes.ts'
 import type { Project } from './project.ts'
@@ -16,12 +16,23 @@ import { type CheckoutOfJob, inspectFolder, type ProjectFolder } from './workspa
 import { createKeyedMutex } from './workspace/keyed-mutex.ts'
 
 export interface World {
-  /** Relative folders in the settings start here. If the settings have no projects, this folder is the project. */
+  /** Relative folders in the settings start here. */
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
   /** The runs are kept here. While they run, their work trees and reports lie here too. */
   readonly dataFolder: string
   readonly temporaryFolder: string
+  /** By default, any free port. */
+  readonly port?: number | undefined
+  /** By default, a new key. */
+  readonly key?: string | undefined
+  /** How many runs may be RUNNING at once. The others are QUEUED. */
+  readonly concurrency?: number | undefined
+  readonly runLimitMinutes?: number | undefined
+  /** How long stopped tests have to exit: SIGINT first, SIGTERM at half of it, SIGKILL at its end. */
+  readonly stopGraceMs?: number | undefined
+  /** A folder that gets the whole output of each run. */
+  readonly outputs?: string | undefined
   readonly log: (line: string) => void
   readonly checkoutOfJob?: CheckoutOfJob | undefined
   readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
@@ -37,20 +48,20 @@ export interface ServedProject {
 
 export interface LocalService {
   readonly url: string
-  readonly keys: readonly string[]
+  readonly key: string
   readonly projects: readonly ServedProject[]
   /** Interrupts every unfinished run, waits until its processes and work trees are gone, then frees the port. */
   close(): Promise<void>
 }
 
 /** Starts a test run service that really runs tests. Throws a ConfigurationError if the settings cannot be used. */
-export async function startLocalService(settings: Settings, world: World): Promise<LocalService> {
+export async function startLocalService(settings: unknown, world: World): Promise<LocalService> {
   if (process.platform === 'win32') {
     throw new Error('The local service stops tests by process group, which Windows does not have. Use Linux or macOS.')
   }
   const configuration = readConfiguration(settings, world.folder)
-  const { projects, stopGraceMs, outputs } = configuration
-  const keys = configuration.keys.length > 0 ? configuration.keys : [randomBytes(24).toString('base64url')]
+  const { projects } = configuration
+  const { port = 0, key = randomBytes(24).toString('base64url'), stopGraceMs = 5000, outputs } = world
   const log = logIn(world)
   const env = personalEnvironment(world.env)
   const temporaryFolder = realpathSync(world.temporaryFolder)
@@ -61,7 +72,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   const store = openRunStore(world.dataFolder)
   const { checkoutOfJob } = world
   const shared = { env, checkoutOfJob, runExclusive: createKeyedMutex() }
-  const queue = createQueue(configuration, store, world, shared)
+  const queue = createQueue(store, world, shared)
   const machine = {
     ...shared,
     stopGraceMs,
@@ -79,7 +90,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
     warn(served, log)
     return {
       served,
-      listener: await openListener(configuration.port, keys, createBackend(configuration, machine), log),
+      listener: await openListener(port, key, createBackend(configuration, machine), log),
     }
   }
   const { served, listener } = await open().catch((error: unknown) => {
@@ -95,7 +106,7 @@ export async function startLocalService(settings: Settings, world: World): Promi
   }
   return {
     url: listener.url,
-    keys,
+    key,
     projects: served,
     close: () => {
       closed ??= close()
@@ -103,9 +114,6 @@ export async function startLocalService(settings: Settings, world: World): Promi
     },
   }
 }
-
-/** Only the removal needs these settings: no run starts, and results of earlier runs are not read again. */
-const FOR_REMOVAL = { concurrency: 1, runLimitMs: 0 }
 
 /**
  * Removes what a killed service left. The records in the data folder say what that is, so this needs no settings. Throws if
@@ -115,7 +123,7 @@ export async function removeLeft(world: Pick<World, 'env' | 'dataFolder' | 'log'
   const store = openRunStore(world.dataFolder)
   try {
     const shared = { env: personalEnvironment(world.env), runExclusive: createKeyedMutex() }
-    await createQueue(FOR_REMOVAL, store, world, shared).recover()
+    await createQueue(store, world, shared).recover()
     const runIds = store.findLeft().map(({ run }) => run.runId)
     if (runIds.length > 0) throw new Error(`The runs ${runIds.join(', ')} left something that could not be removed.`)
   } finally {
@@ -130,14 +138,14 @@ function logIn(world: Pick<World, 'log'>): Log {
 }
 
 function createQueue(
-  settings: Pick<Configuration, keyof typeof FOR_REMOVAL>,
   store: RunStore,
-  world: Pick<World, 'log' | 'onFinished'>,
+  world: Pick<World, 'log' | 'onFinished'> & Partial<World>,
   machine: Parameters<typeof removeResources>[2],
 ): RunQueue {
   const log = logIn(world)
   return new RunQueue({
-    ...settings,
+    concurrency: world.concurrency ?? 2,
+    runLimitMinutes: world.runLimitMinutes ?? 60,
     store,
     log: (runId, text) => log(`run ${runId}: ${text}`),
     onFinished: world.onFinished,
@@ -145,13 +153,15 @@ function createQueue(
   })
 }
 
-function openListener(port: number, keys: readonly string[], backend: Backend, log: Log) {
+function openListener(port: number, key: string, backend: Backend, log: Log) {
   return listen(port, async (message, response) => {
-    const result = await handleRequest(toServiceRequest(message, response), keys, backend).catch((error: unknown) => {
+    const { method = '', url: target = '', headers } = message
+    const request = { method, target, headers, readBody: () => readBody(message) }
+    const result = await handleRequest(request, key, backend).catch((error: unknown) => {
       log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
       return errorResponse(500, 'The service failed to handle this request; its log says why.')
     })
-    if (result.status !== 200 && /start$/.test(findRoute(message.method ?? '', message.url ?? '').kind)) {
+    if (result.status !== 200 && /start$/.test(findRoute(method, target).kind)) {
       log(`refused a start with ${result.status}: ${(result.body as { readonly error: string }).error}`)
     }
     sendResponse(response, result)

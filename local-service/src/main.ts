@@ -1,25 +1,17 @@
 import { tmpdir } from 'node:os'
 import { ConfigurationError } from './configuration.ts'
-import { isStartedByNpm, readInvocation, UsageError } from './invocation.ts'
+import { readInvocation, USAGE } from './invocation.ts'
 import { type LocalService, startLocalService } from './local-service.ts'
 
-const PARENT_CHECK_MS = 500
-
-/** npm and npx exit if a signal reaches only them, and do not pass it on. So this process watches its parent. */
-function onParentExit(callback: () => void): void {
-  const parent = process.ppid
-  setInterval(() => process.ppid !== parent && callback(), PARENT_CHECK_MS).unref()
-}
-
-function printAddress({ url, keys, ...service }: LocalService, json: boolean): void {
+function printAddress({ url, key, ...service }: LocalService, json: boolean): void {
   const projects = service.projects.map(({ id, folder, framework }) => ({ id, folder, framework }))
   if (json) {
-    console.log(JSON.stringify({ url, key: keys[0], keys, projects }))
+    console.log(JSON.stringify({ url, key, projects }))
     return
   }
   console.log('The test run service is up; Ctrl-C stops it.')
   console.log(`Address: ${url}`)
-  for (const key of keys) console.log(`Key: ${key}`)
+  console.log(`Key: ${key}`)
   for (const { id, framework, folder } of projects) console.log(`Project: ${id} (${framework}, ${folder})`)
 }
 
@@ -27,23 +19,18 @@ async function main(): Promise<void> {
   const stop = Promise.withResolvers<void>()
   // The service handles signals before it starts anything, so that nothing can be left behind.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
-  if (isStartedByNpm(process.env)) onParentExit(stop.resolve)
 
-  const invocation = await readInvocation(process.argv.slice(2), process.env, process.cwd())
-  if ('text' in invocation) {
-    console.log(invocation.text)
+  const invocation = readInvocation(process.argv.slice(2), process.env, process.cwd())
+  if (invocation === undefined) {
+    console.log(USAGE)
     return
   }
+  const { settings, json, ...world } = invocation
   // Tests must not see the service's key.
   const { LOCAL_SERVICE_KEY: _, ...env } = process.env
-  const service = await startLocalService(invocation.settings, {
-    folder: invocation.folder,
-    env,
-    dataFolder: invocation.dataFolder,
-    temporaryFolder: tmpdir(),
-    log: (line) => console.error(line),
-  })
-  printAddress(service, invocation.json)
+  const log = (line: string) => console.error(line)
+  const service = await startLocalService(settings, { ...world, env, temporaryFolder: tmpdir(), log })
+  printAddress(service, json)
   await stop.promise
   await service.close()
 }
@@ -52,8 +39,7 @@ async function main(): Promise<void> {
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 main().catch((error: unknown) => {
-  const isExpected = error instanceof UsageError || error instanceof ConfigurationError
-  const message = isExpected ? error.message : describeListenError(error)
+  const message = error instanceof ConfigurationError ? error.message : describeListenError(error)
   console.error(message ?? error)
   process.exitCode = message === undefined ? 1 : 2
 })

@@ -1,13 +1,12 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import * as v from 'valibot'
-import { type Framework, isObject } from './frameworks/framework.ts'
+import { isObject } from '../../src/text/json.ts'
+import type { Framework } from './frameworks/framework.ts'
 import { playwright } from './frameworks/playwright.ts'
 import { describeRefusedArgument } from './frameworks/refused-arguments.ts'
 import { vitest } from './frameworks/vitest.ts'
-import { COMMAND, settingsObject, TEXT, TEXTS, textsThat } from './settings.ts'
-import { quote } from './text.ts'
-import { mapOf, mustBeShown, pathTo, VARIABLES } from './validation.ts'
+import { VARIABLES } from './validation.ts'
 import { readRegularFile } from './workspace/files.ts'
 import { foldersBetween, repositoryFolderOf } from './workspace/paths.ts'
 
@@ -22,72 +21,42 @@ export type ContainerSettings = NonNullable<Project['container']>
 const FRAMEWORKS: readonly Framework[] = [vitest, playwright]
 export const FRAMEWORK_NAMES = ['vitest', 'playwright'] as const
 
-const PROJECT = settingsObject(
-  {
-    folder: TEXT,
-    framework: v.optional(v.picklist(FRAMEWORK_NAMES, mustBeShown('"vitest" or "playwright"'))),
-    args: v.optional(textsThat(/./, 'is empty.'), []),
-    command: v.optional(COMMAND),
-    setup: v.optional(COMMAND),
-    fix: v.optional(COMMAND),
-    node: v.optional(TEXT),
-    container: v.optional(
-      settingsObject({
-        image: v.pipe(
-          TEXT,
-          v.check((image) => !image.startsWith('-'), 'must not start with "-".'),
-        ),
-        engine: v.optional(COMMAND, ['docker']),
-        options: v.optional(TEXTS, []),
-      }),
-    ),
-    defaultBranch: v.optional(TEXT),
-    defaultEnvironment: v.optional(TEXT),
-    environments: v.optional(mapOf(VARIABLES), {}),
-  },
-  'is missing: name the folder of the project.',
-)
+/** A program and its arguments. */
+const COMMAND = v.pipe(v.array(v.string()), v.minLength(1))
+
+export const PROJECT = v.strictObject({
+  folder: v.string(),
+  framework: v.optional(v.picklist(FRAMEWORK_NAMES)),
+  args: v.optional(v.array(v.pipe(v.string(), v.nonEmpty())), []),
+  command: v.optional(COMMAND),
+  setup: v.optional(COMMAND),
+  fix: v.optional(COMMAND),
+  container: v.optional(
+    v.strictObject({
+      image: v.pipe(v.string(), v.regex(/^[^-]/, 'It is empty or begins with "-"')),
+      engine: v.optional(COMMAND, ['docker']),
+      options: v.optional(v.array(v.string()), []),
+    }),
+  ),
+  environments: v.optional(v.record(v.string(), VARIABLES), {}),
+})
 
 /** The id of a project that has no other name. The root of the file system has no name. */
 export function idOfFolder(folder: string): string {
   return basename(folder) || 'project'
 }
 
-export function projectSettings(baseFolder: string) {
-  return v.pipe(
-    PROJECT,
-    v.rawTransform(({ dataset: { value: settings }, addIssue, NEVER }): Omit<Project, 'id'> => {
-      const refuse = (name: keyof typeof settings, message: string) => {
-        addIssue({ message, path: pathTo(name) })
-        return NEVER
-      }
-      const { defaultEnvironment, environments } = settings
-      if (defaultEnvironment !== undefined && !environments.has(defaultEnvironment)) {
-        refuse('defaultEnvironment', `is ${quote(defaultEnvironment)}, which is not among "environments".`)
-      }
-      const folder = resolve(baseFolder, settings.folder)
-      if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-        return refuse('folder', `is ${quote(settings.folder)}, but there is no folder ${quote(folder)}.`)
-      }
-      const node = settings.node === undefined ? undefined : resolve(baseFolder, settings.node)
-      if (node !== undefined && !statSync(node, { throwIfNoEntry: false })?.isFile()) {
-        return refuse('node', `is ${quote(settings.node)}, but there is no file ${quote(node)}. Name the executable.`)
-      }
-      if (node !== undefined && settings.container !== undefined) {
-        return refuse('node', 'cannot be combined with "container", whose image brings its own Node.')
-      }
-      const candidates = frameworksOf(folder, settings.framework)
-      const [framework] = candidates
-      if (framework === undefined || candidates.length > 1) {
-        addIssue({ message: framework === undefined ? usesNone(folder) : usesBoth(folder) })
-        return NEVER
-      }
-      const refusal = describeRefusedArgument(framework.name, settings.args)
-      if (refusal !== undefined) return refuse('args', refusal)
-      // Test frameworks report files by their real path.
-      return { ...settings, folder: realpathSync(folder), framework, node }
-    }),
-  )
+/** The project, or the rest of a sentence that says why it cannot be served. */
+export function projectIn(baseFolder: string, settings: v.InferOutput<typeof PROJECT>): Omit<Project, 'id'> | string {
+  const folder = resolve(baseFolder, settings.folder)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return `has no folder ${folder}.`
+  const [framework, ...others] = frameworksOf(folder, settings.framework)
+  if (framework === undefined) return usesNone(folder)
+  if (others.length > 0) return usesBoth(folder)
+  const refusal = describeRefusedArgument(framework.name, settings.args)
+  if (refusal !== undefined) return `cannot be served: "args" ${refusal}`
+  // Test frameworks report files by their real path.
+  return { ...settings, folder: realpathSync(folder), framework }
 }
 
 function usesNone(folder: string): string {
@@ -98,7 +67,7 @@ function usesNone(folder: string): string {
 }
 
 function usesBoth(folder: string): string {
-  return `uses both Vitest and Playwright Test in ${folder}. Set the input, the option or the setting "framework" to "vitest" or "playwright".`
+  return `uses both Vitest and Playwright Test in ${folder}. Set "framework" to "vitest" or "playwright".`
 }
 
 /**

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { expectConformingResponse } from '../../test/support/openapi.ts'
 import { until } from '../../test/support/until.ts'
-import { readConfiguration, type Settings } from '../src/configuration.ts'
+import { readConfiguration } from '../src/configuration.ts'
 import { type LocalService, startLocalService, type World } from '../src/local-service.ts'
 import type { TestCase } from '../src/runs/run.ts'
 import { resourcesOf } from '../src/runs/run-resources.ts'
@@ -80,17 +80,24 @@ export function clientOf(url: string, key: string, projectId = 'web-shop', check
 
 export type StartedService = LocalService & ReturnType<typeof clientOf> & { readonly log: readonly string[] }
 
+/** Projects and suites as in a configuration file, and options of the service. By default, the web shop is the project. */
+export type Given = Partial<World> & { readonly projects?: object; readonly suites?: object }
+
 /** Starts a local service that is closed when the test ends. */
-export async function startService(settings: Settings, world: Partial<World> = {}): Promise<StartedService> {
+export async function startService(given: Given, world: Partial<World> = {}): Promise<StartedService> {
+  const { projects = { 'web-shop': { folder: WEB_SHOP } }, suites, ...options } = given
   const log: string[] = []
   const service = await startLocalService(
-    { keys: [KEY], stopGraceSeconds: 0.4, ...settings },
+    { projects, suites },
     {
       folder: WEB_SHOP,
       env: PLAIN_ENV,
+      key: KEY,
+      stopGraceMs: 400,
       dataFolder: world.dataFolder ?? join(await temporaryFolder(), 'data'),
       temporaryFolder: tmpdir(),
       log: (line) => log.push(line),
+      ...options,
       ...world,
     },
   )
@@ -127,7 +134,7 @@ export function startProcess(
     output: () => output,
     errors: () => errors,
     /** What a service prints with --json. */
-    async ready(): Promise<{ url: string; key: string; keys: string[]; projects: { id: string }[] }> {
+    async ready(): Promise<{ url: string; key: string; projects: { id: string }[] }> {
       await Promise.race([until(() => output.endsWith('}\n')), exit])
       if (!output.endsWith('}\n')) throw new Error(`The service did not start: ${errors}`)
       return JSON.parse(output)
@@ -139,7 +146,8 @@ export const MAIN = [process.execPath, join(REPOSITORY, 'local-service/src/main.
 
 /** Starts the service as a process that can be killed, and is when the test ends. */
 export function startServiceProcess({ config, data, env }: { config: string; data: string; env: NodeJS.ProcessEnv }) {
-  const service = startProcess([...MAIN, '--json', '--config', config, '--data', data], { env, endsBy: 'SIGKILL' })
+  const args = ['--json', '--config', config, '--data', data]
+  const service = startProcess([...MAIN, ...args], { env: { LOCAL_SERVICE_KEY: KEY, ...env }, endsBy: 'SIGKILL' })
   return {
     /** A client for the first project. */
     async ready() {
@@ -157,8 +165,8 @@ export function puppetProject(folder = WEB_SHOP) {
   return { folder, framework: 'vitest', command } as const
 }
 
-export function startPuppetService(settings: Settings = {}, world: Partial<World> = {}): Promise<StartedService> {
-  return startService({ projects: { 'web-shop': puppetProject() }, ...settings }, world)
+export function startPuppetService(given: Given = {}, world: Partial<World> = {}): Promise<StartedService> {
+  return startService({ projects: { 'web-shop': puppetProject() }, ...given }, world)
 }
 
 /** A run of the folder itself, alone: without a service, a queue or a limit. */

@@ -146,15 +146,12 @@ describe('a run of another branch', () => {
     }
   })
 
-  it.each([
-    ['with 400', {}, { branch: 'gone' }, 400, ', or send no "branch" to test the folder itself'],
-    ['with 400, and no other advice beside a default branch', { defaultBranch: 'main' }, { branch: 'gone' }, 400, ''],
-    ['with 500 if it is the configured one', { defaultBranch: 'gone' }, {}, 500, ''],
-  ])('that does not exist is refused %s', async (_how, settings, request, status, hint) => {
+  it('that does not exist is refused', async () => {
     const repository = await aRepository({ 'a.txt': 'main' })
-    const { service } = await startListing(repository, settings)
-    const error = `Project "listing" has no branch "gone". Fetch or create it in ${repository.folder}${hint}.`
-    expect(await service.start(request)).toEqual({ status, body: { error } })
+    const { service } = await startListing(repository)
+    const hint = 'or send no "branch" to test the folder itself'
+    const error = `Project "listing" has no branch "gone". Fetch or create it in ${repository.folder}, ${hint}.`
+    expect(await service.start({ branch: 'gone' })).toEqual({ status: 400, body: { error } })
   })
 
   it('is refused with 400 if the project is in no repository, which runs without a branch', async () => {

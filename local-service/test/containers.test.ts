@@ -9,7 +9,6 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { aRepository, copyInto, installPackages } from '../../test/support/git-repository.ts'
 import { removeContainers } from '../src/containers/container.ts'
 import {
-  KEY,
   PLAIN_ENV,
   puppet,
   puppetProject,
@@ -207,7 +206,7 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
     const folder = await temporaryFolder()
     const [config, journal] = [join(folder, 'config.json'), join(folder, 'journal')]
     const project = { ...puppetProject(folder), container: container() }
-    await writeFile(config, JSON.stringify({ keys: [KEY], projects: { shop: project } }))
+    await writeFile(config, JSON.stringify({ projects: { shop: project } }))
     const service = startServiceProcess({ config, data: await temporaryFolder(), env: engine.env })
     await (await service.ready()).startRun(puppet({ hangs: true, journal }))
     await until(async () => (await readJournal(journal)).length > 0)

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { SEED } from '../../test/setup/seed.ts'
 import { aRepository } from '../../test/support/git-repository.ts'
 import { openRunStore } from '../src/runs/run-store.ts'
-import { isAlive, KEY, pidsIn, type RunObject, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
+import { isAlive, pidsIn, type RunObject, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
 
 // The service is killed with SIGKILL, at any moment of its life, and started again with the same data folder.
 
@@ -77,7 +77,7 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     const repository = await aRepository({ 'a.txt': 'main', '.gitattributes': '*.txt filter=slow' })
     await repository.git('config', 'filter.slow.smudge', `echo $$ > ${reached}; sleep 300`)
     const projects = { shop: { folder: repository.folder, framework: 'vitest', command: ['true'] } }
-    await writeFile(config, JSON.stringify({ keys: [KEY], projects }))
+    await writeFile(config, JSON.stringify({ projects }))
     const first = startServiceProcess({ config, data, env: { TMPDIR: home } })
     const runId = await (await first.ready()).startRun({ branch: 'other' })
     const pids = await pidsIn(reached)
@@ -99,7 +99,7 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     const [data, temporary, config] = [join(home, 'data'), await temporaryFolder(), join(home, 'config.json')]
     const repository = await aRepository({ 'a.txt': 'main' })
     const project = { folder: repository.folder, framework: 'vitest', command: ['sh', '-c', RUNNER, 'sh'] }
-    const settings = { keys: [KEY], concurrency: 4, stopGraceSeconds: 0.1, projects: { shop: project } }
+    const settings = { projects: { shop: project } }
     await writeFile(config, JSON.stringify(settings))
 
     /** What is known of each run that was accepted: the last response about it. */

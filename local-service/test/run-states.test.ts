@@ -77,7 +77,7 @@ describe('a run', () => {
 
   it('stays CANCELLED when its runner passes in spite of it', async () => {
     const journal = join(await temporaryFolder(), 'journal')
-    const service = await startPuppetService({ concurrency: 1, stopGraceSeconds: 10 })
+    const service = await startPuppetService({ concurrency: 1, stopGraceMs: 10_000 })
     const ignores = ['SIGINT', 'SIGTERM']
     const runId = await service.startRun(puppet({ journal, ignores, workMs: 1000 }))
     await until(async () => (await readJournal(journal)).some(({ event }) => event === 'begins'))
@@ -106,7 +106,7 @@ describe('a run', () => {
     const [begun, release] = [join(folder, 'begun'), join(folder, 'release')]
     const script = `trap "" INT TERM; touch ${begun}; until test -e ${release}; do sleep 0.02; done`
     const project = { ...puppetProject(), command: ['sh', '-c', script] }
-    const service = await startPuppetService({ concurrency: 1, stopGraceSeconds: 600, projects: { shop: project } })
+    const service = await startPuppetService({ concurrency: 1, stopGraceMs: 600_000, projects: { shop: project } })
     const running = await service.startRun()
     const queued = await service.startRun()
     await until(() => existsSync(begun))

@@ -6,7 +6,7 @@ import { writeFiles } from '../../test/support/git-repository.ts'
 import { CANCELLED, finishRun, markRunning, type OwnedRun, queueRun, type RunOutcome } from '../src/runs/run.ts'
 import { RunQueue } from '../src/runs/run-queue.ts'
 import { openRunStore, type RunStore, refuseDataFolderIn } from '../src/runs/run-store.ts'
-import { KEY, puppet, startPuppetService, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
+import { puppet, startPuppetService, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
 
 const RESOURCES = {
   runFolder: '/runs/1',
@@ -154,7 +154,7 @@ async function aQueue({ endsWhenStopped = true } = {}) {
   }
   const queue = new RunQueue({
     concurrency: 1,
-    runLimitMs: 60_000,
+    runLimitMinutes: 1,
     store: { ...store, save },
     removeResources: async () => [],
     log: (_runId, text) => log.push(text),
@@ -238,7 +238,7 @@ it.runIf(canMount)('a full disk is named by the results of a run, and by the ref
   const [config, data, filler] = [join(home, 'config.json'), join(disk, 'data'), join(disk, 'filler')]
   const command = ['sh', '-c', 'cat /dev/zero > "$FILLER" 2> /dev/null; exit 1']
   const projects = { shop: { folder: home, framework: 'vitest', command } }
-  await writeFiles(home, { 'config.json': JSON.stringify({ keys: [KEY], projects }) })
+  await writeFiles(home, { 'config.json': JSON.stringify({ projects }) })
   const client = await startServiceProcess({ config, data, env: { FILLER: filler } }).ready()
   expect(await client.waitFor(await client.startRun())).toMatchObject({
     status: 'INTERRUPTED',

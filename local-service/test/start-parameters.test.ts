@@ -36,7 +36,7 @@ describe('what a start request asks for', () => {
       production: { STAGE: 'of production', PORT: '8080' },
       empty: {},
     }
-    const project = { ...puppetProject(), environments, defaultEnvironment: 'default' }
+    const project = { ...puppetProject(), environments }
     const env = { ...PLAIN_ENV, STAGE: 'of the machine', PORT: 'of the machine' }
     const service = await startPuppetService({ projects: { 'web-shop': project } }, { env })
     const { envOverrides } = puppet({ tellsVariables: ['STAGE', 'PORT'] })

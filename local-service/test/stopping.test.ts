@@ -8,7 +8,6 @@ import { aRepository } from '../../test/support/git-repository.ts'
 import { runCommand } from '../src/runs/run-command.ts'
 import {
   isAlive,
-  KEY,
   PLAIN_ENV,
   puppet,
   puppetProject,
@@ -29,7 +28,7 @@ async function pidsNotedIn(journal: string, count: number): Promise<number[]> {
 describe('stopping a run', () => {
   it('leaves no process of a runner that ignores SIGINT and SIGTERM, nor of what it started', async () => {
     const journal = join(await temporaryFolder(), 'journal')
-    const service = await startPuppetService({ concurrency: 1, stopGraceSeconds: 1.5 })
+    const service = await startPuppetService({ concurrency: 1, stopGraceMs: 1500 })
     const runId = await service.startRun(puppet({ hangs: true, ignores: STUBBORN, leaves: 'in its group', journal }))
     const pids = await pidsNotedIn(journal, 2)
     expect(pids.map(isAlive)).toEqual([true, true])
@@ -62,7 +61,7 @@ describe('stopping a run', () => {
   it('happens at once if the service is killed, without a next start', async () => {
     const [home, journal] = [await temporaryFolder(), join(await temporaryFolder(), 'journal')]
     const config = join(home, 'config.json')
-    await writeFile(config, JSON.stringify({ keys: [KEY], projects: { 'web-shop': puppetProject() } }))
+    await writeFile(config, JSON.stringify({ projects: { 'web-shop': puppetProject() } }))
     const service = startServiceProcess({ config, data: join(home, 'data'), env: { TMPDIR: home } })
     const client = await service.ready()
     await client.startRun(puppet({ hangs: true, ignores: STUBBORN, leaves: 'in its group', journal }))

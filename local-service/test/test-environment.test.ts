@@ -3,7 +3,6 @@ import { chmod, mkdir, readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../test/support/git-repository.ts'
-import { personalEnvironment } from '../src/runs/test-environment.ts'
 import {
   PLAIN_ENV,
   puppet,
@@ -19,31 +18,6 @@ async function variablesIn(service: StartedService, names: string[], overrides: 
   const run = await service.waitFor(await service.startRun({ envOverrides: { ...overrides, ...envOverrides } }))
   return run.results?.testCases.map(({ title }) => title.replace(/^.*?=/, '')) ?? []
 }
-
-const SHELL_VARIABLES: ReadonlySet<string> = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', '__CF_USER_TEXT_ENCODING'])
-
-describe("the person's environment", () => {
-  it('is without what npm adds for a script', async () => {
-    const folder = await temporaryFolder()
-    const script = `${process.execPath} -p 'JSON.stringify(process.env)'`
-    await writeFiles(folder, { 'package.json': JSON.stringify({ scripts: { print: script } }) })
-    // These tests may themselves be a script of npm.
-    const { PATH } = personalEnvironment(process.env)
-    const person = { ...PLAIN_ENV, PATH, SHELL: '/bin/sh', MINE: 'kept' }
-    const output = execFileSync('npm', ['run', '--silent', 'print'], { cwd: folder, env: person, encoding: 'utf8' })
-    const cleaned = personalEnvironment(JSON.parse(output))
-    expect(JSON.parse(output)).toMatchObject({ INIT_CWD: folder, NODE: expect.any(String) })
-    expect(cleaned).toMatchObject(person)
-    const added = Object.keys(cleaned).filter((name) => !Object.hasOwn(person, name))
-    // The shell that npm starts adds some, and so does macOS.
-    expect(added.filter((name) => !SHELL_VARIABLES.has(name))).toEqual([])
-  })
-
-  it('is as it is if npm did not start the service', () => {
-    const person = { PATH: '/tools/node-gyp-bin:/bin', npm_config_registry: 'mine', NODE: 'mine', COLOR: '1' }
-    expect(personalEnvironment(person)).toEqual(person)
-  })
-})
 
 describe("a test process's environment", () => {
   const puppetIn = (folder: string, settings: object = {}) => ({ shop: { ...puppetProject(folder), ...settings } })
@@ -131,14 +105,6 @@ describe('the Node that runs the tests', () => {
     const service = await startService({ projects }, { env: { ...PLAIN_ENV, PATH: `${await aNode('theirs')}:/bin` } })
     const run = await service.waitFor(await service.startRun())
     expect(run.results?.testCases).toMatchObject([{ title: 'installed' }])
-  })
-
-  it('is the one of the setting, which the processes of the tests find too', async () => {
-    const PATH = `${await aNode('theirs')}:${PLAIN_ENV.PATH}`
-    const chosen = await aNode('chosen')
-    expect(await calledBy({ node: join(chosen, 'node') }, { ...PLAIN_ENV, PATH })).toBe('chosen')
-    const command = ['sh', '-c', 'node node_modules/vitest/cli.cjs "$@"', 'sh']
-    expect(await calledBy({ node: join(chosen, 'node'), command }, { ...PLAIN_ENV, PATH })).toBe('chosen')
   })
 
   it('is the one that runs the service if the person has none', async () => {

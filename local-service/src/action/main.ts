@@ -1,10 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
 import { signalProcess } from '../runs/processes.ts'
-import { countOutOfMemoryKills } from './memory.ts'
 import { foldedGroup, LOG_LIMIT_BYTES, TITLE_OF_LOG, toLogLine, toMessage } from './runner-text.ts'
 import { type Order, ServiceFolder, type Start } from './service-folder.ts'
 import { spawnService } from './spawn-service.ts'
@@ -14,10 +12,9 @@ import { spawnService } from './spawn-service.ts'
 const START_LIMIT_MS = 30_000
 /** Reading the file takes microseconds. */
 const POLL_MS = 5
-const RUN_LIMIT_MINUTES = 35_000
 
-/** Variables that belong to one step, and the runner's tokens. The tests must not get them. */
-const OF_THIS_STEP = /^(INPUT_|STATE_|ACTIONS_(RUNTIME|RESULTS|CACHE)_)|^GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY)$/
+/** Variables that belong to one step, and the runner's tokens (`ACTIONS_`). The tests must not get them. */
+const OF_THIS_STEP = /^(INPUT_|STATE_|ACTIONS_)|^GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY)$/
 
 async function main(): Promise<void> {
   if (process.platform === 'win32') {
@@ -30,7 +27,6 @@ async function main(): Promise<void> {
   const folder = ServiceFolder.create(temporaryFolder)
   // Main saves the folder before the service begins. So post can stop the service, whatever happens to main.
   core.saveState('folder', folder.path)
-  core.saveState('out-of-memory-kills', countOutOfMemoryKills() ?? '')
   folder.give(order)
   const start = await waitForStart(folder, startService(folder))
   if (start.kind === 'failed') {
@@ -46,37 +42,22 @@ async function main(): Promise<void> {
   core.setOutput('output-dir', folder.outputFolder)
   for (const line of start.log) core.info(toLogLine(line))
   core.info(
-    `This step's post writes the output of the tests to its log. Until then, the files are in ${folder.outputFolder}.`,
+    `At the end of the job, the post step of the local service shows the output of the tests. Until then, it is in ${folder.outputFolder}.`,
   )
 }
 
-/** Throws an Error with one sentence if the inputs cannot be used. */
+/** The service reads the inputs as arguments of its command. */
 function readOrder(): Order {
-  const names = ['config', 'folder', 'framework', 'run-limit-minutes']
-  const [config, folder, framework, limit] = names.map((name) => core.getInput(name))
-  const furtherArgs = core.getMultilineInput('args')
-  if (config) {
-    const refuse = (name: string, remedy: string): never => {
-      throw new Error(`The inputs ${name} and config exclude each other. ${remedy} in the file ${config} instead.`)
-    }
-    if (folder) refuse('folder', 'Name the folder')
-    if (framework) refuse('framework', 'Set "framework" of a project')
-    if (furtherArgs.length > 0) refuse('args', 'Set "args" of a project')
-    if (limit) refuse('run-limit-minutes', 'Set "runLimitMinutes"')
-  }
-  if (framework && !/^(vitest|playwright)$/.test(framework)) {
-    throw new Error(`The input framework is "${framework}". Give vitest or playwright.`)
-  }
-  const runLimitMinutes = limit ? Number(limit) : undefined
-  if (runLimitMinutes !== undefined && !(runLimitMinutes >= 0.001 && runLimitMinutes <= RUN_LIMIT_MINUTES)) {
-    throw new Error(`The input run-limit-minutes is "${limit}". Give a number from 0.001 to 35,000.`)
-  }
   const { GITHUB_WORKSPACE: workspace = process.cwd(), GITHUB_SHA: commit = '' } = process.env
-  const ofProject = [...(framework ? ['--framework', framework] : []), ...furtherArgs.map((arg) => `--arg=${arg}`)]
-  const args = config
-    ? ['--config', resolve(workspace, config)]
-    : [...ofProject, '--', resolve(workspace, folder ?? '')]
-  return { args, key: randomBytes(24).toString('base64url'), runLimitMinutes, workspace, commit }
+  const option = (name: string) => core.getInput(name) && `--${name}=${core.getInput(name)}`
+  const args = [
+    ...['config', 'framework', 'run-limit-minutes'].map(option),
+    ...core.getMultilineInput('args').map((argument) => `--arg=${argument}`),
+    '--',
+    core.getInput('folder'),
+  ]
+  const given = args.filter((argument) => argument !== '')
+  return { args: given, key: randomBytes(24).toString('base64url'), workspace, commit }
 }
 
 /** The service gets a process group of its own. */

@@ -4,9 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import * as core from '@actions/core'
 import { signalProcess } from '../runs/processes.ts'
-import { count, messageOf } from '../text.ts'
+import { messageOf } from '../text.ts'
 import { describeRuns } from './job-summary.ts'
-import { countOutOfMemoryKills } from './memory.ts'
 import { foldedGroup, LOG_LIMIT_BYTES, TITLE_OF_LOG, toMessage } from './runner-text.ts'
 import { type FinishedRun, ServiceFolder } from './service-folder.ts'
 import { spawnService } from './spawn-service.ts'
@@ -22,6 +21,10 @@ const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [2, 50]
 /** The log has at most this much of the output of each run. */
 const OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
 const SUMMARY_OUTPUT_LIMIT_BYTES = 128 * 1024
+
+const KILLED =
+  'The local service was killed or crashed before post stopped it, and its runs ended. A frequent cause is that no memory was left: ' +
+  'choose a runner with more memory, or let fewer tests run at once. A step or a test may also have killed it. The log above has its last lines.'
 
 const MAY_BE_LEFT =
   'The local service was killed, and post could not remove everything that the service left. Processes, containers and work ' +
@@ -43,7 +46,7 @@ async function post(): Promise<void> {
     const show = () => core.info(foldedGroup(TITLE_OF_LOG, folder.readLog(LOG_LIMIT_BYTES)))
     await attempt('show the log of the service', show)
   }
-  if (leftSomething && end === 'before post') core.error(describeKill())
+  if (leftSomething && end === 'before post') core.error(KILLED)
   await attempt('write the job summary', () => writeSummary(runs, folder))
   if (!isClean) core.warning(MAY_BE_LEFT)
   await attempt(`remove the folder ${path}`, () => folder.remove())
@@ -93,22 +96,6 @@ async function stop(folder: ServiceFolder): Promise<'before post' | 'in post'> {
   if (hanging !== undefined) signalProcess(-hanging, 'SIGKILL')
   await waitForEnd(folder, KILL_LIMIT_MS)
   return 'in post'
-}
-
-function describeKill(): string {
-  const [before, now] = [core.getState('out-of-memory-kills'), countOutOfMemoryKills()]
-  const what = 'The local service was killed or crashed before post stopped it, and its runs ended.'
-  if (before === '' || now === undefined) {
-    return `${what} The cause is unknown. A frequent cause is that no memory was left.`
-  }
-  const kills = now - Number(before)
-  if (kills > 0) {
-    const killed = `Since its start, the kernel has killed ${count(kills, 'process', 'processes')} for this reason.`
-    const next = 'Choose a runner with more memory, or let fewer tests run at once.'
-    return `${what} The probable cause is that no memory was left. ${killed} ${next}`
-  }
-  const cause = 'So a step or a test probably killed the service, or it crashed. The log above has its last lines.'
-  return `${what} The kernel killed no process for lack of memory. ${cause}`
 }
 
 /** Whether the service has ended in time. A service without a run ends within milliseconds, so the first pauses are short. */

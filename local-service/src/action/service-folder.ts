@@ -9,23 +9,23 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { isObject, parseJson } from '../frameworks/framework.ts'
+import { isObject, parseJson } from '../../../src/text/json.ts'
 import { readIfPossible } from '../runs/processes.ts'
 import { readRegularFile, removeFolder } from '../workspace/files.ts'
 
-// Tests run as the user of the job, so they can replace any of these files. What is read is therefore checked.
+// Tests run as the user of the job. So what is read after they have begun is checked.
 
 /** What the service should serve. */
 export interface Order {
-  /** The folder of the project, or the configuration file after `--config`. */
+  /** The arguments of the command of the service. */
   readonly args: readonly string[]
   readonly key: string
-  readonly runLimitMinutes?: number | undefined
   /** What the job has checked out. */
   readonly workspace: string
   readonly commit: string
@@ -104,7 +104,7 @@ export class ServiceFolder {
 
   /** Undefined if the order was withdrawn or the job has ended. */
   readOrder(): Order | undefined {
-    return parseAs(isOrder, readRegularFile(this.#order))
+    return this.hasOrder() ? JSON.parse(readFileSync(this.#order, 'utf8')) : undefined
   }
 
   hasOrder(): boolean {
@@ -134,7 +134,7 @@ export class ServiceFolder {
   }
 
   readStart(): Start | undefined {
-    return parseAs(isStart, readRegularFile(this.#start))
+    return existsSync(this.#start) ? JSON.parse(readFileSync(this.#start, 'utf8')) : undefined
   }
 
   /** Tells post that the service has left nothing behind. */
@@ -154,7 +154,7 @@ export class ServiceFolder {
 
   readFinishedRuns(): readonly FinishedRun[] {
     const lines = readRegularFile(this.#finishedRuns).split('\n')
-    return lines.flatMap((line) => parseAs(isFinishedRun, line) ?? [])
+    return lines.map(parseJson).filter(isFinishedRun)
   }
 
   /** The text is empty if the run wrote nothing. */
@@ -176,42 +176,12 @@ export class ServiceFolder {
   }
 }
 
-function parseAs<T>(isRight: (value: unknown) => value is T, text: string): T | undefined {
-  const value = parseJson(text)
-  return isRight(value) ? value : undefined
-}
-
-// Main and post load no Valibot, because it would make their start slower.
-
-function isOrder(value: unknown): value is Order {
-  if (!isObject(value) || !Array.isArray(value.args)) return false
-  const { args, key, runLimitMinutes = 0, workspace, commit } = value
-  return areTexts([...args, key, workspace, commit]) && typeof runLimitMinutes === 'number'
-}
-
-function isStart(value: unknown): value is Start {
-  if (!isObject(value)) return false
-  const { kind, url, projects, log, reason } = value
-  if (kind === 'failed') return areTexts([reason])
-  if (kind !== 'up' || !Array.isArray(projects) || !Array.isArray(log)) return false
-  return areTexts([url, ...log]) && projects.every(isServedProject)
-}
-
-function isServedProject(value: unknown): value is ServedProject {
-  if (!isObject(value)) return false
-  const { id, commit = '' } = value
-  return areTexts([id, commit])
-}
-
 function isFinishedRun(value: unknown): value is FinishedRun {
   if (!isObject(value)) return false
   const { runId, projectId, status, message = '' } = value
   // The id is the name of a folder too.
-  return areTexts([runId, projectId, status, message]) && /^[\w-]+$/.test(String(runId))
-}
-
-function areTexts(values: readonly unknown[]): boolean {
-  return values.every((value) => typeof value === 'string')
+  const areTexts = [runId, projectId, status, message].every((text) => typeof text === 'string')
+  return areTexts && /^[\w-]+$/.test(String(runId))
 }
 
 function readEnd(file: string, limitBytes: number): EndOfFile {

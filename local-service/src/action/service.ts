@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
-import { ConfigurationError, type Settings } from '../configuration.ts'
-import { readInvocation, UsageError } from '../invocation.ts'
+import { ConfigurationError } from '../configuration.ts'
+import { readInvocation } from '../invocation.ts'
 import { type LocalService, removeLeft, type ServedProject, startLocalService } from '../local-service.ts'
 import type { Run, RunOutcome } from '../runs/run.ts'
 import { count, messageOf } from '../text.ts'
@@ -40,19 +40,14 @@ async function serve(): Promise<void> {
   }
 }
 
-async function start({ args, key, runLimitMinutes, workspace, commit }: Order): Promise<LocalService> {
-  const invocation = await readInvocation(args, {}, workspace)
-  if ('text' in invocation) throw new UsageError(invocation.text)
-  const limit = runLimitMinutes === undefined ? {} : { runLimitMinutes }
-  const settings: Settings = {
-    ...invocation.settings,
-    ...limit,
-    keys: [key],
-    outputs: folder.outputFolder,
-  }
-  return startLocalService(settings, {
+function start({ args, key, workspace, commit }: Order): Promise<LocalService> {
+  const invocation = readInvocation(args, {}, workspace)
+  if (invocation === undefined) throw new ConfigurationError('The argument --help does not start the service.')
+  return startLocalService(invocation.settings, {
+    ...invocation,
     ...SHARED,
-    folder: invocation.folder,
+    key,
+    outputs: folder.outputFolder,
     temporaryFolder: tmpdir(),
     checkoutOfJob: { root: workspace, commit },
   })
@@ -106,8 +101,7 @@ async function main(): Promise<void> {
   try {
     await serve()
   } catch (error) {
-    const isExpected = error instanceof UsageError || error instanceof ConfigurationError
-    if (!isExpected) console.error(error)
+    if (!(error instanceof ConfigurationError)) console.error(error)
     process.exitCode = 1
     if (folder.exists()) folder.writeStart({ kind: 'failed', reason: messageOf(error) })
   }

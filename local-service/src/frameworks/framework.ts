@@ -13,8 +13,8 @@ export interface Program {
   readonly argv: readonly string[]
   /** The script of the installed package, if Node runs it and the project has no command of its own. */
   readonly script?: string | undefined
-  /** The Node that finds the project's packages, and what starts it. Undefined if the project has a command of its own. */
-  readonly node?: { readonly path: string; readonly argv: readonly string[] } | undefined
+  /** The Node that runs this script. */
+  readonly node?: string | undefined
 }
 
 export interface ReportPaths {

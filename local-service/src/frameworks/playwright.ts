@@ -14,7 +14,7 @@ const FURTHER_REPORTER = 'PW_TEST_REPORTER'
 /** The files of Playwright that read the variable: the first in 1.58 and older, the second in 1.65. */
 const READERS = ['lib/runner/reporters.js', 'lib/runner/index.js']
 
-/** Whether the installed Playwright reads the variable. If Yarn or a command starts it, nobody can look, so it should. */
+/** Whether the installed Playwright reads the variable. If a command starts it, nobody can look, so it should. */
 export function knowsVariable(script: string | undefined): boolean {
   if (script === undefined) return true
   try {

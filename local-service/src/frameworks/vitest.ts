@@ -29,9 +29,9 @@ export const vitest: Framework = {
   configFile: /^vitest\.(config|workspace)\.\w+$/,
   run({ argv, node }, { isInPlace, reportFile }) {
     const env = { [REPORT_FILE]: reportFile }
-    if (node !== undefined && canRun(node.path)) {
+    if (node !== undefined && canRun(node)) {
       const args = ['run', ...(isInPlace ? [] : ['--reporter=default'])]
-      return { argv: [...node.argv, RUNNER, ...args], env }
+      return { argv: [node, RUNNER, ...args], env }
     }
     const reporters = ['--reporter=default', `--reporter=${REPORTER}`]
     return { argv: [...argv, 'run', ...reporters], env, replacesReporters: true }

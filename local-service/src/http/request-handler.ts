@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { quote } from '../text.ts'
+import { BODY_LIMIT_BYTES } from './listen.ts'
 import { type Parsed, parseCancel, parseStart, parseSuiteStart, type StartParameters } from './request-bodies.ts'
 import { findRoute } from './routes.ts'
 
@@ -20,10 +21,8 @@ export interface ServiceRequest {
   /** Path and query, undecoded. */
   readonly target: string
   readonly headers: IncomingHttpHeaders
-  /** Every `Host` that was sent. `headers` has only the first. */
-  readonly hosts: readonly string[]
-  /** To be called once. */
-  readBody(): Promise<Parsed<string>>
+  /** Undefined if the body is too large. To be called once. */
+  readBody(): Promise<string | undefined>
 }
 
 /** What the endpoints do. The bodies are already checked. */
@@ -57,19 +56,13 @@ export function notCancellable(runId: string, status: string): ServiceResponse {
 const OPENAPI_FILE = join(import.meta.dirname, '../../../docs/openapi.yaml')
 
 /** Checks a request against the interface and passes it on to the runs. The body is read last, and only with a valid key. */
-export async function handleRequest(
-  request: ServiceRequest,
-  keys: readonly string[],
-  backend: Backend,
-): Promise<ServiceResponse> {
+export async function handleRequest(request: ServiceRequest, key: string, backend: Backend): Promise<ServiceResponse> {
   const { headers } = request
-  const refusal = refuseForeignPage(request)
-  if (refusal !== undefined) return refusal
   const route = findRoute(request.method, request.target)
   if (route.kind === 'openapi') {
     return { status: 200, body: await readFile(OPENAPI_FILE, 'utf8'), contentType: 'application/yaml; charset=utf-8' }
   }
-  if (!isAuthorized(headers.authorization, keys)) {
+  if (!isAuthorized(headers.authorization, key)) {
     return errorResponse(401, 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
   }
   if (route.kind === 'unknown') return errorResponse(route.status, route.error)
@@ -96,37 +89,18 @@ async function withBody<T>(
   respond: (value: T) => Promise<ServiceResponse>,
 ): Promise<ServiceResponse> {
   const body = await readBody()
-  if (body.kind === 'valid' && body.value !== '' && !isJson(type)) {
-    const got = type === undefined ? 'and it came with none' : `got ${quote(type)}`
-    return errorResponse(400, `The body must come with "Content-Type: application/json", ${got}.`)
+  if (body === undefined) return errorResponse(400, `The body is larger than ${BODY_LIMIT_BYTES} bytes.`)
+  if (body !== '' && !isJson(type)) {
+    return errorResponse(400, 'The body must come with the header "Content-Type: application/json".')
   }
-  const parsed = body.kind === 'invalid' ? body : parse(body.value)
+  const parsed = parse(body)
   return parsed.kind === 'invalid' ? errorResponse(400, parsed.error) : respond(parsed.value)
 }
 
-/**
- * A page in a browser reaches this machine too. It sends `Origin`, which no client of this service sends. If the page's
- * own name leads to this machine (DNS rebinding), that name is in `Host`.
- */
-function refuseForeignPage({ headers: { origin }, hosts }: ServiceRequest): ServiceResponse | undefined {
-  const [host, ...otherHosts] = hosts
-  if (origin !== undefined) {
-    return errorResponse(
-      400,
-      `This service is not for web pages: it refuses requests with an Origin, got ${quote(origin)}.`,
-    )
-  }
-  if (otherHosts.length > 0) return errorResponse(400, 'The request has more than one Host.')
-  if (!/^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i.test(host ?? '')) {
-    return errorResponse(400, `This service is reached as 127.0.0.1 or localhost, but the Host is ${quote(host)}.`)
-  }
-  return undefined
-}
-
 /** The digests are compared in full, so that the time taken does not reveal how similar a key is. */
-function isAuthorized(authorization: string | undefined, keys: readonly string[]): boolean {
+function isAuthorized(authorization: string | undefined, key: string): boolean {
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
-  return token !== undefined && keys.some((key) => timingSafeEqual(digest(token), digest(key)))
+  return token !== undefined && timingSafeEqual(digest(token), digest(key))
 }
 
 function digest(text: string): Buffer {

@@ -24,13 +24,11 @@ type Route =
  */
 export function findRoute(method: string, target: string): Route {
   const path = target.split('?', 1)[0] ?? ''
-  // The response to HEAD is the response to GET. Node leaves its body out.
-  const asked = method === 'HEAD' ? 'GET' : method
   let hint = 'GET /openapi.yaml describes the endpoints.'
   for (const [kind, methodOfPath, template] of ENDPOINTS) {
     const ids = matchPath(path, template)
     if (ids === undefined) continue
-    if (methodOfPath !== asked) {
+    if (methodOfPath !== method) {
       hint = `This path takes ${methodOfPath}.`
       break
     }

@@ -1,5 +1,5 @@
 import type { Program } from '../frameworks/framework.ts'
-import { describeOldFramework, findPackageCommand, usesPlugAndPlay } from '../workspace/packages.ts'
+import { describeOldFramework, findPackageCommand } from '../workspace/packages.ts'
 import type { Place } from '../workspace/work-tree.ts'
 import { needsSetup } from './prepare-files.ts'
 import { environmentIn } from './run-in-source.ts'
@@ -8,20 +8,17 @@ import type { TestRun } from './test-run.ts'
 
 /** What starts the project's framework. Undefined if the framework is not installed. */
 export function frameworkProgram(run: Pick<TestRun, 'project' | 'env'>, source: Place): Program | undefined {
-  const { framework, node: chosen, command, container } = run.project
+  const { framework, command, container } = run.project
   if (command !== undefined) return { argv: command }
   const script = findPackageCommand(framework.packageName, source)
   if (container !== undefined) return script === undefined ? undefined : programOf(script, 'node')
   // PATH may have no Node, because a person can start the service by the path of its Node.
-  const path = chosen ?? findExecutable('node', environmentIn(source, run)) ?? process.execPath
-  if (script !== undefined) return programOf(script, path)
-  if (!usesPlugAndPlay(source)) return undefined
-  // The project may have a script of this name, so Yarn is asked for a program only.
-  return { argv: ['yarn', 'run', '--binaries-only', framework.name], node: { path, argv: ['yarn', 'node'] } }
+  const node = findExecutable('node', environmentIn(source, run)) ?? process.execPath
+  return script === undefined ? undefined : programOf(script, node)
 }
 
 function programOf(script: string, node: string): Program {
-  return { argv: [node, script], script, node: { path: node, argv: [node] } }
+  return { argv: [node, script], script, node }
 }
 
 /** Says that the framework is too old. Undefined if it is not, or if a command of the project chooses it. */
@@ -31,13 +28,8 @@ export function describeTooOld({ project }: TestRun, source: Place): string | un
 
 /** If the run has a setup, the setup must install the framework. Otherwise a person must install it. */
 export function describeMissing(run: TestRun, { folder }: Place): string {
-  const { project, checkout } = run
+  const { project } = run
   const place = needsSetup(run) ? `the work tree, in ${folder || 'its root'}` : project.folder
   const remedy = needsSetup(run) ? 'Let "setup" install' : 'Install'
-  const missing = `${project.framework.packageName} is not installed in ${place}. ${remedy} it, or set "command".`
-  if (!usesPlugAndPlay(checkout.place)) return missing
-  return (
-    `${missing} Yarn uses Plug'n'Play here: for a branch, commit .pnp.cjs or set "setup" to ["yarn", "install"]; ` +
-    'for a container, set "nodeLinker: node-modules" in .yarnrc.yml.'
-  )
+  return `${project.framework.packageName} is not installed in ${place}. ${remedy} it, or set "command".`
 }

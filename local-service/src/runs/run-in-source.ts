@@ -33,6 +33,6 @@ export function runInSource(
 }
 
 /** The environment of the project's commands outside containers. */
-export function environmentIn(source: Place, { env, project }: Pick<TestRun, 'env' | 'project'>): NodeJS.ProcessEnv {
-  return withProjectCommands(env, source, project.node)
+export function environmentIn(source: Place, { env }: Pick<TestRun, 'env'>): NodeJS.ProcessEnv {
+  return withProjectCommands(env, source)
 }

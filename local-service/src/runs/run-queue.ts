@@ -1,5 +1,4 @@
 import PQueue from 'p-queue'
-import type { Configuration } from '../configuration.ts'
 import { count, messageOf } from '../text.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import {
@@ -26,7 +25,9 @@ interface RunTask {
   execute(stop: AbortSignal): Promise<RunOutcome>
 }
 
-interface RunQueueOptions extends Pick<Configuration, 'concurrency' | 'runLimitMs'> {
+interface RunQueueOptions {
+  readonly concurrency: number
+  readonly runLimitMinutes: number
   readonly store: RunStore
   readonly log: (runId: string, text: string) => void
   /** Removes what a run has on the machine, and returns what it removed. */
@@ -117,19 +118,18 @@ export class RunQueue {
   async #execute(entry: Entry): Promise<void> {
     const { run, task, stop } = entry
     if (isFinished(run)) return
-    const { runLimitMs, store, log } = this.#options
-    const limitMinutes = runLimitMs / 60_000
+    const { runLimitMinutes, store, log } = this.#options
     let timedOut = false
     const limit = setTimeout(() => {
       timedOut = true
-      log(run.runId, `exceeded its limit of ${limitMinutes} min; stopping it`)
+      log(run.runId, `exceeded its limit of ${runLimitMinutes} min; stopping it`)
       stop.abort()
-    }, runLimitMs)
+    }, runLimitMinutes * 60_000)
     // Once a run is stopped, for example by a cancel, its limit no longer applies.
     stop.signal.addEventListener('abort', () => clearTimeout(limit), { once: true })
     const finish = (outcome: RunOutcome) => {
       clearTimeout(limit)
-      const message = `the run exceeded its limit of ${limitMinutes} min ("runLimitMinutes", or the input run-limit-minutes)`
+      const message = `the run exceeded its limit of ${runLimitMinutes} min (run-limit-minutes)`
       // If the tests ended before the limit, and it stopped a fix, the outcome of the tests counts.
       const isLate = timedOut && outcome.status === 'INTERRUPTED'
       this.#finish(entry, isLate ? { ...outcome, status: 'TIMEDOUT', message } : outcome)

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Configuration, Suite } from '../configuration.ts'
+import type { Suite } from '../configuration.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { StartParameters } from '../http/request-bodies.ts'
 import type { Project } from '../project.ts'
@@ -18,7 +18,9 @@ import { baseEnvironment } from './test-environment.ts'
 import type { TestRun } from './test-run.ts'
 
 /** What all runs share. */
-export interface Machine extends Pick<Configuration, 'stopGraceMs' | 'outputs'> {
+export interface Machine {
+  readonly stopGraceMs: number
+  readonly outputs?: string | undefined
   /** The person's own environment. */
   readonly env: NodeJS.ProcessEnv
   readonly checkoutOfJob?: CheckoutOfJob | undefined
@@ -82,23 +84,24 @@ function refuse(status: 400 | 404 | 500, error: string): Started & { kind: 'refu
   return { kind: 'refused', status, error }
 }
 
+/** The environment of a run that names no environment, if the project has it. */
+const DEFAULT_ENVIRONMENT = 'default'
+
 function environmentOf({ project, parameters }: StartRequest): Readonly<Record<string, string>> | undefined {
-  const name = parameters.environment ?? project.defaultEnvironment
-  return name === undefined ? {} : project.environments.get(name)
+  const { environment = DEFAULT_ENVIRONMENT } = parameters
+  if (Object.hasOwn(project.environments, environment)) return project.environments[environment]
+  return parameters.environment === undefined ? {} : undefined
 }
 
 function describeUnknownEnvironment({ project, parameters }: StartRequest): string {
-  const known = [...project.environments.keys()].map(quote).join(', ') || 'none'
+  const known = Object.keys(project.environments).map(quote).join(', ') || 'none'
   return `Project ${quote(project.id)} has no environment ${quote(parameters.environment)}. Its environments: ${known}.`
 }
 
 async function checkoutOf({ env, checkoutOfJob }: Machine, { project, parameters }: StartRequest) {
-  const branch = parameters.branch ?? project.defaultBranch
   const opened = await openRepository(project.folder, env)
-  const checkout = await chooseCheckout(project, branch, opened, checkoutOfJob)
-  // If the request names no branch, the refused branch is the configured one. The client cannot fix that, so the status is 500.
-  const isConfigured = parameters.branch === undefined && project.defaultBranch !== undefined
-  return checkout.kind === 'refused' ? refuse(isConfigured ? 500 : 400, checkout.error) : checkout
+  const checkout = await chooseCheckout(project, parameters.branch, opened, checkoutOfJob)
+  return checkout.kind === 'refused' ? refuse(400, checkout.error) : checkout
 }
 
 function toTestRun(

@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import type { Project } from '../project.ts'
 import { quote } from '../text.ts'
-import { describeOldFramework, findPackageCommand, usesPlugAndPlay } from './packages.ts'
+import { describeOldFramework, findPackageCommand } from './packages.ts'
 import { isInside } from './paths.ts'
 import {
   type FoundRepository,
@@ -53,9 +53,10 @@ export async function chooseCheckout(
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {
-    const instead = project.defaultBranch === undefined ? ', or send no "branch" to test the folder itself' : ''
-    const advice = `Fetch or create it in ${repository.root}${instead}.`
-    return refuse(`Project ${quote(project.id)} has no branch ${quote(branch)}. ${advice}`)
+    const instead = 'or send no "branch" to test the folder itself'
+    return refuse(
+      `Project ${quote(project.id)} has no branch ${quote(branch)}. Fetch or create it in ${repository.root}, ${instead}.`,
+    )
   }
   if (!(await hasProjectFolder(repository, commit))) {
     return refuse(`Branch ${quote(branch)} has no folder ${quote(repository.folder)} of project ${quote(project.id)}.`)
@@ -106,9 +107,7 @@ function findProblem({ framework, folder, ...project }: Project, place: Place): 
   if (project.command !== undefined || project.setup !== undefined) return undefined
   const old = unlessUnreadable(() => describeOldFramework(framework, place))
   if (old !== undefined) return { kind: 'too-old', text: old }
-  // In a container, there is neither Yarn nor its cache.
-  const isThroughYarn = project.container === undefined && usesPlugAndPlay(place)
-  if (isThroughYarn || isInstalled(framework.packageName, place)) return undefined
+  if (isInstalled(framework.packageName, place)) return undefined
   return { kind: 'missing', text: `${framework.packageName} is not installed in ${folder}` }
 }
 

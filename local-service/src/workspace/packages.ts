@@ -46,14 +46,6 @@ function findPackage(packageName: string, place: Place) {
   return undefined
 }
 
-/** Yarn writes this file instead of a `node_modules` folder. Only a Node that loads the file finds the packages. */
-const PLUG_AND_PLAY = '.pnp.cjs'
-
-/** Whether Yarn installed the packages of a project without a `node_modules`, so that only Yarn can start their commands. */
-export function usesPlugAndPlay(place: Place): boolean {
-  return foldersIn(place).some((at) => existsSync(join(at, PLUG_AND_PLAY)))
-}
-
 /** The folders of the commands that are installed for a project, its own first. */
 export function commandFoldersOf(place: Place): string[] {
   return foldersIn(place).map((at) => join(at, PACKAGES, '.bin'))
