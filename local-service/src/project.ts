@@ -22,12 +22,12 @@ const FRAMEWORKS: readonly Framework[] = [vitest, playwright]
 export const FRAMEWORK_NAMES = ['vitest', 'playwright'] as const
 
 /** A program and its arguments. */
-const COMMAND = v.pipe(v.array(v.string()), v.minLength(1))
+const COMMAND = v.pipe(v.array(v.string()), v.minLength(1, 'It is empty'))
 
 export const PROJECT = v.strictObject({
   folder: v.string(),
   framework: v.optional(v.picklist(FRAMEWORK_NAMES)),
-  args: v.optional(v.array(v.pipe(v.string(), v.nonEmpty())), []),
+  args: v.optional(v.array(v.pipe(v.string(), v.nonEmpty('It is empty'))), []),
   command: v.optional(COMMAND),
   setup: v.optional(COMMAND),
   fix: v.optional(COMMAND),

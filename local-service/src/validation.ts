@@ -19,5 +19,11 @@ export const VARIABLES = v.pipe(
 
 /** One sentence for each problem, on one line. */
 export function problemsOf(issues: readonly v.BaseIssue<unknown>[]): string[] {
-  return issues.map((issue) => `${quote(v.getDotPath(issue) ?? '')}: ${issue.message.replace(/\s+/g, ' ')}.`)
+  return issues.map((issue) => `${quote(v.getDotPath(issue) ?? '')}: ${describe(issue).replace(/\s+/g, ' ')}.`)
+}
+
+/** Valibot says of a missing and of an unknown member only "Invalid key". */
+function describe({ message, expected, received }: v.BaseIssue<unknown>): string {
+  if (!message.startsWith('Invalid key')) return message
+  return expected === 'never' ? `The service does not know ${received}` : 'It is missing'
 }

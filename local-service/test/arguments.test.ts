@@ -112,7 +112,7 @@ describe('an argument that breaks a run', () => {
     ['playwright', '--project=api', 'Each run names its framework projects itself. Give "framework-project" to '],
   ] as const)('of %s is refused by name: %s', (framework, argument, reason) => {
     const shop = { folder: '.', framework, args: ['--retry=1', argument] }
-    const message = `Project "shop": "args" has "${argument}". ${reason}`
+    const message = `Project "shop" cannot be served: "args" has "${argument}". ${reason}`
     expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow(message)
   })
 
@@ -122,7 +122,7 @@ describe('an argument that breaks a run', () => {
     ['playwright', 'test'],
   ] as const)('of %s is refused if it is the command: %s', (framework, command) => {
     const shop = { folder: '.', framework, args: [command] }
-    const message = `Project "shop": "args" begins with "${command}". The service names the command itself. Leave it out.`
+    const message = `Project "shop" cannot be served: "args" begins with "${command}". The service names the command itself. Leave it out.`
     expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow(message)
   })
 
@@ -136,6 +136,6 @@ describe('an argument that breaks a run', () => {
 
   it('may not be empty', () => {
     const shop = { folder: '.', args: [''] }
-    expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow('Project "shop": "args.0" is empty.')
+    expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow('"projects.shop.args.0": It is empty.')
   })
 })

@@ -104,11 +104,6 @@ describe('a run of another branch', () => {
     expect(await repository.git('status', '--porcelain')).toBe('M a.txt')
   })
 
-  it('tests the default branch if one is configured and the request names none', async () => {
-    const { list } = await startListing(await twoBranches(), { defaultBranch: 'other' })
-    expect(await list({})).toMatchObject({ branchName: 'other', titles: ['a.txt: other', 'b.txt: new'] })
-  })
-
   it('keeps to the commit that the branch had when the run was started', async () => {
     const repository = await twoBranches()
     const setup = ['sh', '-c', 'sleep 0.3']

@@ -75,11 +75,10 @@ describe('a configuration', () => {
   const shop = (settings: object) => ({ projects: { shop: { folder: '.', ...settings } } })
 
   it.each([
-    [[], /^The configuration: "": Invalid type: Expected Object/],
-    [{ ...shop({}), prot: 1 }, /"prot": Invalid key/],
-    [{}, /"projects": Invalid key/],
-    [{ projects: { shop: {} } }, /"projects.shop.folder": Invalid key/],
-    [shop({ setup: [] }), /"projects.shop.setup": Invalid length/],
+    [[], /^The configuration: "projects": It is missing\.$/],
+    [{ ...shop({}), prot: 1 }, /^The configuration: "prot": The service does not know "prot"\.$/],
+    [{ projects: { shop: {} } }, /"projects.shop.folder": It is missing\./],
+    [shop({ setup: [] }), /"projects.shop.setup": It is empty\./],
     [shop({ fix: 'npm test' }), /"projects.shop.fix": Invalid type: Expected Array/],
     [shop({ environments: { a: { B: [1] } } }), /"projects.shop.environments.a.B": Invalid type/],
     [shop({ environments: { a: { 'B=C': '1' } } }), /"projects.shop.environments.a.B=C": It cannot be the name/],

@@ -21,7 +21,7 @@ describe('a start that is refused', () => {
     ])
     expect([status, service.log.at(-1)]).toEqual([400, expect.stringContaining(body.error)])
     await service.send('POST', '/v1/projects/shop/runs', [])
-    expect(service.log.at(-1)).toContain('refused a start with 400: The body must be a JSON object')
+    expect(service.log.at(-1)).toContain('refused a start with 400: The body is not a JSON object')
     await service.send('POST', '/v1/testSuite/none/run')
     expect(service.log.at(-1)).toContain(
       'refused a start with 404: There is no test suite "none". The test suites of this service: none.',

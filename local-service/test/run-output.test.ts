@@ -2,18 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aRepository, writeFiles } from '../../test/support/git-repository.ts'
+import { aRepository } from '../../test/support/git-repository.ts'
 import { RunOutput } from '../src/runs/run-output.ts'
 import { runTests } from '../src/runs/run-tests.ts'
-import {
-  PLAIN_ENV,
-  type StartedService,
-  startService,
-  startServiceProcess,
-  temporaryFolder,
-  testRunIn,
-  until,
-} from './a-local-service.ts'
+import { type StartedService, startService, temporaryFolder, testRunIn, until } from './a-local-service.ts'
 
 const REPORT = '{"event":"finished","tests":[{"path":["passes"],"state":"passed"}]}'
 const REPORTING = `echo '${REPORT}' > "$LOCAL_SERVICE_REPORT_FILE"`
@@ -101,18 +93,12 @@ describe('the output of a run', () => {
     expect(readFileSync(join(folder, 'output.txt'), 'utf8')).toMatch(/^a{8192}b{8192}c*$/)
   })
 
-  it('stays if the service is killed while the run runs', async () => {
-    const folder = await temporaryFolder()
-    const outputs = join(folder, 'outputs')
-    const project = scripted(folder, 'echo hello; exec sleep 600')
-    await writeFiles(folder, { 'config.json': JSON.stringify({ outputs, projects: { shop: project } }) })
-    const data = await temporaryFolder()
-    const service = startServiceProcess({ config: join(folder, 'config.json'), data, env: PLAIN_ENV })
-    const runId = await (await service.ready()).startRun()
-    const file = join(outputs, runId, 'output.txt')
-    await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '')
-    await service.kill()
-    expect(readFileSync(file, 'utf8')).toBe('hello\n')
+  it('is in its file while the run still runs', async () => {
+    const outputs = await temporaryFolder()
+    const project = scripted(await temporaryFolder(), 'echo hello; exec sleep 600')
+    const service = await startService({ outputs, projects: { shop: project } })
+    const file = join(outputs, await service.startRun(), 'output.txt')
+    await until(() => existsSync(file) && readFileSync(file, 'utf8') === 'hello\n')
   })
 })
 

@@ -52,7 +52,7 @@ export function notCancellable(runId: string, status: string): ServiceResponse {
   return errorResponse(400, `Run ${quote(runId)} is ${status}; only a QUEUED or RUNNING run can be cancelled.`)
 }
 
-/** The description of the interface. This path is valid in the repository, in the bundle and in the package. */
+/** The description of the interface. This path is valid in the repository and in the bundle. */
 const OPENAPI_FILE = join(import.meta.dirname, '../../../docs/openapi.yaml')
 
 /** Checks a request against the interface and passes it on to the runs. The body is read last, and only with a valid key. */
