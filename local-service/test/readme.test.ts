@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
@@ -34,14 +34,6 @@ it('lists the options that the command lists', () => {
   const optionsIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name)
   const listed = optionsIn(README, /^\| `(--[\w-]+)/gm)
   expect([...listed, '--help']).toEqual(optionsIn(USAGE, /^ {2}(--[\w-]+)/gm))
-})
-
-it('names every source file, and no other', async () => {
-  const [map = ''] = blocksOf('How it is built', '')
-  const named = new Set(map.match(/[\w-]+\.ts\b/g))
-  const files = await readdir(join(REPOSITORY, 'local-service/src'), { recursive: true })
-  const sources = new Set(files.filter((file) => file.endsWith('.ts')).map((file) => basename(file)))
-  expect([...named].sort()).toEqual([...sources].sort())
 })
 
 it('lists the inputs and outputs of the action', () => {

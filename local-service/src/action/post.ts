@@ -13,7 +13,6 @@ import { spawnService } from './spawn-service.ts'
 // The post step of the action local-service: stops the service and all that it started, and shows the output of the tests. It never fails
 // the job.
 
-/** A service with a longer `stopGraceSeconds` is killed at this limit. */
 const STOP_LIMIT_MS = 20_000
 const KILL_LIMIT_MS = 5000
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [2, 50]

@@ -6,7 +6,7 @@ import { readRegularFile } from '../workspace/files.ts'
 import { type Framework, REPORTERS_FOLDER } from './framework.ts'
 import { REPORT_FILE } from './report-writer.ts'
 
-/** The file is TypeScript here and JavaScript in the package. Playwright loads both. */
+/** The file is TypeScript here and JavaScript in the bundle. Playwright loads both. */
 const REPORTER = join(REPORTERS_FOLDER, `playwright-reporter${extname(import.meta.filename)}`)
 
 /** Playwright adds the reporter in this variable to those of the project. Its documentation does not mention the variable. */

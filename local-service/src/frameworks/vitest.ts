@@ -3,7 +3,7 @@ import { extname, join } from 'node:path'
 import { type Framework, REPORTERS_FOLDER } from './framework.ts'
 import { REPORT_FILE } from './report-writer.ts'
 
-/** The files are TypeScript here and JavaScript in the package. Vitest and a new Node load both. */
+/** The files are TypeScript here and JavaScript in the bundle. Vitest and a new Node load both. */
 const EXTENSION = extname(import.meta.filename)
 const REPORTER = join(REPORTERS_FOLDER, `vitest-reporter${EXTENSION}`)
 /** Adds the reporter without Vite. From 6.4.2 on, Vite 6 loads no reporter for Vitest 3 from outside the project. */
