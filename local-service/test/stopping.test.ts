@@ -101,6 +101,14 @@ describe('a command', () => {
     expect(end).toEqual({ kind: 'exited', code: 3, output: 'red' })
   })
 
+  it.runIf(process.platform === 'linux')('leaves no process that it started, if it exits by itself', async () => {
+    const script = 'for group in "" setsid; do $group sleep 600 >/dev/null 2>&1 & echo $!; done'
+    const { output } = await runCommand(commandOf(script), new AbortController().signal)
+    const pids = output.trim().split('\n').map(Number)
+    expect(pids).toHaveLength(2)
+    expect(pids.map(isAlive)).toEqual([false, false])
+  })
+
   it('is killed by a signal that somebody else sent', async () => {
     const end = await runCommand(commandOf('kill -9 $$'), new AbortController().signal)
     expect(end).toMatchObject({ kind: 'killed', signal: 'SIGKILL' })

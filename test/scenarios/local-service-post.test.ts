@@ -115,33 +115,3 @@ describe.skipIf(!ON_LINUX).concurrent('a service that hangs', () => {
     expect(processesOf(step)).toEqual([])
   })
 })
-
-/** Node options with which the kernel seems to count these kills: until post, and in post. */
-function outOfMemoryKills(before: number, inPost: number): string {
-  const code = `
-    import fs from 'node:fs'
-    import { syncBuiltinESMExports } from 'node:module'
-    const { readFileSync } = fs
-    const kills = process.argv[1]?.includes('local-service/dist/post') ? ${inPost} : ${before}
-    fs.readFileSync = (file, ...options) =>
-      /memory.events$|vmstat$/.test(file) ? 'oom 1\\noom_kill ' + kills + '\\n' : readFileSync(file, ...options)
-    syncBuiltinESMExports()`
-  return `--import=data:text/javascript,${encodeURIComponent(code)}`
-}
-
-describe.skipIf(!ON_LINUX).concurrent('post says why a killed service ended, in an error annotation', () => {
-  test.for<[string, number, number, RegExp]>([
-    ['no memory was left', 3, 5, /probable cause is that no memory was left\. .* killed 2 processes for this reason/],
-    ['another process', 3, 3, /killed no process for lack of memory\. So a step or a test probably killed the service/],
-  ])('%s', async ([, before, inPost, cause], { jobs }) => {
-    const env = { NODE_OPTIONS: outOfMemoryKills(before, inPost) }
-    const { step, main } = await jobs.whileTestHangs({ env })
-    process.kill(serviceProcess(step), 'SIGKILL')
-    main.signal('SIGKILL')
-    await main.result()
-    const post = await step.runPost()
-    const message = expect.stringMatching(cause)
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [{ level: 'error', message }] })
-    expect(processesOf(step)).toEqual([])
-  })
-})

@@ -1,3 +1,6 @@
+import { html, linesOf, render, untruncated } from '../../../src/text/safe-text.ts'
+import { untrusted } from '../../../src/text/untrusted.ts'
+import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import type { FinishedRun } from './service-folder.ts'
 
 // What post writes to the job summary. The gate's summary says why a test failed. Post adds the output of runs that did not
@@ -26,42 +29,10 @@ export function describeRuns(runs: readonly ShownRun[]): string {
   return summary
 }
 
-/**
- * All text is untrusted, because tests may have written to the files that a run comes from. The text stands escaped in
- * `<code>` in a block of HTML. There, GitHub looks for no Markdown, mentions and links.
- */
 function describe({ runId, projectId, status, message, output }: ShownRun): string {
-  const text = output.trim().slice(-OUTPUT_LIMIT_CHARS)
-  const blocks = [
-    `<h3>Tests of ${code(projectId)}: ${code(status)}</h3>`,
-    `<p>Run ${code(runId)}. ${code(message)}</p>`,
-    ...(text === '' ? [] : [`<pre>${block(text)}</pre>`]),
-  ]
-  return blocks.map((html) => `${html}\n\n`).join('')
-}
-
-/** Puts the text on one line, because a blank line would end the block. */
-function code(text: string): string {
-  return block(text.replaceAll(/\s+/g, ' '))
-}
-
-function block(text: string): string {
-  return `<code>${escapeHtml(text.replace(INVISIBLE, ' '))}</code>`
-}
-
-/** Controls except line breaks and tabs, bidi and zero-width characters, line separators, lone surrogates. */
-const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]--[\n\t]]/gv
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-}
-
-/** The runner masks a secret as it stands, and with all five characters escaped. It does not mask a mixture. */
-function escapeHtml(text: string): string {
-  const escaped = /[&<>]/.test(text) ? text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '') : text
-  return escaped.replaceAll('##[', '##&#91;')
+  const end = withoutTerminalSequences(output).trim().slice(-OUTPUT_LIMIT_CHARS)
+  const lines = end === '' ? [] : [html`<pre>${linesOf(untrusted(end))}</pre>\n\n`]
+  return render(
+    html`<h3>Tests of ${projectId}: ${status}</h3>\n\n<p>Run ${runId}. ${untruncated(message)}</p>\n\n${lines}`,
+  )
 }

@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { stripVTControlCharacters } from 'node:util'
 import * as core from '@actions/core'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import { signalProcess } from '../runs/processes.ts'
-import { messageOf } from '../text.ts'
 import { describeRuns } from './job-summary.ts'
 import { foldedGroup, LOG_LIMIT_BYTES, TITLE_OF_LOG, toMessage } from './runner-text.ts'
 import { type FinishedRun, ServiceFolder } from './service-folder.ts'
@@ -65,7 +64,7 @@ function writeSummary(runs: readonly FinishedRun[], folder: ServiceFolder): void
   const { GITHUB_STEP_SUMMARY: summary } = process.env
   const shown = runs.flatMap(({ message, ...run }) => {
     if (message === undefined) return []
-    const output = stripVTControlCharacters(folder.readOutput(run.runId, SUMMARY_OUTPUT_LIMIT_BYTES).text)
+    const output = folder.readOutput(run.runId, SUMMARY_OUTPUT_LIMIT_BYTES).text
     return { ...run, message, output }
   })
   if (summary && shown.length > 0) appendFileSync(summary, describeRuns(shown))

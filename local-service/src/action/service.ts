@@ -1,9 +1,10 @@
 import { tmpdir } from 'node:os'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import { ConfigurationError } from '../configuration.ts'
 import { readInvocation } from '../invocation.ts'
 import { type LocalService, removeLeft, type ServedProject, startLocalService } from '../local-service.ts'
 import type { Run, RunOutcome } from '../runs/run.ts'
-import { count, messageOf } from '../text.ts'
+import { count } from '../text.ts'
 import { countChangedFiles } from '../workspace/work-tree.ts'
 import { type Order, ServiceFolder, type Start } from './service-folder.ts'
 

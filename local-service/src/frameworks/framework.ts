@@ -1,3 +1,4 @@
+import { isObject } from '../../../src/text/json.ts'
 import type { Report } from './report.ts'
 
 /** Which tests of a project to run. Without restrictions, all tests run. */
@@ -66,17 +67,4 @@ export function stringOf(value: unknown): string {
 /** The objects in what should be a list. Anything may have written the report. */
 export function objectsIn(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : []
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The file is missing. Or it is truncated, because the process was killed.
-    return undefined
-  }
 }

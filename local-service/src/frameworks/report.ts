@@ -1,8 +1,9 @@
 import { isAbsolute, relative, sep } from 'node:path'
+import { isObject, parseJson } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import type { TestCase, TestCaseStatus } from '../runs/run.ts'
 import { readRegularFile } from '../workspace/files.ts'
-import { isObject, objectsIn, parseJson, stringOf, titleOf } from './framework.ts'
+import { objectsIn, stringOf, titleOf } from './framework.ts'
 import { cutMessage } from './message.ts'
 
 // Reads what the service's reporters wrote. Tests can write to the report too, so anything may stand in it.

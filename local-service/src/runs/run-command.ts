@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { stripVTControlCharacters } from 'node:util'
-import { messageOf } from '../text.ts'
+import { messageOf } from '../../../src/text/untrusted.ts'
+import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import {
   type GuardCommand,
   guardGroup,
@@ -123,7 +123,7 @@ function createExcerpt() {
     },
     text(): string {
       const beginning = isTruncated ? `${first.slice(0, first.lastIndexOf('\n') + 1) || first}…\n` : first
-      return stripVTControlCharacters(beginning + last)
+      return withoutTerminalSequences(beginning + last)
     },
   }
 }

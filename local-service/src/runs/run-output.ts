@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { messageOf } from '../text.ts'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import { removeFolder } from '../workspace/files.ts'
 
 const OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue'
-import { count, messageOf } from '../text.ts'
+import { messageOf } from '../../../src/text/untrusted.ts'
+import { count } from '../text.ts'
 import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
 import {
   CANCELLED,

@@ -1,9 +1,10 @@
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { isInside } from '../../../src/text/path.ts'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import { ConfigurationError } from '../configuration.ts'
-import { messageOf } from '../text.ts'
-import { isInside, repositoryFolderOf } from '../workspace/paths.ts'
+import { repositoryFolderOf } from '../workspace/paths.ts'
 import { isFinished, type OwnedRun, type Run } from './run.ts'
 import type { RunResources } from './run-resources.ts'
 

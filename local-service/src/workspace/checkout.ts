@@ -1,8 +1,8 @@
 import { relative } from 'node:path'
+import { isInside } from '../../../src/text/path.ts'
 import type { Project } from '../project.ts'
 import { quote } from '../text.ts'
 import { describeOldFramework, findPackageCommand } from './packages.ts'
-import { isInside } from './paths.ts'
 import {
   type FoundRepository,
   findBranch,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /** A folder and those above it, up to `root`. */
 export function foldersBetween(folder: string, root: string): string[] {
@@ -11,10 +11,4 @@ export function foldersBetween(folder: string, root: string): string[] {
 /** Finds the repository's folder without git. If there is no repository, returns the folder itself. */
 export function repositoryFolderOf(folder: string): string {
   return foldersBetween(folder, '/').find((at) => existsSync(join(at, '.git'))) ?? folder
-}
-
-/** Whether a path is the folder or lies in it. */
-export function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path)
-  return way !== '..' && !way.startsWith(`..${sep}`)
 }
