@@ -60,7 +60,7 @@ describe('the command', () => {
     const main = await startMain(['--json', '--config', config], env)
     const { url } = await main.ready()
     const client = clientOf(url, 'k', 'shop')
-    const actions = { hangs: true, ignores: ['SIGINT', 'SIGTERM'], leaves: 'in its group', journal }
+    const actions = { hangs: true, leaves: 'in its group', journal }
     await client.startRun(puppet(actions))
     await until(async () => (await readJournal(journal)).length >= 2)
     const pids = (await readJournal(journal)).map(({ pid }) => pid)

@@ -147,8 +147,6 @@ describe('messages that are too long for a response', () => {
   it.each([
     [2000, 4000, 4000],
     [2000, 10_000, 4500],
-    [20_000, 10_000, 500],
-    [60_000, 40, 40],
   ])('%s cases with %s characters each keep %s or more, and their places', (count, chars, kept) => {
     const testCases = failing(count, chars)
     expect(testCases).toHaveLength(count)

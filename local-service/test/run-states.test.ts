@@ -89,13 +89,13 @@ describe('a run', () => {
   })
 
   it('is TIMEDOUT if it exceeds its limit, which begins after the queue, with the cases that its runner reported', async () => {
-    const service = await startPuppetService({ concurrency: 1, runLimitMinutes: 0.15 })
+    const service = await startPuppetService({ concurrency: 1, runLimitMinutes: 0.05 })
     const first = await service.startRun(puppet({ hangs: true }))
     const second = await service.startRun(puppet({}))
     expect(await service.waitFor(first)).toMatchObject({
       status: 'TIMEDOUT',
       startedAt: expect.any(String),
-      message: expect.stringContaining('the run exceeded its limit of 0.15 min'),
+      message: expect.stringContaining('the run exceeded its limit of 0.05 min'),
       results: { testCases: [{ title: 'puppet > adds' }] },
     })
     expect(await service.waitFor(second)).toMatchObject({ status: 'PASSED' })

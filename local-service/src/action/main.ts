@@ -41,9 +41,7 @@ async function main(): Promise<void> {
   core.setOutput('branch', only?.commit ?? '')
   core.setOutput('output-dir', folder.outputFolder)
   for (const line of start.log) core.info(toLogLine(line))
-  core.info(
-    `At the end of the job, the post step of the local service shows the output of the tests. Until then, it is in ${folder.outputFolder}.`,
-  )
+  core.info(`The output of each run is in ${folder.outputFolder} until the end of the job.`)
 }
 
 /** The service reads the inputs as arguments of its command. */
