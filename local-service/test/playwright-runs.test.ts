@@ -155,14 +155,14 @@ describe('a run of a Playwright Test project', () => {
 
   it('says of each test that did not pass, and of a flaky one, why and where', async () => {
     const { service } = await startWith({
-      'playwright.config.ts': 'export default { retries: 1, testDir: "e2e" }',
+      'playwright.config.ts': 'export default { testDir: "e2e" }',
       'e2e/orders.spec.ts': `
         import { expect, test } from '@playwright/test'
         import { pay } from '../lib/pay'
         test('compares', () => {
           expect(42).toBe(41)
         })
-        test('is flaky', ({}, info) => { if (info.retry === 0) throw new Error('first try') })
+        test.describe(() => { test.describe.configure({ retries: 1 }); test('is flaky', ({}, info) => { if (info.retry === 0) throw new Error('first try') }) })
         test('checks twice', () => { expect.soft(1).toBe(2); expect.soft(3).toBe(4) })
         test('calls a helper', () => pay())
         test('takes too long', () => { test.setTimeout(100); return new Promise(() => {}) })

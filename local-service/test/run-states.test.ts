@@ -193,16 +193,6 @@ describe('runs of one folder itself', () => {
     ])
     expect(pids[1]?.split(' ')[1]).toBe(pids[2]?.split(' ')[1])
   })
-
-  it('are INTERRUPTED when the service stops, also those that wait', async () => {
-    const service = await startPuppetService({ concurrency: 3 })
-    const runIds = [await service.startRun(puppet({ hangs: true })), await service.startRun(), await service.startRun()]
-    await service.waitFor(runIds[0] ?? '', 'RUNNING')
-    await service.close()
-    const ends = service.log.filter((line) => line.includes(': INTERRUPTED, '))
-    expect(ends).toHaveLength(3)
-    expect(service.log.filter((line) => line.endsWith(' RUNNING'))).toHaveLength(1)
-  })
 })
 
 // Quicker to start than the puppet: it reports what the variable REPORT holds. The first one waits for a second one, so

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { writeFiles } from '../../test/support/git-repository.ts'
-import { CANCELLED, finishRun, markRunning, type OwnedRun, queueRun, type RunOutcome } from '../src/runs/run.ts'
+import { CANCELLED, finishRun, markRunning, queueRun, type RunOutcome } from '../src/runs/run.ts'
 import { RunQueue } from '../src/runs/run-queue.ts'
 import { openRunStore, type RunStore, refuseDataFolderIn } from '../src/runs/run-store.ts'
 import { puppet, startPuppetService, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
@@ -180,18 +180,6 @@ describe('a queue of runs', () => {
     ended.resolve(PASSED)
     await queue.close()
     expect(saved()).toMatchObject(CANCELLED)
-  })
-
-  it('does not begin a run that was cancelled before', async () => {
-    const { queue, ended } = await aQueue()
-    const queued: OwnedRun = queueRun({ projectId: 'shop' })
-    const execute = vi.fn(async () => PASSED)
-    queue.add(queued, { resources: RESOURCES, execute })
-    expect(queue.cancel(queued.runId)).toBe(true)
-    expect(queued.phase).toMatchObject({ status: 'CANCELLED', startedAt: null })
-    ended.resolve(PASSED)
-    await queue.close()
-    expect(execute).not.toHaveBeenCalled()
   })
 
   it('does not say that a cancelled run exceeded its limit while its processes end', async () => {
