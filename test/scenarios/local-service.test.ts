@@ -579,15 +579,6 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     expect(processesOf(step)).toEqual([])
   })
 
-  test('of a service that is stopped by SIGSTOP', async ({ jobs }) => {
-    const { step, main } = await jobs.whileTestHangs()
-    process.kill(serviceProcess(step), 'SIGSTOP')
-    main.signal('SIGKILL')
-    await main.result()
-    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
-    expect(processesOf(step)).toEqual([])
-  })
-
   test('after a shutdown of the runner: post does not run, and the service ends when its folder is removed', async ({
     jobs,
   }) => {
@@ -646,7 +637,7 @@ ${HANGING.replace('writeFileSync(', "spawn('sleep', ['600'], { detached: true, s
     for (const pid of processesOf(step)) process.kill(pid, 'SIGKILL')
   })
 
-  test('of a service that exits just before post kills it', async ({ jobs }) => {
+  test('of a service that is stopped by SIGSTOP, and exits just before post kills it', async ({ jobs }) => {
     const late = `
       const { kill } = process
       if (process.argv[1]?.includes('dist/post')) process.kill = (id, signal) => { kill(id, signal); return kill(2 ** 30, signal) }`
@@ -658,6 +649,7 @@ ${HANGING.replace('writeFileSync(', "spawn('sleep', ['600'], { detached: true, s
     const post = await step.runPost()
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
     expect(post.summary).toContain('the service died during the run')
+    expect(processesOf(step)).toEqual([])
     expect(readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service'))).toEqual([])
   })
 
