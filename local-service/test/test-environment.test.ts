@@ -47,7 +47,8 @@ describe("a test process's environment", () => {
 
   it('has a TMPDIR of its own, which goes with the run', async () => {
     const folder = await temporaryFolder()
-    const service = await startService({ projects: puppetIn(folder) }, { temporaryFolder: folder })
+    const env = { ...PLAIN_ENV, TMPDIR: '/of/the/person' }
+    const service = await startService({ projects: puppetIn(folder) }, { env, temporaryFolder: folder })
     const values = await variablesIn(service, ['TMPDIR', 'TMP', 'TEMP'])
     expect(values).toEqual(Array(3).fill(expect.stringMatching(new RegExp(`^${folder}/test-run-[0-9a-f]{8}/tmp$`))))
     await until(async () => (await readdir(folder)).length === 0)
