@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { WorkflowEvent } from '../../src/github/event.ts'
 import { type CommentOptions, commentIdentity, keepCommentUpToDate } from '../../src/github/pull-request-comment.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
@@ -461,6 +461,15 @@ test('a redirect to another server does not get the token', async () => {
   void api.inject(LIST, { kind: 'status', status: 302, headers: { location } })
   await comment()
   expect(api.requests.map(({ headers }) => headers.authorization)).toEqual(['token workflow-token', undefined])
+})
+
+test('a text of the server that Octokit would log itself is not in the log', async () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue()
+  onTestFinished(() => warn.mockRestore())
+  const headers = { deprecation: 'true', link: '<::error::hostile>; rel="deprecation"' }
+  void api.inject(LIST, { kind: 'json', json: [], headers })
+  expect(await comment()).toEqual(WRITTEN)
+  expect(warn).not.toHaveBeenCalled()
 })
 
 describe('whatever the runner says', () => {
