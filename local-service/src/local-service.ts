@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { realpathSync } from 'node:fs'
+import { realpathSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { readConfiguration } from './configuration.ts'
 import { createBackend } from './http/backend.ts'
 import { listen, readBody, sendResponse } from './http/listen.ts'
@@ -31,8 +32,10 @@ export interface World {
   readonly runLimitMinutes?: number | undefined
   /** How long stopped tests have to exit: SIGINT first, SIGTERM at half of it, SIGKILL at its end. */
   readonly stopGraceMs?: number | undefined
-  /** A folder that gets the whole output of each run. */
+  /** A folder that gets the whole output of each run. By default, it is kept with the runs until the service starts again. */
   readonly outputs?: string | undefined
+  /** Called when a client has read the output of a run up to this byte. */
+  readonly onOutputRead?: ((runId: string, bytes: number) => void) | undefined
   readonly log: (line: string) => void
   readonly checkoutOfJob?: CheckoutOfJob | undefined
   readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
@@ -61,7 +64,7 @@ export async function startLocalService(settings: unknown, world: World): Promis
   }
   const configuration = readConfiguration(settings, world.folder)
   const { projects } = configuration
-  const { port = 0, key = randomBytes(24).toString('base64url'), stopGraceMs = 5000, outputs } = world
+  const { port = 0, key = randomBytes(24).toString('base64url'), stopGraceMs = 5000 } = world
   const log = logIn(world)
   const env = personalEnvironment(world.env)
   const temporaryFolder = realpathSync(world.temporaryFolder)
@@ -70,13 +73,15 @@ export async function startLocalService(settings: unknown, world: World): Promis
     world.dataFolder,
   )
   const store = openRunStore(world.dataFolder)
-  const { checkoutOfJob } = world
+  const outputs = world.outputs ?? emptyFolder(join(store.folder, 'outputs'))
+  const { checkoutOfJob, onOutputRead } = world
   const shared = { env, checkoutOfJob, runExclusive: createKeyedMutex() }
   const queue = createQueue(store, world, shared)
   const machine = {
     ...shared,
     stopGraceMs,
     outputs,
+    onOutputRead,
     dataFolder: store.folder,
     temporaryFolder,
     queue,
@@ -129,6 +134,11 @@ export async function removeLeft(world: Pick<World, 'env' | 'dataFolder' | 'log'
   } finally {
     store.close()
   }
+}
+
+function emptyFolder(folder: string): string {
+  rmSync(folder, { recursive: true, force: true })
+  return folder
 }
 
 type Log = (text: string) => void

@@ -10,6 +10,8 @@ import { until } from '../../test/support/until.ts'
 import { readConfiguration } from '../src/configuration.ts'
 import { type LocalService, startLocalService, type World } from '../src/local-service.ts'
 import type { TestCase } from '../src/runs/run.ts'
+import { RunOutput } from '../src/runs/run-output.ts'
+import { RunProgress } from '../src/runs/run-progress.ts'
 import { resourcesOf } from '../src/runs/run-resources.ts'
 import type { TestRun } from '../src/runs/test-run.ts'
 import { createKeyedMutex } from '../src/workspace/keyed-mutex.ts'
@@ -185,6 +187,8 @@ export function testRunIn(folder: string, facts: Partial<TestRun> = {}, settings
     autofix: false,
     resources: resourcesOf(runId, { dataFolder: join(folder, 'data'), temporaryFolder: folder }),
     stopGraceMs: 1000,
+    output: new RunOutput(join(folder, 'outputs', runId), () => {}),
+    progress: new RunProgress(),
     log: () => {},
     runExclusive: createKeyedMutex(),
     ...facts,

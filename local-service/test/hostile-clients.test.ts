@@ -31,7 +31,7 @@ it('whatever a request asks for, it gets a documented status and, if it is refus
   )
   const anyBody = fc.oneof(fc.string(), fc.json(), fc.constant(undefined))
   const respond = async () => ok({})
-  const runs = { startRun: respond, getRun: respond, cancelRun: respond }
+  const runs = { startRun: respond, getRun: respond, getOutput: respond, cancelRun: respond }
   const backend = { ...runs, startSuite: respond, getSuiteStatus: respond, getSuiteResult: respond }
   const methods = fc.constantFrom('GET', 'POST', 'PUT', 'HEAD', 'OPTIONS', '__proto__')
   const types = fc.constantFrom('application/json', 'application/json;', 'text/plain', undefined)

@@ -50,12 +50,16 @@ async function post(): Promise<void> {
   await attempt(`remove the folder ${path}`, () => folder.remove())
 }
 
-/** Each run has a folded group, passed or not. */
+/** The gate shows the output while the tests run. What no gate has shown is in a folded group here, for example after a kill. */
 async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): Promise<void> {
   for (const { runId, projectId, status } of runs) {
     await attempt(`show the output of run ${runId}`, () => {
-      const output = folder.readOutput(runId, OUTPUT_LIMIT_BYTES)
-      if (output.text !== '') core.info(foldedGroup(`Output of run ${runId} (${projectId}): ${status}`, output))
+      const shownBytes = folder.readShownBytes(runId)
+      const output = folder.readOutput(runId, OUTPUT_LIMIT_BYTES, shownBytes)
+      const title = `Output of run ${runId} (${projectId}): ${status}`
+      if (output.text !== '') core.info(foldedGroup(shownBytes > 0 ? `${title}, the rest` : title, output))
+      else if (shownBytes > 0)
+        core.info(`The output of run ${runId} (${projectId}) is in the log of the step that waited for it.`)
     })
   }
 }

@@ -75,6 +75,7 @@ export class ServiceFolder {
   readonly #start: string
   readonly #stopped: string
   readonly #finishedRuns: string
+  readonly #shown: string
   readonly #log: string
 
   constructor(path: string) {
@@ -85,12 +86,14 @@ export class ServiceFolder {
     this.#start = join(path, 'start.json')
     this.#stopped = join(path, 'stopped')
     this.#finishedRuns = join(path, 'finished-runs.jsonl')
+    this.#shown = join(path, 'shown')
     this.#log = join(path, 'log')
   }
 
   static create(temporaryFolder: string): ServiceFolder {
     const folder = new ServiceFolder(mkdtempSync(join(temporaryFolder, 'test-run-service-')))
     mkdirSync(folder.outputFolder)
+    mkdirSync(folder.#shown)
     return folder
   }
 
@@ -157,9 +160,21 @@ export class ServiceFolder {
     return lines.map(parseJson).filter(isFinishedRun)
   }
 
-  /** The text is empty if the run wrote nothing. */
-  readOutput(runId: string, limitBytes: number): EndOfFile {
-    return readEnd(join(this.outputFolder, runId, 'output.txt'), limitBytes)
+  /** A gate has read the output of a run up to this byte, and shows it in its log. */
+  writeShownBytes(runId: string, bytes: number): void {
+    writeFileSync(join(this.#shown, runId), String(bytes))
+  }
+
+  readShownBytes(runId: string): number {
+    return Number(readRegularFile(join(this.#shown, runId))) || 0
+  }
+
+  /** The output from this byte on. The text is empty if the run wrote nothing there. */
+  readOutput(runId: string, limitBytes: number, fromByte = 0): EndOfFile {
+    const file = join(this.outputFolder, runId, 'output.txt')
+    const bytes = Math.max(0, sizeOf(file) - fromByte)
+    const { text } = readEnd(file, Math.min(limitBytes, bytes))
+    return { text, leftOutBytes: Math.max(0, bytes - limitBytes) }
   }
 
   /** Opens the log for a process of the service. */
@@ -186,8 +201,11 @@ function isFinishedRun(value: unknown): value is FinishedRun {
 
 function readEnd(file: string, limitBytes: number): EndOfFile {
   const text = readRegularFile(file, { limitBytes, readsEnd: true })
-  const size = lstatSync(file, { throwIfNoEntry: false })?.size ?? 0
-  return { text, leftOutBytes: Math.max(0, size - limitBytes) }
+  return { text, leftOutBytes: Math.max(0, sizeOf(file) - limitBytes) }
+}
+
+function sizeOf(file: string): number {
+  return lstatSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** A write to a named pipe that nobody reads would never return. */

@@ -49,6 +49,7 @@ function start({ args, key, workspace, commit }: Order): Promise<LocalService> {
     ...SHARED,
     key,
     outputs: folder.outputFolder,
+    onOutputRead: rememberShown,
     temporaryFolder: tmpdir(),
     checkoutOfJob: { root: workspace, commit },
   })
@@ -87,6 +88,14 @@ function nameOfCheckout(env: NodeJS.ProcessEnv): string | undefined {
   const isMergeCommit = /^refs\/pull\/\d+\/merge$/.test(env.GITHUB_REF ?? '')
   if (isMergeCommit && env.GITHUB_HEAD_REF) return `${env.GITHUB_HEAD_REF}, merged into ${env.GITHUB_BASE_REF}`
   return env.GITHUB_REF_NAME || undefined
+}
+
+function rememberShown(runId: string, bytes: number): void {
+  try {
+    folder.writeShownBytes(runId, bytes)
+  } catch (error) {
+    console.error(`run ${runId}: post shows its output again: ${messageOf(error)}`)
+  }
 }
 
 function rememberRun({ runId, projectId, phase: { status } }: Run, { message }: RunOutcome): void {

@@ -28,6 +28,7 @@ export default class EventReporter implements Reporter {
   onBegin(config: FullConfig, suite: Suite): void {
     this.#config = config
     this.#suite = suite
+    this.#report.announceTotal(suite.allTests().length)
   }
 
   onTestBegin(test: TestCase): void {
@@ -37,7 +38,9 @@ export default class EventReporter implements Reporter {
 
   /** Playwright calls it for each attempt. */
   onTestEnd(test: TestCase, result: TestResult): void {
-    this.#report.finishTest(describeTest(test), describeResult(test, result))
+    const facts = describeResult(test, result)
+    const isTriedAgain = facts.state !== 'passed' && facts.state !== 'skipped' && result.retry < test.retries
+    this.#report.finishTest(describeTest(test), facts, isTriedAgain || undefined)
   }
 
   onError(error: TestError): void {

@@ -39,7 +39,7 @@ export const playwright: Framework = {
       return { argv: [...argv, 'test'], env: { ...env, [FURTHER_REPORTER]: REPORTER, PLAYWRIGHT_HTML_OPEN: 'never' } }
     }
     // Playwright empties its output folder, and by default all runs of a project share one folder.
-    const options = [`--reporter=dot,${REPORTER}`, `--output=${outputFolder}`]
+    const options = [`--reporter=list,${REPORTER}`, `--output=${outputFolder}`]
     return { argv: [...argv, 'test', ...options], env, replacesReporters: true }
   },
   /** Playwright says it in each test that needs the missing browser. */

@@ -51,6 +51,16 @@ export interface Place {
   readonly line: number
 }
 
+/** The events that tell how far a run is. */
+export type ReportEvent =
+  | { readonly event: 'total'; readonly total: number }
+  | {
+      readonly event: 'test-finished'
+      readonly test: Pick<TestFacts, 'id'> & ResultFacts
+      /** The attempt failed, and the framework tries the test again. */
+      readonly isTriedAgain?: true | undefined
+    }
+
 /** Of each message. The service removes the colours and cuts what is left. */
 const WRITTEN_CHARS = 20_000
 /** A report with many long messages could be too large to be read. From this size on, further messages are short. */
@@ -76,10 +86,15 @@ export class ReportWriter {
     this.write({ event: 'test-started', test, atMs: Date.now() })
   }
 
-  finishTest(test: TestFacts, result: ResultFacts): void {
+  finishTest(test: TestFacts, result: ResultFacts, isTriedAgain?: true): void {
     this.#finished.add(test.id)
     const about = this.#started.has(test.id) ? { id: test.id } : test
-    this.write({ event: 'test-finished', test: { ...about, ...result } })
+    this.write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain } satisfies ReportEvent)
+  }
+
+  /** Call this when the number of all tests is known. */
+  announceTotal(total: number): void {
+    this.write({ event: 'total', total } satisfies ReportEvent)
   }
 
   hasFinished(id: string): boolean {

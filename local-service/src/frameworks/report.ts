@@ -98,6 +98,7 @@ function readEvents(text: string): { tests: Fields[]; files: Fields[]; finished:
 }
 
 const EVENTS: ReadonlySet<unknown> = new Set([
+  'total',
   'file-started',
   'file-finished',
   'test-started',

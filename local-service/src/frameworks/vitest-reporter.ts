@@ -17,9 +17,21 @@ import {
 export default class EventReporter implements Reporter {
   readonly #report = new ReportWriter()
   #projects: readonly string[] = []
+  #filesLeft = 0
+  #total = 0
 
   onInit({ projects }: Pick<Vitest, 'projects'>): void {
     this.#projects = projects.map(({ name }) => name)
+  }
+
+  onTestRunStart(files: readonly unknown[]): void {
+    this.#filesLeft = files.length
+  }
+
+  /** Vitest learns the tests of a file when it loads the file. So the total is known when the last file is loaded. */
+  onTestModuleCollected(module: TestModule): void {
+    this.#total += [...module.children.allTests()].length
+    if (--this.#filesLeft === 0) this.#report.announceTotal(this.#total)
   }
 
   /** Despite the method's name, Vitest calls it when a worker begins with the file. */
@@ -36,6 +48,9 @@ export default class EventReporter implements Reporter {
   }
 
   onTestModuleEnd(module: TestModule): void {
+    // There are no events for some skipped tests.
+    for (const test of module.children.allTests('skipped'))
+      if (!this.#report.hasFinished(test.id)) this.#report.finishTest(describeTest(test), describeResult(test))
     this.#report.write({ event: 'file-finished', file: describeFile(module) })
   }
 

@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import type { Configuration, Suite } from '../configuration.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { Project } from '../project.ts'
 import { describeRun, type Run } from '../runs/run.ts'
+import { outputBytes, readOutput } from '../runs/run-output.ts'
 import { type Machine, startRun } from '../runs/start-run.ts'
 import { quote } from '../text.ts'
 import type { StartParameters } from './request-bodies.ts'
@@ -10,7 +12,7 @@ import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
 
 /** The interface's endpoints over the projects and runs of this service. */
 export function createBackend({ projects, suites }: Configuration, machine: Machine): Backend {
-  const { queue } = machine
+  const { queue, outputs, onOutputRead } = machine
   const findRun = (projectId: string, runId: string): Run | undefined => {
     const run = queue.find(runId)
     return run?.projectId === projectId && run.suite === undefined ? run : undefined
@@ -38,7 +40,16 @@ export function createBackend({ projects, suites }: Configuration, machine: Mach
     },
     async getRun(projectId, runId) {
       const run = findRun(projectId, runId)
-      return run ? ok(describeRun(run)) : noRun(runId)
+      if (run === undefined) return noRun(runId)
+      const progress = queue.progressOf(runId)
+      return ok({ ...describeRun(run), progress, outputBytes: outputBytes(join(outputs, runId)) })
+    },
+    async getOutput(projectId, runId, from) {
+      if (findRun(projectId, runId) === undefined) return noRun(runId)
+      const part = readOutput(join(outputs, runId), from)
+      if (typeof part === 'string') return errorResponse(400, part)
+      onOutputRead?.(runId, part.next)
+      return ok(part)
     },
     async cancelRun(projectId, runId) {
       const run = findRun(projectId, runId)

@@ -29,6 +29,7 @@ export interface ServiceRequest {
 export interface Backend {
   startRun(projectId: string, parameters: StartParameters): Promise<ServiceResponse>
   getRun(projectId: string, runId: string): Promise<ServiceResponse>
+  getOutput(projectId: string, runId: string, from: number): Promise<ServiceResponse>
   cancelRun(projectId: string, runId: string): Promise<ServiceResponse>
   startSuite(testSuiteId: string, parameters: StartParameters): Promise<ServiceResponse>
   getSuiteStatus(testSuiteRunId: string): Promise<ServiceResponse>
@@ -74,6 +75,14 @@ export async function handleRequest(request: ServiceRequest, key: string, backen
       return withBody(request, parseCancel, (toCancel) => backend.cancelRun(id, toCancel))
     case 'get':
       return backend.getRun(id, runId)
+    case 'output': {
+      const from = new URLSearchParams(request.target.split('?')[1]).get('from')
+      if (from !== null && /^\d{1,15}$/.test(from)) return backend.getOutput(id, runId, Number(from))
+      return errorResponse(
+        400,
+        `"from" must be the number of a byte, such as ?from=0, got ${quote(from ?? 'nothing')}.`,
+      )
+    }
     case 'suite-start':
       return withBody(request, parseSuiteStart, (parameters) => backend.startSuite(id, parameters))
     case 'suite-status':

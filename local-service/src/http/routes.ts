@@ -5,6 +5,7 @@ const ENDPOINTS = [
   ['start', 'POST', '/v1/projects/{projectId}/runs'],
   ['cancel', 'POST', '/v1/projects/{projectId}/runs/cancel'],
   ['get', 'GET', '/v1/projects/{projectId}/runs/{runId}'],
+  ['output', 'GET', '/v1/projects/{projectId}/runs/{runId}/output'],
   ['suite-start', 'POST', '/v1/testSuite/{testSuiteId}/run'],
   ['suite-status', 'GET', '/v1/testSuiteRun/{testSuiteRunId}/status'],
   ['suite-result', 'GET', '/v1/testSuiteRun/{testSuiteRunId}/result'],

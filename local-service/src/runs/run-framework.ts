@@ -25,6 +25,7 @@ export async function runFramework(run: TestRun, source: Place, stop: AbortSigna
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
   const reportFile = join(resources.outputFolder, `report-${randomUUID()}`)
   const isInPlace = checkout.kind === 'in-place'
+  run.progress.follow(reportFile)
   const call = framework.run(program, { reportFile, outputFolder: filesFolderOf(resources), isInPlace })
   if (isInPlace && call.replacesReporters) {
     const reason = project.command === undefined ? '' : ', because the project has a "command"'

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
-import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, readSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { removeFolder } from '../workspace/files.ts'
 
+const OUTPUT_FILE = 'output.txt'
 const OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
 
 /**
@@ -28,7 +29,7 @@ export class RunOutput {
   open(): void {
     this.#attempt('create the file for its output', () => {
       mkdirSync(this.folder, { recursive: true, mode: 0o700 })
-      this.#file = openSync(join(this.folder, 'output.txt'), 'wx', 0o600)
+      this.#file = openSync(join(this.folder, OUTPUT_FILE), 'wx', 0o600)
     })
   }
 
@@ -38,7 +39,7 @@ export class RunOutput {
     const bytes = Buffer.from(text)
     const room = this.#limitBytes - this.#writtenBytes
     const isWritten = this.#attempt('write more of its output', () => {
-      writeFileSync(file, bytes.subarray(0, room))
+      writeFileSync(file, bytes.subarray(0, endOfCharacter(bytes, room)))
       this.#writtenBytes += bytes.length
       if (bytes.length > room) writeFileSync(file, '\n… The rest of the output is left out.\n')
     })
@@ -77,4 +78,50 @@ export class RunOutput {
       return false
     }
   }
+}
+
+/** A client reads at most this much of the output at once. */
+const PART_BYTES = 256 * 1024
+
+export interface OutputPart {
+  readonly text: string
+  /** The number of the byte after the text. */
+  readonly next: number
+}
+
+/** How many bytes of output a run has written so far. */
+export function outputBytes(folder: string): number {
+  return lstatSync(join(folder, OUTPUT_FILE), { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** The output from byte `from` on, up to the end of a character. If there is no such byte, returns a sentence that says why. */
+export function readOutput(folder: string, from: number): OutputPart | string {
+  const size = outputBytes(folder)
+  if (from > size) return `The output has ${size} bytes so far, so there is no byte ${from}.`
+  if (from === size) return { text: '', next: from }
+  // No link that a test has put in place of the file is followed.
+  const file = openSync(join(folder, OUTPUT_FILE), constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    const bytes = Buffer.alloc(Math.min(PART_BYTES, size - from) + LONGEST_CHARACTER_BYTES)
+    const read = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, from))
+    if (isInCharacter(read[0]))
+      return `Byte ${from} is in the middle of a character. Read on from "next" of the part before.`
+    const end = endOfCharacter(read, Math.min(PART_BYTES, size - from))
+    return { text: read.toString('utf8', 0, end), next: from + end }
+  } finally {
+    closeSync(file)
+  }
+}
+
+const LONGEST_CHARACTER_BYTES = 4
+
+/** The last place up to `limit` that is between two characters. */
+function endOfCharacter(bytes: Buffer, limit: number): number {
+  let end = Math.min(limit, bytes.length)
+  while (end > 0 && isInCharacter(bytes[end])) end--
+  return end
+}
+
+function isInCharacter(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80
 }

@@ -12,11 +12,13 @@ import {
   type Run,
   type RunOutcome,
 } from './run.ts'
+import type { Progress, RunProgress } from './run-progress.ts'
 import { NO_ROOM, type RunResources, saysNoRoom } from './run-resources.ts'
 import type { RunStore } from './run-store.ts'
 
 interface RunTask {
   readonly resources: RunResources
+  readonly progress?: RunProgress | undefined
   /** Runs with the same key are RUNNING one after the other. */
   readonly exclusiveKey?: string | undefined
   /**
@@ -93,6 +95,12 @@ export class RunQueue {
 
   find(runId: string): Run | undefined {
     return this.#entries.get(runId)?.run ?? this.#options.store.find(runId)
+  }
+
+  /** How far a run is. Undefined if it has finished, or if its tests have not begun. */
+  progressOf(runId: string): Progress | undefined {
+    const entry = this.#entries.get(runId)
+    return entry === undefined || isFinished(entry.run) ? undefined : entry.task.progress?.read()
   }
 
   /** Cancels a run. If the run had finished, returns false and changes nothing. */

@@ -11,11 +11,11 @@ import type { TestRun } from './test-run.ts'
 /** Prepares a folder, runs the tests, reads their report, and tries to fix what failed. */
 export async function runTests(run: TestRun, stop: AbortSignal): Promise<RunOutcome> {
   await createRunFolders(run.resources)
-  run.output?.open()
+  run.output.open()
   try {
     return await runInFolders(run, stop)
   } finally {
-    run.output?.close()
+    run.output.close()
   }
 }
 
@@ -31,7 +31,7 @@ async function runInFolders(run: TestRun, stop: AbortSignal): Promise<RunOutcome
     }
   }
   const outcome = await runFramework(run, source, stop)
-  await run.output?.keepFiles(filesFolderOf(run.resources))
+  await run.output.keepFiles(filesFolderOf(run.resources))
   // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
   if (run.autofix && outcome.status === 'FAILED' && outcome.testCases.some(isBad)) await fixTests(run, source, stop)
   return outcome

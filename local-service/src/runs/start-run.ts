@@ -10,6 +10,7 @@ import type { RunExclusive } from '../workspace/keyed-mutex.ts'
 import { openRepository } from '../workspace/work-tree.ts'
 import { queueRun, type Run } from './run.ts'
 import { RunOutput } from './run-output.ts'
+import { RunProgress } from './run-progress.ts'
 import type { RunQueue } from './run-queue.ts'
 import { resourcesOf } from './run-resources.ts'
 import { unusable } from './run-store.ts'
@@ -20,7 +21,8 @@ import type { TestRun } from './test-run.ts'
 /** What all runs share. */
 export interface Machine {
   readonly stopGraceMs: number
-  readonly outputs?: string | undefined
+  readonly outputs: string
+  readonly onOutputRead?: ((runId: string, bytes: number) => void) | undefined
   /** The person's own environment. */
   readonly env: NodeJS.ProcessEnv
   readonly checkoutOfJob?: CheckoutOfJob | undefined
@@ -72,6 +74,7 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
       resources: testRun.resources,
       // Runs in place share the project's folder, and what its reporters write there.
       exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
+      progress: testRun.progress,
       execute: (stop) => runTests(testRun, stop),
     })
     return isTaken ? { kind: 'started', run } : refuse(500, 'The service is stopping and takes no more runs.')
@@ -120,7 +123,8 @@ function toTestRun(
     env: { ...base, ...environment, ...parameters.envOverrides },
     personEnv: env,
     autofix: parameters.autofix,
-    output: outputs === undefined ? undefined : new RunOutput(join(outputs, runId), log),
+    output: new RunOutput(join(outputs, runId), log),
+    progress: new RunProgress(),
     log,
   }
 }

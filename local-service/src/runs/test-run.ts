@@ -3,6 +3,7 @@ import type { Project } from '../project.ts'
 import type { Checkout } from '../workspace/checkout.ts'
 import type { RunExclusive } from '../workspace/keyed-mutex.ts'
 import type { RunOutput } from './run-output.ts'
+import type { RunProgress } from './run-progress.ts'
 import type { RunResources } from './run-resources.ts'
 
 /** Everything that is known about a run before it starts. */
@@ -17,8 +18,8 @@ export interface TestRun {
   readonly personEnv: NodeJS.ProcessEnv
   readonly autofix: boolean
   readonly resources: RunResources
-  /** Undefined if the service keeps no outputs. */
-  readonly output?: RunOutput | undefined
+  readonly output: RunOutput
+  readonly progress: RunProgress
   readonly stopGraceMs: number
   readonly log: (text: string) => void
   /** Runs one task of a repository at a time. git fails if another process has an unfinished work tree there. */
