@@ -31,6 +31,8 @@ export interface RunObject {
   readonly finishedAt?: string
   readonly branchName?: string
   readonly message?: string
+  readonly outputBytes?: number
+  readonly progress?: object
   readonly results?: { readonly testCases: readonly TestCase[] }
 }
 

@@ -39,7 +39,7 @@ describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and
     await until(() => processesOf(step).length === 0)
     const shown = {
       warnings: ended.annotations.map(({ message }) => message),
-      isOutputShown: ended.log.some((line) => line.includes('Output of run')),
+      isOutputShown: ended.log.some((line) => /^Output of run|^The output of run/.test(line)),
       isLogShown: ended.log.some((line) => line.includes('Log of the local service')),
       isSummaryWritten: ended.summary.includes('Error: rain'),
       isFolderRemoved: serviceFoldersOf(step.tempDir).length === 0,

@@ -52,7 +52,7 @@ describe('the demo', () => {
   })
 
   test('shows a cancel on demand, and ends its service', async () => {
-    expect(await demo(['--input', 'summary=never'], /RUNNING$/)).toBe(1)
+    expect(await demo(['--input', 'summary=never'], /RUNNING\b/)).toBe(1)
     expect(printed).toContain('The step: cancelled')
     expect(output('conclusion')).toBe('cancelled')
     expect(printed).toContain('  summary: never')
@@ -102,7 +102,7 @@ describe('the demo of a project of your own', () => {
 
   test('runs no gate if the service refuses to start', async () => {
     expect(await demo(['--folder', folder.replace(/demo$/, ''), '--service-input', 'run-limit-minutes=0'])).toBe(1)
-    expect(printed).toContain('Error: The input run-limit-minutes is "0". Give a number from 0.001 to 35,000.')
+    expect(printed).toContain('Error: The run limit is "0". Give a number from 0.001 to 35000.')
     expect(printed).not.toContain('▼ Run ./')
     expect(printed).toContain('The step: failure')
   })

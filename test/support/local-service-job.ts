@@ -76,9 +76,9 @@ export class Jobs {
   }
 
   /** Runs a whole job: the service, the gate, and the posts of both. */
-  async play(workspace: string, settings: StepSettings = {}) {
+  async play(workspace: string, settings: StepSettings = {}, gateInputs: Readonly<Record<string, string>> = {}) {
     const { step, outputs } = await this.start(workspace, settings)
-    const { main } = await this.gate(step, outputs, { event: settings.event }).run()
+    const { main } = await this.gate(step, outputs, { event: settings.event, inputs: gateInputs }).run()
     return { step, outputs, main, post: await step.runPost() }
   }
 

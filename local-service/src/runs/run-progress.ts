@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
+import { parseJson } from '../../../src/text/json.ts'
 import type { ReportEvent } from '../frameworks/report-writer.ts'
 
 /** Numbers of test cases, as the interface has them. */
@@ -61,7 +62,8 @@ export class RunProgress {
   #onLine(line: string): void {
     // Most lines are about other events, and are not parsed.
     if (!/^\{"event":"(?:test-finished|total)"/.test(line)) return
-    const event: ReportEvent = JSON.parse(line)
+    const event = parseJson(line) as ReportEvent | undefined
+    if (event === undefined) return
     if (event.event === 'total') this.#total = event.total
     else if (!event.isTriedAgain) this.#kinds.set(event.test.id, kindOf(event.test))
   }
