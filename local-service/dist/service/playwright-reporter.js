@@ -13,6 +13,7 @@ export default class EventReporter {
     onBegin(config, suite) {
         this.#config = config;
         this.#suite = suite;
+        this.#report.announceTotal(suite.allTests().length);
     }
     onTestBegin(test) {
         this.#hasBegun = true;
@@ -20,7 +21,9 @@ export default class EventReporter {
     }
     /** Playwright calls it for each attempt. */
     onTestEnd(test, result) {
-        this.#report.finishTest(describeTest(test), describeResult(test, result));
+        const facts = describeResult(test, result);
+        const isTriedAgain = facts.state !== 'passed' && facts.state !== 'skipped' && result.retry < test.retries;
+        this.#report.finishTest(describeTest(test), facts, isTriedAgain || undefined);
     }
     onError(error) {
         this.#errors.push(error);

@@ -27,10 +27,14 @@ export class ReportWriter {
         this.#started.add(test.id);
         this.write({ event: 'test-started', test, atMs: Date.now() });
     }
-    finishTest(test, result) {
+    finishTest(test, result, isTriedAgain) {
         this.#finished.add(test.id);
         const about = this.#started.has(test.id) ? { id: test.id } : test;
-        this.write({ event: 'test-finished', test: { ...about, ...result } });
+        this.write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain });
+    }
+    /** Call this when the number of all tests is known. */
+    announceTotal(total) {
+        this.write({ event: 'total', total });
     }
     hasFinished(id) {
         return this.#finished.has(id);

@@ -3,8 +3,19 @@ import { describeCause, describeFailure, framesIn, nameAndMessage, ReportWriter,
 export default class EventReporter {
     #report = new ReportWriter();
     #projects = [];
+    #filesLeft = 0;
+    #total = 0;
     onInit({ projects }) {
         this.#projects = projects.map(({ name }) => name);
+    }
+    onTestRunStart(files) {
+        this.#filesLeft = files.length;
+    }
+    /** Vitest learns the tests of a file when it loads the file. So the total is known when the last file is loaded. */
+    onTestModuleCollected(module) {
+        this.#total += [...module.children.allTests()].length;
+        if (--this.#filesLeft === 0)
+            this.#report.announceTotal(this.#total);
     }
     /** Despite the method's name, Vitest calls it when a worker begins with the file. */
     onTestModuleQueued(module) {
@@ -17,6 +28,10 @@ export default class EventReporter {
         this.#report.finishTest(describeTest(test), describeResult(test));
     }
     onTestModuleEnd(module) {
+        // There are no events for some skipped tests.
+        for (const test of module.children.allTests('skipped'))
+            if (!this.#report.hasFinished(test.id))
+                this.#report.finishTest(describeTest(test), describeResult(test));
         this.#report.write({ event: 'file-finished', file: describeFile(module) });
     }
     /** There are no events for some skipped tests, and for tests of a worker that died. */

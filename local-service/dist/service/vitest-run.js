@@ -11,7 +11,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 // Runs the project's own Vitest as its command does, and adds the service's reporter to the reporters of the project or of the
 // arguments. Vitest's command has no option that adds a reporter. The arguments are those of that command. The current folder
-// is that of the project. If Yarn's Plug'n'Play has the packages, Yarn must start this process.
+// is that of the project.
 const args = process.argv.slice(2);
 try {
     await run(await loadApi());
