@@ -96,6 +96,7 @@ function readReportDirs(values: readonly string[]): ReadonlyMap<string, string> 
     'INPUT_BASE-URL': 'https://tests.example.com',
     'INPUT_API-KEY': 'a-key',
     INPUT_PROJECT: 'web-shop',
+    INPUT_BRANCH: 'main',
     GITHUB_WORKSPACE: 'D:\\a\\shop\\shop',
     RUNNER_TEMP: 'D:\\a\\_temp',
   }

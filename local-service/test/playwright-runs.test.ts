@@ -85,7 +85,7 @@ describe('the variable that adds a reporter', () => {
       [known, false],
     ] as const) {
       const { argv, env } = playwright.run({ argv: ['node', script], script }, { ...options, isInPlace })
-      expect(argv.slice(2)).toEqual(['test', expect.stringMatching(/^--reporter=dot,/), '--output=/output'])
+      expect(argv.slice(2)).toEqual(['test', expect.stringMatching(/^--reporter=list,/), '--output=/output'])
       expect(env).not.toHaveProperty('PW_TEST_REPORTER')
     }
   })
