@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -149,5 +150,17 @@ describe('the progress of a run', () => {
     expect(progress.read()).toEqual({ ...none, total: 3, passed: 1 })
     writeFileSync(file, `${passed('2').slice(20)}\n{"event":"test-finished"\nnoise\n${passed('3')}\n`, { flag: 'a' })
     expect(progress.read()).toEqual({ ...none, total: 3, passed: 3 })
+  })
+
+  it('does not wait for a named pipe, and reads a little of a file without end', async () => {
+    const folder = await temporaryFolder()
+    const [pipe, huge] = [join(folder, 'pipe'), join(folder, 'huge')]
+    execFileSync('mkfifo', [pipe])
+    execFileSync('truncate', ['--size', '100G', huge])
+    for (const file of [pipe, huge]) {
+      const progress = new RunProgress()
+      progress.follow(file)
+      for (const _ of [1, 2]) expect(progress.read()).toMatchObject({ passed: 0 })
+    }
   })
 })

@@ -100,7 +100,7 @@ export function readOutput(folder: string, from: number): OutputPart | string {
   if (from > size) return `The output has ${size} bytes so far, so there is no byte ${from}.`
   if (from === size) return { text: '', next: from }
   // No link that a test has put in place of the file is followed.
-  const file = openSync(join(folder, OUTPUT_FILE), constants.O_RDONLY | constants.O_NOFOLLOW)
+  const file = openSync(join(folder, OUTPUT_FILE), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const bytes = Buffer.alloc(Math.min(PART_BYTES, size - from) + LONGEST_CHARACTER_BYTES)
     const read = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, from))

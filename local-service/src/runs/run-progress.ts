@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { parseJson } from '../../../src/text/json.ts'
 import type { ReportEvent } from '../frameworks/report-writer.ts'
 
@@ -12,9 +12,12 @@ export interface Progress {
   readonly skipped: number
 }
 
-const READ_BYTES = 1024 * 1024
+/** The report grows by much less between two polls. */
+const READ_BYTES = 4 * 1024 * 1024
+/** The reporter cuts messages, so its lines are shorter. */
+const LONGEST_LINE_BYTES = 1024 * 1024
 
-/** How far a run is. Each call of `read` reads the lines that the framework's reporter has written since the last call. */
+/** How far a run is. Each call of `read` reads what the framework's reporter has written since the last call. */
 export class RunProgress {
   #file: string | undefined
   #readBytes = 0
@@ -42,18 +45,18 @@ export class RunProgress {
   }
 
   #readLines(path: string): void {
-    const file = openSync(path, 'r')
+    // Tests may have put a named pipe, a link or a file without end in place of the report.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
+      if (!fstatSync(file).isFile()) return
       const bytes = Buffer.alloc(READ_BYTES)
-      for (;;) {
-        const size = readSync(file, bytes, 0, READ_BYTES, this.#readBytes)
-        if (size === 0) return
-        this.#readBytes += size
-        const text = Buffer.concat([this.#line, bytes.subarray(0, size)])
-        const end = text.lastIndexOf('\n') + 1
-        this.#line = text.subarray(end)
-        for (const line of text.toString('utf8', 0, end).split('\n')) this.#onLine(line)
-      }
+      const size = readSync(file, bytes, 0, READ_BYTES, this.#readBytes)
+      this.#readBytes += size
+      const text = Buffer.concat([this.#line, bytes.subarray(0, size)])
+      const end = text.lastIndexOf('\n') + 1
+      const rest = text.subarray(end)
+      this.#line = rest.length > LONGEST_LINE_BYTES ? Buffer.alloc(0) : Buffer.from(rest)
+      for (const line of text.toString('utf8', 0, end).split('\n')) this.#onLine(line)
     } finally {
       closeSync(file)
     }
