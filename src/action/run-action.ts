@@ -28,8 +28,6 @@ export interface StepSettings extends WaitSettings, VerdictRules {
   readonly cancelOnAbort: boolean
   /** The address of a run's page. Undefined if the input `run-url` is empty. */
   readonly runUrlOf?: ((runId: string) => string | undefined) | undefined
-  /** Whether the log shows the output of the tests while they run. */
-  readonly showOutput: boolean
   readonly reports: ReportSettings
 }
 

@@ -118,3 +118,15 @@ test.concurrent.each([
   expect(post.annotations).toEqual([])
   expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
 })
+
+test.concurrent('a post that crashes warns, and does not fail the job', async () => {
+  const crash = `if (/[\\\\/]post[\\\\/]/.test(process.argv[1])) performance.now = () => { throw new Error('a bug') }`
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crash)}` }
+  await using one = await scenario({ script: { runningMs: Infinity }, env })
+  const { post } = await one.step.run({ on: /RUNNING/, by: 'kill' })
+  expect(post).toMatchObject({
+    conclusion: 'success',
+    exitCode: 0,
+    annotations: [{ level: 'warning', message: expect.stringContaining('a bug') }],
+  })
+})
