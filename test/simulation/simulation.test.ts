@@ -74,6 +74,7 @@ const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
   if (run.isGiven && !(cancelOnAbort && (isMainHeard || record?.phase === 'started'))) return
   // The inputs say that the step does not cancel this run.
   const conclusion = main.outputs.get('conclusion')
+  if (isMainHeard && conclusion === 'started') return
   const isDone = record === undefined || record.phase === 'nothing started'
   if (!wait && isDone && (conclusion === undefined || conclusion === 'started')) return
   if (!cancelOnAbort && !isMainHeard && record?.phase !== 'starting') return
@@ -167,8 +168,8 @@ const concludesWhatHappened: Invariant = (plan, result) => {
   const end = main.responses.find(isEnd)?.run?.status
   const ofEnd = end === undefined ? undefined : conclusionOf(end, plan)
   const isCancelledByUs = end === 'CANCELLED' && service.run?.cancelAcceptedAtMs !== undefined
-  // If the response to a cancel was lost, the step cannot know who cancelled the run.
-  const hasLostCancel = main.responses.some(({ method, failure }) => method === 'cancel' && failure !== undefined)
+  // If the response to a cancel was lost, or lists no run, the step cannot know who cancelled the run.
+  const hasLostCancel = main.responses.some(({ method, isListed }) => method === 'cancel' && isListed !== true)
   const isTakenForOurs = end === 'CANCELLED' && hasLostCancel
 
   const isSeenWhileWaiting = finishedAt >= 0 && (firstCancel < 0 || finishedAt < firstCancel)
