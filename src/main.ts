@@ -1,7 +1,7 @@
 import { openRecorder } from './handover/recorder.ts'
 import { abortOnSignals, exitAfter, fourTimesASecond, maskKey } from './process.ts'
 
-// Main does three things before it loads run-step.ts, which loads all the rest. It installs the signal handlers, because a
+// Main does three things before it loads main-step.ts, which loads all the rest. It installs the signal handlers, because a
 // signal without a handler kills main. It creates its file, by which post finds main. It masks the key, so that no log shows
 // the key.
 const { signal, abort } = abortOnSignals()
@@ -22,7 +22,7 @@ const look = () => {
 fourTimesASecond(look)
 
 const task = async () => {
-  const { runStep } = await import('./run-step.ts')
-  return (await runStep(process.env, signal, recorder, isJobOver)) ? 0 : 1
+  const { performMain } = await import('./main-step.ts')
+  return (await performMain(process.env, signal, recorder, isJobOver)) ? 0 : 1
 }
 await exitAfter(task, { crashLevel: 'error', onLogClosed })

@@ -7,8 +7,8 @@ if (files.length > 0) {
   const { signal } = abortOnSignals()
   maskKey(process.env)
   const task = async () => {
-    const { cleanUpAfterMain } = await import('./clean-up-after-main.ts')
-    await cleanUpAfterMain(process.env, files, signal)
+    const { performPost } = await import('./post-step.ts')
+    await performPost(process.env, files, signal)
     return 0
   }
   await exitAfter(task, { crashLevel: 'warning' })

@@ -15,7 +15,7 @@ interface Import {
 
 const FILES = sourceFiles('src')
 const IMPORTS = new Map([...FILES, ...sourceFiles('local-service/src')].map((file) => [file, importsOf(file)]))
-const ENTRIES = ['main', 'run-step', 'post', 'clean-up-after-main', 'process'].map((name) => `src/${name}.ts`)
+const ENTRIES = ['main', 'main-step', 'post', 'post-step', 'process'].map((name) => `src/${name}.ts`)
 
 function sourceFiles(folder: string): string[] {
   return globSync(`${folder}/**/*.ts`, { cwd: root }).map((file) => file.replaceAll('\\', '/'))
@@ -146,12 +146,12 @@ describe('the import lines', () => {
 describe('what is loaded', () => {
   it("by post does not include GitHub's client", () => {
     const reached = reachedFrom('src/post.ts', ['static', 'dynamic'])
-    expect(reached).toContain('src/clean-up-after-main.ts')
+    expect(reached).toContain('src/post-step.ts')
     expect(reached).not.toContain('@actions/github')
   })
 
   it("by main includes GitHub's client only if a comment is wanted", () => {
-    expect(reachedFrom('src/run-step.ts', ['static'])).not.toContain('@actions/github')
+    expect(reachedFrom('src/main-step.ts', ['static'])).not.toContain('@actions/github')
     expect(reachedFrom('src/main.ts', ['static', 'dynamic'])).toContain('@actions/github')
     const importers = FILES.flatMap((file) => IMPORTS.get(file) ?? []).filter(({ of }) => of === '@actions/github')
     // A type is not loaded.
@@ -159,7 +159,7 @@ describe('what is loaded', () => {
   })
 
   it('of undici is only the connections, unless there is a proxy', () => {
-    for (const entry of ['src/run-step.ts', 'src/clean-up-after-main.ts']) {
+    for (const entry of ['src/main-step.ts', 'src/post-step.ts']) {
       expect(reachedFrom(entry, ['static'])).toContain('undici/lib/dispatcher/pool.js')
       expect(reachedFrom(entry, ['static'])).not.toContain('undici')
       expect(reachedFrom(entry, ['static', 'dynamic'])).toContain('undici')

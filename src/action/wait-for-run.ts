@@ -1,6 +1,6 @@
 import { type Failure, isFailure, isNotFound } from '../outcome/failure.ts'
 import { isFinished, type Run } from '../outcome/run.ts'
-import type { Ending, StepFacts } from '../outcome/step-outcome.ts'
+import type { Ending, StepHistory } from '../outcome/step-outcome.ts'
 import { askedPauseMs, backoffMs, FailureStreak, isTransient } from '../service/retry.ts'
 import { abortedEnding } from './abort.ts'
 import { progressLog } from './progress-log.ts'
@@ -8,7 +8,7 @@ import type { RunHandle } from './run-handle.ts'
 import { TestOutput } from './test-output.ts'
 import type { World } from './world.ts'
 
-interface WaitResult extends Pick<StepFacts, 'run'> {
+interface WaitResult extends Pick<StepHistory, 'run'> {
   readonly ending: Extract<Ending, { kind: 'finished' | 'wait-timeout' | 'aborted' | 'poll-failed' }>
 }
 

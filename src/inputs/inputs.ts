@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { setSecret } from '@actions/core'
 import type { When } from '../action/publish.ts'
-import type { StepSettings } from '../action/run-action.ts'
+import type { StepSettings } from '../action/step.ts'
 import type { WorkflowEvent } from '../github/event.ts'
 import type { StartParameters, Target } from '../outcome/run.ts'
 import type { StepSubject } from '../outcome/step-outcome.ts'

@@ -1,4 +1,4 @@
-import type { StepSettings } from '../action/run-action.ts'
+import type { StepSettings } from '../action/step.ts'
 import type { Target } from '../outcome/run.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { parseAddress, withoutSecrets } from '../text/web-address.ts'

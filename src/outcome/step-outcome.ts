@@ -86,7 +86,7 @@ export interface Job {
 }
 
 /** What happened in a step. */
-export interface StepFacts {
+export interface StepHistory {
   readonly ending: Ending
   /** The run as the service last described it. */
   readonly run?: Run | undefined
@@ -94,13 +94,13 @@ export interface StepFacts {
   readonly runId?: string | undefined
   readonly runUrl?: string | undefined
   readonly cancellation: Cancellation
-  /** The time from the beginning of `runAction` until the outcome is known. */
+  /** The time from the beginning of `performStep` until the outcome is known. */
   readonly tookMs: number
   readonly subject: StepSubject
 }
 
 /** Everything that reports say about a step. It is built once, and every report is a function of it. */
-export interface StepOutcome extends StepFacts {
+export interface StepOutcome extends StepHistory {
   readonly conclusion: Conclusion
   readonly success: boolean
   /** Both branches, if the service says that it tested another branch than this step asked for. */
@@ -132,19 +132,19 @@ const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
  * Decides the conclusion, and whether the step succeeds. A step that waits succeeds only after a PASSED run. If the service
  * says that it tested another branch, the step fails. `rules` say what else a PASSED run needs.
  */
-export function concludeStep(facts: StepFacts, rules: VerdictRules): StepOutcome {
-  const { cancellation } = facts
+export function concludeStep(history: StepHistory, rules: VerdictRules): StepOutcome {
+  const { cancellation } = history
   // If the wait's limit was exceeded and the cancel finds a finished run, the run's own verdict counts. After an abort or a
   // failed poll, it does not.
-  const finishedAtLimit = facts.ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished'
-  const ending: Ending = finishedAtLimit ? { kind: 'finished', run: cancellation.run } : facts.ending
-  const run = ending.kind === 'finished' ? ending.run : facts.run
+  const finishedAtLimit = history.ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished'
+  const ending: Ending = finishedAtLimit ? { kind: 'finished', run: cancellation.run } : history.ending
+  const run = ending.kind === 'finished' ? ending.run : history.run
   const known: UndecidedOutcome = {
-    ...facts,
+    ...history,
     ending,
     run,
     counts: countTestCases(run?.testCases ?? []),
-    otherBranch: run && otherBranchOf(run, facts.subject),
+    otherBranch: run && otherBranchOf(run, history.subject),
   }
   return { ...known, ...decide(known, rules) }
 }

@@ -146,14 +146,14 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Ru
         const testCases = decodeSuiteResult(json, redact)
         const statuses = testCases.map(({ rawStatus }) => String(rawStatus))
         const mayStillChange = statuses.some((status) => UNFINISHED.has(status)) && clock.now() < deadlineMs
-        const status = mayStillChange ? 'RUNNING' : verdictOf(statuses)
+        const status = mayStillChange ? 'RUNNING' : statusOfResults(statuses)
         return { status, rawStatus: untrusted(status), testCases, responseText: untrusted(text) }
       })
     },
   }
 }
 
-function verdictOf(statuses: readonly string[]): Run['status'] {
+function statusOfResults(statuses: readonly string[]): Run['status'] {
   const bad = statuses.filter((status) => !GOOD.has(status))
   if (bad.length === 0) return 'PASSED'
   return bad.every((status) => status === 'CANCELLED') ? 'CANCELLED' : 'FAILED'

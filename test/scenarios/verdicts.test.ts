@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { placesThatShow } from '../../tools/runner-emulator/runner.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
-// test/action/run-action.test.ts tests the other statuses.
+// test/action/step.test.ts tests the other statuses.
 describe.concurrent('the final status of a run is the verdict, in every place', () => {
   test.each([
     ['PASSED', ONE_PASSED, 'passed', 'success', /^## ✅/],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { reportFiles } from '../../src/action/publish.ts'
-import { runAction, type StepSettings } from '../../src/action/run-action.ts'
+import { performStep, type StepSettings } from '../../src/action/step.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
 import { openService } from '../../src/service/client.ts'
 import { keyRedaction } from '../../src/service/key-redaction.ts'
@@ -125,7 +125,7 @@ describe('a step at a service that sends the key back', () => {
     const { target } = STEP.subject
     const service = await openService({ baseUrl: new URL(origin), apiKey, target, proxies: {} }, clock)
     const world = new FakeWorld(clock, service)
-    const outcome = await runAction(STEP, world)
+    const outcome = await performStep(STEP, world)
     const files = reportFiles(outcome).map(({ name, text }) => {
       if (name === 'results.json') expect(JSON.stringify(JSON.parse(String(text())))).not.toContain(apiKey)
       return String(text())

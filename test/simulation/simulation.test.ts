@@ -6,7 +6,7 @@ import { type ModelRun, type ModelService, type ObservedResponse, RUN_ID } from 
 import { type SimulationPlan, simulationPlan } from './random-plans.ts'
 import { type SimulationResult, simulateStep } from './simulation.ts'
 
-// Simulates steps with the real `runAction` and the real code of post. The service and the network do anything, and the runner
+// Simulates steps with the real `performStep` and the real code of post. The service and the network do anything, and the runner
 // signals and kills at any moment. The invariants below always hold. If a plan breaks an invariant, the test prints the plan in
 // its smallest form with its seed. SEED=<seed> repeats the simulation.
 

@@ -1,11 +1,11 @@
 import { StepAborted } from '../../src/action/abort.ts'
-import { runAction } from '../../src/action/run-action.ts'
+import { performStep } from '../../src/action/step.ts'
 import type { World } from '../../src/action/world.ts'
-import { cleanUp } from '../../src/clean-up-after-main.ts'
 import type { Clock } from '../../src/clock.ts'
 import type { MainFile, MainRecord } from '../../src/handover/main-file.ts'
 import { RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
 import type { AbortCause } from '../../src/outcome/step-outcome.ts'
+import { cleanUpAfterMain } from '../../src/post-step.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { MemoryFile } from '../support/memory-file.ts'
@@ -79,7 +79,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   main.file.take = () => (record = take())
   const world = { clock, random, signal: controller.signal, log, open, hasSameInputs: () => true }
   const isRunGiven = plan.service.isGiven
-  if (files.length > 0) await clock.run(cleanUp(files, { ...world, isRunGiven }))
+  if (files.length > 0) await clock.run(cleanUpAfterMain(files, { ...world, isRunGiven }))
   const post = files.length === 0 ? undefined : { begunMs, endedMs: clock.now(), responses, record }
   // The container is removed, or the job is over.
   main.die()
@@ -137,7 +137,7 @@ class SimulatedMain {
       clock.at(atMs + (signal === 'SIGINT' ? 10_000 : 2_500), () => this.die())
     }
     if (runner.killAtMs !== undefined) clock.at(runner.killAtMs, () => this.die())
-    const step = runAction(
+    const step = performStep(
       {
         ...request,
         subject: {
@@ -158,7 +158,7 @@ class SimulatedMain {
       ({ success }) => (success ? ('success' as const) : ('failure' as const)),
       (cause) => {
         if (cause instanceof RecordNotWritten) {
-          // run-step.ts has these words too.
+          // main-step.ts has these words too.
           this.#outputs.set('conclusion', 'error')
           this.#messages.push(`error: No run was started. ${cause}`)
           this.#isStartRefused = true

@@ -1,5 +1,5 @@
 import { kindOf, RUN_STATUSES, type Run, showsReason, type TestCase } from '../../src/outcome/run.ts'
-import { concludeStep, type StepFacts, type StepOutcome, type StepSubject } from '../../src/outcome/step-outcome.ts'
+import { concludeStep, type StepHistory, type StepOutcome, type StepSubject } from '../../src/outcome/step-outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
 // Values for tests. Each call gives what matters to the test, and the builder adds plausible values.
@@ -77,9 +77,9 @@ export function aRun(fields: RunFields = {}): Run {
   }
 }
 
-/** An outcome with these facts. By default, the run has finished. The verdict follows from the facts. */
+/** An outcome with this history. By default, the run has finished. The verdict follows from the history. */
 export function anOutcome(
-  fields: Partial<Omit<StepFacts, 'subject'>> & {
+  fields: Partial<Omit<StepHistory, 'subject'>> & {
     readonly subject?: Partial<StepSubject>
     readonly passWithNoTests?: boolean
     readonly strict?: boolean
@@ -87,7 +87,7 @@ export function anOutcome(
 ): StepOutcome {
   const { passWithNoTests = false, strict = false, ...others } = fields
   const { ending = { kind: 'finished', run: fields.run ?? aRun() }, cancellation = { kind: 'not-wanted' } } = others
-  const facts: StepFacts = {
+  const history: StepHistory = {
     runId: 'run_7f3a',
     tookMs: 190_000,
     ...others,
@@ -103,5 +103,5 @@ export function anOutcome(
       ...fields.subject,
     },
   }
-  return concludeStep(facts, { passWithNoTests, strict })
+  return concludeStep(history, { passWithNoTests, strict })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { runAction, type StepSettings } from '../../src/action/run-action.ts'
+import { performStep, type StepSettings } from '../../src/action/step.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { countTestCases } from '../../src/outcome/run.ts'
 import type { AbortCause, StepSubject } from '../../src/outcome/step-outcome.ts'
@@ -64,7 +64,7 @@ async function step({ script, signalAtMs, signal, begunMs = 0, ...settings }: Se
   const service = new FakeService(clock, script)
   const world = new FakeWorld(clock, service)
   if (signalAtMs !== undefined) world.signalAt(signalAtMs, signal)
-  const outcome = await clock.run(runAction({ ...SETTINGS, ...settings }, world))
+  const outcome = await clock.run(performStep({ ...SETTINGS, ...settings }, world))
   return {
     outcome,
     endedMs: clock.now(),
@@ -393,6 +393,6 @@ test('a bug in the action leaves the run to post', async () => {
   }
   const service = new FakeService(clock, { start: STARTED, get: [giving(give)] })
   const world = new FakeWorld(clock, service)
-  await expect(clock.run(runAction(SETTINGS, world))).rejects.toThrow('a bug of our own')
+  await expect(clock.run(performStep(SETTINGS, world))).rejects.toThrow('a bug of our own')
   expect(world.texts('record ')).toEqual(['starting', 'started run-1'])
 })

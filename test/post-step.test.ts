@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { cleanUp } from '../src/clean-up-after-main.ts'
 import type { MainRecord } from '../src/handover/main-file.ts'
 import type { Failure } from '../src/outcome/failure.ts'
+import { cleanUpAfterMain } from '../src/post-step.ts'
 import { FakeClock } from './support/fake-clock.ts'
 import { FakeService, failure, noResponse, PASSED, RUNNING, response, type Script } from './support/fake-service.ts'
 import { FakeWorld } from './support/fake-world.ts'
@@ -53,7 +53,7 @@ async function post({ script = {}, mains, openError, signalAtMs, ...setting }: S
   }
   const { hasSameInputs = true, isRunGiven = false } = setting
   const files = found.map(({ file }) => file)
-  await clock.run(cleanUp(files, { ...world, open, hasSameInputs: () => hasSameInputs, isRunGiven }))
+  await clock.run(cleanUpAfterMain(files, { ...world, open, hasSameInputs: () => hasSameInputs, isRunGiven }))
   expect(files.every((file) => file.isRemoved())).toBe(true)
   return {
     files,

@@ -3,7 +3,7 @@ import {
   type Cancellation,
   concludeStep,
   needsPost,
-  type StepFacts,
+  type StepHistory,
   type StepOutcome,
   type StepSubject,
   type VerdictRules,
@@ -31,12 +31,12 @@ export interface StepSettings extends WaitSettings, VerdictRules {
   readonly reports: ReportSettings
 }
 
-/** The whole step: start a run or take the given one, wait for it, cancel it if needed, conclude, publish. */
-export async function runAction(settings: StepSettings, world: World): Promise<StepOutcome> {
+/** Starts a run or takes the given one, waits for it, cancels it if needed, decides the verdict, and publishes it. */
+export async function performStep(settings: StepSettings, world: World): Promise<StepOutcome> {
   const step: Step = { settings, world, stepBeganMs: world.clock.now() }
-  const runFacts = await startAndWait(step)
-  const facts: StepFacts = { ...runFacts, subject: settings.subject, tookMs: world.clock.now() - step.stepBeganMs }
-  const outcome = concludeStep(facts, settings)
+  const ofRun = await startAndWait(step)
+  const history: StepHistory = { ...ofRun, subject: settings.subject, tookMs: world.clock.now() - step.stepBeganMs }
+  const outcome = concludeStep(history, settings)
   // If post is needed, the record stays as it is, and post acts on it.
   if (!needsPost(outcome)) world.recorder.done()
   await publish(outcome, settings.reports, world)
@@ -49,11 +49,11 @@ interface Step {
   readonly stepBeganMs: number
 }
 
-type RunFacts = Omit<StepFacts, 'subject' | 'tookMs'>
+type RunHistory = Omit<StepHistory, 'subject' | 'tookMs'>
 
 const NOT_WANTED: Cancellation = { kind: 'not-wanted' }
 
-async function startAndWait(step: Step): Promise<RunFacts> {
+async function startAndWait(step: Step): Promise<RunHistory> {
   const { settings, world, stepBeganMs } = step
   const { recorder, clock, signal } = world
   if (settings.runId !== undefined) {
@@ -74,13 +74,13 @@ async function startAndWait(step: Step): Promise<RunFacts> {
 }
 
 /** Waits for the run. If the run has not finished by then and may be cancelled, cancels it. */
-async function followRun(handle: RunHandle, step: Step): Promise<RunFacts> {
+async function followRun(handle: RunHandle, step: Step): Promise<RunHistory> {
   const { settings, world, stepBeganMs } = step
   const runUrl = announceRun(handle, step)
   const onStatus = (run: Run) => world.setOutput('status', run.status)
   const { ending, run } = await waitForRun(handle, { ...settings, stepBeganMs, onStatus }, world)
-  const facts = { ending, runId: handle.id, runUrl }
-  if (ending.kind === 'finished' || !settings.cancelOnAbort) return { ...facts, run, cancellation: NOT_WANTED }
+  const known = { ending, runId: handle.id, runUrl }
+  if (ending.kind === 'finished' || !settings.cancelOnAbort) return { ...known, run, cancellation: NOT_WANTED }
 
   let latestRun = run
   const onRun = (current: Run) => {
@@ -88,7 +88,7 @@ async function followRun(handle: RunHandle, step: Step): Promise<RunFacts> {
     latestRun = current
   }
   const cancellation = await cancelRun(handle, { deadlineMs: world.clock.now() + CANCEL_LIMIT_MS, onRun }, world)
-  return { ...facts, run: latestRun, cancellation }
+  return { ...known, run: latestRun, cancellation }
 }
 
 /**

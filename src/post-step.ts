@@ -31,8 +31,8 @@ interface PostWorld extends Pick<World, 'log' | 'clock' | 'random' | 'signal'> {
   readonly isRunGiven: boolean
 }
 
-/** Stops each main that still lives, and does what its file says is left to do. A cancel that fails is a warning. */
-export async function cleanUpAfterMain(
+/** Creates the effects and cleans up. Throws only if there is a bug. */
+export async function performPost(
   env: NodeJS.ProcessEnv,
   files: readonly MainFile[],
   signal: AbortSignal,
@@ -45,7 +45,7 @@ export async function cleanUpAfterMain(
     const options = { workflowRunUrl: attemptUrl(env), debug: output.log.debug }
     return openService(inputs.orThrow(address), systemClock, options)
   }
-  await cleanUp(files, {
+  await cleanUpAfterMain(files, {
     ...output,
     clock: systemClock,
     random: Math.random,
@@ -56,7 +56,8 @@ export async function cleanUpAfterMain(
   })
 }
 
-export async function cleanUp(files: readonly MainFile[], world: PostWorld): Promise<void> {
+/** Stops each main that still lives, and does what its file says is left to do. A cancel that fails is a warning. */
+export async function cleanUpAfterMain(files: readonly MainFile[], world: PostWorld): Promise<void> {
   const deadlineMs = world.clock.now() + POST_LIMIT_MS
   const cleanUpOne = async (file: MainFile) => {
     try {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { StepAborted } from '../src/action/abort.ts'
 import { StepRecorder } from '../src/handover/recorder.ts'
-import { runStep } from '../src/run-step.ts'
+import { performMain } from '../src/main-step.ts'
 import { startScriptedService } from '../tools/scripted-service/scripted-service.ts'
 import { MemoryFile } from './support/memory-file.ts'
 import { inputVariables } from './support/process-effects.ts'
@@ -40,7 +40,7 @@ test('a signal that came while the action was loading is handled before anything
     GITHUB_REF_NAME: 'main',
     GITHUB_REF_TYPE: 'branch',
   }
-  expect(await runStep(env, controller.signal, recorder, () => false)).toBe(false)
+  expect(await performMain(env, controller.signal, recorder, () => false)).toBe(false)
   expect(lines.join('')).toContain('before this step started a run')
   expect(service.requests).toEqual([])
 })
@@ -53,7 +53,7 @@ test('invalid inputs are in the job summary, unless the input summary is never',
     writeFileSync(path, '')
     const env = { ...inputVariables({ 'base-url': 'ftp://x', summary }), GITHUB_STEP_SUMMARY: path }
     const recorder = aRecorder()
-    expect(await runStep(env, new AbortController().signal, recorder, () => false)).toBe(false)
+    expect(await performMain(env, new AbortController().signal, recorder, () => false)).toBe(false)
     return readFileSync(path, 'utf8')
   }
   for (const when of ['', 'always', 'on-failure'])

@@ -1,4 +1,4 @@
-import { runAction } from './action/run-action.ts'
+import { performStep } from './action/step.ts'
 import type { World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
 import { nameOfCommit, readEvent } from './github/event.ts'
@@ -15,8 +15,8 @@ import { defaultReportFolder, writeReportFiles } from './runner/report-files.ts'
 import { openService } from './service/client.ts'
 import { fragment, render } from './text/safe-text.ts'
 
-/** Runs the step, and returns whether it succeeded. Throws only if there is a bug. */
-export async function runStep(
+/** Reads the inputs, creates the effects and performs the step. Returns whether it succeeded. Throws only if there is a bug. */
+export async function performMain(
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
   recorder: StepRecorder,
@@ -49,7 +49,7 @@ export async function runStep(
     }
     // If a signal came while the action was loading, its handler runs now. Then nothing is started.
     await eventLoopTurn()
-    const { success } = await runAction({ ...inputs.settings, subject }, world)
+    const { success } = await performStep({ ...inputs.settings, subject }, world)
     return success
   } catch (error) {
     output.setOutput('conclusion', 'error')
