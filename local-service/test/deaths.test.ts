@@ -31,8 +31,8 @@ interface Life {
   readonly runs: readonly PlannedRun[]
   /** The number of the run that is cancelled. */
   readonly cancels: number
-  /** Whether it is killed only after its first run has finished. */
-  readonly waitsForFirst: boolean
+  /** The service is killed only after these runs have finished. */
+  readonly waitsFor: 'no run' | 'the first run' | 'every run that ends'
   readonly killsAfterMs: number
   /** Killed while it starts, so while it cleans up after the life before. */
   readonly killsNextStartAfterMs: number | undefined
@@ -46,10 +46,24 @@ const life: fc.Arbitrary<Life> = fc.record({
     .tuple(planned('passes', 'fails'), fc.array(planned('passes', 'fails', 'hangs'), { minLength: 1, maxLength: 6 }))
     .map(([first, others]) => [first, ...others]),
   cancels: fc.integer({ min: 1, max: 6 }),
-  waitsForFirst: fc.boolean(),
+  waitsFor: fc.constantFrom('no run', 'the first run'),
   killsAfterMs: fc.nat({ max: 250 }),
   killsNextStartAfterMs: fc.option(fc.integer({ min: 60, max: 400 }), { nil: undefined, freq: 4 }),
 })
+
+/** A life with every end of a run, also on a slow machine. */
+const FIRST_LIFE: Life = {
+  runs: [
+    { kind: 'passes', inWorkTree: false },
+    { kind: 'fails', inWorkTree: false },
+    { kind: 'hangs', inWorkTree: true },
+    { kind: 'hangs', inWorkTree: true },
+  ],
+  cancels: 3,
+  waitsFor: 'every run that ends',
+  killsAfterMs: 0,
+  killsNextStartAfterMs: undefined,
+}
 
 /** The living processes of all runs of a service with this temporary folder. */
 function processesOfRuns(temporary: string): string[] {
@@ -105,10 +119,8 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     /** What is known of each run that was accepted: the last response about it. */
     const known = new Map<string, RunObject | undefined>()
     let current = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
-    for (const { runs, cancels, waitsForFirst, killsAfterMs, killsNextStartAfterMs } of fc.sample(life, {
-      numRuns: LIVES,
-      seed: SEED,
-    })) {
+    const lives = [FIRST_LIFE, ...fc.sample(life, { numRuns: LIVES - 1, seed: SEED })]
+    for (const { runs, cancels, waitsFor, killsAfterMs, killsNextStartAfterMs } of lives) {
       const client = await current.ready()
       const started = new Set<string>()
       const watch = async (runId: string) => {
@@ -135,7 +147,11 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
       }
       // Requests fail when the service is killed; what a response said before counts.
       const watched = runs.map((run, index) => startOne(run, index).catch(ignoreLostConnection))
-      if (waitsForFirst) await watched[0]
+      if (waitsFor === 'the first run') await watched[0]
+      if (waitsFor === 'every run that ends') {
+        await Promise.all(watched.filter((_, index) => runs[index]?.kind !== 'hangs' || index === cancels))
+        await until(() => started.size === runs.length)
+      }
       await delay(killsAfterMs)
       await current.kill()
       await Promise.all(watched)
