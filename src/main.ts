@@ -25,4 +25,4 @@ const task = async () => {
   const { performMain } = await import('./main-step.ts')
   return (await performMain(process.env, signal, recorder, isJobOver)) ? 0 : 1
 }
-await exitAfter(task, { crashLevel: 'error', onLogClosed })
+await exitAfter(task, { signal, crashLevel: 'error', onLogClosed })

@@ -11,7 +11,7 @@ if (files.length > 0) {
     await performPost(process.env, files, signal)
     return 0
   }
-  await exitAfter(task, { crashLevel: 'warning' })
+  await exitAfter(task, { signal, crashLevel: 'warning' })
 } else if (process.env.RUNNER_DEBUG === '1') {
   process.stdout.write('::debug::Post found no file of main, so nothing is left to do.\n')
 }

@@ -1,4 +1,4 @@
-import { StepAborted } from './action/abort.ts'
+import { abortReason, StepAborted } from './action/abort.ts'
 import { systemClock } from './clock.ts'
 import type { AbortCause } from './outcome/step-outcome.ts'
 import { commandMessage, fragment } from './text/safe-text.ts'
@@ -32,6 +32,8 @@ export function fourTimesASecond(task: () => void): void {
 }
 
 interface ExitOptions {
+  /** If it aborts, its `StepAborted` limits how long the log may take. */
+  readonly signal: AbortSignal
   /** How the log shows a crash. After a crash that is only a warning, the exit code is 0. */
   readonly crashLevel: 'error' | 'warning'
   /** Called if a write to stdout fails. Stdout is the log. */
@@ -41,25 +43,37 @@ interface ExitOptions {
 /** Runs the task and exits with the code that it returns. If anything throws, now or later, the log says so. */
 export async function exitAfter(
   task: () => Promise<number>,
-  { crashLevel, onLogClosed = () => {} }: ExitOptions,
+  { signal, crashLevel, onLogClosed = () => {} }: ExitOptions,
 ): Promise<never> {
   const exitAfterCrash = (cause: unknown) => {
     const reason = (cause instanceof Error && cause.stack) || String(cause)
     const message = fragment`The action failed unexpectedly. This is a bug in the action; please report it with this line. ${reason}`
     process.stdout.write(`::${crashLevel}::${escapeCommandData(commandMessage(message))}\n`)
-    return flushAndExit(crashLevel === 'warning' ? 0 : 1)
+    return flushAndExit(crashLevel === 'warning' ? 0 : 1, signal)
   }
   // Node's own warnings, for example about a proxy's IP address, do not help the person who reads the log.
   process.removeAllListeners('warning')
   process.stdout.on('error', onLogClosed)
   process.stderr.on('error', () => {})
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, exitAfterCrash)
-  return task().then(flushAndExit, exitAfterCrash)
+  return task().then((code) => flushAndExit(code, signal), exitAfterCrash)
 }
 
-/** Exits once the log is written, or after half a second. Open connections and timers do not delay the exit. */
-function flushAndExit(code: number): Promise<never> {
-  setTimeout(() => process.exit(code), 500)
-  process.stdout.write('', () => process.exit(code))
+/** Far more than the runner needs to read 16 MiB of output, which may stand in the log before the verdict. */
+const FLUSH_LIMIT_MS = 30_000
+/** If the step is aborted late, the last line of the log still gets this long. */
+const SHORTEST_FLUSH_MS = 150
+
+/** Exits once the log is written, or when its time is up. Open connections and timers do not delay the exit. */
+function flushAndExit(code: number, signal: AbortSignal): Promise<never> {
+  const exit = () => process.exit(code)
+  const exitWhenAborted = () => {
+    const leftMs = abortReason(signal).exitDeadlineMs - systemClock.now()
+    setTimeout(exit, Math.max(leftMs, SHORTEST_FLUSH_MS))
+  }
+  setTimeout(exit, FLUSH_LIMIT_MS)
+  if (signal.aborted) exitWhenAborted()
+  else signal.addEventListener('abort', exitWhenAborted)
+  process.stdout.write('', exit)
   return new Promise(() => {})
 }

@@ -1,20 +1,33 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { maskKey } from '../src/process.ts'
 
-/** A process that runs this task and exits. */
-function exitAfterTask(task: string) {
+/** Node's arguments for a process that runs this task and exits. The task can call `abort`. */
+function argumentsFor(task: string): string[] {
   const source = new URL('../src/process.ts', import.meta.url).href
   const script = `
-    const { exitAfter } = await import(${JSON.stringify(source)})
-    await exitAfter(async () => { ${task} }, { crashLevel: 'error', onLogClosed: () => console.log('log closed') })
+    const { abortOnSignals, exitAfter } = await import(${JSON.stringify(source)})
+    const { signal, abort } = abortOnSignals()
+    const onLogClosed = () => console.log('log closed')
+    await exitAfter(async () => { ${task} }, { signal, crashLevel: 'error', onLogClosed })
   `
-  return spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
-    cwd: join(import.meta.dirname, '..'),
-    encoding: 'utf8',
-  })
+  return ['--input-type=module', '--eval', script]
+}
+
+/** A process that runs this task and exits. */
+function exitAfterTask(task: string) {
+  return spawnSync(process.execPath, argumentsFor(task), { cwd: join(import.meta.dirname, '..'), encoding: 'utf8' })
+}
+
+/** As `exitAfterTask`, but nobody reads the log yet. It goes through a socket, because Node waits for a pipe of its own. */
+function startTask(task: string) {
+  const child = spawn(process.execPath, argumentsFor(task), { stdio: ['ignore', 'pipe', 'ignore'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return { stdout: child.stdout, exit: once(child, 'exit') }
 }
 
 it.each([
@@ -41,19 +54,22 @@ it('the exit waits until a log that is longer than a pipe is written', () => {
   expect([status, stdout.length]).toEqual([3, 1_000_000])
 })
 
-it('the exit has its code, also if nobody reads a log that is longer than a pipe', async () => {
-  const source = new URL('../src/process.ts', import.meta.url).href
-  const script = `
-    const { exitAfter } = await import(${JSON.stringify(source)})
-    await exitAfter(async () => { process.stdout.write('x'.repeat(10_000_000)); return 3 }, { crashLevel: 'error' })
-  `
-  // On a pipe, Node would write before it goes on. A socket is written later.
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const [code] = await once(child, 'exit')
-  expect(code).toBe(3)
+it('the exit waits for a reader that begins to read late, so that the log has the verdict at its end', async () => {
+  const { stdout, exit } = startTask(`process.stdout.write('x'.repeat(4_000_000) + 'verdict'); return 3`)
+  await once(stdout, 'readable')
+  // The exit must not come meanwhile.
+  await delay(1_000)
+  expect((await text(stdout)).slice(4_000_000)).toBe('verdict')
+  expect(await exit).toEqual([3, null])
+})
+
+it.each([
+  ['before', `abort('SIGTERM')`],
+  ['while', `setTimeout(abort, 100, 'SIGTERM')`],
+])('if the step is aborted %s its log is written, the exit does not wait long for the reader', async (_, abort) => {
+  const tooLate = 'setTimeout(process.exit, 20_000, 4)'
+  const { exit } = startTask(`process.stdout.write('x'.repeat(10_000_000)); ${tooLate}; ${abort}; return 3`)
+  expect(await exit).toEqual([3, null])
 })
 
 it('an error of stdout means that nobody reads the log, and an error of stderr means nothing', () => {
