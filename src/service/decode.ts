@@ -11,7 +11,7 @@ import {
 } from '../outcome/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
-import { firstLineOf, truncate, visibleText, withoutTerminalSequences } from '../text/visible-text.ts'
+import { firstLineOf, truncate, visibleLines, visibleText } from '../text/visible-text.ts'
 import type { Redact } from './key-redaction.ts'
 
 // Decodes the JSON of the service's responses. A wrong value makes the response invalid only if the step cannot go on
@@ -133,11 +133,11 @@ function testCase(entry: unknown, redact: Redact): TestCase {
 
 /**
  * Not truncated, because reports have the whole message. Undefined if it has no visible character. A colour may stand in
- * the middle of the key, so the key is looked for once more without colours.
+ * the middle of the key. So the key is looked for once more in the text that reports show.
  */
 function decodeMessage(value: unknown, redact: Redact): Untrusted | undefined {
   if (!isText(value)) return undefined
-  const message = untrusted(redact(withoutTerminalSequences(value)))
+  const message = untrusted(redact(visibleLines(value).join('\n')))
   return String(firstLineOf(message)) === '' ? undefined : message
 }
 
