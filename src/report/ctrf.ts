@@ -2,7 +2,7 @@ import { FAILING, runDurationMs, type TestCase } from '../outcome/run.ts'
 import type { StepOutcome } from '../outcome/step-outcome.ts'
 import { json, render } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
-import { visibleMessage, visibleText } from '../text/visible-text.ts'
+import { visibleText } from '../text/visible-text.ts'
 import { titleOf } from './case-table.ts'
 import { testedBranch } from './facts.ts'
 import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
@@ -38,7 +38,7 @@ export function ctrf(outcome: StepOutcome): string {
 function runEntriesOf(outcome: StepOutcome) {
   const { rawStatus = untrusted(''), message } = outcome.run ?? {}
   if (!hasRunEntry(outcome)) return []
-  const text = message === undefined ? render(verdictText(outcome, 'log')) : visibleMessage(message)
+  const text = message === undefined ? render(verdictText(outcome, 'log')) : message
   return [{ name: RUN_ENTRY, status: 'failed', duration: 0, rawStatus: visibleText(rawStatus), message: text }]
 }
 
@@ -61,7 +61,7 @@ function testOf(testCase: TestCase) {
     duration: Math.round(durationMs ?? 0),
     rawStatus: visibleText(rawStatus),
     flaky: kind === 'flaky' ? true : undefined,
-    message: message && visibleMessage(message),
+    message,
     filePath: location && visibleText(location.filePath),
     line: location?.line,
   }

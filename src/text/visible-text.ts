@@ -78,11 +78,6 @@ export function visibleText(value: string | Untrusted, limitChars?: number): Unt
   return untrusted(oneLine(value as string, limitChars))
 }
 
-/** A message in visible characters. Its lines and their indentation stay. */
-export function visibleMessage(message: Untrusted): Untrusted {
-  return untrusted(visibleLines(message as unknown as string).join('\n'))
-}
-
 /** The first line of a message that is not blank. Empty if there is none. A line over 10,000 characters counts as several. */
 export function firstLineOf(message: Untrusted): Untrusted {
   // Not `split`, because a hostile message may have millions of lines.

@@ -197,6 +197,11 @@ describe('why a test case did not pass, and where', () => {
     expect(caseOf(REASON, status)).toEqual({ ...caseOf({}, status) })
   })
 
+  it('has a message in visible characters, with its lines and their indentation', () => {
+    const message = '\u001b[31mexpected 41\u001b[39m\r\n\tto be\u200b42\n'
+    expect(caseOf({ ...REASON, message })).toMatchObject({ message: 'expected 41\n\tto be 42\n' })
+  })
+
   it.each([
     ['null', null],
     ['empty', ''],
