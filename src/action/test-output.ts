@@ -48,18 +48,19 @@ export class TestOutput {
   }
 
   /** Call this after each poll. Reads until it has all that the poll says there is, or until the next poll is due. */
-  onRun(run: Run, nextPollMs: number): void {
-    this.#update(run, nextPollMs)
+  onRun({ outputBytes }: Run, nextPollMs: number): void {
+    this.#availableBytes = outputBytes ?? this.#availableBytes
+    this.#untilMs = nextPollMs
     if (this.#hasMore) this.#startReading()
   }
 
   /** Reads the rest after the run has finished. */
   async finish(run: Run): Promise<void> {
     const { clock } = this.#world
-    this.#update(run, clock.now() + REST_LIMIT_MS)
-    if (this.#hasMore) clock.timeout(REST_LIMIT_MS).addEventListener('abort', () => this.#over.abort())
+    // A read that began before the run had finished must end by then, too.
+    clock.timeout(REST_LIMIT_MS).addEventListener('abort', () => this.#over.abort(), { signal: this.#over.signal })
+    this.onRun(run, clock.now() + REST_LIMIT_MS)
     await this.#reading
-    if (this.#hasMore) await this.#startReading()
     while (this.#hasMore && this.#failures > 0) {
       await clock.sleep(PAUSE_AFTER_FAILURE_MS, this.#over.signal)
       await this.#startReading()
@@ -71,11 +72,6 @@ export class TestOutput {
   end(): void {
     if (this.#line !== '') this.#write('\n')
     this.#over.abort()
-  }
-
-  #update({ outputBytes }: Run, untilMs: number): void {
-    this.#availableBytes = outputBytes ?? this.#availableBytes
-    this.#untilMs = untilMs
   }
 
   get #isOver(): boolean {

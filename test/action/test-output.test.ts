@@ -27,7 +27,7 @@ interface Setting {
   readonly textAt?: (atMs: number) => string
   readonly output?: (from: number) => Reply<OutputPart>
   /** What the polls say, if not the length of the text. */
-  readonly outputBytes?: number
+  readonly outputBytes?: number | ((atMs: number) => number)
   readonly runMs?: number
   readonly pollIntervalMs?: number | undefined
   readonly signalAtMs?: number
@@ -47,9 +47,10 @@ async function watch({ textAt = () => '', runMs = 60_000, pollIntervalMs = 5_000
     return { text, next: from + Buffer.byteLength(text) }
   }
   const output = setting.output ?? ((from: number) => giving(() => part(from)))
+  const { outputBytes = () => bytesNow().byteLength } = setting
   const run = (): Run => ({
     ...(clock.now() >= runMs ? PASSED : RUNNING),
-    outputBytes: setting.outputBytes ?? bytesNow().byteLength,
+    outputBytes: typeof outputBytes === 'number' ? outputBytes : outputBytes(clock.now()),
   })
   const service = new FakeService(clock, { get: () => giving(run), output })
   if (setting.redact !== undefined) Object.assign(service, { redact: setting.redact })
@@ -158,6 +159,12 @@ describe('a service whose output is at fault', () => {
     expect(ending).toBe('finished')
     expect(pollsMs).toEqual(undisturbed.pollsMs)
     expect(endedMs).toBeLessThanOrEqual(undisturbed.endedMs + 10_001)
+  })
+
+  test('delays the end by at most 10 s, also if a read hangs and the run says that there is no more output', async () => {
+    const outputBytes = (atMs: number) => (atMs < 5_000 ? 9 : 0)
+    const { endedMs } = await watch({ output: () => noResponse, outputBytes, runMs: 5_000 })
+    expect(endedMs).toBeLessThanOrEqual(15_001)
   })
 
   test('is read again after the next poll. After three failures in a row, one line says that it is not shown any more', async () => {
