@@ -45,12 +45,13 @@ export async function startRun(
 
     streak.onResponse(response)
     const nowMs = clock.now()
-    const leftMs = Math.min(firstTryMs + startMayRepeatForMs(response) - nowMs, streak.leftMs)
-    // The pause ends no later than this limit, so that main tries once more at that time. A pause that the service asks for is
-    // never shortened.
-    const nextTryMs = nowMs + Math.max(Math.min(backoffMs(tries, random), leftMs), askedPauseMs(response))
-    const latestTryMs = Math.min(nowMs + leftMs, deadlineMs)
-    if (leftMs <= 0 || nextTryMs > latestTryMs) {
+    const mayRepeatUntilMs = Math.min(firstTryMs + startMayRepeatForMs(response), nowMs + streak.leftMs)
+    const latestTryMs = Math.min(mayRepeatUntilMs, deadlineMs)
+    // The backoff ends no later than main may repeat the start, so that main tries once more at that time. A pause that the
+    // service asks for is never shortened.
+    const backoffUntilMs = Math.min(nowMs + backoffMs(tries, random), mayRepeatUntilMs)
+    const nextTryMs = Math.max(backoffUntilMs, nowMs + askedPauseMs(response))
+    if (nowMs >= mayRepeatUntilMs || nextTryMs > latestTryMs) {
       return startWithoutId({ kind: 'start-failed', failure: streak.atEnd(response) }, cancellation)
     }
     const reason = failureText(response, 'start')
