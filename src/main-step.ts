@@ -3,12 +3,12 @@ import type { World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
 import { nameOfCommit, readEvent } from './github/event.ts'
 import { attemptUrl, readJob } from './github/job.ts'
-import type { CommentOptions } from './github/pull-request-comment.ts'
+import { type CommentOptions, keepCommentUpToDate } from './github/pull-request-comment.ts'
 import { RecordNotWritten, type StepRecorder } from './handover/recorder.ts'
 import { InvalidInputsError } from './inputs/input-reader.ts'
 import { readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
-import type { StepOutcome, StepSubject } from './outcome/step-outcome.ts'
-import { type CommentBodyOptions, commentBody } from './report/comment-body.ts'
+import type { StepSubject } from './outcome/step-outcome.ts'
+import { commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
 import { runnerOutput } from './runner/outputs.ts'
 import { defaultReportFolder, writeReportFiles } from './runner/report-files.ts'
@@ -33,19 +33,23 @@ export async function performMain(
     if (inputs.branchInfo !== undefined) output.log.info(inputs.branchInfo)
     const commitName = nameOfCommit(event, inputs.subject.parameters.branch)
     const subject: StepSubject = { ...inputs.subject, commitName, job }
-    const { comment: settings, githubToken: token } = inputs
-    const comment = { env, event, settings, token, clock: systemClock, signal, log: output.log }
-    const debug = output.log.debug
+    const { log } = output
     const world: World = {
       ...output,
       clock: systemClock,
       random: Math.random,
       signal,
       recorder,
-      service: await openService(inputs.service, systemClock, { workflowRunUrl: attemptUrl(env), debug }),
+      service: await openService(inputs.service, systemClock, { workflowRunUrl: attemptUrl(env), debug: log.debug }),
       writeReportFiles: (files, runId) =>
-        writeReportFiles(files, inputs.reportDir ?? defaultReportFolder(env, runId), env, output.log),
-      writeComment: (outcome, options) => writeComment(outcome, options, comment),
+        writeReportFiles(files, inputs.reportDir ?? defaultReportFolder(env, runId), env, log),
+      writeComment: (outcome, hasSummary) => {
+        const { comment: settings, githubToken: token } = inputs
+        const body: CommentOptions['body'] = (marker, pullRequestBranch) =>
+          render(commentBody(outcome, { marker, pullRequestBranch, hasSummary }))
+        const { success } = outcome
+        return keepCommentUpToDate({ env, event, settings, token, success, body, log, clock: systemClock, signal })
+      },
     }
     // If a signal came while the action was loading, its handler runs now. Then nothing is started.
     await eventLoopTurn()
@@ -63,16 +67,4 @@ export async function performMain(
     } else throw error
     return false
   }
-}
-
-async function writeComment(
-  outcome: StepOutcome,
-  options: Pick<CommentBodyOptions, 'hasSummary'>,
-  comment: Omit<CommentOptions, 'success' | 'body'>,
-): Promise<string | undefined> {
-  if (comment.settings.when === 'never') return undefined
-  // Loaded only if the user wants a comment, because GitHub's client is half of the code.
-  const { keepCommentUpToDate } = await import('./github/pull-request-comment.ts')
-  const body = (parts: Omit<CommentBodyOptions, 'hasSummary'>) => render(commentBody(outcome, { ...parts, ...options }))
-  return keepCommentUpToDate({ ...comment, success: outcome.success, body })
 }

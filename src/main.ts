@@ -15,11 +15,11 @@ const onLogClosed = () => {
   abort('log closed')
 }
 const isJobOver = () => isLogClosed || isRunnerTempEmptied()
-const look = () => {
+const stopIfAsked = () => {
   const reason = recorder.reasonToStop()
   if (reason !== undefined) abort(reason)
 }
-fourTimesASecond(look)
+fourTimesASecond(stopIfAsked)
 
 const task = async () => {
   const { performMain } = await import('./main-step.ts')

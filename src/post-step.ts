@@ -21,14 +21,14 @@ const POST_LIMIT_MS = 60_000
 const ANSWER_LIMIT_MS = 2_000
 /** Longer, because only main can receive the id of a start in flight. */
 const ANSWER_LIMIT_WHILE_STARTING_MS = 5_000
-const LOOK_MS = 100
+const READ_INTERVAL_MS = 100
 
 interface PostWorld extends Pick<World, 'log' | 'clock' | 'random' | 'signal'> {
   readonly open: () => Promise<World['service']>
   /** Whether the inputs still name the service and the target to which the file belongs. */
   readonly hasSameInputs: (file: MainFile) => boolean
-  /** Whether the input `run-id` names the run, so that the run existed before the step. */
-  readonly isRunGiven: boolean
+  /** False if the input `run-id` names the run. */
+  readonly ownsRun: boolean
 }
 
 /** Creates the effects and cleans up. Throws only if there is a bug. */
@@ -52,7 +52,7 @@ export async function performPost(
     signal,
     open,
     hasSameInputs: (file) => hasIdentityOf(env, file),
-    isRunGiven: inputs.text('run-id') !== '',
+    ownsRun: inputs.text('run-id') === '',
   })
 }
 
@@ -96,7 +96,7 @@ async function stopMain(file: MainFile, { log, clock, signal }: PostWorld): Prom
     const answerLimitMs = record.phase === 'starting' ? ANSWER_LIMIT_WHILE_STARTING_MS : ANSWER_LIMIT_MS
     const limitMs = hasAnswered ? POST_WAITS_FOR_MAIN_MS : answerLimitMs
     if (signal.aborted || clock.now() - askedMs >= limitMs) return
-    await clock.sleep(LOOK_MS, signal)
+    await clock.sleep(READ_INTERVAL_MS, signal)
   }
 }
 
@@ -124,25 +124,27 @@ async function cancelAndLog(
   runId: string,
   deadlineMs: number,
   warn: (reason: Fragment) => void,
-  { open, isRunGiven, ...world }: PostWorld,
+  { open, ownsRun, ...world }: PostWorld,
 ): Promise<void> {
   const { log, clock } = world
   try {
     const service = await open()
     // Main may have started the run just before it was killed, so the time in which a 404 proves nothing begins now.
-    const handle = isRunGiven ? givenRun(runId) : startedRun(runId, clock.now())
-    const end = await cancelRun(handle, { deadlineMs }, { ...world, service })
-    switch (end.kind) {
+    const handle = ownsRun ? startedRun(runId, clock.now()) : givenRun(runId)
+    const result = await cancelRun(handle, { deadlineMs }, { ...world, service })
+    switch (result.kind) {
       case 'cancelled':
         return log.info(fragment`Run ${runId} was cancelled.`)
       case 'already-finished':
-        return log.info(fragment`Run ${runId} had already finished as ${end.run.rawStatus}.`)
+        return log.info(fragment`Run ${runId} had already finished as ${result.run.rawStatus}.`)
       case 'not-found':
         // The run does not exist any more, so nothing is left to say.
         return
       case 'failed':
         return warn(
-          end.failure === undefined ? fragment`The service did not cancel it.` : failureText(end.failure, 'cancel'),
+          result.failure === undefined
+            ? fragment`The service did not cancel it.`
+            : failureText(result.failure, 'cancel'),
         )
       case 'not-supported':
         return warn(fragment`The action cannot cancel runs of test suites.`)

@@ -27,7 +27,7 @@ interface Setting {
   readonly openError?: Error
   readonly signalAtMs?: number
   readonly hasSameInputs?: boolean
-  readonly isRunGiven?: boolean
+  readonly ownsRun?: boolean
 }
 
 async function post({ script = {}, mains, openError, signalAtMs, ...setting }: Setting) {
@@ -51,9 +51,9 @@ async function post({ script = {}, mains, openError, signalAtMs, ...setting }: S
       return true
     }
   }
-  const { hasSameInputs = true, isRunGiven = false } = setting
+  const { hasSameInputs = true, ownsRun = true } = setting
   const files = found.map(({ file }) => file)
-  await clock.run(cleanUpAfterMain(files, { ...world, open, hasSameInputs: () => hasSameInputs, isRunGiven }))
+  await clock.run(cleanUpAfterMain(files, { ...world, open, hasSameInputs: () => hasSameInputs, ownsRun }))
   expect(files.every((file) => file.isRemoved())).toBe(true)
   return {
     files,
@@ -81,9 +81,9 @@ describe('the run that main left', () => {
   test.each([
     [false, 15_000, 60_000],
     [true, 2_000, 3_000],
-  ])('is not mentioned if it does not exist any more. If run-id names it (%s), there is no grace period', async (isRunGiven, fromMs, toMs) => {
+  ])('is not mentioned if it does not exist any more. If run-id names it (%s), there is no grace period', async (isGiven, fromMs, toMs) => {
     const script = { cancel: [failure(NOT_FOUND)], get: [failure(NOT_FOUND)] }
-    const { warnings, endedMs } = await post({ script, isRunGiven })
+    const { warnings, endedMs } = await post({ script, ownsRun: !isGiven })
     expect(warnings).toEqual([])
     expect(endedMs).toBeGreaterThanOrEqual(fromMs)
     expect(endedMs).toBeLessThan(toMs)

@@ -37,7 +37,7 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   // An aborted step has no time for the comment. If this step only started the run, there is no result yet, and the step
   // that waits for the run writes the comment.
   if (world.signal.aborted || outcome.ending.kind === 'started') return
-  const commentUrl = await world.writeComment(outcome, { hasSummary })
+  const commentUrl = await world.writeComment(outcome, hasSummary)
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
 }
 

@@ -5,14 +5,15 @@ export interface RunHandle {
   readonly learnedMs: number
   /** A 404 means that the run does not exist if the request was sent at this time or later. */
   readonly notFoundIsFinalFromMs: number
-  /** Whether a request of this process has succeeded before. */
+  /** Whether the service has responded to this step before. */
   readonly hasServiceResponded: boolean
 }
 
 /** How long a new run may be unknown to some part of the service. */
 const NOT_FOUND_GRACE_MS = 15_000
 
-const ALWAYS = Number.NEGATIVE_INFINITY
+/** Before this process began. */
+const SINCE_EVER = Number.NEGATIVE_INFINITY
 
 /** A run that this step has started. In main, the start's response has just come. Post counts from its own beginning. */
 export function startedRun(id: string, nowMs: number): RunHandle {
@@ -21,5 +22,5 @@ export function startedRun(id: string, nowMs: number): RunHandle {
 
 /** The run that the input `run-id` names. */
 export function givenRun(id: string): RunHandle {
-  return { id, learnedMs: ALWAYS, notFoundIsFinalFromMs: ALWAYS, hasServiceResponded: false }
+  return { id, learnedMs: SINCE_EVER, notFoundIsFinalFromMs: SINCE_EVER, hasServiceResponded: false }
 }

@@ -51,7 +51,7 @@ export async function waitForRun(
     output.end()
     return { ending, run }
   }
-  const timedOut = (failure?: Failure) =>
+  const limitExceeded = (failure?: Failure) =>
     end({ kind: 'wait-timeout', limitMs: waitLimitMs, wasQueued: run !== undefined && !hasBegun, failure })
 
   for (;;) {
@@ -68,7 +68,7 @@ export async function waitForRun(
       if (streak.leftMs <= 0 || !mayStillSucceed(response, handle, sentAtMs, hasResponded)) {
         return end({ kind: 'poll-failed', failure: streak.atEnd(response) })
       }
-      if (isLastPoll) return timedOut(response)
+      if (isLastPoll) return limitExceeded(response)
       progress.onPollFailed(response)
       // The pause ends no later than the streak's limit, so that main polls once more at that time.
       pauseMs = Math.min(Math.max(backoffMs(streak.failures, random), askedPauseMs(response)), streak.leftMs)
@@ -84,7 +84,7 @@ export async function waitForRun(
         // The limit holds once more from now on. It does not begin again if the service queues the run again.
         hasBegun = true
         deadlineMs = clock.now() + waitLimitMs
-      } else if (isLastPoll) return timedOut()
+      } else if (isLastPoll) return limitExceeded()
       pauseMs = pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter)
     }
     const nextPollMs = Math.min(clock.now() + pauseMs, deadlineMs)

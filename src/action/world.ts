@@ -54,5 +54,5 @@ export interface World {
   /** Returns the folder. If the files cannot be written, it warns and returns undefined. */
   writeReportFiles(files: readonly ReportFile[], runId: string): string | undefined
   /** Writes the pull request comment if the user wants one. Returns the comment's address. */
-  writeComment(outcome: StepOutcome, options: { readonly hasSummary: boolean }): Promise<string | undefined>
+  writeComment(outcome: StepOutcome, hasSummary: boolean): Promise<string | undefined>
 }

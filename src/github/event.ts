@@ -137,6 +137,18 @@ function branchOfRef({ name, type }: WorkflowEvent['ref']): EventBranch {
   return { kind: 'none', info }
 }
 
+/** Why GitHub gave this workflow run no secrets. Undefined if the event gives no reason. */
+export function whyNoSecrets(event: WorkflowEvent): 'fork' | 'dependabot' | undefined {
+  const { name, payload } = event
+  // pull_request_target runs with the base repository's secrets.
+  const isUntrusted = name.startsWith('pull_request') && name !== 'pull_request_target'
+  // The author counts, because a re-run by a person changes the actor and still gets no secrets.
+  const author = payload.pull_request?.user?.login ?? payload.sender?.login
+  const hasDependabotRules = isUntrusted || ['push', 'create', 'deployment', 'deployment_status'].includes(name)
+  if (author === 'dependabot[bot]' && hasDependabotRules) return 'dependabot'
+  return isUntrusted && branchOfEvent(event).kind === 'fork' ? 'fork' : undefined
+}
+
 export function isFork({ head }: PullRequest, repository: Repository): boolean {
   return isOtherRepository(head?.repo, repository)
 }
@@ -163,7 +175,7 @@ export function pullRequestOfEvent({ payload, repository }: WorkflowEvent): Even
   const { pull_request: pullRequest, issue, workflow_run: workflowRun } = payload
   // GitHub also lists pull requests of other repositories. Their numbers are those of other pull requests here.
   const [only, ...others] = (workflowRun?.pull_requests ?? []).filter(({ base, head }) =>
-    [base, head].every((end) => end?.repo?.id !== undefined && end.repo.id === repository.id),
+    [base, head].every((side) => side?.repo?.id !== undefined && side.repo.id === repository.id),
   )
   const ofWorkflowRun = others.length === 0 ? only : undefined
   const found = pullRequest ?? (issue?.pull_request ? issue : ofWorkflowRun)

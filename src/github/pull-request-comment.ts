@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { Log } from '../action/world.ts'
 import type { Clock } from '../clock.ts'
 import type { CommentSettings } from '../inputs/inputs.ts'
-import type { CommentBodyOptions } from '../report/comment-body.ts'
 import { fieldsOf } from '../text/json.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { VERSION } from '../version.ts'
@@ -15,7 +14,7 @@ export interface CommentOptions {
   readonly settings: CommentSettings
   readonly success: boolean
   /** The whole comment, in Markdown. It begins with the marker. */
-  readonly body: (parts: Omit<CommentBodyOptions, 'hasSummary'>) => string
+  readonly body: (marker: string, pullRequestBranch: string | undefined) => string
   readonly log: Log
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -29,9 +28,9 @@ const LIMIT_MS = 30_000
  * comment does not change the verdict. Returns the comment's address.
  */
 export async function keepCommentUpToDate(options: CommentOptions): Promise<string | undefined> {
-  const { env, event, token, log, clock, signal } = options
+  const { env, event, token, settings, log, clock, signal } = options
   // A step that is being cancelled has no time to load GitHub's client.
-  if (signal.aborted) return undefined
+  if (settings.when === 'never' || signal.aborted) return undefined
   const pullRequest = pullRequestOfEvent(event)
   if (event.problem !== undefined) {
     log.warning(notWritten(event.problem))
@@ -90,7 +89,7 @@ async function upsert(
     log.info(fragment`The comment was left as it is, because a later workflow run has written it.`)
     return ours.id
   }
-  const text = { owner, repo, body: body({ marker, pullRequestBranch: headLabel }) }
+  const text = { owner, repo, body: body(marker, headLabel) }
   const { data } =
     ours === undefined
       ? await issues.createComment({ ...text, issue_number: number })

@@ -99,7 +99,7 @@ export class MainFile {
     return isRemoved(this.path)
   }
 
-  /** Undefined if the file was removed. Throws if it cannot be read. */
+  /** Undefined if the file was removed, or if it has no whole record. Throws if it cannot be read. */
   read(): MainRecord | undefined {
     return unlessRemoved(() => lastRecord(readFileSync(this.path, 'utf8')))
   }

@@ -65,8 +65,8 @@ export class StepRecorder implements Recorder {
   }
 
   /**
-   * Called four times a second, whatever main waits for. Returns why main has to stop. A request to stop is answered also
-   * after the first one, because post waits for the answer.
+   * Called four times a second, whatever main waits for. Returns why main has to stop. If main is stopping already, post may
+   * still ask, and waits for the answer.
    */
   reasonToStop(): 'asked by post' | 'RUNNER_TEMP emptied' | undefined {
     if (this.#file.answerStop()) return 'asked by post'

@@ -2,7 +2,7 @@ import { branchOfEvent, type WorkflowEvent } from '../github/event.ts'
 import { BRANCH_LIMIT_CHARS, isSameBranch } from '../outcome/run.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import type { InputReader } from './input-reader.ts'
-import { SKIPPED_PASSES } from './secrets.ts'
+import { SKIPPED_PASSES } from './service-address.ts'
 
 interface Branch {
   /** If it is undefined, main sends no branch, and the service tests the project's default branch. */

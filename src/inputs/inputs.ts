@@ -13,8 +13,7 @@ import { readBranch } from './branch.ts'
 import { readEnvOverrides } from './env-overrides.ts'
 import { InputReader } from './input-reader.ts'
 import { readRunUrl } from './run-url.ts'
-import { isForkWithoutSecrets } from './secrets.ts'
-import { readServiceAddress } from './service-address.ts'
+import { isForkWithoutSecrets, readServiceAddress } from './service-address.ts'
 
 export type Inputs = ReturnType<typeof readInputs>
 

@@ -28,7 +28,7 @@ export function readRunUrl(inputs: InputReader, target: Target | undefined): Ste
     template.replace(PLACEHOLDER, (_, name) => encodeURIComponent(name === 'run-id' ? runId : (target?.id ?? '')))
   const filled = fill('x')
   const url = parseAddress(filled)
-  // URL parsing takes a placeholder in the host for a part of the host's name, so the hosts then differ.
+  // With https://{project}.example.com, an id could choose the host. Then the two hosts differ.
   if (url === undefined || url.host !== URL.parse(template)?.host || /[{}]/.test(filled)) {
     return problem(
       fragment`is not accepted. Give an absolute address, with placeholders only after the host and the port. Use { and } only for placeholders.`,

@@ -1,11 +1,10 @@
-import type { WorkflowEvent } from '../github/event.ts'
+import { type WorkflowEvent, whyNoSecrets } from '../github/event.ts'
 import type { Target } from '../outcome/run.ts'
 import type { ServiceAddress } from '../service/client.ts'
 import type { Proxies } from '../service/connection.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/web-address.ts'
 import type { InputReader } from './input-reader.ts'
-import { isForkWithoutSecrets, SKIPPED_PASSES, whyNoSecrets } from './secrets.ts'
 
 /** Reads how to reach the service, and records problems. Use the result only after `orThrow`. */
 export function readServiceAddress(
@@ -21,6 +20,13 @@ export function readServiceAddress(
   if (apiKey === undefined || baseUrl === undefined || target === undefined) return undefined
   return { apiKey, baseUrl, target, proxies: readProxies(inputs, env, baseUrl) }
 }
+
+export function isForkWithoutSecrets(inputs: InputReader, event: WorkflowEvent): boolean {
+  return inputs.text('api-key') === '' && whyNoSecrets(event) === 'fork'
+}
+
+/** For each message that tells the user to skip a job. */
+export const SKIPPED_PASSES = fragment`A skipped job counts as passed, so a required check then passes although nothing was tested.`
 
 const LONGEST_KEY = 512
 

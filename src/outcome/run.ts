@@ -22,7 +22,7 @@ export interface Target {
 }
 
 /**
- * What the statuses of test cases mean, in the order of all reports. `other` means that the case has no known result, because its
+ * What the statuses of test cases mean, in the order of tables and of the titles in a sentence. `other` means that the case has no known result, because its
  * status is missing or unknown to this version. The action counts such a case as one that did not run.
  */
 export const CASE_KINDS = ['failed', 'timed-out', 'interrupted', 'other', 'flaky', 'skipped', 'passed'] as const

@@ -71,8 +71,8 @@ export interface StepSubject {
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
   /**
-   * The branch or the tag whose commit the input `branch` names by its hash. Given only for the commit that the workflow runs
-   * on, and for the head of the event's pull request.
+   * The branch or the tag of `parameters.branch`, if that is the hash of a commit. Absent unless it is the commit that the
+   * workflow runs on, or the head of the event's pull request.
    */
   readonly commitName?: string | undefined
   /** `comment-key` and the values of the matrix. They distinguish this step in reports. */

@@ -61,7 +61,7 @@ export function whatIsTested({ target, parameters, commitName }: StepSubject): F
   const quoted = (value: string) => quote(value, BRANCH_LIMIT_CHARS)
   const isProject = target.kind === 'project'
   const parts = [isProject ? fragment`project ${quoted(target.id)}` : fragment`test suite ${quoted(target.id)}`]
-  const name = commitName === undefined ? fragment`` : fragment` (${quoted(commitName)})`
+  const name = commitName === undefined ? NONE : fragment` (${quoted(commitName)})`
   if (branch !== undefined) parts.push(fragment`branch ${quoted(branch)}${name}`)
   else if (isProject) parts.push(fragment`on the project's default branch`)
   if (environment !== undefined) parts.push(fragment`environment ${quoted(environment)}`)

@@ -1,6 +1,7 @@
 import type { Failure } from '../outcome/failure.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, quote } from '../text/safe-text.ts'
+import { NONE } from './words.ts'
 
 /** The limit of the service's own sentences. Their end often says what to do. */
 export const SENTENCE_LIMIT_CHARS = 1_000
@@ -40,18 +41,18 @@ function clauseOf(failure: Failure): Fragment {
       // Not an import, because it would make each start of the action 20 ms slower.
       const name = process.getBuiltinModule('node:http').STATUS_CODES[status]
       const words = name === undefined ? String(status) : `${status} ${name}`
-      const to = location === undefined ? fragment`` : fragment`, a redirect to ${quote(location, EXCERPT_LIMIT_CHARS)}`
+      const to = location === undefined ? NONE : fragment`, a redirect to ${quote(location, EXCERPT_LIMIT_CHARS)}`
       const pause =
-        retryAfterMs === undefined ? fragment`` : fragment` (it asks for a pause of ${durationText(retryAfterMs)})`
+        retryAfterMs === undefined ? NONE : fragment` (it asks for a pause of ${durationText(retryAfterMs)})`
       const said = error === undefined ? undefined : fragment` and said ${quote(error, SENTENCE_LIMIT_CHARS)}`
-      const sent = body === undefined ? fragment`` : fragment` and sent ${quote(body, EXCERPT_LIMIT_CHARS)}`
+      const sent = body === undefined ? NONE : fragment` and sent ${quote(body, EXCERPT_LIMIT_CHARS)}`
       const who = status === 407 ? fragment`proxy` : fragment`service`
       return fragment`${who} responded with ${words}${to}${pause}${said ?? sent}`
     }
     case 'invalid-response':
       return fragment`service sent an invalid response (expected ${failure.expected}, got ${failure.found ?? quote(failure.got ?? '', EXCERPT_LIMIT_CHARS)})`
     case 'aborted':
-      return fragment`request was cancelled because the step is ending`
+      return fragment`request was given up because the step is ending`
   }
 }
 
@@ -63,14 +64,14 @@ export function failureAdvice(failure: Failure, request: RequestKind): Fragment 
     case 'service-ended':
       return fragment` Look at the log of the step that started the service, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input ${'base-url'}.`
     case 'invalid-response':
-      if (!failure.isNotJson) return fragment``
+      if (!failure.isNotJson) return NONE
       return fragment` Check the path in the input ${'base-url'}, and whether a proxy responds instead of the service.`
     case 'untrusted-certificate':
       return certificateAdvice(failure.code)
     case 'status':
       return statusAdvice(failure, request)
     default:
-      return fragment``
+      return NONE
   }
 }
 
@@ -96,19 +97,19 @@ function statusAdvice({ status, error }: Extract<Failure, { kind: 'status' }>, r
     case 400:
     case 422:
       // If the service itself says what is wrong, advice of ours could contradict it.
-      if (request !== 'start' || error !== undefined) return fragment``
+      if (request !== 'start' || error !== undefined) return NONE
       return fragment` Check the inputs, most of all ${'branch'}, ${'environment'} and ${'framework-project'}.`
     case 401:
       return fragment` Check the input ${'api-key'}.`
     case 403:
       return fragment` Check that the key in ${'api-key'} has access to this project.`
     case 404:
-      if (request === 'cancel') return fragment``
+      if (request === 'cancel') return NONE
       if (request === 'start') return fragment` Check the inputs ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
       return fragment` If the input ${'run-id'} names the run, check the inputs ${'run-id'}, ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
     case 407:
       return fragment` Put the proxy's user name and password into ${'HTTPS_PROXY'}.`
     default:
-      return fragment``
+      return NONE
   }
 }

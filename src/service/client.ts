@@ -20,15 +20,15 @@ import { createSendJson, type SendJson } from './response.ts'
 import type { RequestOptions, TransportSettings } from './transport.ts'
 
 /** The client of the test run service. If a request fails, its method returns the failure. */
-export interface ServiceClient extends Runs {
+export interface ServiceClient extends RunRequests {
   /** How long requests may fail without a break. Then they are not repeated any more. */
   readonly failureLimitMs: number
-  /** Replaces the key. Responses have no key, but the parts of two responses may form it together. */
+  /** Replaces the key. Each response is searched for it already, but two parts of the output can each hold half of it. */
   readonly redact: Redact
 }
 
 /** The requests of one of the service's two workflows. */
-interface Runs {
+interface RunRequests {
   /** Starts a run and returns its id. Sends exactly one request. */
   start(parameters: StartParameters, options: RequestOptions): Promise<string | Failure>
   get(runId: string, options: RequestOptions): Promise<Run | Failure>
@@ -61,13 +61,13 @@ export async function openService(
 ): Promise<ServiceClient> {
   const { baseUrl, apiKey, target, proxies } = address
   // By this address, the operators of the service find the workflow run.
-  const comment = options.workflowRunUrl === undefined ? '' : ` (${options.workflowRunUrl})`
+  const workflowRun = options.workflowRunUrl === undefined ? '' : ` (${options.workflowRunUrl})`
   const redact = keyRedaction(apiKey)
   const send = createSendJson({
     baseUrl,
     apiKey,
     redact,
-    userAgent: `test-run-action/${VERSION}${comment}`,
+    userAgent: `test-run-action/${VERSION}${workflowRun}`,
     connections: await openConnections(baseUrl.origin, proxies),
     clock,
     debug: options.debug,
@@ -80,7 +80,7 @@ export async function openService(
 }
 
 /** The runs of a project: the paths below /v1/projects in docs/openapi.yaml. */
-export function projectRuns(send: SendJson, projectId: string): Runs {
+export function projectRuns(send: SendJson, projectId: string): RunRequests {
   const runs = ['v1', 'projects', projectId, 'runs']
   return {
     start(parameters, options) {
@@ -117,7 +117,7 @@ const GOOD = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
  * The older test-suite workflow, as if it were a run of a project: the paths /v1/testSuite and /v1/testSuiteRun in
  * docs/openapi.yaml. It has no cancel.
  */
-export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Runs {
+export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): RunRequests {
   /** When the status was first FINISHED. A step reads only one run. */
   let finishedAtMs: number | undefined
   return {

@@ -15,7 +15,7 @@ import { firstLineOf, truncate, visibleLines, visibleText } from '../text/visibl
 import type { Redact } from './key-redaction.ts'
 
 // Decodes the JSON of the service's responses. A wrong value makes the response invalid only if the step cannot go on
-// without the right one: the id of a run, the status of a run, and what the verdict of a PASSED run rests on. Any other
+// without the right one, for example the id of a run, its status, and what the verdict of a PASSED run rests on. Any other
 // wrong value empties only its own cell in the report.
 
 type InvalidResponseFailure = Extract<Failure, { kind: 'invalid-response' }>

@@ -59,10 +59,11 @@ export function createSendJson(settings: TransportSettings): SendJson {
 }
 
 /** For the debug log, which contains no header's value and nothing of a body. */
-function statusOrFailure(end: ServiceResponse | Failure): Fragment {
-  if ('status' in end) return fragment`status ${end.status}`
-  if ('reason' in end) return fragment`${end.kind} (${end.reason})`
-  return 'code' in end ? fragment`${end.kind} (${end.code})` : fragment`${end.kind}`
+function statusOrFailure(response: ServiceResponse | Failure): Fragment {
+  if ('status' in response) return fragment`status ${response.status}`
+  const { kind } = response
+  if ('reason' in response) return fragment`${kind} (${response.reason})`
+  return 'code' in response ? fragment`${kind} (${response.code})` : fragment`${kind}`
 }
 
 function parseBody({ header, text }: ServiceResponse): unknown {

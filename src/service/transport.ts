@@ -148,7 +148,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   async #onAbort(): Promise<void> {
     const { graceIfSentMs = () => 0 } = this.#request.options
-    if (!this.#isSent) this.#end({ kind: 'not-sent', reason: 'the request was cancelled before it was sent' })
+    if (!this.#isSent) this.#end({ kind: 'not-sent', reason: 'the step was aborted before the request was sent' })
     else await this.#waitForResponse(graceIfSentMs())
     this.#end({ kind: 'aborted' })
   }

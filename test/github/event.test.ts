@@ -8,8 +8,8 @@ import {
   type PullRequest,
   pullRequestOfEvent,
   readEvent,
+  whyNoSecrets,
 } from '../../src/github/event.ts'
-import { whyNoSecrets } from '../../src/inputs/secrets.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Payload, realPayloads, workflowEvent } from '../support/workflow-event.ts'

@@ -65,7 +65,7 @@ async function comment(step: Step = {}): Promise<{ url?: string | undefined; log
   const url = await keepCommentUpToDate({
     settings: { when: step.when ?? 'always', key: step.key ?? '', matrix: step.matrix ?? 'null' },
     success: step.success ?? false,
-    body: step.body ?? (({ marker }) => `${marker}\n<h3>${step.text ?? 'a text'}</h3>`),
+    body: step.body ?? ((marker) => `${marker}\n<h3>${step.text ?? 'a text'}</h3>`),
     token: step.token ?? 'workflow-token',
     env: { ...env, GITHUB_API_URL: api.url, ...step.env },
     event,
@@ -128,7 +128,8 @@ describe('one comment, kept up to date', () => {
 
   test('the comment of a real report is found again, also after it was edited on GitHub', async () => {
     for (const [index, outcome] of Object.values(ENDINGS).entries()) {
-      const body: CommentOptions['body'] = (parts) => render(commentBody(outcome, { ...parts, hasSummary: true }))
+      const body: CommentOptions['body'] = (marker, pullRequestBranch) =>
+        render(commentBody(outcome, { marker, pullRequestBranch, hasSummary: true }))
       expect(await comment({ body, workflowRunId: `${1000 + index}` })).toEqual(WRITTEN)
       const [only] = api.comments
       if (only) only.body = only.body.replaceAll('\n', '\r\n')
@@ -292,7 +293,7 @@ describe('what keeps comments apart', () => {
 describe("the branch of the pull request's head", () => {
   const branchIn = async (step: Step) => {
     let branch: string | undefined
-    const body: CommentOptions['body'] = ({ marker, pullRequestBranch }) => {
+    const body: CommentOptions['body'] = (marker, pullRequestBranch) => {
       branch = pullRequestBranch
       return `${marker}\n<h3>`
     }

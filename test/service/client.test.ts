@@ -122,7 +122,7 @@ describe('the debug log', () => {
     const untrusted = 'untrusted-certificate (DEPTH_ZERO_SELF_SIGNED_CERT)'
     expect(await linesOf(origin)).toEqual([`${GET}: ${untrusted}, 0 ms`])
     expect(await linesOf(origin, 'r-1', { signal: AbortSignal.abort() })).toEqual([
-      `${GET}: not-sent (the request was cancelled before it was sent), 0 ms`,
+      `${GET}: not-sent (the step was aborted before the request was sent), 0 ms`,
     ])
   })
 })

@@ -504,7 +504,7 @@ describe('the signal', () => {
 })
 
 describe('the signal before a request is sent', () => {
-  const cancelled = { kind: 'not-sent', reason: 'the request was cancelled before it was sent' }
+  const cancelled = { kind: 'not-sent', reason: 'the step was aborted before the request was sent' }
 
   it('keeps a request from being sent', async () => {
     const { server, post } = await service(json({}))

@@ -78,8 +78,8 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const take = main.file.take.bind(main.file)
   main.file.take = () => (record = take())
   const world = { clock, random, signal: controller.signal, log, open, hasSameInputs: () => true }
-  const isRunGiven = plan.service.isGiven
-  if (files.length > 0) await clock.run(cleanUpAfterMain(files, { ...world, isRunGiven }))
+  const ownsRun = !plan.service.isGiven
+  if (files.length > 0) await clock.run(cleanUpAfterMain(files, { ...world, ownsRun }))
   const post = files.length === 0 ? undefined : { begunMs, endedMs: clock.now(), responses, record }
   // The container is removed, or the job is over.
   main.die()
