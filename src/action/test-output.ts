@@ -114,8 +114,11 @@ export class TestOutput {
     const bytes = Buffer.from(text)
     const leftBytes = SHOWN_LIMIT_BYTES - this.#shownBytes
     this.#shownBytes += bytes.byteLength
-    this.#write(bytes.byteLength <= leftBytes ? text : bytes.toString('utf8', 0, leftBytes))
-    if (bytes.byteLength <= leftBytes) return
+    const isTooMuch = bytes.byteLength > leftBytes
+    this.#write(isTooMuch ? bytes.toString('utf8', 0, leftBytes) : text)
+    if (!isTooMuch) return
+    // The last line is not shown, because it may end in the middle of the key.
+    this.#line = ''
     const allBytes = Math.max(this.#availableBytes, this.#readBytes)
     this.#endWith(fragment`there is more output. The log shows the first 16 MiB of ${allBytes} bytes in all.`)
   }
@@ -127,8 +130,10 @@ export class TestOutput {
 
   /** Writes whole lines. The last part waits until its line has ended. */
   #write(text: string): void {
+    // Two parts may each have a half of the key. So the key is looked for before a line is cut.
+    const joined = this.#world.service.redact(this.#line + text)
     // A CR at the end may be the first half of a line end.
-    const lines = (this.#line + text).split(/\r\n|\n|\r(?!$)/)
+    const lines = joined.split(/\r\n|\n|\r(?!$)/)
     // A character has up to two UTF-16 units.
     this.#line = (lines.pop() ?? '').slice(0, 2 * (LINE_LIMIT_CHARS + 1))
     if (lines.length > 0)

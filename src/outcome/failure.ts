@@ -23,8 +23,6 @@ export type Failure =
       readonly error?: Untrusted | undefined
       /** The beginning of the body, if the body has no such sentence. Perhaps a proxy wrote it. */
       readonly body?: Untrusted | undefined
-      /** The scheme and the host of a redirect's target. */
-      readonly location?: Untrusted | undefined
       readonly retryAfterMs?: number | undefined
     }
   /** A 2xx response that is not what the interface promises. */

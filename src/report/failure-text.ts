@@ -37,17 +37,16 @@ function clauseOf(failure: Failure): Fragment {
     case 'no-response':
       return fragment`service did not respond (${failure.reason})`
     case 'status': {
-      const { status, error, body, location, retryAfterMs } = failure
+      const { status, error, body, retryAfterMs } = failure
       // Not an import, because it would make each start of the action 20 ms slower.
       const name = process.getBuiltinModule('node:http').STATUS_CODES[status]
       const words = name === undefined ? String(status) : `${status} ${name}`
-      const to = location === undefined ? NONE : fragment`, a redirect to ${quote(location, EXCERPT_LIMIT_CHARS)}`
       const pause =
         retryAfterMs === undefined ? NONE : fragment` (it asks for a pause of ${durationText(retryAfterMs)})`
       const said = error === undefined ? undefined : fragment` and said ${quote(error, SENTENCE_LIMIT_CHARS)}`
       const sent = body === undefined ? NONE : fragment` and sent ${quote(body, EXCERPT_LIMIT_CHARS)}`
       const who = status === 407 ? fragment`proxy` : fragment`service`
-      return fragment`${who} responded with ${words}${to}${pause}${said ?? sent}`
+      return fragment`${who} responded with ${words}${pause}${said ?? sent}`
     }
     case 'invalid-response':
       return fragment`service sent an invalid response (expected ${failure.expected}, got ${failure.found ?? quote(failure.got ?? '', EXCERPT_LIMIT_CHARS)})`

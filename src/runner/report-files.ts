@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import type { Log, ReportFile } from '../action/world.ts'
 import { isInside } from '../text/path.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -22,11 +22,14 @@ export function writeReportFiles(
   log: Log,
 ): string | undefined {
   try {
-    mkdirSync(folder, { recursive: true })
-    const realFolder = realpathSync(folder)
+    // Checked before the folder is created, because a link in its path may lead out.
+    let existing = folder
+    while (!existsSync(existing)) existing = dirname(existing)
+    const realFolder = join(realpathSync(existing), relative(existing, folder))
     const allowed = [env.GITHUB_WORKSPACE || '.', env.RUNNER_TEMP || '.'].filter(existsSync)
     if (!allowed.some((root) => isInside(realFolder, realpathSync(root))))
       throw new Error("a link leads out of the workspace and the runner's temporary folder")
+    mkdirSync(realFolder, { recursive: true })
     for (const { name, text } of files) replaceFile(join(realFolder, name), text())
     return folder
   } catch (cause) {

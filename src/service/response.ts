@@ -2,7 +2,6 @@ import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, isFailure } from '../outcome/failure.ts'
 import { fieldsOf, parseJson } from '../text/json.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
-import { untrusted } from '../text/untrusted.ts'
 import { InvalidResponse, shortened } from './decode.ts'
 import type { Redact } from './key-redaction.ts'
 import {
@@ -80,20 +79,16 @@ function parseBody({ header, text }: ServiceResponse): unknown {
   }
 }
 
-function failureOfStatus(response: ServiceResponse, { baseUrl, clock }: TransportSettings): Failure {
+function failureOfStatus(response: ServiceResponse, { clock }: TransportSettings): Failure {
   const { status, header, text } = response
   const { error } = fieldsOf(parseJson(text))
   const sentence = typeof error === 'string' && error.trim() !== '' ? shortened(error) : undefined
   const start = text.trimStart()
-  const redirect = status < 400 ? header('location') : undefined
-  // Only the origin is kept, because the rest of the address may be long or secret.
-  const location = redirect === undefined ? undefined : URL.parse(redirect, baseUrl.href)?.origin
   return {
     kind: 'status',
     status,
     error: sentence,
     body: sentence === undefined && start !== '' ? shortened(start) : undefined,
-    location: location === undefined ? undefined : untrusted(location),
     retryAfterMs: parseRetryAfter(header('retry-after'), clock),
   }
 }

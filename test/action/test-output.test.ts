@@ -139,6 +139,17 @@ describe('the output of a run', () => {
       const { output: shown } = await watch({ output, outputBytes: 2, redact })
       expect(shown).toBe('key ***.')
     }
+    // The key is at the place at which a long line is cut, and at the place at which the log ends.
+    const parts = [`${'x'.repeat(9_986)}sk-live-`, '0123456789, and more\n']
+    const output = (from: number) => response({ text: parts[from] ?? '', next: from + 1 })
+    const { output: cut } = await watch({ output, outputBytes: 2, redact })
+    expect(cut).toBe(`${'x'.repeat(9_986)}***, and more`)
+    const whole = `${'x'.repeat(1_023)}\n`.repeat(16 * 1_024 - 1)
+    const { output: limited } = await watch({
+      textAt: () => `${whole}${'x'.repeat(1_010)}sk-live-0123456789\n`,
+      redact,
+    })
+    expect(limited).toBe(whole.trimEnd())
   })
 })
 
