@@ -76,6 +76,11 @@ describe('the workflow Release', () => {
   test('attests every file that runs, and the page verifies the same files', () => {
     const attest = jobs.publish.steps.find(({ name }) => name === 'Attest where the files were built')
     const subjects = attest?.with?.['subject-path']?.trim().split('\n') ?? []
+    // A branch with the name of the tag would come before the tag.
+    expect(read(PAGE).match(/^ *git (clone|checkout) .*$/gm)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/git checkout --detach refs\/tags\/v1\.2\.3/)]),
+    )
+    expect(read(PAGE)).not.toMatch(/git clone --branch/)
     const [, list = ''] = /^ *for file in (.*); do$/m.exec(read(PAGE)) ?? []
     const verified = execFileSync('bash', ['-c', `printf '%s\\n' ${list}`], { cwd: ROOT, encoding: 'utf8' })
     const files = verified.trim().split('\n')
@@ -118,6 +123,12 @@ describe('the rulesets', () => {
     })
     for (const tag of ['refs/tags/v1.2.3', 'refs/tags/v10.0.12']) {
       expect(forbidden(tag)).toEqual({ creation: ['DeployKey'], update: [], deletion: [] })
+    }
+  })
+
+  test('let nobody push a branch that has the name of a version, because a workflow could take it for the tag', () => {
+    for (const branch of ['refs/heads/v1', 'refs/heads/v1.2.3']) {
+      expect(forbidden(branch)).toEqual({ creation: [], update: [] })
     }
   })
 
