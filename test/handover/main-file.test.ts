@@ -187,6 +187,26 @@ describe('post', () => {
     expect(paths.toSorted()).toEqual([file.path, sibling.path].toSorted())
   })
 
+  it.each([
+    'GITHUB_REPOSITORY',
+    'GITHUB_RUN_ID',
+    'GITHUB_RUN_ATTEMPT',
+    'GITHUB_JOB',
+    'INPUT_CHECK-RUN-ID',
+    'RUNNER_NAME',
+    'RUNNER_TEMP',
+    'INPUT_BASE-URL',
+    'INPUT_PROJECT',
+    'INPUT_TEST-SUITE',
+  ])('takes no file of a step with another %s, if the state is lost', (name) => {
+    const { env, temp } = job()
+    // A folder with the same files, but with another name.
+    const folder = join(temp, '../link')
+    symlinkSync(temp, folder)
+    const other = { ...env, [name]: name === 'RUNNER_TEMP' ? folder : 'another' }
+    expect(findMainFiles(other)).toEqual([])
+  })
+
   it('finds the file also if a later step has changed the inputs, and knows that they have changed', () => {
     const { env, file, state } = job({ inputs: { INPUT_PROJECT: 'shop' } })
     expect(hasIdentityOf(env, file)).toBe(true)

@@ -114,6 +114,17 @@ describe('the comment', () => {
     expect(page.elements.filter(({ tagName }) => ['a', 'table'].includes(tagName))).toEqual([])
   })
 
+  it('never shows the message of a run, because nobody masks a comment', () => {
+    const run = aRun({ status: 'FAILED', message: 'token s3cret' })
+    const ended = {
+      ending: { kind: 'aborted', cause: 'SIGINT' },
+      cancellation: { kind: 'already-finished', run },
+    } as const
+    for (const outcome of [anOutcome({ run }), anOutcome(ended)]) {
+      expect(pageOf(outcome).text).not.toContain('s3cret')
+    }
+  })
+
   it('has at most 65,536 characters and bytes', () => {
     for (const worst of ['<', '"&', '.a', '☃', '😀', '##[']) {
       const huge = worst.repeat(100_000)
