@@ -98,6 +98,11 @@ describe('an error in the output of a framework that did not start', () => {
       '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: Build failed with 1 error:\nvitest.config.ts:2:36: ERROR: Expected "}"\n    at failureErrorWithLog (x.js:1)\n',
       'Error: Build failed with 1 error: vitest.config.ts:2:36: ERROR: Expected "}"',
     ],
+    [
+      'an error of Rolldown, which has a blank line behind its first line',
+      '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: Build failed with 1 error:\n\n[PARSE_ERROR] Expected `,`\n   ╭─[ vitest.config.js:2:71 ]\n───╯\n\n    at f (x.js:1)\n',
+      'Error: Build failed with 1 error: [PARSE_ERROR] Expected `,`\n   ╭─[ vitest.config.js:2:71 ]\n───╯',
+    ],
     ['other output', 'npm warn config\nTOKEN=secret\nmy Error: secret\n', undefined],
     ['no output', '', undefined],
   ])('is found for %s', (_what, output, error) => {

@@ -71,6 +71,16 @@ describe('the command', () => {
     expect(main.errors()).toMatch(/INTERRUPTED/)
   })
 
+  it('stops on SIGTERM also if npm has started it and gets the signal', async () => {
+    const env = { XDG_STATE_HOME: await temporaryFolder(), LOCAL_SERVICE_KEY: 'k' }
+    const command = ['npm', 'run', '--silent', 'service', '--', '--json', 'examples/web-shop'] as const
+    const npm = startProcess(command, { cwd: REPOSITORY, env })
+    const { url } = await npm.ready()
+    // Ends when no process has the output of npm any more.
+    await npm.end('SIGTERM')
+    await expect(clientOf(url, 'k', 'shop').get('none')).rejects.toThrow('fetch failed')
+  })
+
   it.each([
     ['arguments that it does not know', ['--prot', '1'], /^Unknown option '--prot'.*\n\nUsage:/s],
     ['a folder without tests', ['FOLDER'], /^Project ".*" uses neither Vitest nor Playwright Test\. .*\n$/],

@@ -28,7 +28,12 @@ describe('a run', () => {
 
   it.each([
     ['PASSED', 'exits with 0 and found no tests', { cases: [] }, undefined],
-    ['FAILED', 'exits with 1 and found no tests', { cases: [], exitCode: 1 }, 'vitest found no tests'],
+    [
+      'FAILED',
+      'exits with 1 and found no tests',
+      { cases: [], exitCode: 1 },
+      expect.stringMatching(/^vitest found no tests\. If you expect that, add --passWithNoTests /),
+    ],
     ['INTERRUPTED', 'exits with 0 without a report', { report: 'none' }, 'vitest exited with code 0 without a report'],
     [
       'FAILED',

@@ -28,8 +28,8 @@ export function findMissedThresholds(output: string): string | undefined {
 }
 
 function errorAt(output: string, index: number): string | undefined {
-  const text = output.slice(index)
-  const error = text.slice(0, END_OF_ERROR.exec(text)?.index).trim()
-  // Many readers show only the first line. esbuild's first line is "Build failed with 1 error:", without the reason.
-  return error.replace(/^(.*:)\n\s*/, '$1 ') || undefined
+  // Many readers show only the first line. The first line of esbuild and of Rolldown is "Build failed with 1 error:", without the
+  // reason. Rolldown has a blank line behind it.
+  const text = output.slice(index).replace(/^(.*:)\n\s*/, '$1 ')
+  return text.slice(0, END_OF_ERROR.exec(text)?.index).trim() || undefined
 }

@@ -43,6 +43,8 @@ export interface Framework {
   readonly packageName: string
   /** The oldest version whose tests the service can run, such as `1.45`. */
   readonly oldestVersion: string
+  /** Without this argument, the framework fails if it finds no tests. */
+  readonly noTestsArgument: string
   /** The files in a project's folder by which it is recognized. */
   readonly configFile: RegExp
   /** Runs tests. The service's own reporter writes the report file. Without further arguments, all tests run. */

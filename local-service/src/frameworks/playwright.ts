@@ -31,16 +31,19 @@ export const playwright: Framework = {
   name: 'playwright',
   packageName: '@playwright/test',
   oldestVersion: '1.45',
+  noTestsArgument: '--pass-with-no-tests',
   configFile: /^playwright(-ct)?\.config\.\w+$/,
   run({ argv, script }, { isInPlace, reportFile, outputFolder }) {
     const env = { [REPORT_FILE]: reportFile }
+    // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
+    const test = [...argv, 'test', '--forbid-only']
     if (isInPlace && knowsVariable(script)) {
       // Otherwise, the HTML reporter could open the report and wait for a person.
-      return { argv: [...argv, 'test'], env: { ...env, [FURTHER_REPORTER]: REPORTER, PLAYWRIGHT_HTML_OPEN: 'never' } }
+      return { argv: test, env: { ...env, [FURTHER_REPORTER]: REPORTER, PLAYWRIGHT_HTML_OPEN: 'never' } }
     }
     // Playwright empties its output folder, and by default all runs of a project share one folder.
     const options = [`--reporter=list,${REPORTER}`, `--output=${outputFolder}`]
-    return { argv: [...argv, 'test', ...options], env, replacesReporters: true }
+    return { argv: [...test, ...options], env, replacesReporters: true }
   },
   /** Playwright says it in each test that needs the missing browser. */
   findMissing({ testCases }) {

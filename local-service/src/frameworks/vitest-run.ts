@@ -41,9 +41,11 @@ async function run(api: typeof import('vitest/node')): Promise<void> {
   const vitest = await createVitest('test', { ...cliOptions, run: true, watch: false })
   // All versions from 3.0 on have this field, but version 5.1 does not declare it.
   const { reporters } = vitest as unknown as { readonly reporters: Reporter[] }
+  // In a job, Vitest adds this reporter. Its commands would only be noise in the log of the gate, which has annotations itself.
+  const useful = reporters.filter((one) => one.constructor.name !== 'GithubActionsReporter')
   const reporter = new EventReporter()
   reporter.onInit(vitest)
-  reporters.push(reporter)
+  reporters.splice(0, reporters.length, ...useful, reporter)
   try {
     await vitest.start(filter)
   } catch (error) {

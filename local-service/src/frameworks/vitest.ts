@@ -26,6 +26,7 @@ export const vitest: Framework = {
   name: 'vitest',
   packageName: 'vitest',
   oldestVersion: '3.0',
+  noTestsArgument: '--passWithNoTests',
   configFile: /^vitest\.(config|workspace)\.\w+$/,
   run({ argv, node }, { isInPlace, reportFile }) {
     const env = { [REPORT_FILE]: reportFile }

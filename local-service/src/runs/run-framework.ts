@@ -74,7 +74,11 @@ export async function lacksRoom(run: TestRun, source: Place, end: CommandEnd, re
 }
 
 /** Why the run as a whole did not pass. Undefined if the test cases say everything. */
-function describeReason({ name, findMissing }: Framework, end: CommandEnd, report?: Report): string | undefined {
+function describeReason(
+  { name, noTestsArgument, findMissing }: Framework,
+  end: CommandEnd,
+  report?: Report,
+): string | undefined {
   const what = `${name} ${describeEnd(end)}`
   const { output } = end
   if (end.kind !== 'exited') return what
@@ -90,7 +94,8 @@ function describeReason({ name, findMissing }: Framework, end: CommandEnd, repor
   if (!report.isComplete) return withError(`${what} before it had reported all tests`, findErrorBelowHeadline(output))
   if (report.testCases.length === 0) {
     const error = outsideTests ?? findErrorBelowHeadline(output)
-    return error === undefined ? `${name} found no tests` : `${name} could not run the tests: ${error}`
+    if (error !== undefined) return `${name} could not run the tests: ${error}`
+    return `${name} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
   }
   if (report.testCases.some(isBad))
     return outsideTests && `${name} reported an error outside the tests: ${outsideTests}`
