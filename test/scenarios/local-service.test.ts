@@ -347,10 +347,10 @@ describe.concurrent('the step fails with what the service wrote', () => {
     const hanging = `if (process.argv[1].includes('service/index')) for (;;);`
     const ahead = clockAhead(`process.argv[1].includes('main/index')`, 30_001)
     const step = jobs.service(jobs.folder(), { env: { NODE_OPTIONS: importing(hanging, ahead) } })
-    const { main, post } = await step.run()
+    const main = await step.startMain().result()
     expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(/within 30 s/)])
-    expect(post).toMatchObject({ conclusion: 'success', log: [] })
     if (ON_LINUX) await until(() => processesOf(step).length === 0)
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
   })
 })
 
