@@ -34,11 +34,6 @@ describe('the further arguments of a Playwright project', () => {
     const titles = ['[api] > pays @smoke', '[admin] > pays @smoke']
     expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles })
   })
-
-  it('can make a shard without a test, which passes without a test case', async () => {
-    const service = await startWith(files, CONFIG, '--shard=3/3', '--grep=@smoke')
-    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: [] })
-  })
 })
 
 describe('the further arguments of a Vitest project', () => {

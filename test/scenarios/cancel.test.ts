@@ -24,7 +24,7 @@ function cancelRequests({ service }: Scenario): string[] {
 }
 
 describe.concurrent('the workflow is cancelled', () => {
-  test.each([0, 30, 60, 120])('%i ms after main began', async (atMs) => {
+  test.each([0, 60])('%i ms after main began', async (atMs) => {
     await using one = await scenario({ script: HANGING })
     await one.step.run({ on: atMs, by: 'cancel' })
     expectNoRunLeft(one)

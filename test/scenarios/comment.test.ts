@@ -32,7 +32,7 @@ function onPullRequest(runId: string, options: ScenarioOptions): Promise<Scenari
   })
 }
 
-test('a failing run comments, and the next passing one updates the comment', async () => {
+test('a failing run comments, the next passing one updates the comment, and a job of a matrix has its own', async () => {
   await using failing = await onPullRequest('100', { script: { end: 'FAILED', cases: ONE_OF_TWO_FAILED } })
   const { main } = await failing.step.run()
   expect(main.conclusion).toBe('failure')
@@ -46,19 +46,12 @@ test('a failing run comments, and the next passing one updates the comment', asy
   expect((await passing.step.run()).main.conclusion).toBe('success')
   expect(api.comments).toHaveLength(1)
   expect(api.comments[0]?.body).toContain('✅')
-})
 
-test('the jobs of a matrix keep a comment each', async () => {
-  for (const project of ['unit', 'checkout']) {
-    await using job = await onPullRequest('100', {
-      script: { cases: ONE_PASSED },
-      matrix: { project },
-      inputs: { comment: 'always' },
-    })
-    await job.step.run()
-  }
+  const inputs = { comment: 'always' }
+  await using other = await onPullRequest('101', { script: { cases: ONE_PASSED }, matrix: { project: 'unit' }, inputs })
+  await other.step.run()
   expect(api.comments).toHaveLength(2)
-  expect(api.comments.map(({ body }) => /unit|checkout/.exec(body)?.[0])).toEqual(['unit', 'checkout'])
+  expect(api.comments[1]?.body).toContain('unit')
 })
 
 test('a step that is cancelled while it comments keeps its verdict', async () => {

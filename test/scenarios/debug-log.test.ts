@@ -55,23 +55,3 @@ test.concurrent('with debug logging, post shows the run that a killed main left'
   expect(log).toContain('##[debug]POST /v1/projects/web-shop/runs/cancel: status 200')
   expect(one.service.runs[0]?.cancelAccepted).toBe(true)
 })
-
-test.concurrent('without debug logging, there is no debug line, and post is silent', async () => {
-  await using one = await scenario()
-  const { main, post } = await one.step.run()
-  expect(main.log.join('\n')).not.toMatch(/debug|for post/)
-  expect(post.log).toEqual([])
-})
-
-test.concurrent('the log and the summary have the whole of the service’s own sentence', async () => {
-  const error = `The branch is unknown. ${'It needs a folder of its own. '.repeat(20)}Type: npm run add-branch -- "feature/x"`
-  const refused = { status: 422, body: { error } }
-  await using one = await scenario({ faults: [{ on: 'start', do: refused }] })
-  const { main } = await one.step.run()
-  expect(main.outputs).toMatchObject({ conclusion: 'error' })
-  expect(main.annotations[0]?.message).toBe(
-    `The run could not be started, because the service responded with 422 Unprocessable Entity and said “${error}”.`,
-  )
-  expect(main.summary).toContain(error)
-  expect(main.summary).not.toContain('Check the inputs')
-})

@@ -30,10 +30,8 @@ test.concurrent('401 while polling ends the wait at once and cancels the run', a
   expect(one.service.runs[0]?.cancelAccepted).toBe(true)
 })
 
-test.concurrent.each([
-  ['a reset', 'reset'],
-  ['500', { status: 500, body: { error: 'oops' } }],
-] as const)('a start that the service accepted, and whose response is %s, is not repeated', async (_, response) => {
+test.concurrent('a start that the service accepted, and whose response is 500, is not repeated', async () => {
+  const response = { status: 500, body: { error: 'oops' } }
   await using one = await scenario({ faults: [{ on: 'start', do: response, effect: true }] })
   const { main, post } = await one.step.run()
   expect(requestsOf(one.service)).toEqual(['POST /v1/projects/web-shop/runs'])

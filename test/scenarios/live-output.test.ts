@@ -64,13 +64,3 @@ test.concurrent('output that never comes costs only the output, and a cancel is 
   expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
   expect(requestsOf(one.service).filter((request) => request.includes('/output'))).toHaveLength(1)
 })
-
-test.concurrent('with show-output: false, no output is read', async () => {
-  await using one = await scenario({
-    script: { cases: ONE_PASSED, output: 'from the tests\n' },
-    inputs: { 'show-output': 'false' },
-  })
-  const { main } = await one.step.run()
-  expect(main.conclusion).toBe('success')
-  expect(requestsOf(one.service).filter((request) => request.includes('/output'))).toEqual([])
-})

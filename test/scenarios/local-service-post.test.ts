@@ -2,18 +2,21 @@ import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import {
+  clockAhead,
+  importing,
   type Jobs,
   ON_LINUX,
-  PASSING,
+  PASSING_SCRIPT,
   processesOf,
+  SCRIPTED,
+  scripted,
   serviceProcess,
   test,
-  VITEST,
 } from '../support/local-service-job.ts'
 import { until } from '../support/until.ts'
 
-/** Vitest cannot start, so post shows its output in the job summary too. */
-const BROKEN = { ...VITEST, 'vitest.config.ts': "throw new Error('rain')" }
+/** There is no report, so post shows the output in the job summary too. */
+const BROKEN = 'echo "Error: rain"; exit 1'
 
 /** Node options with which a function of Node fails in post. */
 function failingInPost(module: string, name: string, condition = 'true'): string {
@@ -25,7 +28,7 @@ function failingInPost(module: string, name: string, condition = 'true'): string
       module.${name} = (...args) => { if (${condition}) throw new Error('it rains'); return ${name}(...args) }
       syncBuiltinESMExports()
     }`
-  return `--import=data:text/javascript,${encodeURIComponent(code)}`
+  return importing(code)
 }
 
 function serviceFoldersOf(tempDir: string): string[] {
@@ -34,8 +37,7 @@ function serviceFoldersOf(tempDir: string): string[] {
 
 describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and the other steps happen', () => {
   async function post(jobs: Jobs, NODE_OPTIONS: string) {
-    const { folder } = await jobs.project(BROKEN)
-    const { step, post: ended } = await jobs.play(folder, { env: { NODE_OPTIONS } })
+    const { step, post: ended } = await jobs.play(jobs.scripted(BROKEN), { inputs: SCRIPTED, env: { NODE_OPTIONS } })
     await until(() => processesOf(step).length === 0)
     const shown = {
       warnings: ended.annotations.map(({ message }) => message),
@@ -101,10 +103,11 @@ PATH="\${PATH#*:}" exec git "$@"
 
 describe.skipIf(!ON_LINUX).concurrent('a service that hangs', () => {
   test('is killed with its commands, also with a command that belongs to no run', async ({ jobs }) => {
-    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    const { folder } = await jobs.repository(scripted(PASSING_SCRIPT))
     const commands = hangingGit(jobs)
-    const env = { PATH: `${commands}:${process.env.PATH}` }
-    const { step, outputs } = await jobs.start(folder, { env })
+    const clock = clockAhead(`process.argv[1]?.includes('local-service/dist/post')`, 20_001)
+    const env = { PATH: `${commands}:${process.env.PATH}`, NODE_OPTIONS: importing(clock) }
+    const { step, outputs } = await jobs.start(folder, { inputs: SCRIPTED, env })
     writeFileSync(join(commands, 'hang'), '')
     const gate = jobs.gate(step, outputs).startMain()
     await until(() => existsSync(join(commands, 'hangs')))

@@ -8,17 +8,16 @@ import {
   renameSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { ON_LINUX, processesOf, serviceFolder, test, VITEST } from '../support/local-service-job.ts'
+import { ON_LINUX, PASSING_SCRIPT, processesOf, SCRIPTED, serviceFolder, test } from '../support/local-service-job.ts'
 import { until } from '../support/until.ts'
 
 // Tests run as the user of the job. So they can replace the files through which main, the service and post know of each other.
 
-const FAILING = `import { test } from 'vitest'\ntest('fails', () => { throw new Error('rain') })`
+const FAILING = `${PASSING_SCRIPT.replace('passed', 'failed')}; exit 1`
 
 /** The file is written once, and then linked, so that the disk needs room for one file. */
 function makeLargeFile(path: string): void {
@@ -35,9 +34,11 @@ function makeFolder(path: string): void {
   writeFileSync(join(path, 'a'), '')
 }
 
+const makePipe = (path: string) => execFileSync('mkfifo', [path])
+
+// local-service/test/files.test.ts tests which files are read.
 const SPOILED: [string, (path: string) => void][] = [
-  ['a named pipe', (path) => execFileSync('mkfifo', [path])],
-  ['a link to a device without end', (path) => symlinkSync('/dev/zero', path)],
+  ['a named pipe', makePipe],
   ['400 MB of line breaks', makeLargeFile],
   ['JSON of another type', (path) => writeFileSync(path, '{ "output": { "toString": 0 } }\n')],
   ['a folder', makeFolder],
@@ -53,7 +54,7 @@ function spoil(path: string, make: (path: string) => void): void {
 
 describe.skipIf(!ON_LINUX).concurrent('post ends and stops the service', () => {
   test.for(SPOILED)('if every file of the folder is %s', async ([, make], { jobs }) => {
-    const { step, main } = await jobs.whileTestHangs()
+    const { step, main } = await jobs.whileScriptHangs()
     main.signal('SIGKILL')
     await main.result()
     const folder = serviceFolder(step)
@@ -66,24 +67,20 @@ describe.skipIf(!ON_LINUX).concurrent('post ends and stops the service', () => {
   })
 })
 
-describe.skipIf(!ON_LINUX).concurrent('post shows the log of the service', () => {
-  test.for(SPOILED)('if the output of a run is %s', async ([, make], { jobs }) => {
-    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': FAILING })
-    const { step, outputs } = await jobs.start(folder)
+describe.skipIf(!ON_LINUX).concurrent('nothing waits for a named pipe', () => {
+  test('in place of the output of a run: post shows the log of the service', async ({ jobs }) => {
+    const { step, outputs } = await jobs.start(jobs.scripted(FAILING), { inputs: SCRIPTED })
     const { main } = await jobs.gate(step, outputs).run()
-    spoil(join(outputs['output-dir'] ?? '', main.outputs['run-id'] ?? '', 'output.txt'), make)
+    spoil(join(outputs['output-dir'] ?? '', main.outputs['run-id'] ?? '', 'output.txt'), makePipe)
     const post = await step.runPost()
     expect(post).toMatchObject({ conclusion: 'success' })
     expect(post.log).toContainEqual('##[group]Log of the local service')
     expect(processesOf(step)).toEqual([])
   })
-})
 
-describe.skipIf(!ON_LINUX).concurrent('a run ends with its own verdict', () => {
-  test.for(SPOILED)('if the list of the finished runs is %s', async ([, make], { jobs }) => {
-    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': FAILING })
-    const { step, outputs } = await jobs.start(folder)
-    spoil(join(serviceFolder(step), 'finished-runs.jsonl'), make)
+  test('in place of the list of the finished runs: a run ends with its own verdict', async ({ jobs }) => {
+    const { step, outputs } = await jobs.start(jobs.scripted(FAILING), { inputs: SCRIPTED })
+    spoil(join(serviceFolder(step), 'finished-runs.jsonl'), makePipe)
     const { main } = await jobs.gate(step, outputs).run()
     expect(main.outputs).toMatchObject({ conclusion: 'failed', failed: '1' })
     expect(await step.runPost()).toMatchObject({ conclusion: 'success' })

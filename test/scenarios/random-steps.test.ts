@@ -9,7 +9,7 @@ import { ONE_PASSED, patientRunner, type Scenario, scenario } from '../support/s
 // Runs real processes. They get real signals at random times, and the service has random faults. test/simulation checks these
 // promises for many more steps, on a clock that does not wait.
 
-const STEPS = Number(process.env.RANDOM_STEPS ?? 10)
+const STEPS = Number(process.env.RANDOM_STEPS ?? 6)
 const AT_ONCE = 6
 
 interface StepPlan {

@@ -168,9 +168,7 @@ describe('a recipe whose result is a commit status', () => {
 
     test.each([
       [ON_COMMENT, 'has moved on', [push(HEAD, NEWER), push(OLDER, HEAD)]],
-      [VERCEL, 'has moved on', [push(HEAD, NEWER), push(OLDER, HEAD)]],
       [VERCEL, 'has moved on, and back', [push(NEWER, HEAD), push(HEAD, NEWER), push(OLDER, HEAD)]],
-      [VERCEL, 'was deleted', [push(HEAD, '0'.repeat(40)), push(OLDER, HEAD)]],
       [VERCEL, 'has pushes that cannot be listed', null],
     ])('%s fails if the branch %s', async (file, _, pushes) => {
       const asked = file === ON_COMMENT ? pullRequest(REPOSITORY) : [{ name: 'faster-checkout' }]
@@ -394,15 +392,10 @@ describe('organisation.yml', () => {
     return playJob(file, 'test-run', { event, contexts: { secrets, vars } })
   }
 
-  test('runs the project of the repository, also in the queue', async () => {
-    for (const event of [ON_PULL_REQUEST, IN_THE_QUEUE]) {
-      const { result, log } = await playCopy(event, { TEST_SERVICE_API_KEY: service.key })
-      expect(result, log).toBe('success')
-    }
-    expect(service.runs).toMatchObject([
-      { projectId: 'web-shop', body: { branch: 'faster-checkout' } },
-      { projectId: 'web-shop', body: { branch: QUEUE_BRANCH } },
-    ])
+  test('runs the project of the repository', async () => {
+    const { result, log } = await playCopy(ON_PULL_REQUEST, { TEST_SERVICE_API_KEY: service.key })
+    expect(result, log).toBe('success')
+    expect(service.runs).toMatchObject([{ projectId: 'web-shop', body: { branch: 'faster-checkout' } }])
   })
 
   test("fails for a fork's pull request, so that nobody can merge it untested", async () => {

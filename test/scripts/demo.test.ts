@@ -92,14 +92,6 @@ describe('the demo of a project of your own', () => {
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 
-  test('shows why a test failed, in the log and in the summary', async () => {
-    const shop = await project("test('adds', () => { throw new Error('rain') })")
-    expect(await demo(['--folder', shop])).toBe(1)
-    expect(output('conclusion')).toBe('failed')
-    expect(printed).toContainEqual(expect.stringContaining('Error: rain'))
-    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toContain('Error: rain')
-  })
-
   test('runs no gate if the service refuses to start', async () => {
     expect(await demo(['--folder', folder.replace(/demo$/, ''), '--service-input', 'run-limit-minutes=0'])).toBe(1)
     expect(printed).toContain('Error: The run limit is "0". Give a number from 0.001 to 35000.')

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
@@ -19,6 +19,17 @@ export const PASSING = `import { test } from 'vitest'\ntest('adds', () => {})`
 export const HANGING = `import { test } from 'vitest'
 import { writeFileSync } from 'node:fs'
 test('hangs', { timeout: 3_600_000 }, () => { writeFileSync('pid', String(process.pid)); return new Promise(() => {}) })`
+/** What a script does instead, if nothing depends on Vitest. Vitest takes a second to start. */
+export const PASSING_SCRIPT = `echo '{"event":"finished","tests":[{"path":["adds"],"state":"passed"}]}' > "$LOCAL_SERVICE_REPORT_FILE"`
+export const HANGING_SCRIPT = 'echo $$ > pid; exec sleep 3600'
+
+/** The inputs of the service for a project whose tests are a script. */
+export const SCRIPTED = { config: 'service.json' }
+/** The files of such a project. */
+export function scripted(script: string): Files {
+  const shop = { folder: '.', framework: 'vitest', command: ['sh', '-c', script, 'sh'] }
+  return { [SCRIPTED.config]: JSON.stringify({ projects: { shop } }) }
+}
 
 export interface StepSettings {
   readonly inputs?: Readonly<Record<string, string>> | undefined
@@ -52,6 +63,13 @@ export class Jobs {
     return repository
   }
 
+  /** A folder without git, whose tests are a script. */
+  scripted(script: string): string {
+    const folder = this.folder()
+    for (const [name, text] of Object.entries(scripted(script))) writeFileSync(join(folder, name), text)
+    return folder
+  }
+
   /** The step that starts the service. */
   service(workspace: string, settings: StepSettings = {}): Step {
     return this.#step({ actionDir: join(ROOT, 'local-service'), workspace, ...settings })
@@ -83,11 +101,20 @@ export class Jobs {
   }
 
   /** The gate waits for a run whose test hangs. */
-  async whileTestHangs(settings: StepSettings = {}) {
+  async whileTestHangs() {
     const { folder } = await this.project({ ...VITEST, 'a.test.ts': HANGING })
+    return this.#whileHanging(folder)
+  }
+
+  /** The gate waits for a run whose tests are a script that hangs. */
+  async whileScriptHangs(settings: Pick<StepSettings, 'env'> = {}, script = HANGING_SCRIPT) {
+    return this.#whileHanging(this.scripted(script), { ...settings, inputs: SCRIPTED })
+  }
+
+  async #whileHanging(folder: string, settings: StepSettings = {}) {
     const { step, outputs } = await this.start(folder, settings)
     const gate = this.gate(step, outputs)
-    return { step, gate, main: gate.startMain(), hanging: await hangingProcess(folder) }
+    return { folder, step, gate, main: gate.startMain(), hanging: await hangingProcess(folder) }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -126,6 +153,20 @@ export function processesThat(holds: (pid: string) => boolean): number[] {
       return false
     }
   })
+}
+
+/** The value of NODE_OPTIONS with which each process begins with this code. */
+export function importing(...code: string[]): string {
+  return `--import=data:text/javascript,${encodeURIComponent(code.join('\n'))}`
+}
+
+/** Code for a process of the action. After it has read the clock once, the clock is so far ahead that every wait is over. */
+export function clockAhead(when: string, ms: number): string {
+  return `if (${when}) {
+    const { now } = performance
+    let reads = 0
+    performance.now = function () { return now.call(this) + (reads++ === 0 ? 0 : ${ms}) }
+  }`
 }
 
 /** Waits until the hanging test runs. Returns the id of its process. */
