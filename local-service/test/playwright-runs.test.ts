@@ -70,7 +70,7 @@ describe('the variable that adds a reporter', () => {
   ])('is found %s', async (_version, file) => {
     const script = await aPlaywright({ [file]: 'if (process.env.PW_TEST_REPORTER) {}' })
     expect(playwright.run({ argv: ['node', script], script }, options)).toMatchObject({
-      argv: ['node', script, 'test'],
+      argv: ['node', script, 'test', '--forbid-only'],
       env: { PW_TEST_REPORTER: expect.stringMatching(/playwright-reporter\.ts$/) },
     })
   })
@@ -88,7 +88,12 @@ describe('the variable that adds a reporter', () => {
       [known, false],
     ] as const) {
       const { argv, env } = playwright.run({ argv: ['node', script], script }, { ...options, isInPlace })
-      expect(argv.slice(2)).toEqual(['test', expect.stringMatching(/^--reporter=list,/), '--output=/output'])
+      expect(argv.slice(2)).toEqual([
+        'test',
+        '--forbid-only',
+        expect.stringMatching(/^--reporter=list,/),
+        '--output=/output',
+      ])
       expect(env).not.toHaveProperty('PW_TEST_REPORTER')
     }
   })
@@ -202,8 +207,15 @@ describe('a run of a Playwright Test project', () => {
     expect([run.status, run.message, run.results?.testCases]).toEqual(['FAILED', undefined, [testCase]])
   })
 
+  it('refuses a forgotten test.only, because the run would pass without all other tests', async () => {
+    const { service } = await startWith({ 'a.spec.ts': `${ONE_TEST}\ntest.only('alone', () => {})` })
+    const run = await service.waitFor(await service.startRun())
+    const message = `Error: item focused with '.only' is not allowed due to the '--forbid-only' CLI flag: "a.spec.ts alone"`
+    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ message }] } })
+  })
+
   it.each([
-    ['has no tests', {}, 'playwright found no tests'],
+    ['has no tests', {}, expect.stringMatching(/^playwright found no tests\. /)],
     [
       'has a broken configuration',
       { 'playwright.config.ts': 'throw new Error("no configuration")', 'a.spec.ts': ONE_TEST },

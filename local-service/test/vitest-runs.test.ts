@@ -295,7 +295,7 @@ describe('a run of a Vitest project', () => {
   })
 
   it.each([
-    ['has no tests', {}, 'vitest found no tests'],
+    ['has no tests', {}, expect.stringMatching(/^vitest found no tests\. /)],
     [
       'has a broken configuration',
       { 'vitest.config.mjs': 'throw new Error("no configuration")' },
