@@ -211,7 +211,7 @@ describe('a run of a Playwright Test project', () => {
     const { service } = await startWith({ 'a.spec.ts': `${ONE_TEST}\ntest.only('alone', () => {})` })
     const run = await service.waitFor(await service.startRun())
     const message = `Error: item focused with '.only' is not allowed due to the '--forbid-only' CLI flag: "a.spec.ts alone"`
-    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ message }] } })
+    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ message }, { message }] } })
   })
 
   it.each([
