@@ -115,6 +115,17 @@ describe('a run of another branch', () => {
     }
   })
 
+  it('tests the branch of the folder, if origin has another commit of it', async () => {
+    const upstream = await twoBranches()
+    await upstream.git('branch', 'both', 'other')
+    const repository = await aRepository({ 'a.txt': 'here' })
+    await repository.git('branch', 'both')
+    await repository.git('remote', 'add', 'origin', upstream.folder)
+    await repository.git('fetch', '--quiet', 'origin')
+    const { list } = await startListing(repository)
+    expect(await list({ branch: 'both' })).toMatchObject({ titles: ['a.txt: here'] })
+  })
+
   it('finds a branch that only origin has', async () => {
     const upstream = await twoBranches()
     await upstream.git('branch', 'theirs', 'other')

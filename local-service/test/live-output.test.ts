@@ -122,20 +122,21 @@ describe('the progress of a run', () => {
         import { expect, test } from '@playwright/test'
         test('adds', () => {})
         test('is flaky', ({}, { retry }) => expect(retry).toBe(1))
+        test('fails', () => expect(1).toBe(2))
         test('waits', async () => { while (!existsSync('go')) await setTimeout(20) })`,
     })
     const service = await startService({ projects: { shop: { folder } } })
     const runId = await service.startRun()
-    const seen: unknown[] = []
+    const failedBeforeTheFlakyTestPassed: unknown[] = []
     await until(async () => {
-      const { body } = await service.get(runId)
-      seen.push(body.progress?.failed)
-      return body.progress?.flaky === 1
+      const { progress } = (await service.get(runId)).body
+      if (progress?.flaky === 0) failedBeforeTheFlakyTestPassed.push(progress.failed)
+      return progress?.flaky === 1 && progress.failed === 1
     })
-    expect((await service.get(runId)).body.progress).toEqual({ total: 3, passed: 2, failed: 0, flaky: 1, skipped: 0 })
-    expect(seen.filter((failed) => failed !== undefined && failed !== 0)).toEqual([])
+    expect((await service.get(runId)).body.progress).toEqual({ total: 4, passed: 2, failed: 1, flaky: 1, skipped: 0 })
+    expect(failedBeforeTheFlakyTestPassed.filter((failed) => failed !== 0)).toEqual([])
     writeFileSync(join(folder, 'go'), '')
-    expect(await service.waitFor(runId)).toMatchObject({ status: 'PASSED' })
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'FAILED' })
   })
 
   it('is what whole lines of the report say, whatever tests have written to it', async () => {

@@ -49,6 +49,16 @@ describe('a report', () => {
     expect(report).toMatchObject({ isComplete: false, testCases: [{ title: 'a.test.ts', status: 'INTERRUPTED' }] })
   })
 
+  it('lists the failure of a file itself, for example of its afterAll, beside a test of this file that failed', () => {
+    const file = '/repository/shop/a.test.ts'
+    const files = [{ project: '', file, hasFailed: true, failure: { message: 'cannot close' } }]
+    const failed = { project: '', file, path: ['adds'], state: 'failed', failure: { message: 'not 42' } }
+    expect(finished([failed], { files })?.testCases).toMatchObject([
+      { title: 'adds', status: 'FAILED', message: 'not 42' },
+      { title: 'a.test.ts', status: 'FAILED', message: 'cannot close' },
+    ])
+  })
+
   it('keeps the message of the last failed attempt of a flaky test', () => {
     const attempt = (state: string, isFlaky: boolean, message?: string) => ({
       event: 'test-finished',

@@ -109,6 +109,17 @@ describe('a command', () => {
     expect(pids.map(isAlive)).toEqual([false, false])
   })
 
+  it.runIf(process.platform === 'linux')(
+    'leaves no process that has no variables, if another one of its group has them',
+    async () => {
+      const script = `setsid sh -c 'env -i sleep 600 & echo $!; echo $$; exec sleep 600' & read line < /dev/null; sleep 0.3`
+      const { output } = await runCommand(commandOf(script), new AbortController().signal)
+      const pids = output.trim().split('\n').map(Number)
+      expect(pids).toHaveLength(2)
+      expect(pids.map(isAlive)).toEqual([false, false])
+    },
+  )
+
   it('is killed by a signal that somebody else sent', async () => {
     const end = await runCommand(commandOf('kill -9 $$'), new AbortController().signal)
     expect(end).toMatchObject({ kind: 'killed', signal: 'SIGKILL' })

@@ -257,6 +257,13 @@ describe('the time for a cancel', () => {
     expect(late.endedMs).toBeGreaterThan(15_000)
   })
 
+  test('is 9.2 s after SIGINT if the id came only then, because no post can know this run', async () => {
+    const { end, endedMs } = await cancel({ cancel: [noResponse], handle: startedRun('run-1', 0), signalAtMs: 0 })
+    expect(end.kind).toBe('failed')
+    expect(endedMs).toBeGreaterThan(9_000)
+    expect(endedMs).toBeLessThanOrEqual(9_201)
+  })
+
   test('is used at once after a signal, which ends a request or a pause that hangs', async () => {
     const inRequest = await cancel({ cancel: [noResponse, LISTED], signalAtMs: 3_000 })
     expect(inRequest).toMatchObject({ end: { kind: 'cancelled' }, endedMs: 3_000, cancelsMs: [0, 3_000] })

@@ -342,6 +342,13 @@ describe('the limit of the wait for a run in the queue', () => {
     expect(pollsMs).toEqual([0, 60_000, 95_000, 155_000, 195_000])
   })
 
+  test('is over also if this version does not know the status that follows', async () => {
+    const paused: Run = { ...RUNNING, status: 'UNKNOWN', rawStatus: untrusted('PAUSED') }
+    const { end, pollsMs } = await waitWith(QUEUED, paused)
+    expect(end).toEqual({ ending: { ...QUEUED_TOO_LONG, wasQueued: false }, run: paused })
+    expect(pollsMs).toEqual([0, 60_000, 120_000, 160_000])
+  })
+
   test('does not hold a third time if the service queues the run again', async () => {
     const { end, pollsMs } = await waitWith(QUEUED, RUNNING, QUEUED, RUNNING)
     expect(end).toEqual({ ending: { ...QUEUED_TOO_LONG, wasQueued: false }, run: RUNNING })

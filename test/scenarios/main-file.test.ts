@@ -1,6 +1,7 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { lastRecord } from '../../src/handover/main-file.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED, type Scenario, scenario } from '../support/scenario.ts'
 
 // A step that runs at the same time as main changes what main has written for post. test/handover/main-file.test.ts and
@@ -87,6 +88,23 @@ test.concurrent('if another step asks main to stop, main cancels its run and say
   ])
   expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
   expect(readdirSync(one.step.tempDir).filter((name) => name.startsWith('test-run-action-'))).toEqual([])
+})
+
+/** What main has left for post. */
+function recordsOf({ step: { tempDir } }: Scenario): unknown[] {
+  const files = readdirSync(tempDir).filter((name) => name.startsWith('test-run-action-'))
+  return files.map((name) => lastRecord(readFileSync(join(tempDir, name), 'utf8')))
+}
+
+test.concurrent('a main that ends says so in its file, or removes its file if nothing is left to do', async () => {
+  const faults = [{ on: 'cancel', do: { status: 401, body: { error: 'no' } } }] as const
+  await using left = await scenario({ script: { runningMs: Infinity }, faults, inputs: { 'timeout-minutes': '0.001' } })
+  await left.step.startMain().result()
+  const runId = left.service.runs[0]?.runId
+  expect(recordsOf(left)).toEqual([{ phase: 'started', runId, mayCancel: true, hasEnded: true }])
+  await using refused = await scenario({ inputs: { wait: 'perhaps' } })
+  await refused.step.startMain().result()
+  expect(recordsOf(refused)).toEqual([])
 })
 
 test.concurrent('a main that crashes says that it has ended, and post cancels its run at once', async () => {

@@ -44,9 +44,11 @@ async function run(api) {
     const vitest = await createVitest('test', { ...cliOptions, run: true, watch: false });
     // All versions from 3.0 on have this field, but version 5.1 does not declare it.
     const { reporters } = vitest;
+    // In a job, Vitest adds this reporter. Its commands would only be noise in the log of the gate, which has annotations itself.
+    const useful = reporters.filter((one) => one.constructor.name !== 'GithubActionsReporter');
     const reporter = new EventReporter();
     reporter.onInit(vitest);
-    reporters.push(reporter);
+    reporters.splice(0, reporters.length, ...useful, reporter);
     try {
         await vitest.start(filter);
     }
