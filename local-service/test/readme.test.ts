@@ -47,12 +47,13 @@ describe('the walk with curl', () => {
   it('gets a response to each of its requests, none of them an error', async () => {
     const service = await startScriptedService({ keys: ['demo'], script: { runningMs: Infinity } })
     onTestFinished(() => service.close())
-    const [, setUp = '', ...walk] = blocksOf('Every endpoint, with curl', 'sh')
+    const [, block = ''] = blocksOf('Requests with curl', 'sh')
+    const [setUp = '', ...walk] = block.split(/^(?=call "|RUN=)/m)
     const shell = setUp.replace('http://127.0.0.1:4380', service.url)
     const responses: string[] = []
     // A person copies the id of one response into the next commands.
     for (const part of walk.join('').split(/^(?=RUN=)/m)) {
-      const id = /"(?:runId|testSuiteRunId)":"([^"]+)"/.exec(responses.at(-1) ?? '')?.[1] ?? ''
+      const id = /"runId":"([^"]+)"/.exec(responses.at(-1) ?? '')?.[1] ?? ''
       const { code, stdout } = await bash(shell + part.replace(/^RUN=.*$/m, `RUN=${id}`), { env: PLAIN_ENV })
       expect(code, part).toBe(0)
       responses.push(...stdout.trim().split('\n'))
@@ -60,11 +61,7 @@ describe('the walk with curl', () => {
     expect(service.requests.map(({ kind, response }) => [kind, response?.status])).toEqual([
       ['start', 200],
       ['get', 200],
-      ['start', 200],
       ['cancel', 200],
-      ['suite-start', 200],
-      ['suite-status', 200],
-      ['suite-result', 200],
     ])
     expect(responses).toHaveLength(service.requests.length)
     expectConformingRequests(service)

@@ -52,6 +52,9 @@ describe('what the pages name', () => {
     'playwright-project-name',
     'run-group-name',
     'variable-overrides',
+    'test-group-id',
+    'url-replacement',
+    'domain-override',
     'github-comment',
   ]
   const KNOWN = new Set([...NAMES_OF_THE_ACTIONS, ...CONCLUSIONS, ...NAMES_OF_GITHUB, ...NAMES_OF_STABLY])
@@ -77,7 +80,7 @@ describe('what the pages name', () => {
       ['until failures have lasted 5 minutes', 'FAILURE_LIMIT_MS = 300_000'],
       ['TLS connection | repeats it for up to 60 s', 'return 60_000'],
       ['the response 429 | repeats it for up to 5 minutes', 'return 300_000'],
-      ['every longer limit of this table is 30 s', 'LOOPBACK_FAILURE_LIMIT_MS = 30_000'],
+      ['60 s and 5 minutes in this table become 30 s', 'LOOPBACK_FAILURE_LIMIT_MS = 30_000'],
       ['at most 16 MiB of output', 'SHOWN_LIMIT_BYTES = 16 * 1024 * 1024'],
       ['whole lines, of at most 10,000 characters', 'LINE_LIMIT_CHARS = 10_000'],
       ['before the verdict, for up to 10 s', 'REST_LIMIT_MS = 10_000'],
