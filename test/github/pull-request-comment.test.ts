@@ -5,10 +5,10 @@ import { type CommentOptions, commentIdentity, keepCommentUpToDate } from '../..
 import { commentBody } from '../../src/report/comment-body.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
-import { ANY_CHARACTER } from '../support/any-character.ts'
 import { ENDINGS } from '../support/endings.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { ACTIONS_BOT, type Fault, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
-import { InstantClock } from '../support/instant-clock.ts'
+import { ANY_CHARACTER } from '../support/hostile-text.ts'
 import { type Payload, workflowEvent } from '../support/workflow-event.ts'
 
 const MALLORY = 'mallory'
@@ -19,7 +19,7 @@ const CREATE = { method: 'POST', path: /\/comments$/ }
 const WHO_AM_I = { method: 'POST', path: /graphql/ }
 
 let api: GitHubApi
-let clock: InstantClock
+let clock: FakeClock
 
 beforeAll(() => {
   // @actions/github reads proxy, event and API address when it is loaded. It must not read those of this machine.
@@ -29,7 +29,7 @@ beforeAll(() => {
 })
 
 beforeEach(async () => {
-  clock = new InstantClock()
+  clock = new FakeClock()
   await startApi()
 })
 afterEach(() => api.close())
@@ -404,12 +404,12 @@ describe('a failure of GitHub', () => {
     const hanging = api.inject(LIST, { kind: 'hang' })
     const written = comment()
     await hanging
-    clock.pass(30_000)
-    expect(await written).toEqual({
+    expect(await clock.run(written)).toEqual({
       log: [
         "warning: The pull request comment was not written: GitHub's API gave no usable response (no response within 30 s). The next workflow run writes the comment.",
       ],
     })
+    expect(clock.now()).toBe(30_000)
   })
 })
 

@@ -4,8 +4,7 @@ import type { ServiceClient } from '../../src/service/client.ts'
 import type { OutputPart } from '../../src/service/decode.ts'
 import { decodeRun } from '../../src/service/decode.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
-import { FakeService, type SentRequest } from '../support/fake-service.ts'
-import type { RequestTimeline } from '../support/simulated-request.ts'
+import { FakeService, type Reply, type SentRequest } from '../support/fake-service.ts'
 import type { NetworkOutcome, SimulationPlan } from './random-plans.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
@@ -108,7 +107,7 @@ export class ModelService {
     return !['QUEUED', 'RUNNING', this.#plan.run.oddStatus].includes(this.statusOf(run))
   }
 
-  #startTimeline(): RequestTimeline<string> {
+  #startTimeline(): Reply<string> {
     const begunAtMs = this.#clock.now()
     const timeline = timelineOf(this.#nextOutcome('start'), () => {
       const responseAtMs = timeline.loss === undefined ? begunAtMs + timeline.respondsAfterMs : NEVER
@@ -171,10 +170,7 @@ export class ModelService {
 }
 
 /** The connection takes a quarter of a request's time. After half of the time, the service has accepted the request. */
-function timelineOf<T>(
-  { afterMs, refusal, loss, isServed }: NetworkOutcome,
-  serve: () => T | Failure,
-): RequestTimeline<T> {
+function timelineOf<T>({ afterMs, refusal, loss, isServed }: NetworkOutcome, serve: () => T | Failure): Reply<T> {
   return {
     sentAfterMs: refusal === 'silence' ? NEVER : afterMs / 4,
     refusal: refusal === 'silence' ? undefined : refusal,

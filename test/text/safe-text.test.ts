@@ -18,7 +18,7 @@ import {
 import { untrusted } from '../../src/text/untrusted.ts'
 import { visibleText } from '../../src/text/visible-text.ts'
 import { secretForms } from '../../tools/runner-emulator/masks.ts'
-import { ANY_CHARACTER } from '../support/any-character.ts'
+import { ANY_CHARACTER } from '../support/hostile-text.ts'
 
 describe('text that is written', () => {
   it('must be safe for the type checker', () => {
