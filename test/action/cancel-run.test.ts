@@ -4,6 +4,7 @@ import { type CancelOptions, cancelRun } from '../../src/action/cancel-run.ts'
 import { givenRun, type RunHandle, startedRun } from '../../src/action/run-handle.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
+import type { Cancellation } from '../../src/outcome/step-outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { aRun } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -13,8 +14,6 @@ import {
   giving,
   noConnection,
   noResponse,
-  PASSED,
-  QUEUED,
   type Reply,
   RUNNING,
   response,
@@ -23,11 +22,8 @@ import { FakeWorld } from '../support/fake-world.ts'
 
 const LISTED = response(true)
 const NOT_LISTED = response(false)
-const CANCELLED = aRun({ status: 'CANCELLED' })
 const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
 const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') }
-const NOT_FOUND: Failure = { kind: 'status', status: 404 }
-const CONFLICT: Failure = { kind: 'status', status: 409 }
 
 interface Setting extends Partial<Pick<CancelOptions, 'deadlineMs'>> {
   /** By default, the run that `run-id` names. */
@@ -69,10 +65,6 @@ test('a workflow without a cancel says so', async () => {
   expect(await cancelRun(givenRun('run-1'), { deadlineMs: 15_000 }, world)).toEqual({ kind: 'not-supported' })
 })
 
-test('a cancel is complete when the service lists the run, and no request follows', async () => {
-  expect(await cancel({ cancel: [LISTED] })).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0], looksMs: [] })
-})
-
 test('a cancel is complete also if a signal comes with the response, and no request follows', async () => {
   const clock = new FakeClock()
   let cancels = 0
@@ -86,140 +78,102 @@ test('a cancel is complete also if a signal comes with the response, and no requ
   expect(cancels).toBe(1)
 })
 
-describe('a run that has already finished', () => {
-  test.each<[string, Reply<boolean>]>([
-    ['an empty list', NOT_LISTED],
-    ['a 404', failure(NOT_FOUND)],
-    ['a 409', failure(CONFLICT)],
-    ['an invalid response', failure(INVALID)],
-  ])('is found by reading the run after %s', async (_, reply) => {
-    const { end, cancelsMs, looksMs, seen } = await cancel({ cancel: [reply], get: [response(PASSED)] })
-    expect(end).toEqual({ kind: 'already-finished', run: PASSED })
-    expect(cancelsMs).toHaveLength(1)
-    expect(looksMs).toHaveLength(1)
-    expect(seen).toEqual(['PASSED'])
+/** `409` is a status of the service, `RUNNING` is a status of the run. */
+function replyOf<T>(word: string): Reply<T> {
+  const known: Record<string, Reply<unknown>> = {
+    ...{ listed: LISTED, empty: NOT_LISTED, lost: failure(LOST), invalid: failure(INVALID) },
+    'not-sent': failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' }),
+    429: failure({ kind: 'status', status: 429, retryAfterMs: 10_000 }),
+  }
+  const other = /^\d/.test(word) ? failure({ kind: 'status', status: Number(word) }) : response(runOf(word))
+  return (known[word] ?? other) as Reply<T>
+}
+
+const replies = <T>(words: string) => words.split(' ').map((word) => replyOf<T>(word))
+const runOf = (status: string) =>
+  ['QUEUED', 'RUNNING', 'PAUSED'].includes(status) ? aRun({ status, finishedAt: undefined }) : aRun({ status })
+
+function inWords(end: Cancellation): string {
+  if (end.kind === 'already-finished') return `finished as ${end.run.rawStatus}`
+  return end.kind === 'failed' && end.failure?.kind === 'status' ? `failed with ${end.failure.status}` : end.kind
+}
+
+describe('what became of the run', () => {
+  const TRIES_MS = [0, 750, 2_250, 5_250, 11_250, 14_000]
+
+  // The responses to the cancels, the responses to reading the run, what became of the run, and how often main tried.
+  test.each<[string, string, string, number]>([
+    ['listed', 'unread', 'cancelled', 1],
+
+    // After every other response, main reads the run.
+    ['empty', 'PASSED', 'finished as PASSED', 1],
+    ['404', 'PASSED', 'finished as PASSED', 1],
+    ['409', 'PASSED', 'finished as PASSED', 1],
+    ['invalid', 'PASSED', 'finished as PASSED', 1],
+
+    // A run that is CANCELLED was cancelled by this step only if the service may have accepted an earlier cancel of this step.
+    ['empty', 'CANCELLED', 'finished as CANCELLED', 1],
+    ['409', 'RUNNING CANCELLED', 'finished as CANCELLED', 2],
+    ['not-sent empty', 'CANCELLED', 'finished as CANCELLED', 2],
+    ['empty', 'RUNNING CANCELLED', 'cancelled', 2],
+    ['lost empty', 'CANCELLED', 'cancelled', 2],
+    ['lost 409', 'RUNNING CANCELLED', 'cancelled', 3],
+    ['lost empty', 'PASSED', 'finished as PASSED', 2],
+
+    // A run that is never read as finished is cancelled again.
+    ['404 404 404 404 listed', 'RUNNING', 'cancelled', 5],
+    ['404 404 404 404 listed', '500', 'cancelled', 5],
+    ['409 409 409 409 listed', 'QUEUED', 'cancelled', 5],
+    ['empty empty empty empty listed', 'QUEUED', 'cancelled', 5],
+
+    // At the deadline, the last refusal of the cancel counts, or else the failure of reading the run.
+    ['400 409', 'PAUSED', 'failed with 409', 6],
+    ['409', '500', 'failed with 409', 6],
+    ['empty', '500', 'failed with 500', 6],
+
+    // The run does not exist any more, or no later request with this key can succeed.
+    ['404', '404', 'not-found', 1],
+    ['401', 'unread', 'failed with 401', 1],
+    ['403', 'unread', 'failed with 403', 1],
+    ['409', '401', 'failed with 401', 1],
+    ['409', '403', 'failed with 403', 1],
+  ])('after the responses “%s”, and “%s” to reading the run: %s', async (cancels, looks, expected, tries) => {
+    const { end, cancelsMs, looksMs, seen } = await cancel({ cancel: replies(cancels), get: replies(looks) })
+    expect(inWords(end)).toBe(expected)
+    expect(cancelsMs).toEqual(TRIES_MS.slice(0, tries))
+    expect(looksMs.length > 0).toBe(looks !== 'unread')
+    if (end.kind === 'already-finished') expect(seen.at(-1)).toBe(end.run.status)
   })
 
-  test('as cancelled by somebody else does not count as our cancel', async () => {
-    const { end } = await cancel({ cancel: [NOT_LISTED], get: [response(CANCELLED)] })
-    expect(end).toEqual({ kind: 'already-finished', run: CANCELLED })
+  test.each([
+    ['empty', 'failed with 429'],
+    ['409', 'failed with 409'],
+  ])('after the response “%s”, reading the run may ask for a pause: %s', async (first, expected) => {
+    const { end, cancelsMs } = await cancel({ cancel: replies(first), get: replies('429') })
+    expect(inWords(end)).toBe(expected)
+    expect(cancelsMs).toEqual([0, 10_000, 14_000])
   })
 })
 
-describe('a run that the service refuses to cancel', () => {
-  test('does not count as cancelled by this step if somebody else cancels it later', async () => {
-    const { end } = await cancel({ cancel: [failure(CONFLICT)], get: [response(RUNNING), response(CANCELLED)] })
-    expect(end).toEqual({ kind: 'already-finished', run: CANCELLED })
-  })
-
-  test('is reported with the refusal, and not with the failure of reading the run', async () => {
-    const { end } = await cancel({ cancel: [failure(CONFLICT)], get: [failure({ kind: 'status', status: 500 })] })
-    expect(end).toEqual({ kind: 'failed', failure: CONFLICT })
-  })
-})
-
-describe('a run that the service does not know', () => {
-  const unknown = { cancel: [failure(NOT_FOUND)], get: [failure(NOT_FOUND)] }
-
-  test('does not exist any more', async () => {
-    const { end, cancelsMs } = await cancel(unknown)
-    expect(end).toEqual({ kind: 'not-found' })
-    expect(cancelsMs).toEqual([0])
-  })
+describe('a new run that the service does not know', () => {
+  const started = { handle: startedRun('run-1', 0), get: replies<Run>('404') }
 
   test('does not exist any more if the response after the grace period is 404', async () => {
-    const { end, endedMs } = await cancel({ ...unknown, handle: startedRun('run-1', 0), deadlineMs: 60_000 })
+    const { end, endedMs } = await cancel({ ...started, cancel: replies('404'), deadlineMs: 60_000 })
     expect(end).toEqual({ kind: 'not-found' })
     expect(endedMs).toBeGreaterThanOrEqual(15_000)
   })
 
   test('may still exist if the 404 is the response to a request of the grace period, however late it comes', async () => {
-    const { end } = await cancel({
-      cancel: [failure(NOT_FOUND), LISTED],
-      get: [failure(NOT_FOUND, 16_000)],
-      handle: startedRun('run-1', 0),
-      deadlineMs: 60_000,
-    })
+    const get = [failure({ kind: 'status', status: 404 }, 16_000)]
+    const { end } = await cancel({ ...started, cancel: replies('404 listed'), get, deadlineMs: 60_000 })
     expect(end).toEqual({ kind: 'cancelled' })
   })
 
   test('counts as not cancelled if the deadline comes first', async () => {
-    const { end } = await cancel({ ...unknown, handle: startedRun('run-1', 0), deadlineMs: 6_700 })
-    expect(end).toEqual({ kind: 'failed', failure: NOT_FOUND })
-  })
-
-  test('may still exist if only the cancel gets a 404', async () => {
-    const cancels = [...Array(5).fill(failure(NOT_FOUND)), LISTED]
-    for (const look of [response(RUNNING), failure({ kind: 'status', status: 500 })]) {
-      const { end } = await cancel({ cancel: cancels, get: [look], deadlineMs: 60_000 })
-      expect(end).toEqual({ kind: 'cancelled' })
-    }
-  })
-})
-
-describe('a run that is never read as finished', () => {
-  test('is cancelled again until the service accepts the cancel', async () => {
-    for (const refusal of [NOT_LISTED, failure(CONFLICT)]) {
-      const cancels = [...Array(5).fill(refusal), LISTED]
-      const { end } = await cancel({ cancel: cancels, get: [response(QUEUED)], deadlineMs: 60_000 })
-      expect(end).toEqual({ kind: 'cancelled' })
-    }
-  })
-
-  test('is named with the last failure if the service refuses the cancel until the deadline', async () => {
-    const cancels = [failure({ kind: 'status', status: 400 }), failure(CONFLICT)]
-    const paused = aRun({ status: 'PAUSED', finishedAt: undefined })
-    const { end, endedMs } = await cancel({ cancel: cancels, get: [response(paused)] })
-    expect(end).toEqual({ kind: 'failed', failure: CONFLICT })
-    expect(endedMs).toBeGreaterThanOrEqual(14_000)
-    expect(endedMs).toBeLessThanOrEqual(15_001)
-  })
-})
-
-describe('reading the run after a cancel', () => {
-  test('may ask for a pause, and its failure is the reason if the cancel has none', async () => {
-    const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 10_000 }
-    const { end, cancelsMs } = await cancel({ cancel: [NOT_LISTED], get: [failure(busy)] })
-    expect(cancelsMs).toEqual([0, 10_000, 14_000])
-    expect(end).toEqual({ kind: 'failed', failure: busy })
-  })
-
-  test('may ask for a pause after a refused cancel too, and then the refusal is the reason', async () => {
-    const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 10_000 }
-    const { end, cancelsMs } = await cancel({ cancel: [failure(CONFLICT)], get: [failure(busy)] })
-    expect(cancelsMs).toEqual([0, 10_000, 14_000])
-    expect(end).toEqual({ kind: 'failed', failure: CONFLICT })
-  })
-
-  test('shows that a cancel without a list has worked, if the run is CANCELLED later', async () => {
-    const { end } = await cancel({ cancel: [NOT_LISTED], get: [response(RUNNING), response(CANCELLED)] })
-    expect(end).toEqual({ kind: 'cancelled' })
-  })
-})
-
-describe('a cancel whose response is lost', () => {
-  test('has cancelled the run if the next cancel finds the run cancelled', async () => {
-    const { end } = await cancel({ cancel: [failure(LOST), NOT_LISTED], get: [response(CANCELLED)] })
-    expect(end).toEqual({ kind: 'cancelled' })
-  })
-
-  test('has cancelled the run also if the next cancel is refused while the run is still RUNNING', async () => {
-    const { end } = await cancel({
-      cancel: [failure(LOST), failure(CONFLICT)],
-      get: [response(RUNNING), response(CANCELLED)],
-    })
-    expect(end).toEqual({ kind: 'cancelled' })
-  })
-
-  test('has not cancelled the run if the run finished otherwise', async () => {
-    const { end } = await cancel({ cancel: [failure(LOST), NOT_LISTED], get: [response(PASSED)] })
-    expect(end).toEqual({ kind: 'already-finished', run: PASSED })
-  })
-
-  test('cannot have cancelled the run if it was never sent', async () => {
-    const refused: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
-    const { end } = await cancel({ cancel: [failure(refused), NOT_LISTED], get: [response(CANCELLED)] })
-    expect(end).toEqual({ kind: 'already-finished', run: CANCELLED })
+    expect(inWords((await cancel({ ...started, cancel: replies('404'), deadlineMs: 6_700 })).end)).toBe(
+      'failed with 404',
+    )
   })
 })
 
@@ -256,20 +210,6 @@ describe('a cancel that fails', () => {
     const { end, cancelsMs } = await cancel({ cancel: [failure(down), noResponse], deadlineMs: 750 + 10 })
     expect(end).toEqual({ kind: 'failed', failure: down })
     expect(cancelsMs).toEqual([0])
-  })
-
-  test.each([401, 403])('with %i is not tried again, and main does not read the run', async (status) => {
-    const { end, cancelsMs, looksMs } = await cancel({ cancel: [failure({ kind: 'status', status })] })
-    expect(end).toEqual({ kind: 'failed', failure: { kind: 'status', status } })
-    expect(cancelsMs).toEqual([0])
-    expect(looksMs).toEqual([])
-  })
-
-  test.each([401, 403])('is not tried again if reading the run gets %i', async (status) => {
-    const refused: Failure = { kind: 'status', status }
-    const { end, cancelsMs, looksMs } = await cancel({ cancel: [failure(CONFLICT)], get: [failure(refused)] })
-    expect(end).toEqual({ kind: 'failed', failure: refused })
-    expect([cancelsMs, looksMs]).toEqual([[0], [0]])
   })
 })
 
