@@ -93,9 +93,4 @@ describe('the annotations', () => {
   it('name a case without a title, and leave out a duration that the service did not send', () => {
     expect(messageOf({ title: ' \u200b', status: 'ERROR', durationMs: undefined })).toBe('(untitled): ERROR')
   })
-
-  it('cannot become a command through a title', () => {
-    const message = messageOf({ title: '::error::x\n##[group]', status: 'FAILED' })
-    expect(message).toBe(': :error::x # #[group]: FAILED after 1.2 s')
-  })
 })

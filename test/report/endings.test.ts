@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { isDoubtfulPass, type StepOutcome } from '../../src/outcome/step-outcome.ts'
 import { annotations } from '../../src/report/annotations.ts'
-import { verdictTitle } from '../../src/report/headline.ts'
+import { headline, verdictTitle } from '../../src/report/headline.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
 import { verdictText } from '../../src/report/verdict.ts'
 import { render } from '../../src/text/safe-text.ts'
@@ -11,6 +11,36 @@ import { renderedPage } from '../support/rendered-page.ts'
 it('every ending has the words of endings.md', async () => {
   const page = Object.entries(ENDINGS).map(([name, outcome]) => `## ${name}\n\n${pageOf(outcome)}\n`)
   await expect(`# How every ending is worded\n\n${page.join('\n')}`).toMatchFileSnapshot('endings.md')
+})
+
+describe('of all endings', () => {
+  const endingsOf = (isMeant: (outcome: StepOutcome) => boolean) =>
+    Object.entries(ENDINGS)
+      .filter(([, outcome]) => isMeant(outcome))
+      .map(([name]) => name)
+  const endingsWith = (words: string) =>
+    endingsOf((outcome) => `${render(headline(outcome).sign)} ${render(verdictText(outcome, 'log'))}`.includes(words))
+
+  it('only those in which all tests passed have the green tick', () => {
+    expect(endingsWith('✅')).toEqual(
+      endingsOf(({ conclusion, counts }) => conclusion === 'passed' && counts.failed + counts.other === 0),
+    )
+  })
+
+  it('only those whose start may have arrived say that a run may have been started', () => {
+    expect(endingsWith('may have been started')).toEqual(['abortedInStart', 'startUnclear'])
+  })
+
+  it('only those whose run may still be running say so, and name the run', () => {
+    const names = endingsWith('may still be running')
+    expect(names).toEqual(
+      endingsOf(
+        (outcome) =>
+          outcome === ENDINGS.abortedRunLeft || ['not-supported', 'failed'].includes(outcome.cancellation.kind),
+      ),
+    )
+    expect(endingsWith('run_7f3a')).toEqual(expect.arrayContaining(names))
+  })
 })
 
 function pageOf(outcome: StepOutcome): string {

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { countsText, subjectText } from '../../src/report/facts.ts'
+import { verdictText } from '../../src/report/verdict.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
-import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
+import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 
 const said = (text: Fragment | undefined) => text && render(text)
+
+it('the verdict truncates titles', () => {
+  const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: 'x'.repeat(500), status: 'FAILED' })] })
+  expect(render(verdictText(anOutcome({ run }), 'log'))).toContain(`“${'x'.repeat(119)}…”`)
+})
 
 describe('the line of counts', () => {
   it('has the time waited if the duration of the run is not known', () => {

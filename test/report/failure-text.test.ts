@@ -84,10 +84,4 @@ describe('the sentence on a failure', () => {
     expect(sentence).toMatch(/^The service responded with \d+.* and said “The branch is unknown. Create it.”\.$/)
     expect(said({ kind: 'status', status, body: untrusted('<html>') })).toContain('Check the inputs')
   })
-
-  it('says that a service on this machine has ended, and where to look', () => {
-    expect(said({ kind: 'service-ended', reason: 'connect ECONNREFUSED 127.0.0.1:8080', refusedForMs: 30_000 })).toBe(
-      'The service on this machine has ended (it has refused connections for 30 s: connect ECONNREFUSED 127.0.0.1:8080). Look at the log of the step that started the service, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input base-url.',
-    )
-  })
 })

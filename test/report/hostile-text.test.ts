@@ -113,29 +113,39 @@ describe('whatever text is in a step', () => {
     })
   })
 
-  it('junit.xml is well-formed, keeps the count of cases, and names each case differently', () => {
+  it('junit.xml is well-formed, names each case differently, and its totals agree with its cases', () => {
     always((outcome) => {
       const xml = junit(outcome).toString()
       expect(XMLValidator.validate(xml)).toBe(true)
       // https://www.w3.org/TR/xml/#charsets
       expect(xml).not.toMatch(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u)
       const parser = new XMLParser({ ignoreAttributes: false, isArray: (name) => name === 'testcase' })
-      const suite = parser.parse(xml).testsuites.testsuite
-      const cases: Record<string, string>[] = suite.testcase ?? []
+      const { testsuites } = parser.parse(xml)
+      const cases: Record<string, unknown>[] = testsuites.testsuite.testcase ?? []
       expect(cases.length).toBe((outcome.run?.testCases?.length ?? 0) + Number(hasRunEntry(outcome)))
-      expect(Number(suite['@_tests'])).toBe(cases.length)
+      const count = (kind: string) => String(cases.filter((testCase) => kind in testCase).length)
+      const totals = {
+        '@_tests': String(cases.length),
+        '@_failures': count('failure'),
+        '@_errors': count('error'),
+        '@_skipped': count('skipped'),
+      }
+      for (const level of [testsuites, testsuites.testsuite]) expect(level).toMatchObject(totals)
       expect(new Set(cases.map((testCase) => testCase['@_name'])).size).toBe(cases.length)
     })
   })
 
-  it('ctrf.json is valid and keeps the count of cases', () => {
+  it('ctrf.json is valid, and its summary agrees with its tests', () => {
     const isValid = new Ajv({ validateFormats: false }).compile(schema)
     always((outcome) => {
       const report = JSON.parse(ctrf(outcome))
       isValid(report)
       expect(isValid.errors).toBeNull()
-      expect(report.results.tests.length).toBe((outcome.run?.testCases?.length ?? 0) + Number(hasRunEntry(outcome)))
-      expect(report.results.summary.tests).toBe(report.results.tests.length)
+      const { tests, summary }: { tests: { status: string }[]; summary: object } = report.results
+      expect(tests.length).toBe((outcome.run?.testCases?.length ?? 0) + Number(hasRunEntry(outcome)))
+      const count = (status: string) => tests.filter((test) => test.status === status).length
+      const [passed, failed, skipped, other] = ['passed', 'failed', 'skipped', 'other'].map(count)
+      expect(summary).toMatchObject({ tests: tests.length, passed, failed, skipped, other, pending: 0 })
     })
   })
 

@@ -58,13 +58,6 @@ describe('the job summary', () => {
     )
   })
 
-  it('names what distinguishes the step from others of its job, and treats it as text', () => {
-    const labels = ['</h2>**b** [x](https://evil.example) @octocat #1', 'ubuntu-latest, 20']
-    const page = renderedPage(summaryOf(anOutcome({ subject: { labels } })))
-    expect(page.elements.slice(0, 3).map(({ tagName }) => tagName)).toEqual(['h2', 'code', 'code'])
-    expect(page.codes.slice(0, 2)).toEqual(labels)
-  })
-
   it('counts the cases that have no result', () => {
     const testCases = testCasesBy({ PASSED: 2, RUNNING: 1, QUEUED: 1, CANCELLED: 1, NEW: 1, SKIPPED: 1 })
     const text = renderedPage(summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))).text

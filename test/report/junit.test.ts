@@ -79,21 +79,6 @@ describe('junit.xml', () => {
     })
   })
 
-  it('has totals on both levels that agree with its elements', () => {
-    for (const outcome of Object.values(ENDINGS)) {
-      const { suites, suite, cases } = parsed(outcome)
-      const count = (kind: 'failure' | 'error' | 'skipped') => `${cases.filter((one) => one[kind]).length}`
-      const totals = { failures: count('failure'), errors: count('error'), skipped: count('skipped') }
-      for (const level of [suites, suite]) expect(level).toMatchObject({ tests: `${cases.length}`, ...totals })
-    }
-  })
-
-  it('says of a run without results why it failed', () => {
-    const { cases } = parsed(ENDINGS.failedWithoutResults)
-    expect(cases).toMatchObject([{ name: 'The run itself', error: { type: 'FAILED' } }])
-    expect(cases[0]?.error?.['#text']).toContain('run_7f3a')
-  })
-
   it('has the place of a case, and the whole message in its failure', () => {
     const message = `expected 41 & <b>\n  ::error::boo\n${'x'.repeat(9_000)}`
     const fields = { title: 'pays', message, filePath: 'e2e/"pay".ts', line: 12 }
@@ -105,17 +90,6 @@ describe('junit.xml', () => {
     expect(failed).toMatchObject({ file: 'e2e/"pay".ts', line: '12', failure: { type: 'FAILED', ...shown } })
     expect(timedOut).toMatchObject({ line: '12', error: { type: 'TIMEDOUT', ...shown } })
     expect(flaky).toMatchObject({ file: 'e2e/"pay".ts' })
-  })
-
-  it('has one entry for the run itself with the message of the run', () => {
-    for (const counts of [{}, { FAILED: 1 }]) {
-      const run = aRun({ status: 'FAILED', message: 'no browser\nat x', testCases: testCasesBy(counts) })
-      const ours = parsed(anOutcome({ run })).cases.filter(({ name }) => name === 'The run itself')
-      expect(ours).toMatchObject([{ error: { message: 'no browser', type: 'FAILED' } }])
-      expect(ours[0]?.error?.['#text']).toMatch(
-        /^Run run_7f3a finished as FAILED with the message “no browser”.*\nno browser\nat x$/s,
-      )
-    }
   })
 
   it('has a different name for each case, and for the run itself', () => {

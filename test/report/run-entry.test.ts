@@ -3,6 +3,9 @@ import { expect, it } from 'vitest'
 import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
 import { junit } from '../../src/report/junit.ts'
+import { verdictText } from '../../src/report/verdict.ts'
+import { render } from '../../src/text/safe-text.ts'
+import { anOutcome, aRun, type RunFields, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
 // Programs that read these files look only at test cases.
@@ -36,6 +39,7 @@ it('junit.xml and ctrf.json have an entry for the run itself if they would look 
     'nothingRan',
     'unknownStatus',
     'otherBranch',
+    'abortedRunFailed',
   ])
 })
 
@@ -49,17 +53,21 @@ it('the files of a step that fails have a failed entry, unless the run itself pa
   }
 })
 
-it('the entry has the verdict if the run has no message', () => {
-  const verdict = /^Run run_7f3a finished as FAILED: 0 of 4 test cases failed, 4 passed\./
-  expect(entryOfJunit(ENDINGS.failedWithoutFailedCase)).toMatchObject({
+it.each<[string, Partial<RunFields>]>([
+  ['the verdict', { testCases: testCasesBy({ PASSED: 4 }) }],
+  ['the verdict', { testCases: undefined }],
+  ['the message of the run', { message: 'no browser\nat x', testCases: [] }],
+  ['the message of the run', { message: 'no browser\nat x', testCases: testCasesBy({ FAILED: 1 }) }],
+])('the entry is the last, and has %s: %j', (_, fields) => {
+  const outcome = anOutcome({ run: aRun({ status: 'FAILED', ...fields }) })
+  const verdict = render(verdictText(outcome, 'log'))
+  expect(entryOfJunit(outcome)).toEqual({
+    '@_message': fields.message === undefined ? 'FAILED' : 'no browser',
     '@_type': 'FAILED',
-    '#text': expect.stringMatching(verdict),
+    '#text': fields.message === undefined ? verdict : `${verdict}\n${fields.message}`,
   })
-  expect(entryOfCtrf(ENDINGS.failedWithoutFailedCase)).toEqual({
-    name: 'The run itself',
-    status: 'failed',
-    duration: 0,
-    rawStatus: 'FAILED',
-    message: expect.stringMatching(verdict),
-  })
+  const { tests, summary } = JSON.parse(ctrf(outcome)).results
+  const entry = { name: 'The run itself', status: 'failed', duration: 0, rawStatus: 'FAILED' }
+  expect(tests.at(-1)).toEqual({ ...entry, message: fields.message ?? verdict })
+  expect(summary.tests).toBe((fields.testCases?.length ?? 0) + 1)
 })

@@ -58,9 +58,11 @@ export const ENDINGS = {
   failedWithMessage: anOutcome({
     run: aRun({ status: 'FAILED', message: 'no browser is installed\nat launch', testCases: [] }),
   }),
-  failedWithoutFailedCase: anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ PASSED: 4 }) }) }),
+  failedWithoutFailedCase: anOutcome({
+    run: aRun({ status: 'FAILED', testCases: testCasesBy({ PASSED: 1, SKIPPED: 2, '': 1 }) }),
+  }),
   failedWithoutResults: anOutcome({ run: aRun({ status: 'FAILED', testCases: undefined }) }),
-  timedOut: anOutcome({ run: aRun({ status: 'TIMEDOUT', testCases: testCasesBy({ TIMEDOUT: 1, PASSED: 3 }) }) }),
+  timedOut: anOutcome({ run: aRun({ status: 'TIMEDOUT', testCases: testCasesBy({ TIMEDOUT: 1 }) }) }),
   cancelled: anOutcome({
     run: aRun({ status: 'CANCELLED', testCases: testCasesBy({ PASSED: 12, CANCELLED: 3 }) }),
   }),
@@ -84,6 +86,10 @@ export const ENDINGS = {
     run: RUNNING,
     cancellation: { kind: 'failed', failure: HALF_FAILED },
   }),
+  waitLimitWithoutResponse: anOutcome({
+    ending: { ...WAIT_LIMIT, failure: { kind: 'status', status: 503 } },
+    cancellation: { kind: 'not-found' },
+  }),
   waitLimitOfSuite: anOutcome({
     subject: { target: { kind: 'test-suite', id: 'smoke' } },
     ending: { kind: 'wait-timeout', limitMs: 90_000, wasQueued: false },
@@ -106,12 +112,17 @@ export const ENDINGS = {
   abortedByEmptiedFolder: anOutcome({
     ending: { kind: 'aborted', cause: 'RUNNER_TEMP emptied' },
     run: RUNNING,
-    cancellation: { kind: 'cancelled' },
+    cancellation: { kind: 'failed' },
   }),
   abortedByClosedLog: anOutcome({
     ending: { kind: 'aborted', cause: 'log closed' },
     run: RUNNING,
-    cancellation: { kind: 'cancelled' },
+    cancellation: { kind: 'failed' },
+  }),
+  abortedByPost: anOutcome({
+    ending: { kind: 'aborted', cause: 'asked by post' },
+    run: RUNNING,
+    cancellation: { kind: 'failed' },
   }),
   aborted: anOutcome({
     ending: { kind: 'aborted', cause: 'SIGINT' },
@@ -132,6 +143,14 @@ export const ENDINGS = {
     ending: { kind: 'aborted', cause: 'SIGINT' },
     run: RUNNING,
     cancellation: { kind: 'already-finished', run: aRun() },
+  }),
+  abortedRunFailed: anOutcome({
+    ending: { kind: 'aborted', cause: 'SIGINT' },
+    run: RUNNING,
+    cancellation: {
+      kind: 'already-finished',
+      run: aRun({ status: 'FAILED', message: 'config broken\nat x', testCases: [] }),
+    },
   }),
   abortedInStart: anOutcome({
     runId: undefined,
@@ -158,6 +177,15 @@ export const ENDINGS = {
   }),
   unreachable: anOutcome({
     ending: { kind: 'poll-failed', failure: REFUSED },
+    run: RUNNING,
+    cancellation: { kind: 'failed', failure: REFUSED },
+  }),
+  unreachableCancelRefused: anOutcome({
+    ending: { kind: 'poll-failed', failure: { kind: 'no-response', reason: 'reset' } },
+    cancellation: { kind: 'failed', failure: { kind: 'status', status: 403 } },
+  }),
+  serviceEnded: anOutcome({
+    ending: { kind: 'poll-failed', failure: { kind: 'service-ended', reason: REFUSED.reason, refusedForMs: 30_000 } },
     run: RUNNING,
     cancellation: { kind: 'failed', failure: REFUSED },
   }),
