@@ -32,6 +32,7 @@ interface Setting extends Partial<Pick<CancelOptions, 'deadlineMs'>> {
   readonly get?: readonly Reply<Run>[]
   readonly signalAtMs?: number
   readonly signalName?: 'SIGINT' | 'SIGTERM'
+  readonly failureLimitMs?: number
 }
 
 async function cancel({
@@ -41,9 +42,10 @@ async function cancel({
   signalName = 'SIGINT',
   handle = givenRun('run-1'),
   deadlineMs = 15_000,
+  failureLimitMs,
 }: Setting) {
   const clock = new FakeClock()
-  const service = new FakeService(clock, { cancel, get: get ?? [] })
+  const service = new FakeService(clock, { cancel, get: get ?? [] }, failureLimitMs)
   const seen: string[] = []
   const controller = new AbortController()
   if (signalAtMs !== undefined) {
@@ -214,6 +216,16 @@ describe('a cancel that fails', () => {
 })
 
 describe('the time for a cancel', () => {
+  test.each([
+    [60_000, 30_000, 'service-ended'],
+    [15_000, 14_000, 'not-sent'],
+  ])('of %i ms ends after %i ms if a service on this machine refuses connections', async (deadlineMs, lastMs, why) => {
+    const refused = failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED', isRefusedHere: true })
+    const { end, cancelsMs } = await cancel({ cancel: [refused], deadlineMs, failureLimitMs: 30_000 })
+    expect(end).toMatchObject({ kind: 'failed', failure: { kind: why } })
+    expect(cancelsMs.at(-1)).toBe(lastMs)
+  })
+
   test('is half used by a request that hangs, whether the request cancels or reads the run', async () => {
     const inCancel = await cancel({ cancel: [noResponse, LISTED] })
     expect(inCancel).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0, 7_500 + 750] })

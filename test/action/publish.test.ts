@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { publish as publishOutcome, type ReportSettings } from '../../src/action/publish.ts'
-import type { AbortCause, StepOutcome } from '../../src/outcome/step-outcome.ts'
+import { publish as publishOutcome, type ReportSettings, reportFiles } from '../../src/action/publish.ts'
+import { type AbortCause, isDoubtfulPass, type StepOutcome } from '../../src/outcome/step-outcome.ts'
+import { verdictTitle } from '../../src/report/headline.ts'
+import { verdictText } from '../../src/report/verdict.ts'
+import { render } from '../../src/text/safe-text.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -86,10 +90,15 @@ describe('outputs', () => {
 })
 
 describe('the verdict', () => {
-  test('is an error only if the step fails', async () => {
+  test('is an error if the step fails, a warning if its success is doubtful, and otherwise a line of the log', async () => {
     for (const [name, outcome] of Object.entries(ENDINGS)) {
-      const errors = (await publish(outcome)).texts('error [')
-      expect(errors.length > 0, name).toBe(!outcome.success)
+      const world = await publish(outcome, { annotations: false })
+      const text = render(verdictText(outcome, 'log'))
+      const titled = `[${verdictTitle(outcome)}] ${text}`
+      const isDoubtful = outcome.success && isDoubtfulPass(outcome)
+      expect(world.texts('error '), name).toEqual(outcome.success ? [] : [titled])
+      expect(world.texts('warning ['), name).toEqual(isDoubtful ? [titled.slice(1)] : [])
+      expect(world.texts('info '), name).toEqual(outcome.success && !isDoubtful ? [text] : [])
     }
   })
 
@@ -99,49 +108,11 @@ describe('the verdict', () => {
     expect(errors).toHaveLength(1 + 8 + 1)
   })
 
-  test('is the only annotation if the input annotations is false', async () => {
-    expect((await publish(FAILED, { annotations: false })).texts('error ')).toHaveLength(1)
-  })
-
-  test('is a warning for a PASSED run with failed cases, and a line of the log for a PASSED run without failed cases', async () => {
-    const odd = await publish(ENDINGS.passedWithFailures)
-    expect(odd.texts('warning ')).toEqual([expect.stringContaining('2 of 40')])
-    const one = await publish(anOutcome({ run: aRun({ testCases: testCasesBy({ FAILED: 1, PASSED: 39 }) }) }))
-    expect(one.texts('warning ')).toEqual([expect.stringContaining('1 of 40')])
-    const success = await publish(SUCCESS)
-    expect(success.texts('warning ')).toEqual([])
-    expect(success.texts('info ')).toEqual([expect.stringMatching(/run_7f3a.*PASSED/)])
-  })
-})
-
-describe('the branch that the service names', () => {
-  const warningsOf = async (branchName: string | undefined, subject: Partial<StepOutcome['subject']>) =>
-    (await publish(anOutcome({ run: aRun({ status: 'FAILED', branchName }), subject }))).texts('warning ')
-
-  test.each([
-    ['main', 'feature/cart'],
-    ['refs/tags/main', 'main'],
-  ])('is a warning if the service names %s, the step asked for %s, and the run did not pass', async (branchName, branch) => {
-    expect(await warningsOf(branchName, { parameters: { branch } })).toEqual([
-      `The service says that it tested the branch “${branchName}”, and this step asked for “${branch}”. So nothing shows whether the tests of “${branch}” pass. Check whether “${branch}” is pushed. If the service has another name for “${branch}”, set the input branch to that name. Otherwise ask the operators of the service.`,
-    ])
-  })
-
-  test.each([
-    ['refs/heads/main', { parameters: { branch: 'main' } }],
-    ['main', { parameters: { branch: 'refs/heads/main' } }],
-    ['main', { parameters: {} }],
-  ])('is not mentioned if the service names %s, and the step has %j', async (branchName, subject) => {
-    expect(await warningsOf(branchName, subject)).toEqual([])
-  })
-
-  test('fails the step if it is another branch and the run is PASSED, and only the verdict says so', async () => {
-    const world = await publish(ENDINGS.otherBranch)
-    expect(world.outputs()).toMatchObject({ conclusion: 'error', status: 'PASSED' })
-    expect(world.texts('warning ')).toEqual([])
-    expect(world.texts('error ')).toEqual([
-      '[Another branch was tested] Run run_7f3a finished as PASSED, but on another branch. The service says that it tested the branch “main”, and this step asked for “feature/cart”. So nothing shows whether the tests of “feature/cart” pass. Check whether “feature/cart” is pushed. If the service has another name for “feature/cart”, set the input branch to that name. Otherwise ask the operators of the service.',
-    ])
+  test('has a warning beside it if another branch was tested, unless the verdict itself says so', async () => {
+    for (const [name, outcome] of Object.entries(ENDINGS)) {
+      const warnings = (await publish(outcome)).texts('warning The service says that it tested the branch “main”')
+      expect(warnings, name).toHaveLength(name === 'failedOnOtherBranch' ? 1 : 0)
+    }
   })
 })
 
@@ -178,6 +149,36 @@ describe('the report files', () => {
     const world = await publish(SUCCESS, {}, { reportFolder: undefined })
     expect(world.outputs()).not.toHaveProperty('report-dir')
     expect(world.texts('comment')).toHaveLength(1)
+  })
+
+  test('are three for a run with results or with a message, and none for any other run', () => {
+    for (const [name, outcome] of Object.entries(ENDINGS)) {
+      const names = reportFiles(outcome).map((file) => file.name)
+      const expected = outcome.run?.testCases || outcome.run?.message ? ['results.json', 'junit.xml', 'ctrf.json'] : []
+      expect(names, name).toEqual(expected)
+    }
+  })
+
+  test('contain the response as it was sent, with its numbers and its order', () => {
+    const sent = '{ "status": "PASSED", "b": 1.0, "a": 12345678901234567890, "results": { "testCases": [] } }'
+    const [results] = reportFiles(anOutcome({ run: { ...aRun(), responseText: untrusted(sent) } }))
+    expect(results?.name).toBe('results.json')
+    expect(results?.text()).toBe(sent)
+  })
+
+  test('contain a hundred thousand test cases', () => {
+    const testCases = testCasesBy({ PASSED: 95_000, FAILED: 5_000 })
+    const result = anOutcome({ run: aRun({ status: 'FAILED', testCases }) })
+    const marks = {
+      'results.json': '"title"',
+      'junit.xml': '<testcase ',
+      'ctrf.json': '"name"',
+    }
+    for (const { name, text } of reportFiles(result)) {
+      const found = text().toString().split(marks[name]).length - 1
+      // CTRF also names its tool.
+      expect(found, name).toBe(100_000 + (name === 'ctrf.json' ? 1 : 0))
+    }
   })
 })
 

@@ -15,18 +15,19 @@ import {
 } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
-const REFUSED: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
+const REFUSED = { kind: 'not-sent', reason: 'connect ECONNREFUSED' } as const satisfies Failure
 const TOO_MANY: Failure = { kind: 'status', status: 429 }
 
 interface Setting {
   readonly replies: readonly Reply<string>[]
   readonly deadlineMs?: number
   readonly signalAtMs?: number
+  readonly failureLimitMs?: number
 }
 
-async function start({ replies, deadlineMs = 3_600_000, signalAtMs }: Setting) {
+async function start({ replies, deadlineMs = 3_600_000, signalAtMs, failureLimitMs }: Setting) {
   const clock = new FakeClock()
-  const service = new FakeService(clock, { start: replies })
+  const service = new FakeService(clock, { start: replies }, failureLimitMs)
   const world = new FakeWorld(clock, service)
   if (signalAtMs !== undefined) world.signalAt(signalAtMs)
   const end = endOf(await clock.run(startRun({}, deadlineMs, world)))
@@ -89,6 +90,15 @@ describe('a start that the service provably did not take', () => {
     expect(sentMs.length).toBeGreaterThan(3)
     expect(endedMs).toBeGreaterThan(afterMs)
     expect(endedMs).toBeLessThanOrEqual(limitMs)
+  })
+
+  test('fails after 30 s if the service is on this machine, because the service has ended', async () => {
+    const replies = [failure({ ...REFUSED, isRefusedHere: true })]
+    const { end, sentMs, world } = await start({ replies, failureLimitMs: 30_000 })
+    const ended: Failure = { kind: 'service-ended', reason: REFUSED.reason, refusedForMs: 30_000 }
+    expect(end).toEqual({ kind: 'start-failed', failure: ended, mayHaveStarted: false })
+    expect(sentMs.at(-1)).toBe(30_000)
+    expect(world.texts('info ')[0]).toContain('It stops trying after 30 s')
   })
 
   test('with no connection in 30 s is tried a second time', async () => {

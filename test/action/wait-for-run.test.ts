@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { givenRun, type RunHandle, startedRun } from '../../src/action/run-handle.ts'
-import { type WaitOptions, waitForRun } from '../../src/action/wait-for-run.ts'
+import { adaptivePauseMs, type WaitOptions, waitForRun } from '../../src/action/wait-for-run.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import type { Run } from '../../src/outcome/run.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
@@ -30,12 +30,13 @@ interface Setting extends Partial<Omit<WaitOptions, 'onStatus'>> {
   readonly replies: readonly Reply<Run>[]
   readonly signalAtMs?: number
   readonly random?: () => number
+  readonly failureLimitMs?: number
 }
 
 async function wait(setting: Setting) {
-  const { replies, signalAtMs, random, handle = startedRun('run-1', LONG_AGO_MS), ...options } = setting
+  const { replies, signalAtMs, random, failureLimitMs, handle = startedRun('run-1', LONG_AGO_MS), ...options } = setting
   const clock = new FakeClock()
-  const service = new FakeService(clock, { get: replies })
+  const service = new FakeService(clock, { get: replies }, failureLimitMs)
   const world = new FakeWorld(clock, service, random === undefined ? {} : { random })
   if (signalAtMs !== undefined) world.signalAt(signalAtMs)
   const statuses: string[] = []
@@ -55,11 +56,31 @@ async function wait(setting: Setting) {
   return { end, ending: end.ending, endedMs: clock.now(), pollsMs: service.timesMs('get'), world, statuses }
 }
 
-test('all pauses of a wait have the jitter that was drawn at its beginning', async () => {
-  const draws = [1]
-  const replies = [RUNNING, RUNNING, PASSED].map((run) => response(run))
-  const { pollsMs } = await wait({ replies, random: () => draws.pop() ?? 0 })
-  expect(pollsMs).toEqual([0, 330, 330 + 1.1 * (300 + 330 / 50)].map((ms) => expect.closeTo(ms)))
+describe('the growing pauses', () => {
+  test.each([
+    [0, 300],
+    [1_000, 320],
+    [60_000, 1_500],
+    [735_000, 15_000],
+    [3_600_000, 15_000],
+  ])('after %i ms the pause is %i ms, and up to a tenth more', (waitedMs, pauseMs) => {
+    expect(adaptivePauseMs(waitedMs, 0)).toBe(pauseMs)
+    expect(adaptivePauseMs(waitedMs, 0.5)).toBeCloseTo(1.05 * pauseMs)
+    expect(adaptivePauseMs(waitedMs, 1)).toBeCloseTo(1.1 * pauseMs)
+  })
+
+  test('of a wait all have the jitter that was drawn at its beginning', async () => {
+    const draws = [1]
+    const replies = [RUNNING, RUNNING, PASSED].map((run) => response(run))
+    const { pollsMs } = await wait({ replies, random: () => draws.pop() ?? 0 })
+    expect(pollsMs).toEqual([0, 330, 330 + 1.1 * (300 + 330 / 50)].map((ms) => expect.closeTo(ms)))
+  })
+
+  test('cost the service under 400 requests in an hour, even if responses take no time', async () => {
+    const { pollsMs } = await wait({ replies: [response(RUNNING)], random: () => 0 })
+    const start = 1
+    expect(start + pollsMs.length).toBeLessThan(400)
+  })
 })
 
 describe('a run that ends', () => {
@@ -133,32 +154,36 @@ describe('a poll that fails', () => {
     expect(pollsMs).toEqual([0, 47_000])
   })
 
-  test('ends the waiting once failures have been continuous for 5 minutes', async () => {
-    const { end, ending, endedMs } = await wait({ replies: [response(RUNNING), failure(DOWN)] })
-    expect(ending).toEqual({ kind: 'poll-failed', failure: DOWN })
-    expect(end.run).toBe(RUNNING)
-    // The 5 minutes count from the first failure, which is at the second poll.
-    expect(endedMs).toBeGreaterThanOrEqual(5 * MINUTE_MS + 300)
-    expect(endedMs).toBeLessThan(5 * MINUTE_MS + 330)
-  })
+  // For a service on this machine, the limit is 30 s.
+  describe.each([
+    5 * MINUTE_MS,
+    30_000,
+  ])('ends the waiting after failures without a break for %i ms', (failureLimitMs) => {
+    test('that count from the first failure, and not from its poll', async () => {
+      const refused: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED', isRefusedHere: true }
+      const replies = [response(RUNNING), failure(DOWN, 7_000), failure(refused)]
+      const { end, endedMs, world } = await wait({ failureLimitMs, replies })
+      const ended: Failure = { kind: 'service-ended', reason: refused.reason, refusedForMs: failureLimitMs }
+      expect(end).toEqual({ ending: { kind: 'poll-failed', failure: ended }, run: RUNNING })
+      expect(endedMs).toBe(315 + 7_000 + failureLimitMs)
+      // The log says that the service has ended only at the end.
+      expect(world.texts('info ').join()).not.toContain('has ended')
+    })
 
-  test('counts these 5 minutes from the time of the first failure, not from the time of its poll', async () => {
-    const { endedMs } = await wait({ replies: [failure(DOWN, 29_000), failure(DOWN)] })
-    expect(endedMs).toBe(29_000 + 5 * MINUTE_MS)
-  })
+    test('also if the service asks for an hour, and then with one last poll', async () => {
+      const { ending, pollsMs } = await wait({
+        failureLimitMs,
+        replies: [failure({ ...DOWN, retryAfterMs: 3_600_000 })],
+      })
+      expect(ending).toMatchObject({ kind: 'poll-failed' })
+      expect(pollsMs).toEqual([0, failureLimitMs])
+    })
 
-  test('ends the waiting after 5 minutes also if the service asks for an hour', async () => {
-    const { ending, endedMs, pollsMs } = await wait({ replies: [failure({ ...DOWN, retryAfterMs: 3_600_000 })] })
-    expect(ending).toMatchObject({ kind: 'poll-failed' })
-    expect(endedMs).toBeGreaterThanOrEqual(5 * MINUTE_MS)
-    expect(endedMs).toBeLessThan(5 * MINUTE_MS + 100)
-    expect(pollsMs).toHaveLength(2)
-  })
-
-  test('begins the 5 minutes again after any valid response', async () => {
-    const fourMinutesDown: Reply<Run> = failure({ ...DOWN, retryAfterMs: 4 * MINUTE_MS })
-    const { ending } = await wait({ replies: [fourMinutesDown, response(RUNNING), fourMinutesDown, response(PASSED)] })
-    expect(ending).toEqual({ kind: 'finished', run: PASSED })
+    test('but not if a response came between them', async () => {
+      const down: Reply<Run> = failure({ ...DOWN, retryAfterMs: 0.8 * failureLimitMs })
+      const { ending } = await wait({ failureLimitMs, replies: [down, response(RUNNING), down, response(PASSED)] })
+      expect(ending).toEqual({ kind: 'finished', run: PASSED })
+    })
   })
 
   test('is logged once, and the end of the failures is logged too', async () => {
@@ -410,13 +435,8 @@ describe('the log', () => {
 })
 
 test('a fixed interval replaces the growing pauses', async () => {
-  const { pollsMs } = await wait({
-    replies: [RUNNING, RUNNING, PASSED].map((run) => response(run)),
-    pollIntervalMs: 2_500,
-  })
-  expect(pollsMs).toEqual([0, 2_500, 5_000])
-  const growing = await wait({ replies: [response(RUNNING)] })
-  expect(growing.pollsMs.length).toBeLessThan(400)
+  const replies = [RUNNING, RUNNING, PASSED].map((run) => response(run))
+  expect((await wait({ replies, pollIntervalMs: 2_500 })).pollsMs).toEqual([0, 2_500, 5_000])
 })
 
 test('an error that is no failure of the service is thrown', async () => {

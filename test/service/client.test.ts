@@ -33,6 +33,14 @@ it.each([
   })
 })
 
+it.each([
+  ['https://tests.example.com', 300_000],
+  ['http://[::1]:8080', 30_000],
+  ['https://localhost', 30_000],
+])('requests to %s may fail for %i ms', async (address, limitMs) => {
+  expect((await open(address, 'k')).failureLimitMs).toBe(limitMs)
+})
+
 describe('the key', () => {
   const key = fc.stringMatching(/^[!-~]{8,40}$/)
   /** The places in which the service may write the key. */
