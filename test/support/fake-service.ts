@@ -68,6 +68,7 @@ export class FakeService implements ServiceClient {
   readonly redact = (text: string) => text
   readonly output?: ServiceClient['output']
   readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean | Failure>
+  readonly #counts = { start: 0, get: 0, cancel: 0, output: 0 }
   readonly #clock: FakeClock
   readonly #script: Script
 
@@ -105,9 +106,7 @@ export class FakeService implements ServiceClient {
     runId = '',
   ): Promise<T | Failure> {
     const reply =
-      typeof replies === 'function'
-        ? replies(runId)
-        : replies[Math.min(this.timesMs(method).length, replies.length - 1)]
+      typeof replies === 'function' ? replies(runId) : replies[Math.min(this.#counts[method]++, replies.length - 1)]
     if (reply === undefined) throw new Error(`the script has no reply for ${method}`)
     const { onNewConnection = false } = options
     this.requests.push({ method, atMs: this.#clock.now(), onNewConnection, ...(runId === '' ? {} : { runId }) })
