@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Target } from '../../src/outcome/run.ts'
 import { openService } from '../../src/service/client.ts'
 import { render } from '../../src/text/safe-text.ts'
-import { randomRuns } from '../setup/seed.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { closedPort, json, recordingServer } from '../support/recording-server.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
-import { failureOf, patient } from '../support/service-requests.ts'
+import { patient } from '../support/service-requests.ts'
 
 const PROJECT: Target = { kind: 'project', id: 'p' }
 
@@ -39,64 +36,6 @@ it.each([
   ['https://localhost', 30_000],
 ])('requests to %s may fail for %i ms', async (address, limitMs) => {
   expect((await open(address, 'k')).failureLimitMs).toBe(limitMs)
-})
-
-describe('the key', () => {
-  const key = fc.stringMatching(/^[!-~]{8,40}$/)
-  /** The places in which the service may write the key. */
-  const PLACES: readonly ((response: ServerResponse, key: string) => void)[] = [
-    (response, key) =>
-      response.end(
-        JSON.stringify({
-          status: key,
-          branchName: key,
-          results: { testCases: [{ title: `a ${key} b`, status: key }] },
-        }),
-      ),
-    (response, key) => response.end(JSON.stringify({ [key]: { [key]: [key] }, status: 'RUNNING' })),
-    (response, key) => response.writeHead(400).end(JSON.stringify({ error: `no ${key}` })),
-    (response, key) => response.writeHead(502).end(`<html>${'x'.repeat(480)}${key}`),
-    (response, key) => response.writeHead(200, { 'content-type': `text/${key}` }).end('{}'),
-    (response, key) => response.writeHead(200, { 'content-encoding': key }).end('{}'),
-    (response, key) => response.writeHead(302, { location: `https://host/${key}` }).end(),
-    (response, key) => response.writeHead(429, { 'retry-after': key }).end(),
-    (response, key) => response.writeHead(200, key).end(`"${key}`),
-  ]
-
-  it('is in no value that the client returns, wherever the service writes it', async () => {
-    let respond: (response: ServerResponse) => void = () => {}
-    const server = await recordingServer((response) => respond(response))
-    await fc.assert(
-      fc.asyncProperty(key, fc.constantFrom(...PLACES), async (key, place) => {
-        respond = (response) => place(response, key)
-        const service = await open(server.origin, key)
-        const got = await service.get('r-1', patient()).catch((error) => error.failure)
-        const texts: string[] = []
-        JSON.stringify(got, (name, value) => {
-          texts.push(name, String(value))
-          return value
-        })
-        for (const text of texts) expect(text).not.toContain(key)
-      }),
-      randomRuns(100),
-    )
-  })
-
-  it('is not in the message of a connection that fails', async () => {
-    const key = 'sk-live-0123456789'
-    const service = await open(`https://${key}.invalid`, key)
-    expect(await failureOf(service.get('r-1', patient()))).toMatchObject({
-      kind: 'not-sent',
-      reason: expect.stringContaining('***.invalid'),
-    })
-  })
-
-  it('is redacted before anything is truncated', async () => {
-    const key = 'sk_live_0123456789'
-    const server = await recordingServer((response) => response.writeHead(500).end(`${'x'.repeat(9_990)}${key}`))
-    const service = await open(server.origin, key)
-    expect(await failureOf(service.get('r-1', patient()))).toMatchObject({ body: `${'x'.repeat(9_990)}***` })
-  })
 })
 
 describe('the debug log', () => {
