@@ -3,15 +3,10 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { StepAborted } from '../../src/action/abort.ts'
-import { cancelRun } from '../../src/action/cancel-run.ts'
-import { givenRun } from '../../src/action/run-handle.ts'
-import { startRun } from '../../src/action/start-run.ts'
 import { systemClock } from '../../src/clock.ts'
 import { isFailure } from '../../src/outcome/failure.ts'
-import { projectRuns } from '../../src/service/client.ts'
 import { parseRetryAfter } from '../../src/service/response.ts'
-import { REQUEST_LIMIT_MS } from '../../src/service/transport.ts'
+import { REQUEST_LIMIT_MS, type RequestOptions } from '../../src/service/transport.ts'
 import { randomRuns } from '../setup/seed.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
@@ -29,7 +24,6 @@ import {
   patient,
   responseOf,
   type SendOptions,
-  senderTo,
   sendJsonTo,
   trust,
 } from '../support/service-requests.ts'
@@ -546,72 +540,26 @@ describe('the signal before a request is sent', () => {
   })
 })
 
-describe('a response that has arrived in the socket', () => {
-  const RESPONSE = 'HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"runId":"r-1"}'
-  const clock = systemClock
-
+describe('a response that has arrived in the socket counts', () => {
   /** Stops this process, as if the machine were suspended. */
   function standStill(ms: number): void {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
   }
 
-  it('counts, even if the time limit has passed too', async () => {
+  it.each<[string, Partial<RequestOptions>, { readonly isAborted: boolean }]>([
+    ['the time limit has passed too', { limitMs: 50 }, { isAborted: false }],
+    ['the signal has come too', {}, { isAborted: true }],
+    ['the signal has come, and its grace has passed too', { graceIfSentMs: () => 50 }, { isAborted: true }],
+  ])('even if %s', async (_, options, { isAborted }) => {
+    const controller = new AbortController()
     const { post } = await rawService(
       (socket) => {
-        socket.write(RESPONSE)
+        if (isAborted) controller.abort()
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"runId":"r-1"}')
         standStill(100)
       },
-      { clock },
+      { clock: systemClock },
     )
-    expect(await post({ ...patient(), limitMs: 50 })).toMatchObject({ json: { runId: 'r-1' } })
-  })
-
-  it('counts, even if the signal has come too', async () => {
-    const controller = new AbortController()
-    const { post } = await rawService((socket) => {
-      socket.write(RESPONSE)
-      controller.abort()
-    })
-    expect(await post({ signal: controller.signal })).toMatchObject({ json: { runId: 'r-1' } })
-  })
-
-  async function projectAt(respond: (socket: Socket) => void) {
-    const { port } = await tcpServer((socket) => socket.once('data', () => respond(socket)))
-    return projectRuns(await senderTo(`http://127.0.0.1:${port}`, { clock }), 'p')
-  }
-
-  it('has the id of a run whose start is awaited after a signal', async () => {
-    const controller = new AbortController()
-    const service = await projectAt((socket) => {
-      // 50 ms are left of the time that a start has after the signal.
-      controller.abort(new StepAborted('SIGINT', clock.now() - 8_950))
-      socket.write(RESPONSE)
-      standStill(100)
-    })
-    const log = { info: () => {}, warning: () => {} }
-    const world = {
-      service: { ...service, failureLimitMs: 300_000, redact: String },
-      clock,
-      random: Math.random,
-      log,
-      signal: controller.signal,
-    }
-    expect(await startRun({}, 1e9, world)).toBe('r-1')
-  })
-
-  it('confirms a cancel', async () => {
-    const service = await projectAt((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 29\r\n\r\n{"cancelled":[{"runId":"r"}]}')
-      standStill(200)
-    })
-    const log = { info: () => {}, warning: () => {} }
-    const world = {
-      service: { ...service, failureLimitMs: 300_000, redact: String },
-      clock,
-      random: Math.random,
-      log,
-      signal: new AbortController().signal,
-    }
-    expect(await cancelRun(givenRun('r'), { deadlineMs: clock.now() + 100 }, world)).toEqual({ kind: 'cancelled' })
+    expect(await post({ signal: controller.signal, ...options })).toMatchObject({ json: { runId: 'r-1' } })
   })
 })
