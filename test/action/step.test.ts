@@ -2,13 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { performStep, type StepSettings } from '../../src/action/step.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { countTestCases } from '../../src/outcome/run.ts'
-import type { AbortCause, StepSubject } from '../../src/outcome/step-outcome.ts'
+import type { StepSubject } from '../../src/outcome/step-outcome.ts'
 import { aRun } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
   FakeService,
   failure,
-  giving,
   noResponse,
   PASSED,
   QUEUED,
@@ -18,7 +17,8 @@ import {
 } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
-// The whole step. The tests of start-run, wait-for-run and cancel-run have the details.
+// The whole step. The tests of start-run, wait-for-run and cancel-run have the details. The simulation tests for any step that it
+// ends in time, what it concludes, and that post learns of a run that the step leaves, also after a crash.
 
 const SUBJECT: StepSubject = {
   target: { kind: 'project', id: 'web-shop' },
@@ -53,17 +53,16 @@ const CANCEL = [response(true)]
 interface Setting extends Partial<StepSettings> {
   readonly script: Script
   readonly signalAtMs?: number
-  readonly signal?: AbortCause
   /** The time of the clock when the step begins. */
   readonly begunMs?: number
 }
 
-async function step({ script, signalAtMs, signal, begunMs = 0, ...settings }: Setting) {
+async function step({ script, signalAtMs, begunMs = 0, ...settings }: Setting) {
   const clock = new FakeClock()
   if (begunMs > 0) await clock.run(clock.sleep(begunMs))
   const service = new FakeService(clock, script)
   const world = new FakeWorld(clock, service)
-  if (signalAtMs !== undefined) world.signalAt(signalAtMs, signal)
+  if (signalAtMs !== undefined) world.signalAt(signalAtMs)
   const outcome = await clock.run(performStep({ ...SETTINGS, ...settings }, world))
   return {
     outcome,
@@ -173,14 +172,6 @@ describe('a run that is started and waited for', () => {
     expect(outputs).toMatchObject({ conclusion: 'error', status: 'UNKNOWN' })
     expect(error).toContain('run-1')
   })
-
-  test('fails the step if no test case ran, unless pass-with-no-tests allows it', async () => {
-    const script = { start: STARTED, get: [response(aRun({ testCases: [] }))] }
-    for (const passWithNoTests of [false, true]) {
-      const { outcome } = await step({ script, passWithNoTests })
-      expect(outcome).toMatchObject({ conclusion: 'no-tests', success: passWithNoTests })
-    }
-  })
 })
 
 describe('a start that fails', () => {
@@ -284,13 +275,6 @@ describe('when the step is cancelled', () => {
     expect(outcome).toMatchObject({ run: RUNNING, cancellation: { kind: 'failed' } })
   })
 
-  test('before it sends a request, it sends no request', async () => {
-    const { outcome, requests, record } = await step({ script: {}, signalAtMs: 0 })
-    expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
-    expect(requests).toEqual([])
-    expect(record).toEqual(['starting', 'done'])
-  })
-
   test('during the start, the response is awaited, and the run is cancelled without a poll', async () => {
     const { requests, record, outputs, endedMs } = await step({
       script: { start: [response('run-1', 6_900)], cancel: [response(true, 100)] },
@@ -300,21 +284,6 @@ describe('when the step is cancelled', () => {
     expect(record).toEqual(['starting', 'started run-1', 'done'])
     expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'cancelled' })
     expect(endedMs).toBe(7_000)
-  })
-
-  test.each([
-    ['SIGINT', 7_000],
-    ['SIGTERM', 2_200],
-  ] as const)('by %s and the service is silent, it ends within %i ms and leaves the run to post', async (signal, limitMs) => {
-    const { outcome, endedMs, record, error } = await step({
-      script: { start: STARTED, get: [response(RUNNING), noResponse], cancel: [noResponse] },
-      signalAtMs: 5_000,
-      signal,
-    })
-    expect(outcome.conclusion).toBe('cancelled')
-    expect(endedMs - 5_000).toBeLessThanOrEqual(limitMs)
-    expect(record).toEqual(['starting', 'started run-1'])
-    expect(error).toMatch(/run-1.*may still be running/)
   })
 })
 
@@ -384,15 +353,4 @@ test('a workflow without a cancel says so with the id, and the record leaves the
   expect(effects).not.toContainEqual(expect.stringContaining('cancelling it'))
   // Post warns once more.
   expect(effects).not.toContain('record done')
-})
-
-test('a bug in the action leaves the run to post', async () => {
-  const clock = new FakeClock()
-  const give = () => {
-    throw new Error('a bug of our own')
-  }
-  const service = new FakeService(clock, { start: STARTED, get: [giving(give)] })
-  const world = new FakeWorld(clock, service)
-  await expect(clock.run(performStep(SETTINGS, world))).rejects.toThrow('a bug of our own')
-  expect(world.texts('record ')).toEqual(['starting', 'started run-1'])
 })
