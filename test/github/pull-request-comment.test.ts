@@ -127,7 +127,7 @@ describe('one comment, kept up to date', () => {
   })
 
   test('the comment of a real report is found again, also after it was edited on GitHub', async () => {
-    for (const [index, outcome] of Object.values(ENDINGS).entries()) {
+    for (const [index, outcome] of [ENDINGS.failed, ENDINGS.startRefused].entries()) {
       const body: CommentOptions['body'] = (marker, pullRequestBranch) =>
         render(commentBody(outcome, { marker, pullRequestBranch, hasSummary: true }))
       expect(await comment({ body, workflowRunId: `${1000 + index}` })).toEqual(WRITTEN)

@@ -562,9 +562,4 @@ describe('inputs that are invalid', () => {
     const named = problemsOf(given).map((message) => /^Inputs? ([a-z-]+)/.exec(message)?.[1])
     expect(named.toSorted()).toEqual(Object.keys(given).toSorted())
   })
-
-  it('are shown in a form that is no command in the log', () => {
-    const [message] = problemsOf({ wait: 'x\n::error::boo ##[group]' })
-    expect(message).not.toMatch(/\n|##\[/)
-  })
 })

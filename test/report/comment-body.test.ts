@@ -17,12 +17,6 @@ const bodyOf = (outcome: StepOutcome, options: Partial<CommentBodyOptions> = {})
 const pageOf = (...args: Parameters<typeof bodyOf>) => renderedPage(bodyOf(...args))
 
 describe('the comment', () => {
-  it('begins with its hidden marker', () => {
-    const body = bodyOf(ENDINGS.failed)
-    expect(body.startsWith(`${MARKER}\n`)).toBe(true)
-    expect(renderedPage(body).text.trimStart().startsWith('❌ Tests failed: 5 of 40')).toBe(true)
-  })
-
   it('has the headline, the counts, what did not pass, and links to the run and the job', () => {
     const { run } = ENDINGS.failed
     const runUrl = 'https://app.example.com/runs/run_7f3a'

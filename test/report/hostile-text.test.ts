@@ -100,8 +100,10 @@ describe('whatever text is in a step', () => {
     }, randomRuns(50))
   })
 
-  it('the pages have balanced tags, and every line except marker and plain headline begins with a block-level tag', () => {
+  it('the comment begins with its marker, the tags are balanced, and every other line but a plain headline begins with a block-level tag', () => {
     always((outcome) => {
+      const [, comment] = pagesOf(outcome)
+      expect(comment?.startsWith(`${MARKER}\n`)).toBe(true)
       for (const page of pagesOf(outcome)) {
         expect(unbalancedTags(page)).toEqual([])
         for (const line of page.trimEnd().split('\n')) {

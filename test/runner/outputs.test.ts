@@ -119,6 +119,7 @@ describe('no message makes the runner abort at a cut', () => {
   /** Each message as the first error of a step, and as the first warning. */
   function expectWritten(messages: readonly Fragment[], masked: readonly string[]): void {
     for (const message of messages) {
+      expect(render(message)).not.toMatch(/##\[|^\s*::/m)
       const lines = linesWrittenBy(() => {
         const output = runnerOutput({})
         output.annotate({ level: 'error', title: 'Test failed', message })
@@ -166,6 +167,7 @@ describe('no message makes the runner abort at a cut', () => {
           } catch (error) {
             if (!(error instanceof InvalidInputsError)) throw error
             expectWritten(error.messages, secrets)
+            expect(error.message).not.toContain('\n')
           }
         })
       }),
