@@ -140,10 +140,9 @@ describe('a step at a service that sends the key back', () => {
     [{ body: '{"runId":["KEY"], "x":' }],
     [{ body: '"KEY' }],
     [{ headers: { 'content-type': 'text/KEY' }, body: '{}' }],
-    [{ status: 302, headers: { location: 'https://KEY/x' }, body: '' }],
     // Nothing of these is shown.
     [{ headers: { 'content-encoding': 'KEY' }, body: '***' }],
-    [{ status: 302, headers: { location: 'https://host/KEY' }, body: '***' }],
+    [{ status: 302, headers: { location: 'https://KEY/KEY' }, body: '***' }],
     [{ status: 503, headers: { 'retry-after': 'KEY' }, body: '***' }],
   ]
 
