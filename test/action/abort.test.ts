@@ -22,14 +22,6 @@ describe('the time after a signal', () => {
     expect(reason.exitDeadlineMs).toBe(1_000 + exitMs)
   })
 
-  test('is not changed by a second signal', () => {
-    const controller = new AbortController()
-    const first = new StepAborted('SIGINT', 0)
-    controller.abort(first)
-    controller.abort(new StepAborted('SIGTERM', 7_500))
-    expect(abortReason(controller.signal)).toBe(first)
-  })
-
   test('cannot be read from a signal that aborts for another reason', () => {
     expect(() => abortReason(AbortSignal.abort())).toThrow(TypeError)
   })

@@ -32,35 +32,6 @@ async function publish(
   return world
 }
 
-test('the outputs and the verdict come first, and then the files, the summary and the comment', async () => {
-  const world = await publish(FAILED, {}, { comment: async () => 'https://example.com/comment/1' })
-  const kinds = world.effects.map(({ text }) =>
-    text
-      .split(/[ =]/, 2)
-      .join(' ')
-      .replace(/^summary .*/, 'summary'),
-  )
-  expect(kinds.filter((kind, index) => kind !== kinds[index - 1])).toEqual([
-    'output conclusion',
-    'output status',
-    'output duration-ms',
-    'output total',
-    'output passed',
-    'output failed',
-    'output flaky',
-    'output skipped',
-    'output other',
-    'error [Tests',
-    'error [Test',
-    'error [More',
-    'files results.json',
-    'output report-dir',
-    'summary',
-    'comment',
-    'output comment-url',
-  ])
-})
-
 describe('outputs', () => {
   test('have the counts that the table of outputs promises', async () => {
     const testCases = testCasesBy({ PASSED: 3, FLAKY: 1, FAILED: 1, TIMEDOUT: 1, SKIPPED: 2, NEW: 1 })

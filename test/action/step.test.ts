@@ -3,7 +3,7 @@ import { performStep, type StepSettings } from '../../src/action/step.ts'
 import type { Failure } from '../../src/outcome/failure.ts'
 import { countTestCases } from '../../src/outcome/run.ts'
 import type { StepSubject } from '../../src/outcome/step-outcome.ts'
-import { aRun } from '../support/builders.ts'
+import { aRun, testCasesBy } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
   FakeService,
@@ -77,11 +77,13 @@ async function step({ script, signalAtMs, begunMs = 0, ...settings }: Setting) {
 }
 
 describe('a run that is started and waited for', () => {
-  test('writes the record for post, the id, each status and the verdict, in this order', async () => {
+  test('writes the record for post, the id, each status, the verdict and the reports, in this order', async () => {
+    const failed = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 2 }) })
     const { outcome, effects } = await step({
-      script: { start: STARTED, get: [response(QUEUED), response(RUNNING), response(PASSED)] },
+      script: { start: STARTED, get: [response(QUEUED), response(RUNNING), response(failed)] },
+      reports: { summary: 'always', annotations: true },
     })
-    expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
+    expect(outcome).toMatchObject({ conclusion: 'failed', success: false })
     expect(effects).toEqual([
       'record starting',
       'record started run-1',
@@ -91,16 +93,19 @@ describe('a run that is started and waited for', () => {
       'output status=QUEUED',
       'info Run run-1: RUNNING',
       'output status=RUNNING',
-      'info Run run-1: PASSED',
-      'output status=PASSED',
+      'info Run run-1: FAILED',
+      'output status=FAILED',
       'record done',
-      'output conclusion=passed',
-      'output status=PASSED',
+      'output conclusion=failed',
+      'output status=FAILED',
       'output duration-ms=184000',
-      ...['total=2', 'passed=2', 'failed=0', 'flaky=0', 'skipped=0', 'other=0'].map((count) => `output ${count}`),
-      expect.stringMatching(/^info .*run-1.*PASSED/),
+      ...['total=2', 'passed=0', 'failed=2', 'flaky=0', 'skipped=0', 'other=0'].map((count) => `output ${count}`),
+      expect.stringMatching(/^error \[Tests failed\] Run run-1 finished as FAILED: 2 of 2 /),
+      expect.stringMatching(/^error \[Test failed\] failed case 1/),
+      expect.stringMatching(/^error \[Test failed\] failed case 2/),
       'files results.json junit.xml ctrf.json of run-1',
       'output report-dir=/reports',
+      expect.stringMatching(/^summary .*Tests failed: 2 of 2/),
       'comment',
     ])
   })

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
-  branchOfEvent,
   headLabel,
   nameOfCommit,
   type PullRequest,
@@ -72,30 +71,12 @@ describe('the event', () => {
   })
 })
 
-describe('a fork', () => {
-  const isFork = (payload: Payload) => branchOfEvent(eventOf('pull_request', payload)).kind === 'fork'
-
-  it('is recognised by the name of the repository if ids are missing, in upper or lower case', () => {
-    const named = (full_name: string) => ({ pull_request: { head: { ref: 'patch-1', repo: { full_name } } } })
-    expect([isFork(named('ann/shop')), isFork(named('Shop/SHOP'))]).toEqual([true, false])
-  })
-
-  it('is recognised by the id if the repository was renamed', () => {
-    expect(isFork(pullRequest({ ...OWN, full_name: 'shop/former-name' }))).toBe(false)
-    expect(isFork(pullRequest({ ...FORK, full_name: 'shop/shop' }))).toBe(true)
-  })
-
-  it.each([{}, { pull_request: { head: {} } }])('is not recognised if the event says as little as %j', (payload) => {
-    expect(isFork(payload)).toBe(false)
-  })
-
-  it('is named with its branch, which may have the name of a branch of this repository', () => {
-    const label = (repo: unknown, head: object = {}) =>
-      headLabel({ head: { ref: 'main', repo, ...head }, base: { repo: OWN } } as PullRequest, OWN)
-    expect(label(OWN, { label: 'shop:main' })).toBe('main')
-    expect(label(FORK, { label: 'ann:main' })).toBe('ann:main')
-    expect(label(null)).toBe('fork:main')
-  })
+it('a fork is named with its branch, which may have the name of a branch of this repository', () => {
+  const label = (repo: unknown, head: object = {}) =>
+    headLabel({ head: { ref: 'main', repo, ...head }, base: { repo: OWN } } as PullRequest, OWN)
+  expect(label(OWN, { label: 'shop:main' })).toBe('main')
+  expect(label(FORK, { label: 'ann:main' })).toBe('ann:main')
+  expect(label(null)).toBe('fork:main')
 })
 
 describe('why there are no secrets', () => {

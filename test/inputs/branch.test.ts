@@ -72,15 +72,35 @@ describe('an event that carries a pull request', () => {
     for (const payload of payloads) expect(branchOf({ name, payload })).toEqual({ branch: 'changes' })
   })
 
+  const withRepositories = (head: unknown, base?: unknown) =>
+    changed(
+      first('pull_request'),
+      ['pull_request.head.repo', head],
+      ['pull_request.base.repo', base],
+      ['repository', base],
+    )
+
   test.each([
-    'pull_request',
-    'pull_request_target',
-    'pull_request_review',
-  ])('%s is refused if its head is in a fork or in a deleted repository', (name) => {
-    for (const repo of [FORK, null]) {
-      const payload = changed(first('pull_request'), ['pull_request.head.repo', repo])
-      expect(branchOf({ name, payload })).toEqual({ problems: [forkMessage('changes')] })
-    }
+    ['pull_request', FORK, OWN],
+    ['pull_request_target', FORK, OWN],
+    ['pull_request_review', FORK, OWN],
+    // The repository was deleted.
+    ['pull_request', null, OWN],
+    // A repository is known by its id, and without an id by its name.
+    ['pull_request', { ...FORK, full_name: OWN.full_name }, OWN],
+    ['pull_request', { full_name: 'mallory/web-shop' }, undefined],
+    ['pull_request', {}, undefined],
+  ])('%s is refused if its head is in %j, and not in %j', (name, head, base) => {
+    const payload = withRepositories(head, base)
+    expect(branchOf({ name, payload })).toEqual({ problems: [forkMessage('changes')] })
+  })
+
+  test.each([
+    ['the renamed repository', { ...OWN, full_name: 'octo-org/former-name' }, OWN],
+    ['the same name in upper case', { full_name: 'Octo-Org/WEB-SHOP' }, undefined],
+    ['a repository that the event leaves out', undefined, undefined],
+  ])('is not from a fork if its head is in %s', (_, head, base) => {
+    expect(branchOf({ name: 'pull_request', payload: withRepositories(head, base) })).toEqual({ branch: 'changes' })
   })
 
   test('is refused if it contains no pull request', () => {

@@ -22,11 +22,6 @@ describe('the verdict', () => {
     expect(anOutcome({ run: aRun({ status }) })).toMatchObject({ ending: { kind: 'finished' }, conclusion, success })
   })
 
-  it('is a success for a PASSED run, even if test cases failed', () => {
-    const run = aRun({ testCases: testCasesBy({ PASSED: 1, FAILED: 2 }) })
-    expect(anOutcome({ run })).toMatchObject({ conclusion: 'passed', success: true, counts: { failed: 2 } })
-  })
-
   it.each([
     [undefined],
     [{}],

@@ -61,10 +61,6 @@ describe('the annotations', () => {
     expect(last && render(last.message)).toBe('2 more test cases failed.')
   })
 
-  it('are only the verdict if one case failed, because the verdict names the case', () => {
-    expect(ofRun('FAILED', { PASSED: 2, TIMEDOUT: 1 })).toEqual([])
-  })
-
   it('have a place and a message, also for a single failing case, if the service sent them', () => {
     const testCases = [
       aTestCase({ status: 'PASSED', message: 'not shown', filePath: 'a.ts' }),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { requestsOf, type ScenarioOptions, scenario } from '../support/scenario.ts'
 
 // The test-suite workflow keeps the promises of a project's run, as far as its three endpoints allow that.
-// test/service/suite-runs.test.ts tests how results count.
+// test/service/client.test.ts tests how results count.
 
 const PASSED = { testId: '1', testName: 'signs in', status: 'PASSED' }
 const asSuite = (options: ScenarioOptions = {}): ScenarioOptions => ({

@@ -3,10 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { reportFiles } from '../../src/action/publish.ts'
 import { performStep, type StepSettings } from '../../src/action/step.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
+import { ctrf } from '../../src/report/ctrf.ts'
+import { jobSummary } from '../../src/report/job-summary.ts'
+import { junit } from '../../src/report/junit.ts'
+import { verdictText } from '../../src/report/verdict.ts'
 import { openService } from '../../src/service/client.ts'
+import { decodeRun, decodeSuiteResult } from '../../src/service/decode.ts'
 import { keyRedaction } from '../../src/service/key-redaction.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
 import { randomRuns } from '../setup/seed.ts'
+import { anOutcome } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 import { recordingServer } from '../support/recording-server.ts'
@@ -29,7 +35,7 @@ function formsOf(character: string): readonly string[] {
 
 const around = fc.string({ unit: 'grapheme' })
 
-// What SECURITY.md promises.
+// What SECURITY.md promises. test/action/test-output.test.ts tests it for the output of the tests, which comes in parts.
 it('the key is redacted as it is, whatever stands around it', () => {
   fc.assert(
     fc.property(anyKey, around, around, (key, before, after) => {
@@ -97,6 +103,52 @@ describe('the client', () => {
   it('redacts the key before it truncates anything', async () => {
     const server = await recordingServer((response) => response.writeHead(500).end(`${'x'.repeat(9_990)}${key}`))
     expect(await get(server.origin)).toMatchObject({ body: `${'x'.repeat(9_990)}***` })
+  })
+})
+
+describe('a message with the key in it', () => {
+  const key = 'sk_live_0123456789abcdef'
+
+  it('contains no key, also if the service put a colour into the middle of the key', () => {
+    const message = 'expected Bearer sk_live_\u001b[31m0123456789\u001b[39mabcdef to be sent'
+    const testCases = [{ title: 'pays', status: 'FAILED', message }]
+    const run = decodeRun(
+      { status: 'FAILED', finishedAt: '2026-03-01T10:03:04.000Z', message, results: { testCases } },
+      '',
+      keyRedaction(key),
+    )
+    expect(run.testCases).toMatchObject([{ message: 'expected Bearer *** to be sent' }])
+    expect(run.message).toBe('expected Bearer *** to be sent')
+    const suite = decodeSuiteResult({ results: testCases }, keyRedaction(key))
+    expect(suite).toMatchObject([{ message: 'expected Bearer *** to be sent' }])
+  })
+
+  it('shows no key in any report, whatever the reports remove from the message', () => {
+    // If a sequence is removed from the middle of another one, what is left is a sequence too.
+    const removed = ['\u001b[31m', '\u001b\u001b[0m[0m', '\u001b]0;t\u0007', '\u001b', '\u009b1m', '\u200b', '\0', '\r']
+    const part = fc.tuple(fc.nat(key.length), fc.array(fc.constantFrom(...removed), { minLength: 1, maxLength: 3 }))
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 3 }), (parts) => {
+        let message = key
+        for (const [at, texts] of parts) message = message.slice(0, at) + texts.join('') + message.slice(at)
+        const json = {
+          status: 'FAILED',
+          finishedAt: '2026-03-01T10:03:04.000Z',
+          message,
+          results: { testCases: [{ title: 'pays', status: 'FAILED', message }] },
+        }
+        const redact = keyRedaction(key)
+        const run = decodeRun(json, '', redact)
+        const outcome = anOutcome({ ending: { kind: 'finished', run }, run })
+        const reports = [
+          render(verdictText(outcome, 'log')),
+          render(jobSummary(outcome, { alreadyBytes: 0 })),
+          junit(outcome).toString(),
+          ctrf(outcome),
+        ]
+        for (const report of reports) expect(report).not.toContain(key)
+      }),
+    )
   })
 })
 
@@ -187,7 +239,9 @@ describe('a step at a service that sends the key back', () => {
         expect(outputs.join('\n')).toContain('***')
         const inPages = apiKey.replace(/[&<>]/g, (character) => ({ '&': '&amp;', '<': '&lt;' })[character] ?? '&gt;')
         const shown = [apiKey, inPages, JSON.stringify(apiKey).slice(1, -1)]
-        for (const text of outputs) for (const secret of shown) expect(text).not.toContain(secret)
+        // A host comes back in lower case.
+        for (const text of outputs)
+          for (const secret of shown) expect(text.toLowerCase()).not.toContain(secret.toLowerCase())
       }),
       randomRuns(250),
     )
