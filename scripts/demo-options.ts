@@ -23,7 +23,7 @@ that are set here are ignored.
 Examples:
   npm start -- --input framework-project=unit --input summary=on-failure
   npm start -- --fail
-  npm start -- --signal-after 0.5
+  npm start -- --folder ../shop --signal-after 5
   npm start -- --folder /path/to/project
   npm start -- --base-url https://tests.example.com --key-file key.txt --project web-shop`
 

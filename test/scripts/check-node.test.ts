@@ -27,5 +27,7 @@ test('every npm script that runs TypeScript checks Node first', () => {
     /\.ts\b|\bvitest\b/.test(command.split(' && git add ')[0] ?? ''),
   )
   expect(commands).not.toEqual([])
-  expect(commands.filter((command) => !/^(exec )?node (--import \.\/)?scripts\/check-node\.js /.test(command))).toEqual([])
+  expect(commands.filter((command) => !/^(exec )?node (--import \.\/)?scripts\/check-node\.js /.test(command))).toEqual(
+    [],
+  )
 })

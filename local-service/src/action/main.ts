@@ -83,7 +83,7 @@ async function waitForStart(folder: ServiceFolder, service: ChildProcess): Promi
     if (error !== undefined) return failed(`could not be started: ${error.message}`)
     if (hasExited) return failed(`ended before it was up, ${describeExit(service)}`)
     if (performance.now() > deadlineMs) {
-      // If the service hangs before it writes its process id, post cannot find it. The id of its group is its process id.
+      // The service hangs, so it may not stop when its order is withdrawn. The id of its group is its process id.
       if (service.pid !== undefined) signalProcess(-service.pid, 'SIGKILL')
       return failed(`could not be reached within ${START_LIMIT_MS / 1000} s`)
     }
