@@ -151,8 +151,9 @@ describe('the output of a run', () => {
     const { output: cut } = await watch({ output, outputBytes: 2, redact })
     expect(cut).toBe(`${'x'.repeat(9_986)}***, and more`)
     const whole = `${'x'.repeat(1_023)}\n`.repeat(16 * 1_024 - 1)
+    const text = Buffer.from(`${whole}${'x'.repeat(1_010)}sk-live-0123456789\n`).toString()
     const { output: limited } = await watch({
-      textAt: () => `${whole}${'x'.repeat(1_010)}sk-live-0123456789\n`,
+      textAt: () => text,
       redact,
     })
     expect(limited).toBe(whole.trimEnd())
