@@ -242,8 +242,9 @@ class SimulatedMain {
     const client = this.#service.client((response) => this.#isDead || this.#responses.push(response))
     const { cancel, output } = client
     const { file } = this
+    // The recorder catches what these two throw. So a crash in them would be none.
     const append = (record: MainRecord) => this.effect(() => file.append(record), false)
-    const remove = () => this.effect(() => file.remove())
+    const remove = () => this.effect(() => file.remove(), false)
     const isRemoved = () => file.isRemoved()
     const answerStop = () => file.answerStop()
     const ofMain: MainFile = Object.assign(new MemoryFile(), { append, remove, isRemoved, answerStop })
