@@ -84,6 +84,7 @@ describe('an event that carries a pull request', () => {
     ['pull_request', FORK, OWN],
     ['pull_request_target', FORK, OWN],
     ['pull_request_review', FORK, OWN],
+    ['deployment_review', FORK, OWN],
     // The repository was deleted.
     ['pull_request', null, OWN],
     // A repository is known by its id, and without an id by its name.
@@ -158,12 +159,13 @@ describe('an event of a branch', () => {
     expect(branchOf({ name, payload })).toEqual({ branch })
   })
 
-  test.each<[string, Payload | undefined, string]>([
+  test.each<[string, Payload | undefined, string, GithubContext?]>([
     ['push', realPayloads('push').find(({ ref }) => ref === 'refs/tags/simple-tag'), 'simple-tag'],
     ['workflow_dispatch', { ref: 'refs/tags/v1.2.3' }, 'v1.2.3'],
     ['release', first('release'), '0.0.1'],
-  ])('%s of a tag has no branch, and the log says so', (name, payload, tag) => {
-    expect(branchOf({ name, payload })).toEqual({
+    ['create', {}, 'v1', { ref_name: 'v1', ref_type: 'tag' }],
+  ])('%s of a tag has no branch, and the log says so', (name, payload, tag, github = {}) => {
+    expect(branchOf({ name, payload, github })).toEqual({
       info: `This workflow run is about "${tag}", which is not a branch, so the project's default branch is tested. To test another branch, set the input "branch".`,
     })
   })
