@@ -112,7 +112,9 @@ describe('a command', () => {
   it.runIf(process.platform === 'linux')(
     'leaves no process that has no variables, if another one of its group has them',
     async () => {
-      const script = `setsid sh -c 'env -i sleep 600 & echo $!; echo $$; exec sleep 600' & read line < /dev/null; sleep 0.3`
+      // The shell waits for the output of the group, which ends when both processes have begun.
+      const group = `env -i sleep 600 >/dev/null 2>&1 & echo $!; echo $$; exec sleep 600 >/dev/null 2>&1`
+      const script = `pids=$(setsid sh -c '${group}' &); echo "$pids"`
       const { output } = await runCommand(commandOf(script), new AbortController().signal)
       const pids = output.trim().split('\n').map(Number)
       expect(pids).toHaveLength(2)

@@ -239,7 +239,7 @@ describe('a step at a service that sends the key back', () => {
         expect(outputs.join('\n')).toContain('***')
         const inPages = apiKey.replace(/[&<>]/g, (character) => ({ '&': '&amp;', '<': '&lt;' })[character] ?? '&gt;')
         const shown = [apiKey, inPages, JSON.stringify(apiKey).slice(1, -1)]
-        // A host comes back in lower case.
+        // In any case of letters.
         for (const text of outputs)
           for (const secret of shown) expect(text.toLowerCase()).not.toContain(secret.toLowerCase())
       }),
