@@ -1,6 +1,11 @@
-import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { findErrorBelowHeadline, findMissedThresholds, findStartError } from '../src/frameworks/error-in-output.ts'
+import {
+  findCrash,
+  findNoMemory,
+  findSaidError,
+  findStartError,
+  lastParagraph,
+} from '../src/frameworks/error-in-output.ts'
 
 // What the versions of the frameworks print. The colours are as the service leaves them out.
 
@@ -44,27 +49,22 @@ it has two lines
        |                                    ^
 `
 
-const FAILED_TESTS = `
- RUN  v5.0.0 /shop
-
-⎯⎯⎯⎯⎯⎯⎯ Failed Tests 1 ⎯⎯⎯⎯⎯⎯⎯
-
- FAIL  a.test.ts > adds
-Error: a secret
- ❯ a.test.ts:1:7
-`
-
 const OF_PLAYWRIGHT = `Error: no config for you
     at file:///shop/playwright.config.mjs:1:7
     at ModuleJob.run (node:internal/modules/esm/module_job:325:25)
 `
 
-const COVERAGE = `
- % Coverage report from v8
- f.mjs    |      50 |       50 |      50 |   33.33 | 2-3
-----------|---------|----------|---------|---------|-------------------
-\u001b[31mERROR: Coverage for lines (33.33%) does not meet global threshold (100%)\u001b[39m
-\u001b[31mERROR: Coverage for functions (50%) does not meet global threshold (100%)\u001b[39m
+const CRASH = `Error: of a test
+node:events:505
+    throw er; // Unhandled 'error' event
+    ^
+
+Error: Worker exited unexpectedly
+    at Worker.emit (node:events:514:28)
+Emitted 'error' event at:
+    at Worker.emit (node:events:514:28)
+
+Node.js v24.21.0
 `
 
 describe('an error in the output of a framework that did not start', () => {
@@ -110,23 +110,37 @@ describe('an error in the output of a framework that did not start', () => {
   })
 })
 
-describe('an error below a headline', () => {
+describe('an error in what Vitest said about itself', () => {
   it.each([
-    ['a global setup of Vitest', GLOBAL_SETUP, 'Error: the database is not there\nit has two lines'],
-    ['failed tests', FAILED_TESTS, undefined],
-    ['an error without a headline', OF_PLAYWRIGHT, undefined],
-    ['a headline without an error', '⎯⎯⎯ Startup Error ⎯⎯⎯\n', undefined],
-  ])('is found for %s', (_what, output, error) => {
-    expect(findErrorBelowHeadline(output)).toBe(error)
+    ['a global setup that throws', GLOBAL_SETUP, 'Error: the database is not there\nit has two lines'],
+    [
+      'thresholds that are not met',
+      'ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)\nERROR: Uncovered functions (2) exceed global threshold (1)',
+      'ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)\nERROR: Uncovered functions (2) exceed global threshold (1)',
+    ],
+    ['a rejection that nobody caught', '\n⎯⎯⎯ Unhandled Rejection ⎯⎯⎯\nError: lost\n ❯ a.test.js:2:1\n', 'Error: lost'],
+    ['nothing', '', undefined],
+  ])('is found for %s', (_what, said, error) => {
+    expect(findSaidError(said)).toBe(error)
   })
 })
 
-describe('the thresholds of the coverage', () => {
-  it('are those that are not met', () => {
-    expect(findMissedThresholds(stripVTControlCharacters(COVERAGE))).toBe(
-      'ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)\n' +
-        'ERROR: Coverage for functions (50%) does not meet global threshold (100%)',
+describe('the end of an output', () => {
+  it('has the error with which Node ended the process, and no error of a test', () => {
+    expect(findCrash(CRASH)).toBe('Error: Worker exited unexpectedly')
+    expect(findCrash('Error: of a test\n    at a.js:1\n')).toBeUndefined()
+  })
+
+  it('is its last lines up to a blank line', () => {
+    expect(lastParagraph('a test\n\n  1 flaky\n    a.spec.js\n  1 passed\n\n')).toBe(
+      '1 flaky\n    a.spec.js\n  1 passed',
     )
-    expect(findMissedThresholds('All files | 100')).toBeUndefined()
+    expect(lastParagraph(' \n')).toBeUndefined()
+  })
+
+  it("has V8's own line if there was no memory left", () => {
+    const line = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory'
+    expect(findNoMemory(`<--- Last few GCs --->\n\n${line}\n----- Native stack trace -----\n`)).toBe(line)
+    expect(findNoMemory(`a test says: ${line}\n`)).toBeUndefined()
   })
 })

@@ -23,7 +23,7 @@ describe('a service whose tests', () => {
       `head -c 8388608 /dev/zero | tr '\\0' '\\n' > "$file"`,
       /^(?!.*cannot be read).*without a report/s,
     ],
-    ['a huge file', 'truncate --size 100G "$file"', /is larger than 160 MiB/],
+    ['a huge file', 'truncate --size 100G "$file"', /is larger than 256 MiB/],
   ])('leave %s in place of a report finishes the run and stops', async (_what, leave, message) => {
     const script = `file=$LOCAL_SERVICE_REPORT_FILE; ${leave}`
     const project = { folder: WEB_SHOP, framework: 'vitest', command: ['sh', '-c', script, 'sh'] } as const

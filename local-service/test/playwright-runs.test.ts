@@ -62,7 +62,7 @@ describe('the variable that adds a reporter', () => {
     return join(packages, '@playwright/test/cli.js')
   }
 
-  const options = { isInPlace: true, reportFile: '/report', outputFolder: '/output' }
+  const options = { isInPlace: true, env: {}, outputFolder: '/output' }
 
   it.each([
     ['in 1.45 to 1.58', 'playwright/lib/runner/reporters.js'],

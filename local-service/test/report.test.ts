@@ -29,10 +29,28 @@ describe('a report', () => {
     ])
   })
 
-  it('takes a test that was still pending for interrupted', () => {
+  it('says of a test that was interrupted that it had not finished, unless the framework says why', () => {
     const message = 'This test had not finished when the run ended.'
-    const testCases = [{ title: 'a', status: 'INTERRUPTED', durationMs: 0, message }]
-    expect(finished([{ path: ['a'], state: 'pending' }])?.testCases).toEqual(testCases)
+    const interrupted = { path: ['a'], state: 'interrupted', durationMs: 12 }
+    const failure = { message: 'the browser was closed' }
+    expect(finished([interrupted, { ...interrupted, failure }])?.testCases).toEqual([
+      { title: 'a', status: 'INTERRUPTED', durationMs: 12, message },
+      { title: 'a', status: 'INTERRUPTED', durationMs: 12, message: failure.message },
+    ])
+  })
+
+  it('has the results of its last event, whatever the events before it say, and in whatever order they came', () => {
+    const test = { id: '1', path: ['adds'] }
+    const result = { ...test, state: 'passed', durationMs: 2 }
+    const failed = { event: 'test-finished', test: { ...test, state: 'failed' } }
+    const late = { event: 'test-started', test, atMs: 0 }
+    const end = { event: 'finished', tests: [result] }
+    for (const events of [
+      [failed, late, end],
+      [end, failed, late],
+      [late, end, { event: 'file-started', file: {} }],
+    ])
+      expect(read(...events)).toMatchObject({ isComplete: true, testCases: [{ title: 'adds', status: 'PASSED' }] })
   })
 
   it('tells the same file of two framework projects apart', () => {

@@ -190,7 +190,7 @@ describe('a run of a Vitest project', () => {
     })
   })
 
-  it('says why Vitest ended before it had reported all tests, if Vitest says so', async () => {
+  it('has the results of all tests if a reporter of the project throws at the end, and says what it threw', async () => {
     const service = await startWith({
       'vitest.config.mjs': `
         const broken = { onTestRunEnd() { throw new TypeError('Map.groupBy is not a function') } }
@@ -198,32 +198,41 @@ describe('a run of a Vitest project', () => {
       'a.test.js': "import { it } from 'vitest'\nit('passes', () => {})",
     })
     expect(await service.waitFor(await service.startRun())).toMatchObject({
-      status: 'INTERRUPTED',
-      message: 'vitest exited with code 1 before it had reported all tests: TypeError: Map.groupBy is not a function',
+      status: 'FAILED',
+      message: 'vitest exited with code 1, although no test failed: TypeError: Map.groupBy is not a function',
+      results: { testCases: [{ title: 'passes', status: 'PASSED' }] },
     })
   })
 
   it('says that a worker died by a signal, and keeps the tests that had passed', async () => {
-    const service = await startWith({
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
       'dies.test.js': `
-        import { readFileSync } from 'node:fs'
+        import { existsSync } from 'node:fs'
         import { setTimeout as delay } from 'node:timers/promises'
         import { it } from 'vitest'
         it('passes', () => {})
         it('dies', { timeout: 0 }, async () => {
-          while (!readFileSync(process.env.LOCAL_SERVICE_REPORT_FILE, 'utf8').includes('"state":"passed"')) await delay(20)
+          while (!existsSync('go')) await delay(20)
           process.kill(process.pid, 'SIGSEGV')
         })
         it('comes later', () => {})`,
     })
-    const run = await service.waitFor(await service.startRun())
-    expect(run.status, service.log.join('\n')).toBe('INTERRUPTED')
+    const service = await startService({ projects: { shop: { folder, framework: 'vitest' } } })
+    const runId = await service.startRun()
+    await until(async () => (await service.get(runId)).body.progress?.passed === 1)
+    await writeFiles(folder, { go: '' })
+    const run = await service.waitFor(runId)
+    expect(run.status, service.log.join('\n')).toBe('FAILED')
     expect(run.results?.testCases).toMatchObject([
       { title: 'passes', status: 'PASSED' },
       { title: 'dies', status: 'INTERRUPTED' },
-      { title: 'comes later', status: 'INTERRUPTED', durationMs: 0 },
+      { title: 'comes later', status: 'SKIPPED', durationMs: 0 },
     ])
-    expect(run.message).toBe('a worker of vitest was killed by SIGSEGV')
+    expect(run.message).toMatch(
+      /^vitest reported an error outside the tests: .*Worker exited unexpectedly.* signal SIGSEGV/s,
+    )
   })
 
   it('in place has the reporters of the project beside that of the service, and NODE_ENV as the run names it', async () => {

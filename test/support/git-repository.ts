@@ -61,12 +61,14 @@ export async function aRepository(files: Readonly<Record<string, string>>): Prom
   return repository
 }
 
-/** Gives a folder the packages that are installed here, as `npm ci` would, with the usual line in `.gitignore`. */
-export async function installPackages(folder: string): Promise<void> {
+/** Gives a folder the packages that are installed here, as `npm ci` would. Vitest has this major version. */
+export async function installPackages(folder: string, vitest: 3 | 4 | 5 = 5): Promise<void> {
   const [source, target] = [join(ROOT, 'node_modules'), join(folder, 'node_modules')]
+  const ofVitest = vitest === 5 ? source : join(ROOT, `tools/by-hand/vitest-${vitest}/node_modules`)
   await mkdir(target)
   for (const name of await readdir(source)) {
-    if (!name.startsWith('.vite')) await symlink(join(source, name), join(target, name))
+    const from = /^@?vitest$/.test(name) ? ofVitest : source
+    if (!name.startsWith('.vite')) await symlink(join(from, name), join(target, name))
   }
 }
 

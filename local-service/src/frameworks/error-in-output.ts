@@ -1,30 +1,53 @@
-// What a framework prints about itself before it can write a report. A run shows it to its clients, so only the text of an error
-// is taken, and nothing else of the output.
+// Why a framework did not pass, in its own words. A run shows it to its clients, so only the text of an error is taken, and nothing
+// else of the output.
 
 /** Vitest prints its own errors below these headlines, and the errors of tests below others. */
-const HEADLINE = /^⎯+ (?:Startup|Unhandled|Collect|Test Run) Error ⎯+\n/m
+const HEADLINE = /^⎯+ (?:Startup|Unhandled|Collect|Test Run) (?:Error|Rejection) ⎯+\n/m
 const FIRST_LINE_OF_ERROR = /^(?:[A-Z]\w*Error(?: \[\w+\])?|Error(?: \[\w+\])?|error): \S/m
 /** The stack, or a blank line. */
 const END_OF_ERROR = /\n(?: +(?:at |❯ )|\s*\n)/
 const MISSING_DEPENDENCY = /^ *MISSING DEPENDENCY +(.+)/m
-const THRESHOLDS = /^ERROR: Coverage .+/gm
+/** V8 prints it when a process has no memory left. Then the process ends with SIGABRT. */
+const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 
-/** Why Vitest ran no tests although it found no mistake in a test. Undefined if it printed no such error. */
-export function findErrorBelowHeadline(output: string): string | undefined {
-  const headline = HEADLINE.exec(output)
-  return headline === null ? undefined : errorAt(output, headline.index + headline[0].length)
-}
-
-/** Why a framework could not start. Undefined if it printed no error. */
+/** Why a framework could not start. No test has written to this output. Undefined if the framework printed no error. */
 export function findStartError(output: string): string | undefined {
   const missing = MISSING_DEPENDENCY.exec(output)?.[1]
   const first = FIRST_LINE_OF_ERROR.exec(output)
-  return findErrorBelowHeadline(output) ?? missing ?? (first === null ? undefined : errorAt(output, first.index))
+  return findBelowHeadline(output) ?? missing ?? (first === null ? undefined : errorAt(output, first.index))
 }
 
-/** The coverage thresholds that Vitest says are not met. */
-export function findMissedThresholds(output: string): string | undefined {
-  return output.match(THRESHOLDS)?.join('\n')
+/** The error in what a framework said about itself. Undefined if it said nothing. */
+export function findSaidError(said: string): string | undefined {
+  return findBelowHeadline(said) ?? errorAt(said.trimStart(), 0)
+}
+
+/** The last lines of an output, up to a blank line. Frameworks end with a summary. */
+export function lastParagraph(output: string): string | undefined {
+  const paragraph = output
+    .trim()
+    .split(/\n\s*\n/)
+    .at(-1)
+    ?.trim()
+  return paragraph || undefined
+}
+
+/** The error with which Node itself ended the framework's process. Then the output ends with the version of Node. */
+export function findCrash(output: string): string | undefined {
+  const crash = /\n\nNode\.js v\d\S*\s*$/.exec(output)
+  const errors = [...output.slice(0, crash?.index ?? 0).matchAll(new RegExp(FIRST_LINE_OF_ERROR, 'gm'))]
+  const last = errors.at(-1)
+  return last && errorAt(output, last.index)
+}
+
+/** What V8 says about a process that had no memory left. */
+export function findNoMemory(output: string): string | undefined {
+  return NO_MEMORY.exec(output)?.[0]
+}
+
+function findBelowHeadline(output: string): string | undefined {
+  const headline = HEADLINE.exec(output)
+  return headline === null ? undefined : errorAt(output, headline.index + headline[0].length)
 }
 
 function errorAt(output: string, index: number): string | undefined {

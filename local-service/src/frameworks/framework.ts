@@ -18,13 +18,11 @@ export interface Program {
   readonly node?: string | undefined
 }
 
-export interface ReportPaths {
-  readonly reportFile: string
+export interface RunOptions {
+  /** What the service's reporter reads. */
+  readonly env: Readonly<Record<string, string>>
   /** The folder for everything else that the framework writes while it runs. */
   readonly outputFolder: string
-}
-
-export interface RunOptions extends ReportPaths {
   /** Whether the run tests the project's folder itself. It then runs as by hand: with its own reporters and output folder. */
   readonly isInPlace: boolean
 }

@@ -4,7 +4,6 @@ import { dirname, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { readRegularFile } from '../workspace/files.ts'
 import { type Framework, REPORTERS_FOLDER } from './framework.ts'
-import { REPORT_FILE } from './report-writer.ts'
 
 /** The file is TypeScript here and JavaScript in the bundle. Playwright loads both. */
 const REPORTER = join(REPORTERS_FOLDER, `playwright-reporter${extname(import.meta.filename)}`)
@@ -33,8 +32,7 @@ export const playwright: Framework = {
   oldestVersion: '1.45',
   noTestsArgument: '--pass-with-no-tests',
   configFile: /^playwright(-ct)?\.config\.\w+$/,
-  run({ argv, script }, { isInPlace, reportFile, outputFolder }) {
-    const env = { [REPORT_FILE]: reportFile }
+  run({ argv, script }, { isInPlace, env, outputFolder }) {
     // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
     const test = [...argv, 'test', '--forbid-only']
     if (isInPlace && knowsVariable(script)) {

@@ -3,10 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { cutMessage } from './message.ts'
 
 // The service's reporters in Vitest and in Playwright Test write the same report with this file. It runs in the project's own
-// Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. If a run is
-// killed, the lines show how far it came.
+// Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. The last event has
+// all tests with their final results. If a run is killed, there is no last event, and the others show how far it came.
 
 export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE'
+/** The root of the repository, or the project's folder. A place outside it is of no use. */
+export const REPORT_ROOT = 'LOCAL_SERVICE_REPORT_ROOT'
 
 export interface TestFacts {
   readonly id: string
@@ -20,7 +22,7 @@ export interface TestFacts {
 }
 
 export interface ResultFacts {
-  readonly state: 'passed' | 'failed' | 'skipped' | 'pending' | 'timedOut' | 'interrupted'
+  readonly state: 'passed' | 'failed' | 'skipped' | 'timedOut' | 'interrupted'
   readonly isFlaky: boolean
   readonly durationMs: number
   /** Why the last failed attempt failed. */
@@ -44,11 +46,34 @@ export interface Thrown {
   readonly cause?: unknown
   /** What was expected and received, as Vitest shows it. */
   readonly diff?: unknown
+  /** Those of an AggregateError. */
+  readonly errors?: unknown
 }
 
 export interface Place {
   readonly file: string
   readonly line: number
+}
+
+export interface FileFacts {
+  /** The name of the framework project. */
+  readonly project: string
+  readonly file: string
+}
+
+export interface EndOfFile extends FileFacts {
+  readonly hasFailed: boolean
+  readonly failure?: Failure | undefined
+}
+
+/** All that the framework knows at its end. */
+export interface ReportEnd {
+  readonly tests: readonly (TestFacts & ResultFacts)[]
+  readonly files: readonly EndOfFile[]
+  /** Those of no test and of no file. */
+  readonly errors: readonly (Failure | undefined)[]
+  /** The framework projects that the run selected, if the framework says them. */
+  readonly projects?: readonly string[] | undefined
 }
 
 /** The events that tell how far a run is. */
@@ -63,69 +88,124 @@ export type ReportEvent =
 
 /** Of each message. The service removes the colours and cuts what is left. */
 const WRITTEN_CHARS = 20_000
-/** A report with many long messages could be too large to be read. From this size on, further messages are short. */
+/** A report with many long messages could be too large to be read. After so many characters, further messages are short. */
 const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024
 const SHORT_MESSAGE_CHARS = 500
+/** Of what the framework says about itself. */
+const SAID_CHARS = 64 * 1024
 
 export class ReportWriter {
-  readonly #file = process.env[REPORT_FILE]
-  #writtenChars = 0
-  /** The ids of the tests that have started, and of the tests that have finished. */
-  readonly #started = new Set<string>()
-  readonly #finished = new Set<string>()
-
-  write(event: object): void {
-    const isLarge = this.#writtenChars > WHOLE_MESSAGES_CHARS
-    const line = isLarge ? JSON.stringify(event, withShortMessages) : JSON.stringify(event)
-    this.#writtenChars += line.length
-    if (this.#file !== undefined) appendFileSync(this.#file, `${line}\n`)
-  }
+  readonly #file = takeVariable(REPORT_FILE)
+  readonly #root = takeVariable(REPORT_ROOT)
+  #messageChars = 0
+  #saidChars = 0
+  /** The ids of the tests that are running, and when they began. */
+  readonly #running = new Map<string, number>()
 
   startTest(test: TestFacts): void {
-    this.#started.add(test.id)
-    this.write({ event: 'test-started', test, atMs: Date.now() })
+    const atMs = Date.now()
+    this.#running.set(test.id, atMs)
+    this.#write({ event: 'test-started', test, atMs })
   }
 
   finishTest(test: TestFacts, result: ResultFacts, isTriedAgain?: true): void {
-    this.#finished.add(test.id)
-    const about = this.#started.has(test.id) ? { id: test.id } : test
-    this.write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain } satisfies ReportEvent)
+    const about = this.#running.delete(test.id) ? { id: test.id } : test
+    this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain } satisfies ReportEvent)
+  }
+
+  startFile(file: FileFacts): void {
+    this.#write({ event: 'file-started', file })
+  }
+
+  finishFile(file: FileFacts): void {
+    this.#write({ event: 'file-finished', file })
   }
 
   /** Call this when the number of all tests is known. */
   announceTotal(total: number): void {
-    this.write({ event: 'total', total } satisfies ReportEvent)
+    this.#write({ event: 'total', total } satisfies ReportEvent)
   }
 
-  hasFinished(id: string): boolean {
-    return this.#finished.has(id)
+  /** Call this when the framework says an error about itself. */
+  say(text: string): void {
+    if (this.#saidChars < SAID_CHARS) this.#write({ event: 'said', text: text.slice(0, SAID_CHARS) })
+    this.#saidChars += text.length
+  }
+
+  isRunning(id: string): boolean {
+    return this.#running.has(id)
+  }
+
+  /** The result of a test that has not finished. It was interrupted if it had begun. */
+  unfinished(id: string): ResultFacts {
+    const startedMs = this.#running.get(id)
+    if (startedMs === undefined) return { state: 'skipped', isFlaky: false, durationMs: 0 }
+    return { state: 'interrupted', isFlaky: false, durationMs: Date.now() - startedMs }
+  }
+
+  finish(end: ReportEnd): void {
+    // The results have room of their own, however many events came before.
+    this.#messageChars = 0
+    this.#write({ event: 'finished', ...end })
+  }
+
+  #write(event: object): void {
+    const withMessages = (key: string, value: unknown) => {
+      if (key !== 'message' || typeof value !== 'string') return value
+      this.#messageChars += JSON.stringify(value).length
+      return this.#messageChars > WHOLE_MESSAGES_CHARS ? cutMessage(value, SHORT_MESSAGE_CHARS) : value
+    }
+    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(event, withMessages)}\n`)
+  }
+
+  /**
+   * Describes one or more errors by the texts of all. The place is the first one in the repository. Undefined without an
+   * error.
+   */
+  describeFailure<Error extends Thrown>(
+    errors: readonly Error[],
+    describe: (error: Error) => string,
+    framesOf: (error: Error) => readonly Place[],
+  ): Failure | undefined {
+    if (errors.length === 0) return undefined
+    const place = errors.flatMap(framesOf).find((one) => this.isInRepository(one))
+    return {
+      message: cutMessage(errors.map(describe).join('\n\n'), WRITTEN_CHARS),
+      file: place?.file,
+      line: place?.line,
+    }
+  }
+
+  isInRepository({ file }: Place): boolean {
+    return file.startsWith(`${this.#root}/`) && !file.includes('/node_modules/')
   }
 }
 
-function withShortMessages(key: string, value: unknown): unknown {
-  return key === 'message' && typeof value === 'string' ? cutMessage(value, SHORT_MESSAGE_CHARS) : value
+/** A test may start a framework itself, which must not write to this report. So the variable goes. */
+function takeVariable(name: string): string | undefined {
+  const value = process.env[name]
+  delete process.env[name]
+  return value
 }
 
-/** Describes one or more errors by the texts of all and by the place of the first that has one. Undefined without an error. */
-export function describeFailure<Error extends Thrown>(
-  errors: readonly Error[],
-  describe: (error: Error) => string,
-  framesOf: (error: Error) => readonly Place[],
-): Failure | undefined {
-  if (errors.length === 0) return undefined
-  const place = errors.flatMap(framesOf).find(isInProject)
-  return { message: cutMessage(errors.map(describe).join('\n\n'), WRITTEN_CHARS), file: place?.file, line: place?.line }
+/** A cause may have a cause. A chain that is longer than any real one may be a circle. */
+const LONGEST_CHAIN = 10
+
+/** The texts of what caused an error, and of the errors of an AggregateError, each on lines of its own. */
+export function describeCauses({ cause, errors }: Thrown, depth = 1): string {
+  if (depth > LONGEST_CHAIN) return ''
+  const list = Array.isArray(errors) ? errors : []
+  const causes = cause === undefined || cause === null ? [] : [cause]
+  return [
+    ...list.map((one) => `\nOne of its errors: ${describeThrown(one, depth)}`),
+    ...causes.map((one) => `\nCaused by: ${describeThrown(one, depth)}`),
+  ].join('')
 }
 
-/** The frameworks run in the project's folder. */
-export function isInProject({ file }: Place): boolean {
-  return file.startsWith(`${process.cwd()}/`) && !file.includes('/node_modules/')
-}
-
-/** The text of what caused an error, on lines of its own. */
-export function describeCause({ cause }: Thrown): string {
-  if (typeof cause !== 'object' || cause === null || !('message' in cause)) return ''
-  return `\nCaused by: ${nameAndMessage(cause)}`
+function describeThrown(thrown: unknown, depth: number): string {
+  if (typeof thrown !== 'object' || thrown === null) return String(thrown)
+  if (!('message' in thrown)) return JSON.stringify(thrown)
+  return `${nameAndMessage(thrown)}${describeCauses(thrown, depth + 1)}`
 }
 
 /** `TypeError: x is not a function`, as Node prints it. */

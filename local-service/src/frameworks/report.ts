@@ -12,10 +12,10 @@ export interface Report {
   readonly testCases: readonly TestCase[]
   /** Whether the framework said that it has finished. */
   readonly isComplete: boolean
-  /** How a worker of the framework ended before its tests, if one did. */
-  readonly workerEnd?: string | undefined
   /** Errors that are of no test and of no file of tests, for example of a global setup. */
   readonly errors: readonly string[]
+  /** What the framework said about itself, without colours. Empty if it said nothing. */
+  readonly said: string
   /** The framework projects that the run selected, if the report names them. */
   readonly frameworkProjects?: readonly string[] | undefined
 }
@@ -39,7 +39,7 @@ export function toMessage(text: string): string {
 /** With more test cases, a response would be larger than clients accept. */
 const LIMIT_CASES = 150_000
 /** What 100,000 failing test cases with short messages need, if each is tried twice. */
-const LIMIT_BYTES = 160 * 1024 * 1024
+const LIMIT_BYTES = 256 * 1024 * 1024
 
 /** Undefined if the file is not a report. Throws if the file cannot be read. */
 export function readReportFile(file: string, folders: TestedFolders): Report | undefined {
@@ -48,29 +48,37 @@ export function readReportFile(file: string, folders: TestedFolders): Report | u
 
 /** Undefined if the text is not a report. Throws if it has too many test cases. */
 export function readReport(text: string, folders: TestedFolders): Report | undefined {
-  const { tests, files, finished } = readEvents(text)
+  const { tests, files, said, finished } = readEvents(text)
   if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
   if (tests.length > LIMIT_CASES) throw new Error(`it has more than ${LIMIT_CASES} test cases`)
   const testCases = [
     ...disambiguateTitles(tests.map((test) => caseOfTest(test, folders))),
     ...findBrokenFiles(tests, files, finished !== undefined).map((file) => caseOfFile(file, folders)),
   ]
-  const workerEnd = finished && describeWorkerEnd(finished.workerEnd)
   return {
     testCases: fitMessages(testCases),
-    isComplete: finished !== undefined && workerEnd === undefined,
-    workerEnd,
+    isComplete: finished !== undefined,
     errors: objectsIn(finished?.errors).map((error) => describeError(error, folders)),
+    said: withoutTerminalSequences(said.join('\n')),
     frameworkProjects: Array.isArray(finished?.projects) ? finished.projects.map(stringOf) : undefined,
   }
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The tests, the files and the last event of a run. If the run was killed, there is no last event. */
-function readEvents(text: string): { tests: Fields[]; files: Fields[]; finished: Fields | undefined } {
+interface Events {
+  readonly tests: readonly Fields[]
+  readonly files: readonly Fields[]
+  readonly said: readonly string[]
+  /** The last event. If the run was killed, there is none. */
+  readonly finished: Fields | undefined
+}
+
+/** The last event alone has the results. Without it, the other events show how far the run came. */
+function readEvents(text: string): Events {
   const tests = new Map<unknown, Fields>()
   const files = new Map<string, Fields>()
+  const said: string[] = []
   let finished: Fields | undefined
   for (const event of eventsIn(text)) {
     const test = isObject(event.test) ? event.test : {}
@@ -89,12 +97,15 @@ function readEvents(text: string): { tests: Fields[]; files: Fields[]; finished:
         // A test that is tried again keeps the failure of an earlier attempt.
         tests.set(test.id, { ...tests.get(test.id), ...test })
         break
+      case 'said':
+        said.push(stringOf(event.text))
+        break
       case 'finished':
         finished = event
-        for (const other of objectsIn(event.tests)) tests.set(other.id ?? other, { ...tests.get(other.id), ...other })
     }
   }
-  return { tests: [...tests.values()], files: finished ? objectsIn(finished.files) : [...files.values()], finished }
+  if (finished === undefined) return { tests: [...tests.values()], files: [...files.values()], said, finished }
+  return { tests: objectsIn(finished.tests), files: objectsIn(finished.files), said, finished }
 }
 
 const EVENTS: ReadonlySet<unknown> = new Set([
@@ -103,6 +114,7 @@ const EVENTS: ReadonlySet<unknown> = new Set([
   'file-finished',
   'test-started',
   'test-finished',
+  'said',
   'finished',
 ])
 
@@ -169,8 +181,8 @@ function caseOfTest(test: Fields, folders: TestedFolders): LocatedCase {
     title: titleOf(path),
     status,
     durationMs: wholeMs(test.state === 'pending' ? Date.now() - Number(test.atMs) : test.durationMs),
+    ...(status === 'INTERRUPTED' ? { message: 'This test had not finished when the run ended.' } : {}),
     ...(WITHOUT_REASON.has(status) ? {} : reasonOf(test, folders)),
-    ...(test.state === 'pending' ? { message: 'This test had not finished when the run ended.' } : {}),
     qualifiers: [project === '' ? '' : `[${project}]`, relative(folders.folder, stringOf(test.file))],
   }
 }
@@ -185,7 +197,7 @@ function statusOf({ state, isFlaky }: Fields): TestCaseStatus {
       return 'SKIPPED'
     case 'timedOut':
       return 'TIMEDOUT'
-    // The test was still queued or running when the report was written, because its worker died.
+    // The run ended without the framework's last event.
     case 'pending':
     case 'interrupted':
       return 'INTERRUPTED'
@@ -227,14 +239,6 @@ function describeError(error: Fields, { root }: TestedFolders): string {
   const { filePath, line } = placeIn(root, error)
   const place = filePath === undefined ? '' : `\nat ${filePath}${line === undefined ? '' : `:${line}`}`
   return toMessage(`${stringOf(error.message)}${place}`)
-}
-
-/** Shows only a signal or an exit code, because the rest of what Vitest says about a worker may quote a test. */
-function describeWorkerEnd(end: unknown): string | undefined {
-  const [, signal, code] = /^(?:signal (SIG[A-Z]{2,7})|exit code (\d{1,3}))$/.exec(stringOf(end)) ?? []
-  if (signal !== undefined) return `a worker of vitest was killed by ${signal}`
-  if (code !== undefined) return `a worker of vitest exited with code ${code}`
-  return end === undefined ? undefined : 'a worker of vitest ended before its tests'
 }
 
 /** Clients may refuse a response that is larger than 16 MiB, as the action does. */

@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { type Framework, REPORTERS_FOLDER } from './framework.ts'
-import { REPORT_FILE } from './report-writer.ts'
 
 /** The files are TypeScript here and JavaScript in the bundle. Vitest and a new Node load both. */
 const EXTENSION = extname(import.meta.filename)
@@ -28,8 +27,7 @@ export const vitest: Framework = {
   oldestVersion: '3.0',
   noTestsArgument: '--passWithNoTests',
   configFile: /^vitest\.(config|workspace)\.\w+$/,
-  run({ argv, node }, { isInPlace, reportFile }) {
-    const env = { [REPORT_FILE]: reportFile }
+  run({ argv, node }, { isInPlace, env }) {
     if (node !== undefined && canRun(node)) {
       const args = ['run', ...(isInPlace ? [] : ['--reporter=default'])]
       return { argv: [node, RUNNER, ...args], env }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { findErrorBelowHeadline, findMissedThresholds, findStartError } from '../frameworks/error-in-output.ts'
+import { findCrash, findNoMemory, findSaidError, findStartError, lastParagraph } from '../frameworks/error-in-output.ts'
 import type { Framework } from '../frameworks/framework.ts'
 import { type Report, readReportFile, type TestedFolders, toMessage } from '../frameworks/report.ts'
+import { REPORT_FILE, REPORT_ROOT } from '../frameworks/report-writer.ts'
 import { quote } from '../text.ts'
 import type { Place } from '../workspace/work-tree.ts'
 import { describeEnd, hasFailed, quoteOutput } from './command-end.ts'
@@ -11,7 +12,7 @@ import { describeMissing, describeTooOld, frameworkProgram } from './framework-c
 import { interruptedBecause, isBad, type RunOutcome } from './run.ts'
 import type { CommandEnd } from './run-command.ts'
 import { runInSource } from './run-in-source.ts'
-import { filesFolderOf, isDiskFull, NO_ROOM, saysNoRoom } from './run-resources.ts'
+import { filesFolderOf, isDiskFull, NO_ROOM } from './run-resources.ts'
 import type { TestRun } from './test-run.ts'
 
 /** Runs the tests once, reads the framework's report, and decides about the outcome. */
@@ -26,7 +27,11 @@ export async function runFramework(run: TestRun, source: Place, stop: AbortSigna
   const reportFile = join(resources.outputFolder, `report-${randomUUID()}`)
   const isInPlace = checkout.kind === 'in-place'
   run.progress.follow(reportFile)
-  const call = framework.run(program, { reportFile, outputFolder: filesFolderOf(resources), isInPlace })
+  const call = framework.run(program, {
+    env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
+    outputFolder: filesFolderOf(resources),
+    isInPlace,
+  })
   if (isInPlace && call.replacesReporters) {
     const reason = project.command === undefined ? '' : ', because the project has a "command"'
     run.log(`the service replaces the reporters of the project${reason}`)
@@ -38,7 +43,7 @@ export async function runFramework(run: TestRun, source: Place, stop: AbortSigna
   const unknown = describeUnknownProjects(run, report)
   const outcome = toOutcome(end, report, unknown)
   if (outcome.status === 'PASSED') return outcome
-  const isFull = await lacksRoom(run, source, end, report)
+  const isFull = end.kind !== 'stopped' && (await lacksRoom(run, source))
   const reason = isFull ? NO_ROOM : (unknown ?? describeReason(framework, end, report))
   run.log(`${reason ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
   const status = isFull ? 'INTERRUPTED' : outcome.status
@@ -62,14 +67,9 @@ export function interrupt(run: TestRun, reason: string, end?: CommandEnd): RunOu
   return interruptedBecause(end?.kind === 'stopped' ? undefined : reason)
 }
 
-/**
- * Whether a command may have failed because a disk was full. There may be room again now, so the command's output counts
- * too.
- */
-export async function lacksRoom(run: TestRun, source: Place, end: CommandEnd, report?: Report): Promise<boolean> {
-  const { outputFolder, temporaryFolder } = run.resources
-  if (end.kind === 'stopped') return false
-  if (report === undefined && saysNoRoom(end.output)) return true
+/** Whether there is no room now on a disk that the run uses. */
+export function lacksRoom({ resources }: TestRun, source: Place): Promise<boolean> {
+  const { outputFolder, temporaryFolder } = resources
   return isDiskFull([join(source.root, source.folder), outputFolder, temporaryFolder])
 }
 
@@ -81,25 +81,29 @@ function describeReason(
 ): string | undefined {
   const what = `${name} ${describeEnd(end)}`
   const { output } = end
-  if (end.kind !== 'exited') return what
+  const noMemory = findNoMemory(output)
+  if (end.kind !== 'exited') return withError(what, noMemory)
+  const couldNotRun = (error: string | undefined) => error && `${name} could not run the tests: ${error}`
   if (report === undefined) {
-    const error = hasFailed(end) ? findStartError(output) : undefined
-    if (error !== undefined) return `${name} could not run the tests: ${error}`
-    return `${what} without a report${hasFailed(end) ? ': it could not run the tests' : ''}`
+    const isOfFramework = hasFailed(end)
+    const without = `${what} without a report${isOfFramework ? ': it could not run the tests' : ''}`
+    return (isOfFramework ? couldNotRun(findStartError(output)) : undefined) ?? withError(without, noMemory)
   }
-  const outsideTests = report.errors.length === 0 ? undefined : report.errors.join('\n\n')
   const missing = findMissing?.(report)
   if (missing !== undefined) return missing
-  if (report.workerEnd !== undefined) return report.workerEnd
-  if (!report.isComplete) return withError(`${what} before it had reported all tests`, findErrorBelowHeadline(output))
-  if (report.testCases.length === 0) {
-    const error = outsideTests ?? findErrorBelowHeadline(output)
-    if (error !== undefined) return `${name} could not run the tests: ${error}`
-    return `${name} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
-  }
+  const outsideTests = report.errors.length === 0 ? undefined : report.errors.join('\n\n')
+  const error = outsideTests ?? findSaidError(report.said)
+  if (!report.isComplete && report.testCases.length === 0) return couldNotRun(error) ?? withError(what, noMemory)
+  if (!report.isComplete)
+    return withError(`${what} before it had reported all tests`, noMemory ?? error ?? findCrash(output))
+  if (report.testCases.length === 0)
+    return (
+      couldNotRun(outsideTests ?? findStartError(report.said)) ??
+      `${name} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
+    )
   if (report.testCases.some(isBad))
-    return outsideTests && `${name} reported an error outside the tests: ${outsideTests}`
-  return withError(`${what}, although no test failed`, outsideTests ?? findMissedThresholds(output))
+    return outsideTests && withError(`${name} reported an error outside the tests: ${outsideTests}`, noMemory)
+  return withError(`${what}, although no test failed`, noMemory ?? error ?? lastParagraph(output))
 }
 
 function withError(what: string, error: string | undefined): string {
@@ -107,13 +111,15 @@ function withError(what: string, error: string | undefined): string {
 }
 
 /**
- * If the framework exits after a complete report, the run is PASSED or FAILED. If there is no report, and the exit code
- * says that the framework could not run the tests, the run is FAILED. Otherwise the run is INTERRUPTED.
+ * If the framework exits after a complete report, the run is PASSED or FAILED. If no test began, and the exit code says that the
+ * framework could not run the tests, the run is FAILED. Otherwise the run is INTERRUPTED.
  */
 function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects: string | undefined): RunOutcome {
   const testCases = report?.testCases ?? []
-  if (report === undefined && hasFailed(end)) return { status: 'FAILED', testCases }
-  if (end.kind !== 'exited' || !report?.isComplete) return { status: 'INTERRUPTED', testCases }
+  if (report?.isComplete !== true) {
+    return { status: hasFailed(end) && testCases.length === 0 ? 'FAILED' : 'INTERRUPTED', testCases }
+  }
+  if (end.kind !== 'exited') return { status: 'INTERRUPTED', testCases }
   // Without a test case, a framework exits with 0 only if it is configured to.
   const passed = unknownProjects === undefined && end.code === 0 && !testCases.some(isBad)
   return { status: passed ? 'PASSED' : 'FAILED', testCases }

@@ -13,7 +13,7 @@ import {
   type RunOutcome,
 } from './run.ts'
 import type { Progress, RunProgress } from './run-progress.ts'
-import { NO_ROOM, type RunResources, saysNoRoom } from './run-resources.ts'
+import { NO_ROOM, type RunResources } from './run-resources.ts'
 import type { RunStore } from './run-store.ts'
 
 interface RunTask {
@@ -151,7 +151,7 @@ export class RunQueue {
       finish(await task.execute(stop.signal))
     } catch (error) {
       log(run.runId, `failed to run: ${messageOf(error)}`)
-      const isFull = saysNoRoom(messageOf(error))
+      const isFull = error instanceof Error && 'code' in error && error.code === 'ENOSPC'
       finish(interruptedBecause(isFull ? NO_ROOM : 'the service could not run the tests; its log says why'))
     }
     await this.#remove(run.runId, task.resources)

@@ -68,10 +68,6 @@ export async function isDiskFull(folders: readonly string[]): Promise<boolean> {
   return disks.some((disk) => disk !== undefined && disk.bavail * disk.bsize < LEAST_ROOM_BYTES)
 }
 
-export function saysNoRoom(text: string): boolean {
-  return /ENOSPC|No space left on device/i.test(text)
-}
-
 interface RemovalOptions {
   readonly env: NodeJS.ProcessEnv
   readonly runExclusive: RunExclusive

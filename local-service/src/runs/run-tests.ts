@@ -26,7 +26,10 @@ async function runInFolders(run: TestRun, stop: AbortSignal): Promise<RunOutcome
   if (setup !== undefined && needsSetup(run)) {
     const end = await runInSource(source, run, setup, stop)
     if (!hasSucceeded(end)) {
-      const reason = (await lacksRoom(run, source, end)) ? NO_ROOM : `${quoteCommand(setup)} ${describeEnd(end)}`
+      const reason =
+        end.kind !== 'stopped' && (await lacksRoom(run, source))
+          ? NO_ROOM
+          : `${quoteCommand(setup)} ${describeEnd(end)}`
       return interrupt(run, `setup: ${reason}`, end)
     }
   }
