@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { createRepository, installPackages } from '../test/support/git-repository.ts'
-import { prepareStep } from '../tools/runner-emulator/runner.ts'
+import { prepareStep } from '../tools/runner-emulator/step-runner/runner.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 

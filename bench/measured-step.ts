@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ScenarioOptions, scenario } from '../test/support/scenario.ts'
-import { prepareStep } from '../tools/runner-emulator/runner.ts'
+import { prepareStep } from '../tools/runner-emulator/step-runner/runner.ts'
 
 export interface StepTimes {
   /** From the start of main to the start request at the service. */

@@ -1,7 +1,7 @@
 // `npm start` runs steps of a workflow on this machine. DEMO_USAGE lists its options.
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
-import { readManifest } from '../tools/runner-emulator/manifest.ts'
+import { readManifest } from '../tools/runner-emulator/step-runner/manifest.ts'
 import { DEMO_USAGE, parseDemoArguments, UsageError } from './demo-options.ts'
 import { runDemo } from './run-demo.ts'
 

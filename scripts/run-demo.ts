@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { type ProcessResult, prepareStep, type Step } from '../tools/runner-emulator/runner.ts'
+import { type ProcessResult, prepareStep, type Step } from '../tools/runner-emulator/step-runner/runner.ts'
 import type { DemoOptions, LocalService, OwnService } from './demo-options.ts'
 
 export interface DemoWorld {

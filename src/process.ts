@@ -1,6 +1,6 @@
 import { abortReason, StepAborted } from './action/abort.ts'
 import { systemClock } from './clock.ts'
-import type { AbortCause } from './outcome/step-outcome.ts'
+import type { AbortCause } from './model/outcome.ts'
 import { commandMessage, fragment } from './text/safe-text.ts'
 
 // Main and post as processes: the signals, the mask of the key, and the exit.

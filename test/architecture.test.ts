@@ -73,26 +73,25 @@ describe('the layers', () => {
   /** What each layer may load, and from what else it may import only types. */
   const LAYERS: Record<string, { readonly loads: readonly string[]; readonly types?: readonly string[] }> = {
     text: { loads: ['text', 'node:path'] },
-    outcome: { loads: ['outcome', 'text'] },
+    model: { loads: ['model', 'text'] },
     clock: { loads: ['node:timers/promises'] },
     version: { loads: [] },
-    report: { loads: ['report', 'outcome', 'text'] },
-    service: { loads: ['service', 'outcome', 'text', 'clock', 'version', 'undici', 'node:v8'] },
-    action: { loads: ['action', 'service', 'report', 'outcome', 'text', 'clock'] },
+    report: { loads: ['report', 'model', 'text'] },
+    service: { loads: ['service', 'model', 'text', 'clock', 'version', 'undici', 'node:v8'] },
+    action: { loads: ['action', 'service', 'report', 'model', 'text', 'clock'] },
     inputs: {
-      loads: ['inputs', 'github', 'report', 'service', 'outcome', 'text', '@actions', 'node:path'],
+      loads: ['inputs', 'github', 'report', 'service', 'model', 'text', '@actions', 'node:path'],
       types: ['action'],
     },
     github: {
-      loads: ['github', 'outcome', 'text', 'version', '@actions', 'node'],
+      loads: ['github', 'model', 'text', 'version', '@actions', 'node'],
       types: ['action', 'report', 'clock', 'inputs'],
     },
-    runner: { loads: ['runner', 'text', '@actions', 'node'], types: ['action', 'report'] },
-    handover: { loads: ['handover', 'runner', 'text', 'node'], types: ['action'] },
+    handover: { loads: ['handover', 'github', 'text', 'node'], types: ['action'] },
     entry: {
       loads: [
-        ...['entry', 'inputs', 'github', 'runner', 'handover'],
-        ...['action', 'service', 'report', 'outcome', 'text', 'clock'],
+        ...['entry', 'inputs', 'github', 'handover'],
+        ...['action', 'service', 'report', 'model', 'text', 'clock'],
       ],
     },
   }

@@ -7,7 +7,7 @@ import { scenario } from './support/scenario.ts'
 
 const EVENT = new URL('../src/github/event.ts', import.meta.url).href
 const INPUTS = new URL('../src/inputs/inputs.ts', import.meta.url).href
-const REPORT_FOLDER = new URL('../src/runner/report-files.ts', import.meta.url).href
+const REPORT_FOLDER = new URL('../src/github/report-files.ts', import.meta.url).href
 
 /** Code for `--import`. It replaces `node:path` by the module for Windows. */
 const WINDOWS_PATHS = `

@@ -1,4 +1,4 @@
-import type { AbortCause, Ending } from '../outcome/step-outcome.ts'
+import type { AbortCause, Ending } from '../model/outcome.ts'
 
 /** How long main tries to cancel a run. If the step is aborted, `StepAborted.cancelDeadlineMs` applies instead. */
 export const CANCEL_LIMIT_MS = 15_000

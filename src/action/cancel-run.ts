@@ -1,6 +1,6 @@
-import { type Failure, isFailure, isNotFound } from '../outcome/failure.ts'
-import { isFinished, type Run } from '../outcome/run.ts'
-import type { Cancellation } from '../outcome/step-outcome.ts'
+import { type Failure, isFailure, isNotFound } from '../model/failure.ts'
+import type { Cancellation } from '../model/outcome.ts'
+import { isFinished, type Run } from '../model/run.ts'
 import {
   askedPauseMs,
   backoffMs,

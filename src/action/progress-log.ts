@@ -1,5 +1,5 @@
-import type { Failure } from '../outcome/failure.ts'
-import { isFinished, type Run } from '../outcome/run.ts'
+import type { Failure } from '../model/failure.ts'
+import { isFinished, type Run } from '../model/run.ts'
 import { failureText } from '../report/failure-text.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'

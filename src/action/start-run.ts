@@ -1,5 +1,5 @@
-import type { StartParameters } from '../outcome/run.ts'
-import type { Cancellation, Ending } from '../outcome/step-outcome.ts'
+import type { Cancellation, Ending } from '../model/outcome.ts'
+import type { StartParameters } from '../model/run.ts'
 import { failureText } from '../report/failure-text.ts'
 import { askedPauseMs, backoffMs, FailureStreak, mayHaveBeenAccepted, startMayRepeatForMs } from '../service/retry.ts'
 import { durationText } from '../text/duration.ts'

@@ -1,4 +1,3 @@
-import type { Run } from '../outcome/run.ts'
 import {
   type Cancellation,
   concludeStep,
@@ -7,7 +6,8 @@ import {
   type StepOutcome,
   type StepSubject,
   type VerdictRules,
-} from '../outcome/step-outcome.ts'
+} from '../model/outcome.ts'
+import type { Run } from '../model/run.ts'
 import { whatIsTested } from '../report/facts.ts'
 import { fragment } from '../text/safe-text.ts'
 import { CANCEL_LIMIT_MS } from './abort.ts'

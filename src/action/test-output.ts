@@ -1,5 +1,5 @@
-import { type Failure, isFailure } from '../outcome/failure.ts'
-import type { Run } from '../outcome/run.ts'
+import { type Failure, isFailure } from '../model/failure.ts'
+import type { Run } from '../model/run.ts'
 import { failureText } from '../report/failure-text.ts'
 import { type Fragment, fragment, outputLines } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { Conclusion, StepOutcome } from '../outcome/step-outcome.ts'
+import type { Conclusion, StepOutcome } from '../model/outcome.ts'
 import type { Annotation, LogGroup } from '../report/annotations.ts'
 import type { ServiceClient } from '../service/client.ts'
 import type { Fragment, Html } from '../text/safe-text.ts'

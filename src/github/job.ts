@@ -1,4 +1,4 @@
-import type { Job } from '../outcome/step-outcome.ts'
+import type { Job } from '../model/outcome.ts'
 
 /** This job and its page. If the server does not give the job's id, the page is that of the workflow run. */
 export function readJob(env: NodeJS.ProcessEnv): Job | undefined {

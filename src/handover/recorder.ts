@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Log, Recorder } from '../action/world.ts'
-import { appendEntry } from '../runner/runner-file.ts'
+import { appendEntry } from '../github/runner-file.ts'
 import { fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { createMainFile, isRemoved, type MainFile, type MainRecord, STATE_NAME } from './main-file.ts'

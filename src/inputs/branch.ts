@@ -1,5 +1,5 @@
 import { branchOfEvent, type WorkflowEvent } from '../github/event.ts'
-import { BRANCH_LIMIT_CHARS, isSameBranch } from '../outcome/run.ts'
+import { BRANCH_LIMIT_CHARS, isSameBranch } from '../model/run.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import type { InputReader } from './input-reader.ts'
 import { SKIPPED_PASSES } from './service-address.ts'

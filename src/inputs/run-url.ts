@@ -1,5 +1,5 @@
 import type { StepSettings } from '../action/step.ts'
-import type { Target } from '../outcome/run.ts'
+import type { Target } from '../model/run.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { parseAddress, withoutSecrets } from '../text/web-address.ts'
 import type { InputReader } from './input-reader.ts'

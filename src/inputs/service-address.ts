@@ -1,5 +1,5 @@
 import { type WorkflowEvent, whyNoSecrets } from '../github/event.ts'
-import type { Target } from '../outcome/run.ts'
+import type { Target } from '../model/run.ts'
 import type { ServiceAddress } from '../service/client.ts'
 import type { Proxies } from '../service/connection.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'

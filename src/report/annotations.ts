@@ -1,5 +1,5 @@
-import { FAILING, type TestCase } from '../outcome/run.ts'
-import type { StepOutcome } from '../outcome/step-outcome.ts'
+import type { StepOutcome } from '../model/outcome.ts'
+import { FAILING, type TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type CommandProperty, commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
 import { casesOfKind, locationText, titleOf } from './case-table.ts'

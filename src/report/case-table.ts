@@ -1,4 +1,4 @@
-import { CASE_KINDS, type CaseKind, FAILING, type TestCase } from '../outcome/run.ts'
+import { CASE_KINDS, type CaseKind, FAILING, type TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { beginningOf, type Html, html, type MessageLimit, untruncated } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'

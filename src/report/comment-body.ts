@@ -1,5 +1,5 @@
-import { isSameBranch } from '../outcome/run.ts'
-import type { StepOutcome } from '../outcome/step-outcome.ts'
+import type { StepOutcome } from '../model/outcome.ts'
+import { isSameBranch } from '../model/run.ts'
 import { type Fragment, fragment, type Html, hiddenMarker, html, link } from '../text/safe-text.ts'
 import { casesOfKind, caseTable, FAILING_OR_OTHER } from './case-table.ts'
 import { subjectText, testedBranch } from './facts.ts'

@@ -1,12 +1,12 @@
-import { FAILING, runDurationMs, type TestCase } from '../outcome/run.ts'
-import type { StepOutcome } from '../outcome/step-outcome.ts'
+import type { StepOutcome } from '../model/outcome.ts'
+import { FAILING, runDurationMs, type TestCase } from '../model/run.ts'
 import { json, render } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { visibleText } from '../text/visible-text.ts'
 import { titleOf } from './case-table.ts'
 import { testedBranch } from './facts.ts'
 import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
-import { verdictText } from './verdict.ts'
+import { verdictText } from './verdict-text.ts'
 
 // The Common Test Report Format (https://ctrf.io), in the schema 0.0 of the package `ctrf`.
 

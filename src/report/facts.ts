@@ -1,5 +1,5 @@
-import { BRANCH_LIMIT_CHARS, isFinished, runDurationMs } from '../outcome/run.ts'
-import type { StepOutcome, StepSubject } from '../outcome/step-outcome.ts'
+import type { StepOutcome, StepSubject } from '../model/outcome.ts'
+import { BRANCH_LIMIT_CHARS, isFinished, runDurationMs } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'

@@ -1,4 +1,4 @@
-import type { Failure } from '../outcome/failure.ts'
+import type { Failure } from '../model/failure.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, quote } from '../text/safe-text.ts'
 import { NONE } from './words.ts'

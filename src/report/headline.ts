@@ -1,5 +1,5 @@
-import type { Counts } from '../outcome/run.ts'
-import type { StepOutcome } from '../outcome/step-outcome.ts'
+import type { StepOutcome } from '../model/outcome.ts'
+import type { Counts } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, render } from '../text/safe-text.ts'
 import { countsNotRun } from './facts.ts'

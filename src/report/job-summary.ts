@@ -1,10 +1,10 @@
-import { RAN, type TestCase } from '../outcome/run.ts'
-import { isDoubtfulPass, type StepOutcome } from '../outcome/step-outcome.ts'
+import { isDoubtfulPass, type StepOutcome } from '../model/outcome.ts'
+import { RAN, type TestCase } from '../model/run.ts'
 import { type Fragment, fragment, type Html, html, render } from '../text/safe-text.ts'
 import { type CaseTable, casesOfKind, caseTable, FAILING_OR_OTHER, messageBlock } from './case-table.ts'
 import { countsText, otherBranchWarning, subjectText } from './facts.ts'
 import { pageTitle } from './headline.ts'
-import { verdictText } from './verdict.ts'
+import { verdictText } from './verdict-text.ts'
 import { casesOf, join, NONE, nonZero } from './words.ts'
 
 const ROW_LIMIT = 1000

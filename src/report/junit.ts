@@ -1,11 +1,11 @@
-import { runDurationMs, type TestCase } from '../outcome/run.ts'
-import type { StepOutcome } from '../outcome/step-outcome.ts'
+import type { StepOutcome } from '../model/outcome.ts'
+import { runDurationMs, type TestCase } from '../model/run.ts'
 import { linesOf, render, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { firstLineOf } from '../text/visible-text.ts'
 import { titleOf } from './case-table.ts'
 import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
-import { verdictText } from './verdict.ts'
+import { verdictText } from './verdict-text.ts'
 
 // JUnit's XML has no standard. The usual programs all read this form: totals on both levels, one constant class name, a
 // unique name for each test case, and text in each failure.

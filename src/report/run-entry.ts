@@ -1,4 +1,4 @@
-import type { StepOutcome } from '../outcome/step-outcome.ts'
+import type { StepOutcome } from '../model/outcome.ts'
 
 /** The name of the entry for the run itself, in files that list test cases. */
 export const RUN_ENTRY = 'The run itself'

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
-import type { Failure } from '../outcome/failure.ts'
-import type { Run, StartParameters, Target } from '../outcome/run.ts'
+import type { Failure } from '../model/failure.ts'
+import type { Run, StartParameters, Target } from '../model/run.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'
 import { VERSION } from '../version.ts'
@@ -16,7 +16,7 @@ import {
   shortened,
 } from './decode.ts'
 import { keyRedaction, type Redact } from './key-redaction.ts'
-import { createSendJson, type SendJson } from './response.ts'
+import { createSendJson, type SendJson } from './requests.ts'
 import type { RequestOptions, TransportSettings } from './transport.ts'
 
 /** The client of the test run service. If a request fails, its method returns the failure. */

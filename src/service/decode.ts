@@ -1,4 +1,4 @@
-import type { Failure } from '../outcome/failure.ts'
+import type { Failure } from '../model/failure.ts'
 import {
   isFinished,
   kindOf,
@@ -8,7 +8,7 @@ import {
   type SourceLocation,
   showsReason,
   type TestCase,
-} from '../outcome/run.ts'
+} from '../model/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { firstLineOf, truncate, visibleLines, visibleText } from '../text/visible-text.ts'

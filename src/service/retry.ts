@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { type Failure, isFailure } from '../outcome/failure.ts'
+import { type Failure, isFailure } from '../model/failure.ts'
 
 // What a failure means for the next request.
 

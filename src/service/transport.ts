@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
-import type { Failure } from '../outcome/failure.ts'
+import type { Failure } from '../model/failure.ts'
 import type { Fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { startRun } from '../../src/action/start-run.ts'
-import type { Failure } from '../../src/outcome/failure.ts'
+import type { Failure } from '../../src/model/failure.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { performStep, type StepSettings } from '../../src/action/step.ts'
-import type { Failure } from '../../src/outcome/failure.ts'
-import { countTestCases } from '../../src/outcome/run.ts'
-import type { StepSubject } from '../../src/outcome/step-outcome.ts'
+import type { Failure } from '../../src/model/failure.ts'
+import type { StepSubject } from '../../src/model/outcome.ts'
+import { countTestCases } from '../../src/model/run.ts'
 import { aRun, testCasesBy } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createMainFile, findMainFiles, hasIdentityOf, lastRecord, MainFile } from '../../src/handover/main-file.ts'
 import { openRecorder, RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
 import { render } from '../../src/text/safe-text.ts'
-import { parseKeyValueFile } from '../../tools/runner-emulator/file-commands.ts'
+import { parseKeyValueFile } from '../../tools/runner-emulator/step-runner/file-commands.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 interface JobOptions {

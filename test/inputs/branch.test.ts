@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
 import { readInputs } from '../../src/inputs/inputs.ts'
 import { render } from '../../src/text/safe-text.ts'
-import type { GithubContext } from '../../tools/runner-emulator/contexts.ts'
+import type { GithubContext } from '../../tools/runner-emulator/step-runner/contexts.ts'
 import { inputVariables, linesWrittenBy } from '../support/process-effects.ts'
 import { type Payload, realPayloads, workflowEvent } from '../support/workflow-event.ts'
 

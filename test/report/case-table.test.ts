@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CASE_KINDS, type CaseKind, FAILING } from '../../src/outcome/run.ts'
+import { CASE_KINDS, type CaseKind, FAILING } from '../../src/model/run.ts'
 import { casesOfKind, caseTable, FAILING_OR_OTHER, titleOf } from '../../src/report/case-table.ts'
 import { html, render } from '../../src/text/safe-text.ts'
 import { aTestCase, type TestCaseFields } from '../support/builders.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
+import type { StepOutcome } from '../../src/model/outcome.ts'
 import { type CommentBodyOptions, commentBody } from '../../src/report/comment-body.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'

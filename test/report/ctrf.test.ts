@@ -1,6 +1,6 @@
 import { validateStrict } from 'ctrf'
 import { describe, expect, it } from 'vitest'
-import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
+import type { StepOutcome } from '../../src/model/outcome.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
 import { anOutcome, aRun, aTestCase } from '../support/builders.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { countsText, subjectText } from '../../src/report/facts.ts'
-import { verdictText } from '../../src/report/verdict.ts'
+import { verdictText } from '../../src/report/verdict-text.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Failure } from '../../src/outcome/failure.ts'
+import type { Failure } from '../../src/model/failure.ts'
 import { failureReason, failureText, type RequestKind } from '../../src/report/failure-text.ts'
 import { html, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'

@@ -1,6 +1,6 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
-import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
+import type { StepOutcome } from '../../src/model/outcome.ts'
 import * as report from '../../src/report/junit.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'

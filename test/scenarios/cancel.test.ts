@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { SIGINT_GRACE_MS, type Sleep } from '../../tools/runner-emulator/node-process.ts'
-import type { ProcessResult } from '../../tools/runner-emulator/runner.ts'
+import { SIGINT_GRACE_MS, type Sleep } from '../../tools/runner-emulator/step-runner/node-process.ts'
+import type { ProcessResult } from '../../tools/runner-emulator/step-runner/runner.ts'
 import { patientRunner, requestsOf, type Scenario, scenario } from '../support/scenario.ts'
 
 // These tests use real processes and real signals. The runner sends the next signal only if the test says so.

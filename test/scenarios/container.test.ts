@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { type JobResult, prepareStep } from '../../tools/runner-emulator/runner.ts'
+import { type JobResult, prepareStep } from '../../tools/runner-emulator/step-runner/runner.ts'
 import { requestsOf, type Scenario, type ScenarioOptions, scenario } from '../support/scenario.ts'
 
 // In a job with a container, the runner's signals do not reach main, and post runs while main still lives. docs/cancelling.md

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { placesThatShow } from '../../tools/runner-emulator/runner.ts'
+import { placesThatShow } from '../../tools/runner-emulator/step-runner/runner.ts'
 import { ONE_PASSED, scenario } from '../support/scenario.ts'
 
 const DEBUG = '##[debug]'

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Spawn } from '../../tools/runner-emulator/node-process.ts'
+import type { Spawn } from '../../tools/runner-emulator/step-runner/node-process.ts'
 import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
 // These tests run the built action. test/service/transport.test.ts and test/action test every kind of fault.

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
-import { placesThatShow } from '../../tools/runner-emulator/runner.ts'
+import { placesThatShow } from '../../tools/runner-emulator/step-runner/runner.ts'
 import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
 // The built action shows the output of the tests while they run. test/action/test-output.test.ts has all cases.

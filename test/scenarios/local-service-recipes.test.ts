@@ -2,8 +2,8 @@ import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
-import { type PlayedJob, playJob } from '../../tools/runner-emulator/job.ts'
-import { read } from '../docs/documents.ts'
+import { type PlayedJob, playJob } from '../../tools/runner-emulator/job-player/job.ts'
+import { read } from '../documents/documents.ts'
 import { type Files, type Jobs, PASSING, PLAYWRIGHT, test, VITEST } from '../support/local-service-job.ts'
 
 // Plays the recipe in which several jobs share the tests. The tests of the projects really run.

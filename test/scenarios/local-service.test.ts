@@ -12,8 +12,8 @@ import {
 import { basename, join } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { describe, expect } from 'vitest'
-import { playJob } from '../../tools/runner-emulator/job.ts'
-import { ROOT } from '../docs/documents.ts'
+import { playJob } from '../../tools/runner-emulator/job-player/job.ts'
+import { ROOT } from '../documents/documents.ts'
 import { installPackages } from '../support/git-repository.ts'
 import {
   clockAhead,

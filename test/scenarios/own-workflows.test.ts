@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type NeededJob, playJob } from '../../tools/runner-emulator/job.ts'
+import { type NeededJob, playJob } from '../../tools/runner-emulator/job-player/job.ts'
 import { patientRunner } from '../support/scenario.ts'
 
 // Plays jobs of our own workflows as GitHub would run them, as far as one machine can do that.

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { placesThatShow } from '../../tools/runner-emulator/runner.ts'
+import { placesThatShow } from '../../tools/runner-emulator/step-runner/runner.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
 
 // test/action/step.test.ts tests the other statuses.

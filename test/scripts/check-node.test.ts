@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { ROOT, read } from '../docs/documents.ts'
+import { ROOT, read } from '../documents/documents.ts'
 
 test.each([
   ['an older Node gets one sentence instead of the script', '99', 1, '', /^Use Node 99 instead of Node \d[^\n]*\n$/],

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { dateUnreleased, notesOf } from '../../scripts/changelog.ts'
-import { ROOT, read } from '../docs/documents.ts'
+import { ROOT, read } from '../documents/documents.ts'
 
 const FIRST = '## 1.0.0 - 2026-01-02\n\n- The first release.\n'
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
-import { ROOT } from '../docs/documents.ts'
+import { ROOT } from '../documents/documents.ts'
 
 const POST = join(ROOT, '.github/actions/run-is-cancelled/post.js')
 

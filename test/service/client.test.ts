@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Target } from '../../src/outcome/run.ts'
+import type { Target } from '../../src/model/run.ts'
 import { openService, projectRuns, suiteRuns } from '../../src/service/client.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'

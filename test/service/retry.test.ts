@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Failure } from '../../src/outcome/failure.ts'
+import type { Failure } from '../../src/model/failure.ts'
 import {
   askedPauseMs,
   backoffMs,

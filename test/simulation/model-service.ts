@@ -1,5 +1,5 @@
-import { type Failure, isFailure } from '../../src/outcome/failure.ts'
-import type { Run } from '../../src/outcome/run.ts'
+import { type Failure, isFailure } from '../../src/model/failure.ts'
+import type { Run } from '../../src/model/run.ts'
 import type { ServiceClient } from '../../src/service/client.ts'
 import type { OutputPart } from '../../src/service/decode.ts'
 import { decodeRun } from '../../src/service/decode.ts'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Failure } from '../../src/outcome/failure.ts'
+import type { Failure } from '../../src/model/failure.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
 // A plan is made before one step is simulated. It says what the user asks for, what the service and the network do, and what

@@ -1,5 +1,5 @@
-import { kindOf, RUN_STATUSES, type Run, showsReason, type TestCase } from '../../src/outcome/run.ts'
-import { concludeStep, type StepHistory, type StepOutcome, type StepSubject } from '../../src/outcome/step-outcome.ts'
+import { concludeStep, type StepHistory, type StepOutcome, type StepSubject } from '../../src/model/outcome.ts'
+import { kindOf, RUN_STATUSES, type Run, showsReason, type TestCase } from '../../src/model/run.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
 // Values for tests. Each call gives what matters to the test, and the builder adds plausible values.

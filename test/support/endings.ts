@@ -1,4 +1,4 @@
-import type { StepOutcome } from '../../src/outcome/step-outcome.ts'
+import type { StepOutcome } from '../../src/model/outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from './builders.ts'
 

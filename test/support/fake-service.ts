@@ -1,5 +1,5 @@
-import type { Failure } from '../../src/outcome/failure.ts'
-import type { Run } from '../../src/outcome/run.ts'
+import type { Failure } from '../../src/model/failure.ts'
+import type { Run } from '../../src/model/run.ts'
 import type { ServiceClient } from '../../src/service/client.ts'
 import type { OutputPart } from '../../src/service/decode.ts'
 import { REQUEST_LIMIT_MS, type RequestOptions } from '../../src/service/transport.ts'

@@ -1,6 +1,6 @@
 import { StepAborted } from '../../src/action/abort.ts'
 import type { Outputs, World } from '../../src/action/world.ts'
-import type { AbortCause, StepOutcome } from '../../src/outcome/step-outcome.ts'
+import type { AbortCause, StepOutcome } from '../../src/model/outcome.ts'
 import type { ServiceClient } from '../../src/service/client.ts'
 import type { Fragment } from '../../src/text/safe-text.ts'
 import { render } from '../../src/text/safe-text.ts'

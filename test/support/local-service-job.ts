@@ -2,9 +2,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
-import type { GithubContext, WorkflowEvent } from '../../tools/runner-emulator/contexts.ts'
-import { type ProcessResult, prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
-import { ROOT } from '../docs/documents.ts'
+import type { GithubContext, WorkflowEvent } from '../../tools/runner-emulator/step-runner/contexts.ts'
+import {
+  type ProcessResult,
+  prepareStep,
+  type Step,
+  type StepOptions,
+} from '../../tools/runner-emulator/step-runner/runner.ts'
+import { ROOT } from '../documents/documents.ts'
 import { createRepository, type GitRepository, installPackages } from './git-repository.ts'
 import { until } from './until.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readManifest } from '../../tools/runner-emulator/manifest.ts'
+import { readManifest } from '../../tools/runner-emulator/step-runner/manifest.ts'
 
 /** The lines that the task writes to standard output. They are not written. */
 export function linesWrittenBy(task: () => void): string[] {

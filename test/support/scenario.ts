@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import type { Sleep } from '../../tools/runner-emulator/node-process.ts'
-import { prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/runner.ts'
+import type { Sleep } from '../../tools/runner-emulator/step-runner/node-process.ts'
+import { prepareStep, type Step, type StepOptions } from '../../tools/runner-emulator/step-runner/runner.ts'
 import {
   type ScriptedService,
   type ScriptedServiceOptions,

@@ -3,7 +3,11 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readEvent, type WorkflowEvent } from '../../src/github/event.ts'
-import { GITHUB_VARIABLES, type GithubContext, githubContext } from '../../tools/runner-emulator/contexts.ts'
+import {
+  GITHUB_VARIABLES,
+  type GithubContext,
+  githubContext,
+} from '../../tools/runner-emulator/step-runner/contexts.ts'
 
 export type Payload = Readonly<Record<string, unknown>>
 

@@ -17,7 +17,7 @@ import {
 } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { visibleText } from '../../src/text/visible-text.ts'
-import { secretForms } from '../../tools/runner-emulator/masks.ts'
+import { secretForms } from '../../tools/runner-emulator/step-runner/masks.ts'
 import { ANY_CHARACTER } from '../support/hostile-text.ts'
 
 describe('text that is written', () => {

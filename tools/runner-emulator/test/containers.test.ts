@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Container, prepareStep, type Step } from '../runner.ts'
+import { type Container, prepareStep, type Step } from '../step-runner/runner.ts'
 import { isAlive, pidIn, spawning, untilGone, writeAction } from './fixture.ts'
 
 let root = ''

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: GitHub's expressions are written like that.
 
 import { expect, test } from 'vitest'
-import { type Contexts, conditionHolds, renderTemplate } from '../expressions.ts'
+import { type Contexts, conditionHolds, renderTemplate } from '../step-runner/expressions.ts'
 
 const contexts: Contexts = { object: { one: 1, Two: { three: 'x' } } }
 

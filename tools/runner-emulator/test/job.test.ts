@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type JobOptions, type PlayedJob, playJob } from '../job.ts'
+import { type JobOptions, type PlayedJob, playJob } from '../job-player/job.ts'
 import { STUBBORN, writeAction } from './fixture.ts'
 
 let root = ''

@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { compileFunction } from 'node:vm'
 import { afterAll, test } from 'vitest'
-import type { Spawn } from '../node-process.ts'
-import { type Annotation, type ProcessResult, prepareStep } from '../runner.ts'
+import type { Spawn } from '../step-runner/node-process.ts'
+import { type Annotation, type ProcessResult, prepareStep } from '../step-runner/runner.ts'
 
 // recordings/README.md says what a case is.
 

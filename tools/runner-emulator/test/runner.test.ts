@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { placesThatShow, prepareStep, type Step, type StepOptions } from '../runner.ts'
+import { placesThatShow, prepareStep, type Step, type StepOptions } from '../step-runner/runner.ts'
 import { type ActionFixture, isAlive, pidIn, STUBBORN, spawning, untilGone, writeAction } from './fixture.ts'
 
 // These tests check what no recording shows: how a process starts, and how the runner ends it.

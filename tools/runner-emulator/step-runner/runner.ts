@@ -280,7 +280,7 @@ export function placesThatShow(secret: string, { log, files, outputs, annotation
   return Object.keys(places).filter((place) => places[place]?.some(shows))
 }
 
-const REPOSITORY = resolve(import.meta.dirname, '../..')
+const REPOSITORY = resolve(import.meta.dirname, '../../..')
 
 export type { ActionProcess, Container, ProcessResult } from './action-process.ts'
 export type { Annotation } from './workflow-commands.ts'

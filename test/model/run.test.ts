@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CASE_KINDS, countTestCases, isFinished, kindOf, runDurationMs } from '../../src/outcome/run.ts'
+import { CASE_KINDS, countTestCases, isFinished, kindOf, runDurationMs } from '../../src/model/run.ts'
 import { aRun, testCasesBy } from '../support/builders.ts'
 
 describe('a run', () => {

@@ -14,12 +14,18 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parse } from 'yaml'
-import type { ActionProcess } from './action-process.ts'
-import { type GithubContext, githubContext, type WorkflowEvent } from './contexts.ts'
-import { type Contexts, conditionHolds, type ExpressionValue, type JobStatus, renderTemplate } from './expressions.ts'
-import { parseKeyValueFile } from './file-commands.ts'
-import { killProcessesWith, realSleep, SIGINT_GRACE_MS, type Sleep } from './node-process.ts'
-import { prepareStep, type Step } from './runner.ts'
+import type { ActionProcess } from '../step-runner/action-process.ts'
+import { type GithubContext, githubContext, type WorkflowEvent } from '../step-runner/contexts.ts'
+import {
+  type Contexts,
+  conditionHolds,
+  type ExpressionValue,
+  type JobStatus,
+  renderTemplate,
+} from '../step-runner/expressions.ts'
+import { parseKeyValueFile } from '../step-runner/file-commands.ts'
+import { killProcessesWith, realSleep, SIGINT_GRACE_MS, type Sleep } from '../step-runner/node-process.ts'
+import { prepareStep, type Step } from '../step-runner/runner.ts'
 
 // Runs one job of a workflow: its scripts in bash, and `uses: ./` or `uses: ./local-service` as a step of the built action.
 
@@ -341,4 +347,4 @@ const OWN_ACTION = /^(?:\.\/|[\w-]+\/test-run-action)(\/?local-service)?(?:@|$)/
 
 const DONE: StepOutcome = { outcome: 'success', outputs: {} }
 
-const REPOSITORY = resolve(import.meta.dirname, '../..')
+const REPOSITORY = resolve(import.meta.dirname, '../../..')

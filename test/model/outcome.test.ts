@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Failure } from '../../src/outcome/failure.ts'
-import { type Cancellation, type Ending, isDoubtfulPass, needsPost, statusOf } from '../../src/outcome/step-outcome.ts'
+import type { Failure } from '../../src/model/failure.ts'
+import { type Cancellation, type Ending, isDoubtfulPass, needsPost, statusOf } from '../../src/model/outcome.ts'
 import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })

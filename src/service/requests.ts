@@ -1,5 +1,5 @@
 import { type Clock, eventLoopTurn } from '../clock.ts'
-import { type Failure, isFailure } from '../outcome/failure.ts'
+import { type Failure, isFailure } from '../model/failure.ts'
 import { fieldsOf, parseJson } from '../text/json.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { InvalidResponse, shortened } from './decode.ts'

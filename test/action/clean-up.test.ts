@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { MainRecord } from '../src/handover/main-file.ts'
-import type { Failure } from '../src/outcome/failure.ts'
-import { cleanUpAfterMain } from '../src/post-step.ts'
-import { FakeClock } from './support/fake-clock.ts'
-import { FakeService, failure, noResponse, PASSED, RUNNING, response, type Script } from './support/fake-service.ts'
-import { FakeWorld } from './support/fake-world.ts'
-import { MemoryFile } from './support/memory-file.ts'
+import type { MainRecord } from '../../src/handover/main-file.ts'
+import type { Failure } from '../../src/model/failure.ts'
+import { cleanUpAfterMain } from '../../src/post-step.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { FakeService, failure, noResponse, PASSED, RUNNING, response, type Script } from '../support/fake-service.ts'
+import { FakeWorld } from '../support/fake-world.ts'
+import { MemoryFile } from '../support/memory-file.ts'
 
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 const STARTED: MainRecord = { phase: 'started', runId: 'run-1', mayCancel: true }
