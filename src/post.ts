@@ -1,6 +1,7 @@
 import { findMainFiles } from './handover/main-file.ts'
 
-// If main has removed its file, nothing is left to do, and post loads nothing else.
+// If main has removed its file, nothing is left to do, and post loads nothing else. test/scenarios/main-file.test.ts tests
+// post as a process.
 const files = findMainFiles(process.env)
 if (files.length > 0) {
   const { abortOnSignals, exitAfter, maskKey } = await import('./process.ts')

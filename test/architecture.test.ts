@@ -1,9 +1,8 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { VERSION } from '../src/version.ts'
 
-// Compares the import lines with the arrows of the map in CONTRIBUTING.md.
+// Compares the import lines with the map in CONTRIBUTING.md, and finds the test of each file.
 
 const root = join(import.meta.dirname, '..')
 
@@ -70,30 +69,30 @@ function reachedFrom(entry: string, kinds: readonly Import['kind'][]): Set<strin
 const filesMatching = (files: readonly string[], pattern: RegExp) => files.filter((file) => pattern.test(codeOf(file)))
 
 describe('the layers', () => {
-  /** What each layer may load, and from what else it may import only types. */
+  /**
+   * What each layer may load, and from what else it may import only types. The layers are in the order of the imports, so
+   * a layer may list only itself and layers below it.
+   */
   const LAYERS: Record<string, { readonly loads: readonly string[]; readonly types?: readonly string[] }> = {
-    text: { loads: ['text', 'node:path'] },
-    model: { loads: ['model', 'text'] },
-    clock: { loads: ['node:timers/promises'] },
-    version: { loads: [] },
-    report: { loads: ['report', 'model', 'text'] },
-    service: { loads: ['service', 'model', 'text', 'clock', 'version', 'undici', 'node:v8'] },
-    action: { loads: ['action', 'service', 'report', 'model', 'text', 'clock'] },
+    entry: {
+      loads: ['entry', 'inputs', 'action', 'service', 'report', 'handover', 'github', 'model', 'text', 'clock'],
+    },
     inputs: {
-      loads: ['inputs', 'github', 'report', 'service', 'model', 'text', '@actions', 'node:path'],
+      loads: ['inputs', 'service', 'github', 'model', 'text', '@actions', 'node:path'],
       types: ['action'],
     },
-    github: {
-      loads: ['github', 'model', 'text', 'version', '@actions', 'node'],
-      types: ['action', 'report', 'clock', 'inputs'],
+    action: {
+      loads: ['action', 'service', 'report', 'model', 'text', 'clock'],
+      types: ['handover', 'github'],
     },
-    handover: { loads: ['handover', 'github', 'text', 'node'], types: ['action'] },
-    entry: {
-      loads: [
-        ...['entry', 'inputs', 'github', 'handover'],
-        ...['action', 'service', 'report', 'model', 'text', 'clock'],
-      ],
-    },
+    service: { loads: ['service', 'model', 'text', 'clock', 'version', 'undici', 'node:v8'] },
+    report: { loads: ['report', 'model', 'text'], types: ['github'] },
+    handover: { loads: ['handover', 'github', 'text', 'node'] },
+    github: { loads: ['github', 'model', 'text', 'version', '@actions', 'node'], types: ['clock'] },
+    model: { loads: ['model', 'text'] },
+    text: { loads: ['text', 'node:path'] },
+    clock: { loads: ['node:timers/promises'] },
+    version: { loads: [] },
   }
 
   /** The names under which LAYERS may list an import: a layer, a module of Node, or the scope or the name of a package. */
@@ -105,6 +104,15 @@ describe('the layers', () => {
 
   it('include every layer of src', () => {
     expect(new Set(FILES.map(layerOf))).toEqual(new Set(Object.keys(LAYERS)))
+  })
+
+  it('import nothing from a layer above them', () => {
+    const order = Object.keys(LAYERS)
+    for (const [index, layer] of order.entries()) {
+      const { loads = [], types = [] } = LAYERS[layer] ?? {}
+      const above = order.slice(0, index)
+      expect([...loads, ...types].filter((listed) => above.includes(listed))).toEqual([])
+    }
   })
 
   it.each(Object.keys(LAYERS))('%s imports only what it may import', (layer) => {
@@ -119,10 +127,11 @@ describe('the layers', () => {
     expect(forbidden).toEqual([])
   })
 
-  it('have no file that loads itself through other files', () => {
+  it('have no file that imports itself through other files', () => {
+    const kinds = ['static', 'dynamic', 'type'] as const
     for (const file of FILES) {
-      const loaded = (IMPORTS.get(file) ?? []).filter(({ kind }) => kind === 'static').map(({ of }) => of)
-      for (const one of loaded) expect(reachedFrom(one, ['static']), `${file} loads ${one}`).not.toContain(file)
+      for (const { of } of IMPORTS.get(file) ?? [])
+        expect(reachedFrom(of, kinds), `${file} imports ${of}`).not.toContain(file)
     }
   })
 })
@@ -204,8 +213,15 @@ describe('the tests', () => {
   it('mock no module', () => {
     expect(filesMatching(sourceFiles('test'), /\bvi\.(do)?[mM]ock\(/)).toEqual([])
   })
-})
 
-it('the version agrees with package.json', () => {
-  expect(VERSION).toBe(JSON.parse(textOf('package.json')).version)
+  it.each(FILES)('of %s have its path, or its first comment says where they are', (file) => {
+    const path = file.replace(/^src\//, 'test/').replace(/\.ts$/, '.test.ts')
+    if (existsSync(join(root, path))) return
+    const [firstComment = ''] = /(^[ \t]*\/\/.*\n)+|\/\*\*[\s\S]*?\*\//m.exec(textOf(file)) ?? []
+    const named = firstComment.match(/\btest\/[\w/-]+\.test\.ts/g) ?? []
+    for (const one of named) expect(existsSync(join(root, one)), one).toBe(true)
+    const isOfTypes = !/^(export )?(const|let|function|async function|class)\b/m.test(codeOf(file))
+    const isSaid = named.length > 0 || (isOfTypes && firstComment.includes('`npm run types`'))
+    expect(isSaid, `Add ${path}, or name the test in the first comment.`).toBe(true)
+  })
 })

@@ -5,6 +5,8 @@ import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import type { World } from './world.ts'
 
+// The lines of a log while something waits. test/action/wait-for-run.test.ts tests them.
+
 type LogWorld = Pick<World, 'clock' | 'log' | 'signal'>
 
 const HEARTBEAT_MS = 60_000

@@ -1,4 +1,5 @@
-import { isDoubtfulPass, type StepOutcome, statusOf } from '../model/outcome.ts'
+import type { ReportFile } from '../github/report-files.ts'
+import { isDoubtfulPass, type StepOutcome, statusOf, type When } from '../model/outcome.ts'
 import { runDurationMs } from '../model/run.ts'
 import { annotations, reasonGroups } from '../report/annotations.ts'
 import { ctrf } from '../report/ctrf.ts'
@@ -8,9 +9,7 @@ import { jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
 import { verdictText } from '../report/verdict-text.ts'
 import { safeJson } from '../text/safe-text.ts'
-import type { ReportFile, World } from './world.ts'
-
-export type When = 'always' | 'on-failure' | 'never'
+import type { World } from './world.ts'
 
 function isWanted(when: When, success: boolean): boolean {
   return when === 'always' || (when === 'on-failure' && !success)

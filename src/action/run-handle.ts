@@ -1,3 +1,5 @@
+// test/action/cancel-run.test.ts and test/action/wait-for-run.test.ts test what a handle says about a 404.
+
 /** A run, and what this process knows about it. Times are those of the clock's `now()`. */
 export interface RunHandle {
   readonly id: string

@@ -1,12 +1,4 @@
-import {
-  type Cancellation,
-  concludeStep,
-  needsPost,
-  type StepHistory,
-  type StepOutcome,
-  type StepSubject,
-  type VerdictRules,
-} from '../model/outcome.ts'
+import { type Cancellation, needsPost, type StepHistory, type StepOutcome, type StepSubject } from '../model/outcome.ts'
 import type { Run } from '../model/run.ts'
 import { whatIsTested } from '../report/facts.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -15,6 +7,7 @@ import { cancelRun } from './cancel-run.ts'
 import { publish, type ReportSettings } from './publish.ts'
 import { givenRun, type RunHandle, startedRun } from './run-handle.ts'
 import { startRun } from './start-run.ts'
+import { concludeStep, type VerdictRules } from './verdict.ts'
 import { type WaitSettings, waitForRun } from './wait-for-run.ts'
 import type { World } from './world.ts'
 

@@ -1,38 +1,13 @@
 import type { Clock } from '../clock.ts'
-import type { Conclusion, StepOutcome } from '../model/outcome.ts'
-import type { Annotation, LogGroup } from '../report/annotations.ts'
+import type { Annotation, LogGroup, Outputs } from '../github/outputs.ts'
+import type { ReportFile } from '../github/report-files.ts'
+import type { Recorder } from '../handover/recorder.ts'
+import type { StepOutcome } from '../model/outcome.ts'
 import type { ServiceClient } from '../service/client.ts'
-import type { Fragment, Html } from '../text/safe-text.ts'
+import type { Log } from '../text/log.ts'
+import type { Html } from '../text/safe-text.ts'
 
-export interface Log {
-  info(message: Fragment): void
-  warning(message: Fragment): void
-  /** Absent if debug logging is off. A call with `?.` then does not even build the message. */
-  readonly debug?: ((message: Fragment) => void) | undefined
-}
-
-/** Main sets each output as soon as its value is known. No output contains free text of the service. */
-export interface Outputs
-  extends Record<'run-id' | 'run-url' | 'job-url' | 'status' | 'report-dir' | 'comment-url', string>,
-    Record<'total' | 'passed' | 'failed' | 'flaky' | 'skipped' | 'other' | 'duration-ms', number> {
-  conclusion: Conclusion
-}
-
-/** Writes down for post what is left to do for the step, because main may be killed at any moment. */
-export interface Recorder {
-  /** Main is about to start a run. Throws if this cannot be written, because post would not learn of the run. */
-  starting(): void
-  /** Main knows the run's id. Unless `done` follows, post cancels the run, provided that `mayCancel` is true. */
-  knowsRun(runId: string, mayCancel: boolean): void
-  /** Nothing is left to do. */
-  done(): void
-}
-
-/** A file for `report-dir`. Its text is made when the file is written, so that memory holds only one text at a time. */
-export interface ReportFile {
-  readonly name: 'results.json' | 'junit.xml' | 'ctrf.json'
-  readonly text: () => string | Buffer
-}
+// Only types, which `npm run types` checks. test/support/fake-world.ts has the effects of tests.
 
 export interface World {
   readonly clock: Clock

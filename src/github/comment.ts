@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto'
-import type { Log } from '../action/world.ts'
 import type { Clock } from '../clock.ts'
-import type { CommentSettings } from '../inputs/inputs.ts'
+import type { When } from '../model/outcome.ts'
 import { fieldsOf } from '../text/json.ts'
+import type { Log } from '../text/log.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { VERSION } from '../version.ts'
 import { type EventPullRequest, pullRequestOfEvent, type WorkflowEvent } from './event.ts'
+
+export interface CommentSettings {
+  readonly when: When
+  readonly key: string
+  readonly matrix: string
+}
 
 export interface CommentOptions {
   readonly env: NodeJS.ProcessEnv

@@ -1,12 +1,34 @@
 import { debug, endGroup, error, info, startGroup, warning } from '@actions/core'
-import type { Outputs, World } from '../action/world.ts'
-import type { Annotation, LogGroup } from '../report/annotations.ts'
-import { commandMessage, fragment, type Html, render } from '../text/safe-text.ts'
+import type { Conclusion } from '../model/outcome.ts'
+import type { Log } from '../text/log.ts'
+import { type CommandProperty, commandMessage, type Fragment, fragment, type Html, render } from '../text/safe-text.ts'
 import { append, appendEntry } from './runner-file.ts'
+
+export interface Annotation {
+  readonly level: 'error' | 'warning'
+  /** Only constant words, because the runner masks no secrets in titles. */
+  readonly title: string
+  readonly message: Fragment
+  /** Where GitHub shows the annotation in the files of a pull request. */
+  readonly file?: CommandProperty | undefined
+  readonly line?: number | undefined
+}
+
+export interface LogGroup {
+  readonly name: Fragment
+  readonly text: Fragment
+}
+
+/** Main sets each output as soon as its value is known. No output contains free text of the service. */
+export interface Outputs
+  extends Record<'run-id' | 'run-url' | 'job-url' | 'status' | 'report-dir' | 'comment-url', string>,
+    Record<'total' | 'passed' | 'failed' | 'flaky' | 'skipped' | 'other' | 'duration-ms', number> {
+  conclusion: Conclusion
+}
 
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
 export function runnerOutput(env: NodeJS.ProcessEnv, isJobOver = () => false) {
-  const log: World['log'] = {
+  const log: Log = {
     info: (message) => info(render(message)),
     warning: (message) => warning(commandMessage(message)),
     debug: env.RUNNER_DEBUG === '1' ? (message) => debug(commandMessage(message)) : undefined,

@@ -1,9 +1,15 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import type { Log, ReportFile } from '../action/world.ts'
+import type { Log } from '../text/log.ts'
 import { isInside } from '../text/path.ts'
 import { fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
+
+/** A file for `report-dir`. Its text is made when the file is written, so that memory holds only one text at a time. */
+export interface ReportFile {
+  readonly name: 'results.json' | 'junit.xml' | 'ctrf.json'
+  readonly text: () => string | Buffer
+}
 
 /** The limit of file systems. With the prefix `test-run-`, the longest run id exceeds it. */
 const LONGEST_NAME = 255

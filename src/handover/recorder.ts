@@ -1,13 +1,23 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Log, Recorder } from '../action/world.ts'
 import { appendEntry } from '../github/runner-file.ts'
+import type { Log } from '../text/log.ts'
 import { fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { createMainFile, isRemoved, type MainFile, type MainRecord, STATE_NAME } from './main-file.ts'
 
 // Main's side of main's file, which main-file.ts explains. main.ts loads this file before everything else, so it must load
-// little.
+// little. test/handover/main-file.test.ts tests both sides.
+
+/** Writes down for post what is left to do for the step, because main may be killed at any moment. */
+export interface Recorder {
+  /** Main is about to start a run. Throws if this cannot be written, because post would not learn of the run. */
+  starting(): void
+  /** Main knows the run's id. Unless `done` follows, post cancels the run, provided that `mayCancel` is true. */
+  knowsRun(runId: string, mayCancel: boolean): void
+  /** Nothing is left to do. */
+  done(): void
+}
 
 /** Thrown before a run is started. */
 export class RecordNotWritten extends Error {

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { setSecret } from '@actions/core'
-import type { When } from '../action/publish.ts'
 import type { StepSettings } from '../action/step.ts'
+import type { CommentSettings } from '../github/comment.ts'
 import type { WorkflowEvent } from '../github/event.ts'
-import type { StepSubject } from '../model/outcome.ts'
+import type { StepSubject, When } from '../model/outcome.ts'
 import type { StartParameters, Target } from '../model/run.ts'
 import { isUsableRunId, RUN_ID_RULE } from '../service/decode.ts'
 import { parseJson } from '../text/json.ts'
@@ -16,12 +16,6 @@ import { readRunUrl } from './run-url.ts'
 import { isForkWithoutSecrets, readServiceAddress } from './service-address.ts'
 
 export type Inputs = ReturnType<typeof readInputs>
-
-export interface CommentSettings {
-  readonly when: When
-  readonly key: string
-  readonly matrix: string
-}
 
 const WHEN: Readonly<Record<string, When>> = {
   always: 'always',

@@ -5,6 +5,8 @@ import { parseAddress, withoutSecrets } from '../text/web-address.ts'
 import type { InputReader } from './input-reader.ts'
 import { addressProblem } from './service-address.ts'
 
+// test/inputs/inputs.test.ts tests this input, too.
+
 const PLACEHOLDER = /\{([^{}]*)\}/g
 
 /** Reads the template of the address of a run's page. Returns the function that fills in the run's id. */

@@ -1,6 +1,6 @@
 import type { Untrusted } from '../text/untrusted.ts'
 import type { Failure } from './failure.ts'
-import { type Counts, countTestCases, isSameBranch, type Run, type StartParameters, type Target } from './run.ts'
+import type { Counts, Run, StartParameters, Target } from './run.ts'
 
 export type Conclusion =
   | 'passed'
@@ -109,88 +109,9 @@ export interface StepOutcome extends StepHistory {
   readonly counts: Counts
 }
 
-export interface VerdictRules {
-  /** Accepts a PASSED run in which no test case ran. */
-  readonly passWithNoTests: boolean
-  /** Refuses a PASSED run with test cases that failed or have no known result. */
-  readonly strict: boolean
-}
-
-const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
-  PASSED: 'passed',
-  FAILED: 'failed',
-  TIMEDOUT: 'timed-out',
-  CANCELLED: 'cancelled',
-  INTERRUPTED: 'interrupted',
-  // A finished run is never QUEUED or RUNNING. They stand here because the type asks for them.
-  QUEUED: 'error',
-  RUNNING: 'error',
-  UNKNOWN: 'error',
-}
-
-/**
- * Decides the conclusion, and whether the step succeeds. A step that waits succeeds only after a PASSED run. If the service
- * says that it tested another branch, the step fails. `rules` say what else a PASSED run needs.
- */
-export function concludeStep(history: StepHistory, rules: VerdictRules): StepOutcome {
-  const { cancellation } = history
-  // If the wait's limit was exceeded and the cancel finds a finished run, the run's own verdict counts. After an abort or a
-  // failed poll, it does not.
-  const finishedAtLimit = history.ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished'
-  const ending: Ending = finishedAtLimit ? { kind: 'finished', run: cancellation.run } : history.ending
-  const run = ending.kind === 'finished' ? ending.run : history.run
-  const known: UndecidedOutcome = {
-    ...history,
-    ending,
-    run,
-    counts: countTestCases(run?.testCases ?? []),
-    otherBranch: run && otherBranchOf(run, history.subject),
-  }
-  return { ...known, ...decide(known, rules) }
-}
-
-type UndecidedOutcome = Omit<StepOutcome, 'conclusion' | 'success'>
-
 /** Whether the service says PASSED, although test cases failed or have no known result. */
-export function isDoubtfulPass({ run, counts }: UndecidedOutcome): boolean {
+export function isDoubtfulPass({ run, counts }: Pick<StepOutcome, 'run' | 'counts'>): boolean {
   return run?.status === 'PASSED' && counts.failed + counts.other > 0
-}
-
-/**
- * The branches are not compared in two cases. If the input `run-id` names the run, the run may be of any branch. If the
- * target is a test suite, the branch is only metadata.
- */
-function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: StepSubject): StepOutcome['otherBranch'] {
-  const { branch } = parameters
-  if (!ownsRun || target.kind !== 'project' || branch === undefined || branchName === undefined) return undefined
-  return isSameBranch(branchName, branch) ? undefined : { tested: branchName, asked: branch }
-}
-
-function decide(
-  known: UndecidedOutcome,
-  { passWithNoTests, strict }: VerdictRules,
-): Pick<StepOutcome, 'conclusion' | 'success'> {
-  const { ending, counts, otherBranch } = known
-  switch (ending.kind) {
-    case 'finished': {
-      const conclusion = CONCLUSION_OF_STATUS[ending.run.status]
-      if (conclusion !== 'passed') return { conclusion, success: false }
-      if (otherBranch !== undefined) return { conclusion: 'error', success: false }
-      const didAnyCaseRun = counts.passed + counts.failed > 0
-      if (!didAnyCaseRun && !passWithNoTests) return { conclusion: 'no-tests', success: false }
-      if (strict && isDoubtfulPass(known)) return { conclusion: 'failed', success: false }
-      return { conclusion: didAnyCaseRun ? 'passed' : 'no-tests', success: true }
-    }
-    case 'started':
-      return { conclusion: 'started', success: true }
-    case 'aborted':
-      return { conclusion: 'cancelled', success: false }
-    case 'wait-timeout':
-      return { conclusion: 'wait-timeout', success: false }
-    case 'start-failed':
-    case 'poll-failed':
-      return { conclusion: 'error', success: false }
-  }
 }
 
 /** The run's status. If the service confirmed the cancel, it is CANCELLED, even if nobody has read the run since then. */
@@ -202,3 +123,6 @@ export function statusOf({ cancellation, run }: StepOutcome): Run['status'] | un
 export function needsPost({ cancellation }: StepOutcome): boolean {
   return ['failed', 'id-unknown', 'not-supported'].includes(cancellation.kind)
 }
+
+/** When a report is written. With `on-failure`, only if the step fails. */
+export type When = 'always' | 'on-failure' | 'never'

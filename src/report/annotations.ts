@@ -1,19 +1,10 @@
+import type { Annotation, LogGroup } from '../github/outputs.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { FAILING, type TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
-import { type CommandProperty, commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
+import { commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
 import { casesOfKind, locationText, titleOf } from './case-table.ts'
 import { casesOf, NONE, seeSummary } from './words.ts'
-
-export interface Annotation {
-  readonly level: 'error' | 'warning'
-  /** Only constant words, because the runner masks no secrets in titles. */
-  readonly title: string
-  readonly message: Fragment
-  /** Where GitHub shows the annotation in the files of a pull request. */
-  readonly file?: CommandProperty | undefined
-  readonly line?: number | undefined
-}
 
 /** GitHub keeps ten annotations of a step: the verdict, these cases, and one about the other cases. */
 const CASES_SHOWN = 8
@@ -40,11 +31,6 @@ export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotati
   if (more === 0) return shown
   const message = fragment`${more} more ${casesOf(more)} failed.${seeSummary(hasSummary)}`
   return [...shown, { level: 'error', title: 'More failed tests', message }]
-}
-
-export interface LogGroup {
-  readonly name: Fragment
-  readonly text: Fragment
 }
 
 /** Why the run and the first failing test cases did not pass, with whole messages. Empty if the service sent no reasons. */

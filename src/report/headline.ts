@@ -5,6 +5,8 @@ import { type Fragment, fragment, render } from '../text/safe-text.ts'
 import { countsNotRun } from './facts.ts'
 import { inBrackets, join, joinWithDots, NONE, nonZero } from './words.ts'
 
+// test/report/endings.test.ts tests the headline of every ending.
+
 const PASS = fragment`✅`
 const FAIL = fragment`❌`
 const WARNING = fragment`⚠️`

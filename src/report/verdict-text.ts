@@ -9,6 +9,8 @@ import { countsOf, linkedRunId, otherBranchText } from './facts.ts'
 import { CANCEL_IT, failureAdvice, failureReason, RUN_WITHOUT_ID, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
 import { casesOf, inBrackets, join, NONE } from './words.ts'
 
+// test/report/endings.test.ts tests the sentences on every ending.
+
 const TITLES_NAMED = 3
 const STATUSES_NAMED = 3
 const TITLE_LIMIT_CHARS = 120

@@ -13,6 +13,8 @@ import {
   type TransportSettings,
 } from './transport.ts'
 
+// test/service/transport.test.ts tests what is sent, and what a response is. test/service/client.test.ts tests the debug log.
+
 /**
  * Sends one request and decodes the JSON of a 2xx response. `decode` also gets the text of the body, without the key. It
  * may throw an InvalidResponse.

@@ -1,3 +1,5 @@
+// test/inputs/env-overrides.test.ts tests the numbers, and test/service/decode.test.ts whatever JSON a service may send.
+
 /** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {

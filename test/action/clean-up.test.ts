@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { cleanUpAfterMain } from '../../src/action/clean-up.ts'
 import type { MainRecord } from '../../src/handover/main-file.ts'
 import type { Failure } from '../../src/model/failure.ts'
-import { cleanUpAfterMain } from '../../src/post-step.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeService, failure, noResponse, PASSED, RUNNING, response, type Script } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'

@@ -1,4 +1,5 @@
-import { concludeStep, type StepHistory, type StepOutcome, type StepSubject } from '../../src/model/outcome.ts'
+import { concludeStep } from '../../src/action/verdict.ts'
+import type { StepHistory, StepOutcome, StepSubject } from '../../src/model/outcome.ts'
 import { kindOf, RUN_STATUSES, type Run, showsReason, type TestCase } from '../../src/model/run.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 

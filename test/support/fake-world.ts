@@ -1,9 +1,9 @@
 import { StepAborted } from '../../src/action/abort.ts'
-import type { Outputs, World } from '../../src/action/world.ts'
+import type { World } from '../../src/action/world.ts'
+import type { Outputs } from '../../src/github/outputs.ts'
 import type { AbortCause, StepOutcome } from '../../src/model/outcome.ts'
 import type { ServiceClient } from '../../src/service/client.ts'
-import type { Fragment } from '../../src/text/safe-text.ts'
-import { render } from '../../src/text/safe-text.ts'
+import { type Fragment, render } from '../../src/text/safe-text.ts'
 import type { FakeClock } from './fake-clock.ts'
 
 /** One effect that the action had on the world, in words: `record started run-1`, `output status=RUNNING`, `error …`. */

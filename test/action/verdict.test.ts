@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import type { Failure } from '../../src/model/failure.ts'
+import { type Cancellation, type Ending, isDoubtfulPass } from '../../src/model/outcome.ts'
+import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
+
+const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
+const DOWN: Failure = { kind: 'status', status: 503 }
+const WAIT_TIMEOUT: Ending = { kind: 'wait-timeout', limitMs: 60_000, wasQueued: false }
+
+describe('the verdict', () => {
+  it.each([
+    ['PASSED', 'passed', true],
+    ['FAILED', 'failed', false],
+    ['TIMEDOUT', 'timed-out', false],
+    ['CANCELLED', 'cancelled', false],
+    ['INTERRUPTED', 'interrupted', false],
+    ['EXPLODED', 'error', false],
+    // This is no final status.
+    ['QUEUED', 'error', false],
+    ['RUNNING', 'error', false],
+  ])('on a run that finished as %s is %s, success: %s', (status, conclusion, success) => {
+    expect(anOutcome({ run: aRun({ status }) })).toMatchObject({ ending: { kind: 'finished' }, conclusion, success })
+  })
+
+  it.each([
+    [undefined],
+    [{}],
+    [{ SKIPPED: 3 }],
+    [{ RUNNING: 2, TODO: 1, '': 1 }],
+  ])('is a failure for a PASSED run in which no test case ran, unless pass-with-no-tests allows it: %j', (counts) => {
+    const run = aRun({ testCases: counts && testCasesBy(counts) })
+    expect(anOutcome({ run })).toMatchObject({ conclusion: 'no-tests', success: false, counts: { passed: 0 } })
+    expect(anOutcome({ run, passWithNoTests: true })).toMatchObject({ conclusion: 'no-tests', success: true })
+  })
+
+  it.each([
+    { PASSED: 38, FAILED: 2 },
+    { PASSED: 1, BLOCKED: 99 },
+    { PASSED: 1, ERROR: 1, NEW: 2 },
+    { PASSED: 1, '': 1 },
+    { PASSED: 1, ' ': 1 },
+  ])('is a failure for a PASSED run with %j only if the step is strict', (counts) => {
+    const run = aRun({ testCases: testCasesBy(counts) })
+    const passed = anOutcome({ run })
+    expect(passed).toMatchObject({ conclusion: 'passed', success: true })
+    expect(isDoubtfulPass(passed)).toBe(true)
+    expect(anOutcome({ run, strict: true })).toMatchObject({ conclusion: 'failed', success: false })
+  })
+
+  it('is a success for a PASSED run with skipped and flaky test cases, also if the step is strict', () => {
+    const run = aRun({ testCases: testCasesBy({ PASSED: 1, SKIPPED: 1, FLAKY: 1 }) })
+    const outcome = anOutcome({ run, strict: true })
+    expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
+    expect(isDoubtfulPass(outcome)).toBe(false)
+  })
+
+  it('is not changed by strict if no test case ran, unless pass-with-no-tests would make the step green', () => {
+    const blocked = aRun({ testCases: testCasesBy({ BLOCKED: 2 }) })
+    expect(anOutcome({ run: blocked, strict: true })).toMatchObject({ conclusion: 'no-tests', success: false })
+    const both = { strict: true, passWithNoTests: true }
+    expect(anOutcome({ run: blocked, ...both })).toMatchObject({ conclusion: 'failed', success: false })
+    const skipped = aRun({ testCases: testCasesBy({ SKIPPED: 2 }) })
+    expect(anOutcome({ run: skipped, ...both })).toMatchObject({ conclusion: 'no-tests', success: true })
+  })
+
+  describe('is a failure for a PASSED run', () => {
+    it.each([
+      ['main', 'feature/cart'],
+      ['refs/tags/main', 'main'],
+      ['Main', 'main'],
+      ['main', 'refs/heads/feature/main'],
+    ])('of the branch %s if %s was asked for', (branchName, branch) => {
+      for (const testCases of [testCasesBy({ PASSED: 1 }), testCasesBy({ FAILED: 1 }), undefined]) {
+        const outcome = anOutcome({
+          run: aRun({ branchName, testCases }),
+          subject: { parameters: { branch } },
+          passWithNoTests: true,
+        })
+        expect(outcome).toMatchObject({ conclusion: 'error', success: false, otherBranch: { tested: branchName } })
+      }
+    })
+
+    it.each([
+      ['refs/heads/main', { parameters: { branch: 'main' } }],
+      ['main', { parameters: { branch: 'refs/heads/main' } }],
+      // No branch was sent.
+      ['main', { parameters: {} }],
+      [undefined, { parameters: { branch: 'main' } }],
+      ['main', { parameters: { branch: 'next' }, ownsRun: false }],
+      ['main', { parameters: { branch: 'next' }, target: { kind: 'test-suite', id: 'smoke' } as const }],
+    ])('but not of the branch %s for %j', (branchName, subject) => {
+      const outcome = anOutcome({ run: aRun({ branchName }), subject })
+      expect(outcome).toMatchObject({ conclusion: 'passed', success: true, otherBranch: undefined })
+    })
+
+    it('of another branch, and a run that did not pass keeps its own conclusion', () => {
+      const run = aRun({ status: 'FAILED', branchName: 'main' })
+      const outcome = anOutcome({ run, subject: { parameters: { branch: 'next' } } })
+      expect(outcome).toMatchObject({ conclusion: 'failed', otherBranch: { tested: 'main' } })
+    })
+  })
+
+  it.each<[Ending, string, boolean]>([
+    [{ kind: 'started' }, 'started', true],
+    [{ kind: 'aborted', cause: 'SIGINT' }, 'cancelled', false],
+    [WAIT_TIMEOUT, 'wait-timeout', false],
+    [{ kind: 'start-failed', failure: DOWN }, 'error', false],
+    [{ kind: 'poll-failed', failure: DOWN }, 'error', false],
+  ])('on %j is %s, success: %s, whatever is known of the run', (ending, conclusion, success) => {
+    for (const run of [undefined, RUNNING, aRun()]) {
+      expect(anOutcome({ ending, run, passWithNoTests: true })).toMatchObject({
+        ending,
+        conclusion,
+        success,
+      })
+    }
+  })
+})
+
+describe('a run that finished between the last poll and the cancel', () => {
+  const cancellation: Cancellation = { kind: 'already-finished', run: aRun({ testCases: testCasesBy({ PASSED: 3 }) }) }
+
+  it('decides the verdict of a wait that took too long', () => {
+    const outcome = anOutcome({ ending: WAIT_TIMEOUT, run: RUNNING, cancellation })
+    expect(outcome).toMatchObject({
+      ending: { kind: 'finished', run: cancellation.run },
+      run: cancellation.run,
+      conclusion: 'passed',
+      success: true,
+    })
+    expect(outcome.counts.total).toBe(3)
+  })
+
+  it.each<Ending>([
+    { kind: 'aborted', cause: 'SIGINT' },
+    { kind: 'poll-failed', failure: DOWN },
+  ])('is reported after %j, and does not decide the verdict', (ending) => {
+    const outcome = anOutcome({ ending, run: cancellation.run, cancellation })
+    expect(outcome).toMatchObject({ ending, run: cancellation.run, success: false })
+    expect(outcome.counts.total).toBe(3)
+  })
+
+  it('is not a run that our own cancel ended', () => {
+    const cancelled = anOutcome({
+      ending: WAIT_TIMEOUT,
+      run: RUNNING,
+      cancellation: { kind: 'cancelled' },
+    })
+    expect(cancelled).toMatchObject({ ending: { kind: 'wait-timeout' }, conclusion: 'wait-timeout' })
+  })
+})

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { suiteRuns } from '../../src/service/suite-runs.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { json, recordingServer } from '../support/recording-server.ts'
+import { failureOf, patient, senderTo } from '../support/service-requests.ts'
+
+describe('the runs of a test suite', () => {
+  /** A suite with the status and the results that the test has set last. */
+  async function suite(set: { status?: unknown; statuses?: readonly string[] } = {}) {
+    const server = await recordingServer((response, request) => {
+      const results = (set.statuses ?? []).map((status, index) => ({ testName: `test ${index}`, status }))
+      const body = request.target.endsWith('/status') ? { status: set.status } : { testSuiteRunId: 's-1', results }
+      json(body)(response, request)
+    })
+    const clock = new FakeClock()
+    const runs = suiteRuns(await senderTo(server.origin, { clock }), 'suite 1', clock)
+    const targets = () => server.received.map(({ method, target }) => `${method} ${target}`)
+    return { server, targets, clock, runs, set, get: () => runs.get('s-1', patient()) }
+  }
+
+  it('start posts the environment, the overrides and the branch under the names of this workflow', async () => {
+    const { server, targets, runs } = await suite()
+    const parameters = { branch: 'main', environment: 'staging', envOverrides: { A: '1' } }
+    expect(await runs.start(parameters, patient())).toBe('s-1')
+    await runs.start({}, patient())
+    expect(targets()).toEqual(Array(2).fill('POST /v1/testSuite/suite%201/run'))
+    expect(server.received.map(({ body }) => JSON.parse(body))).toEqual([
+      { environment: 'staging', variableOverrides: { A: '1' }, metadata: { git: { branch: 'main' } } },
+      {},
+    ])
+  })
+
+  describe('get', () => {
+    it.each([
+      ['RUNNING', 'RUNNING'],
+      ['PAUSED', 'UNKNOWN'],
+    ])('requests only the status while it is %s', async (rawStatus, status) => {
+      const { targets, get } = await suite({ status: rawStatus })
+      for (let poll = 0; poll < 2; poll++) expect(await get()).toEqual({ status, rawStatus })
+      expect(targets()).toEqual(Array(2).fill('GET /v1/testSuiteRun/s-1/status'))
+    })
+
+    it('truncates a very long status', async () => {
+      const { get } = await suite({ status: 'x'.repeat(10_001) })
+      expect(await get()).toMatchObject({ status: 'UNKNOWN', rawStatus: `${'x'.repeat(9_999)}…` })
+    })
+
+    it('requests only the results after the suite has finished', async () => {
+      const { targets, get, set } = await suite({ status: 'RUNNING', statuses: ['PASSED', 'RUNNING'] })
+      await get()
+      set.status = 'FINISHED'
+      await get()
+      await get()
+      expect(targets().map((target) => target.split('/').at(-1))).toEqual(['status', 'status', 'result', 'result'])
+    })
+
+    it('turns a finished suite into a run without durations', async () => {
+      const { get } = await suite({ status: 'FINISHED', statuses: ['PASSED', 'ERROR'] })
+      expect(await get()).toEqual({
+        status: 'FAILED',
+        rawStatus: 'FAILED',
+        testCases: [
+          { title: 'test 0', rawStatus: 'PASSED', kind: 'passed' },
+          { title: 'test 1', rawStatus: 'ERROR', kind: 'failed' },
+        ],
+        responseText: expect.stringContaining('"results":[{"testName":"test 0"'),
+      })
+    })
+
+    it.each([
+      [[], 'PASSED'], // no test case ran, so the conclusion is no-tests
+      [['PASSED', 'FLAKY', 'SKIPPED'], 'PASSED'],
+      [['PASSED', 'FAILED'], 'FAILED'],
+      [['PASSED', 'CANCELLED'], 'CANCELLED'],
+      [['CANCELLED', 'FAILED'], 'FAILED'],
+      [['PASSED', 'QUARANTINED'], 'FAILED'],
+      [['CANCELLED', 'QUARANTINED'], 'FAILED'],
+      [['passed'], 'FAILED'],
+    ])('counts results of %j as %s', async (statuses, verdict) => {
+      const { get } = await suite({ status: 'FINISHED', statuses })
+      expect(await get()).toMatchObject({ status: verdict, rawStatus: verdict })
+    })
+
+    it.each(['RUNNING', 'QUEUED', 'RETRYING'])('waits for 30 s for a result that is still %s', async (unfinished) => {
+      const { clock, get, set } = await suite({ status: 'RUNNING', statuses: ['CANCELLED', unfinished] })
+      await get()
+      await clock.run(clock.sleep(600_000))
+      set.status = 'FINISHED'
+      expect(await get()).toMatchObject({ status: 'RUNNING' })
+      await clock.run(clock.sleep(29_999))
+      expect(await get()).toMatchObject({ status: 'RUNNING' })
+      set.statuses = ['PASSED', 'PASSED']
+      expect(await get()).toMatchObject({ status: 'PASSED' })
+      set.statuses = ['CANCELLED', unfinished]
+      await clock.run(clock.sleep(1))
+      expect(await get()).toMatchObject({ status: 'FAILED', testCases: [{}, { rawStatus: unfinished }] })
+    })
+
+    it('fails if the status is not a text', async () => {
+      const { get } = await suite({ status: 7 })
+      expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', found: '7' })
+    })
+  })
+
+  it('has no cancel', async () => {
+    const { runs } = await suite()
+    expect(runs.cancel).toBeUndefined()
+  })
+})
