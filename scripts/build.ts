@@ -82,17 +82,24 @@ function entriesOf(folder: string): Map<string, Kind> {
 
 const OUTPUTS = ['dist', 'local-service/dist'] as const
 
+/** The processes of the action local-service, and the files that begin them. */
+const ENTRIES_OF_SERVICE = [
+  ['main', 'main-step'],
+  ['post', 'post-step'],
+  ['service', 'service-process'],
+] as const
+
 async function build(outputRoot: string): Promise<void> {
   emitJavaScript()
   hintSideEffects()
   const [dist, ofService] = OUTPUTS.map((output) => join(outputRoot, output)) as [string, string]
   for (const entry of ['main', 'post']) bundle(`${entry}.js`, join(dist, entry))
   const source = 'local-service/src'
-  for (const entry of ['main', 'post', 'service']) bundle(`${source}/action/${entry}.js`, join(ofService, entry))
+  for (const [entry, file] of ENTRIES_OF_SERVICE) bundle(`${source}/action/${file}.js`, join(ofService, entry))
   // A project's own Vitest or Playwright Test loads these files by their paths, so they are in no bundle.
   const loaded = ['vitest-run.js', 'vitest-reporter.js', 'playwright-reporter.js', 'report-writer.js', 'message.js']
   for (const file of loaded) {
-    cpSync(join(staging, source, 'frameworks', file), join(ofService, 'service', file))
+    cpSync(join(staging, source, 'reporters', file), join(ofService, 'service', file))
   }
   for (const output of [dist, ofService]) await minifyChunks(output)
 }

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
-import { ConfigurationError } from './configuration.ts'
-import { readInvocation, USAGE } from './invocation.ts'
-import { type LocalService, startLocalService } from './local-service.ts'
+import { type LocalService, startLocalService } from './service.ts'
+import { readInvocation, USAGE } from './settings/command-line.ts'
+import { ConfigurationError } from './settings/configuration.ts'
 
 function printAddress({ url, key, ...service }: LocalService, json: boolean): void {
   const projects = service.projects.map(({ id, folder, framework }) => ({ id, folder, framework }))

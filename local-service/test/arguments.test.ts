@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { installPackages, writeFiles } from '../../test/support/git-repository.ts'
-import { readConfiguration } from '../src/configuration.ts'
+import { readConfiguration } from '../src/settings/configuration.ts'
 import { startService, temporaryFolder, WEB_SHOP } from './a-local-service.ts'
 
 async function startWith(files: Readonly<Record<string, string>>, ...args: string[]) {

@@ -3,10 +3,10 @@ import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, copyInto, type GitRepository, installPackages } from '../../test/support/git-repository.ts'
-import { prepareFiles } from '../src/runs/prepare-files.ts'
-import { removeResources } from '../src/runs/run-resources.ts'
-import { createKeyedMutex, type RunExclusive } from '../src/workspace/keyed-mutex.ts'
-import { openRepository } from '../src/workspace/work-tree.ts'
+import { openRepository } from '../src/checkout/repository.ts'
+import { prepareFiles } from '../src/execution/execute.ts'
+import { removeResources } from '../src/execution/leftovers.ts'
+import { createKeyedMutex, type RunExclusive } from '../src/machine/keyed-mutex.ts'
 import {
   isAlive,
   PLAIN_ENV,

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../test/support/git-repository.ts'
-import { readConfiguration, SUITE } from '../src/configuration.ts'
-import { PROJECT } from '../src/project.ts'
+import { readConfiguration, SUITE } from '../src/settings/configuration.ts'
+import { PROJECT } from '../src/settings/project.ts'
 import { REPOSITORY, temporaryFolder, WEB_SHOP } from './a-local-service.ts'
 
 /** The only project, in this folder. */

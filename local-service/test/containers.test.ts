@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { aRepository, copyInto, installPackages } from '../../test/support/git-repository.ts'
-import { removeContainers } from '../src/containers/container.ts'
+import { removeContainers } from '../src/machine/container.ts'
 import {
   PLAIN_ENV,
   puppet,

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SEED } from '../../test/setup/seed.ts'
 import { aRepository } from '../../test/support/git-repository.ts'
-import { openRunStore } from '../src/runs/run-store.ts'
+import { openRunStore } from '../src/runs/store.ts'
 import { isAlive, pidsIn, type RunObject, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
 
 // The service is killed with SIGKILL, at any moment of its life, and started again with the same data folder.

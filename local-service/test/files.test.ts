@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readRegularFile } from '../src/workspace/files.ts'
-import { findPackageCommand } from '../src/workspace/packages.ts'
+import { findPackageCommand } from '../src/checkout/packages.ts'
+import { readRegularFile } from '../src/machine/files.ts'
 import { temporaryFolder } from './a-local-service.ts'
 
 /** A file of a user who is not the one that runs these tests. */

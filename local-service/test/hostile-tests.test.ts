@@ -63,7 +63,7 @@ describe('a service whose tests', () => {
 
   /** Runs a script as a user who is not root, because root may write to every folder. */
   function runAsUser(script: string, cwd: string): { stdout: string; stderr: string } {
-    const module = new URL('../src/workspace/files.ts', import.meta.url)
+    const module = new URL('../src/machine/files.ts', import.meta.url)
     const start = `
       const { removeFolder } = await import('${module}')
       const fs = await import('node:fs')

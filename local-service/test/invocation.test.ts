@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { writeFiles } from '../../test/support/git-repository.ts'
-import { readInvocation } from '../src/invocation.ts'
+import { readInvocation } from '../src/settings/command-line.ts'
 
 let home: string
 /** The current folder. */

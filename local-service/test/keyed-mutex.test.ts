@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createKeyedMutex } from '../src/workspace/keyed-mutex.ts'
+import { createKeyedMutex } from '../src/machine/keyed-mutex.ts'
 
 it('runs what is about the same thing one after the other, and what is about another beside it', async () => {
   const runExclusive = createKeyedMutex()

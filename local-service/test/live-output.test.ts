@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { installPackages, writeFiles } from '../../test/support/git-repository.ts'
 import { expectConformingResponse } from '../../test/support/openapi.ts'
-import { RunProgress } from '../src/runs/run-progress.ts'
+import { RunProgress } from '../src/execution/progress.ts'
 import { type StartedService, startService, temporaryFolder, until } from './a-local-service.ts'
 
 /** A project whose framework is a shell. It writes its output, and ends when the file `go` is there. */

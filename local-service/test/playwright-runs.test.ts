@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../test/support/git-repository.ts'
+import { runTests } from '../src/execution/execute.ts'
 import { knowsVariable, playwright } from '../src/frameworks/playwright.ts'
-import { runTests } from '../src/runs/run-tests.ts'
 import { isAlive, pidsIn, REPOSITORY, startService, temporaryFolder, testRunIn } from './a-local-service.ts'
 
 const CONFIG = `

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { expectConformingRequests } from '../../test/support/openapi.ts'
 import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
-import { USAGE } from '../src/invocation.ts'
+import { USAGE } from '../src/settings/command-line.ts'
 import { PLAIN_ENV, REPOSITORY } from './a-local-service.ts'
 
 // What the README gives to copy is run as it is.

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { removeLeft } from '../src/local-service.ts'
+import { resourcesOf } from '../src/execution/leftovers.ts'
 import type { Run } from '../src/runs/run.ts'
-import { resourcesOf } from '../src/runs/run-resources.ts'
-import { openRunStore } from '../src/runs/run-store.ts'
+import { openRunStore } from '../src/runs/store.ts'
+import { removeLeft } from '../src/service.ts'
 import { temporaryFolder } from './a-local-service.ts'
 
 /** What a service leaves if it is killed while a run is RUNNING in a container. The engine is a script. */

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readReportFile } from '../src/frameworks/report.ts'
-import { describeCauses, framesIn, REPORT_FILE, REPORT_ROOT, ReportWriter } from '../src/frameworks/report-writer.ts'
+import { describeCauses, framesIn, REPORT_FILE, REPORT_ROOT, ReportWriter } from '../src/reporters/report-writer.ts'
 import { temporaryFolder } from './a-local-service.ts'
 
 async function aWriter(root = '/shop') {

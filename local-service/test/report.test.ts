@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutMessage } from '../src/frameworks/message.ts'
 import { readReport, toMessage } from '../src/frameworks/report.ts'
+import { cutMessage } from '../src/reporters/message.ts'
 
 const FOLDERS = { root: '/repository', folder: '/repository/shop' }
 

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'n
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../test/support/git-repository.ts'
-import { RunOutput } from '../src/runs/run-output.ts'
-import { runTests } from '../src/runs/run-tests.ts'
+import { runTests } from '../src/execution/execute.ts'
+import { RunOutput } from '../src/execution/output.ts'
 import { type StartedService, startService, temporaryFolder, testRunIn, until } from './a-local-service.ts'
 
 const REPORT = '{"event":"finished","tests":[{"path":["passes"],"state":"passed"}]}'
@@ -78,7 +78,7 @@ describe('the output of a run', () => {
     const folder = await temporaryFolder()
     // The system lets no process of this shell write a larger file.
     const script = `
-      import { RunOutput } from '${new URL('../src/runs/run-output.ts', import.meta.url)}'
+      import { RunOutput } from '${new URL('../src/execution/output.ts', import.meta.url)}'
       const output = new RunOutput('${folder}', (text) => console.log(text))
       output.open()
       for (const letter of 'abc') output.write(letter.repeat(8192))

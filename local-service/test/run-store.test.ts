@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { writeFiles } from '../../test/support/git-repository.ts'
-import { CANCELLED, finishRun, markRunning, queueRun, type RunOutcome } from '../src/runs/run.ts'
-import { RunQueue } from '../src/runs/run-queue.ts'
-import { openRunStore, type RunStore, refuseDataFolderIn } from '../src/runs/run-store.ts'
+import type { RunOutcome } from '../src/execution/outcome.ts'
+import { RunQueue } from '../src/runs/queue.ts'
+import { CANCELLED, finishRun, markRunning, queueRun } from '../src/runs/run.ts'
+import { openRunStore, type RunStore, refuseDataFolderIn } from '../src/runs/store.ts'
 import { puppet, startPuppetService, startServiceProcess, temporaryFolder, until } from './a-local-service.ts'
 
 const RESOURCES = {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { FinalStatus } from '../src/execution/outcome.ts'
+import type { TestCase } from '../src/frameworks/test-case.ts'
 import { describeSuiteResult } from '../src/http/suite-result.ts'
-import { type FinalStatus, finishRun, queueRun, type TestCase } from '../src/runs/run.ts'
+import { finishRun, queueRun } from '../src/runs/run.ts'
 import { PLAIN_ENV, puppet, puppetProject, type StartedService, startPuppetService } from './a-local-service.ts'
 
 async function titlesOf(service: StartedService, body: object): Promise<string[]> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../test/support/git-repository.ts'
-import { runCommand } from '../src/runs/run-command.ts'
+import { runCommand } from '../src/machine/command.ts'
 import {
   isAlive,
   PLAIN_ENV,
@@ -134,7 +134,7 @@ describe('a command', () => {
   it('runs without its guard if the service cannot open another file', () => {
     const script = `
       import { closeSync, openSync } from 'node:fs'
-      import { guardGroup } from '${new URL('../src/runs/processes.ts', import.meta.url)}'
+      import { guardGroup } from '${new URL('../src/machine/processes.ts', import.meta.url)}'
       const files = []
       try { for (;;) files.push(openSync('/dev/null')) } catch {}
       const guard = guardGroup(process.pid)

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../test/support/git-repository.ts'
-import { runTests } from '../src/runs/run-tests.ts'
+import { runTests } from '../src/execution/execute.ts'
 import { isAlive, pidsIn, startService, temporaryFolder, testRunIn, until, WEB_SHOP } from './a-local-service.ts'
 
 /** What a provider does whose threshold is not met. It needs no further package. */

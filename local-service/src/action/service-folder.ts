@@ -16,8 +16,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { isObject, parseJson } from '../../../src/text/json.ts'
-import { readIfPossible } from '../runs/processes.ts'
-import { readRegularFile, removeFolder } from '../workspace/files.ts'
+import { readRegularFile, removeFolder } from '../machine/files.ts'
+import { readIfPossible } from '../machine/processes.ts'
 
 // Tests run as the user of the job. So what is read after they have begun is checked.
 

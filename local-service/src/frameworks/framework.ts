@@ -1,4 +1,3 @@
-import { isObject } from '../../../src/text/json.ts'
 import type { Report } from './report.ts'
 
 /** Which tests of a project to run. Without restrictions, all tests run. */
@@ -49,22 +48,4 @@ export interface Framework {
   run(program: Program, options: RunOptions): FrameworkCall
   /** What a person must do before these tests can pass, if the report shows it. */
   findMissing?(report: Report): string | undefined
-}
-
-/** The files that a framework loads of this service lie in this folder. */
-export const REPORTERS_FOLDER = import.meta.dirname
-
-/** A title with the path of its describe blocks. */
-export function titleOf(path: readonly (string | undefined)[]): string {
-  return path.filter((part) => part !== undefined && part !== '').join(' > ')
-}
-
-/** Reads what should be a string. `String()` would throw for some objects that JSON can contain. */
-export function stringOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
-/** The objects in what should be a list. Anything may have written the report. */
-export function objectsIn(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
 }

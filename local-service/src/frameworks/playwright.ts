@@ -2,8 +2,9 @@ import { realpathSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { readRegularFile } from '../workspace/files.ts'
-import { type Framework, REPORTERS_FOLDER } from './framework.ts'
+import { readRegularFile } from '../machine/files.ts'
+import { REPORTERS_FOLDER } from '../reporters/folder.ts'
+import type { Framework } from './framework.ts'
 
 /** The file is TypeScript here and JavaScript in the bundle. Playwright loads both. */
 const REPORTER = join(REPORTERS_FOLDER, `playwright-reporter${extname(import.meta.filename)}`)

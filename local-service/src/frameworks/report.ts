@@ -1,10 +1,9 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { isObject, parseJson } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
-import type { TestCase, TestCaseStatus } from '../runs/run.ts'
-import { readRegularFile } from '../workspace/files.ts'
-import { objectsIn, stringOf, titleOf } from './framework.ts'
-import { cutMessage } from './message.ts'
+import { readRegularFile } from '../machine/files.ts'
+import { cutMessage } from '../reporters/message.ts'
+import type { TestCase, TestCaseStatus } from './test-case.ts'
 
 // Reads what the service's reporters wrote. Tests can write to the report too, so anything may stand in it.
 
@@ -270,4 +269,19 @@ function sum(numbers: readonly number[]): number {
 
 function sizeOf(value: object): number {
   return Buffer.byteLength(JSON.stringify(value))
+}
+
+/** A title with the path of its describe blocks. */
+function titleOf(path: readonly (string | undefined)[]): string {
+  return path.filter((part) => part !== undefined && part !== '').join(' > ')
+}
+
+/** Reads what should be a string. `String()` would throw for some objects that JSON can contain. */
+function stringOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** The objects in what should be a list. Anything may have written the report. */
+function objectsIn(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
 }

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { type Framework, REPORTERS_FOLDER } from './framework.ts'
+import { REPORTERS_FOLDER } from '../reporters/folder.ts'
+import type { Framework } from './framework.ts'
 
 /** The files are TypeScript here and JavaScript in the bundle. Vitest and a new Node load both. */
 const EXTENSION = extname(import.meta.filename)

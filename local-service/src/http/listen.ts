@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ServiceResponse } from './request-handler.ts'
 
 export const BODY_LIMIT_BYTES = 1024 * 1024
 
@@ -35,6 +34,14 @@ export async function readBody(message: IncomingMessage): Promise<string | undef
     if (sizeBytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
   }
   return sizeBytes > BODY_LIMIT_BYTES ? undefined : Buffer.concat(chunks).toString()
+}
+
+/** A response with one of the status codes that docs/openapi.yaml has. */
+export interface ServiceResponse {
+  readonly status: 200 | 400 | 401 | 404 | 500
+  /** If there is a `contentType`, the body is a text and is sent unchanged. Otherwise it is sent as JSON. */
+  readonly body: unknown
+  readonly contentType?: string | undefined
 }
 
 export function sendResponse(to: ServerResponse, { status, body, contentType }: ServiceResponse): void {

@@ -1,17 +1,7 @@
 import * as v from 'valibot'
 import { isObject, parseJson } from '../../../src/text/json.ts'
-import { problemsOf, VARIABLES } from '../validation.ts'
-
-/** What a client asked to run. Deprecated names are already replaced by current names. */
-export interface StartParameters {
-  readonly branch?: string | undefined
-  readonly environment?: string | undefined
-  readonly frameworkProjectName?: string | undefined
-  readonly envOverrides: Readonly<Record<string, string>>
-  readonly autofix: boolean
-  /** The names of the fields that have no effect. The log shows them. */
-  readonly ignored: readonly string[]
-}
+import type { StartParameters } from '../runs/start.ts'
+import { problemsOf, VARIABLES } from '../settings/validation.ts'
 
 export type Parsed<T> =
   | { readonly kind: 'valid'; readonly value: T }

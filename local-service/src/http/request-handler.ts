@@ -2,18 +2,11 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
+import type { StartParameters } from '../runs/start.ts'
 import { quote } from '../text.ts'
-import { BODY_LIMIT_BYTES } from './listen.ts'
-import { type Parsed, parseCancel, parseStart, parseSuiteStart, type StartParameters } from './request-bodies.ts'
+import { BODY_LIMIT_BYTES, type ServiceResponse } from './listen.ts'
+import { type Parsed, parseCancel, parseStart, parseSuiteStart } from './request-bodies.ts'
 import { findRoute } from './routes.ts'
-
-/** A response with one of the status codes that docs/openapi.yaml has. */
-export interface ServiceResponse {
-  readonly status: 200 | 400 | 401 | 404 | 500
-  /** If there is a `contentType`, the body is a text and is sent unchanged. Otherwise it is sent as JSON. */
-  readonly body: unknown
-  readonly contentType?: string | undefined
-}
 
 /** A request. So far, only its headers have been read. */
 export interface ServiceRequest {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { isFinished, type Run, type TestCaseStatus } from '../runs/run.ts'
+import type { TestCaseStatus } from '../frameworks/test-case.ts'
+import { isFinished, type Run } from '../runs/run.ts'
 
 type SuiteTestStatus = 'PASSED' | 'FAILED' | 'ERROR' | 'FLAKY' | 'CANCELLED' | 'SKIPPED' | 'RUNNING' | 'QUEUED'
 

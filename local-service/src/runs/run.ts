@@ -1,38 +1,5 @@
 import { randomUUID } from 'node:crypto'
-
-/** The final statuses of a run. */
-export type FinalStatus = 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
-
-/** The interface leaves the statuses of a test case open. This service sends these statuses. */
-export type TestCaseStatus = 'PASSED' | 'FLAKY' | 'FAILED' | 'TIMEDOUT' | 'INTERRUPTED' | 'SKIPPED'
-
-export interface TestCase {
-  readonly title: string
-  readonly status: TestCaseStatus
-  readonly durationMs: number
-  /** Why it did not pass. A flaky test has the message of its last failed attempt. */
-  readonly message?: string | undefined
-  /** Where it failed, from the root of the repository. If there is no repository, from the project's folder. */
-  readonly filePath?: string | undefined
-  readonly line?: number | undefined
-}
-
-const BAD_STATUSES: ReadonlySet<TestCaseStatus> = new Set(['FAILED', 'TIMEDOUT', 'INTERRUPTED'])
-
-/** Whether a test case keeps its run from passing. */
-export function isBad({ status }: TestCase): boolean {
-  return BAD_STATUSES.has(status)
-}
-
-export interface RunOutcome {
-  readonly status: FinalStatus
-  readonly testCases: readonly TestCase[]
-  /**
-   * Why the run as a whole did not pass, if the test cases do not say it. It may quote an error of the framework, as messages of
-   * test cases do. It never quotes other output, such as the output of `setup`, which may be secret.
-   */
-  readonly message?: string | undefined
-}
+import type { RunOutcome } from '../execution/outcome.ts'
 
 /** Times are as the interface has them. */
 type Phase =
@@ -56,10 +23,6 @@ export interface OwnedRun extends Run {
 }
 
 export const CANCELLED: RunOutcome = { status: 'CANCELLED', testCases: [] }
-
-export function interruptedBecause(message?: string): RunOutcome {
-  return { status: 'INTERRUPTED', testCases: [], message }
-}
 
 export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): OwnedRun {
   return { ...facts, runId: randomUUID(), phase: { status: 'QUEUED' } }

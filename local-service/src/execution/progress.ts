@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { parseJson } from '../../../src/text/json.ts'
-import type { ReportEvent } from '../frameworks/report-writer.ts'
+import type { ReportEvent } from '../reporters/report-writer.ts'
 
 /** Numbers of test cases, as the interface has them. */
 export interface Progress {

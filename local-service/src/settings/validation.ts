@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { isObject } from '../../src/text/json.ts'
-import { quote } from './text.ts'
+import { isObject } from '../../../src/text/json.ts'
+import { quote } from '../text.ts'
 
 /** Numbers and booleans become the text that a process sees. Nested values are refused. */
 const VARIABLE = v.pipe(

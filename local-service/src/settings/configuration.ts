@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import type { Selection } from './frameworks/framework.ts'
+import type { Selection } from '../frameworks/framework.ts'
+import { quote } from '../text.ts'
 import { PROJECT, type Project, projectIn } from './project.ts'
-import { quote } from './text.ts'
 import { problemsOf } from './validation.ts'
 
 export interface Suite {

@@ -1,22 +1,21 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Suite } from '../configuration.ts'
+import { type Checkout, type CheckoutOfJob, chooseCheckout } from '../checkout/checkout.ts'
+import { openRepository } from '../checkout/repository.ts'
+import type { TestRun } from '../execution/context.ts'
+import { runTests } from '../execution/execute.ts'
+import { resourcesOf } from '../execution/leftovers.ts'
+import { RunOutput } from '../execution/output.ts'
+import { RunProgress } from '../execution/progress.ts'
+import { baseEnvironment } from '../execution/project-command.ts'
 import type { Selection } from '../frameworks/framework.ts'
-import type { StartParameters } from '../http/request-bodies.ts'
-import type { Project } from '../project.ts'
+import type { RunExclusive } from '../machine/keyed-mutex.ts'
+import type { Suite } from '../settings/configuration.ts'
+import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
-import { type Checkout, type CheckoutOfJob, chooseCheckout } from '../workspace/checkout.ts'
-import type { RunExclusive } from '../workspace/keyed-mutex.ts'
-import { openRepository } from '../workspace/work-tree.ts'
+import type { RunQueue } from './queue.ts'
 import { queueRun, type Run } from './run.ts'
-import { RunOutput } from './run-output.ts'
-import { RunProgress } from './run-progress.ts'
-import type { RunQueue } from './run-queue.ts'
-import { resourcesOf } from './run-resources.ts'
-import { unusable } from './run-store.ts'
-import { runTests } from './run-tests.ts'
-import { baseEnvironment } from './test-environment.ts'
-import type { TestRun } from './test-run.ts'
+import { unusable } from './store.ts'
 
 /** What all runs share. */
 export interface Machine {
@@ -31,6 +30,17 @@ export interface Machine {
   readonly runExclusive: RunExclusive
   readonly queue: RunQueue
   readonly log: (text: string) => void
+}
+
+/** What a client asked to run. Deprecated names are already replaced by current names. */
+export interface StartParameters {
+  readonly branch?: string | undefined
+  readonly environment?: string | undefined
+  readonly frameworkProjectName?: string | undefined
+  readonly envOverrides: Readonly<Record<string, string>>
+  readonly autofix: boolean
+  /** The names of the fields that have no effect. The log shows them. */
+  readonly ignored: readonly string[]
 }
 
 interface StartRequest {

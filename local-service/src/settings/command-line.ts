@@ -3,10 +3,10 @@ import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { messageOf } from '../../src/text/untrusted.ts'
+import { messageOf } from '../../../src/text/untrusted.ts'
+import { quote } from '../text.ts'
 import { ConfigurationError } from './configuration.ts'
 import { idOfFolder } from './project.ts'
-import { quote } from './text.ts'
 
 export const USAGE = `Usage: npm run service -- [FOLDER] [options]
 

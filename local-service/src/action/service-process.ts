@@ -1,11 +1,12 @@
 import { tmpdir } from 'node:os'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { ConfigurationError } from '../configuration.ts'
-import { readInvocation } from '../invocation.ts'
-import { type LocalService, removeLeft, type ServedProject, startLocalService } from '../local-service.ts'
-import type { Run, RunOutcome } from '../runs/run.ts'
+import { countChangedFiles } from '../checkout/repository.ts'
+import type { RunOutcome } from '../execution/outcome.ts'
+import type { Run } from '../runs/run.ts'
+import { type LocalService, removeLeft, type ServedProject, startLocalService } from '../service.ts'
+import { readInvocation } from '../settings/command-line.ts'
+import { ConfigurationError } from '../settings/configuration.ts'
 import { count } from '../text.ts'
-import { countChangedFiles } from '../workspace/work-tree.ts'
 import { type Order, ServiceFolder, type Start } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` serves until the order in the folder is gone. `index.js FOLDER clean`

@@ -3,9 +3,9 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isObject } from '../../../src/text/json.ts'
 import type { Framework } from '../frameworks/framework.ts'
-import { readRegularFile } from './files.ts'
-import { foldersBetween } from './paths.ts'
-import type { Place } from './work-tree.ts'
+import { readRegularFile } from '../machine/files.ts'
+import { foldersBetween } from '../machine/paths.ts'
+import type { Place } from './repository.ts'
 
 const PACKAGES = 'node_modules'
 /** Vite writes there when it loads a configuration. So a work tree gets folders of its own. */

@@ -2,13 +2,12 @@ import { existsSync } from 'node:fs'
 import { copyFile, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
+import { gitIn, openRepository, type Place, type Repository } from '../checkout/repository.ts'
+import { describeEnd, hasSucceeded, quoteOutput } from '../machine/command.ts'
+import { git } from '../machine/git.ts'
 import { quoteCommand } from '../text.ts'
-import { git } from '../workspace/git.ts'
-import { gitIn, openRepository, type Place, type Repository } from '../workspace/work-tree.ts'
-import { describeEnd, hasSucceeded, quoteOutput } from './command-end.ts'
-import { repositoryOf } from './prepare-files.ts'
-import { runInSource } from './run-in-source.ts'
-import type { TestRun } from './test-run.ts'
+import { repositoryOf, type TestRun } from './context.ts'
+import { runInSource } from './project-command.ts'
 
 /**
  * Runs the project's "fix" command in the folder of the run. Its changes stay in this folder. If the folder is in a git

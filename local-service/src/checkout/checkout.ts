@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { isInside } from '../../../src/text/path.ts'
-import type { Project } from '../project.ts'
+import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { describeOldFramework, findPackageCommand } from './packages.ts'
 import {
@@ -11,7 +11,7 @@ import {
   type Place,
   type Repository,
   readHead,
-} from './work-tree.ts'
+} from './repository.ts'
 
 /** Which files a run tests: the project's folder itself, or a work tree of a commit. */
 export type Checkout = (

@@ -2,8 +2,7 @@ import { type ExecFileException, execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ContainerSettings } from '../project.ts'
-import { type Command, type CommandEnd, runCommand } from '../runs/run-command.ts'
+import { type Command, type CommandEnd, runCommand } from './command.ts'
 
 /** Its value is the id of the run. Containers without this label do not belong to the service. */
 const LABEL = 'test-run-service.run'
@@ -11,6 +10,14 @@ const LABEL = 'test-run-service.run'
 const OF_ENGINE = /^(PATH|HOME|TMPDIR|(LD|XDG|SSH|SSL|DOCKER|CONTAINERS?)_.*|.*_PROXY)$/i
 const RESPONSE_LIMIT_MS = 20_000
 const REMOVAL_TRIES = 20
+
+export interface ContainerSettings {
+  readonly image: string
+  /** The command that starts containers, such as `docker`. */
+  readonly engine: readonly string[]
+  /** Further options for `docker run`. */
+  readonly options: readonly string[]
+}
 
 export interface RunContainer {
   readonly settings: ContainerSettings

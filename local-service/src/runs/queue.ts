@@ -1,20 +1,12 @@
 import PQueue from 'p-queue'
 import { messageOf } from '../../../src/text/untrusted.ts'
+import { NO_ROOM, type RunResources } from '../execution/leftovers.ts'
+import { interruptedBecause, type RunOutcome } from '../execution/outcome.ts'
+import type { Progress, RunProgress } from '../execution/progress.ts'
+import { createKeyedMutex } from '../machine/keyed-mutex.ts'
 import { count } from '../text.ts'
-import { createKeyedMutex } from '../workspace/keyed-mutex.ts'
-import {
-  CANCELLED,
-  finishRun,
-  interruptedBecause,
-  isFinished,
-  markRunning,
-  type OwnedRun,
-  type Run,
-  type RunOutcome,
-} from './run.ts'
-import type { Progress, RunProgress } from './run-progress.ts'
-import { NO_ROOM, type RunResources } from './run-resources.ts'
-import type { RunStore } from './run-store.ts'
+import { CANCELLED, finishRun, isFinished, markRunning, type OwnedRun, type Run } from './run.ts'
+import type { RunStore } from './store.ts'
 
 interface RunTask {
   readonly resources: RunResources

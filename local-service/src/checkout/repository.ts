@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { removeFolder } from './files.ts'
-import { type GitOptions, git, tryGit } from './git.ts'
+import { removeFolder } from '../machine/files.ts'
+import { type GitOptions, git, tryGit } from '../machine/git.ts'
 
 /** Where a project is. */
 export interface Place {

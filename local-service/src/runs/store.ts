@@ -3,10 +3,10 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isInside } from '../../../src/text/path.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { ConfigurationError } from '../configuration.ts'
-import { repositoryFolderOf } from '../workspace/paths.ts'
+import type { RunResources } from '../execution/leftovers.ts'
+import { repositoryFolderOf } from '../machine/paths.ts'
+import { ConfigurationError } from '../settings/configuration.ts'
 import { isFinished, type OwnedRun, type Run } from './run.ts'
-import type { RunResources } from './run-resources.ts'
 
 export type RunStore = ReturnType<typeof openRunStore>
 

@@ -3,7 +3,7 @@ import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, read
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { removeFolder } from '../workspace/files.ts'
+import { removeFolder } from '../machine/files.ts'
 
 const OUTPUT_FILE = 'output.txt'
 const OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024

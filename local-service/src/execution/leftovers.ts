@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { mkdir, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { removeContainers } from '../containers/container.ts'
+import { removeWorkTree } from '../checkout/repository.ts'
+import { removeContainers } from '../machine/container.ts'
+import { removeFolder } from '../machine/files.ts'
+import type { RunExclusive } from '../machine/keyed-mutex.ts'
+import { killProcesses } from '../machine/processes.ts'
 import { count } from '../text.ts'
-import { removeFolder } from '../workspace/files.ts'
-import type { RunExclusive } from '../workspace/keyed-mutex.ts'
-import { removeWorkTree } from '../workspace/work-tree.ts'
-import { killProcesses } from './processes.ts'
 
 /** What a run has on the machine while it runs, besides processes. The names are known before anything is created. */
 export interface RunResources {
@@ -68,7 +68,7 @@ export async function isDiskFull(folders: readonly string[]): Promise<boolean> {
   return disks.some((disk) => disk !== undefined && disk.bavail * disk.bsize < LEAST_ROOM_BYTES)
 }
 
-interface RemovalOptions {
+export interface RemovalOptions {
   readonly env: NodeJS.ProcessEnv
   readonly runExclusive: RunExclusive
 }

@@ -1,22 +1,20 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import * as v from 'valibot'
-import { isObject } from '../../src/text/json.ts'
-import type { Framework } from './frameworks/framework.ts'
-import { playwright } from './frameworks/playwright.ts'
-import { describeRefusedArgument } from './frameworks/refused-arguments.ts'
-import { vitest } from './frameworks/vitest.ts'
+import { isObject } from '../../../src/text/json.ts'
+import type { Framework } from '../frameworks/framework.ts'
+import { playwright } from '../frameworks/playwright.ts'
+import { describeRefusedArgument } from '../frameworks/refused-arguments.ts'
+import { vitest } from '../frameworks/vitest.ts'
+import { readRegularFile } from '../machine/files.ts'
+import { foldersBetween, repositoryFolderOf } from '../machine/paths.ts'
 import { VARIABLES } from './validation.ts'
-import { readRegularFile } from './workspace/files.ts'
-import { foldersBetween, repositoryFolderOf } from './workspace/paths.ts'
 
 /** A project's settings. If `framework` is absent, the service finds it in the project's folder. */
 export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'> {
   readonly id: string
   readonly framework: Framework
 }
-
-export type ContainerSettings = NonNullable<Project['container']>
 
 const FRAMEWORKS: readonly Framework[] = [vitest, playwright]
 export const FRAMEWORK_NAMES = ['vitest', 'playwright'] as const

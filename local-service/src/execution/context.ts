@@ -1,0 +1,43 @@
+import type { Checkout } from '../checkout/checkout.ts'
+import type { Repository } from '../checkout/repository.ts'
+import type { Selection } from '../frameworks/framework.ts'
+import type { RunExclusive } from '../machine/keyed-mutex.ts'
+import { MARKER_VARIABLE } from '../machine/processes.ts'
+import type { Project } from '../settings/project.ts'
+import type { RunResources } from './leftovers.ts'
+import type { RunOutput } from './output.ts'
+import type { RunProgress } from './progress.ts'
+
+/** Everything that is known about a run before it starts. */
+export interface TestRun {
+  readonly runId: string
+  readonly project: Project
+  readonly checkout: Checkout
+  readonly selection: Selection
+  /** The environment of the tests. Their PATH and the variables of the framework's reporter are added later. */
+  readonly env: NodeJS.ProcessEnv
+  /** The person's own environment, for git and for the program that starts containers. */
+  readonly personEnv: NodeJS.ProcessEnv
+  readonly autofix: boolean
+  readonly resources: RunResources
+  readonly output: RunOutput
+  readonly progress: RunProgress
+  readonly stopGraceMs: number
+  readonly log: (text: string) => void
+  /** Runs one task of a repository at a time. git fails if another process has an unfinished work tree there. */
+  readonly runExclusive: RunExclusive
+}
+
+/** Whether the run has to install the packages. In the project's folder itself, they are installed. */
+export function needsSetup({ checkout, project }: Pick<TestRun, 'checkout' | 'project'>): boolean {
+  return checkout.kind === 'work-tree' && project.setup !== undefined
+}
+
+/** If the run is stopped, its git commands end. After a kill of the service, the next service finds them by the marker. */
+export function repositoryOf(
+  { runId }: Pick<TestRun, 'runId'>,
+  repository: Repository,
+  signal: AbortSignal,
+): Repository {
+  return { ...repository, env: { ...repository.env, [MARKER_VARIABLE]: runId }, signal }
+}

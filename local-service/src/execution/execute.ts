@@ -1,0 +1,60 @@
+import { linkPackages } from '../checkout/packages.ts'
+import { addWorkTree, type Place } from '../checkout/repository.ts'
+import { isBad } from '../frameworks/test-case.ts'
+import { describeEnd, hasSucceeded } from '../machine/command.ts'
+import { quoteCommand } from '../text.ts'
+import { needsSetup, repositoryOf, type TestRun } from './context.ts'
+import { fixTests } from './fix.ts'
+import { createRunFolders, filesFolderOf, NO_ROOM } from './leftovers.ts'
+import { interruptedBecause, type RunOutcome } from './outcome.ts'
+import { runInSource } from './project-command.ts'
+import { interrupt, lacksRoom, runFramework } from './test.ts'
+
+/** Prepares a folder, runs the tests, reads their report, and tries to fix what failed. */
+export async function runTests(run: TestRun, stop: AbortSignal): Promise<RunOutcome> {
+  await createRunFolders(run.resources)
+  run.output.open()
+  try {
+    return await runInFolders(run, stop)
+  } finally {
+    run.output.close()
+  }
+}
+
+async function runInFolders(run: TestRun, stop: AbortSignal): Promise<RunOutcome> {
+  const source = await prepareFiles(run, stop)
+  if (source === undefined) return interruptedBecause()
+  const { setup } = run.project
+  if (setup !== undefined && needsSetup(run)) {
+    const end = await runInSource(source, run, setup, stop)
+    if (!hasSucceeded(end)) {
+      const reason =
+        end.kind !== 'stopped' && (await lacksRoom(run, source))
+          ? NO_ROOM
+          : `${quoteCommand(setup)} ${describeEnd(end)}`
+      return interrupt(run, `setup: ${reason}`, end)
+    }
+  }
+  const outcome = await runFramework(run, source, stop)
+  await run.output.keepFiles(filesFolderOf(run.resources))
+  // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
+  if (run.autofix && outcome.status === 'FAILED' && outcome.testCases.some(isBad)) await fixTests(run, source, stop)
+  return outcome
+}
+
+/** Where the files are that a run tests. Makes the work tree if the run needs one. Undefined if the run was stopped. */
+export async function prepareFiles(run: TestRun, stop: AbortSignal): Promise<Place | undefined> {
+  const { checkout, resources } = run
+  if (checkout.kind === 'in-place') return checkout.place
+  const { place, commit } = checkout
+  const { tree } = resources
+  try {
+    await run.runExclusive(place.gitFolder, () => addWorkTree(repositoryOf(run, place, stop), commit, tree))
+  } catch (error) {
+    if (stop.aborted) return undefined
+    throw error
+  }
+  // A setup installs its own packages. Through links, it would change the packages of the project's folder.
+  if (!needsSetup(run)) await linkPackages(place, tree)
+  return { root: tree, folder: place.folder }
+}

@@ -1,0 +1,18 @@
+import type { TestCase } from '../frameworks/test-case.ts'
+
+/** The final statuses of a run. */
+export type FinalStatus = 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
+
+export interface RunOutcome {
+  readonly status: FinalStatus
+  readonly testCases: readonly TestCase[]
+  /**
+   * Why the run as a whole did not pass, if the test cases do not say it. It may quote an error of the framework, as messages of
+   * test cases do. It never quotes other output, such as the output of `setup`, which may be secret.
+   */
+  readonly message?: string | undefined
+}
+
+export function interruptedBecause(message?: string): RunOutcome {
+  return { status: 'INTERRUPTED', testCases: [], message }
+}

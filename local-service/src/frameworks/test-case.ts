@@ -1,0 +1,20 @@
+/** The interface leaves the statuses of a test case open. This service sends these statuses. */
+export type TestCaseStatus = 'PASSED' | 'FLAKY' | 'FAILED' | 'TIMEDOUT' | 'INTERRUPTED' | 'SKIPPED'
+
+export interface TestCase {
+  readonly title: string
+  readonly status: TestCaseStatus
+  readonly durationMs: number
+  /** Why it did not pass. A flaky test has the message of its last failed attempt. */
+  readonly message?: string | undefined
+  /** Where it failed, from the root of the repository. If there is no repository, from the project's folder. */
+  readonly filePath?: string | undefined
+  readonly line?: number | undefined
+}
+
+const BAD_STATUSES: ReadonlySet<TestCaseStatus> = new Set(['FAILED', 'TIMEDOUT', 'INTERRUPTED'])
+
+/** Whether a test case keeps its run from passing. */
+export function isBad({ status }: TestCase): boolean {
+  return BAD_STATUSES.has(status)
+}
