@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { type LocalService, startLocalService } from './service.ts'
-import { readInvocation, USAGE } from './settings/command-line.ts'
+import { readCommandLine, USAGE } from './settings/command-line.ts'
 import { ConfigurationError } from './settings/configuration.ts'
 
 function printAddress({ url, key, ...service }: LocalService, json: boolean): void {
@@ -20,16 +20,16 @@ async function main(): Promise<void> {
   // The service handles signals before it starts anything, so that nothing can be left behind.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
 
-  const invocation = readInvocation(process.argv.slice(2), process.env, process.cwd())
-  if (invocation === undefined) {
+  const commandLine = readCommandLine(process.argv.slice(2), process.env, process.cwd())
+  if (commandLine === undefined) {
     console.log(USAGE)
     return
   }
-  const { settings, json, ...world } = invocation
+  const { settings, json, ...options } = commandLine
   // Tests must not see the service's key.
   const { LOCAL_SERVICE_KEY: _, ...env } = process.env
   const log = (line: string) => console.error(line)
-  const service = await startLocalService(settings, { ...world, env, temporaryFolder: tmpdir(), log })
+  const service = await startLocalService(settings, { ...options, env, temporaryFolder: tmpdir(), log })
   printAddress(service, json)
   await stop.promise
   await service.close()
@@ -39,12 +39,12 @@ async function main(): Promise<void> {
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 main().catch((error: unknown) => {
-  const message = error instanceof ConfigurationError ? error.message : describeListenError(error)
+  const message = error instanceof ConfigurationError ? error.message : whyNotListening(error)
   console.error(message ?? error)
   process.exitCode = message === undefined ? 1 : 2
 })
 
-function describeListenError(error: unknown): string | undefined {
+function whyNotListening(error: unknown): string | undefined {
   if (!(error instanceof Error && 'syscall' in error && error.syscall === 'listen')) return undefined
   const { code, message, port } = error as NodeJS.ErrnoException & { port?: number }
   const problem = code === 'EADDRINUSE' ? `Port ${port} is in use` : message

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CheckoutOfJob, inspectFolder, type ProjectFolder } from './checkout/checkout.ts'
-import { removeResources } from './execution/leftovers.ts'
+import { type RemovalOptions, removeResources } from './execution/leftovers.ts'
 import type { RunOutcome } from './execution/outcome.ts'
 import { personalEnvironment } from './execution/project-command.ts'
 import { createBackend } from './http/backend.ts'
@@ -17,7 +17,7 @@ import { readConfiguration } from './settings/configuration.ts'
 import type { Project } from './settings/project.ts'
 import { quote, toLogText } from './text.ts'
 
-export interface World {
+export interface ServiceOptions {
   /** Relative folders in the settings start here. */
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
@@ -59,26 +59,26 @@ export interface LocalService {
 }
 
 /** Starts a test run service that really runs tests. Throws a ConfigurationError if the settings cannot be used. */
-export async function startLocalService(settings: unknown, world: World): Promise<LocalService> {
+export async function startLocalService(settings: unknown, options: ServiceOptions): Promise<LocalService> {
   if (process.platform === 'win32') {
     throw new Error('The local service stops tests by process group, which Windows does not have. Use Linux or macOS.')
   }
-  const configuration = readConfiguration(settings, world.folder)
+  const configuration = readConfiguration(settings, options.folder)
   const { projects } = configuration
-  const { port = 0, key = randomBytes(24).toString('base64url'), stopGraceMs = 5000 } = world
-  const log = logIn(world)
-  const env = personalEnvironment(world.env)
-  const temporaryFolder = realpathSync(world.temporaryFolder)
+  const { port = 0, key = randomBytes(24).toString('base64url'), stopGraceMs = 5000 } = options
+  const log = logIn(options)
+  const env = personalEnvironment(options.env)
+  const temporaryFolder = realpathSync(options.temporaryFolder)
   refuseDataFolderIn(
     [...projects.values()].map(({ folder }) => folder),
-    world.dataFolder,
+    options.dataFolder,
   )
-  const store = openRunStore(world.dataFolder)
-  const outputs = world.outputs ?? emptyFolder(join(store.folder, 'outputs'))
-  const { checkoutOfJob, onOutputRead } = world
+  const store = openRunStore(options.dataFolder)
+  const outputs = options.outputs ?? emptyFolder(join(store.folder, 'outputs'))
+  const { checkoutOfJob, onOutputRead } = options
   const shared = { env, checkoutOfJob, runExclusive: createKeyedMutex() }
-  const queue = createQueue(store, world, shared)
-  const machine = {
+  const queue = createQueue(store, options, shared)
+  const context = {
     ...shared,
     stopGraceMs,
     outputs,
@@ -96,7 +96,7 @@ export async function startLocalService(settings: unknown, world: World): Promis
     warn(served, log)
     return {
       served,
-      listener: await openListener(port, key, createBackend(configuration, machine), log),
+      listener: await openListener(port, key, createBackend(configuration, context), log),
     }
   }
   const { served, listener } = await open().catch((error: unknown) => {
@@ -125,11 +125,13 @@ export async function startLocalService(settings: unknown, world: World): Promis
  * Removes what a killed service left. The records in the data folder say what that is, so this needs no settings. Throws if
  * something is still there.
  */
-export async function removeLeft(world: Pick<World, 'env' | 'dataFolder' | 'log' | 'onFinished'>): Promise<void> {
-  const store = openRunStore(world.dataFolder)
+export async function removeLeft(
+  options: Pick<ServiceOptions, 'env' | 'dataFolder' | 'log' | 'onFinished'>,
+): Promise<void> {
+  const store = openRunStore(options.dataFolder)
   try {
-    const shared = { env: personalEnvironment(world.env), runExclusive: createKeyedMutex() }
-    await createQueue(store, world, shared).recover()
+    const shared = { env: personalEnvironment(options.env), runExclusive: createKeyedMutex() }
+    await createQueue(store, options, shared).recover()
     const runIds = store.findLeft().map(({ run }) => run.runId)
     if (runIds.length > 0) throw new Error(`The runs ${runIds.join(', ')} left something that could not be removed.`)
   } finally {
@@ -144,23 +146,23 @@ function emptyFolder(folder: string): string {
 
 type Log = (text: string) => void
 
-function logIn(world: Pick<World, 'log'>): Log {
-  return (text) => world.log(`${new Date().toISOString()} ${toLogText(text)}`)
+function logIn(options: Pick<ServiceOptions, 'log'>): Log {
+  return (text) => options.log(`${new Date().toISOString()} ${toLogText(text)}`)
 }
 
 function createQueue(
   store: RunStore,
-  world: Pick<World, 'log' | 'onFinished'> & Partial<World>,
-  machine: Parameters<typeof removeResources>[2],
+  options: Pick<ServiceOptions, 'log' | 'onFinished'> & Partial<ServiceOptions>,
+  removal: RemovalOptions,
 ): RunQueue {
-  const log = logIn(world)
+  const log = logIn(options)
   return new RunQueue({
-    concurrency: world.concurrency ?? 2,
-    runLimitMinutes: world.runLimitMinutes ?? 60,
+    concurrency: options.concurrency ?? 2,
+    runLimitMinutes: options.runLimitMinutes ?? 60,
     store,
     log: (runId, text) => log(`run ${runId}: ${text}`),
-    onFinished: world.onFinished,
-    removeResources: (runId, resources) => removeResources(runId, resources, machine),
+    onFinished: options.onFinished,
+    removeResources: (runId, resources) => removeResources(runId, resources, removal),
   })
 }
 

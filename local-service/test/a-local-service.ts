@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { expectConformingResponse } from '../../test/support/openapi.ts'
 import { until } from '../../test/support/until.ts'
-import type { TestRun } from '../src/execution/context.ts'
+import type { RunContext } from '../src/execution/context.ts'
 import { resourcesOf } from '../src/execution/leftovers.ts'
 import { RunOutput } from '../src/execution/output.ts'
 import { RunProgress } from '../src/execution/progress.ts'
 import type { TestCase } from '../src/frameworks/test-case.ts'
 import { createKeyedMutex } from '../src/machine/keyed-mutex.ts'
-import { type LocalService, startLocalService, type World } from '../src/service.ts'
+import { type LocalService, type ServiceOptions, startLocalService } from '../src/service.ts'
 import { readConfiguration } from '../src/settings/configuration.ts'
 
 export { until }
@@ -85,11 +85,11 @@ export function clientOf(url: string, key: string, projectId = 'web-shop', check
 export type StartedService = LocalService & ReturnType<typeof clientOf> & { readonly log: readonly string[] }
 
 /** Projects and suites as in a configuration file, and options of the service. By default, the web shop is the project. */
-export type Given = Partial<World> & { readonly projects?: object; readonly suites?: object }
+export type Given = Partial<ServiceOptions> & { readonly projects?: object; readonly suites?: object }
 
 /** Starts a local service that is closed when the test ends. */
-export async function startService(given: Given, world: Partial<World> = {}): Promise<StartedService> {
-  const { projects = { 'web-shop': { folder: WEB_SHOP } }, suites, ...options } = given
+export async function startService(given: Given, options: Partial<ServiceOptions> = {}): Promise<StartedService> {
+  const { projects = { 'web-shop': { folder: WEB_SHOP } }, suites, ...ofGiven } = given
   const log: string[] = []
   const service = await startLocalService(
     { projects, suites },
@@ -98,11 +98,11 @@ export async function startService(given: Given, world: Partial<World> = {}): Pr
       env: PLAIN_ENV,
       key: KEY,
       stopGraceMs: 400,
-      dataFolder: world.dataFolder ?? join(await temporaryFolder(), 'data'),
+      dataFolder: options.dataFolder ?? join(await temporaryFolder(), 'data'),
       temporaryFolder: tmpdir(),
       log: (line) => log.push(line),
+      ...ofGiven,
       ...options,
-      ...world,
     },
   )
   onTestFinished(() => service.close())
@@ -169,12 +169,16 @@ export function puppetProject(folder = WEB_SHOP) {
   return { folder, framework: 'vitest', command } as const
 }
 
-export function startPuppetService(given: Given = {}, world: Partial<World> = {}): Promise<StartedService> {
-  return startService({ projects: { 'web-shop': puppetProject() }, ...given }, world)
+export function startPuppetService(given: Given = {}, options: Partial<ServiceOptions> = {}): Promise<StartedService> {
+  return startService({ projects: { 'web-shop': puppetProject() }, ...given }, options)
 }
 
 /** A run of the folder itself, alone: without a service, a queue or a limit. */
-export function testRunIn(folder: string, facts: Partial<TestRun> = {}, settings: object = { folder }): TestRun {
+export function runContextIn(
+  folder: string,
+  facts: Partial<RunContext> = {},
+  settings: object = { folder },
+): RunContext {
   const [project] = readConfiguration({ projects: { shop: settings } }, folder).projects.values()
   if (project === undefined) throw new Error('The folder is no project.')
   // Another run of the same id, in another test or another clone, would be stopped with this one.

@@ -13,9 +13,9 @@ import {
   puppet,
   puppetProject,
   readJournal,
+  runContextIn,
   startService,
   temporaryFolder,
-  testRunIn,
   until,
   WEB_SHOP,
 } from './a-local-service.ts'
@@ -222,7 +222,7 @@ describe('a run of another branch', () => {
     const checkout = { kind: 'work-tree', place, commit: await repository.git('rev-parse', 'other') } as const
     const project = { folder: repository.folder, framework: 'vitest' }
     const prepareAndRemove = async () => {
-      const run = testRunIn(home, { checkout, runExclusive }, project)
+      const run = runContextIn(home, { checkout, runExclusive }, project)
       expect(await prepareFiles(run, new AbortController().signal)).toBeDefined()
       await removeResources(run.runId, { ...run.resources, gitFolder }, { runExclusive, env: PLAIN_ENV })
     }

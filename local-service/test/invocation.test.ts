@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { writeFiles } from '../../test/support/git-repository.ts'
-import { readInvocation } from '../src/settings/command-line.ts'
+import { readCommandLine } from '../src/settings/command-line.ts'
 
 let home: string
 /** The current folder. */
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 
 function read(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  return readInvocation(args, { XDG_STATE_HOME: '/home/you/state', ...env }, HERE)
+  return readCommandLine(args, { XDG_STATE_HOME: '/home/you/state', ...env }, HERE)
 }
 
 describe('the command line', () => {

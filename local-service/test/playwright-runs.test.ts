@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../test/support/git-repository.ts'
-import { runTests } from '../src/execution/execute.ts'
+import { executeRun } from '../src/execution/execute.ts'
 import { knowsVariable, playwright } from '../src/frameworks/playwright.ts'
-import { isAlive, pidsIn, REPOSITORY, startService, temporaryFolder, testRunIn } from './a-local-service.ts'
+import { isAlive, pidsIn, REPOSITORY, runContextIn, startService, temporaryFolder } from './a-local-service.ts'
 
 const CONFIG = `
   import { defineConfig } from '@playwright/test'
@@ -278,9 +278,9 @@ describe('a run of a Playwright Test project', () => {
         test('hangs', () => { writeFileSync('test.pid', String(process.pid)); return new Promise(() => {}) })`,
     })
     const log: string[] = []
-    const run = testRunIn(folder, { stopGraceMs: 20_000, log: (text) => log.push(text) })
+    const run = runContextIn(folder, { stopGraceMs: 20_000, log: (text) => log.push(text) })
     const stop = new AbortController()
-    const ended = runTests(run, stop.signal)
+    const ended = executeRun(run, stop.signal)
     const started = Promise.all([pidsIn(join(folder, 'test.pid')), pidsIn(join(folder, 'server.pid'))])
     await Promise.race([started, ended])
     expect(log).toEqual([])

@@ -21,27 +21,27 @@ async function leaveRun(engineScript: string) {
   store.close()
   const finished: string[] = []
   const log: string[] = []
-  const world = {
+  const removal = {
     env: { PATH: `${folder}:/usr/bin:/bin` },
     dataFolder: store.folder,
     log: (line: string) => void log.push(line),
     onFinished: ({ runId, phase: { status } }: Run) => void finished.push(`${runId} ${status}`),
   }
-  return { world, resources, finished, log }
+  return { removal, resources, finished, log }
 }
 
 it('what a killed service left is removed, without its settings', async () => {
-  const { world, resources, finished } = await leaveRun('exit 0')
-  await removeLeft(world)
+  const { removal, resources, finished } = await leaveRun('exit 0')
+  await removeLeft(removal)
   expect(finished).toEqual(['run-1 INTERRUPTED'])
   expect([resources.tree, resources.runFolder].filter((path) => existsSync(path))).toEqual([])
-  await removeLeft(world)
+  await removeLeft(removal)
   expect(finished).toHaveLength(1)
 })
 
 it('if something cannot be removed, the removal says of which run, and the rest is removed', async () => {
-  const { world, resources, log } = await leaveRun('echo no daemon >&2; exit 1')
-  await expect(removeLeft(world)).rejects.toThrow('The runs run-1 left something that could not be removed.')
+  const { removal, resources, log } = await leaveRun('echo no daemon >&2; exit 1')
+  await expect(removeLeft(removal)).rejects.toThrow('The runs run-1 left something that could not be removed.')
   expect(log.join('\n')).toContain(
     'run run-1: could not remove its files: a container may be left, because "docker ps" failed: no daemon',
   )

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'n
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../test/support/git-repository.ts'
-import { runTests } from '../src/execution/execute.ts'
+import { executeRun } from '../src/execution/execute.ts'
 import { RunOutput } from '../src/execution/output.ts'
-import { type StartedService, startService, temporaryFolder, testRunIn, until } from './a-local-service.ts'
+import { runContextIn, type StartedService, startService, temporaryFolder, until } from './a-local-service.ts'
 
 const REPORT = '{"event":"finished","tests":[{"path":["passes"],"state":"passed"}]}'
 const REPORTING = `echo '${REPORT}' > "$LOCAL_SERVICE_REPORT_FILE"`
@@ -22,8 +22,8 @@ async function runScript(script: string, limitBytes?: number) {
   const log: string[] = []
   const outputs = join(folder, 'outputs')
   const output = new RunOutput(outputs, (text) => log.push(text), limitBytes)
-  const run = testRunIn(folder, { output, log: (text) => log.push(text) }, scripted(folder, script))
-  const outcome = await runTests(run, new AbortController().signal)
+  const run = runContextIn(folder, { output, log: (text) => log.push(text) }, scripted(folder, script))
+  const outcome = await executeRun(run, new AbortController().signal)
   return { status: outcome.status, log, read: () => readFileSync(join(outputs, 'output.txt'), 'utf8') }
 }
 
@@ -69,8 +69,8 @@ describe('the output of a run', () => {
     mkdirSync(outputs)
     symlinkSync('/dev/null', join(outputs, 'output.txt'))
     const output = new RunOutput(outputs, (text) => log.push(text))
-    const run = testRunIn(folder, { output }, scripted(folder, 'echo hello'))
-    expect(await runTests(run, new AbortController().signal)).toMatchObject({ status: 'PASSED' })
+    const run = runContextIn(folder, { output }, scripted(folder, 'echo hello'))
+    expect(await executeRun(run, new AbortController().signal)).toMatchObject({ status: 'PASSED' })
     expect(log).toEqual([expect.stringMatching(/^could not create the file for its output: EEXIST/)])
   })
 

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../test/support/git-repository.ts'
-import { runTests } from '../src/execution/execute.ts'
-import { isAlive, pidsIn, startService, temporaryFolder, testRunIn, until, WEB_SHOP } from './a-local-service.ts'
+import { executeRun } from '../src/execution/execute.ts'
+import { isAlive, pidsIn, runContextIn, startService, temporaryFolder, until, WEB_SHOP } from './a-local-service.ts'
 
 /** What a provider does whose threshold is not met. It needs no further package. */
 const COVERAGE = `
@@ -144,8 +144,8 @@ describe('a run of a Vitest project', () => {
       'never-begins.test.js': '',
     })
     const stop = new AbortController()
-    const run = testRunIn(folder)
-    const ended = runTests(run, stop.signal)
+    const run = runContextIn(folder)
+    const ended = executeRun(run, stop.signal)
     const { outputFolder } = run.resources
     const events = async () => {
       const files = await readdir(outputFolder).catch(() => [])
@@ -365,8 +365,8 @@ describe('a suite of a Vitest project', () => {
     })
     const settings = { folder, framework: 'vitest' }
     const selection = { frameworkProjects: [], files: ['cart.test.js:3', 'bill.test.js'] }
-    const run = testRunIn(folder, { selection }, settings)
-    const { testCases } = await runTests(run, new AbortController().signal)
+    const run = runContextIn(folder, { selection }, settings)
+    const { testCases } = await executeRun(run, new AbortController().signal)
     expect(Object.fromEntries(testCases.map(({ title, status }) => [title, status]))).toEqual({
       adds: 'SKIPPED',
       removes: 'PASSED',

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
 import { signalProcess } from '../machine/processes.ts'
-import { foldedGroup, LOG_LIMIT_BYTES, TITLE_OF_LOG, toLogLine, toMessage } from './runner-text.ts'
+import { foldedGroup, LOG_LIMIT_BYTES, TITLE_OF_LOG, toCommandMessage, toLogLine } from './runner-text.ts'
 import { type Order, ServiceFolder, type Start } from './service-folder.ts'
 import { spawnService } from './spawn-service.ts'
 
@@ -95,4 +95,4 @@ function describeExit({ exitCode, signalCode }: ChildProcess): string {
   return signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`
 }
 
-main().catch((error: Error) => core.setFailed(toMessage(error.message)))
+main().catch((error: Error) => core.setFailed(toCommandMessage(error.message)))

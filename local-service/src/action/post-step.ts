@@ -5,7 +5,7 @@ import * as core from '@actions/core'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { signalProcess } from '../machine/processes.ts'
 import { describeRuns } from './job-summary.ts'
-import { foldedGroup, LOG_LIMIT_BYTES, TITLE_OF_LOG, toMessage } from './runner-text.ts'
+import { foldedGroup, LOG_LIMIT_BYTES, TITLE_OF_LOG, toCommandMessage } from './runner-text.ts'
 import { type FinishedRun, ServiceFolder } from './service-folder.ts'
 import { spawnService } from './spawn-service.ts'
 
@@ -79,7 +79,7 @@ async function attempt<T>(what: string, step: () => T | Promise<T>): Promise<T |
   try {
     return await step()
   } catch (error) {
-    core.warning(toMessage(`The post step of the local service could not ${what}: ${messageOf(error)}`))
+    core.warning(toCommandMessage(`The post step of the local service could not ${what}: ${messageOf(error)}`))
     return undefined
   }
 }

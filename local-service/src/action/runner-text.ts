@@ -1,6 +1,6 @@
 import { commandMessage, linesOf, outputLines, render, untruncated } from '../../../src/text/safe-text.ts'
 import { untrusted } from '../../../src/text/untrusted.ts'
-import type { EndOfFile } from './service-folder.ts'
+import type { FileTail } from './service-folder.ts'
 
 export const TITLE_OF_LOG = 'Log of the local service'
 export const LOG_LIMIT_BYTES = 256 * 1024
@@ -11,7 +11,7 @@ export function toLogLine(line: string): string {
 }
 
 /** Returns a text as a folded group of the log. Its colours stay. The runner executes no command that tests wrote. */
-export function foldedGroup(title: string, { text, leftOutBytes }: EndOfFile): string {
+export function foldedGroup(title: string, { text, leftOutBytes }: FileTail): string {
   const lines = text.trimEnd().split(/\r\n|[\n\r]/)
   // The end of a text may begin within a line.
   const shown = leftOutBytes > 0 ? [describeLeftOut(leftOutBytes), ...lines.slice(1)] : lines
@@ -24,6 +24,6 @@ function describeLeftOut(bytes: number): string {
 }
 
 /** The message of an error or a warning. */
-export function toMessage(text: string): string {
+export function toCommandMessage(text: string): string {
   return commandMessage(linesOf(untrusted(text.trim())))
 }

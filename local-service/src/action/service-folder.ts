@@ -35,13 +35,13 @@ export type Start =
   | {
       readonly kind: 'up'
       readonly url: string
-      readonly projects: readonly ServedProject[]
+      readonly projects: readonly StartedProject[]
       /** Lines for the log of main. */
       readonly log: readonly string[]
     }
   | { readonly kind: 'failed'; readonly reason: string }
 
-interface ServedProject {
+interface StartedProject {
   readonly id: string
   readonly commit?: string | undefined
 }
@@ -55,7 +55,7 @@ export interface FinishedRun {
 }
 
 /** The end of a file, or all of it. */
-export interface EndOfFile {
+export interface FileTail {
   readonly text: string
   /** How much was left out before the text. */
   readonly leftOutBytes: number
@@ -170,7 +170,7 @@ export class ServiceFolder {
   }
 
   /** The output from this byte on. The text is empty if the run wrote nothing there. */
-  readOutput(runId: string, limitBytes: number, fromByte = 0): EndOfFile {
+  readOutput(runId: string, limitBytes: number, fromByte = 0): FileTail {
     const file = join(this.outputFolder, runId, 'output.txt')
     const bytes = Math.max(0, sizeOf(file) - fromByte)
     const { text } = readEnd(file, Math.min(limitBytes, bytes))
@@ -182,7 +182,7 @@ export class ServiceFolder {
     return openToAppend(this.#log)
   }
 
-  readLog(limitBytes: number): EndOfFile {
+  readLog(limitBytes: number): FileTail {
     return readEnd(this.#log, limitBytes)
   }
 
@@ -199,7 +199,7 @@ function isFinishedRun(value: unknown): value is FinishedRun {
   return areTexts && /^[\w-]+$/.test(String(runId))
 }
 
-function readEnd(file: string, limitBytes: number): EndOfFile {
+function readEnd(file: string, limitBytes: number): FileTail {
   const text = readRegularFile(file, { limitBytes, readsEnd: true })
   return { text, leftOutBytes: Math.max(0, sizeOf(file) - limitBytes) }
 }

@@ -4,7 +4,7 @@ import { countChangedFiles } from '../checkout/repository.ts'
 import type { RunOutcome } from '../execution/outcome.ts'
 import type { Run } from '../runs/run.ts'
 import { type LocalService, removeLeft, type ServedProject, startLocalService } from '../service.ts'
-import { readInvocation } from '../settings/command-line.ts'
+import { readCommandLine } from '../settings/command-line.ts'
 import { ConfigurationError } from '../settings/configuration.ts'
 import { count } from '../text.ts'
 import { type Order, ServiceFolder, type Start } from './service-folder.ts'
@@ -43,10 +43,10 @@ async function serve(): Promise<void> {
 }
 
 function start({ args, key, workspace, commit }: Order): Promise<LocalService> {
-  const invocation = readInvocation(args, {}, workspace)
-  if (invocation === undefined) throw new ConfigurationError('The argument --help does not start the service.')
-  return startLocalService(invocation.settings, {
-    ...invocation,
+  const commandLine = readCommandLine(args, {}, workspace)
+  if (commandLine === undefined) throw new ConfigurationError('The argument --help does not start the service.')
+  return startLocalService(commandLine.settings, {
+    ...commandLine,
     ...SHARED,
     key,
     outputs: folder.outputFolder,

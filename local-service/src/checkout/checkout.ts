@@ -2,20 +2,20 @@ import { relative } from 'node:path'
 import { isInside } from '../../../src/text/path.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
-import { describeOldFramework, findPackageCommand } from './packages.ts'
+import { findPackageCommand, whyFrameworkTooOld } from './packages.ts'
 import {
   type FoundRepository,
   findBranch,
   hasProjectFolder,
   openRepository,
-  type Place,
+  type ProjectPlace,
   type Repository,
   readHead,
 } from './repository.ts'
 
 /** Which files a run tests: the project's folder itself, or a work tree of a commit. */
 export type Checkout = (
-  | { readonly kind: 'in-place'; readonly place: Place }
+  | { readonly kind: 'in-place'; readonly place: ProjectPlace }
   | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
 ) & { readonly branchName?: string | undefined }
 
@@ -69,7 +69,7 @@ function refuse(error: string): Refusal {
 }
 
 /** Packages are searched from the folder up to `root`. Outside a job's checkout, only the folder is searched. */
-function placeWithoutGit({ folder }: Project, ofJob: CheckoutOfJob | undefined): Place {
+function placeWithoutGit({ folder }: Project, ofJob: CheckoutOfJob | undefined): ProjectPlace {
   const root = ofJob !== undefined && isInside(folder, ofJob.root) ? ofJob.root : folder
   return { root, folder: relative(root, folder) }
 }
@@ -103,15 +103,15 @@ export async function inspectFolder(
   return { ...head, repository, skipsSetup: project.setup !== undefined, problem }
 }
 
-function findProblem({ framework, folder, ...project }: Project, place: Place): FrameworkProblem | undefined {
+function findProblem({ framework, folder, ...project }: Project, place: ProjectPlace): FrameworkProblem | undefined {
   if (project.command !== undefined || project.setup !== undefined) return undefined
-  const old = unlessUnreadable(() => describeOldFramework(framework, place))
+  const old = unlessUnreadable(() => whyFrameworkTooOld(framework, place))
   if (old !== undefined) return { kind: 'too-old', text: old }
   if (isInstalled(framework.packageName, place)) return undefined
   return { kind: 'missing', text: `${framework.packageName} is not installed in ${folder}` }
 }
 
-function isInstalled(packageName: string, place: Place): boolean {
+function isInstalled(packageName: string, place: ProjectPlace): boolean {
   return unlessUnreadable(() => findPackageCommand(packageName, place)) !== undefined
 }
 

@@ -5,14 +5,14 @@ import { isObject } from '../../../src/text/json.ts'
 import type { Framework } from '../frameworks/framework.ts'
 import { readRegularFile } from '../machine/files.ts'
 import { foldersBetween } from '../machine/paths.ts'
-import type { Place } from './repository.ts'
+import type { ProjectPlace } from './repository.ts'
 
 const PACKAGES = 'node_modules'
 /** Vite writes there when it loads a configuration. So a work tree gets folders of its own. */
 const TOOL_FOLDER = /^\.(cache|vite)/
 
 /** The command of an npm package, as Node would find it from a folder. Undefined if the package is not installed. */
-export function findPackageCommand(packageName: string, place: Place): string | undefined {
+export function findPackageCommand(packageName: string, place: ProjectPlace): string | undefined {
   const found = findPackage(packageName, place)
   const bin = found?.manifest.bin
   const script = isObject(bin) ? Object.values(bin)[0] : bin
@@ -20,7 +20,7 @@ export function findPackageCommand(packageName: string, place: Place): string | 
 }
 
 /** Says that the installed framework is too old. Undefined if it is not, or if it is not installed. */
-export function describeOldFramework({ packageName, oldestVersion }: Framework, place: Place): string | undefined {
+export function whyFrameworkTooOld({ packageName, oldestVersion }: Framework, place: ProjectPlace): string | undefined {
   const version = findPackage(packageName, place)?.manifest.version
   if (typeof version !== 'string' || !isOlder(version, oldestVersion)) return undefined
   return `${packageName} ${version} is installed in ${join(place.root, place.folder)}. The service needs ${oldestVersion} or newer`
@@ -34,7 +34,7 @@ function isOlder(version: string, other: string): boolean {
 }
 
 /** Folders above `root` may belong to somebody else, so they are not searched. */
-function findPackage(packageName: string, place: Place) {
+function findPackage(packageName: string, place: ProjectPlace) {
   for (const at of foldersIn(place)) {
     const folder = join(at, PACKAGES, packageName)
     const manifestFile = join(folder, 'package.json')
@@ -48,12 +48,12 @@ function findPackage(packageName: string, place: Place) {
 }
 
 /** The folders of the commands that are installed for a project, its own first. */
-export function commandFoldersOf(place: Place): string[] {
+export function commandFoldersOf(place: ProjectPlace): string[] {
   return foldersIn(place).map((at) => join(at, PACKAGES, '.bin'))
 }
 
 /** Links the packages of every `node_modules` from the project up to the root into a work tree. */
-export async function linkPackages(place: Place, tree: string): Promise<void> {
+export async function linkPackages(place: ProjectPlace, tree: string): Promise<void> {
   for (const at of foldersIn(place)) {
     const [installed, folder] = [join(at, PACKAGES), join(tree, relative(place.root, at), PACKAGES)]
     if (!existsSync(installed) || lstatSync(folder, { throwIfNoEntry: false }) !== undefined) continue
@@ -64,6 +64,6 @@ export async function linkPackages(place: Place, tree: string): Promise<void> {
 }
 
 /** The folders in which a project's packages may be installed, its own first. */
-function foldersIn({ root, folder }: Place): string[] {
+function foldersIn({ root, folder }: ProjectPlace): string[] {
   return foldersBetween(join(root, folder), root)
 }

@@ -4,7 +4,7 @@ import { removeFolder } from '../machine/files.ts'
 import { type GitOptions, git, tryGit } from '../machine/git.ts'
 
 /** Where a project is. */
-export interface Place {
+export interface ProjectPlace {
   /** The root of its repository. If there is no repository, it is the project's folder. */
   readonly root: string
   /** The project's folder, relative to the root. It is empty if the project's folder is the root. */
@@ -12,7 +12,7 @@ export interface Place {
 }
 
 /** A git repository, seen from a project's folder in it. */
-export interface Repository extends Place {
+export interface Repository extends ProjectPlace {
   /** The `.git` folder that all work trees of the repository share. */
   readonly gitFolder: string
   readonly env: NodeJS.ProcessEnv

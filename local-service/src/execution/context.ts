@@ -8,8 +8,8 @@ import type { RunResources } from './leftovers.ts'
 import type { RunOutput } from './output.ts'
 import type { RunProgress } from './progress.ts'
 
-/** Everything that is known about a run before it starts. */
-export interface TestRun {
+/** What the tasks of a run share. */
+export interface RunContext {
   readonly runId: string
   readonly project: Project
   readonly checkout: Checkout
@@ -29,13 +29,13 @@ export interface TestRun {
 }
 
 /** Whether the run has to install the packages. In the project's folder itself, they are installed. */
-export function needsSetup({ checkout, project }: Pick<TestRun, 'checkout' | 'project'>): boolean {
+export function needsSetup({ checkout, project }: Pick<RunContext, 'checkout' | 'project'>): boolean {
   return checkout.kind === 'work-tree' && project.setup !== undefined
 }
 
 /** If the run is stopped, its git commands end. After a kill of the service, the next service finds them by the marker. */
 export function repositoryOf(
-  { runId }: Pick<TestRun, 'runId'>,
+  { runId }: Pick<RunContext, 'runId'>,
   repository: Repository,
   signal: AbortSignal,
 ): Repository {

@@ -1,32 +1,32 @@
 import { linkPackages } from '../checkout/packages.ts'
-import { addWorkTree, type Place } from '../checkout/repository.ts'
+import { addWorkTree, type ProjectPlace } from '../checkout/repository.ts'
 import { isBad } from '../frameworks/test-case.ts'
 import { describeEnd, hasSucceeded } from '../machine/command.ts'
 import { quoteCommand } from '../text.ts'
-import { needsSetup, repositoryOf, type TestRun } from './context.ts'
+import { needsSetup, type RunContext, repositoryOf } from './context.ts'
 import { fixTests } from './fix.ts'
 import { createRunFolders, filesFolderOf, NO_ROOM } from './leftovers.ts'
 import { interruptedBecause, type RunOutcome } from './outcome.ts'
-import { runInSource } from './project-command.ts'
+import { runProjectCommand } from './project-command.ts'
 import { interrupt, lacksRoom, runFramework } from './test.ts'
 
 /** Prepares a folder, runs the tests, reads their report, and tries to fix what failed. */
-export async function runTests(run: TestRun, stop: AbortSignal): Promise<RunOutcome> {
+export async function executeRun(run: RunContext, stop: AbortSignal): Promise<RunOutcome> {
   await createRunFolders(run.resources)
   run.output.open()
   try {
-    return await runInFolders(run, stop)
+    return await executeInFolders(run, stop)
   } finally {
     run.output.close()
   }
 }
 
-async function runInFolders(run: TestRun, stop: AbortSignal): Promise<RunOutcome> {
+async function executeInFolders(run: RunContext, stop: AbortSignal): Promise<RunOutcome> {
   const source = await prepareFiles(run, stop)
   if (source === undefined) return interruptedBecause()
   const { setup } = run.project
   if (setup !== undefined && needsSetup(run)) {
-    const end = await runInSource(source, run, setup, stop)
+    const end = await runProjectCommand(source, run, setup, stop)
     if (!hasSucceeded(end)) {
       const reason =
         end.kind !== 'stopped' && (await lacksRoom(run, source))
@@ -43,7 +43,7 @@ async function runInFolders(run: TestRun, stop: AbortSignal): Promise<RunOutcome
 }
 
 /** Where the files are that a run tests. Makes the work tree if the run needs one. Undefined if the run was stopped. */
-export async function prepareFiles(run: TestRun, stop: AbortSignal): Promise<Place | undefined> {
+export async function prepareFiles(run: RunContext, stop: AbortSignal): Promise<ProjectPlace | undefined> {
   const { checkout, resources } = run
   if (checkout.kind === 'in-place') return checkout.place
   const { place, commit } = checkout

@@ -2,18 +2,18 @@ import { existsSync } from 'node:fs'
 import { copyFile, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { gitIn, openRepository, type Place, type Repository } from '../checkout/repository.ts'
+import { gitIn, openRepository, type ProjectPlace, type Repository } from '../checkout/repository.ts'
 import { describeEnd, hasSucceeded, quoteOutput } from '../machine/command.ts'
 import { git } from '../machine/git.ts'
 import { quoteCommand } from '../text.ts'
-import { repositoryOf, type TestRun } from './context.ts'
-import { runInSource } from './project-command.ts'
+import { type RunContext, repositoryOf } from './context.ts'
+import { runProjectCommand } from './project-command.ts'
 
 /**
  * Runs the project's "fix" command in the folder of the run. Its changes stay in this folder. If the folder is in a git
  * repository, a patch with the changes lies beside the output of the run. Nothing here changes the outcome of the run.
  */
-export async function fixTests(run: TestRun, source: Place, stop: AbortSignal): Promise<void> {
+export async function fixTests(run: RunContext, source: ProjectPlace, stop: AbortSignal): Promise<void> {
   const { project, output } = run
   const { fix } = project
   if (fix === undefined) return run.log('auto-fix: not tried, the project has no "fix" command')
@@ -22,7 +22,7 @@ export async function fixTests(run: TestRun, source: Place, stop: AbortSignal): 
     const found = await openRepository(folder, run.personEnv)
     const repository = found.repository && repositoryOf(run, found.repository, stop)
     const before = repository && (await snapshotOf(repository, run))
-    const end = await runInSource(source, run, fix, stop)
+    const end = await runProjectCommand(source, run, fix, stop)
     run.log(`auto-fix: ${quoteCommand(fix)} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)
     if (repository === undefined)
       return run.log(`auto-fix: there is no patch, because ${folder} is in no git repository`)
@@ -40,7 +40,7 @@ export async function fixTests(run: TestRun, source: Place, stop: AbortSignal): 
  * Everything that is in the repository's folder now, also what is not committed. So the patch has only what the command
  * changed. The index of the repository stays as it is.
  */
-async function snapshotOf(repository: Repository, { resources }: TestRun): Promise<string> {
+async function snapshotOf(repository: Repository, { resources }: RunContext): Promise<string> {
   const index = await git(['rev-parse', '--path-format=absolute', '--git-path', 'index'], gitIn(repository))
   const own = join(resources.runFolder, 'index')
   // With a copy of the index, git reads only the files that changed. It finds a change within a second only if the copy is as

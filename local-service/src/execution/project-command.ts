@@ -1,18 +1,18 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { commandFoldersOf, describeOldFramework, findPackageCommand } from '../checkout/packages.ts'
-import type { Place } from '../checkout/repository.ts'
+import { commandFoldersOf, findPackageCommand, whyFrameworkTooOld } from '../checkout/packages.ts'
+import type { ProjectPlace } from '../checkout/repository.ts'
 import type { Program } from '../frameworks/framework.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
 import { REPORTERS_FOLDER } from '../reporters/folder.ts'
-import { needsSetup, type TestRun } from './context.ts'
+import { needsSetup, type RunContext } from './context.ts'
 import type { RunResources } from './leftovers.ts'
 
 /** Runs a command in the project's folder of the tested files. If the project has a container, runs it in a new container. */
-export function runInSource(
-  source: Place,
-  run: TestRun,
+export function runProjectCommand(
+  source: ProjectPlace,
+  run: RunContext,
   argv: readonly string[],
   stop: AbortSignal,
   variables: Readonly<Record<string, string>> = {},
@@ -36,18 +36,18 @@ export function runInSource(
 }
 
 /** The environment of the project's commands outside containers. */
-function environmentIn(source: Place, { env }: Pick<TestRun, 'env'>): NodeJS.ProcessEnv {
+function environmentIn(source: ProjectPlace, { env }: Pick<RunContext, 'env'>): NodeJS.ProcessEnv {
   return withProjectCommands(env, source)
 }
 
 /** An environment whose PATH begins with the project's own commands. */
-function withProjectCommands(env: NodeJS.ProcessEnv, place: Place): NodeJS.ProcessEnv {
+function withProjectCommands(env: NodeJS.ProcessEnv, place: ProjectPlace): NodeJS.ProcessEnv {
   const path = [...commandFoldersOf(place), ...(env.PATH === undefined ? [] : [env.PATH])]
   return { ...env, PATH: path.join(delimiter) }
 }
 
 /** What starts the project's framework. Undefined if the framework is not installed. */
-export function frameworkProgram(run: Pick<TestRun, 'project' | 'env'>, source: Place): Program | undefined {
+export function frameworkProgram(run: Pick<RunContext, 'project' | 'env'>, source: ProjectPlace): Program | undefined {
   const { framework, command, container } = run.project
   if (command !== undefined) return { argv: command }
   const script = findPackageCommand(framework.packageName, source)
@@ -79,12 +79,12 @@ function isExecutable(file: string): boolean {
 }
 
 /** Says that the framework is too old. Undefined if it is not, or if a command of the project chooses it. */
-export function describeTooOld({ project }: TestRun, source: Place): string | undefined {
-  return project.command === undefined ? describeOldFramework(project.framework, source) : undefined
+export function whyTooOld({ project }: RunContext, source: ProjectPlace): string | undefined {
+  return project.command === undefined ? whyFrameworkTooOld(project.framework, source) : undefined
 }
 
 /** If the run has a setup, the setup must install the framework. Otherwise a person must install it. */
-export function describeMissing(run: TestRun, { folder }: Place): string {
+export function describeMissing(run: RunContext, { folder }: ProjectPlace): string {
   const { project } = run
   const place = needsSetup(run) ? `the work tree, in ${folder || 'its root'}` : project.folder
   const remedy = needsSetup(run) ? 'Let "setup" install' : 'Install'

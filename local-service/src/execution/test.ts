@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import type { Place } from '../checkout/repository.ts'
+import type { ProjectPlace } from '../checkout/repository.ts'
 import { findCrash, findNoMemory, findSaidError, findStartError, lastParagraph } from '../frameworks/error-in-output.ts'
 import type { Framework } from '../frameworks/framework.ts'
 import { type Report, readReportFile, type TestedFolders, toMessage } from '../frameworks/report.ts'
@@ -9,14 +9,14 @@ import { isBad } from '../frameworks/test-case.ts'
 import { type CommandEnd, describeEnd, hasFailed, quoteOutput } from '../machine/command.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
-import type { TestRun } from './context.ts'
+import type { RunContext } from './context.ts'
 import { filesFolderOf, isDiskFull, NO_ROOM } from './leftovers.ts'
 import { interruptedBecause, type RunOutcome } from './outcome.ts'
-import { describeMissing, describeTooOld, frameworkProgram, runInSource } from './project-command.ts'
+import { describeMissing, frameworkProgram, runProjectCommand, whyTooOld } from './project-command.ts'
 
 /** Runs the tests once, reads the framework's report, and decides about the outcome. */
-export async function runFramework(run: TestRun, source: Place, stop: AbortSignal): Promise<RunOutcome> {
-  const tooOld = describeTooOld(run, source)
+export async function runFramework(run: RunContext, source: ProjectPlace, stop: AbortSignal): Promise<RunOutcome> {
+  const tooOld = whyTooOld(run, source)
   if (tooOld !== undefined) return interrupt(run, tooOld)
   const program = frameworkProgram(run, source)
   if (program === undefined) return interrupt(run, describeMissing(run, source))
@@ -37,13 +37,13 @@ export async function runFramework(run: TestRun, source: Place, stop: AbortSigna
   }
   const projectOptions = selection.frameworkProjects.map((name) => `--project=${name}`)
   const argv = [...call.argv, ...selection.files, ...project.args, ...projectOptions]
-  const end = await runInSource(source, run, argv, stop, call.env)
+  const end = await runProjectCommand(source, run, argv, stop, call.env)
   const report = readReportOf(run, reportFile, { root: source.root, folder: join(source.root, source.folder) })
-  const unknown = describeUnknownProjects(run, report)
+  const unknown = whyUnknownProjects(run, report)
   const outcome = toOutcome(end, report, unknown)
   if (outcome.status === 'PASSED') return outcome
   const isFull = end.kind !== 'stopped' && (await lacksRoom(run, source))
-  const reason = isFull ? NO_ROOM : (unknown ?? describeReason(framework, end, report))
+  const reason = isFull ? NO_ROOM : (unknown ?? whyNotPassed(framework, end, report))
   run.log(`${reason ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
   const status = isFull ? 'INTERRUPTED' : outcome.status
   const message = end.kind === 'stopped' || reason === undefined ? undefined : toMessage(reason)
@@ -51,7 +51,7 @@ export async function runFramework(run: TestRun, source: Place, stop: AbortSigna
 }
 
 /** Vitest ignores an unknown name beside a known name. It compares names as here, and a name may be a pattern such as `a*`. */
-function describeUnknownProjects({ selection, project: { framework } }: TestRun, report?: Report): string | undefined {
+function whyUnknownProjects({ selection, project: { framework } }: RunContext, report?: Report): string | undefined {
   const known = report?.frameworkProjects?.map((name) => name.toLowerCase())
   if (known === undefined) return undefined
   const unknown = selection.frameworkProjects.filter(
@@ -61,19 +61,19 @@ function describeUnknownProjects({ selection, project: { framework } }: TestRun,
 }
 
 /** The outcome of a run whose tests cannot be run. The log has the reason. Clients get it too, unless the run was stopped. */
-export function interrupt(run: TestRun, reason: string, end?: CommandEnd): RunOutcome {
+export function interrupt(run: RunContext, reason: string, end?: CommandEnd): RunOutcome {
   run.log(`${reason}${end === undefined ? '' : quoteOutput(end)}`)
   return interruptedBecause(end?.kind === 'stopped' ? undefined : reason)
 }
 
 /** Whether there is no room now on a disk that the run uses. */
-export function lacksRoom({ resources }: TestRun, source: Place): Promise<boolean> {
+export function lacksRoom({ resources }: RunContext, source: ProjectPlace): Promise<boolean> {
   const { outputFolder, temporaryFolder } = resources
   return isDiskFull([join(source.root, source.folder), outputFolder, temporaryFolder])
 }
 
 /** Why the run as a whole did not pass. Undefined if the test cases say everything. */
-function describeReason(
+function whyNotPassed(
   { name, noTestsArgument, findMissing }: Framework,
   end: CommandEnd,
   report?: Report,
@@ -124,7 +124,7 @@ function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects:
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-function readReportOf({ project, log }: TestRun, file: string, folders: TestedFolders): Report | undefined {
+function readReportOf({ project, log }: RunContext, file: string, folders: TestedFolders): Report | undefined {
   try {
     return readReportFile(file, folders)
   } catch (error) {

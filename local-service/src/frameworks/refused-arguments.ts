@@ -49,7 +49,7 @@ const RULES: Readonly<Record<Framework['name'], Rules>> = {
 }
 
 /** The rest of a sentence that begins with the name of the setting. Undefined if the framework may get the arguments. */
-export function describeRefusedArgument(framework: Framework['name'], args: readonly string[]): string | undefined {
+export function whyRefused(framework: Framework['name'], args: readonly string[]): string | undefined {
   const { options, commands } = RULES[framework]
   const [first = ''] = args
   if (commands.includes(first))

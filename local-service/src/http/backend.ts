@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { outputBytes, readOutput } from '../execution/output.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import { describeRun, type Run } from '../runs/run.ts'
-import { type Machine, type StartParameters, startRun } from '../runs/start.ts'
+import { type ServiceContext, type StartParameters, startRun } from '../runs/start.ts'
 import type { Configuration, Suite } from '../settings/configuration.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
@@ -11,8 +11,8 @@ import { type Backend, errorResponse, noRun, notCancellable, ok } from './reques
 import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
 
 /** The interface's endpoints over the projects and runs of this service. */
-export function createBackend({ projects, suites }: Configuration, machine: Machine): Backend {
-  const { queue, outputs, onOutputRead } = machine
+export function createBackend({ projects, suites }: Configuration, service: ServiceContext): Backend {
+  const { queue, outputs, onOutputRead } = service
   const findRun = (projectId: string, runId: string): Run | undefined => {
     const run = queue.find(runId)
     return run?.projectId === projectId && run.suite === undefined ? run : undefined
@@ -28,7 +28,7 @@ export function createBackend({ projects, suites }: Configuration, machine: Mach
     toBody: (runId: string) => object,
     suite?: Suite,
   ): Promise<ServiceResponse> {
-    const started = await startRun(machine, { project, parameters, selection, suite })
+    const started = await startRun(service, { project, parameters, selection, suite })
     return started.kind === 'started' ? ok(toBody(started.run.runId)) : errorResponse(started.status, started.error)
   }
   return {

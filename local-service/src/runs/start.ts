@@ -2,8 +2,8 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Checkout, type CheckoutOfJob, chooseCheckout } from '../checkout/checkout.ts'
 import { openRepository } from '../checkout/repository.ts'
-import type { TestRun } from '../execution/context.ts'
-import { runTests } from '../execution/execute.ts'
+import type { RunContext } from '../execution/context.ts'
+import { executeRun } from '../execution/execute.ts'
 import { resourcesOf } from '../execution/leftovers.ts'
 import { RunOutput } from '../execution/output.ts'
 import { RunProgress } from '../execution/progress.ts'
@@ -17,8 +17,8 @@ import type { RunQueue } from './queue.ts'
 import { queueRun, type Run } from './run.ts'
 import { unusable } from './store.ts'
 
-/** What all runs share. */
-export interface Machine {
+/** What all runs of the service share. */
+export interface ServiceContext {
   readonly stopGraceMs: number
   readonly outputs: string
   readonly onOutputRead?: ((runId: string, bytes: number) => void) | undefined
@@ -56,7 +56,7 @@ type Started =
   | { readonly kind: 'refused'; readonly status: 400 | 404 | 500; readonly error: string }
 
 /** Starts a run: decides which files it tests, in which environment and by which engine, and puts it into the queue. */
-export async function startRun(machine: Machine, request: StartRequest): Promise<Started> {
+export async function startRun(service: ServiceContext, request: StartRequest): Promise<Started> {
   const { project, parameters, suite } = request
   if (!statSync(project.folder, { throwIfNoEntry: false })?.isDirectory()) {
     const next = 'Put it back, or start the service again for another folder.'
@@ -67,7 +67,7 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
   }
   const environment = environmentOf(request)
   if (environment === undefined) return refuse(400, describeUnknownEnvironment(request))
-  const checkout = await checkoutOf(machine, request)
+  const checkout = await checkoutOf(service, request)
   if (checkout.kind === 'refused') return checkout
   const facts = {
     projectId: project.id,
@@ -76,20 +76,20 @@ export async function startRun(machine: Machine, request: StartRequest): Promise
   }
   const run = queueRun(facts)
   const { runId } = run
-  const testRun = toTestRun(machine, request, { runId, checkout, environment })
-  testRun.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
-  if (parameters.ignored.length > 0) testRun.log(`ignores the fields ${quote(parameters.ignored)}`)
+  const context = toRunContext(service, request, { runId, checkout, environment })
+  context.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
+  if (parameters.ignored.length > 0) context.log(`ignores the fields ${quote(parameters.ignored)}`)
   try {
-    const isTaken = machine.queue.add(run, {
-      resources: testRun.resources,
+    const isTaken = service.queue.add(run, {
+      resources: context.resources,
       // Runs in place share the project's folder, and what its reporters write there.
       exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
-      progress: testRun.progress,
-      execute: (stop) => runTests(testRun, stop),
+      progress: context.progress,
+      execute: (stop) => executeRun(context, stop),
     })
     return isTaken ? { kind: 'started', run } : refuse(500, 'The service is stopping and takes no more runs.')
   } catch (error) {
-    return refuse(500, `Nothing was started. ${unusable(machine.dataFolder, error).message}`)
+    return refuse(500, `Nothing was started. ${unusable(service.dataFolder, error).message}`)
   }
 }
 
@@ -111,22 +111,22 @@ function describeUnknownEnvironment({ project, parameters }: StartRequest): stri
   return `Project ${quote(project.id)} has no environment ${quote(parameters.environment)}. Its environments: ${known}.`
 }
 
-async function checkoutOf({ env, checkoutOfJob }: Machine, { project, parameters }: StartRequest) {
+async function checkoutOf({ env, checkoutOfJob }: ServiceContext, { project, parameters }: StartRequest) {
   const opened = await openRepository(project.folder, env)
   const checkout = await chooseCheckout(project, parameters.branch, opened, checkoutOfJob)
   return checkout.kind === 'refused' ? refuse(400, checkout.error) : checkout
 }
 
-function toTestRun(
-  machine: Machine,
+function toRunContext(
+  service: ServiceContext,
   { project, parameters, selection }: StartRequest,
-  facts: Pick<TestRun, 'runId' | 'checkout'> & { environment: Readonly<Record<string, string>> },
-): TestRun {
+  facts: Pick<RunContext, 'runId' | 'checkout'> & { environment: Readonly<Record<string, string>> },
+): RunContext {
   const { runId, checkout, environment } = facts
-  const { dataFolder, temporaryFolder, env, stopGraceMs, outputs, runExclusive } = machine
+  const { dataFolder, temporaryFolder, env, stopGraceMs, outputs, runExclusive } = service
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
   const resources = resourcesOf(runId, { dataFolder, temporaryFolder, gitFolder, engine: project.container?.engine })
-  const log = (text: string) => machine.log(`run ${runId}: ${text}`)
+  const log = (text: string) => service.log(`run ${runId}: ${text}`)
   const base = baseEnvironment(resources, project.container === undefined ? env : undefined)
   return {
     ...{ runId, project, checkout, selection, resources, stopGraceMs, runExclusive },

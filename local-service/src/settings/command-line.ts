@@ -42,7 +42,7 @@ const HIGHEST_PORT = 65_535
 const RUN_LIMIT_MINUTES = 35_000
 
 /** Reads the command line. Undefined if it asks for help. Throws a ConfigurationError if it cannot be understood. */
-export function readInvocation(args: readonly string[], env: NodeJS.ProcessEnv, currentFolder: string) {
+export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv, currentFolder: string) {
   const { values, positionals } = parseCommandLine(args)
   if (values.help) return undefined
   const [folder, ...others] = positionals

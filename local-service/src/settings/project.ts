@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { isObject } from '../../../src/text/json.ts'
 import type { Framework } from '../frameworks/framework.ts'
 import { playwright } from '../frameworks/playwright.ts'
-import { describeRefusedArgument } from '../frameworks/refused-arguments.ts'
+import { whyRefused } from '../frameworks/refused-arguments.ts'
 import { vitest } from '../frameworks/vitest.ts'
 import { readRegularFile } from '../machine/files.ts'
 import { foldersBetween, repositoryFolderOf } from '../machine/paths.ts'
@@ -51,7 +51,7 @@ export function projectIn(baseFolder: string, settings: v.InferOutput<typeof PRO
   const [framework, ...others] = frameworksOf(folder, settings.framework)
   if (framework === undefined) return usesNone(folder)
   if (others.length > 0) return usesBoth(folder)
-  const refusal = describeRefusedArgument(framework.name, settings.args)
+  const refusal = whyRefused(framework.name, settings.args)
   if (refusal !== undefined) return `cannot be served: "args" ${refusal}`
   // Test frameworks report files by their real path.
   return { ...settings, folder: realpathSync(folder), framework }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { renderedPage } from '../../../test/support/rendered-page.ts'
 import { describeRuns, type ShownRun } from '../../src/action/job-summary.ts'
-import { foldedGroup, toLogLine, toMessage } from '../../src/action/runner-text.ts'
+import { foldedGroup, toCommandMessage, toLogLine } from '../../src/action/runner-text.ts'
 
 const RUN: ShownRun = { runId: 'r1', projectId: 'shop', status: 'FAILED', message: 'vitest found no tests', output: '' }
 const HOSTILE = fc
@@ -76,6 +76,6 @@ test('a folded group of the end of a text says how much is left out, and begins 
 
 test('a line or a message is no other command, and a message cannot end the runner', () => {
   expect(toLogLine('a\n::error::b\r##[error]c')).toBe('a ::error::b # #[error]c')
-  expect(toMessage('🐙'.repeat(3000))).toBe('\uFFFD'.repeat(3000))
-  expect(toMessage('a'.repeat(5000))).toHaveLength(4000)
+  expect(toCommandMessage('🐙'.repeat(3000))).toBe('\uFFFD'.repeat(3000))
+  expect(toCommandMessage('a'.repeat(5000))).toHaveLength(4000)
 })
