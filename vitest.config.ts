@@ -5,6 +5,7 @@ const ALL = '{test,local-service/test,tools}/**/*.test.ts'
 /** The tests that run or read dist/. */
 const OF_THE_BUILD = [
   'test/scenarios/**/*.test.ts',
+  'local-service/test/job/**/*.test.ts',
   'test/scripts/demo.test.ts',
   'test/bundle.test.ts',
   'test/windows.test.ts',

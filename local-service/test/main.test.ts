@@ -14,7 +14,7 @@ import {
   temporaryFolder,
   until,
   WEB_SHOP,
-} from './a-local-service.ts'
+} from './support/a-local-service.ts'
 
 async function startMain(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = WEB_SHOP) {
   return startProcess([...MAIN, ...args], { cwd, env: { XDG_STATE_HOME: await temporaryFolder(), ...env } })

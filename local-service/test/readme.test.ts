@@ -8,7 +8,7 @@ import { parse } from 'yaml'
 import { expectConformingRequests } from '../../test/support/openapi.ts'
 import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { USAGE } from '../src/settings/command-line.ts'
-import { PLAIN_ENV, REPOSITORY } from './a-local-service.ts'
+import { PLAIN_ENV, REPOSITORY } from './support/a-local-service.ts'
 
 // What the README gives to copy is run as it is.
 

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { renderedPage } from '../../../test/support/rendered-page.ts'
 import { describeRuns, type ShownRun } from '../../src/action/job-summary.ts'
-import { foldedGroup, toCommandMessage, toLogLine } from '../../src/action/runner-text.ts'
 
 const RUN: ShownRun = { runId: 'r1', projectId: 'shop', status: 'FAILED', message: 'vitest found no tests', output: '' }
 const HOSTILE = fc
@@ -52,30 +51,4 @@ test('the summary stays below the limit of GitHub, and says how many runs it lea
   expect(Buffer.byteLength(summary)).toBeLessThan(1_000_000)
   const shown = summary.split('<h3>').length - 1
   expect(summary).toContain(`<p>${50 - shown} more did not pass.`)
-})
-
-test('in a folded group, nothing is a command of the runner, and the colours stay', () => {
-  const text = 'first\n::error::a ##[error]b\n\u001B[31mred\u001B[0m\n'
-  expect(foldedGroup('Log %0A::error::', { text, leftOutBytes: 0 }).split('\n')).toEqual([
-    '::group::Log %250A::error::',
-    'first',
-    ': :error::a # #[error]b',
-    '\u001B[31mred\u001B[0m\u001B[0m',
-    '::endgroup::',
-  ])
-})
-
-test('a folded group of the end of a text says how much is left out, and begins with a whole line', () => {
-  const [, leftOut, ...lines] = foldedGroup('Log', {
-    text: 'half a line\nlast line\n',
-    leftOutBytes: 3_300_000,
-  }).split('\n')
-  expect(leftOut).toBe('… 3.1 MiB before this line are left out.')
-  expect(lines[0]).toBe('last line')
-})
-
-test('a line or a message is no other command, and a message cannot end the runner', () => {
-  expect(toLogLine('a\n::error::b\r##[error]c')).toBe('a ::error::b # #[error]c')
-  expect(toCommandMessage('🐙'.repeat(3000))).toBe('\uFFFD'.repeat(3000))
-  expect(toCommandMessage('a'.repeat(5000))).toHaveLength(4000)
 })

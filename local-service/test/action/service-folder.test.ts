@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ServiceFolder } from '../../src/action/service-folder.ts'
-import { temporaryFolder } from '../a-local-service.ts'
+import { temporaryFolder } from '../support/a-local-service.ts'
 
 it.each([
   ['all of it, if nothing was shown', 0, 14, 'one\ntwo\nthree\n', 0],

@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { readConfiguration } from '../../src/settings/configuration.ts'
+import { startService, temporaryFolder, WEB_SHOP } from '../support/a-local-service.ts'
+
+async function startWith(files: Readonly<Record<string, string>>, ...args: string[]) {
+  const folder = await temporaryFolder()
+  await installPackages(folder)
+  await writeFiles(folder, files)
+  const framework = 'vitest.config.mjs' in files ? ('vitest' as const) : ('playwright' as const)
+  return startService({ projects: { shop: { folder, framework, args } } })
+}
+
+async function resultOf(service: Awaited<ReturnType<typeof startWith>>, request: object = {}) {
+  const run = await service.waitFor(await service.startRun(request))
+  return { status: run.status, message: run.message, titles: run.results?.testCases.map(({ title }) => title) }
+}
+
+const oneTest = (title: string) => `import { test } from 'vitest'\ntest('${title}', () => {})`
+
+describe('the further arguments of a Playwright project', () => {
+  const files = {
+    'config/playwright.ci.config.ts': `export default { testDir: '../e2e', projects: [{ name: 'api' }, { name: 'admin' }] }`,
+    'e2e/a.spec.ts': `
+      import { test } from '@playwright/test'
+      test('pays @smoke', () => {})
+      test('returns', () => {})`,
+  }
+  const CONFIG = '--config=config/playwright.ci.config.ts'
+
+  it('choose the configuration and the tests', async () => {
+    const service = await startWith(files, CONFIG, '--grep', '@smoke')
+    const titles = ['[api] > pays @smoke', '[admin] > pays @smoke']
+    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles })
+  })
+})
+
+describe('the further arguments of a Vitest project', () => {
+  const files = {
+    'vitest.config.mjs': 'export default { test: { include: [] } }',
+    'config/ci.mjs': `export default { test: { projects: [
+      { test: { name: 'unit', include: ['*.test.js'] } }, { test: { name: 'slow', include: ['a.test.js'] } }] } }`,
+    'a.test.js': oneTest('adds'),
+    'b.test.js': oneTest('subtracts'),
+  }
+  const CONFIG = '--config=config/ci.mjs'
+
+  it('choose the configuration and the tests', async () => {
+    const service = await startWith(files, CONFIG, '-t', 'subtracts', 'b.test')
+    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['subtracts'] })
+  })
+
+  it('do not hide the framework projects of another configuration, also in a shard without a file of one', async () => {
+    const service = await startWith(files, CONFIG, '--shard=2/2')
+    const message = 'vitest has no project "nope"'
+    expect(await resultOf(service, { frameworkProjectName: 'unit,nope' })).toMatchObject({ status: 'FAILED', message })
+    expect(await resultOf(service, { frameworkProjectName: 'Unit,slow' })).toMatchObject({ status: 'PASSED' })
+  })
+
+  it('fail with the message of Vitest if there are more shards than test files', async () => {
+    const service = await startWith(files, CONFIG, '--shard=4/4')
+    const message = expect.stringMatching(
+      /^vitest could not run the tests: Error: --shard <count> must be a smaller than/,
+    )
+    expect(await resultOf(service)).toEqual({ status: 'FAILED', message, titles: [] })
+  })
+
+  it('can select no changed test, which passes without a test case', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, { ...files, '.gitignore': 'node_modules' })
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: folder })
+    git('init', '--quiet')
+    git('add', '--all')
+    git('commit', '--quiet', '--message', 'Begin')
+    const service = await startService({ projects: { shop: { folder, args: [CONFIG, '--changed'] } } })
+    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: [] })
+    await writeFiles(folder, { 'b.test.js': `${oneTest('subtracts')}\n` })
+    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['subtracts'] })
+  })
+})
+
+describe('an argument that breaks a run', () => {
+  it.each([
+    ['vitest', '--watch', 'The run would not end. Leave it out.'],
+    ['vitest', '-w', 'The run would not end. Leave it out.'],
+    ['vitest', '-tw', 'The run would not end. Leave it out.'],
+    ['vitest', '--ui=true', 'The run would not end. Leave it out.'],
+    ['vitest', '--inspect-brk=9229', 'The run would not end. Leave it out.'],
+    ['vitest', '--help', 'No test would run. Leave it out.'],
+    ['vitest', '--mergeReports', 'No test would run. Leave it out.'],
+    ['vitest', '--reporter=json', 'Name "reporters" in the configuration file of Vitest instead.'],
+    ['vitest', '--output-file.junit=a.xml', 'Name "outputFile" in the configuration file of Vitest instead.'],
+    ['vitest', '-p', 'Each run names its framework projects itself. Give "framework-project" to the gate, or '],
+    ['vitest', '--shard 1/2', 'Write an option and its value with "=", or as two arguments.'],
+    ['vitest', '--', 'The service adds options after it. Leave it out.'],
+    ['playwright', '--ui', 'The run would not end. Leave it out.'],
+    ['playwright', '--ui-port=0', 'The run would not end. Leave it out.'],
+    ['playwright', '--debug', 'The run would not end. Leave it out.'],
+    ['playwright', '--list', 'No test would run. Leave it out.'],
+    ['playwright', '-xh', 'No test would run. Leave it out.'],
+    ['playwright', '-V', 'No test would run. Leave it out.'],
+    ['playwright', '--reporter', 'Name "reporter" in the configuration file of Playwright instead.'],
+    ['playwright', '--output=out', 'Name "outputDir" in the configuration file of Playwright instead.'],
+    ['playwright', '--project=api', 'Each run names its framework projects itself. Give "framework-project" to '],
+  ] as const)('of %s is refused by name: %s', (framework, argument, reason) => {
+    const shop = { folder: '.', framework, args: ['--retry=1', argument] }
+    const message = `Project "shop" cannot be served: "args" has "${argument}". ${reason}`
+    expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow(message)
+  })
+
+  it.each([
+    ['vitest', 'watch'],
+    ['vitest', 'run'],
+    ['playwright', 'test'],
+  ] as const)('of %s is refused if it is the command: %s', (framework, command) => {
+    const shop = { folder: '.', framework, args: [command] }
+    const message = `Project "shop" cannot be served: "args" begins with "${command}". The service names the command itself. Leave it out.`
+    expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow(message)
+  })
+
+  it.each([
+    ['vitest', ['--coverage.reporter=text', '--coverage', '-c', 'a.mjs', '--run', '-u', '--listen-to-me', 'test']],
+    ['playwright', ['-gh', '--output-x', '-c', 'a.ts', '--test-list=a', '--workers=1', 'run', '--grep=a --list']],
+  ] as const)('of %s is not found in others: %j', (framework, args) => {
+    const { projects } = readConfiguration({ projects: { shop: { folder: '.', framework, args } } }, WEB_SHOP)
+    expect(projects.get('shop')?.args).toEqual(args)
+  })
+
+  it('may not be empty', () => {
+    const shop = { folder: '.', args: [''] }
+    expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow('"projects.shop.args.0": It is empty.')
+  })
+})

@@ -1,0 +1,299 @@
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { aRepository, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { executeRun } from '../../src/execution/execute.ts'
+import { knowsVariable, playwright } from '../../src/frameworks/playwright.ts'
+import { isAlive, pidsIn, REPOSITORY, runContextIn, startService, temporaryFolder } from '../support/a-local-service.ts'
+
+const CONFIG = `
+  import { defineConfig } from '@playwright/test'
+  export default defineConfig({
+    use: { baseURL: process.env.SHOP_URL },
+    projects: [{ name: 'api' }, { name: 'admin', testMatch: /admin/ }, { name: 'mobile' }],
+  })`
+
+/** Playwright's request fixture against a real server, no browser. After each test that fails, Playwright starts a worker. */
+const API_TESTS = `
+  import { expect, test } from '@playwright/test'
+  import { pay } from '../lib/pay'
+  test.describe('orders', () => {
+    test('can be listed', async ({ request }) => {
+      expect(await (await request.get('/orders')).json()).toEqual([{ id: 1 }])
+    })
+    test('compares', () => {
+      expect(42).toBe(41)
+    })
+    test('checks twice', () => { expect.soft(1).toBe(2); expect.soft(3).toBe(4) })
+    test('calls a helper', () => pay())
+    test('throws no error', () => { throw 'only text' })
+    test.fail('passes unexpectedly', () => {})
+    test.fail('fails as expected', () => { throw new Error('expected') })
+    test.skip('is skipped', () => {})
+    test.describe('with a retry', () => {
+      test.describe.configure({ retries: 1 })
+      test('appear at the second try', ({}, info) => { if (info.retry === 0) throw new Error('first try') })
+      test('take for ever', () => { test.setTimeout(200); return new Promise(() => {}) })
+    })
+  })`
+
+const ADMIN_TESTS = `
+  import { test } from '@playwright/test'
+  test.describe('admin', () => test('logs in', () => {}))`
+
+const ONE_TEST = `
+  import { test } from '@playwright/test'
+  test('passes', () => {})`
+
+async function startWith(files: Readonly<Record<string, string>>) {
+  const folder = await temporaryFolder()
+  await installPackages(folder)
+  await writeFiles(folder, { 'playwright.config.ts': CONFIG, ...files })
+  return { folder, service: await startService({ projects: { shop: { folder } } }) }
+}
+
+describe('the variable that adds a reporter', () => {
+  async function aPlaywright(files: Record<string, string>): Promise<string> {
+    const packages = join(await temporaryFolder(), 'node_modules')
+    const manifest = { 'playwright/package.json': '{}', '@playwright/test/cli.js': '' }
+    await writeFiles(packages, { ...manifest, ...files })
+    return join(packages, '@playwright/test/cli.js')
+  }
+
+  const options = { isInPlace: true, env: {}, outputFolder: '/output' }
+
+  it.each([
+    ['in 1.45 to 1.58', 'playwright/lib/runner/reporters.js'],
+    ['in 1.65', 'playwright/lib/runner/index.js'],
+  ])('is found %s', async (_version, file) => {
+    const script = await aPlaywright({ [file]: 'if (process.env.PW_TEST_REPORTER) {}' })
+    expect(playwright.run({ argv: ['node', script], script }, options)).toMatchObject({
+      argv: ['node', script, 'test', '--forbid-only'],
+      env: { PW_TEST_REPORTER: expect.stringMatching(/playwright-reporter\.ts$/) },
+    })
+  })
+
+  it('is found in the installed version', () => {
+    expect(knowsVariable(join(REPOSITORY, 'node_modules/@playwright/test/cli.js'))).toBe(true)
+  })
+
+  it('is not used if Playwright does not know it, or if the run has files of its own', async () => {
+    const unknown = await aPlaywright({ 'playwright/lib/runner/index.js': '' })
+    const known = await aPlaywright({ 'playwright/lib/runner/index.js': 'PW_TEST_REPORTER' })
+    for (const [script, isInPlace] of [
+      [unknown, true],
+      ['/nowhere/cli.js', true],
+      [known, false],
+    ] as const) {
+      const { argv, env } = playwright.run({ argv: ['node', script], script }, { ...options, isInPlace })
+      expect(argv.slice(2)).toEqual([
+        'test',
+        '--forbid-only',
+        expect.stringMatching(/^--reporter=list,/),
+        '--output=/output',
+      ])
+      expect(env).not.toHaveProperty('PW_TEST_REPORTER')
+    }
+  })
+})
+
+describe('a run of a Playwright Test project', () => {
+  it('lists the cases of API tests, retries as one, and says why and where a test did not pass', async () => {
+    const shop = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end('[{"id":1}]')
+    })
+    await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void shop.close())
+    const { service } = await startWith({
+      'e2e/orders.spec.ts': API_TESTS,
+      'e2e/admin.spec.ts': ADMIN_TESTS,
+      'lib/pay.ts': `export function pay() {
+        throw new Error('no money') }`,
+    })
+    const run = await service.waitFor(
+      await service.startRun({
+        frameworkProjectName: 'api,admin',
+        envOverrides: { SHOP_URL: `http://127.0.0.1:${(shop.address() as AddressInfo).port}` },
+      }),
+    )
+    expect([run.status, run.message]).toEqual(['FAILED', undefined])
+    const cases = run.results?.testCases.map(({ title, durationMs: _, ...others }) => [title, others] as const) ?? []
+    const [status, filePath] = ['FAILED', 'e2e/orders.spec.ts']
+    expect(Object.fromEntries(cases)).toEqual({
+      '[api] > admin > logs in': { status: 'PASSED' },
+      '[admin] > admin > logs in': { status: 'PASSED' },
+      'orders > can be listed': { status: 'PASSED' },
+      'orders > compares': {
+        status,
+        message: 'Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 41\nReceived: 42',
+        filePath,
+        line: 9,
+      },
+      'orders > checks twice': {
+        status,
+        message: expect.stringMatching(/Expected: 2\nReceived: 1\n\nError: .*\n\nExpected: 4\nReceived: 3$/),
+        filePath,
+        line: 11,
+      },
+      'orders > calls a helper': { status, message: 'Error: no money', filePath: 'lib/pay.ts', line: 2 },
+      'orders > throws no error': { status, message: "'only text'", filePath, line: 13 },
+      'orders > passes unexpectedly': {
+        status,
+        message: 'The test is expected to fail, but it passed.',
+        filePath,
+        line: 14,
+      },
+      'orders > fails as expected': { status: 'PASSED' },
+      'orders > is skipped': { status: 'SKIPPED' },
+      'orders > with a retry > appear at the second try': {
+        status: 'FLAKY',
+        message: 'Error: first try',
+        filePath,
+        line: 19,
+      },
+      'orders > with a retry > take for ever': {
+        status: 'TIMEDOUT',
+        message: 'Test timeout of 200ms exceeded.',
+        filePath,
+        line: 20,
+      },
+    })
+    expect(cases).toHaveLength(12)
+    const durations = new Map(run.results?.testCases.map(({ title, durationMs }) => [title, durationMs]))
+    expect(durations.get('orders > with a retry > take for ever')).toBeGreaterThanOrEqual(400)
+  })
+
+  it('in place keeps the reporters of the project and its output folder, and in a work tree it does not', async () => {
+    const repository = await aRepository({
+      '.gitignore': 'node_modules\ntest-results\nplaywright-report\njunit.xml',
+      'playwright.config.ts': `export default { reporter: [['html'], ['junit', { outputFile: 'junit.xml' }]] }`,
+      'a.spec.ts': `
+        import { writeFileSync } from 'node:fs'
+        import { test } from '@playwright/test'
+        test('fails', ({}, info) => { writeFileSync(info.outputPath('trace.txt'), 'kept'); throw new Error('here') })`,
+    })
+    const { folder } = repository
+    await installPackages(folder)
+    const service = await startService({ projects: { shop: { folder } } })
+    const written = ['junit.xml', 'playwright-report/index.html', 'test-results/a-fails/trace.txt']
+    const found = () => written.filter((file) => existsSync(join(folder, file)))
+    const testCase = { title: 'fails', status: 'FAILED', message: 'Error: here', filePath: 'a.spec.ts', line: 4 }
+    const ofBranch = await service.waitFor(await service.startRun({ branch: 'other' }))
+    expect([ofBranch.results?.testCases, found()]).toMatchObject([[testCase], []])
+    const inPlace = await service.waitFor(await service.startRun())
+    expect([inPlace.results?.testCases, found()]).toMatchObject([[testCase], written])
+  })
+
+  it('says with the words of Playwright that there is no project of a name', async () => {
+    const { service } = await startWith({ 'a.spec.ts': ONE_TEST })
+    expect(await service.waitFor(await service.startRun({ frameworkProjectName: 'api,nope' }))).toMatchObject({
+      status: 'FAILED',
+      message: expect.stringMatching(/^playwright could not run the tests: Error: Project\(s\) "nope" not found/),
+      results: { testCases: [] },
+    })
+  })
+
+  it('lists the files that cannot be loaded, and says why', async () => {
+    const { service } = await startWith({
+      'a.spec.ts': ONE_TEST,
+      'lib/admin.spec.ts': '\nthrow new Error("no admin")',
+    })
+    const filePath = 'lib/admin.spec.ts'
+    const testCase = { title: filePath, status: 'FAILED', durationMs: 0, message: 'Error: no admin', filePath, line: 2 }
+    const run = await service.waitFor(await service.startRun())
+    expect([run.status, run.message, run.results?.testCases]).toEqual(['FAILED', undefined, [testCase]])
+  })
+
+  it('refuses a forgotten test.only, because the run would pass without all other tests', async () => {
+    const { service } = await startWith({ 'a.spec.ts': `${ONE_TEST}\ntest.only('alone', () => {})` })
+    const run = await service.waitFor(await service.startRun())
+    const message = `Error: item focused with '.only' is not allowed due to the '--forbid-only' CLI flag: "a.spec.ts alone"`
+    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ message }, { message }] } })
+  })
+
+  it.each([
+    ['has no tests', {}, expect.stringMatching(/^playwright found no tests\. /)],
+    [
+      'has a broken configuration',
+      { 'playwright.config.ts': 'throw new Error("no configuration")', 'a.spec.ts': ONE_TEST },
+      'playwright could not run the tests: Error: no configuration',
+    ],
+    [
+      'has a global setup that throws',
+      {
+        'playwright.config.ts': 'export default { globalSetup: "./setup.ts" }',
+        'setup.ts': 'import { connect } from "./database"\nexport default async () => { await connect() }',
+        'database.ts': 'export async function connect() { throw new Error("no database") }',
+        'a.spec.ts': ONE_TEST,
+      },
+      'playwright could not run the tests: Error: no database\nat database.ts:1',
+    ],
+    [
+      'has a file that imports a file that is not there',
+      { 'a.spec.mjs': 'import "./nowhere.mjs"' },
+      expect.stringMatching(/^playwright could not run the tests: Error: Cannot find module '/),
+    ],
+  ])('fails without a test case, and says why, when it %s', async (_case, files, message) => {
+    const { service } = await startWith(files as Record<string, string>)
+    const run = await service.waitFor(await service.startRun())
+    expect(run).toMatchObject({ status: 'FAILED', message, results: { testCases: [] } })
+  })
+
+  it('says why it failed although its tests passed, if a fixture of a worker fails', async () => {
+    const { service } = await startWith({
+      'playwright.config.ts': 'export default {}',
+      'a.spec.ts': `
+        import { test as base } from '@playwright/test'
+        const test = base.extend({ worker: [async ({}, use) => {
+          await use(1)
+          throw new Error('cannot tear down') }, { scope: 'worker' }] })
+        test('passes', ({ worker }) => {})`,
+    })
+    const run = await service.waitFor(await service.startRun())
+    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ title: 'passes', status: 'PASSED' }] } })
+    expect(run.message).toMatch(/^playwright exited with code 1, although no test failed: Error/)
+    expect(run.message).toMatch(/: Error: cannot tear down\n[\s\S]*\nat a.spec.ts:5$/)
+  })
+
+  it('that is stopped lists what finished and what was running, and leaves no process, its web server included', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
+      'playwright.config.ts': `
+        export default { timeout: 0, webServer: { command: 'node server.mjs', wait: { stdout: /ready/ } } }`,
+      'server.mjs': `
+        import { writeFileSync } from 'node:fs'
+        process.on('SIGTERM', () => {})
+        process.on('SIGINT', () => {})
+        setInterval(() => {}, 1000)
+        writeFileSync('server.pid', String(process.pid))
+        console.log('ready')`,
+      'hang.spec.ts': `
+        import { writeFileSync } from 'node:fs'
+        import { test } from '@playwright/test'
+        test('passes first', () => {})
+        test('hangs', () => { writeFileSync('test.pid', String(process.pid)); return new Promise(() => {}) })`,
+    })
+    const log: string[] = []
+    const run = runContextIn(folder, { stopGraceMs: 20_000, log: (text) => log.push(text) })
+    const stop = new AbortController()
+    const ended = executeRun(run, stop.signal)
+    const started = Promise.all([pidsIn(join(folder, 'test.pid')), pidsIn(join(folder, 'server.pid'))])
+    await Promise.race([started, ended])
+    expect(log).toEqual([])
+    const pids = (await started).flat()
+    expect(pids.map(isAlive)).toEqual([true, true])
+    stop.abort()
+    expect(await ended, log.join('\n')).toMatchObject({
+      status: 'INTERRUPTED',
+      testCases: [
+        { title: 'passes first', status: 'PASSED', durationMs: expect.any(Number) },
+        { title: 'hangs', status: 'INTERRUPTED', filePath: 'hang.spec.ts', line: 5 },
+      ],
+    })
+    expect(pids.map(isAlive)).toEqual([false, false])
+  })
+})

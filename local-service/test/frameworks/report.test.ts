@@ -1,0 +1,228 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readReport, toMessage } from '../../src/frameworks/report.ts'
+import { cutMessage } from '../../src/reporters/message.ts'
+
+const FOLDERS = { root: '/repository', folder: '/repository/shop' }
+
+function read(...events: object[]) {
+  return readReport(events.map((event) => JSON.stringify(event)).join('\n'), FOLDERS)
+}
+
+function finished(tests: object[], others: object = {}) {
+  return read({ event: 'finished', tests, ...others })
+}
+
+describe('a report', () => {
+  it('puts its file before a title only if two tests share it', () => {
+    const testIn = (file: string, name: string) => ({
+      file: `/repository/shop/${file}`,
+      path: ['', 'cart', name],
+      state: 'passed',
+      durationMs: 1.6,
+    })
+    const tests = [testIn('a.test.ts', 'adds'), testIn('a.test.ts', 'removes'), testIn('b.test.ts', 'adds')]
+    expect(finished(tests)?.testCases).toEqual([
+      { title: 'a.test.ts > cart > adds', status: 'PASSED', durationMs: 2 },
+      { title: 'cart > removes', status: 'PASSED', durationMs: 2 },
+      { title: 'b.test.ts > cart > adds', status: 'PASSED', durationMs: 2 },
+    ])
+  })
+
+  it('says of a test that was interrupted that it had not finished, unless the framework says why', () => {
+    const message = 'This test had not finished when the run ended.'
+    const interrupted = { path: ['a'], state: 'interrupted', durationMs: 12 }
+    const failure = { message: 'the browser was closed' }
+    expect(finished([interrupted, { ...interrupted, failure }])?.testCases).toEqual([
+      { title: 'a', status: 'INTERRUPTED', durationMs: 12, message },
+      { title: 'a', status: 'INTERRUPTED', durationMs: 12, message: failure.message },
+    ])
+  })
+
+  it('has the results of its last event, whatever the events before it say, and in whatever order they came', () => {
+    const test = { id: '1', path: ['adds'] }
+    const result = { ...test, state: 'passed', durationMs: 2 }
+    const failed = { event: 'test-finished', test: { ...test, state: 'failed' } }
+    const late = { event: 'test-started', test, atMs: 0 }
+    const end = { event: 'finished', tests: [result] }
+    for (const events of [
+      [failed, late, end],
+      [end, failed, late],
+      [late, end, { event: 'file-started', file: {} }],
+    ])
+      expect(read(...events)).toMatchObject({ isComplete: true, testCases: [{ title: 'adds', status: 'PASSED' }] })
+  })
+
+  it('tells the same file of two framework projects apart', () => {
+    const file = '/repository/shop/a.test.ts'
+    const files = [
+      { project: 'unit', file, hasFailed: true },
+      { project: 'browser', file, hasFailed: true },
+    ]
+    const failedInUnit = { project: 'unit', file, path: ['adds'], state: 'failed' }
+    expect(finished([failedInUnit], { files })?.testCases.map(({ title }) => title)).toEqual(['adds', 'a.test.ts'])
+
+    const started = files.map((of) => ({ event: 'file-started', file: of }))
+    const report = read(...started, { event: 'file-finished', file: files[0] })
+    expect(report).toMatchObject({ isComplete: false, testCases: [{ title: 'a.test.ts', status: 'INTERRUPTED' }] })
+  })
+
+  it('lists the failure of a file itself, for example of its afterAll, beside a test of this file that failed', () => {
+    const file = '/repository/shop/a.test.ts'
+    const files = [{ project: '', file, hasFailed: true, failure: { message: 'cannot close' } }]
+    const failed = { project: '', file, path: ['adds'], state: 'failed', failure: { message: 'not 42' } }
+    expect(finished([failed], { files })?.testCases).toMatchObject([
+      { title: 'adds', status: 'FAILED', message: 'not 42' },
+      { title: 'a.test.ts', status: 'FAILED', message: 'cannot close' },
+    ])
+  })
+
+  it('keeps the message of the last failed attempt of a flaky test', () => {
+    const attempt = (state: string, isFlaky: boolean, message?: string) => ({
+      event: 'test-finished',
+      test: { id: '1', state, isFlaky, ...(message && { failure: { message } }) },
+    })
+    const start = { event: 'test-started', test: { id: '1', path: ['adds'] } }
+    const attempts = [attempt('failed', false, 'first'), start, attempt('failed', false, 'second'), start]
+    expect(read(start, ...attempts, attempt('passed', true))?.testCases).toMatchObject([
+      { title: 'adds', status: 'FLAKY', message: 'second' },
+    ])
+  })
+
+  it.each([
+    ['/repository/shop/a.ts', 3, { filePath: 'shop/a.ts', line: 3 }],
+    ['/repository/lib/a.ts', 3, { filePath: 'lib/a.ts', line: 3 }],
+    ['/repository/shop/a.ts', 0, { filePath: 'shop/a.ts' }],
+    ['/repository/shop/a.ts', 1.5, { filePath: 'shop/a.ts' }],
+    ['/repository/shop/a.ts', '3', { filePath: 'shop/a.ts' }],
+    ['/repository/..a/b.ts', 3, { filePath: '..a/b.ts', line: 3 }],
+    ['/elsewhere/a.ts', 3, {}],
+    ['/repository', 3, {}],
+    ['shop/a.ts', 3, {}],
+    [null, 3, {}],
+  ])('has the place %s:%s from the root of the repository', (file, line, place) => {
+    const failure = { message: 'broken', file, line }
+    const testCase = { title: 'a', status: 'FAILED', durationMs: 0, message: 'broken', ...place }
+    expect(finished([{ path: ['a'], failure }])?.testCases).toEqual([testCase])
+  })
+
+  it('names the place of a test if its failure has none, and no place or message of a test that passed', () => {
+    const test = { file: '/repository/shop/a.ts', line: 7, failure: { message: '\u001b[31mred\u001b[39m' } }
+    expect(
+      finished([
+        { ...test, path: ['a'] },
+        { ...test, path: ['b'], state: 'passed' },
+      ])?.testCases,
+    ).toEqual([
+      { title: 'a', status: 'FAILED', durationMs: 0, message: 'red', filePath: 'shop/a.ts', line: 7 },
+      { title: 'b', status: 'PASSED', durationMs: 0 },
+    ])
+  })
+
+  it('is read without a throw, whatever it holds', () => {
+    const test = fc.record({
+      id: fc.jsonValue(),
+      file: fc.oneof(
+        fc.jsonValue(),
+        fc.string().map((name) => `/repository/${name}`),
+      ),
+      line: fc.jsonValue(),
+      path: fc.jsonValue(),
+      durationMs: fc.jsonValue(),
+      failure: fc.oneof(
+        fc.jsonValue(),
+        fc.record({ message: fc.jsonValue(), file: fc.jsonValue(), line: fc.jsonValue() }),
+      ),
+    })
+    const event = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ event: fc.constantFrom('test-started', 'test-finished'), test, atMs: fc.jsonValue() }),
+      fc.record({ event: fc.constantFrom('file-started', 'file-finished'), file: test }),
+      fc.record({
+        event: fc.constant('finished'),
+        files: fc.array(test),
+        tests: fc.array(test),
+        errors: fc.oneof(fc.jsonValue(), fc.array(test)),
+        projects: fc.jsonValue(),
+      }),
+    )
+    fc.assert(
+      fc.property(fc.array(event), fc.nat(), (events, truncated) => {
+        const text = events.map((one) => JSON.stringify(one)).join('\n')
+        const report = readReport(text.slice(0, text.length - (truncated % (text.length + 1))), FOLDERS)
+        for (const { status, durationMs, message = '', filePath = 'a', line = 1 } of report?.testCases ?? []) {
+          expect(status).not.toBe('PASSED')
+          expect(Number.isInteger(durationMs)).toBe(true)
+          expect([typeof message, typeof filePath, line > 0]).toEqual(['string', 'string', true])
+          expect(filePath.startsWith('/') || filePath.split('/').includes('..')).toBe(false)
+        }
+      }),
+    )
+  })
+})
+
+describe('messages that are too long for a response', () => {
+  const failing = (count: number, chars: number) =>
+    finished(
+      Array.from({ length: count }, (_, index) => ({
+        file: `/repository/shop/test/file-${index % 100}.test.ts`,
+        line: 12,
+        path: ['a list of tests', `test ${index}`],
+        failure: { message: `failure ${index}: ${'x'.repeat(chars)}` },
+      })),
+    )?.testCases ?? []
+
+  it.each([
+    [2000, 4000, 4000],
+    [2000, 10_000, 4500],
+  ])('%s cases with %s characters each keep %s or more, and their places', (count, chars, kept) => {
+    const testCases = failing(count, chars)
+    expect(testCases).toHaveLength(count)
+    expect(Buffer.byteLength(JSON.stringify(testCases))).toBeLessThan(16 * 1024 * 1024)
+    for (const index of [0, count - 1]) {
+      const { message = '', ...others } = testCases[index] ?? {}
+      expect(message.length).toBeGreaterThan(kept)
+      expect(message).toMatch(new RegExp(`^failure ${index}: x`))
+      expect(others).toMatchObject({ filePath: `shop/test/file-${index % 100}.test.ts`, line: 12 })
+    }
+  })
+
+  it('are left out of the last cases if all of them are short and there is no room', () => {
+    const testCases = failing(100_000, 40)
+    expect(Buffer.byteLength(JSON.stringify(testCases))).toBeLessThan(16 * 1024 * 1024)
+    expect(testCases[30_000]?.message).toMatch(/^failure 30000: x/)
+    expect(testCases.at(-1)?.message).toBeUndefined()
+    expect(testCases.at(-1)).toMatchObject({ filePath: 'shop/test/file-99.test.ts', line: 12 })
+  })
+})
+
+describe('a long message', () => {
+  it('is cut in its middle, and says how much is left out', () => {
+    const text = `${'a'.repeat(8000)}${'b'.repeat(8000)}`
+    const [, beginning = '', count, end = ''] =
+      /^(a+)\n\[(\d+) characters left out\]\n(b+)$/.exec(toMessage(text)) ?? []
+    expect(toMessage(text).length).toBeLessThanOrEqual(10_000)
+    expect(beginning.length + Number(count) + end.length).toBe(text.length)
+    expect(toMessage(toMessage(text))).toBe(toMessage(text))
+    expect(toMessage('a'.repeat(10_000))).toBe('a'.repeat(10_000))
+  })
+
+  it('counts what was left out before, if it is cut again', () => {
+    const text = 'x'.repeat(30_000)
+    const again = cutMessage(toMessage(text), 500)
+    const [line = '', count] = /\n\[(\d+) characters left out\]\n/.exec(again) ?? []
+    expect(again.length - line.length + Number(count)).toBe(text.length)
+  })
+
+  it('has no half of a character', () => {
+    for (const [before, after] of [
+      ['', ''],
+      ['x', ''],
+      ['', 'x'],
+    ]) {
+      const cut = toMessage(`${before}${'😀'.repeat(9000)}${after}`)
+      expect(cut).toMatch(/left out/)
+      expect(cut.isWellFormed()).toBe(true)
+    }
+  })
+})

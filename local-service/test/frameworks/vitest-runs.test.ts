@@ -1,0 +1,384 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aRepository, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { executeRun } from '../../src/execution/execute.ts'
+import {
+  isAlive,
+  pidsIn,
+  runContextIn,
+  startService,
+  temporaryFolder,
+  until,
+  WEB_SHOP,
+} from '../support/a-local-service.ts'
+
+/** What a provider does whose threshold is not met. It needs no further package. */
+const COVERAGE = `
+  const provider = {
+    name: 'custom', initialize(vitest) { this.vitest = vitest }, resolveOptions() { return { ...this.vitest.config.coverage, reportsDirectory: './coverage' } },
+    clean() {}, onAfterSuiteRun() {}, generateCoverage: () => ({}),
+    reportCoverage() {
+      this.vitest.logger.error('ERROR: Coverage for lines (80%) does not meet global threshold (100%)')
+      process.exitCode = 1
+    },
+  }
+  export default { getProvider: () => provider, startCoverage() {}, takeCoverage() {}, stopCoverage() {} }`
+
+describe('a run of the web shop, with its own Vitest', () => {
+  it('has the true cases, takes patterns for its framework projects, and the log says what the failing cases said', async () => {
+    const service = await startService({})
+    const body = { frameworkProjectName: 'unit, check*', envOverrides: { WEB_SHOP_BUG: 'rounding' } }
+    const run = await service.waitFor(await service.startRun(body))
+    expect(run.status).toBe('FAILED')
+    const titlesOf = (wanted: string) =>
+      (run.results?.testCases ?? []).filter(({ status }) => status === wanted).map(({ title }) => title)
+    expect(titlesOf('FAILED').sort()).toEqual([
+      'checkout > adds value added tax on goods and shipping, to the cent',
+      'money > a percentage > is rounded up from half a cent',
+    ])
+    expect(titlesOf('SKIPPED')).toEqual(['money > is shown in the currency of the customer'])
+    expect(titlesOf('PASSED')).toHaveLength(13)
+    expect(titlesOf('PASSED')).toContain('checkout > shipping > is free from 50 euros on')
+    expect(service.log.join('\n')).toMatch(/ {4}\| .*expected .* to match object/)
+  })
+})
+
+describe('a run of a Vitest project', () => {
+  async function startWith(files: Record<string, string>) {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, { 'vitest.config.mjs': 'export default { test: {} }', ...files })
+    return startService({ projects: { project: { folder } } })
+  }
+
+  it('lists every kind of test as what it is, retries as one case, and says why and where a test did not pass', async () => {
+    const service = await startWith({
+      'vitest.config.mjs': `export default { test: { projects: [
+        { test: { name: 'unit', include: ['*.test.js'] } }, { test: { name: 'browser', include: ['cart.test.js'] } }] } }`,
+      'cart.test.js': "import { it } from 'vitest'\nit('adds', () => {})",
+      'kinds.test.js': `
+        import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+        import { pay } from './lib/pay.js'
+        let tries = 0
+        describe('kinds', () => {
+          it('compares', () => {
+            expect({ total: 42 }).toEqual({ total: 41 })
+          })
+          it('is flaky', { retry: 2 }, () => { if (++tries < 3) throw new Error('try ' + tries) })
+          it('never passes', { retry: 1 }, () => { throw new TypeError('never') })
+          it('checks twice', () => { expect.soft(1).toBe(2); expect.soft(3).toBe(4) })
+          it('calls a helper', () => pay())
+          it('throws no error', () => { throw 'only text' })
+          it('takes too long', { timeout: 20 }, () => new Promise(() => {}))
+          it.fails('fails as it should', () => expect(1).toBe(2))
+          it('passes', () => {})
+          it('has NODE_ENV ' + process.env.NODE_ENV, () => {})
+          it.skip('is skipped', () => {})
+          it.todo('is to do')
+        })
+        describe('a hook', () => { beforeAll(() => { throw new Error('no database') }); it('never runs', () => {}) })
+        describe('another hook', () => { afterAll(() => { throw new Error('no room') }); it('is fine', () => {}) })`,
+      'lib/pay.js': `export function pay() {
+        throw new Error('no money', { cause: new Error('too many books') })
+      }`,
+      'broken.test.js': '\nthrow new Error("cannot be loaded")',
+    })
+    const run = await service.waitFor(await service.startRun())
+    expect([run.status, run.message]).toEqual(['FAILED', undefined])
+    const cases = run.results?.testCases.map(({ title, durationMs: _, ...others }) => [title, others] as const) ?? []
+    const [status, filePath] = ['FAILED', 'kinds.test.js']
+    expect(Object.fromEntries(cases)).toEqual({
+      'kinds > compares': {
+        status,
+        message:
+          'AssertionError: expected { total: 42 } to deeply equal { total: 41 }\n\n' +
+          '- Expected\n+ Received\n\n  {\n-   "total": 41,\n+   "total": 42,\n  }',
+        filePath,
+        line: 7,
+      },
+      'kinds > is flaky': { status: 'FLAKY', message: 'Error: try 2', filePath, line: 9 },
+      'kinds > never passes': { status, message: 'TypeError: never', filePath, line: 10 },
+      'kinds > checks twice': {
+        status,
+        message: expect.stringMatching(/expected 1 to be 2[\s\S]*\n\nAssertionError: expected 3 to be 4/),
+        filePath,
+        line: 11,
+      },
+      'kinds > calls a helper': {
+        status,
+        message: 'Error: no money\nCaused by: Error: too many books',
+        filePath: 'lib/pay.js',
+        line: 2,
+      },
+      'kinds > throws no error': { status, message: 'only text', filePath },
+      'kinds > takes too long': { status, message: expect.stringContaining('timed out in 20ms'), filePath, line: 14 },
+      'kinds > fails as it should': { status: 'PASSED' },
+      'kinds > passes': { status: 'PASSED' },
+      'kinds > has NODE_ENV test': { status: 'PASSED' },
+      'kinds > is skipped': { status: 'SKIPPED' },
+      'kinds > is to do': { status: 'SKIPPED' },
+      'a hook > never runs': { status: 'SKIPPED' },
+      'a hook': { status, message: 'Error: no database', filePath, line: 21 },
+      'another hook > is fine': { status: 'PASSED' },
+      'another hook': { status, message: 'Error: no room', filePath, line: 22 },
+      'broken.test.js': { status, message: 'Error: cannot be loaded', filePath: 'broken.test.js', line: 2 },
+      '[unit] > adds': { status: 'PASSED' },
+      '[browser] > adds': { status: 'PASSED' },
+    })
+    expect(cases).toHaveLength(19)
+  })
+
+  it('that is stopped leaves no process, and names the running tests and the files of which nothing is known', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
+      'vitest.config.mjs': 'export default { test: { maxWorkers: 2 } }',
+      'first.test.js': `
+        import { describe, it } from 'vitest'
+        describe('first', () => {
+          it('passes', () => {})
+          it.skip('is skipped', () => {})
+          it('waits', { timeout: 0 }, () => new Promise(() => {}))
+          it('comes later', () => {})
+        })`,
+      'second.test.js': `
+        import { writeFileSync } from 'node:fs'
+        import { it } from 'vitest'
+        process.on('SIGINT', () => {})
+        process.on('SIGTERM', () => {})
+        it('hangs in a loop', () => { writeFileSync('pids', [process.pid, process.ppid].join(' ')); for (;;); })`,
+      // Vitest begins with the largest files, and both workers are busy.
+      'never-begins.test.js': '',
+    })
+    const stop = new AbortController()
+    const run = runContextIn(folder)
+    const ended = executeRun(run, stop.signal)
+    const { outputFolder } = run.resources
+    const events = async () => {
+      const files = await readdir(outputFolder).catch(() => [])
+      const report = files.find((name) => name.startsWith('report-'))
+      return report === undefined ? '' : readFile(join(outputFolder, report), 'utf8')
+    }
+    await until(async () => (await events()).includes('"waits"'))
+    const pids = await pidsIn(join(folder, 'pids'))
+    expect(pids.map(isAlive)).toEqual([true, true])
+    stop.abort()
+    const { status, testCases } = await ended
+    expect(pids.map(isAlive)).toEqual([false, false])
+    expect(status).toBe('INTERRUPTED')
+    expect(testCases).toEqual([
+      { title: 'first > passes', status: 'PASSED', durationMs: expect.any(Number) },
+      { title: 'first > is skipped', status: 'SKIPPED', durationMs: 0 },
+      {
+        title: 'first > waits',
+        status: 'INTERRUPTED',
+        durationMs: expect.any(Number),
+        message: 'This test had not finished when the run ended.',
+        filePath: 'first.test.js',
+      },
+      {
+        title: 'second.test.js',
+        status: 'INTERRUPTED',
+        durationMs: 0,
+        message: 'This file had not finished when the run ended.',
+        filePath: 'second.test.js',
+      },
+    ])
+  })
+
+  it('does not pass if Vitest exits with 0 and never says that it has finished', async () => {
+    const finished = '{"event":"test-finished","test":{"id":"1","file":"/a","path":["adds"],"state":"passed"}}'
+    const command = ['sh', '-c', `echo '${finished}' > "$LOCAL_SERVICE_REPORT_FILE"`]
+    const service = await startService({ projects: { shop: { folder: WEB_SHOP, command } } })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({
+      status: 'INTERRUPTED',
+      message: 'vitest exited with code 0 before it had reported all tests',
+      results: { testCases: [{ title: 'adds', status: 'PASSED' }] },
+    })
+  })
+
+  it('has the results of all tests if a reporter of the project throws at the end, and says what it threw', async () => {
+    const service = await startWith({
+      'vitest.config.mjs': `
+        const broken = { onTestRunEnd() { throw new TypeError('Map.groupBy is not a function') } }
+        export default { test: { reporters: ['default', broken] } }`,
+      'a.test.js': "import { it } from 'vitest'\nit('passes', () => {})",
+    })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({
+      status: 'FAILED',
+      message: 'vitest exited with code 1, although no test failed: TypeError: Map.groupBy is not a function',
+      results: { testCases: [{ title: 'passes', status: 'PASSED' }] },
+    })
+  })
+
+  it('says that a worker died by a signal, and keeps the tests that had passed', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
+      'dies.test.js': `
+        import { existsSync } from 'node:fs'
+        import { setTimeout as delay } from 'node:timers/promises'
+        import { it } from 'vitest'
+        it('passes', () => {})
+        it('dies', { timeout: 0 }, async () => {
+          while (!existsSync('go')) await delay(20)
+          process.kill(process.pid, 'SIGSEGV')
+        })
+        it('comes later', () => {})`,
+    })
+    const service = await startService({ projects: { shop: { folder, framework: 'vitest' } } })
+    const runId = await service.startRun()
+    await until(async () => (await service.get(runId)).body.progress?.passed === 1)
+    await writeFiles(folder, { go: '' })
+    const run = await service.waitFor(runId)
+    expect(run.status, service.log.join('\n')).toBe('FAILED')
+    expect(run.results?.testCases).toMatchObject([
+      { title: 'passes', status: 'PASSED' },
+      { title: 'dies', status: 'INTERRUPTED' },
+      { title: 'comes later', status: 'SKIPPED', durationMs: 0 },
+    ])
+    expect(run.message).toMatch(
+      /^vitest reported an error outside the tests: .*Worker exited unexpectedly.* signal SIGSEGV/s,
+    )
+  })
+
+  it('in place has the reporters of the project beside that of the service, and NODE_ENV as the run names it', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
+      'vitest.config.mjs': `export default { test: {
+        reporters: ['verbose', ['junit', { outputFile: 'junit.xml' }]],
+        projects: [{ test: { name: 'unit', include: ['a.test.js'] } }, { test: { name: 'other', include: ['b.test.js'] } }],
+      } }`,
+      'a.test.js': `import { it } from 'vitest'\nit('adds in ' + process.env.NODE_ENV, () => {})\nit('fails', () => { throw new Error('here') })`,
+      'b.test.js': `import { it } from 'vitest'\nit('subtracts', () => {})`,
+    })
+    const service = await startService({ projects: { shop: { folder } } })
+    const run = await service.waitFor(
+      await service.startRun({ frameworkProjectName: 'unit', envOverrides: { NODE_ENV: 'production' } }),
+    )
+    expect(run.results?.testCases).toMatchObject([
+      { title: 'adds in production', status: 'PASSED' },
+      { title: 'fails', status: 'FAILED', message: 'Error: here', filePath: 'a.test.js', line: 3 },
+    ])
+    const junit = await readFile(join(folder, 'junit.xml'), 'utf8')
+    expect(junit.match(/<testcase [^>]*name="[^"]+"/g)).toHaveLength(2)
+    // Only the verbose reporter names a test that passed.
+    expect(service.log.join('\n')).toMatch(/✓ .*a\.test\.js > adds in production/)
+  })
+
+  it('says with the words of Vitest that no project matches its patterns', async () => {
+    const service = await startWith({
+      'vitest.config.mjs': `export default { test: { name: 'unit' } }`,
+      'a.test.js': `import { it } from 'vitest'\nit('adds', () => {})`,
+    })
+    const run = await service.waitFor(await service.startRun({ frameworkProjectName: '!unit,nope*' }))
+    const message = expect.stringMatching(/^vitest could not run the tests: Error: No projects matched the filter/)
+    expect(run).toMatchObject({ status: 'FAILED', message })
+  })
+
+  it('in place refuses an option that Vitest does not have', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, { 'a.test.js': `import { it } from 'vitest'\nit('adds', () => {})` })
+    const run = async (...args: string[]) => {
+      const service = await startService({ projects: { shop: { folder, framework: 'vitest', args } } })
+      return service.waitFor(await service.startRun())
+    }
+    expect(await run('--testNamePatern=adds')).toMatchObject({
+      status: 'FAILED',
+      message: 'vitest could not run the tests: CACError: Unknown option `--testNamePatern`',
+    })
+    expect(await run('--testNamePattern=adds', '--exclude=b.test.js')).toMatchObject({ status: 'PASSED' })
+  })
+
+  it('names a place from the root of the repository, also in a work tree, and none outside it', async () => {
+    const repository = await aRepository({
+      '.gitignore': 'node_modules',
+      'packages/shop/vitest.config.mjs': 'export default {}',
+      'packages/shop/test/cart.test.js': `
+        import { it } from 'vitest'
+        it('fails', () => { throw new Error('here') })`,
+      'packages/shop/package.json': '{}',
+    })
+    await installPackages(repository.folder)
+    const service = await startService({ projects: { shop: { folder: join(repository.folder, 'packages/shop') } } })
+    const place = { message: 'Error: here', filePath: 'packages/shop/test/cart.test.js', line: 3 }
+    for (const body of [{}, { branch: 'other' }]) {
+      const run = await service.waitFor(await service.startRun(body))
+      expect(run.results?.testCases, run.message).toMatchObject([place])
+    }
+  })
+
+  it.each([
+    ['has no tests', {}, expect.stringMatching(/^vitest found no tests\. /)],
+    [
+      'has a broken configuration',
+      { 'vitest.config.mjs': 'throw new Error("no configuration")' },
+      'vitest could not run the tests: Error: no configuration',
+    ],
+    [
+      'has a global setup that throws',
+      {
+        'vitest.config.mjs': 'export default { test: { globalSetup: "./setup.mjs" } }',
+        'setup.mjs': 'export default () => { throw new Error("no database") }',
+        'a.test.js': '',
+      },
+      'vitest could not run the tests: Error: no database',
+    ],
+  ])('fails without a test case, and says why, when it %s', async (_case, files, message) => {
+    const service = await startWith(files as Record<string, string>)
+    const run = await service.waitFor(await service.startRun())
+    expect(run).toMatchObject({ status: 'FAILED', message, results: { testCases: [] } })
+  })
+
+  it.each([
+    [
+      'nobody catches a rejection',
+      {
+        'a.test.js': `import { it } from 'vitest'
+          it('passes', async () => { Promise.reject(new Error('lost')); await new Promise((go) => setTimeout(go, 50)) })`,
+      },
+      'Unhandled Rejection: Error: lost\nat a.test.js:2',
+    ],
+    [
+      'a threshold of the coverage is not met',
+      {
+        'vitest.config.mjs': `export default {
+          test: { coverage: { enabled: true, provider: 'custom', customProviderModule: './coverage.mjs' } } }`,
+        'coverage.mjs': COVERAGE,
+        'a.test.js': `import { it } from 'vitest'\nit('passes', () => {})`,
+      },
+      'ERROR: Coverage for lines (80%) does not meet global threshold (100%)',
+    ],
+  ])('says why it failed although its tests passed, if %s', async (_case, files, reason) => {
+    const service = await startWith(files as Record<string, string>)
+    const run = await service.waitFor(await service.startRun())
+    expect(run).toMatchObject({
+      status: 'FAILED',
+      message: `vitest exited with code 1, although no test failed: ${reason}`,
+      results: { testCases: [{ title: 'passes', status: 'PASSED' }] },
+    })
+  })
+})
+
+describe('a suite of a Vitest project', () => {
+  it('can have one test by its line beside a whole file', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
+      'cart.test.js': "import { it } from 'vitest'\nit('adds', () => {})\nit('removes', () => {})",
+      'bill.test.js': "import { it } from 'vitest'\nit('sums', () => {})",
+    })
+    const settings = { folder, framework: 'vitest' }
+    const selection = { frameworkProjects: [], files: ['cart.test.js:3', 'bill.test.js'] }
+    const run = runContextIn(folder, { selection }, settings)
+    const { testCases } = await executeRun(run, new AbortController().signal)
+    expect(Object.fromEntries(testCases.map(({ title, status }) => [title, status]))).toEqual({
+      adds: 'SKIPPED',
+      removes: 'PASSED',
+      sums: 'PASSED',
+    })
+  })
+})

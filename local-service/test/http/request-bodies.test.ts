@@ -1,0 +1,70 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseStart, parseSuiteStart } from '../../src/http/request-bodies.ts'
+
+const bodyOf = (value: unknown) => JSON.stringify(value)
+
+function start(body: object) {
+  const parsed = parseStart(bodyOf(body))
+  if (parsed.kind === 'invalid') throw new Error(parsed.error)
+  return parsed.value
+}
+
+function startSuite(body: object) {
+  const parsed = parseSuiteStart(bodyOf(body))
+  if (parsed.kind === 'invalid') throw new Error(parsed.error)
+  return parsed.value
+}
+
+describe('the body of a start', () => {
+  it('counts the characters of a branch as code points', () => {
+    expect(start({ branch: '🐙'.repeat(255) }).branch).toBe('🐙'.repeat(255))
+    expect(parseStart(bodyOf({ branch: '🐙'.repeat(256) }))).toEqual({
+      kind: 'invalid',
+      error: '"branch": It is longer than 255 characters.',
+    })
+  })
+
+  it('ignores a deprecated name beside the new one, and says so', () => {
+    const both = { environment: 'a', environmentName: 'b', frameworkProjectName: 'c', runGroupName: 'd' }
+    expect(start(both)).toMatchObject({
+      environment: 'a',
+      frameworkProjectName: 'c',
+      ignored: ['runGroupName', 'environmentName'],
+    })
+  })
+
+  it('is refused if it selects projects and names none, which would run all', () => {
+    for (const name of ['frameworkProjectName', 'runGroupName']) {
+      const error = `"${name}": It names no project. Leave the field out to run all.`
+      expect(parseStart(bodyOf({ [name]: ' , ' }))).toEqual({ kind: 'invalid', error })
+    }
+  })
+
+  it('is refused in one line, whatever its fields are called', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 })), fc.string(), (variables, name) => {
+        const parsed = parseStart(bodyOf({ envOverrides: { ...variables, [name]: null } }))
+        expect(parsed).toEqual({ kind: 'invalid', error: expect.stringMatching(/^"envOverrides[^\r\n]*\.$/) })
+      }),
+      { examples: [[{}, 'A\nB']] },
+    )
+  })
+
+  it('is refused without showing the value of a variable', () => {
+    const parsed = parseStart(bodyOf({ envOverrides: { TOKEN: ['secret'], OTHER: 'secret\0' } }))
+    expect(parsed).toMatchObject({ kind: 'invalid' })
+    expect(bodyOf(parsed)).not.toContain('secret')
+  })
+})
+
+describe("the body of a test suite's start", () => {
+  it('ignores other metadata without a word, and names other fields that have no effect', () => {
+    const body = {
+      metadata: { commit: 'c0ffee', git: { sha: 'c0ffee', branch: 'main' } },
+      autofix: true,
+      branch: 'other',
+    }
+    expect(startSuite(body)).toMatchObject({ branch: 'main', ignored: ['autofix', 'branch'] })
+  })
+})

@@ -1,0 +1,395 @@
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createRepository, type GitRepository } from '../../../test/support/git-repository.ts'
+import { OPENAPI_FILE } from '../../../test/support/openapi.ts'
+import { startScriptedService } from '../../../tools/scripted-service/scripted-service.ts'
+import { BODY_LIMIT_BYTES } from '../../src/http/listen.ts'
+import { clientOf, KEY, puppet, puppetProject, startService, until } from '../support/a-local-service.ts'
+
+// A walk through docs/openapi.yaml, operation by operation, over real sockets. The service that really runs tests has a puppet
+// for a test runner. What clients of both services rely on is also tested with the scripted service.
+
+const RUNS = '/v1/projects/web-shop/runs'
+const NO_SUCH = '00000000-0000-4000-8000-000000000000'
+
+let repository: GitRepository
+
+beforeAll(async () => {
+  repository = await createRepository({ 'README.md': 'A project on a branch.' })
+  return repository.remove
+})
+
+async function startReal(settings: object = {}) {
+  const project = {
+    ...puppetProject(repository.folder),
+    environments: { staging: { STAGE: 'staging' }, production: { STAGE: 'production' } },
+  }
+  const service = await startService({
+    projects: { 'web-shop': project, other: puppetProject() },
+    suites: { smoke: { project: 'web-shop', name: 'Smoke test' } },
+    ...settings,
+  })
+  return { ...service, hanging: puppet({ hangs: true, report: 'none' }) }
+}
+
+async function startScripted() {
+  const service = await startScriptedService({
+    keys: [KEY],
+    script: ({ body }) => (JSON.stringify(body ?? {}).includes('hangs') ? { runningMs: Infinity } : { runningMs: 20 }),
+  })
+  onTestFinished(() => service.close())
+  return { ...service, ...clientOf(service.url, KEY), hanging: { envOverrides: { PUPPET: 'hangs' } } }
+}
+
+describe.each([
+  ['the service that runs tests', startReal],
+  ['the scripted service', startScripted],
+])('what clients rely on: %s', (_name, start) => {
+  describe('start a test run (startRun)', () => {
+    it('responds with 200 with a run id, for a body that gives nothing', async () => {
+      const service = await start()
+      expect(await service.start({})).toEqual({ status: 200, body: { runId: expect.stringMatching(/^[\w-]+$/) } })
+    })
+
+    it('takes every documented field, the deprecated ones included', async () => {
+      const service = await start()
+      for (const body of [
+        { frameworkProjectName: 'unit' },
+        { runGroupName: 'unit' },
+        { environment: 'staging' },
+        { environmentName: 'staging' },
+        { envOverrides: { NAME: 'value', PORT: 8080, DEBUG: true } },
+        { autofix: true },
+        { autofix: false },
+      ]) {
+        expect([body, (await service.start(body)).status]).toEqual([body, 200])
+      }
+    })
+  })
+
+  describe('get a run (getRun) and its fields (Run)', () => {
+    it('has all its fields when it is finished', async () => {
+      const service = await start()
+      const runId = await service.startRun()
+      // The field outputBytes is an addition that a service may leave out.
+      const { outputBytes: _, ...seen } = await service.waitFor(runId)
+      expect(seen).toEqual({
+        status: 'PASSED',
+        startedAt: expect.stringMatching(ISO_TIME),
+        finishedAt: expect.stringMatching(ISO_TIME),
+        branchName: expect.any(String),
+        results: { testCases: expect.any(Array) },
+      })
+      for (const testCase of seen.results?.testCases ?? []) {
+        expect(testCase).toEqual({ title: expect.any(String), status: 'PASSED', durationMs: expect.any(Number) })
+        expect(Number.isInteger(testCase.durationMs)).toBe(true)
+      }
+      expect(Date.parse(seen.startedAt ?? '')).toBeLessThanOrEqual(Date.parse(seen.finishedAt ?? ''))
+    })
+
+    it('has startedAt but neither finishedAt nor results while it runs', async () => {
+      const service = await start()
+      const runId = await service.startRun(service.hanging)
+      const { outputBytes: _, progress: __, ...run } = await service.waitFor(runId, 'RUNNING')
+      expect(run).toEqual({
+        status: 'RUNNING',
+        startedAt: expect.stringMatching(ISO_TIME),
+        branchName: expect.any(String),
+      })
+    })
+
+    it('responds with 404 to an id that nobody was given, and to one of another project', async () => {
+      const service = await start()
+      const runId = await service.startRun()
+      const error = { error: expect.stringMatching(/^There is no run/) }
+      expect(await service.get(NO_SUCH)).toEqual({ status: 404, body: error })
+      expect(await service.cancel(NO_SUCH)).toEqual({ status: 404, body: error })
+      expect(await service.send('GET', `/v1/projects/other/runs/${runId}`)).toEqual({ status: 404, body: error })
+      expect(await service.send('POST', '/v1/projects/other/runs/cancel', { where: { runId } })).toEqual({
+        status: 404,
+        body: error,
+      })
+    })
+  })
+
+  describe('cancel a run (cancelRun)', () => {
+    it('responds with the list of what it cancelled, and the run is CANCELLED', async () => {
+      const service = await start()
+      const runId = await service.startRun(service.hanging)
+      await service.waitFor(runId, 'RUNNING')
+      expect(await service.cancel(runId)).toEqual({ status: 200, body: { cancelled: [{ runId }] } })
+      expect((await service.get(runId)).body).toMatchObject({ status: 'CANCELLED', results: { testCases: [] } })
+    })
+
+    it('responds with 400 to a run that is finished, whichever way', async () => {
+      const service = await start()
+      const passed = await service.startRun()
+      await service.waitFor(passed)
+      const cancelled = await service.startRun(service.hanging)
+      await service.cancel(cancelled)
+      for (const [runId, status] of [
+        [passed, 'PASSED'],
+        [cancelled, 'CANCELLED'],
+      ]) {
+        const error = `Run "${runId}" is ${status}; only a QUEUED or RUNNING run can be cancelled.`
+        expect(await service.cancel(runId ?? '')).toEqual({ status: 400, body: { error } })
+      }
+    })
+  })
+
+  describe('the test-suite endpoints', () => {
+    it('start, say that the run is finished, and return its tests', async () => {
+      const service = await start()
+      const started = await service.send('POST', '/v1/testSuite/smoke/run')
+      expect(started).toEqual({
+        status: 200,
+        body: { testSuiteRunId: expect.any(String), testSuiteName: expect.any(String), projectId: expect.any(String) },
+      })
+      const run = `/v1/testSuiteRun/${started.body.testSuiteRunId}`
+      await until(async () => (await service.send('GET', `${run}/status`)).body.status === 'FINISHED')
+      const result = await service.send('GET', `${run}/result`)
+      expect(result).toEqual({
+        status: 200,
+        body: {
+          testSuiteName: started.body.testSuiteName,
+          results: [{ testId: expect.any(String), testName: expect.any(String), status: 'PASSED' }],
+        },
+      })
+    })
+
+    it('respond with 404 to a run that is none of theirs', async () => {
+      const service = await start()
+      const runId = await service.startRun()
+      for (const id of [NO_SUCH, runId]) {
+        expect((await service.send('GET', `/v1/testSuiteRun/${id}/status`)).status).toBe(404)
+        expect((await service.send('GET', `/v1/testSuiteRun/${id}/result`)).status).toBe(404)
+      }
+      const { body } = await service.send('POST', '/v1/testSuite/smoke/run')
+      expect((await service.get(body.testSuiteRunId)).status).toBe(404)
+    })
+  })
+})
+
+describe('the service that runs tests', () => {
+  it('responds with 401 to whatever is not the key, on every endpoint', async () => {
+    const { url } = await startReal()
+    const others = [undefined, '', 'Bearer something-else', `Bearer ${KEY.slice(0, -1)}`, `Bearer ${KEY}x`]
+    const authorizations = [...others, 'Bearer ', `Basic ${KEY}`, KEY]
+    const endpoints = [
+      ['POST', RUNS],
+      ['POST', `${RUNS}/cancel`],
+      ['GET', `${RUNS}/${NO_SUCH}`],
+      ['POST', '/v1/testSuite/smoke/run'],
+      ['GET', `/v1/testSuiteRun/${NO_SUCH}/status`],
+      ['GET', `/v1/testSuiteRun/${NO_SUCH}/result`],
+      ['GET', '/'],
+    ] as const
+    for (const authorization of authorizations) {
+      for (const [method, path] of endpoints) {
+        const headers = authorization === undefined ? {} : { authorization }
+        const response = await fetch(url + path, { method, headers })
+        expect([authorization, path, response.status]).toEqual([authorization, path, 401])
+        expect(response.headers.get('www-authenticate')).toBe('Bearer')
+        expect(await response.json()).toEqual({ error: expect.stringMatching(/API key is missing or invalid/) })
+      }
+    }
+  })
+
+  it('responds with 400 to a field that is not as documented', async () => {
+    const { send } = await startReal()
+    for (const [body, field] of [
+      [{ frameworkProjectName: 1 }, 'frameworkProjectName'],
+      [{ frameworkProjectName: 'unit', runGroupName: 1 }, 'runGroupName'],
+      [{ envOverrides: [] }, 'envOverrides'],
+      [{ envOverrides: { A: {} } }, 'envOverrides.A'],
+      [{ envOverrides: { 'A=B': '' } }, 'envOverrides.A=B'],
+      [{ envOverrides: { A: 'a\0' } }, 'envOverrides.A'],
+      [{ environment: null }, 'environment'],
+      [{ autofix: 'true' }, 'autofix'],
+      [{ branch: 'b'.repeat(256) }, 'branch'],
+    ]) {
+      const error = expect.stringMatching(new RegExp(`^"${field}": [A-Z].*\\.$`))
+      expect(await send('POST', RUNS, body)).toEqual({ status: 400, body: { error } })
+    }
+    for (const name of ['frameworkProjectName', 'runGroupName', 'environment', 'environmentName', 'branch']) {
+      const error = `"${name}": It is empty. Leave the field out to get the default.`
+      expect(await send('POST', RUNS, { [name]: '' })).toEqual({ status: 400, body: { error } })
+    }
+  })
+
+  it('responds with 400 to a body that is not a JSON object', async () => {
+    const { url } = await startReal()
+    for (const text of ['', '{', '{"branch":', 'branch=main', '[]', 'null']) {
+      const response = await post(`${url}${RUNS}`, text)
+      expect([text, response.status]).toEqual([text, 400])
+      expect(await response.json()).toEqual({ error: 'The body is not a JSON object.' })
+    }
+  })
+
+  it('takes scheme and type in any case of letters, a type with parameters, and sends JSON', async () => {
+    const { url } = await startReal()
+    const headers = { authorization: `bearer ${KEY}`, 'content-type': 'Application/JSON; charset=utf-8' }
+    const response = await fetch(url + RUNS, { method: 'POST', headers, body: '{}' })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
+  })
+
+  it('responds with 400 to a body of another type', async () => {
+    const { url } = await startReal()
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
+      const response = await post(`${url}${RUNS}`, '{}', type)
+      expect(response.status).toBe(400)
+      expect(await response.json()).toEqual({ error: expect.stringContaining('Content-Type: application/json') })
+    }
+    const headers = { authorization: `Bearer ${KEY}` }
+    expect((await fetch(url + RUNS, { method: 'POST', headers, body: Buffer.from('{}') })).status).toBe(400)
+  })
+
+  it('reads a body up to its limit and responds with 400 to a larger one', async () => {
+    const { url } = await startReal()
+    const filled = (sizeBytes: number) => `{"x":"${'x'.repeat(sizeBytes - 8)}"}`
+    expect((await post(`${url}${RUNS}`, filled(BODY_LIMIT_BYTES))).status).toBe(200)
+    const response = await post(`${url}${RUNS}`, filled(BODY_LIMIT_BYTES + 1))
+    expect(response.status).toBe(400)
+    expect(await response.json()).toEqual({ error: expect.stringContaining(String(BODY_LIMIT_BYTES)) })
+  })
+
+  it('takes ids that are percent-encoded, dots and slashes too, and responds with 400 to broken encoding', async () => {
+    const { url } = await startReal()
+    for (const [id, status] of [
+      ['%2E%2E', 404],
+      ['a%2Fb', 404],
+      ['%F0%9F%90%99', 404],
+      ['%', 400],
+      ['%FF', 400],
+    ] as const) {
+      // As raw HTTP: fetch would collapse dots before it sends them.
+      expect([id, await rawStatus(url, `GET ${RUNS}/${id} HTTP/1.1`)]).toEqual([id, status])
+    }
+  })
+
+  it('responds with 400 to a cancel without one run id', async () => {
+    const { send } = await startReal()
+    for (const [body, field] of [
+      [{}, 'where'],
+      [{ runId: 'x' }, 'where'],
+      [{ where: 'x' }, 'where'],
+      [{ where: {} }, 'where.runId'],
+      [{ where: { runId: 5 } }, 'where.runId'],
+      [{ where: { runId: 'x', status: 'QUEUED' } }, 'where.status'],
+    ]) {
+      const error = expect.stringContaining(`"${field}": `)
+      expect(await send('POST', `${RUNS}/cancel`, body)).toEqual({ status: 400, body: { error } })
+    }
+  })
+
+  it('takes environment, variables and branch of a test suite, and responds with 400 to anything else', async () => {
+    const service = await startReal()
+    const send = (body: object) => service.send('POST', '/v1/testSuite/smoke/run', body)
+    expect((await send({ environment: 'staging', variableOverrides: { A: 'b' }, metadata: {} })).status).toBe(200)
+    for (const [body, field] of [
+      [{ environment: 1 }, 'environment'],
+      [{ variableOverrides: 'A=b' }, 'variableOverrides'],
+      [{ metadata: { git: 'main' } }, 'metadata.git'],
+      [{ environment: '' }, 'environment'],
+      [{ metadata: { git: { branch: '' } } }, 'metadata.git.branch'],
+    ] as const) {
+      expect(await send(body)).toEqual({ status: 400, body: { error: expect.stringContaining(`"${field}": `) } })
+    }
+  })
+
+  it('responds with 404 with a sentence to what is no endpoint', async () => {
+    const { send } = await startReal()
+    for (const [method, path] of [
+      ['GET', '/'],
+      ['GET', RUNS],
+      ['PUT', RUNS],
+      ['DELETE', `${RUNS}/${NO_SUCH}`],
+      ['POST', `${RUNS}/`],
+      ['POST', '/v1/projects//runs'],
+      ['POST', '/v2/projects/web-shop/runs'],
+      ['POST', '/projects/web-shop/runs'],
+      ['GET', '/v1/testSuite/smoke/run'],
+      ['POST', `/v1/testSuiteRun/${NO_SUCH}/status`],
+    ] as const) {
+      const error = expect.stringMatching(/^There is no endpoint \w+ ".*"\. .*\.$/)
+      expect(await send(method, path, method === 'GET' ? undefined : {})).toEqual({ status: 404, body: { error } })
+    }
+  })
+
+  it('says which method a path takes, also if the path could have an id there', async () => {
+    const { send } = await startReal()
+    for (const [method, path, takes] of [
+      ['GET', `${RUNS}/cancel`, 'POST'],
+      ['POST', `${RUNS}/${NO_SUCH}`, 'GET'],
+    ] as const) {
+      const { body } = await send(method, path, method === 'GET' ? undefined : {})
+      expect(body).toEqual({ error: `There is no endpoint ${method} "${path}". This path takes ${takes}.` })
+    }
+  })
+
+  it('serves the OpenAPI document without a key', async () => {
+    const { url } = await startReal()
+    const response = await fetch(`${url}/openapi.yaml`)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/yaml; charset=utf-8'])
+    expect(await response.text()).toBe(await readFile(OPENAPI_FILE, 'utf8'))
+  })
+
+  it('responds with 404 to an unknown project or test suite, and names those that it has', async () => {
+    const { send } = await startReal()
+    expect(await send('POST', '/v1/projects/nope/runs', {})).toEqual({
+      status: 404,
+      body: { error: 'There is no project "nope". The projects of this service: "web-shop", "other".' },
+    })
+    expect(await send('POST', '/v1/testSuite/nope/run', {})).toEqual({
+      status: 404,
+      body: { error: 'There is no test suite "nope". The test suites of this service: "smoke".' },
+    })
+  })
+
+  it('responds with 400 to an unknown environment, and names those that it has', async () => {
+    const { start } = await startReal()
+    expect(await start({ environmentName: 'test' })).toEqual({
+      status: 400,
+      body: {
+        error: 'Project "web-shop" has no environment "test". Its environments: "staging", "production".',
+      },
+    })
+  })
+
+  it('has a null startedAt and neither finishedAt nor results while a run is queued', async () => {
+    const service = await startReal({ concurrency: 1 })
+    await service.startRun(service.hanging)
+    const { body } = await service.get(await service.startRun())
+    expect(body).toEqual({ status: 'QUEUED', startedAt: null, branchName: expect.any(String), outputBytes: 0 })
+  })
+
+  it('ignores a field that the interface does not know, and says so in its log', async () => {
+    const service = await startReal()
+    await service.waitFor(await service.startRun({ framworkProjectName: 'unit' }))
+    expect(service.log.join('\n')).toContain('ignores the fields ["framworkProjectName"]')
+  })
+})
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+function post(url: string, body: string | Uint8Array<ArrayBuffer>, type = 'application/json'): Promise<Response> {
+  return fetch(url, { method: 'POST', body, headers: { authorization: `Bearer ${KEY}`, 'content-type': type } })
+}
+
+async function rawStatus(url: string, requestLine: string): Promise<number> {
+  const text = `${requestLine}\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\n\r\n`
+  return Number((await raw(url, text)).split(' ')[1])
+}
+
+function raw(url: string, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(text))
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      received += chunk
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(received))
+  })
+}

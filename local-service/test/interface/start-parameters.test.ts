@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import type { FinalStatus } from '../../src/execution/outcome.ts'
+import type { TestCase } from '../../src/frameworks/test-case.ts'
+import { describeSuiteResult } from '../../src/http/suite-result.ts'
+import { finishRun, queueRun } from '../../src/runs/run.ts'
+import {
+  PLAIN_ENV,
+  puppet,
+  puppetProject,
+  type StartedService,
+  startPuppetService,
+} from '../support/a-local-service.ts'
+
+async function titlesOf(service: StartedService, body: object): Promise<string[]> {
+  const { results } = await service.waitFor(await service.startRun(body))
+  return results?.testCases.map(({ title }) => title.replace('puppet > ', '')) ?? []
+}
+
+describe('what a start request asks for', () => {
+  it.each([
+    [{}, []],
+    [{ runGroupName: 'unit' }, ['--project=unit']],
+    [{ frameworkProjectName: 'checkout', runGroupName: 'unit' }, ['--project=checkout']],
+    [
+      { frameworkProjectName: ' Mobile Safari , --watch,$(touch x); `y`,' },
+      ['--project=Mobile Safari', '--project=--watch', '--project=$(touch x); `y`'],
+    ],
+  ])('reaches the test runner as --project: %j', async (body, expected) => {
+    const service = await startPuppetService()
+    const given = await titlesOf(service, { ...body, ...puppet({ tellsArguments: true }) })
+    expect(given[0]).toBe('run')
+    expect(given.filter((argument) => argument.startsWith('--project'))).toEqual(expected)
+  })
+
+  it.each([
+    [{}, {}, ['of the default environment', 'of the machine']],
+    [{ environmentName: 'production' }, {}, ['of production', '8080']],
+    [{ environment: 'production', environmentName: 'default' }, {}, ['of production', '8080']],
+    [{ environment: 'empty' }, {}, ['of the machine', 'of the machine']],
+    [{ environment: 'production' }, { STAGE: '', PORT: 5 }, ['', '5']],
+  ])("sets the test process's variables: %j, %j", async (body, overrides, [stage, port]) => {
+    const environments = {
+      default: { STAGE: 'of the default environment' },
+      production: { STAGE: 'of production', PORT: '8080' },
+      empty: {},
+    }
+    const project = { ...puppetProject(), environments }
+    const env = { ...PLAIN_ENV, STAGE: 'of the machine', PORT: 'of the machine' }
+    const service = await startPuppetService({ projects: { 'web-shop': project } }, { env })
+    const { envOverrides } = puppet({ tellsVariables: ['STAGE', 'PORT'] })
+    const given = await titlesOf(service, { ...body, envOverrides: { ...overrides, ...envOverrides } })
+    expect(given).toEqual([`STAGE=${stage}`, `PORT=${port}`])
+  })
+
+  it('meets an environment fit for tests, with the marker by which the run is stopped', async () => {
+    const service = await startPuppetService({}, { env: { ...PLAIN_ENV, GIT_DIR: '/elsewhere/.git' } })
+    const { envOverrides } = puppet({ tellsVariables: ['CI', 'GIT_DIR', 'LOCAL_SERVICE_RUN_ID'] })
+    const runId = await service.startRun({ envOverrides: { ...envOverrides, LOCAL_SERVICE_RUN_ID: 'another' } })
+    const titles = (await service.waitFor(runId)).results?.testCases.map(({ title }) => title.replace('puppet > ', ''))
+    expect(titles).toEqual(['CI=true', 'GIT_DIR=undefined', `LOCAL_SERVICE_RUN_ID=${runId}`])
+  })
+})
+
+describe('a test suite', () => {
+  const suites = {
+    smoke: {
+      project: 'web-shop',
+      name: 'Smoke test',
+      frameworkProjects: ['unit', 'checkout'],
+      files: ['cart', 'bill'],
+    },
+    plain: { project: 'web-shop' },
+  }
+
+  async function resultOf(service: StartedService, suiteId: string, body?: object) {
+    const started = await service.send('POST', `/v1/testSuite/${suiteId}/run`, body)
+    const run = `/v1/testSuiteRun/${started.body.testSuiteRunId}`
+    while ((await service.send('GET', `${run}/status`)).body.status === 'RUNNING');
+    return (await service.send('GET', `${run}/result`)).body
+  }
+
+  const variables = (actions: object) => ({ variableOverrides: puppet(actions).envOverrides })
+
+  it('is a named selection of a project', async () => {
+    const service = await startPuppetService({ suites })
+    const { testSuiteName, results } = await resultOf(service, 'smoke', variables({ tellsArguments: true }))
+    expect(testSuiteName).toBe('Smoke test')
+    const given = results.map(({ testName }: { testName: string }) => testName.replace('puppet > ', ''))
+    expect(given).toEqual(expect.arrayContaining(['cart', 'bill', '--project=unit', '--project=checkout']))
+  })
+
+  /** What the result says of a run with these test cases. */
+  function testsOf(outcome: FinalStatus, ...statuses: TestCase['status'][]) {
+    const run = queueRun({ projectId: 'web-shop', suite: { id: 'plain', name: 'plain' } })
+    const testCases = statuses.map((status, index) => ({ title: `test ${index}`, status, durationMs: 1 }))
+    finishRun(run, { status: outcome, testCases })
+    const { results } = describeSuiteResult(run) as { results: { testId: string; status: string }[] }
+    return results
+  }
+
+  it('gives each test the same id in every run, and another one to every test', () => {
+    const first = testsOf('PASSED', 'PASSED', 'PASSED')
+    expect(testsOf('PASSED', 'PASSED', 'PASSED')).toEqual(first)
+    expect(new Set(first.map(({ testId }) => testId)).size).toBe(2)
+  })
+
+  it.each([
+    ['a failing test', 'FAILED', ['FAILED'], ['FAILED']],
+    ['a test that took too long', 'FAILED', ['TIMEDOUT', 'FLAKY'], ['FAILED', 'FLAKY']],
+    ['an unfinished test', 'FAILED', ['PASSED', 'INTERRUPTED'], ['PASSED', 'ERROR']],
+    ['a skipped test', 'PASSED', ['SKIPPED'], ['SKIPPED']],
+    ['passing tests in a run that fails', 'FAILED', ['PASSED'], ['PASSED', 'ERROR']],
+    ['no test at all', 'CANCELLED', [], ['ERROR']],
+  ] as const)('never reads as passed because of %s', (_case, outcome, cases, statuses) => {
+    expect(testsOf(outcome, ...cases).map(({ status }) => status)).toEqual(statuses)
+  })
+
+  it('is in progress while it is running or queued', async () => {
+    const service = await startPuppetService({ suites, concurrency: 1 })
+    const body = variables({ hangs: true })
+    const ids: string[] = []
+    for (const _ of [1, 2]) ids.push((await service.send('POST', '/v1/testSuite/plain/run', body)).body.testSuiteRunId)
+    for (const [index, status] of ['RUNNING', 'QUEUED'].entries()) {
+      const run = `/v1/testSuiteRun/${ids[index]}`
+      expect((await service.send('GET', `${run}/status`)).body).toEqual({ status: 'RUNNING' })
+      expect((await service.send('GET', `${run}/result`)).body.results).toMatchObject([{ testName: 'plain', status }])
+    }
+  })
+})

@@ -1,0 +1,600 @@
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
+import { promisify, stripVTControlCharacters } from 'node:util'
+import { describe, expect } from 'vitest'
+import { ROOT } from '../../../test/documents/documents.ts'
+import { installPackages } from '../../../test/support/git-repository.ts'
+import { renderedPage } from '../../../test/support/rendered-page.ts'
+import { until } from '../../../test/support/until.ts'
+import { playJob } from '../../../tools/runner-emulator/job-player/job.ts'
+import {
+  clockAhead,
+  type Files,
+  HANGING,
+  HANGING_SCRIPT,
+  hangingProcess,
+  importing,
+  type Jobs,
+  ON_LINUX,
+  PASSING,
+  PASSING_SCRIPT,
+  PLAYWRIGHT,
+  processesOf,
+  processesThat,
+  SCRIPTED,
+  type StepSettings,
+  scripted,
+  serviceProcess,
+  test,
+  VITEST,
+} from '../support/a-job.ts'
+
+// Runs the built action local-service and the built gate in one job. The other tests in local-service/test test what the service
+// does for every request and every project.
+
+/** Finds the gate of its job, and fails if the gate's environment has the job's token. */
+const READING_THE_GATE = `import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+const environmentOf = (id) => {
+  try { return readFileSync('/proc/' + id + '/environ', 'utf8').split('\\0') } catch { return [] }
+}
+test('reads the environment of the gate', () => {
+  const environments = readdirSync('/proc').filter((name) => Number(name) > 0).map(environmentOf)
+  const ofJob = environments.filter((one) => one.includes('GITHUB_WORKSPACE=' + process.cwd()))
+  const gate = ofJob.find((one) => one.some((variable) => variable.startsWith('INPUT_API-KEY=')))
+  expect(gate).toBeDefined()
+  expect(gate.filter((variable) => variable.includes('ghs_'))).toEqual([])
+})`
+
+const CHROMIUM = '/usr/bin/chromium'
+/** A page that is shown, and a page whose test never ends. */
+const BROWSER_TESTS = {
+  'playwright.config.ts': `export default {
+    use: { launchOptions: { executablePath: '${CHROMIUM}', args: ['--user-agent=' + import.meta.dirname] } },
+    projects: [{ name: 'shows', testMatch: 'a.spec.ts' }, { name: 'hangs', testMatch: 'b.spec.ts', timeout: 0 }],
+  }`,
+  'a.spec.ts': `import { expect, test } from '@playwright/test'
+test('shows', async ({ page }) => {
+  await page.setContent('<h1>Shop</h1>')
+  await expect(page.locator('h1')).toHaveText('Shop')
+})`,
+  'b.spec.ts': `import { test } from '@playwright/test'
+import { writeFileSync } from 'node:fs'
+test('hangs', async ({ page }) => { writeFileSync('pid', String(process.pid)); await new Promise(() => {}) })`,
+}
+
+/** The browsers that the tests in a folder started. Their user agent names the folder. */
+function browsersOf(folder: string): number[] {
+  return processesThat((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`--user-agent=${folder}`))
+}
+
+/** The annotation of post if the service was killed. */
+const KILLED = {
+  level: 'error',
+  message: expect.stringContaining('The local service was killed or crashed before post'),
+}
+
+/** The processes of the action believe that this is macOS, so they do not read /proc. The tests' processes do not. */
+const WITHOUT_PROC = importing(
+  `if (/local-service\\/dist\\/.*index.js$/.test(process.argv[1])) Object.defineProperty(process, 'platform', { value: 'darwin' })`,
+)
+
+/** Post's limits for a service that does not stop are over at once. */
+const CLOCK_OF_POST = clockAhead(`process.argv[1]?.includes('dist/post')`, 20_001)
+
+describe.concurrent('a job with the local service', () => {
+  const SHA = 'a'.repeat(40)
+  const head = { ref: 'change', repo: { id: 1, full_name: 'octo-org/web-shop' } }
+  const fork = { ref: 'main', repo: { id: 2, full_name: 'stranger/web-shop' } }
+  const repository = { id: 1, full_name: 'octo-org/web-shop', default_branch: 'main' }
+  const pullRequest = (of: object) => ({ number: 7, head: of, base: { ref: 'main', repo: repository } })
+  const on = (name: string, payload: object) => ({ name, payload: { repository, ...payload } })
+
+  test('runs Vitest in the folder as it is, keeps its reporters, gives no test a variable of an action, and leaves nothing', async ({
+    jobs,
+  }) => {
+    const { folder, git } = await jobs.project({
+      ...VITEST,
+      'vitest.config.ts': `export default { test: { reporters: ['default', ['junit', { outputFile: 'junit.xml' }]] } }`,
+      'a.test.ts': `import { writeFileSync } from 'node:fs'
+import { test } from 'vitest'
+import './built.js'
+test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(process.env))))`,
+    })
+    writeFileSync(join(folder, 'built.js'), '')
+    const secret = { ACTIONS_RUNTIME_TOKEN: '1', ACTIONS_ID_TOKEN_REQUEST_TOKEN: '2', ACTIONS_OF_TOMORROW: '3' }
+    const { step, main, outputs, post } = await jobs.play(folder, { env: { ...secret, OF_THE_JOB: '4' } })
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' }, annotations: [] })
+    expect(outputs).toMatchObject({ project: folder.split('/').at(-1), branch: await git('rev-parse', 'HEAD') })
+    expect(readFileSync(join(folder, 'junit.xml'), 'utf8')).toContain('tests="1"')
+
+    const names: string[] = JSON.parse(readFileSync(join(folder, 'names.json'), 'utf8'))
+    expect(names).toEqual(expect.arrayContaining(['GITHUB_SHA', 'RUNNER_TEMP', 'OF_THE_JOB']))
+    const files = ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_ENV', 'GITHUB_PATH', 'GITHUB_STEP_SUMMARY']
+    const ofStep = new Set([...Object.keys(secret), ...files, 'INPUT_FOLDER', 'INPUT_RUN-LIMIT-MINUTES'])
+    expect(names.filter((name) => ofStep.has(name))).toEqual([])
+
+    expect(stripVTControlCharacters(main.log.join('\n'))).toContain('1 passed')
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [], summary: '' })
+    expect(post.log).toContain(
+      `The output of run ${main.outputs['run-id']} (${basename(folder)}) is in the log of the step that waited for it.`,
+    )
+    expect([...groupsIn(post.log).keys()]).toEqual([])
+    expect(readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service'))).toEqual([])
+    if (ON_LINUX) expect(processesOf(step)).toEqual([])
+  })
+
+  test('runs the framework that the input names, with its arguments, and keeps the reporters and files of Playwright', async ({
+    jobs,
+  }) => {
+    const { folder } = await jobs.project({
+      'package.json': '{ "type": "module", "devDependencies": { "vitest": "*", "@playwright/test": "*" } }',
+      'config/playwright.ci.config.ts': `export default { testDir: '../e2e', outputDir: '../traces', reporter: [['junit', { outputFile: '../junit.xml' }]] }`,
+      'e2e/a.spec.ts': `import { writeFileSync } from 'node:fs'
+import { test } from '@playwright/test'
+test('pays @smoke and fast', ({}, info) => writeFileSync(info.outputPath('trace.txt'), 'kept'))
+test('fails', () => { throw new Error('rain') })`,
+    })
+    const args = '--config=config/playwright.ci.config.ts\n\n  --grep=@smoke and \n--shard=1/1\n'
+    const { main, post } = await jobs.play(folder, { inputs: { framework: 'playwright', args } })
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' }, annotations: [] })
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [], summary: '' })
+    expect(readFileSync(join(folder, 'junit.xml'), 'utf8')).toContain('tests="1"')
+    expect(globSync('traces/*/trace.txt', { cwd: folder })).toHaveLength(1)
+  })
+
+  test("tests a project that Yarn installed with Plug'n'Play, by its command", async ({ jobs }) => {
+    const shop = {
+      folder: '.',
+      framework: 'vitest',
+      command: ['yarn', 'node', join(ROOT, 'node_modules/vitest/vitest.mjs')],
+    }
+    const { folder } = await jobs.repository({
+      // Yarn fetches nothing for a link, but makes no command of it either.
+      'package.json': JSON.stringify({ devDependencies: { vitest: `link:${join(ROOT, 'node_modules/vitest')}` } }),
+      'yarn.lock': '',
+      'service.json': JSON.stringify({ projects: { shop } }),
+      'a.test.ts': `${PASSING}\ntest('fails', () => { throw new Error('rain') })`,
+    })
+    const home = jobs.folder()
+    const command = `"${process.execPath}" "${join(ROOT, 'node_modules/@yarnpkg/cli-dist/bin/yarn.js')}"`
+    writeFileSync(
+      join(home, 'yarn'),
+      `#!/bin/sh\nHOME="${home}" YARN_ENABLE_NETWORK=0 YARN_ENABLE_TELEMETRY=0 exec ${command} "$@"\n`,
+      { mode: 0o755 },
+    )
+    const PATH = `${home}:${process.env.PATH}`
+    await promisify(execFile)('yarn', ['install'], { cwd: folder, env: { PATH } })
+    const { main } = await jobs.play(folder, { env: { PATH }, inputs: { config: 'service.json' } })
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'failed', total: '2', failed: '1' } })
+    expect(main.log.join('\n')).toContain('Error: rain')
+  })
+
+  test('tests the merge commit of a pull request, and names its branch in both logs and in the summary', async ({
+    jobs,
+  }) => {
+    const folder = jobs.scripted(PASSING_SCRIPT)
+    const event = on('pull_request', { number: 7, pull_request: pullRequest(head) })
+    const github = { sha: SHA, ref: 'refs/pull/7/merge', ref_name: '7/merge', head_ref: 'change', base_ref: 'main' }
+    const { step, outputs, log } = await jobs.start(folder, { inputs: SCRIPTED, event, github })
+    expect(log[0]).toContain(`commit ${SHA} (change, merged into main).`)
+    const { main } = await jobs.gate(step, outputs, { event, github }).run()
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
+    expect(main.log).toContainEqual(expect.stringContaining(`branch “${SHA}” (“change”)`))
+    expect(main.summary).toContain(`Branch <code>${SHA}</code> (<code>change</code>)`)
+
+    // The branch of a fork is no reason to refuse what is checked out. A tag has no branch at all.
+    for (const other of [
+      on('pull_request', { number: 7, pull_request: pullRequest(fork) }),
+      on('push', { ref: 'refs/tags/v1.2.3' }),
+    ]) {
+      const gate = jobs.gate(step, outputs, { event: other, inputs: { wait: 'false' } })
+      expect((await gate.run()).main).toMatchObject({ outputs: { conclusion: 'started' }, annotations: [] })
+    }
+  })
+
+  test('names the commit of the workflow if there is no git repository', async ({ jobs }) => {
+    const folder = jobs.folder()
+    await installPackages(folder)
+    const inner = join(folder, 'packages/shop')
+    mkdirSync(inner, { recursive: true })
+    writeFileSync(join(inner, 'package.json'), VITEST['package.json'])
+    writeFileSync(join(inner, 'a.test.ts'), PASSING)
+    const { main, outputs } = await jobs.play(folder, { inputs: { folder: 'packages/shop' } })
+    expect(outputs.branch).toBe('ffac537e6cbbf934b08745a378932722df287a53')
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
+  })
+
+  test('serves several projects of a configuration file, and logs what a run of each will test', async ({ jobs }) => {
+    const one = { folder: '..', framework: 'vitest', command: ['sh', '-c', PASSING_SCRIPT], setup: ['false'] }
+    const { folder, git } = await jobs.repository({
+      'ci/service.json': JSON.stringify({ projects: { one, two: { ...one, setup: undefined } } }),
+    })
+    await git('switch', '--quiet', '--create', 'change')
+    writeFileSync(join(folder, 'built.js'), '')
+    writeFileSync(join(folder, 'more.js'), '')
+    const commit = await git('rev-parse', 'HEAD')
+    const { step, outputs, log } = await jobs.start(folder, { inputs: { config: 'ci/service.json' } })
+    const changes = '"git status" lists 2 changed files in the repository. The tests see the files as they are.'
+    expect(log.slice(0, 5)).toEqual([
+      `The local service serves the project one: vitest in ${folder}, commit ${commit} (change).`,
+      changes,
+      'A run of this commit tests the folder itself, so the "setup" of one does not run.',
+      `The local service serves the project two: vitest in ${folder}, commit ${commit} (change).`,
+      changes,
+    ])
+    expect(outputs).toMatchObject({ project: '', branch: '' })
+    const { main } = await jobs.gate(step, { ...outputs, project: 'two', branch: commit }).run()
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
+  })
+
+  test('names the branch of the base on pull_request_target, which checks out the base', async ({ jobs }) => {
+    const folder = jobs.scripted(PASSING_SCRIPT)
+    const event = on('pull_request_target', { number: 7, pull_request: pullRequest(head) })
+    const github = { sha: SHA, ref: 'refs/heads/main', ref_name: 'main', head_ref: 'change', base_ref: 'main' }
+    const { log } = await jobs.start(folder, { inputs: SCRIPTED, event, github })
+    expect(log[0]).toContain(`commit ${SHA} (main).`)
+  })
+
+  test("gives a commit that is not the workflow run's commit no branch name in the log", async ({ jobs }) => {
+    const { folder, git } = await jobs.repository(scripted(PASSING_SCRIPT))
+    await git('checkout', '--quiet', '--detach')
+    const github = { sha: SHA, ref: 'refs/heads/main', ref_name: 'main' }
+    const { log } = await jobs.start(folder, {
+      inputs: SCRIPTED,
+      event: on('push', { ref: 'refs/heads/main' }),
+      github,
+    })
+    expect(log[0]).toContain(`commit ${await git('rev-parse', 'HEAD')}.`)
+  })
+
+  // npm and both lines of Yarn install packages so. Yarn 2 and newer need `nodeLinker: node-modules` for that.
+  test('runs a package of a workspace that links to another package, without a setup', async ({ jobs }) => {
+    const { folder } = await jobs.project({
+      'package.json': '{ "workspaces": ["packages/*"], "devDependencies": { "vitest": "*" } }',
+      'packages/cart/package.json': '{ "name": "cart", "type": "module", "exports": "./index.js" }',
+      'packages/cart/index.js': 'export const cart = 1',
+      'packages/shop/package.json': '{ "type": "module", "dependencies": { "cart": "*" } }',
+      'packages/shop/a.test.ts': `${PASSING}\nimport 'cart'`,
+    })
+    spawnSync('ln', ['-s', '../packages/cart', 'node_modules/cart'], { cwd: folder })
+    // Yarn 1 puts the commands into the package too.
+    mkdirSync(join(folder, 'packages/shop/node_modules/.bin'), { recursive: true })
+    spawnSync('ln', ['-s', '../../../../node_modules/vitest/vitest.mjs', 'packages/shop/node_modules/.bin/vitest'], {
+      cwd: folder,
+    })
+    const { main, outputs } = await jobs.play(folder, { inputs: { folder: 'packages/shop' } })
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
+    expect(outputs.project).toBe('shop')
+  })
+})
+
+describe.concurrent('a person who sets the service up wrongly reads one sentence', () => {
+  const files = { ...VITEST, 'a.test.ts': PASSING }
+
+  // The service's own tests have every sentence. One of these comes from its arguments, one from the folder.
+  test.for<[string, Files, Files, RegExp]>([
+    ['a limit that is not a number', files, { 'run-limit-minutes': 'an hour' }, /^The run limit is "an hour"\. Give a/],
+    [
+      'both frameworks',
+      { ...VITEST, 'vitest.config.ts': '', 'playwright.config.ts': '' },
+      {},
+      /uses both .* Set "framework" to "vitest" or "playwright"\.$/,
+    ],
+  ])('about %s', async ([, of, inputs, sentence], { jobs }) => {
+    const { folder } = await jobs.repository(of)
+    const step = jobs.service(folder, { inputs })
+    const main = await step.startMain().result()
+    expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: false })
+    expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)])
+    expect(main.annotations[0]?.message).not.toContain('--')
+    // The service ends by itself, also if post never runs.
+    if (ON_LINUX) await until(() => processesOf(step).length === 0)
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
+  })
+
+  test("about a runner's temporary folder in the repository", async ({ jobs }) => {
+    const { folder } = await jobs.repository(files)
+    const { main } = await jobs.service(folder, { tempDir: join(folder, 'temp') }).run()
+    const [message = ''] = main.annotations.map((annotation) => annotation.message)
+    expect(message).toContain('In a job, the data folder lies in RUNNER_TEMP.')
+  })
+
+  test('about a framework that is not installed', async ({ jobs }) => {
+    const { folder } = await jobs.repository(files)
+    const { main } = await jobs.service(folder).run()
+    const message = `vitest is not installed in ${folder}. Install the packages in a step before this one, for example with "npm ci".`
+    expect(main.annotations.map((annotation) => annotation.message)).toEqual([message])
+  })
+
+  test('about a framework that is too old', async ({ jobs }) => {
+    const { folder, write } = await jobs.repository(PLAYWRIGHT)
+    await write({ 'node_modules/@playwright/test/package.json': '{ "version": "1.44.1", "bin": "cli.js" }' })
+    const { main } = await jobs.service(folder).run()
+    const message = `@playwright/test 1.44.1 is installed in ${folder}. The service needs 1.45 or newer. Update the package.`
+    expect(main.annotations.map((annotation) => annotation.message)).toEqual([message])
+  })
+
+  test('about Windows', async ({ jobs }) => {
+    const NODE_OPTIONS = importing(`Object.defineProperty(process, 'platform', { value: 'win32' })`)
+    const { main } = await jobs.service(jobs.folder(), { env: { NODE_OPTIONS } }).run()
+    expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(/needs Linux or macOS/)])
+  })
+})
+
+describe.concurrent('the step fails with what the service wrote', () => {
+  test('if the service exits before it can be reached', async ({ jobs }) => {
+    const dying = `if (process.argv[1].includes('service/index')) { console.log('it rains'); process.exit(7) }`
+    const { main, post } = await jobs.service(jobs.folder(), { env: { NODE_OPTIONS: importing(dying) } }).run()
+    expect(main.annotations.map(({ message }) => message)).toEqual([
+      'The local service ended before it was up, with exit code 7. The log above has what it wrote.',
+    ])
+    expect(main.log).toContain('it rains')
+    expect(post).toMatchObject({ conclusion: 'success', log: [] })
+  })
+
+  test('if the service cannot be reached within 30 s, and no process is left', async ({ jobs }) => {
+    const hanging = `if (process.argv[1].includes('service/index')) for (;;);`
+    const ahead = clockAhead(`process.argv[1].includes('main/index')`, 30_001)
+    const step = jobs.service(jobs.folder(), { env: { NODE_OPTIONS: importing(hanging, ahead) } })
+    const main = await step.startMain().result()
+    expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(/within 30 s/)])
+    if (ON_LINUX) await until(() => processesOf(step).length === 0)
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
+  })
+})
+
+/** The lines of each folded group of a log, by the group's title. */
+function groupsIn(log: readonly string[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>()
+  let title = ''
+  for (const line of log) {
+    if (line.startsWith('##[group]')) {
+      title = line.replace('##[group]', '')
+      groups.set(title, [])
+    } else if (line !== '##[endgroup]') groups.get(title)?.push(line)
+  }
+  return groups
+}
+
+describe.concurrent('a run that does not pass', () => {
+  const SEEN = '</code></pre><img src=x>\\n\\n# @octocat\\n::error::injected\\n##[error]injected \\u202e'
+  const FAILING = `import { test } from 'vitest'\ntest('fails', () => { throw new Error("${SEEN}") })`
+
+  // test/action/job-summary.test.ts of the local service tests how post writes a text.
+  test('shows what it wrote in the log of the gate, or else in a folded group of post, and never the key', async ({
+    jobs,
+  }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': FAILING })
+    const { step, outputs, log } = await jobs.start(folder)
+    const key = outputs['api-key'] ?? ''
+    expect(key).toMatch(/^[\w-]{32}$/)
+    expect(step.masks.apply(key)).toBe('***')
+
+    const shown = await jobs.gate(step, outputs).run()
+    expect(shown.main).toMatchObject({ outputs: { conclusion: 'failed' } })
+    expect(shown.main.annotations).toHaveLength(2)
+    expect(stripVTControlCharacters(shown.main.log.join('\n'))).toContain('Error: </code></pre><img src=x>')
+    const silent = { inputs: { 'show-output': 'false' } }
+    const [short, long] = [await jobs.gate(step, outputs, silent).run(), await jobs.gate(step, outputs, silent).run()]
+    const file = join(outputs['output-dir'] ?? '', long.main.outputs['run-id'] ?? '', 'output.txt')
+    expect(stripVTControlCharacters(readFileSync(file, 'utf8'))).toContain('Error: </code></pre><img src=x>')
+    writeFileSync(file, `the first line\n${`${'x'.repeat(99)}\n`.repeat(60_000)}the last line\n`)
+
+    const post = await step.runPost()
+    // The summary of the gate says why the test failed.
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [], summary: '' })
+    const groups = groupsIn(post.log)
+    expect([...groups.keys()]).toEqual([
+      `Output of run ${short.main.outputs['run-id']} (${basename(folder)}): FAILED`,
+      `Output of run ${long.main.outputs['run-id']} (${basename(folder)}): FAILED`,
+      'Log of the local service',
+    ])
+    const [output = [], end = []] = groups.values()
+    expect(stripVTControlCharacters(output.join('\n'))).toContain('Error: </code></pre><img src=x>')
+    expect(output).toContain(': :error::injected')
+    expect(output.filter((line) => line.includes('##['))).toEqual([])
+    expect(end.slice(0, 2)).toEqual(['… 1.7 MiB before this line are left out.', 'x'.repeat(99)])
+    expect(end.filter((line) => !line.startsWith('::')).at(-1)).toBe('the last line')
+    expect([...log, ...post.log].join('\n')).not.toContain(key)
+  })
+
+  test('shows what it wrote in the summary too, if no test case says why, and nothing of it is markup', async ({
+    jobs,
+  }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'vitest.config.ts': `throw new Error("${SEEN}")` })
+    const { main, post } = await jobs.play(folder)
+    expect(main.outputs).toMatchObject({ conclusion: 'failed' })
+    const page = renderedPage(post.summary)
+    const tags = new Set(page.elements.map(({ tagName }) => tagName))
+    expect([...tags].sort()).toEqual(['br', 'code', 'h3', 'p', 'pre'])
+    expect(page.codes).toContainEqual(expect.stringContaining('Error: </code></pre><img src=x>'))
+    expect(page.text).toContain(`${basename(folder)}: FAILED`)
+    expect(page.text).not.toMatch(/\u202e|\[\d+m/)
+  })
+})
+
+describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
+  test.for([0, 100])('after a SIGKILL of main %i ms after its start', async (ms, { jobs }) => {
+    const step = jobs.service(jobs.scripted(HANGING_SCRIPT), { inputs: SCRIPTED })
+    const { post } = await step.run({ on: ms, by: 'kill' })
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    await until(() => processesOf(step).length === 0)
+  })
+
+  test('after a cancel of the workflow', async ({ jobs }) => {
+    const { step, gate, main } = await jobs.whileTestHangs()
+    expect(await main.cancel()).toMatchObject({ conclusion: 'cancelled', outputs: { status: 'CANCELLED' } })
+    await gate.runPost()
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(processesOf(step)).toEqual([])
+  })
+
+  test.for<[string, (jobs: Jobs) => ReturnType<Jobs['whileTestHangs']>]>([
+    ['on this machine', (jobs) => jobs.whileTestHangs()],
+    [
+      'without /proc, as on macOS',
+      (jobs) => jobs.whileScriptHangs({ env: { NODE_OPTIONS: WITHOUT_PROC } }, `echo RUN; ${HANGING_SCRIPT}`),
+    ],
+  ])('after a SIGKILL of the service, and then of the gate, also if post never comes, %s', async ([, hang], {
+    jobs,
+  }) => {
+    const { step, main, hanging } = await hang(jobs)
+    expect(processesOf(step)).toContain(hanging)
+    process.kill(serviceProcess(step), 'SIGKILL')
+    main.signal('SIGKILL')
+    await main.result()
+    await until(() => processesOf(step).length === 0)
+    const post = await step.runPost()
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
+    expect(post.summary).toContain('the service died during the run')
+    // The gate may have read this output before it was killed.
+    expect(stripVTControlCharacters(post.log.join('\n'))).toMatch(/RUN|The output of run \S+ \(.*\) is in the log/)
+    expect(processesOf(step)).toEqual([])
+  })
+
+  test.skipIf(!existsSync(CHROMIUM))(
+    `of a browser, after its tests and after a SIGKILL of the service (needs ${CHROMIUM})`,
+    async ({ jobs }) => {
+      const { folder } = await jobs.project({ ...PLAYWRIGHT, ...BROWSER_TESTS })
+      const { step, outputs } = await jobs.start(folder)
+      const passed = await jobs.gate(step, outputs, { inputs: { 'framework-project': 'shows' } }).run()
+      expect(passed.main, passed.main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' } })
+      await until(() => browsersOf(folder).length === 0)
+      const main = jobs.gate(step, outputs, { inputs: { 'framework-project': 'hangs' } }).startMain()
+      await hangingProcess(folder)
+      expect(browsersOf(folder)).not.toEqual([])
+      process.kill(serviceProcess(step), 'SIGKILL')
+      main.signal('SIGKILL')
+      await main.result()
+      expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
+      await until(() => browsersOf(folder).length === 0 && processesOf(step).length === 0)
+    },
+  )
+
+  test('after a SIGKILL of the tests, and then of the service', async ({ jobs }) => {
+    const { step, main, hanging } = await jobs.whileScriptHangs()
+    process.kill(hanging, 'SIGKILL')
+    expect(await main.result()).toMatchObject({ conclusion: 'failure' })
+    process.kill(serviceProcess(step), 'SIGKILL')
+    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
+    expect(processesOf(step)).toEqual([])
+  })
+
+  test('after a shutdown of the runner: post does not run, and the service ends when its folder is removed', async ({
+    jobs,
+  }) => {
+    const { step, gate, main } = await jobs.whileScriptHangs()
+    main.signal('SIGKILL')
+    await main.result()
+    // The service may write a file while its folder is emptied, so that the folder is not empty when it is removed.
+    const options = { recursive: true, force: true, maxRetries: 20 }
+    for (const name of readdirSync(step.tempDir)) rmSync(join(step.tempDir, name), options)
+    await until(() => processesOf(step).length === 0)
+    expect(gate.jobStatus).toBe('failure')
+  })
+
+  /** The tests leave a process that has left their group. The guard kills only the group. */
+  async function leaveProcess(jobs: Jobs, settings: Pick<StepSettings, 'env'> = {}) {
+    const leaving = `setsid sleep 3600 > /dev/null 2>&1 & ${HANGING_SCRIPT}`
+    const { folder, step, main } = await jobs.whileScriptHangs(settings, leaving)
+    process.kill(serviceProcess(step), 'SIGKILL')
+    main.signal('SIGKILL')
+    await main.result()
+    await until(() => processesOf(step).length === 1)
+    return { step, folder }
+  }
+
+  test('after a SIGKILL of the service, also if a later step removed the project and the configuration', async ({
+    jobs,
+  }) => {
+    const { step, folder } = await leaveProcess(jobs)
+    rmSync(folder, { recursive: true })
+    mkdirSync(folder)
+    const post = await step.runPost()
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
+    expect(post.summary).toContain('the service died during the run')
+    expect(processesOf(step)).toEqual([])
+  })
+
+  test('after a SIGKILL of the service, unless the clean-up fails: then post warns', async ({ jobs }) => {
+    const failing = `if (process.argv[3] === 'clean') { console.log('it rains'); process.exit(1) }`
+    const { step } = await leaveProcess(jobs, { env: { NODE_OPTIONS: importing(failing) } })
+    const post = await step.runPost()
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [KILLED, { level: 'warning' }] })
+    expect(post.annotations[1]?.message).toContain('may still be on this machine')
+    expect(post.log).toContain('it rains')
+    for (const pid of processesOf(step)) process.kill(pid, 'SIGKILL')
+  })
+
+  test('of a service that is stopped by SIGSTOP, and exits just before post kills it', async ({ jobs }) => {
+    const late = `
+      const { kill } = process
+      if (process.argv[1]?.includes('dist/post')) process.kill = (id, signal) => { kill(id, signal); return kill(2 ** 30, signal) }`
+    const NODE_OPTIONS = importing(late, CLOCK_OF_POST)
+    const { step, main } = await jobs.whileScriptHangs({ env: { NODE_OPTIONS } })
+    process.kill(serviceProcess(step), 'SIGSTOP')
+    main.signal('SIGKILL')
+    await main.result()
+    const post = await step.runPost()
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(post.summary).toContain('the service died during the run')
+    expect(processesOf(step)).toEqual([])
+    expect(readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service'))).toEqual([])
+  })
+
+  test('of a service that begins after its job has ended', async ({ jobs }) => {
+    const path = join(jobs.folder(), 'gone')
+    const service = spawn(process.execPath, [join(ROOT, 'local-service/dist/service/index.js'), path])
+    expect(await new Promise((exited) => service.once('exit', exited))).toBe(0)
+  })
+})
+
+describe.concurrent('the recipe local-service.yml', () => {
+  const RECIPE = 'examples/workflows/local-service.yml'
+  const GATE = 'OWNER/test-run-action@v1'
+
+  /** What `npm ci` does was done before. */
+  function npm(jobs: Jobs): string {
+    const folder = jobs.folder()
+    writeFileSync(join(folder, 'npm'), '#!/bin/sh\n', { mode: 0o755 })
+    return folder
+  }
+
+  test('passes, and gives the gate no token, because a test can read what the gate gets', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': ON_LINUX ? READING_THE_GATE : PASSING })
+    const { result, log } = await playJob(RECIPE, 'test-run', { workspace: folder, commands: npm(jobs) })
+    expect(result, log).toBe('success')
+    expect(log).toContain('finished as PASSED: 1 passed.')
+  })
+
+  test('also works with both steps in the background: fails with the tests, and cancels the run', async ({ jobs }) => {
+    const { folder } = await jobs.project({
+      ...VITEST,
+      'a.test.ts': PASSING.replace('{}', '{ throw new Error("rain") }'),
+    })
+    const text = readFileSync(join(ROOT, RECIPE), 'utf8')
+      .replace('/local-service@v1\n', '/local-service@v1\n        background: true\n      - wait: service\n')
+      .replace(`- uses: ${GATE}\n`, `- uses: ${GATE}\n        id: gate\n        background: true\n`)
+    const file = join(jobs.folder(), 'workflow.yml')
+    writeFileSync(file, `${text}      - wait: gate\n`)
+    const options = { workspace: folder, commands: npm(jobs) }
+    const { result, log } = await playJob(file, 'test-run', options)
+    expect(result, log).toBe('failure')
+    expect(log).toMatch(/1 of 1 test case failed.*Log of the local service/s)
+    writeFileSync(join(folder, 'a.test.ts'), HANGING)
+    const cancelled = await playJob(file, 'test-run', { ...options, cancel: { during: 'gate', on: /RUNNING/ } })
+    expect(cancelled.result, cancelled.log).toBe('cancelled')
+    if (ON_LINUX) expect(processesThat((pid) => readlinkSync(`/proc/${pid}/cwd`) === folder)).toEqual([])
+  })
+})

@@ -1,0 +1,105 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aRepository, installPackages } from '../../../test/support/git-repository.ts'
+import { isAlive, pidsIn, puppet, puppetProject, startService, temporaryFolder } from '../support/a-local-service.ts'
+
+const FAILING = { autofix: true, ...puppet({ cases: [['adds', 'failed']], exitCode: 1 }) }
+
+/** A service for one repository, whose "fix" is this script. */
+async function startFixing(script: string, projectSettings: object = {}, settings: object = {}) {
+  const repository = await aRepository({ 'a.txt': 'old\n', 'gone.txt': 'still here\n' })
+  const outputs = await temporaryFolder()
+  const project = { ...puppetProject(repository.folder), fix: ['sh', '-c', script], ...projectSettings }
+  const service = await startService({ outputs, projects: { shop: project }, ...settings })
+  const finish = async (body: object) => {
+    const runId = await service.startRun(body)
+    return { runId, ...(await service.waitFor(runId)), patch: join(outputs, runId, 'fix.patch') }
+  }
+  return { repository, service, finish, log: () => service.log.join('\n') }
+}
+
+describe('auto-fix', () => {
+  it('updates real snapshots in the folder before the run is finished, and the run stays FAILED', async () => {
+    const repository = await aRepository({
+      '.gitignore': 'node_modules/\n',
+      'vitest.config.mjs': 'export default {}\n',
+      'greeting.test.js': `import { expect, it } from 'vitest'\nit('greets', () => expect('hello').toMatchSnapshot())\n`,
+      '__snapshots__/greeting.test.js.snap':
+        '// Vitest Snapshot v1, https://vitest.dev/guide/snapshot.html\n\nexports[`greets 1`] = `"good day"`;\n',
+    })
+    await installPackages(repository.folder)
+    const outputs = await temporaryFolder()
+    const fix = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run', '--update']
+    const service = await startService({ outputs, projects: { shop: { folder: repository.folder, fix } } })
+    const runId = await service.startRun({ autofix: true })
+    const run = await service.waitFor(runId)
+    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ title: 'greets', status: 'FAILED' }] } })
+    expect(await repository.git('status', '--porcelain')).toBe('M __snapshots__/greeting.test.js.snap')
+    const patch = await readFile(join(outputs, runId, 'fix.patch'), 'utf8')
+    expect(patch).toContain('-exports[`greets 1`] = `"good day"`;\n+exports[`greets 1`] = `"hello"`;\n')
+  })
+
+  it.each([
+    ['the folder', {}],
+    ['a work tree', { branch: 'other' }],
+  ])('makes a patch with what its command changed in %s, and nothing else', async (_where, body) => {
+    const fix = `echo new > a.txt; rm gone.txt; echo x >> left.txt; mkdir -p "deep/ä b"; printf '\\0\\377' > "deep/ä b/c.bin"`
+    const command = [
+      'sh',
+      '-c',
+      'echo left > left.txt; echo junk > junk.txt; exec "$@"',
+      'sh',
+      ...puppetProject().command,
+    ]
+    const { repository, finish } = await startFixing(fix, { command })
+    writeFileSync(join(repository.folder, 'uncommitted.txt'), 'by a person')
+    const { status, patch } = await finish({ ...FAILING, ...body })
+    expect(status).toBe('FAILED')
+    const clone = await aRepository({ 'a.txt': 'old\n', 'gone.txt': 'still here\n', 'left.txt': 'left\n' })
+    await clone.git('apply', patch)
+    expect((await readdir(clone.folder)).sort()).toEqual(['.git', 'a.txt', 'deep', 'left.txt'])
+    expect([await clone.read('a.txt'), await clone.read('left.txt')]).toEqual(['new\n', 'left\nx\n'])
+    expect(await readFile(join(clone.folder, 'deep/ä b/c.bin'))).toEqual(Buffer.from([0, 255]))
+    expect(await repository.git('diff', '--cached', '--name-only')).toBe('')
+  })
+
+  it('leaves its change in a folder of no repository, and the log says that there is no patch', async () => {
+    const folder = await temporaryFolder()
+    const { finish, log } = await startFixing('echo new > a.txt', puppetProject(folder))
+    const { status, patch } = await finish(FAILING)
+    expect([status, existsSync(patch), existsSync(join(folder, 'a.txt'))]).toEqual(['FAILED', false, true])
+    expect(log()).toContain(`auto-fix: there is no patch, because ${folder} is in no git repository`)
+  })
+
+  it('is not tried if the tests pass, if nobody asked for it, if no test failed, or if there is no command', async () => {
+    const { finish, repository, log } = await startFixing('echo new > a.txt')
+    expect(await finish({ ...puppet({}), autofix: true })).toMatchObject({ status: 'PASSED' })
+    expect(await finish({ ...FAILING, autofix: false })).toMatchObject({ status: 'FAILED' })
+    expect(await finish({ ...puppet({ cases: [], exitCode: 1 }), autofix: true })).toMatchObject({ status: 'FAILED' })
+    expect([log().includes('auto-fix'), await repository.git('status', '--porcelain')]).toEqual([false, ''])
+    const without = await startFixing('', { fix: undefined })
+    expect(await without.finish(FAILING)).toMatchObject({ status: 'FAILED' })
+    expect(without.log()).toContain('auto-fix: not tried, the project has no "fix" command')
+  })
+
+  it('says in the log how its command failed, and makes no patch if nothing was changed', async () => {
+    const { finish, log } = await startFixing('echo "cannot fix this" >&2; exit 7')
+    const { status, patch } = await finish(FAILING)
+    expect([status, existsSync(patch)]).toEqual(['FAILED', false])
+    expect(log()).toContain('>&2; exit 7` exited with code 7; its output:\n    | cannot fix this')
+    expect(log()).toContain('auto-fix: nothing was changed, so there is no patch')
+  })
+
+  it('is stopped by a cancel of its run', async () => {
+    const pid = join(await temporaryFolder(), 'pid')
+    const { service } = await startFixing(`echo $$ > ${pid}; sleep 300`, {}, { concurrency: 1 })
+    const runId = await service.startRun(FAILING)
+    const pids = await pidsIn(pid)
+    expect(await service.cancel(runId)).toMatchObject({ status: 200 })
+    expect(await service.waitFor(await service.startRun(puppet({})))).toMatchObject({ status: 'PASSED' })
+    expect((await service.get(runId)).body.status).toBe('CANCELLED')
+    expect(pids.map(isAlive)).toEqual([false])
+  })
+})

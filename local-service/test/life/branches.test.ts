@@ -1,0 +1,273 @@
+import { readdirSync } from 'node:fs'
+import { chmod, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aRepository, copyInto, type GitRepository, installPackages } from '../../../test/support/git-repository.ts'
+import { openRepository } from '../../src/checkout/repository.ts'
+import { prepareFiles } from '../../src/execution/execute.ts'
+import { removeResources } from '../../src/execution/leftovers.ts'
+import { createKeyedMutex, type RunExclusive } from '../../src/machine/keyed-mutex.ts'
+import {
+  isAlive,
+  PLAIN_ENV,
+  puppet,
+  puppetProject,
+  readJournal,
+  runContextIn,
+  startService,
+  temporaryFolder,
+  until,
+  WEB_SHOP,
+} from '../support/a-local-service.ts'
+
+// A runner that passes one test for each file in the folder that it runs in, so that a run lists what was there.
+const LISTING_RUNNER = [
+  'sh',
+  '-c',
+  `for name in *; do
+     test -f "$name" && cases="$cases$comma{\\"path\\":[\\"$name: $(cat "$name")\\"],\\"state\\":\\"passed\\"}" && comma=,
+   done
+   echo "{\\"event\\":\\"finished\\",\\"tests\\":[$cases]}" > "$LOCAL_SERVICE_REPORT_FILE"`,
+  'sh',
+]
+
+/** On `main` with a change that is not committed. The branch `other` has another `a.txt`, and `b.txt`. */
+async function twoBranches(): Promise<GitRepository> {
+  const repository = await aRepository({ 'a.txt': 'main' })
+  await repository.git('switch', '--quiet', 'other')
+  await repository.commit({ 'a.txt': 'other', 'b.txt': 'new' })
+  await repository.git('switch', '--quiet', 'main')
+  await repository.write({ 'a.txt': 'not committed' })
+  return repository
+}
+
+async function startListing(repository: GitRepository, projectSettings: object = {}, settings: object = {}) {
+  const data = await temporaryFolder()
+  const listing = {
+    folder: repository.folder,
+    framework: 'vitest',
+    command: LISTING_RUNNER,
+    ...projectSettings,
+  } as const
+  const service = await startService({ projects: { listing }, ...settings }, { dataFolder: data })
+  const list = async (body: object) => {
+    const { branchName, status, results, message } = await service.waitFor(await service.startRun(body))
+    return { branchName, status, titles: results?.testCases.map(({ title }) => title), message }
+  }
+  return { service, list, data }
+}
+
+async function workTreesOf({ git }: GitRepository): Promise<number> {
+  const lines = (await git('worktree', 'list', '--porcelain')).split('\n')
+  return lines.filter((line) => line.startsWith('worktree ')).length
+}
+
+describe('a run of what is checked out', () => {
+  it('tests the folder itself, without a branch, for the branch by its name and for the commit by its hash', async () => {
+    const repository = await twoBranches()
+    const { list } = await startListing(repository, { setup: ['false'] })
+    const head = await repository.git('rev-parse', 'HEAD')
+    for (const [body, branchName] of [
+      [{}, 'main'],
+      [{ branch: 'main' }, 'main'],
+      [{ branch: head }, head],
+    ]) {
+      expect(await list(body as object)).toEqual({ branchName, status: 'PASSED', titles: ['a.txt: not committed'] })
+    }
+    await repository.git('checkout', '--quiet', '--detach')
+    expect(await list({})).toMatchObject({ branchName: undefined, titles: ['a.txt: not committed'] })
+    expect(await workTreesOf(repository)).toBe(1)
+  })
+
+  it('is refused for the hash of another commit, and for a part of the hash', async () => {
+    const repository = await aRepository({ 'a.txt': 'first' })
+    const first = await repository.git('rev-parse', 'HEAD')
+    const head = await repository.commit({ 'a.txt': 'second' })
+    const { service } = await startListing(repository)
+    for (const branch of [first, head.slice(0, 39), head.toUpperCase()]) {
+      expect(await service.start({ branch })).toMatchObject({ status: 400 })
+    }
+  })
+})
+
+describe('a run of another branch', () => {
+  it('tests the files of the branch in a work tree, which is removed with the run', async () => {
+    const repository = await twoBranches()
+    const { list, data } = await startListing(repository)
+    expect(await list({ branch: 'other' })).toEqual({
+      branchName: 'other',
+      status: 'PASSED',
+      titles: ['a.txt: other', 'b.txt: new'],
+    })
+    await until(async () => (await workTreesOf(repository)) === 1)
+    await until(() => readdirSync(join(data, 'trees')).length === 0)
+    expect(await repository.git('status', '--porcelain')).toBe('M a.txt')
+  })
+
+  it('keeps to the commit that the branch had when the run was started', async () => {
+    const repository = await twoBranches()
+    const setup = ['sh', '-c', 'sleep 0.3']
+    const { service } = await startListing(repository, { setup }, { concurrency: 1 })
+    const runIds = [await service.startRun({ branch: 'other' }), await service.startRun({ branch: 'other' })]
+    await repository.git('branch', '--force', 'other', 'main')
+    for (const runId of runIds) {
+      expect((await service.waitFor(runId)).results?.testCases).toHaveLength(2)
+    }
+  })
+
+  it('tests the branch of the folder, if origin has another commit of it', async () => {
+    const upstream = await twoBranches()
+    await upstream.git('branch', 'both', 'other')
+    const repository = await aRepository({ 'a.txt': 'here' })
+    await repository.git('branch', 'both')
+    await repository.git('remote', 'add', 'origin', upstream.folder)
+    await repository.git('fetch', '--quiet', 'origin')
+    const { list } = await startListing(repository)
+    expect(await list({ branch: 'both' })).toMatchObject({ titles: ['a.txt: here'] })
+  })
+
+  it('finds a branch that only origin has', async () => {
+    const upstream = await twoBranches()
+    await upstream.git('branch', 'theirs', 'other')
+    const repository = await aRepository({ 'a.txt': 'here' })
+    await repository.git('remote', 'add', 'origin', upstream.folder)
+    await repository.git('fetch', '--quiet', 'origin')
+    const { list } = await startListing(repository)
+    expect(await list({ branch: 'theirs' })).toMatchObject({ titles: ['a.txt: other', 'b.txt: new'] })
+  })
+
+  it('is refused with 400 if there is no such branch, whatever else the name means to git', async () => {
+    const repository = await twoBranches()
+    await repository.git('tag', 'v1')
+    // git keeps a remote's HEAD where it keeps the remote's branches.
+    await repository.git('remote', 'add', 'origin', repository.folder)
+    await repository.git('fetch', '--quiet', 'origin')
+    await repository.git('remote', 'set-head', 'origin', 'main')
+    const { service } = await startListing(repository)
+    const revisions = ['other~1', 'other^{/A commit}', 'other@{0}', 'HEAD', 'v1', '../tags/v1', 'refs/heads/other']
+    for (const branch of [...revisions, 'none', '--help', '-q', 'ma\nin', 'ma\0in', '🐙', 'b'.repeat(255)]) {
+      const { status, body } = await service.start({ branch })
+      expect(status, branch).toBe(400)
+      expect(body.error).toMatch(
+        /^Project "listing" has no branch ".*"?…?\. Fetch or create it in .*, or send no "branch" to test the folder itself\.$/,
+      )
+    }
+  })
+
+  it('is refused with 400 if the project is in no repository, which runs without a branch', async () => {
+    const service = await startService({ projects: { plain: puppetProject(await temporaryFolder()) } })
+    const error = expect.stringMatching(/^Project "plain" has no branch "main": its folder is in no git repository/)
+    expect(await service.start({ branch: 'main' })).toEqual({ status: 400, body: { error } })
+    const run = await service.waitFor(await service.startRun())
+    expect(run.status).toBe('PASSED')
+    expect(run).not.toHaveProperty('branchName')
+  })
+
+  it('runs in the folder of the project within the repository, and is refused if the branch has none', async () => {
+    const repository = await twoBranches()
+    await repository.git('switch', '--quiet', '--create', 'shop')
+    await repository.commit({ 'packages/shop/b.txt': 'shop' })
+    await repository.git('switch', '--quiet', '--create', 'next')
+    const { service, list } = await startListing(repository, { folder: join(repository.folder, 'packages/shop') })
+    expect(await list({ branch: 'shop' })).toMatchObject({ titles: ['b.txt: shop'] })
+    const error = 'Branch "other" has no folder "packages/shop" of project "listing".'
+    expect(await service.start({ branch: 'other' })).toEqual({ status: 400, body: { error } })
+  })
+
+  it('leaves no work tree when it is cancelled, even a locked one with changes in it', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const repository = await twoBranches()
+    const setup = ['sh', '-c', 'echo changed > a.txt; echo new > c.txt; git worktree lock .']
+    const service = await startService({ projects: { shop: { ...puppetProject(repository.folder), setup } } })
+    const runId = await service.startRun({ branch: 'other', ...puppet({ hangs: true, journal }) })
+    await until(async () => (await readJournal(journal)).length > 0)
+    expect(await workTreesOf(repository)).toBe(2)
+    await service.cancel(runId)
+    await until(async () => (await workTreesOf(repository)) === 1)
+    const [{ pid } = { pid: 0 }] = await readJournal(journal)
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  it('does not run the hooks of the repository', async () => {
+    const repository = await twoBranches()
+    await repository.write({ '.git/hooks/post-checkout': '#!/bin/sh\ntouch hooked' })
+    await chmod(join(repository.folder, '.git/hooks/post-checkout'), 0o755)
+    const { list } = await startListing(repository)
+    expect(await list({ branch: 'other' })).toMatchObject({ titles: ['a.txt: other', 'b.txt: new'] })
+  })
+
+  it('is set up by the command of the project, and INTERRUPTED if that fails', async () => {
+    const setup = ['sh', '-c', 'echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt']
+    const { service, list } = await startListing(await twoBranches(), { setup })
+    expect((await list({ branch: 'other' })).titles).toContain('ready.txt: done')
+    const message =
+      'setup: `sh -c echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt` exited with code 1'
+    const broken = await list({ branch: 'other', envOverrides: { BROKEN: 'yes' } })
+    expect(broken).toMatchObject({ status: 'INTERRUPTED', titles: [], message })
+    expect(service.log.join('\n')).toContain(`${message}; its output:\n    | setting up`)
+  })
+
+  it('is made and removed in turn with others of the repository, because git would fail', async () => {
+    const repository = await twoBranches()
+    const { repository: place } = await openRepository(repository.folder, PLAIN_ENV)
+    if (place === undefined) throw new Error('There is a repository.')
+    const { gitFolder } = place
+    const home = await temporaryFolder()
+    const inTurn = createKeyedMutex()
+    const keys: string[] = []
+    const runExclusive: RunExclusive = (key, task) => {
+      keys.push(key)
+      return inTurn(key, task)
+    }
+    const checkout = { kind: 'work-tree', place, commit: await repository.git('rev-parse', 'other') } as const
+    const project = { folder: repository.folder, framework: 'vitest' }
+    const prepareAndRemove = async () => {
+      const run = runContextIn(home, { checkout, runExclusive }, project)
+      expect(await prepareFiles(run, new AbortController().signal)).toBeDefined()
+      await removeResources(run.runId, { ...run.resources, gitFolder }, { runExclusive, env: PLAIN_ENV })
+    }
+    await Promise.all(Array.from({ length: 12 }, prepareAndRemove))
+    expect(keys).toEqual(Array(24).fill(gitFolder))
+    expect(await workTreesOf(repository)).toBe(1)
+  })
+
+  it('keeps its outcome if its files cannot be removed, and the log says why', async () => {
+    // A file stands where git has its record of the work tree.
+    const setup = ['sh', '-c', 'cd "$(git rev-parse --git-common-dir)" && rm -r worktrees && touch worktrees']
+    const { service, list } = await startListing(await twoBranches(), { setup })
+    expect((await list({ branch: 'other' })).status).toBe('PASSED')
+    await until(() => /could not remove its files: ENOTDIR/.test(service.log.join('\n')))
+  })
+
+  it('has links to the packages of the folder, up to the root of the repository, and changes nothing there', async () => {
+    const repository = await aRepository({ '.gitignore': 'node_modules/\n' })
+    await installPackages(repository.folder)
+    await copyInto(join(repository.folder, 'shop'), WEB_SHOP)
+    await repository.commit({})
+    await repository.git('branch', '--force', 'other')
+    // Vitest keeps the results of its last run there.
+    await repository.write({ 'shop/node_modules/.vite/kept.txt': '' })
+    const inPackages = async () => {
+      const folders = ['node_modules', 'shop/node_modules'].map((name) => join(repository.folder, name))
+      return Promise.all(folders.map((folder) => readdir(folder, { recursive: true })))
+    }
+    const installed = await inPackages()
+    const service = await startService({ projects: { shop: { folder: join(repository.folder, 'shop') } } })
+    const runId = await service.startRun({ branch: 'other', frameworkProjectName: 'unit' })
+    const run = await service.waitFor(runId)
+    expect(run).toMatchObject({ status: 'PASSED', branchName: 'other' })
+    expect(run.results?.testCases).toHaveLength(10)
+    expect(service.log.join('\n')).toContain('with the packages that are installed in')
+    expect(await inPackages()).toEqual(installed)
+  })
+
+  it('gets no links if the project has a setup, which must install the framework', async () => {
+    const repository = await aRepository({ '.gitignore': 'node_modules/\n', 'a.txt': '' })
+    await installPackages(repository.folder)
+    const projects = { shop: { folder: repository.folder, framework: 'vitest', setup: ['true'] } } as const
+    const service = await startService({ projects })
+    const { status, message } = await service.waitFor(await service.startRun({ branch: 'other' }))
+    expect(status).toBe('INTERRUPTED')
+    expect(message).toContain('vitest is not installed in the work tree, in its root. Let "setup" install it')
+  })
+})

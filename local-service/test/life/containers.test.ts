@@ -1,0 +1,311 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { aRepository, copyInto, installPackages } from '../../../test/support/git-repository.ts'
+import { removeContainers } from '../../src/machine/container.ts'
+import {
+  PLAIN_ENV,
+  puppet,
+  puppetProject,
+  REPOSITORY,
+  readJournal,
+  startService,
+  startServiceProcess,
+  temporaryFolder,
+  until,
+  WEB_SHOP,
+} from '../support/a-local-service.ts'
+
+/** An engine whose images and containers lie in a temporary folder. */
+interface Engine {
+  readonly command: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  /** Calls its program. */
+  call(...args: string[]): Promise<string>
+  /** Stops it and removes its folder. */
+  stop(): Promise<void>
+}
+
+const IMAGE = 'localhost/base:1'
+/** The image is empty, so a container gets the programs of this machine. */
+const PROGRAMS = ['/usr', '/bin', '/lib', '/lib64'].filter((folder) => existsSync(folder))
+const OPTIONS = [
+  ...['--network', 'host', '--env', 'INSIDE=a container'],
+  ...['--env', `PATH=${dirname(process.execPath)}:/usr/bin:/bin`],
+  ...[...PROGRAMS, REPOSITORY, process.execPath].flatMap((path) => ['--volume', `${path}:${path}:ro`]),
+]
+/** What the defaults of some distributions need in a container or without systemd. */
+const SIMPLEST_PODMAN = ['--runtime', 'runc', '--cgroup-manager', 'cgroupfs', '--events-backend', 'file']
+const FEW_RESOURCES = ['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=1000:1000']
+
+const ENGINES = {
+  podman: async (folder: string) => {
+    const storage = ['--root', join(folder, 'images'), '--runroot', join(folder, 'state'), '--storage-driver', 'vfs']
+    const env = { ...PLAIN_ENV, XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR }
+    const engine = (further: string[]) => tryEngine(['podman', ...storage, ...further], env, folder)
+    const { call, ...found } = await engine([]).catch(() => engine(SIMPLEST_PODMAN))
+    const stop = async () => {
+      await call('rm', '--all', '--force')
+      await call('rmi', '--all', '--force')
+    }
+    return { call, ...found, stop }
+  },
+  docker: async (folder: string) => {
+    if (process.getuid?.() !== 0) throw new Error('its daemon needs root')
+    const socket = join(folder, 'socket')
+    const args = [
+      ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
+      ...['--host', `unix://${socket}`, '--storage-driver=vfs', '--iptables=false', '--ip6tables=false'],
+      '--bridge=none',
+    ]
+    const daemon = spawn('dockerd', args, { stdio: 'ignore' })
+    let isGone = false
+    const exited = once(daemon, 'exit')
+      .catch(() => undefined)
+      .then(() => {
+        isGone = true
+      })
+    const stop = async () => {
+      daemon.kill()
+      await exited
+      // It leaves the name of a network namespace, which is a mount.
+      await promisify(execFile)('umount', [join(folder, 'exec/netns/default')]).catch(() => undefined)
+    }
+    try {
+      await until(() => existsSync(socket) || isGone)
+      const env = { ...PLAIN_ENV, DOCKER_HOST: `unix://${socket}`, DOCKER_CONFIG: folder }
+      return { ...(await tryEngine(['docker'], env, folder)), stop }
+    } catch (error) {
+      await stop()
+      throw error
+    }
+  },
+}
+
+async function tryEngine(command: readonly string[], env: NodeJS.ProcessEnv, folder: string) {
+  const [program = '', ...first] = command
+  const call = async (...args: string[]) => (await promisify(execFile)(program, [...first, ...args], { env })).stdout
+  const root = join(folder, 'root')
+  for (const name of ['etc', 'tmp', 'proc', 'sys', 'dev', ...PROGRAMS]) mkdirSync(join(root, name), { recursive: true })
+  chmodSync(join(root, 'tmp'), 0o1777)
+  const archive = join(folder, 'root.tar')
+  await promisify(execFile)('tar', ['--create', '--file', archive, '--directory', root, '.'])
+  await call('import', archive, IMAGE)
+  await call('run', '--rm', '--init', ...OPTIONS, ...FEW_RESOURCES, IMAGE, 'true')
+  return { command, env, call }
+}
+
+async function prepareEngine(name: keyof typeof ENGINES): Promise<Engine | string> {
+  if (process.platform !== 'linux') return 'no Linux'
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), `${name}-`)))
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  try {
+    const engine = await ENGINES[name](folder)
+    return { ...engine, stop: () => engine.stop().finally(remove) }
+  } catch (error) {
+    remove()
+    return (error as Error).message
+  }
+}
+
+/** The command of a project whose tests do this before the puppet runs. */
+function puppetAfter(script: string): string[] {
+  return ['sh', '-c', `${script}\nexec "$@"`, 'sh', ...puppetProject().command]
+}
+
+const reasons: string[] = []
+
+describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240_000 }, (name) => {
+  let engine: Engine
+  let problem: string | undefined
+  beforeAll(async () => {
+    const prepared = await prepareEngine(name)
+    if (typeof prepared !== 'string') {
+      engine = prepared
+      return prepared.stop
+    }
+    problem = `${name} does not work here: ${prepared}`
+    reasons.push(problem)
+    console.warn(`Tests of containers are skipped, because ${problem}`)
+    return undefined
+  }, 240_000)
+  beforeEach(({ skip }) => skip(problem !== undefined, problem))
+
+  const names = async () => (await engine.call('ps', '--all', '--format', '{{.Names}}')).split('\n').filter(Boolean)
+  const container = (...options: string[]) => ({
+    image: IMAGE,
+    engine: engine.command,
+    options: [...OPTIONS, ...FEW_RESOURCES, ...options],
+  })
+
+  it('sees the folder and the variables of the run, writes as this user, and is gone with the run', async () => {
+    const folder = await temporaryFolder()
+    const project = { ...puppetProject(folder), command: puppetAfter('echo written > new.txt'), container: container() }
+    const env = { ...engine.env, OF_THE_PERSON: 'not for the tests' }
+    const service = await startService({ projects: { shop: project } }, { env })
+    const SECRET = `it's "a"\n$(secret) \\ value`
+    const { envOverrides } = puppet({ tellsVariables: ['SECRET', 'CI', 'OF_THE_PERSON', 'INSIDE'], exitCode: 1 })
+    const run = await service.waitFor(await service.startRun({ envOverrides: { SECRET, ...envOverrides } }))
+    expect(run.results?.testCases.map(({ title }) => title)).toEqual([
+      `puppet > SECRET=${SECRET}`,
+      'puppet > CI=true',
+      'puppet > OF_THE_PERSON=undefined',
+      'puppet > INSIDE=a container',
+    ])
+    expect(run).toMatchObject({ status: 'FAILED', message: 'vitest exited with code 1, although no test failed' })
+    const { uid, gid } = statSync(join(folder, 'new.txt'))
+    expect([uid, gid]).toEqual([process.getuid?.(), process.getgid?.()])
+    await service.close()
+    expect(await names()).toEqual([])
+  })
+
+  it('runs real Vitest', async () => {
+    const folder = await temporaryFolder()
+    await copyInto(folder, WEB_SHOP)
+    await installPackages(folder)
+    const projects = { shop: { folder, container: container() } }
+    const service = await startService({ projects }, { env: engine.env })
+    const run = await service.waitFor(await service.startRun({ frameworkProjectName: 'unit' }))
+    expect(run.status, service.log.join('\n')).toBe('PASSED')
+    expect(run.results?.testCases).toHaveLength(10)
+  })
+
+  it('tests a branch with the packages of the folder, which it cannot change', async () => {
+    const repository = await aRepository({ '.gitignore': 'node_modules\n', 'a.txt': 'other' })
+    await repository.write({ 'node_modules/tool/a.txt': 'installed', 'a.txt': 'main' })
+    const command = puppetAfter(`
+      grep -q other a.txt && grep -q installed node_modules/tool/a.txt && git status --short || exit 3
+      ! touch node_modules/tool/new || exit 4`)
+    const project = { ...puppetProject(repository.folder), command, container: container() }
+    const service = await startService({ projects: { shop: project } }, { env: engine.env })
+    const run = await service.waitFor(await service.startRun({ branch: 'other' }))
+    expect(run.status, service.log.join('\n')).toBe('PASSED')
+  })
+
+  it('is removed after a cancel and at the limit of the run, also if the tests ignore signals', async () => {
+    const folder = await temporaryFolder()
+    const journal = join(folder, 'journal')
+    const project = { ...puppetProject(folder), container: container() }
+    const start = (settings: object) => startService({ projects: { shop: project }, ...settings }, { env: engine.env })
+    const hanging = puppet({ hangs: true, ignores: ['SIGINT', 'SIGTERM'], journal })
+    const [patient, hasty] = [await start({}), await start({ runLimitMinutes: 0.05 })]
+    const runId = await patient.startRun(hanging)
+    await until(async () => (await readJournal(journal)).length > 0)
+    expect(await patient.cancel(runId)).toMatchObject({ status: 200 })
+    expect(await hasty.waitFor(await hasty.startRun(hanging))).toMatchObject({ status: 'TIMEDOUT' })
+    await until(async () => (await names()).length === 0)
+    expect((await readJournal(journal)).map(({ event }) => event)).toContain('SIGINT')
+  })
+
+  it('is removed by the guard if the service is killed', async () => {
+    const folder = await temporaryFolder()
+    const [config, journal] = [join(folder, 'config.json'), join(folder, 'journal')]
+    const project = { ...puppetProject(folder), container: container() }
+    await writeFile(config, JSON.stringify({ projects: { shop: project } }))
+    const service = startServiceProcess({ config, data: await temporaryFolder(), env: engine.env })
+    await (await service.ready()).startRun(puppet({ hangs: true, journal }))
+    await until(async () => (await readJournal(journal)).length > 0)
+    expect(await names()).toHaveLength(1)
+    await service.kill()
+    await until(async () => (await names()).length === 0)
+  })
+
+  it('that an earlier service left is found by its label', async () => {
+    const start = (label: string) =>
+      engine.call(
+        'run',
+        '--detach',
+        '--stop-timeout',
+        '0',
+        '--label',
+        label,
+        ...OPTIONS,
+        ...FEW_RESOURCES,
+        IMAGE,
+        'sleep',
+        '600',
+      )
+    await start('test-run-service.run=run-1')
+    // The service was killed between the creation of a container and its start.
+    await engine.call('create', '--label', 'test-run-service.run=run-1', ...OPTIONS, ...FEW_RESOURCES, IMAGE, 'true')
+    const other = (await start('test-run-service.run=run-2')).trim()
+    expect(await removeContainers(engine.command, 'run-1', engine.env)).toBe(2)
+    expect((await engine.call('ps', '--all', '--quiet', '--no-trunc')).trim()).toBe(other)
+    await engine.call('rm', '--force', other)
+  })
+})
+
+it.runIf(process.env.CONTAINER_TESTS === 'required')('an engine works here, because CONTAINER_TESTS says so', () => {
+  expect(reasons.length, reasons.join('\n')).toBeLessThan(2)
+})
+
+describe("an engine's program", () => {
+  /** A run whose engine is this script. */
+  async function runWith(script: string, { setup = true } = {}) {
+    const folder = await temporaryFolder()
+    const engine = join(folder, 'engine')
+    if (setup) await writeFile(engine, `#!/bin/sh\necho "$*" >> ${folder}/calls\n${script}\n`, { mode: 0o755 })
+    const project = { ...puppetProject(folder), container: { image: 'node:24', engine: [engine, '--global'] } }
+    const service = await startService({ projects: { shop: project } })
+    const environment = { DOCKER_HOST: 'tcp://tests.example', PASSWORD: 'secret' }
+    const run = await service.waitFor(await service.startRun({ envOverrides: environment }))
+    await service.close()
+    const calls = setup ? await readFile(join(folder, 'calls'), 'utf8') : ''
+    return { folder, engine, run, calls, log: service.log.join('\n') }
+  }
+
+  it.each([
+    [125, 'ENGINE could not start a container of node:24 (exit code 125)'],
+    [
+      126,
+      `the image node:24 cannot run ${process.execPath}, or ${process.execPath} could not run a program (exit code 126)`,
+    ],
+    [
+      127,
+      `the image node:24 cannot run ${process.execPath}, or ${process.execPath} could not run a program (exit code 127)`,
+    ],
+  ])('that exits with %i makes the run INTERRUPTED', async (code, reason) => {
+    const { run, engine } = await runWith(`test "$2" = run && exit ${code}; exit 0`)
+    expect(run.status).toBe('INTERRUPTED')
+    expect(run.message).toBe(`vitest could not be started: ${reason.replace('ENGINE', engine)}`)
+  })
+
+  it('that does not exist makes the run INTERRUPTED, and leaves nothing to remove', async () => {
+    const { run, engine, log } = await runWith('', { setup: false })
+    expect(run).toMatchObject({
+      status: 'INTERRUPTED',
+      message: `vitest could not be started: there is no program ${engine}`,
+    })
+    expect(log).not.toContain('could not remove')
+  })
+
+  it('gets the values of variables in its environment, but for those that it reads itself', async () => {
+    const script = 'test "$2" = run && test "$PASSWORD" = secret && test -z "$DOCKER_HOST" && exit 1; exit 0'
+    const { run, calls } = await runWith(script)
+    expect(run.message).toContain('vitest exited with code 1')
+    expect(calls).toContain(' --env PASSWORD ')
+    expect(calls).toContain(' --env DOCKER_HOST=tcp://tests.example ')
+    expect(calls).toContain(` --user ${process.getuid?.()}:${process.getgid?.()} `)
+  })
+
+  it('that responds with an error at the end is named in the log, and the next start tries again', async () => {
+    const { log, run } = await runWith('test "$2" = ps && { echo "no daemon" >&2; exit 1; }; exit 1')
+    expect(run.status).toBe('FAILED')
+    expect(log).toMatch(/could not remove its files: a container may be left, because ".*engine ps" failed: no daemon/)
+  })
+
+  it('is called until it lists no container of the run, because it may be removing one itself', async () => {
+    const script = `case "$2" in
+      ps) test "$(grep -c "global ps" "$(dirname "$0")/calls")" -ge 3 || echo id;;
+      *) exit 1;;
+    esac`
+    const { calls, log } = await runWith(script)
+    expect(calls.match(/global rm --force --volumes id/g)).toHaveLength(2)
+    expect(log).not.toContain('could not remove')
+  })
+})

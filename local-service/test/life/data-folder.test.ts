@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { writeFiles } from '../../../test/support/git-repository.ts'
+import { puppet, startPuppetService, startServiceProcess, temporaryFolder } from '../support/a-local-service.ts'
+
+describe('a service with a data folder', () => {
+  it('knows its finished runs after a restart, also those of a suite that is gone from the settings', async () => {
+    const dataFolder = join(await temporaryFolder(), 'data')
+    const suites = { smoke: { project: 'web-shop', name: 'Smoke test' } }
+    const first = await startPuppetService({ suites }, { dataFolder })
+    const runId = await first.startRun(puppet({}))
+    const run = await first.waitFor(runId)
+    const { testSuiteRunId } = (await first.send('POST', '/v1/testSuite/smoke/run')).body
+    const suiteRun = `/v1/testSuiteRun/${testSuiteRunId}`
+    while ((await first.send('GET', `${suiteRun}/status`)).body.status === 'RUNNING');
+    const result = await first.send('GET', `${suiteRun}/result`)
+    await first.close()
+
+    const second = await startPuppetService({}, { dataFolder })
+    expect((await second.get(runId)).body).toEqual(run)
+    expect(await second.send('GET', `${suiteRun}/result`)).toEqual(result)
+    expect((await second.get(testSuiteRunId)).status).toBe(404)
+  })
+
+  it('keeps it from other users, and the values of variables out of it', async () => {
+    const dataFolder = join(await temporaryFolder(), 'data')
+    const service = await startPuppetService({}, { dataFolder })
+    await service.waitFor(await service.startRun({ envOverrides: { TOKEN: 'a-secret-value' } }))
+    await service.close()
+    expect(statSync(dataFolder).mode & 0o777).toBe(0o700)
+    // Also in a folder that others can enter.
+    expect(statSync(join(dataFolder, 'runs.sqlite')).mode & 0o777).toBe(0o600)
+    const written = readdirSync(dataFolder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    const text = written.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1')).join()
+    expect(text).toContain('web-shop')
+    expect(text).not.toContain('a-secret-value')
+  })
+})
+
+/** Linux lets root alone mount a small disk. */
+const canMount = process.platform === 'linux' && process.getuid?.() === 0
+
+it.runIf(canMount)('a full disk is named by the results of a run, and by the refusal of the next run', async () => {
+  const [home, disk] = [await temporaryFolder(), await temporaryFolder()]
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=700', 'tmpfs', disk])
+  onTestFinished(() => void execFileSync('umount', ['--lazy', disk]))
+  const [config, data, filler] = [join(home, 'config.json'), join(disk, 'data'), join(disk, 'filler')]
+  const command = ['sh', '-c', 'cat /dev/zero > "$FILLER" 2> /dev/null; exit 1']
+  const projects = { shop: { folder: home, framework: 'vitest', command } }
+  await writeFiles(home, { 'config.json': JSON.stringify({ projects }) })
+  const client = await startServiceProcess({ config, data, env: { FILLER: filler } }).ready()
+  expect(await client.waitFor(await client.startRun())).toMatchObject({
+    status: 'INTERRUPTED',
+    message: 'there was no room on the disk',
+  })
+  const error = `Nothing was started. Cannot use the data folder ${data}: database or disk is full. Choose another folder with --data.`
+  expect(await client.start()).toEqual({ status: 500, body: { error } })
+})

@@ -1,0 +1,209 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { SEED } from '../../../test/setup/seed.ts'
+import { aRepository } from '../../../test/support/git-repository.ts'
+import { openRunStore } from '../../src/runs/store.ts'
+import {
+  isAlive,
+  pidsIn,
+  type RunObject,
+  startServiceProcess,
+  temporaryFolder,
+  until,
+} from '../support/a-local-service.ts'
+
+// The service is killed with SIGKILL, at any moment of its life, and started again with the same data folder.
+
+const LIVES = Number(process.env.SERVICE_LIVES ?? 5)
+
+/** Every run leaves a process in its own group and one outside; the variable KIND says how the run goes on. */
+const RUNNER = `
+  sleep 300 &
+  setsid sleep 300 &
+  test "$KIND" = hangs && sleep 300
+  status=passed; test "$KIND" = fails && status=failed
+  printf '{"event":"finished","tests":[{"path":["a"],"state":"%s"}]}' "$status" > "$LOCAL_SERVICE_REPORT_FILE"
+  test "$KIND" = passes`
+
+interface PlannedRun {
+  readonly kind: 'passes' | 'fails' | 'hangs'
+  readonly inWorkTree: boolean
+}
+
+interface Life {
+  readonly runs: readonly PlannedRun[]
+  /** The number of the run that is cancelled. */
+  readonly cancels: number
+  /** The service is killed only after these runs have finished. */
+  readonly waitsFor: 'no run' | 'the first run' | 'every run that ends'
+  readonly killsAfterMs: number
+  /** Killed while it starts, so while it cleans up after the life before. */
+  readonly killsNextStartAfterMs: number | undefined
+}
+
+const planned = (...kinds: PlannedRun['kind'][]) =>
+  fc.record({ kind: fc.constantFrom(...kinds), inWorkTree: fc.boolean() })
+
+const life: fc.Arbitrary<Life> = fc.record({
+  runs: fc
+    .tuple(planned('passes', 'fails'), fc.array(planned('passes', 'fails', 'hangs'), { minLength: 1, maxLength: 6 }))
+    .map(([first, others]) => [first, ...others]),
+  cancels: fc.integer({ min: 1, max: 6 }),
+  waitsFor: fc.constantFrom('no run', 'the first run'),
+  killsAfterMs: fc.nat({ max: 250 }),
+  killsNextStartAfterMs: fc.option(fc.integer({ min: 60, max: 400 }), { nil: undefined, freq: 4 }),
+})
+
+/** A life with every end of a run, also on a slow machine. */
+const FIRST_LIFE: Life = {
+  runs: [
+    { kind: 'passes', inWorkTree: false },
+    { kind: 'fails', inWorkTree: false },
+    { kind: 'hangs', inWorkTree: true },
+    { kind: 'hangs', inWorkTree: true },
+  ],
+  cancels: 3,
+  waitsFor: 'every run that ends',
+  killsAfterMs: 0,
+  killsNextStartAfterMs: undefined,
+}
+
+/** The living processes of all runs of a service with this temporary folder. */
+function processesOfRuns(temporary: string): string[] {
+  const found: string[] = []
+  for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const environment = `\0${readFileSync(`/proc/${id}/environ`, 'utf8')}`
+      const isOfRun = environment.includes('\0LOCAL_SERVICE_RUN_ID=') && environment.includes(`\0TMPDIR=${temporary}`)
+      if (isOfRun) found.push(readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' '))
+    } catch {
+      // It has exited meanwhile.
+    }
+  }
+  return found
+}
+
+async function entriesIn(...folders: string[]): Promise<string[]> {
+  return (await Promise.all(folders.map((folder) => readdir(folder).catch(() => [])))).flat()
+}
+
+describe.runIf(process.platform === 'linux')('a service that is killed with SIGKILL', () => {
+  it('leaves no half-created work tree after the next start, nor the git that creates it', async () => {
+    const home = await temporaryFolder()
+    const [data, config, reached] = [join(home, 'data'), join(home, 'config.json'), join(home, 'reached')]
+    const repository = await aRepository({ 'a.txt': 'main', '.gitattributes': '*.txt filter=slow' })
+    await repository.git('config', 'filter.slow.smudge', `echo $$ > ${reached}; sleep 300`)
+    const projects = { shop: { folder: repository.folder, framework: 'vitest', command: ['true'] } }
+    await writeFile(config, JSON.stringify({ projects }))
+    const first = startServiceProcess({ config, data, env: { TMPDIR: home } })
+    const runId = await (await first.ready()).startRun({ branch: 'other' })
+    const pids = await pidsIn(reached)
+    await first.kill()
+    expect(await entriesIn(join(repository.folder, '.git/worktrees'))).toEqual([runId])
+
+    const second = startServiceProcess({ config, data, env: { TMPDIR: home } })
+    expect((await (await second.ready()).get(runId)).body).toMatchObject({ status: 'INTERRUPTED' })
+    expect(pids.map(isAlive)).toEqual([false])
+    await until(() => second.log().includes('removed'))
+    const left = `${join(data, 'trees', runId)}, ${join(data, 'runs', runId)}, ${join(home, 'test-run-')}`
+    expect(second.log()).toContain(`run ${runId}: INTERRUPTED: it was RUNNING when the service died\n`)
+    expect(second.log()).toMatch(new RegExp(`run ${runId}: left this, now removed: \\d+ processes, ${left}`))
+    expect(await entriesIn(join(data, 'trees'), join(repository.folder, '.git/worktrees'))).toEqual([])
+  })
+
+  it(`forgets no run and leaves nothing after the next start, in ${LIVES} lives`, { timeout: 600_000 }, async () => {
+    const home = await temporaryFolder()
+    const [data, temporary, config] = [join(home, 'data'), await temporaryFolder(), join(home, 'config.json')]
+    const repository = await aRepository({ 'a.txt': 'main' })
+    const project = { folder: repository.folder, framework: 'vitest', command: ['sh', '-c', RUNNER, 'sh'] }
+    const settings = { projects: { shop: project } }
+    await writeFile(config, JSON.stringify(settings))
+
+    /** What is known of each run that was accepted: the last response about it. */
+    const known = new Map<string, RunObject | undefined>()
+    let current = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
+    const lives = [FIRST_LIFE, ...fc.sample(life, { numRuns: LIVES - 1, seed: SEED })]
+    for (const { runs, cancels, waitsFor, killsAfterMs, killsNextStartAfterMs } of lives) {
+      const client = await current.ready()
+      const started = new Set<string>()
+      const watch = async (runId: string) => {
+        for (;;) {
+          const { body } = await client.get(runId)
+          expect(isAllowed(known.get(runId), body), `${JSON.stringify(known.get(runId))}, then ${body.status}`).toBe(
+            true,
+          )
+          known.set(runId, body)
+          if (body.finishedAt !== undefined) return
+          await delay(10)
+        }
+      }
+      const firstIsStarted = Promise.withResolvers<void>()
+      const startOne = async ({ kind, inWorkTree }: PlannedRun, index: number) => {
+        const body = { envOverrides: { KIND: kind }, ...(inWorkTree ? { branch: 'other' } : {}) }
+        // Runs of the folder itself are RUNNING one after the other. So the first run must not be queued behind one that hangs.
+        if (index > 0) await firstIsStarted.promise
+        const runId = await client.startRun(body).finally(() => firstIsStarted.resolve())
+        known.set(runId, undefined)
+        started.add(runId)
+        if (index === cancels) await client.cancel(runId)
+        await watch(runId)
+      }
+      // Requests fail when the service is killed; what a response said before counts.
+      const watched = runs.map((run, index) => startOne(run, index).catch(ignoreLostConnection))
+      if (waitsFor === 'the first run') await watched[0]
+      if (waitsFor === 'every run that ends') {
+        await Promise.all(watched.filter((_, index) => runs[index]?.kind !== 'hangs' || index === cancels))
+        await until(() => started.size === runs.length)
+      }
+      await delay(killsAfterMs)
+      await current.kill()
+      await Promise.all(watched)
+      if (killsNextStartAfterMs !== undefined) {
+        const killed = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
+        await delay(killsNextStartAfterMs)
+        await killed.kill()
+      }
+
+      current = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
+      const next = await current.ready()
+      expect(processesOfRuns(temporary)).toEqual([])
+      const gitRecords = join(repository.folder, '.git/worktrees')
+      expect(await entriesIn(join(data, 'runs'), join(data, 'trees'), gitRecords, temporary)).toEqual([])
+      for (const runId of started) {
+        const before = known.get(runId)
+        const { status, body } = await next.get(runId)
+        expect(status).toBe(200)
+        if (before?.finishedAt !== undefined) expect(body).toEqual(before)
+        else expect(['PASSED', 'FAILED', 'CANCELLED', 'INTERRUPTED']).toContain(body.status)
+        expect(body.finishedAt).toBeDefined()
+        known.set(runId, body)
+      }
+    }
+    const last = await current.ready()
+    for (const [runId, before] of known) expect((await last.get(runId)).body).toEqual(before)
+    // Also of the runs whose start was never confirmed, none is unfinished.
+    await current.kill()
+    const store = openRunStore(data)
+    expect(store.findLeft()).toEqual([])
+    store.close()
+    const statuses = [...known.values()].map((run) => run?.status)
+    expect(statuses).toEqual(expect.arrayContaining(['PASSED', 'FAILED', 'CANCELLED', 'INTERRUPTED']))
+  })
+})
+
+const ORDER = ['QUEUED', 'RUNNING']
+
+/** A run goes forward only, and what it says when it has finished never changes. */
+function isAllowed(before: RunObject | undefined, after: RunObject): boolean {
+  if (before?.finishedAt !== undefined) return JSON.stringify(before) === JSON.stringify(after)
+  if (before === undefined || after.finishedAt !== undefined) return true
+  return ORDER.indexOf(after.status) >= ORDER.indexOf(before.status)
+}
+
+function ignoreLostConnection(error: unknown): void {
+  if (!(error instanceof TypeError)) throw error
+}

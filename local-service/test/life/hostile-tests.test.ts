@@ -1,0 +1,116 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aRepository } from '../../../test/support/git-repository.ts'
+import { pidsIn, puppetProject, startService, temporaryFolder, until, WEB_SHOP } from '../support/a-local-service.ts'
+
+const TOO_MANY_CASES = `
+  { printf '{"event":"finished","tests":['; yes '{"state":"passed"},' | head -n 150001; printf '{}]}'; } | tr -d '\\n' > "$file"`
+
+// Whatever tests leave behind, their run finishes, the next one runs, and the service can be stopped.
+
+describe('a service whose tests', () => {
+  it.each([
+    ['a named pipe', 'mkfifo "$file"', /is not a regular file/],
+    ['a link', 'ln -s /dev/zero "$file"', /is not a regular file/],
+    ['a folder', 'mkdir "$file"', /is not a regular file/],
+    ['too many test cases', TOO_MANY_CASES, /cannot be read: it has more than 150000 test cases/],
+    // Reading stops at the first line, before the time limit.
+    [
+      '8 MiB of line breaks',
+      `head -c 8388608 /dev/zero | tr '\\0' '\\n' > "$file"`,
+      /^(?!.*cannot be read).*without a report/s,
+    ],
+    ['a huge file', 'truncate --size 100G "$file"', /is larger than 256 MiB/],
+  ])('leave %s in place of a report finishes the run and stops', async (_what, leave, message) => {
+    const script = `file=$LOCAL_SERVICE_REPORT_FILE; ${leave}`
+    const project = { folder: WEB_SHOP, framework: 'vitest', command: ['sh', '-c', script, 'sh'] } as const
+    const service = await startService({ concurrency: 1, projects: { shop: project } })
+    const run = await service.waitFor(await service.startRun())
+    const reason = 'vitest exited with code 0 without a report'
+    expect(run).toMatchObject({ status: 'INTERRUPTED', message: reason, results: { testCases: [] } })
+    expect(service.log.join('\n')).toMatch(message)
+    await service.close()
+  })
+
+  it('leave a named pipe in place of the manifest of the framework finishes the run', async () => {
+    const folder = await temporaryFolder()
+    await mkdir(join(folder, 'node_modules/vitest'), { recursive: true })
+    execFileSync('mkfifo', [join(folder, 'node_modules/vitest/package.json')])
+    const service = await startService({ projects: { shop: { folder, framework: 'vitest' } } })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'INTERRUPTED' })
+    expect(service.log.join('\n')).toContain('node_modules/vitest/package.json is not a regular file')
+  })
+
+  it('are never reached, because the checkout hangs, ends it at the limit of the run', async () => {
+    const repository = await aRepository({ 'a.txt': 'main', '.gitattributes': '*.txt filter=slow' })
+    const reached = join(await temporaryFolder(), 'reached')
+    await repository.git('config', 'filter.slow.smudge', `echo $$ > ${reached}; sleep 300`)
+    const project = puppetProject(repository.folder)
+    const service = await startService({ concurrency: 1, runLimitMinutes: 0.05, projects: { shop: project } })
+    const runId = await service.startRun({ branch: 'other' })
+    await pidsIn(reached)
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'TIMEDOUT' })
+    await until(async () => !(await repository.git('worktree', 'list', '--porcelain')).includes(runId))
+    await repository.git('config', '--unset', 'filter.slow.smudge')
+    // The queue goes on. On a busy machine, this run may exceed the short limit too.
+    await service.waitFor(await service.startRun({ branch: 'other' }))
+    const patient = await startService({ projects: { shop: project } })
+    expect(await patient.waitFor(await patient.startRun({ branch: 'other' }))).toMatchObject({ status: 'PASSED' })
+  })
+
+  /** Runs a script as a user who is not root, because root may write to every folder. */
+  function runAsUser(script: string, cwd: string): { stdout: string; stderr: string } {
+    const module = new URL('../../src/machine/files.ts', import.meta.url)
+    const start = `
+      const { removeFolder } = await import('${module}')
+      const fs = await import('node:fs')
+      if (process.getuid() === 0) { process.setgid(65534); process.setuid(65534) }`
+    return spawnSync(process.execPath, ['--eval', start + script], { cwd, encoding: 'utf8' })
+  }
+
+  it('make folders that nobody may write to removes them', async () => {
+    const home = await temporaryFolder()
+    await chmod(home, 0o777)
+    const script = `
+      fs.mkdirSync('a/b/c', { recursive: true })
+      for (const folder of ['a/b', 'a']) fs.chmodSync(folder, 0o555)
+      await removeFolder('a')`
+    expect(runAsUser(script, home).stderr).toBe('')
+    expect(existsSync(join(home, 'a'))).toBe(false)
+  })
+
+  it('put a link into a folder that nobody may write to does not change what is behind the link', async () => {
+    const home = await temporaryFolder()
+    await chmod(home, 0o777)
+    const script = `
+      fs.mkdirSync('private/file', { recursive: true })
+      fs.mkdirSync('output')
+      fs.symlinkSync('../private', 'output/report')
+      for (const folder of ['private/file', 'private', 'output']) fs.chmodSync(folder, 0o555)
+      const error = await removeFolder('output/report').catch((error) => error)
+      const modes = ['private', 'private/file'].map((folder) => (fs.statSync(folder).mode & 0o777).toString(8))
+      await removeFolder('output')
+      console.log(modes.join(' '), fs.existsSync('private/file'), String(error.message))`
+    const { stdout, stderr } = runAsUser(script, home)
+    expect(stderr).toBe('')
+    expect(stdout).toMatch(/^555 555 true .*output\/report.*: Permission denied/s)
+  })
+
+  it('make folders whose path is longer than the system takes are removed with the folder of the run', async () => {
+    const deep = 'for i in $(seq 30); do mkdir -p $(printf "%0200d" 0) && cd -P *; done; cd /; exec "$@"'
+    const command = ['sh', '-c', deep, 'sh', ...puppetProject().command]
+    const data = await temporaryFolder()
+    const { folder } = await aRepository({ 'a.txt': 'main' })
+    const service = await startService(
+      { projects: { shop: { ...puppetProject(folder), command } } },
+      { dataFolder: data },
+    )
+    expect(await service.waitFor(await service.startRun({ branch: 'other' }))).toMatchObject({ status: 'PASSED' })
+    await service.close()
+    expect(await readdir(join(data, 'trees'))).toEqual([])
+    expect(service.log.join('\n')).not.toContain('could not remove')
+  })
+})

@@ -1,0 +1,167 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { expectConformingResponse } from '../../../test/support/openapi.ts'
+import { RunProgress } from '../../src/execution/progress.ts'
+import { type StartedService, startService, temporaryFolder, until } from '../support/a-local-service.ts'
+
+/** A project whose framework is a shell. It writes its output, and ends when the file `go` is there. */
+async function startShell(script: string) {
+  const folder = await temporaryFolder()
+  const report = '{"event":"finished","tests":[{"path":["passes"],"state":"passed"}]}'
+  const whole = `echo '${report}' > "$LOCAL_SERVICE_REPORT_FILE"; ${script}; while ! test -e go; do sleep 0.05; done`
+  const project = { folder, framework: 'vitest', command: ['sh', '-c', whole, 'sh'] }
+  const service = await startService({ projects: { shop: project } })
+  return { service, runId: await service.startRun(), finish: () => writeFileSync(join(folder, 'go'), '') }
+}
+
+/** The response to a read of the output, as docs/openapi.yaml has it. */
+async function read({ url, key }: StartedService, runId: string, query: string, project = 'shop') {
+  const path = `/v1/projects/${project}/runs/${runId}/output${query}`
+  const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it finds
+  const body: any = await response.json()
+  expectConformingResponse({ method: 'GET', path, status: response.status, body })
+  return { status: response.status, body }
+}
+
+describe('the output of a run', () => {
+  it('can be read while the run is running, and afterwards', async () => {
+    const { service, runId, finish } = await startShell(`printf 'one\\ntwo €\\n'`)
+    await until(async () => (await service.get(runId)).body.outputBytes === 12)
+    expect(await read(service, runId, '?from=0')).toEqual({ status: 200, body: { text: 'one\ntwo €\n', next: 12 } })
+    expect(await read(service, runId, '?from=4')).toEqual({ status: 200, body: { text: 'two €\n', next: 12 } })
+    expect(await read(service, runId, '?from=12')).toEqual({ status: 200, body: { text: '', next: 12 } })
+    finish()
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'PASSED', outputBytes: 12 })
+    expect((await read(service, runId, '?from=4')).body).toEqual({ text: 'two €\n', next: 12 })
+  })
+
+  it.each([
+    ['?from=13', /^The output has 12 bytes so far, so there is no byte 13\.$/],
+    ['?from=9', /^Byte 9 is in the middle of a character\. /],
+    ['?from=-1', /^"from" must be the number of a byte, such as \?from=0, got "-1"\.$/],
+    ['?from=x', /^"from" must be the number of a byte/],
+    ['', /^"from" must be the number of a byte, such as \?from=0, got "nothing"\.$/],
+  ])('has no part %j, and the response says why', async (query, error) => {
+    const { service, runId, finish } = await startShell(`printf 'one\\ntwo €\\n'`)
+    await until(async () => (await service.get(runId)).body.outputBytes === 12)
+    expect(await read(service, runId, query)).toEqual({ status: 400, body: { error: expect.stringMatching(error) } })
+    finish()
+  })
+
+  it('comes in parts of at most 256 KiB that end between two characters', async () => {
+    const { service, runId, finish } = await startShell(`for i in $(seq 20000); do echo '€€€€€ is a price'; done`)
+    finish()
+    const { outputBytes = 0 } = await service.waitFor(runId)
+    let text = ''
+    for (let from = 0; from < outputBytes; ) {
+      const { body } = await read(service, runId, `?from=${from}`)
+      expect(body.next - from).toBeLessThanOrEqual(262_144)
+      expect(body.next).toBeGreaterThan(from)
+      text += body.text
+      from = body.next
+    }
+    expect(text).toBe('€€€€€ is a price\n'.repeat(20_000))
+  })
+
+  it('is that of this project alone', async () => {
+    const { service, runId, finish } = await startShell('true')
+    finish()
+    await service.waitFor(runId)
+    expect(await read(service, runId, '?from=0', 'other')).toMatchObject({ status: 404 })
+    expect(await read(service, 'none', '?from=0')).toMatchObject({ status: 404 })
+  })
+})
+
+describe('the progress of a run', () => {
+  /** A test that ends when the file is there. */
+  const waiting = (framework: string) => `
+    import { existsSync } from 'node:fs'
+    import { setTimeout } from 'node:timers/promises'
+    import { test } from '${framework}'
+    test('adds', () => {})
+    test('subtracts', () => { throw new Error('no') })
+    test.skip('divides', () => {})
+    test('multiplies', async () => { while (!existsSync('go')) await setTimeout(20) }, 60_000)`
+
+  it.each([
+    ['when the last file is loaded', {}, { total: 4, passed: 1, failed: 1, flaky: 0, skipped: 1 }],
+    [
+      'not before',
+      { 'small.test.js': `import { test } from 'vitest'\ntest('counts', () => {})` },
+      { passed: 1, failed: 1, flaky: 0, skipped: 1 },
+    ],
+  ])('of Vitest has the total %s', async (_, files, expected) => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    // Vitest begins with the largest file.
+    const config = 'export default { test: { fileParallelism: false } }'
+    await writeFiles(folder, { 'vitest.config.mjs': config, 'large.test.js': waiting('vitest'), ...files })
+    const service = await startService({ projects: { shop: { folder } } })
+    const runId = await service.startRun()
+    const { progress } = await until(async () => {
+      const { body } = await service.get(runId)
+      return body.progress?.failed === 1 && body
+    })
+    expect(progress).toEqual(expected)
+    writeFileSync(join(folder, 'go'), '')
+    expect(await service.waitFor(runId)).not.toHaveProperty('progress')
+  })
+
+  it('of Playwright has the total at once, and counts no attempt that is repeated', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
+      'playwright.config.ts': `export default { retries: 1, workers: 1 }`,
+      'a.spec.ts': `
+        import { existsSync } from 'node:fs'
+        import { setTimeout } from 'node:timers/promises'
+        import { expect, test } from '@playwright/test'
+        test('adds', () => {})
+        test('is flaky', ({}, { retry }) => expect(retry).toBe(1))
+        test('fails', () => expect(1).toBe(2))
+        test('waits', async () => { while (!existsSync('go')) await setTimeout(20) })`,
+    })
+    const service = await startService({ projects: { shop: { folder } } })
+    const runId = await service.startRun()
+    const failedBeforeTheFlakyTestPassed: unknown[] = []
+    await until(async () => {
+      const { progress } = (await service.get(runId)).body
+      if (progress?.flaky === 0) failedBeforeTheFlakyTestPassed.push(progress.failed)
+      return progress?.flaky === 1 && progress.failed === 1
+    })
+    expect((await service.get(runId)).body.progress).toEqual({ total: 4, passed: 2, failed: 1, flaky: 1, skipped: 0 })
+    expect(failedBeforeTheFlakyTestPassed.filter((failed) => failed !== 0)).toEqual([])
+    writeFileSync(join(folder, 'go'), '')
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'FAILED' })
+  })
+
+  it('is what whole lines of the report say, whatever tests have written to it', async () => {
+    const file = join(await temporaryFolder(), 'report')
+    const progress = new RunProgress()
+    expect(progress.read()).toBeUndefined()
+    progress.follow(file)
+    const none = { total: undefined, passed: 0, failed: 0, flaky: 0, skipped: 0 }
+    expect(progress.read()).toEqual(none)
+    const passed = (id: string) => JSON.stringify({ event: 'test-finished', test: { id, state: 'passed' } })
+    writeFileSync(file, `{"event":"total","total":3}\n${passed('1')}\n${passed('2').slice(0, 20)}`)
+    expect(progress.read()).toEqual({ ...none, total: 3, passed: 1 })
+    writeFileSync(file, `${passed('2').slice(20)}\n{"event":"test-finished"\nnoise\n${passed('3')}\n`, { flag: 'a' })
+    expect(progress.read()).toEqual({ ...none, total: 3, passed: 3 })
+  })
+
+  it('does not wait for a named pipe, and reads a little of a file without end', async () => {
+    const folder = await temporaryFolder()
+    const [pipe, huge] = [join(folder, 'pipe'), join(folder, 'huge')]
+    execFileSync('mkfifo', [pipe])
+    execFileSync('truncate', ['--size', '100G', huge])
+    for (const file of [pipe, huge]) {
+      const progress = new RunProgress()
+      progress.follow(file)
+      for (const _ of [1, 2]) expect(progress.read()).toMatchObject({ passed: 0 })
+    }
+  })
+})

@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { puppetProject, startService, temporaryFolder } from '../support/a-local-service.ts'
+
+// What a person reads who asks why something did not happen.
+
+describe('a start that is refused', () => {
+  it('is a line in the log, and no other response is', async () => {
+    const service = await startService({ projects: { shop: puppetProject() } })
+    const before = service.log.length
+    const { status, body } = await service.start({ branch: 'no\nsuch branch' })
+    await service.get('no such run')
+    await service.cancel('no such run')
+    expect(service.log.slice(before)).toEqual([
+      expect.stringMatching(
+        /Z refused a start with 400: Project "[^"]+" has no branch "no\\nsuch branch"\. Fetch or create it in /,
+      ),
+    ])
+    expect([status, service.log.at(-1)]).toEqual([400, expect.stringContaining(body.error)])
+    await service.send('POST', '/v1/projects/shop/runs', [])
+    expect(service.log.at(-1)).toContain('refused a start with 400: The body is not a JSON object')
+    await service.send('POST', '/v1/testSuite/none/run')
+    expect(service.log.at(-1)).toContain(
+      'refused a start with 404: There is no test suite "none". The test suites of this service: none.',
+    )
+  })
+
+  it("says that the project's folder is not there any more, and has started nothing", async () => {
+    const folder = join(await temporaryFolder(), 'shop')
+    await mkdir(folder)
+    const service = await startService({ projects: { shop: puppetProject(folder) } })
+    await rename(folder, `${folder}-moved`)
+    const error = `Project "shop" has no folder any more: ${folder} was moved or removed. Put it back, or start the service again for another folder.`
+    expect(await service.start()).toEqual({ status: 404, body: { error } })
+  })
+})
+
+describe('the start of the service', () => {
+  it('warns of a project whose framework is not installed, if nothing else could run or install it', async () => {
+    const [without, withIt, unreadable] = [await temporaryFolder(), await temporaryFolder(), await temporaryFolder()]
+    await installPackages(withIt)
+    await mkdir(join(unreadable, 'node_modules/vitest'), { recursive: true })
+    execFileSync('mkfifo', [join(unreadable, 'node_modules/vitest/package.json')])
+    const vitest = (folder: string) => ({ folder, framework: 'vitest' }) as const
+    const service = await startService({
+      projects: {
+        without: vitest(without),
+        'with-it': vitest(withIt),
+        unreadable: vitest(unreadable),
+        'with-setup': { ...vitest(without), setup: ['npm', 'ci'] },
+        'with-command': puppetProject(without),
+      },
+    })
+    const warnings = service.log.filter((line) => line.includes('is not installed'))
+    expect(warnings.map((line) => line.replace(/^\S+ /, ''))).toEqual([
+      `warning: vitest is not installed in ${without}: no run of project "without" can pass`,
+      `warning: vitest is not installed in ${unreadable}: no run of project "unreadable" can pass`,
+    ])
+  })
+
+  it('warns of a framework that is too old, and a run says so', async () => {
+    const folder = await temporaryFolder()
+    const install = (version: string) =>
+      writeFiles(folder, { 'node_modules/vitest/package.json': JSON.stringify({ version, bin: 'vitest.mjs' }) })
+    const service = async (version: string) => {
+      await install(version)
+      return startService({ projects: { shop: { folder, framework: 'vitest' } } })
+    }
+    const old = await service('2.1.9')
+    const text = `vitest 2.1.9 is installed in ${folder}. The service needs 3.0 or newer`
+    expect(old.log).toContainEqual(expect.stringContaining(`warning: ${text}: no run of project "shop" can pass`))
+    expect(await old.waitFor(await old.startRun())).toMatchObject({ status: 'INTERRUPTED' })
+    expect(old.log).toContainEqual(expect.stringMatching(/run \S+: vitest 2\.1\.9 is installed/))
+    for (const version of ['3.0.0-beta.4', '10.0.0']) {
+      expect((await service(version)).log).not.toContainEqual(expect.stringContaining('is installed'))
+    }
+  })
+
+  it('logs for each run of the folder itself that its setup does not run, and that a command replaces reporters', async () => {
+    const service = await startService({ projects: { shop: { ...puppetProject(), setup: ['false'] } } })
+    const run = await service.waitFor(await service.startRun())
+    expect(run.status).toBe('PASSED')
+    expect(service.log).toContainEqual(expect.stringContaining('the folder itself, without its "setup"'))
+    const replaced = 'the service replaces the reporters of the project, because the project has a "command"'
+    expect(service.log).toContainEqual(expect.stringContaining(replaced))
+  })
+})
+
+describe('a run of Playwright without its browser', () => {
+  it('says what to run', async () => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
+      'playwright.config.ts': 'export default {}',
+      'page.spec.ts': `import { test } from '@playwright/test'\ntest('opens a page', async ({ page }) => {})`,
+    })
+    const service = await startService({ projects: { shop: { folder } } })
+    const envOverrides = { PLAYWRIGHT_BROWSERS_PATH: join(folder, 'none') }
+    expect(await service.waitFor(await service.startRun({ envOverrides }))).toMatchObject({
+      status: 'FAILED',
+      message: 'playwright has not installed the browser: run "npx playwright install"',
+      results: { testCases: [{ title: 'opens a page', status: 'FAILED', filePath: 'page.spec.ts', line: 2 }] },
+    })
+  })
+})

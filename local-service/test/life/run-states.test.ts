@@ -1,0 +1,258 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aRepository } from '../../../test/support/git-repository.ts'
+import {
+  puppet,
+  puppetProject,
+  readJournal,
+  startPuppetService,
+  temporaryFolder,
+  until,
+} from '../support/a-local-service.ts'
+
+describe('a run', () => {
+  it.each([
+    ['PASSED', 'exits with 0 after passing tests', {}, undefined],
+    ['FAILED', 'exits with 1 after a failing test', { cases: [['adds', 'failed']], exitCode: 1 }, undefined],
+    ['FAILED', 'exits with 0 although a test failed', { cases: [['adds', 'failed']] }, undefined],
+    ['PASSED', 'exits with 0 and skipped every test', { cases: [['adds', 'skipped']] }, undefined],
+    [
+      'FAILED',
+      'exits with 1 although its tests passed',
+      { exitCode: 1 },
+      'vitest exited with code 1, although no test failed',
+    ],
+    ['INTERRUPTED', 'is killed after its report', { dieBy: 'SIGTERM' }, 'vitest was killed by SIGTERM'],
+  ])('is %s when its test runner %s, and says why if its test cases do not', async (status, _case, actions, message) => {
+    const service = await startPuppetService()
+    const run = await service.waitFor(await service.startRun(puppet(actions)))
+    expect([run.status, run.message]).toEqual([status, message])
+    expect(run.startedAt).not.toBeNull()
+    expect(run.results?.testCases.map(({ title }) => title)).toEqual(['puppet > adds'])
+  })
+
+  it.each([
+    ['PASSED', 'exits with 0 and found no tests', { cases: [] }, undefined],
+    [
+      'FAILED',
+      'exits with 1 and found no tests',
+      { cases: [], exitCode: 1 },
+      expect.stringMatching(/^vitest found no tests\. If you expect that, add --passWithNoTests /),
+    ],
+    ['INTERRUPTED', 'exits with 0 without a report', { report: 'none' }, 'vitest exited with code 0 without a report'],
+    [
+      'FAILED',
+      'exits with 1 without a report',
+      { report: 'none', exitCode: 1 },
+      'vitest exited with code 1 without a report: it could not run the tests',
+    ],
+    [
+      'INTERRUPTED',
+      'exits as a shell does whose command was killed',
+      { report: 'none', exitCode: 137 },
+      'vitest exited with code 137 without a report',
+    ],
+    ['INTERRUPTED', 'leaves half a report', { report: 'cut' }, 'vitest exited with code 0 without a report'],
+    [
+      'INTERRUPTED',
+      'is killed before its report',
+      { report: 'none', dieBy: 'SIGKILL' },
+      'vitest was killed by SIGKILL',
+    ],
+  ])('is %s without a test case when its test runner %s, and says why', async (status, _case, actions, message) => {
+    const service = await startPuppetService()
+    const run = await service.waitFor(await service.startRun(puppet(actions)))
+    expect([run.status, run.message, run.results?.testCases]).toEqual([status, message, []])
+  })
+
+  it('is CANCELLED without ever running when it is cancelled in the queue', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const service = await startPuppetService({ concurrency: 1 })
+    const first = await service.startRun(puppet({ hangs: true }))
+    const second = await service.startRun(puppet({ journal }))
+    expect((await service.cancel(second)).status).toBe(200)
+    expect((await service.get(second)).body).toMatchObject({
+      status: 'CANCELLED',
+      startedAt: null,
+      finishedAt: expect.any(String),
+      results: { testCases: [] },
+    })
+    const third = await service.startRun(puppet({}))
+    await service.cancel(first)
+    await service.waitFor(third)
+    expect(await readJournal(journal)).toEqual([])
+    expect((await service.get(second)).body.status).toBe('CANCELLED')
+    expect(service.log.filter((line) => line.includes('failed to run'))).toEqual([])
+  })
+
+  it('stays CANCELLED when its runner passes in spite of it', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const service = await startPuppetService({ concurrency: 1, stopGraceMs: 10_000 })
+    const ignores = ['SIGINT', 'SIGTERM']
+    const runId = await service.startRun(puppet({ journal, ignores, workMs: 1000 }))
+    await until(async () => (await readJournal(journal)).some(({ event }) => event === 'begins'))
+    await service.cancel(runId)
+    // The next run gets the slot when the first runner has exited by itself.
+    await service.waitFor(await service.startRun(puppet({})))
+    expect((await readJournal(journal)).map(({ event }) => event)).toEqual(['begins', 'SIGINT', 'ends'])
+    expect((await service.get(runId)).body.status).toBe('CANCELLED')
+  })
+
+  it('is TIMEDOUT if it exceeds its limit, which begins after the queue, with the cases that its runner reported', async () => {
+    const service = await startPuppetService({ concurrency: 1, runLimitMinutes: 0.05 })
+    const first = await service.startRun(puppet({ hangs: true }))
+    const second = await service.startRun(puppet({}))
+    expect(await service.waitFor(first)).toMatchObject({
+      status: 'TIMEDOUT',
+      startedAt: expect.any(String),
+      message: expect.stringContaining('the run exceeded its limit of 0.05 min'),
+      results: { testCases: [{ title: 'puppet > adds' }] },
+    })
+    expect(await service.waitFor(second)).toMatchObject({ status: 'PASSED' })
+  })
+
+  it('is INTERRUPTED when the service stops, running or queued, and who polls still learns it', async () => {
+    const folder = await temporaryFolder()
+    const [begun, release] = [join(folder, 'begun'), join(folder, 'release')]
+    const script = `trap "" INT TERM; touch ${begun}; until test -e ${release}; do sleep 0.02; done`
+    const project = { ...puppetProject(), command: ['sh', '-c', script] }
+    const service = await startPuppetService({ concurrency: 1, stopGraceMs: 600_000, projects: { shop: project } })
+    const running = await service.startRun()
+    const queued = await service.startRun()
+    await until(() => existsSync(begun))
+    const closed = service.close()
+    const stopped = { status: 'INTERRUPTED', message: 'the service was stopped', results: { testCases: [] } }
+    expect((await service.get(running)).body).toMatchObject({ ...stopped, startedAt: expect.any(String) })
+    expect((await service.get(queued)).body).toMatchObject({ ...stopped, startedAt: null })
+    expect(await service.start()).toEqual({
+      status: 500,
+      body: { error: 'The service is stopping and takes no more runs.' },
+    })
+    await writeFile(release, '')
+    await closed
+    await expect(service.get(running)).rejects.toThrow('fetch failed')
+  })
+
+  it('is INTERRUPTED if its framework is not installed, and the log says so', async () => {
+    const folder = await temporaryFolder()
+    const service = await startPuppetService({ projects: { bare: { folder, framework: 'vitest' } } })
+    const message = `vitest is not installed in ${folder}. Install it, or set "command".`
+    expect(await service.waitFor(await service.startRun())).toMatchObject({
+      status: 'INTERRUPTED',
+      message,
+      results: { testCases: [] },
+    })
+    expect(service.log.join('\n')).toContain(message)
+  })
+
+  it('is INTERRUPTED if there is no such command', async () => {
+    const folder = await temporaryFolder()
+    const project = { folder, framework: 'vitest', command: ['no-such-command-here'] } as const
+    const service = await startPuppetService({ projects: { odd: project } })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({
+      status: 'INTERRUPTED',
+      message: 'vitest could not be started: there is no program no-such-command-here',
+    })
+  })
+
+  it("writes no command to GitHub's runner into the log, whatever its tests print", async () => {
+    const printed = String.raw`\n::error::one\n  ::stop-commands::two\r::error::three\nfour ##[error]four\n\033[0m::error::five\n`
+    const command = ['sh', '-c', `printf '${printed}'; exit 1`]
+    const service = await startPuppetService({ projects: { shop: { ...puppetProject(), command } } })
+    await service.waitFor(await service.startRun())
+    const log = service.log.join('\n')
+    for (const word of ['one', 'two', 'three', 'four', 'five']) expect(log).toContain(word)
+    expect(log.split(/\r\n|\r|\n/).filter((line) => /^\s*::|##\[/.test(line))).toEqual([])
+  })
+
+  // One argument may have 128 KiB there.
+  it.runIf(process.platform === 'linux')('is INTERRUPTED if its arguments are too large', async () => {
+    const service = await startPuppetService()
+    const runId = await service.startRun({ frameworkProjectName: 'x'.repeat(200_000) })
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'INTERRUPTED' })
+    expect(service.log.at(-2)).toMatch(
+      /vitest could not be started: its arguments and variables are larger than this system allows$/,
+    )
+  })
+})
+
+describe('runs of one folder itself', () => {
+  it('are RUNNING one after the other, while runs of other folders go on', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const projects = { 'web-shop': puppetProject(), other: puppetProject(await temporaryFolder()) }
+    const service = await startPuppetService({ concurrency: 3, projects })
+    const first = await service.startRun(puppet({ hangs: true, journal }))
+    const second = await service.startRun(puppet({ journal }))
+    const third = await service.startRun(puppet({}))
+    await until(async () => (await readJournal(journal)).length > 0)
+    const { body: other } = await service.send('POST', '/v1/projects/other/runs', {})
+    const { body } = await until(async () => {
+      const response = await service.send('GET', `/v1/projects/other/runs/${other.runId}`)
+      return response.body.finishedAt !== undefined && response
+    })
+    expect([body.status, (await service.get(second)).body.status]).toEqual(['PASSED', 'QUEUED'])
+    await service.cancel(third)
+    await service.cancel(first)
+    expect((await service.waitFor(second)).status).toBe('PASSED')
+    expect((await service.get(third)).body).toMatchObject({ status: 'CANCELLED', startedAt: null })
+    const pids = (await readJournal(journal)).map(({ event, pid }) => `${event} ${pid}`)
+    expect(pids).toEqual([
+      expect.stringMatching(/^begins/),
+      expect.stringMatching(/^begins/),
+      expect.stringMatching(/^ends/),
+    ])
+    expect(pids[1]?.split(' ')[1]).toBe(pids[2]?.split(' ')[1])
+  })
+})
+
+// Quicker to start than the puppet: it reports what the variable REPORT holds. The first one waits for a second one, so
+// that two run at once at least that one time.
+const QUICK_RUNNER = `
+  echo begins >> "$JOURNAL"
+  while [ "$(grep -c begins "$JOURNAL")" -lt 2 ]; do sleep 0.01; done
+  printf %s "$REPORT" > "$LOCAL_SERVICE_REPORT_FILE"
+  echo ends >> "$JOURNAL"
+  exit "$CODE"`
+
+describe('twenty runs queued at once on two slots', () => {
+  it('all finish as they should, two at a time, in the order of their starts', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    // Each run has a work tree of its own. Runs of the folder itself would wait for each other.
+    const { folder } = await aRepository({ 'a.txt': 'main' })
+    const project = { folder, framework: 'vitest', command: ['sh', '-c', QUICK_RUNNER, 'sh'] } as const
+    const service = await startPuppetService({ concurrency: 2, projects: { 'web-shop': project } })
+    const runIds = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => {
+        const fails = index % 3 === 0
+        const tests = [{ path: [`test ${index}`], state: fails ? 'failed' : 'passed' }]
+        const REPORT = JSON.stringify({ event: 'finished', tests })
+        return service.startRun({ branch: 'other', envOverrides: { REPORT, CODE: fails ? 1 : 0, JOURNAL: journal } })
+      }),
+    )
+    expect(new Set(runIds).size).toBe(20)
+    const runs = await Promise.all(runIds.map((runId) => service.waitFor(runId)))
+    for (const [index, run] of runs.entries()) {
+      const status = index % 3 === 0 ? 'FAILED' : 'PASSED'
+      expect(run.status).toBe(status)
+      expect(run.results?.testCases).toMatchObject([{ title: `test ${index}`, status }])
+    }
+
+    let atWork = 0
+    const load: number[] = []
+    for (const event of (await readFile(journal, 'utf8')).trim().split('\n')) {
+      atWork += event === 'begins' ? 1 : -1
+      load.push(atWork)
+    }
+    expect(load).toHaveLength(40)
+    expect(Math.max(...load)).toBe(2)
+    expect(atWork).toBe(0)
+
+    const startedInOrder = runs.map((run) => run.startedAt ?? '')
+    const inOrderOfTheQueue = service.log.filter((line) => line.endsWith(' QUEUED')).map((line) => line.split(' ')[2])
+    const byId = new Map(runIds.map((runId, index) => [runId, startedInOrder[index] ?? '']))
+    const begun = inOrderOfTheQueue.map((runId) => byId.get(runId ?? '') ?? '')
+    expect(begun).toEqual([...begun].sort())
+  })
+})

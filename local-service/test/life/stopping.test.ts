@@ -1,0 +1,83 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aRepository } from '../../../test/support/git-repository.ts'
+import {
+  isAlive,
+  puppet,
+  puppetProject,
+  readJournal,
+  startPuppetService,
+  startServiceProcess,
+  temporaryFolder,
+  until,
+} from '../support/a-local-service.ts'
+
+const STUBBORN = ['SIGINT', 'SIGTERM']
+
+async function pidsNotedIn(journal: string, count: number): Promise<number[]> {
+  await until(async () => (await readJournal(journal)).length >= count)
+  return [...new Set((await readJournal(journal)).map(({ pid }) => pid))]
+}
+
+describe('stopping a run', () => {
+  it('leaves no process of a runner that ignores SIGINT and SIGTERM, nor of what it started', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const service = await startPuppetService({ concurrency: 1, stopGraceMs: 1500 })
+    const runId = await service.startRun(puppet({ hangs: true, ignores: STUBBORN, leaves: 'in its group', journal }))
+    const pids = await pidsNotedIn(journal, 2)
+    expect(pids.map(isAlive)).toEqual([true, true])
+    await service.cancel(runId)
+    await until(() => !pids.some(isAlive))
+    expect((await readJournal(journal)).map(({ event }) => event).filter((event) => event.startsWith('SIG'))).toEqual(
+      STUBBORN,
+    )
+  })
+
+  it.runIf(process.platform === 'linux')('finds a process that has left the process group', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const service = await startPuppetService({ concurrency: 1 })
+    const runId = await service.startRun(puppet({ hangs: true, leaves: 'detached', journal }))
+    const pids = await pidsNotedIn(journal, 2)
+    await service.cancel(runId)
+    await until(() => !pids.some(isAlive))
+  })
+
+  it.runIf(process.platform === 'linux')('kills what a run left behind before it is PASSED', async () => {
+    const journal = join(await temporaryFolder(), 'journal')
+    const service = await startPuppetService()
+    for (const leaves of ['in its group', 'detached']) {
+      expect((await service.waitFor(await service.startRun(puppet({ leaves, journal })))).status).toBe('PASSED')
+      const left = (await readJournal(journal)).filter(({ event }) => event === 'left')
+      expect(left.map(({ pid }) => isAlive(pid))).not.toContain(true)
+    }
+  })
+
+  it('happens at once if the service is killed, without a next start', async () => {
+    const [home, journal] = [await temporaryFolder(), join(await temporaryFolder(), 'journal')]
+    const config = join(home, 'config.json')
+    await writeFile(config, JSON.stringify({ projects: { 'web-shop': puppetProject() } }))
+    const service = startServiceProcess({ config, data: join(home, 'data'), env: { TMPDIR: home } })
+    const client = await service.ready()
+    await client.startRun(puppet({ hangs: true, ignores: STUBBORN, leaves: 'in its group', journal }))
+    const pids = await pidsNotedIn(journal, 2)
+    expect(pids.map(isAlive)).toEqual([true, true])
+    await service.kill()
+    await until(() => !pids.some(isAlive))
+  })
+
+  it('does not touch the processes of another run', async () => {
+    const folder = await temporaryFolder()
+    const repository = await aRepository({ 'a.txt': 'main' })
+    const service = await startPuppetService({ concurrency: 2, projects: { shop: puppetProject(repository.folder) } })
+    const start = (name: string) =>
+      service.startRun({ branch: 'other', ...puppet({ hangs: true, journal: join(folder, name) }) })
+    const stopped = await start('stopped')
+    await start('other')
+    const [gone = 0] = await pidsNotedIn(join(folder, 'stopped'), 1)
+    const [other = 0] = await pidsNotedIn(join(folder, 'other'), 1)
+    await service.cancel(stopped)
+    await until(() => !isAlive(gone))
+    expect(isAlive(other)).toBe(true)
+  })
+})

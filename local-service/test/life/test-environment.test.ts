@@ -1,0 +1,114 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, readdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { writeFiles } from '../../../test/support/git-repository.ts'
+import {
+  PLAIN_ENV,
+  puppet,
+  puppetProject,
+  type StartedService,
+  startService,
+  temporaryFolder,
+  until,
+} from '../support/a-local-service.ts'
+
+async function variablesIn(service: StartedService, names: string[], overrides: object = {}): Promise<unknown[]> {
+  const { envOverrides } = puppet({ tellsVariables: names })
+  const run = await service.waitFor(await service.startRun({ envOverrides: { ...overrides, ...envOverrides } }))
+  return run.results?.testCases.map(({ title }) => title.replace(/^.*?=/, '')) ?? []
+}
+
+describe("a test process's environment", () => {
+  const puppetIn = (folder: string, settings: object = {}) => ({ shop: { ...puppetProject(folder), ...settings } })
+
+  it("has the project's own commands first on its PATH, up to the root of its repository, then the person's", async () => {
+    const folder = await temporaryFolder()
+    execFileSync('git', ['init', '--quiet', folder], { env: PLAIN_ENV })
+    const project = join(folder, 'packages/shop')
+    await mkdir(project, { recursive: true })
+    const service = await startService(
+      { projects: puppetIn(project) },
+      { env: { ...PLAIN_ENV, PATH: '/bin:/usr/bin' } },
+    )
+    const bins = [project, join(folder, 'packages'), folder].map((parent) => join(parent, 'node_modules/.bin'))
+    expect(await variablesIn(service, ['PATH'])).toEqual([[...bins, '/bin:/usr/bin'].join(':')])
+  })
+
+  it.each([
+    ['true', undefined],
+    ['1', '1'],
+  ])("has CI=%s if the person's CI is %s", async (expected, CI) => {
+    const folder = await temporaryFolder()
+    const env = CI === undefined ? PLAIN_ENV : { ...PLAIN_ENV, CI }
+    const service = await startService({ projects: puppetIn(folder) }, { env })
+    expect(await variablesIn(service, ['CI'])).toEqual([expected])
+  })
+
+  it('has a TMPDIR of its own, which goes with the run', async () => {
+    const folder = await temporaryFolder()
+    const env = { ...PLAIN_ENV, TMPDIR: '/of/the/person' }
+    const service = await startService({ projects: puppetIn(folder) }, { env, temporaryFolder: folder })
+    const values = await variablesIn(service, ['TMPDIR', 'TMP', 'TEMP'])
+    expect(values).toEqual(Array(3).fill(expect.stringMatching(new RegExp(`^${folder}/test-run-[0-9a-f]{8}/tmp$`))))
+    await until(async () => (await readdir(folder)).length === 0)
+    const others = await variablesIn(service, ['TMPDIR', 'TMP'], { TMPDIR: '/elsewhere' })
+    expect(others).toEqual(['/elsewhere', expect.not.stringMatching(String(values[1]))])
+  })
+})
+
+describe('the Node that runs the tests', () => {
+  /** A project with an installed framework that tells by which Node it was called, as a command and as a module. */
+  async function aProject() {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, {
+      'node_modules/vitest/package.json': '{"bin":"cli.cjs","exports":{"./node":"./cli.cjs"}}',
+      'node_modules/vitest/cli.cjs': `
+        const { CALLED_BY, LOCAL_SERVICE_REPORT_FILE: file } = process.env
+        const tests = [{ path: [String(CALLED_BY)], state: 'passed' }]
+        require('node:fs').writeFileSync(file, JSON.stringify({ event: 'finished', tests }))
+        process.exit()`,
+    })
+    return folder
+  }
+
+  /** A \`node\` that says that it was called, and does what Node does. */
+  async function aNode(name: string): Promise<string> {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, { node: `#!/bin/sh\nCALLED_BY=${name} exec ${process.execPath} "$@"\n` })
+    await chmod(join(folder, 'node'), 0o755)
+    return folder
+  }
+
+  async function calledBy(settings: object, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+    const projects = { shop: { folder: await aProject(), framework: 'vitest', ...settings } as const }
+    const service = await startService({ projects }, { env })
+    const run = await service.waitFor(await service.startRun())
+    return run.results?.testCases[0]?.title
+  }
+
+  it("is the person's: the first on their PATH", async () => {
+    const PATH = `${await aNode('theirs')}:${PLAIN_ENV.PATH}`
+    expect(await calledBy({}, { ...PLAIN_ENV, PATH })).toBe('theirs')
+  })
+
+  it('is not a folder of this name', async () => {
+    const folder = await temporaryFolder()
+    await mkdir(join(folder, 'node'))
+    const PATH = `${folder}:${await aNode('theirs')}:${PLAIN_ENV.PATH}`
+    expect(await calledBy({}, { ...PLAIN_ENV, PATH })).toBe('theirs')
+  })
+
+  it("is the project's own if it has one installed", async () => {
+    const projects = { shop: { folder: await aProject(), framework: 'vitest' } as const }
+    await mkdir(join(projects.shop.folder, 'node_modules/.bin'))
+    await symlink(join(await aNode('installed'), 'node'), join(projects.shop.folder, 'node_modules/.bin/node'))
+    const service = await startService({ projects }, { env: { ...PLAIN_ENV, PATH: `${await aNode('theirs')}:/bin` } })
+    const run = await service.waitFor(await service.startRun())
+    expect(run.results?.testCases).toMatchObject([{ title: 'installed' }])
+  })
+
+  it('is the one that runs the service if the person has none', async () => {
+    expect(await calledBy({}, { ...PLAIN_ENV, PATH: '/nowhere' })).toBe('undefined')
+  })
+})

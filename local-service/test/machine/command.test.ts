@@ -1,0 +1,109 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { runCommand } from '../../src/machine/command.ts'
+import { isAlive, PLAIN_ENV, temporaryFolder, until } from '../support/a-local-service.ts'
+
+describe('a command', () => {
+  const commandOf = (script: string) => ({
+    argv: ['sh', '-c', script],
+    folder: tmpdir(),
+    env: PLAIN_ENV,
+    runId: `test-${Math.random()}`,
+    stopGraceMs: 300,
+  })
+
+  it('exits with its code and its output, without colours', async () => {
+    const end = await runCommand(commandOf('printf "\\033[31mred\\033[0m"; exit 3'), new AbortController().signal)
+    expect(end).toEqual({ kind: 'exited', code: 3, output: 'red' })
+  })
+
+  it.runIf(process.platform === 'linux')('leaves no process that it started, if it exits by itself', async () => {
+    const script = 'for group in "" setsid; do $group sleep 600 >/dev/null 2>&1 & echo $!; done'
+    const { output } = await runCommand(commandOf(script), new AbortController().signal)
+    const pids = output.trim().split('\n').map(Number)
+    expect(pids).toHaveLength(2)
+    expect(pids.map(isAlive)).toEqual([false, false])
+  })
+
+  it.runIf(process.platform === 'linux')(
+    'leaves no process that has no variables, if another one of its group has them',
+    async () => {
+      // The shell waits for the output of the group, which ends when both processes have begun.
+      const group = `env -i sleep 600 >/dev/null 2>&1 & echo $!; echo $$; exec sleep 600 >/dev/null 2>&1`
+      const script = `pids=$(setsid sh -c '${group}' &); echo "$pids"`
+      const { output } = await runCommand(commandOf(script), new AbortController().signal)
+      const pids = output.trim().split('\n').map(Number)
+      expect(pids).toHaveLength(2)
+      expect(pids.map(isAlive)).toEqual([false, false])
+    },
+  )
+
+  it('is killed by a signal that somebody else sent', async () => {
+    const end = await runCommand(commandOf('kill -9 $$'), new AbortController().signal)
+    expect(end).toMatchObject({ kind: 'killed', signal: 'SIGKILL' })
+  })
+
+  it('is not started if it was stopped before', async () => {
+    expect(await runCommand(commandOf('exit 0'), AbortSignal.abort())).toEqual({ kind: 'stopped', output: '' })
+  })
+
+  it('runs without its guard if the service cannot open another file', () => {
+    const script = `
+      import { closeSync, openSync } from 'node:fs'
+      import { guardGroup } from '${new URL('../../src/machine/processes.ts', import.meta.url)}'
+      const files = []
+      try { for (;;) files.push(openSync('/dev/null')) } catch {}
+      const guard = guardGroup(process.pid)
+      await guard.dismiss()
+      for (const file of files) closeSync(file)
+      console.log('dismissed')`
+    const limited = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', script]
+    const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' })
+    expect([stdout, stderr]).toEqual(['dismissed\n', ''])
+  })
+
+  it('keeps the beginning and the end of a long output', async () => {
+    const end = await runCommand(commandOf('echo first; seq 100000; echo last'), new AbortController().signal)
+    expect(end.output).toMatch(/^first\n1\n2\n[\s\S]*\d\n…\n\d+\n[\s\S]*100000\nlast\n$/)
+    expect(end.output.length).toBeLessThanOrEqual(22_002)
+  })
+
+  it('reads nothing from the terminal', async () => {
+    const end = await runCommand(commandOf('cat; echo "read"'), new AbortController().signal)
+    expect(end).toMatchObject({ kind: 'exited', code: 0, output: 'read\n' })
+  })
+
+  it('gets SIGINT first, then SIGTERM', async () => {
+    const ready = join(await temporaryFolder(), 'ready')
+    const stop = new AbortController()
+    const script = `trap "echo INT" INT; trap "echo TERM; exit 0" TERM; touch ${ready}; while true; do sleep 0.05; done`
+    const ended = runCommand({ ...commandOf(script), stopGraceMs: 1500 }, stop.signal)
+    await until(() => existsSync(ready))
+    stop.abort()
+    // The shell may say in between that its `sleep` was terminated.
+    expect(await ended).toEqual({ kind: 'stopped', output: expect.stringMatching(/^INT\n[\s\S]*TERM\n$/) })
+  })
+
+  it('ends at once when it is stopped, and what it started still has the grace to clean up', async () => {
+    const folder = await temporaryFolder()
+    const [ready, cleaned] = [join(folder, 'ready'), join(folder, 'cleaned')]
+    const child = `
+      const { writeFileSync } = require('node:fs')
+      process.on('SIGINT', () => setTimeout(() => { writeFileSync('${cleaned}', ''); process.exit() }, 300))
+      setInterval(() => {}, 1000)
+      writeFileSync('${ready}', '')`
+    const parent = `
+      require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(child)}])
+      process.on('SIGINT', () => process.exit())`
+    const stop = new AbortController()
+    const argv = [process.execPath, '-e', parent]
+    const ended = runCommand({ ...commandOf(''), argv, stopGraceMs: 60_000 }, stop.signal)
+    await until(() => existsSync(ready))
+    stop.abort()
+    expect(await ended).toMatchObject({ kind: 'stopped' })
+    expect(existsSync(cleaned)).toBe(true)
+  })
+})

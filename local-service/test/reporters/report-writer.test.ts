@@ -1,0 +1,99 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readReportFile } from '../../src/frameworks/report.ts'
+import { describeCauses, framesIn, REPORT_FILE, REPORT_ROOT, ReportWriter } from '../../src/reporters/report-writer.ts'
+import { temporaryFolder } from '../support/a-local-service.ts'
+
+async function aWriter(root = '/shop') {
+  const file = join(await temporaryFolder(), 'report')
+  Object.assign(process.env, { [REPORT_FILE]: file, [REPORT_ROOT]: root })
+  return { file, report: new ReportWriter() }
+}
+
+it('takes its variables out of the environment, so that a framework that a test starts does not write to it', async () => {
+  await aWriter()
+  expect([process.env[REPORT_FILE], process.env[REPORT_ROOT]]).toEqual([undefined, undefined])
+})
+
+describe('a report with very many long messages', () => {
+  it('is still read, with all test cases and shorter messages', async () => {
+    const { file, report } = await aWriter()
+    const count = 12_000
+    const tests = Array.from({ length: count }, (_, index) => {
+      const test = { id: String(index), project: '', file: '/shop/a.test.ts', path: [`test ${index}`] }
+      // A line break needs two characters in the file.
+      const failure = { message: `failure ${index}${'\n'.repeat(9000)}.` }
+      const result = { state: 'failed', isFlaky: false, durationMs: 1, failure } as const
+      report.startTest(test)
+      report.finishTest(test, result)
+      return { ...test, ...result }
+    })
+    report.finish({ tests, files: [], errors: [] })
+    expect((await stat(file)).size).toBeLessThan(200 * 1024 * 1024)
+    const { testCases = [] } = readReportFile(file, { root: '/shop', folder: '/shop' }) ?? {}
+    expect(testCases).toHaveLength(count)
+    for (const index of [0, count - 1]) expect(testCases[index]?.message).toMatch(new RegExp(`^failure ${index}\n`))
+  })
+})
+
+describe('the place of a failure', () => {
+  const at = (path: string) => `    at fails (${path}:3:7)`
+
+  it.each([
+    [
+      'is the first line in the repository',
+      ['node:assert', '/shop/node_modules/x/y.js', '/shop/a.ts', '/b.ts'],
+      '/shop/a.ts',
+    ],
+    ['may be outside the current folder', ['/shop/lib/a.ts'], '/shop/lib/a.ts'],
+    ['may be the URL of a file', ['file:///shop/a%20test.ts'], '/shop/a test.ts'],
+    ['is not outside the repository', ['/elsewhere/a.ts', '/shop-other/a.ts'], undefined],
+    ['is not a broken URL', ['file:///%'], undefined],
+  ])('%s', async (_what, paths, file) => {
+    const { report } = await aWriter()
+    const stack = ['Error: broken', '    at a sentence', ...paths.map(at)].join('\n')
+    const failure = report.describeFailure(
+      [{ stack }],
+      () => 'broken',
+      ({ stack: text }) => framesIn(text),
+    )
+    expect(failure).toEqual({ message: 'broken', file, line: file === undefined ? undefined : 3 })
+  })
+
+  it('is read from a stack without names of functions', () => {
+    expect(framesIn('Error\n    at /shop/a.ts:12:5\n    at async file:///shop/b.ts:1:2')).toEqual([
+      { file: '/shop/a.ts', line: 12 },
+      { file: '/shop/b.ts', line: 1 },
+    ])
+  })
+})
+
+describe('what caused an error', () => {
+  it('is named down to the deepest cause, whatever was thrown', () => {
+    const deepest = { name: 'Error', message: 'card declined', cause: 'no money' }
+    const error = { name: 'Error', message: 'checkout failed', cause: { message: 'payment failed', cause: deepest } }
+    expect(describeCauses(error)).toBe(
+      '\nCaused by: payment failed\nCaused by: Error: card declined\nCaused by: no money',
+    )
+    expect(describeCauses({ cause: { code: 7 } })).toBe('\nCaused by: {"code":7}')
+    expect(describeCauses({ cause: undefined })).toBe('')
+  })
+
+  it('are all errors of an AggregateError', () => {
+    const errors = [{ name: 'Error', message: 'one', cause: 'deep' }, 'two']
+    expect(describeCauses({ errors })).toBe('\nOne of its errors: Error: one\nCaused by: deep\nOne of its errors: two')
+  })
+
+  it('ends if it is a circle', () => {
+    const error: { message: string; cause?: unknown } = { message: 'again' }
+    error.cause = error
+    expect(describeCauses(error).match(/again/g)).toHaveLength(10)
+  })
+})
+
+it('writes nothing if no file is named', async () => {
+  const { file } = await aWriter()
+  new ReportWriter().announceTotal(1)
+  expect(await readFile(file, 'utf8').catch(() => 'none')).toBe('none')
+})

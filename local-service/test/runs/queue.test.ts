@@ -1,0 +1,80 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { RunOutcome } from '../../src/execution/outcome.ts'
+import { RunQueue } from '../../src/runs/queue.ts'
+import { CANCELLED, queueRun } from '../../src/runs/run.ts'
+import type { RunStore } from '../../src/runs/store.ts'
+import { until } from '../support/a-local-service.ts'
+import { openStore, PASSED, RESOURCES } from '../support/a-run-store.ts'
+
+/** A queue with one run, and a store that can save nothing while `isFull`. */
+async function aQueue({ endsWhenStopped = true } = {}) {
+  const store = await openStore()
+  const disk = { isFull: false }
+  const log: string[] = []
+  const save: RunStore['save'] = (run, resources) => {
+    if (disk.isFull) throw new Error('database or disk is full')
+    store.save(run, resources)
+  }
+  const queue = new RunQueue({
+    concurrency: 1,
+    runLimitMinutes: 1,
+    store: { ...store, save },
+    removeResources: async () => [],
+    log: (_runId, text) => log.push(text),
+  })
+  const run = queueRun({ projectId: 'shop' })
+  const ended = Promise.withResolvers<RunOutcome>()
+  const execute = (stop: AbortSignal) => {
+    if (endsWhenStopped) stop.addEventListener('abort', () => ended.resolve({ status: 'INTERRUPTED', testCases: [] }))
+    return ended.promise
+  }
+  queue.add(run, { resources: RESOURCES, execute })
+  const status = () => queue.find(run.runId)?.phase.status
+  const saved = () => store.find(run.runId)?.phase
+  return { queue, run, disk, ended, log, status, saved }
+}
+
+describe('a queue of runs', () => {
+  it('has in its store what it says', async () => {
+    const { queue, run, ended, status, saved } = await aQueue()
+    expect([status(), saved()]).toEqual(['RUNNING', run.phase])
+    queue.cancel(run.runId)
+    expect([status(), saved()]).toEqual(['CANCELLED', expect.objectContaining(CANCELLED)])
+    ended.resolve(PASSED)
+    await queue.close()
+    expect(saved()).toMatchObject(CANCELLED)
+  })
+
+  it('does not say that a cancelled run exceeded its limit while its processes end', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const { queue, run, ended, log, status } = await aQueue({ endsWhenStopped: false })
+    await vi.advanceTimersByTimeAsync(59_000)
+    expect(status()).toBe('RUNNING')
+    queue.cancel(run.runId)
+    await vi.advanceTimersByTimeAsync(2000)
+    ended.resolve({ status: 'INTERRUPTED', testCases: [] })
+    await vi.advanceTimersByTimeAsync(0)
+    expect([status(), log.join('\n')]).toEqual(['CANCELLED', expect.not.stringContaining('limit')])
+  })
+
+  it('counts the outcome of tests that ended before the limit, if the limit stops a fix', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const { run, ended, log, status } = await aQueue({ endsWhenStopped: false })
+    await vi.advanceTimersByTimeAsync(61_000)
+    expect(log.join('\n')).toContain('exceeded its limit')
+    ended.resolve({ status: 'FAILED', testCases: [] })
+    await vi.advanceTimersByTimeAsync(0)
+    expect([status(), run.phase]).toMatchObject(['FAILED', { message: undefined }])
+  })
+
+  it('tells clients the outcome of a run that it cannot save', async () => {
+    const { queue, run, disk, ended, log, status, saved } = await aQueue()
+    disk.isFull = true
+    ended.resolve(PASSED)
+    await until(() => log.join().includes('could not be saved, and is INTERRUPTED after a restart: database or disk'))
+    expect([status(), saved()?.status]).toEqual(['PASSED', 'RUNNING'])
+    expect(queue.cancel(run.runId)).toBe(false)
+  })
+})

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { resourcesOf } from '../src/execution/leftovers.ts'
+import type { Run } from '../src/runs/run.ts'
+import { openRunStore } from '../src/runs/store.ts'
+import { removeLeft } from '../src/service.ts'
+import { temporaryFolder } from './support/a-local-service.ts'
+
+/** What a service leaves if it is killed while a run is RUNNING in a container. The engine is a script. */
+async function leaveRun(engineScript: string) {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'docker'), `#!/bin/sh\n${engineScript}\n`, { mode: 0o755 })
+  const store = openRunStore(join(folder, 'data'))
+  const options = { dataFolder: store.folder, temporaryFolder: folder, gitFolder: join(folder, 'removed/.git') }
+  const resources = resourcesOf('run-1', { ...options, engine: ['docker'] })
+  for (const path of [resources.tree, resources.outputFolder]) await mkdir(path, { recursive: true })
+  const run: Run = { runId: 'run-1', projectId: 'shop', phase: { status: 'RUNNING', startedAt: 'now' } }
+  store.save(run, resources)
+  store.close()
+  const finished: string[] = []
+  const log: string[] = []
+  const removal = {
+    env: { PATH: `${folder}:/usr/bin:/bin` },
+    dataFolder: store.folder,
+    log: (line: string) => void log.push(line),
+    onFinished: ({ runId, phase: { status } }: Run) => void finished.push(`${runId} ${status}`),
+  }
+  return { removal, resources, finished, log }
+}
+
+it('what a killed service left is removed, without its settings', async () => {
+  const { removal, resources, finished } = await leaveRun('exit 0')
+  await removeLeft(removal)
+  expect(finished).toEqual(['run-1 INTERRUPTED'])
+  expect([resources.tree, resources.runFolder].filter((path) => existsSync(path))).toEqual([])
+  await removeLeft(removal)
+  expect(finished).toHaveLength(1)
+})
+
+it('if something cannot be removed, the removal says of which run, and the rest is removed', async () => {
+  const { removal, resources, log } = await leaveRun('echo no daemon >&2; exit 1')
+  await expect(removeLeft(removal)).rejects.toThrow('The runs run-1 left something that could not be removed.')
+  expect(log.join('\n')).toContain(
+    'run run-1: could not remove its files: a container may be left, because "docker ps" failed: no daemon',
+  )
+  expect(existsSync(resources.tree)).toBe(false)
+})

@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { writeFiles } from '../../../test/support/git-repository.ts'
+import { readCommandLine } from '../../src/settings/command-line.ts'
+
+let home: string
+/** The current folder. */
+let HERE: string
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'command-line-'))
+  HERE = join(home, 'shop')
+  await writeFiles(home, {
+    'shop/key': 'from-the-file\r\n',
+    'shop/config.json': '{"projects":{}}',
+    'shop/text': 'a = 1',
+  })
+  return () => rmSync(home, { recursive: true })
+})
+
+function read(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  return readCommandLine(args, { XDG_STATE_HOME: '/home/you/state', ...env }, HERE)
+}
+
+describe('the command line', () => {
+  it('serves the current folder unless it names another', () => {
+    const project = { folder: HERE, framework: undefined, args: undefined }
+    expect(read([])).toMatchObject({ settings: { projects: { shop: project } }, port: 0, runLimitMinutes: 60 })
+    const args = ['--shard=1/4', '-u']
+    const options = ['--framework=vitest', ...args.map((arg) => `--arg=${arg}`), '--port=80', '--run-limit-minutes=0.5']
+    expect(read(['../blog', ...options, '--json'])).toMatchObject({
+      settings: { projects: { blog: { folder: join(home, 'blog'), framework: 'vitest', args } } },
+      port: 80,
+      runLimitMinutes: 0.5,
+      json: true,
+    })
+    expect(read(['--config=config.json'])).toMatchObject({ settings: { projects: {} }, folder: HERE })
+  })
+
+  it('takes the key from a file, else from LOCAL_SERVICE_KEY', () => {
+    const env = { LOCAL_SERVICE_KEY: 'in-the-environment' }
+    expect(read(['--key-file=key'], env)?.key).toBe('from-the-file')
+    expect(read([], env)?.key).toBe('in-the-environment')
+    expect(read([], { LOCAL_SERVICE_KEY: '' })?.key).toBeUndefined()
+  })
+
+  it("gives each served folder a data folder of its own in the user's state", () => {
+    const dataFolder = (...args: string[]) => read(args)?.dataFolder
+    expect(dataFolder()).toMatch(/^\/home\/you\/state\/test-run-service\/shop-[0-9a-f]{8}$/)
+    expect(dataFolder(HERE)).toBe(dataFolder())
+    expect(dataFolder('../blog')).not.toBe(dataFolder())
+    expect(dataFolder('--data', 'kept')).toBe(`${HERE}/kept`)
+  })
+
+  it.each([
+    ['an unknown option', ['--prot', '1'], /^Unknown option '--prot'.*\n\nUsage: /s],
+    ['a port that is no number', ['--port', 'http'], /^--port is "http"\. Give a number from 0 to 65535\.$/],
+    ['a limit of zero', ['--run-limit-minutes=0'], /^The run limit is "0"\. Give a number from 0\.001 to 35000\.$/],
+    ['two folders', ['a', 'b'], /^Give one folder, not also b\.$/],
+    ['a folder beside a configuration', ['--config', 'c', 'a'], /^With a configuration file, give folder, framework/],
+    ['an argument beside a configuration', ['--config', 'c', '--arg=-x'], /^With a configuration file, give folder/],
+    ['a configuration that is not there', ['--config', '/none'], /^\/none cannot be read: ENOENT/],
+    ['a configuration that is not JSON', ['--config', 'text'], /^The configuration file .*text is not JSON: /],
+    ['a folder as key file', ['--key-file', '.'], /cannot be read: .* is not a file\.$/],
+    [
+      'a key with a space',
+      ['--key-file', 'text'],
+      /^The API key has a space or a character that no header can have\.$/,
+    ],
+  ])('is refused with a sentence if it has %s', (_case, args, message) => {
+    expect(() => read(args)).toThrow(
+      expect.objectContaining({ name: 'ConfigurationError', message: expect.stringMatching(message) }),
+    )
+  })
+})

@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readConfiguration, SUITE } from '../../src/settings/configuration.ts'
+import { PROJECT } from '../../src/settings/project.ts'
+import { REPOSITORY, WEB_SHOP } from '../support/a-local-service.ts'
+
+describe('a configuration', () => {
+  it('is the example of the README, which can be used as it is', async () => {
+    const folder = join(REPOSITORY, 'local-service')
+    const configuration = readConfiguration(
+      JSON.parse(await readFile(join(folder, 'example-config.json'), 'utf8')),
+      folder,
+    )
+    expect(configuration.projects.get('web-shop')).toMatchObject({ folder: WEB_SHOP })
+    expect([...configuration.suites.keys()]).toEqual(['smoke'])
+  })
+
+  it('has relative folders start at its own folder', () => {
+    const { projects } = readConfiguration({ projects: { shop: { folder: 'examples/web-shop' } } }, REPOSITORY)
+    expect(projects.get('shop')?.folder).toBe(WEB_SHOP)
+  })
+
+  const shop = (settings: object) => ({ projects: { shop: { folder: '.', ...settings } } })
+
+  it.each([
+    [[], /^The configuration: "projects": It is missing\.$/],
+    [{ ...shop({}), prot: 1 }, /^The configuration: "prot": The service does not know "prot"\.$/],
+    [{ projects: { shop: {} } }, /"projects.shop.folder": It is missing\./],
+    [shop({ setup: [] }), /"projects.shop.setup": It is empty\./],
+    [shop({ fix: 'npm test' }), /"projects.shop.fix": Invalid type: Expected Array/],
+    [shop({ environments: { a: { B: [1] } } }), /"projects.shop.environments.a.B": Invalid type/],
+    [shop({ environments: { a: { 'B=C': '1' } } }), /"projects.shop.environments.a.B=C": It cannot be the name/],
+    [shop({ framework: 'jest' }), /"projects.shop.framework": Invalid type: Expected \("vitest" \| "playwright"\)/],
+    [{ projects: { shop: { folder: 'nowhere' } } }, /^Project "shop" has no folder .*nowhere\.$/],
+    [shop({ args: ['--watch'] }), /^Project "shop" cannot be served: "args" has "--watch"\. The run would not end/],
+    [{ ...shop({}), suites: { s: { project: 'x' } } }, /^Suite "s": There is no project "x"\.$/],
+    [{ ...shop({}), suites: { s: { project: 'shop', files: ['--x'] } } }, /"suites.s.files.0": It is empty or begins/],
+  ])('is refused with a sentence: %j', (settings, message) => {
+    expect(() => readConfiguration(settings, WEB_SHOP)).toThrow(message)
+  })
+
+  it('has variables of environments as text', () => {
+    const project = { folder: '.', environments: { staging: { SHOP_PORT: 8080, SHOP_OPEN: true } } }
+    expect(readConfiguration({ projects: { shop: project } }, WEB_SHOP).projects.get('shop')?.environments).toEqual({
+      staging: { SHOP_PORT: '8080', SHOP_OPEN: 'true' },
+    })
+  })
+})
+
+describe('the README', () => {
+  it.each([
+    ['| setting of a project |', PROJECT.entries],
+    ['| setting of a suite |', SUITE.entries],
+  ])('lists every setting in its table "%s"', async (head, entries) => {
+    const readme = await readFile(join(REPOSITORY, 'local-service/README.md'), 'utf8')
+    const [table = ''] = readme.slice(readme.indexOf(head)).split('\n\n')
+    const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+    expect(listed.sort()).toEqual(Object.keys(entries).sort())
+  })
+})

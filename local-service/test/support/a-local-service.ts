@@ -1,0 +1,239 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+import { expectConformingResponse } from '../../../test/support/openapi.ts'
+import { until } from '../../../test/support/until.ts'
+import type { RunContext } from '../../src/execution/context.ts'
+import { resourcesOf } from '../../src/execution/leftovers.ts'
+import { RunOutput } from '../../src/execution/output.ts'
+import { RunProgress } from '../../src/execution/progress.ts'
+import type { TestCase } from '../../src/frameworks/test-case.ts'
+import { createKeyedMutex } from '../../src/machine/keyed-mutex.ts'
+import { type LocalService, type ServiceOptions, startLocalService } from '../../src/service.ts'
+import { readConfiguration } from '../../src/settings/configuration.ts'
+
+export { until }
+
+export const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url))
+export const WEB_SHOP = join(REPOSITORY, 'examples/web-shop')
+export const KEY = 'a-key-for-tests'
+
+/** What test processes inherit in tests: nothing of the Vitest that runs these tests. */
+export const PLAIN_ENV = { PATH: process.env.PATH, HOME: process.env.HOME }
+
+export interface RunObject {
+  readonly status: string
+  readonly startedAt: string | null
+  readonly finishedAt?: string
+  readonly branchName?: string
+  readonly message?: string
+  readonly outputBytes?: number
+  readonly progress?: object
+  readonly results?: { readonly testCases: readonly TestCase[] }
+}
+
+export interface Reply {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it finds
+  readonly body: any
+}
+
+/** A client of a service, for one project. Each response that it gets must be as `docs/openapi.yaml` has it. */
+export function clientOf(url: string, key: string, projectId = 'web-shop', checkResponse = expectConformingResponse) {
+  async function send(method: string, path: string, body?: unknown): Promise<Reply> {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const exchange = { method, path, status: response.status, body: await response.json() }
+    checkResponse(exchange)
+    return { status: exchange.status, body: exchange.body }
+  }
+  const runs = `/v1/projects/${projectId}/runs`
+  const get = (runId: string) => send('GET', `${runs}/${runId}`)
+  return {
+    send,
+    get,
+    start: (body: object = {}) => send('POST', runs, body),
+    /** Starts a run that has to be accepted and gives its id. */
+    async startRun(body: object = {}): Promise<string> {
+      const { status, body: response } = await send('POST', runs, body)
+      if (status !== 200) throw new Error(`The start was refused with ${status}: ${response.error}`)
+      return response.runId
+    },
+    cancel: (runId: string) => send('POST', `${runs}/cancel`, { where: { runId } }),
+    /** Polls until the run has one of these statuses, or until it is finished. */
+    async waitFor(runId: string, ...statuses: string[]): Promise<RunObject> {
+      const isThere = ({ status, finishedAt }: RunObject) =>
+        statuses.length > 0 ? statuses.includes(status) : finishedAt !== undefined
+      return until(
+        async (): Promise<RunObject | false> => {
+          const { body } = await get(runId)
+          return isThere(body) && body
+        },
+        `run ${runId} is ${statuses.join(' or ') || 'finished'}`,
+      )
+    },
+  }
+}
+
+export type StartedService = LocalService & ReturnType<typeof clientOf> & { readonly log: readonly string[] }
+
+/** Projects and suites as in a configuration file, and options of the service. By default, the web shop is the project. */
+export type Given = Partial<ServiceOptions> & { readonly projects?: object; readonly suites?: object }
+
+/** Starts a local service that is closed when the test ends. */
+export async function startService(given: Given, options: Partial<ServiceOptions> = {}): Promise<StartedService> {
+  const { projects = { 'web-shop': { folder: WEB_SHOP } }, suites, ...ofGiven } = given
+  const log: string[] = []
+  const service = await startLocalService(
+    { projects, suites },
+    {
+      folder: WEB_SHOP,
+      env: PLAIN_ENV,
+      key: KEY,
+      stopGraceMs: 400,
+      dataFolder: options.dataFolder ?? join(await temporaryFolder(), 'data'),
+      temporaryFolder: tmpdir(),
+      log: (line) => log.push(line),
+      ...ofGiven,
+      ...options,
+    },
+  )
+  onTestFinished(() => service.close())
+  return { ...service, ...clientOf(service.url, KEY, service.projects[0]?.id), log }
+}
+
+/** Starts a process that gets this signal when the test ends, and whose end the test then waits for. */
+export function startProcess(
+  [program, ...args]: readonly [string, ...string[]],
+  { cwd = WEB_SHOP, env = {}, endsBy = 'SIGTERM' as NodeJS.Signals } = {},
+) {
+  const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
+  const child = spawn(program, args, { cwd, env: { ...PLAIN_ENV, ...env }, stdio })
+  let [output, errors] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+  // Not before what it started has closed the output too.
+  const exit = new Promise<number | NodeJS.Signals | null>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal))
+  })
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return exit
+  }
+  onTestFinished(() => end(endsBy).then(() => undefined))
+  return {
+    end,
+    exit,
+    output: () => output,
+    errors: () => errors,
+    /** What a service prints with --json. */
+    async ready(): Promise<{ url: string; key: string; projects: { id: string }[] }> {
+      await Promise.race([until(() => output.endsWith('}\n')), exit])
+      if (!output.endsWith('}\n')) throw new Error(`The service did not start: ${errors}`)
+      return JSON.parse(output)
+    },
+  }
+}
+
+export const MAIN = [process.execPath, join(REPOSITORY, 'local-service/src/main.ts')] as const
+
+/** Starts the service as a process that can be killed, and is when the test ends. */
+export function startServiceProcess({ config, data, env }: { config: string; data: string; env: NodeJS.ProcessEnv }) {
+  const args = ['--json', '--config', config, '--data', data]
+  const service = startProcess([...MAIN, ...args], { env: { LOCAL_SERVICE_KEY: KEY, ...env }, endsBy: 'SIGKILL' })
+  return {
+    /** A client for the first project. */
+    async ready() {
+      const { url, key, projects } = await service.ready()
+      return clientOf(url, key, projects[0]?.id)
+    },
+    kill: () => service.end('SIGKILL'),
+    log: service.errors,
+  }
+}
+
+/** A project whose test runner is the puppet: each run does what the variable PUPPET in its `envOverrides` says. */
+export function puppetProject(folder = WEB_SHOP) {
+  const command = [process.execPath, fileURLToPath(new URL('puppet-runner.mjs', import.meta.url))]
+  return { folder, framework: 'vitest', command } as const
+}
+
+export function startPuppetService(given: Given = {}, options: Partial<ServiceOptions> = {}): Promise<StartedService> {
+  return startService({ projects: { 'web-shop': puppetProject() }, ...given }, options)
+}
+
+/** A run of the folder itself, alone: without a service, a queue or a limit. */
+export function runContextIn(
+  folder: string,
+  facts: Partial<RunContext> = {},
+  settings: object = { folder },
+): RunContext {
+  const [project] = readConfiguration({ projects: { shop: settings } }, folder).projects.values()
+  if (project === undefined) throw new Error('The folder is no project.')
+  // Another run of the same id, in another test or another clone, would be stopped with this one.
+  const runId = randomUUID()
+  return {
+    runId,
+    project,
+    checkout: { kind: 'in-place', place: { root: project.folder, folder: '' } },
+    selection: { frameworkProjects: [], files: [] },
+    env: PLAIN_ENV,
+    personEnv: PLAIN_ENV,
+    autofix: false,
+    resources: resourcesOf(runId, { dataFolder: join(folder, 'data'), temporaryFolder: folder }),
+    stopGraceMs: 1000,
+    output: new RunOutput(join(folder, 'outputs', runId), () => {}),
+    progress: new RunProgress(),
+    log: () => {},
+    runExclusive: createKeyedMutex(),
+    ...facts,
+  }
+}
+
+/** The start request for a run whose puppet does this. */
+export function puppet(actions: object): { envOverrides: { PUPPET: string } } {
+  return { envOverrides: { PUPPET: JSON.stringify(actions) } }
+}
+
+/** A folder that goes with the test. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'local-service-test-')))
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }))
+  return folder
+}
+
+/** The process ids that a test wrote into a file, once it has. */
+export async function pidsIn(file: string): Promise<number[]> {
+  let text = ''
+  await until(async () => {
+    text = await readFile(file, 'utf8').catch(() => '')
+    return text !== ''
+  })
+  return text.split(' ').map(Number)
+}
+
+/** What puppets noted in their journal, so far. */
+export async function readJournal(file: string): Promise<{ event: string; pid: number }[]> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+}
+
+/** A zombie, which waits for the machine's first process to notice that it ended, is not alive. */
+export function isAlive(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
+  return stdout.trim() !== '' && !stdout.startsWith('Z')
+}
