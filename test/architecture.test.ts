@@ -1,51 +1,13 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join, posix } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { codeOf, type Import, importsOf, ROOT, sourceFiles, textOf } from './support/imports.ts'
 
 // Compares the import lines with the map in CONTRIBUTING.md, and finds the test of each file.
-
-const root = join(import.meta.dirname, '..')
-
-interface Import {
-  /** A path from the root, or the name of a package or of a module of Node. */
-  readonly of: string
-  readonly kind: 'static' | 'dynamic' | 'type'
-}
 
 const FILES = sourceFiles('src')
 const IMPORTS = new Map([...FILES, ...sourceFiles('local-service/src')].map((file) => [file, importsOf(file)]))
 const ENTRIES = ['main', 'main-step', 'post', 'post-step', 'process'].map((name) => `src/${name}.ts`)
-
-function sourceFiles(folder: string): string[] {
-  return globSync(`${folder}/**/*.ts`, { cwd: root }).map((file) => file.replaceAll('\\', '/'))
-}
-
-function textOf(file: string): string {
-  return readFileSync(join(root, file), 'utf8')
-}
-
-/** The source without comments. */
-function codeOf(file: string): string {
-  return textOf(file).replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
-}
-
-function importsOf(file: string): readonly Import[] {
-  const code = codeOf(file)
-  const found = (pattern: RegExp, kind?: Import['kind']): Import[] =>
-    [...code.matchAll(pattern)].map(({ groups = {} }) => ({
-      of: resolved(file, groups.of ?? ''),
-      kind: kind ?? (groups.type === undefined ? 'static' : 'type'),
-    }))
-  return [
-    ...found(/^\s*(?:import|export)\s+(?<type>type\s)?[^'"`;]*?\bfrom\s+'(?<of>[^']+)'/gm),
-    ...found(/^\s*import\s+'(?<of>[^']+)'/gm, 'static'),
-    ...found(/\bimport\(\s*'(?<of>[^']+)'\s*\)/g, 'dynamic'),
-  ]
-}
-
-function resolved(file: string, specifier: string): string {
-  return specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : specifier
-}
 
 /** The layer of a file of src. It is the folder, the file's own name for the clock and the version, or `entry`. */
 function layerOf(file: string): string {
@@ -216,10 +178,10 @@ describe('the tests', () => {
 
   it.each(FILES)('of %s have its path, or its first comment says where they are', (file) => {
     const path = file.replace(/^src\//, 'test/').replace(/\.ts$/, '.test.ts')
-    if (existsSync(join(root, path))) return
+    if (existsSync(join(ROOT, path))) return
     const [firstComment = ''] = /(^[ \t]*\/\/.*\n)+|\/\*\*[\s\S]*?\*\//m.exec(textOf(file)) ?? []
     const named = firstComment.match(/\btest\/[\w/-]+\.test\.ts/g) ?? []
-    for (const one of named) expect(existsSync(join(root, one)), one).toBe(true)
+    for (const one of named) expect(existsSync(join(ROOT, one)), one).toBe(true)
     const isOfTypes = !/^(export )?(const|let|function|async function|class)\b/m.test(codeOf(file))
     const isSaid = named.length > 0 || (isOfTypes && firstComment.includes('`npm run types`'))
     expect(isSaid, `Add ${path}, or name the test in the first comment.`).toBe(true)

@@ -8,6 +8,7 @@ import { type Order, ServiceFolder, type Start } from './service-folder.ts'
 import { spawnService } from './spawn-service.ts'
 
 // The main step of the action local-service: starts the service and leaves it running. Post stops it.
+// The tests in local-service/test/job test this file.
 
 const START_LIMIT_MS = 30_000
 /** Reading the file takes microseconds. */

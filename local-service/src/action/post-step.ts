@@ -11,6 +11,7 @@ import { spawnService } from './spawn-service.ts'
 
 // The post step of the action local-service: stops the service and all that it started, and shows the output of the tests. It never fails
 // the job.
+// The tests in local-service/test/job test this file.
 
 const STOP_LIMIT_MS = 20_000
 const KILL_LIMIT_MS = 5000

@@ -11,6 +11,7 @@ import { type Order, ServiceFolder, type Start } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` serves until the order in the folder is gone. `index.js FOLDER clean`
 // removes what a killed service left, and ends.
+// The tests in local-service/test/job test this file.
 
 const POLL_MS = 200
 

@@ -3,6 +3,8 @@ import { closeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServiceFolder } from './service-folder.ts'
 
+// The tests in local-service/test/job test this file.
+
 const SERVICE = join(import.meta.dirname, '../service/index.js')
 
 /** Starts a process of the service. Its output goes to the log file, because the runner would wait for pipes. */

@@ -13,6 +13,8 @@ import {
   readHead,
 } from './repository.ts'
 
+// local-service/test/life/branches.test.ts tests this file.
+
 /** Which files a run tests: the project's folder itself, or a work tree of a commit. */
 export type Checkout = (
   | { readonly kind: 'in-place'; readonly place: ProjectPlace }

@@ -3,6 +3,8 @@ import { basename, join, resolve } from 'node:path'
 import { removeFolder } from '../machine/files.ts'
 import { type GitOptions, git, tryGit } from '../machine/git.ts'
 
+// local-service/test/life/branches.test.ts tests this file.
+
 /** Where a project is. */
 export interface ProjectPlace {
   /** The root of its repository. If there is no repository, it is the project's folder. */

@@ -8,6 +8,8 @@ import type { RunResources } from './leftovers.ts'
 import type { RunOutput } from './output.ts'
 import type { RunProgress } from './progress.ts'
 
+// local-service/test/life/branches.test.ts tests this file.
+
 /** What the tasks of a run share. */
 export interface RunContext {
   readonly runId: string

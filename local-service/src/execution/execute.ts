@@ -10,6 +10,8 @@ import { interruptedBecause, type RunOutcome } from './outcome.ts'
 import { runProjectCommand } from './project-command.ts'
 import { interrupt, lacksRoom, runFramework } from './test.ts'
 
+// local-service/test/life/branches.test.ts tests this file.
+
 /** Prepares a folder, runs the tests, reads their report, and tries to fix what failed. */
 export async function executeRun(run: RunContext, stop: AbortSignal): Promise<RunOutcome> {
   await createRunFolders(run.resources)

@@ -9,6 +9,8 @@ import { quoteCommand } from '../text.ts'
 import { type RunContext, repositoryOf } from './context.ts'
 import { runProjectCommand } from './project-command.ts'
 
+// local-service/test/life/auto-fix.test.ts tests this file.
+
 /**
  * Runs the project's "fix" command in the folder of the run. Its changes stay in this folder. If the folder is in a git
  * repository, a patch with the changes lies beside the output of the run. Nothing here changes the outcome of the run.

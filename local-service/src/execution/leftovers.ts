@@ -8,6 +8,8 @@ import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import { killProcesses } from '../machine/processes.ts'
 import { count } from '../text.ts'
 
+// local-service/test/life/deaths.test.ts tests this file.
+
 /** What a run has on the machine while it runs, besides processes. The names are known before anything is created. */
 export interface RunResources {
   /** What the service writes. */

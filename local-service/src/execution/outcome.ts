@@ -1,5 +1,7 @@
 import type { TestCase } from '../frameworks/test-case.ts'
 
+// local-service/test/life/run-states.test.ts tests this file.
+
 /** The final statuses of a run. */
 export type FinalStatus = 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
 

@@ -2,6 +2,8 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { parseJson } from '../../../src/text/json.ts'
 import type { ReportEvent } from '../reporters/report-writer.ts'
 
+// local-service/test/life/live-output.test.ts tests this file.
+
 /** Numbers of test cases, as the interface has them. */
 export interface Progress {
   /** Left out until the framework knows it. */

@@ -9,6 +9,8 @@ import { REPORTERS_FOLDER } from '../reporters/folder.ts'
 import { needsSetup, type RunContext } from './context.ts'
 import type { RunResources } from './leftovers.ts'
 
+// local-service/test/life/test-environment.test.ts tests this file.
+
 /** Runs a command in the project's folder of the tested files. If the project has a container, runs it in a new container. */
 export function runProjectCommand(
   source: ProjectPlace,

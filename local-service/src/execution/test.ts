@@ -14,6 +14,8 @@ import { filesFolderOf, isDiskFull, NO_ROOM } from './leftovers.ts'
 import { interruptedBecause, type RunOutcome } from './outcome.ts'
 import { describeMissing, frameworkProgram, runProjectCommand, whyTooOld } from './project-command.ts'
 
+// The tests in local-service/test/frameworks test this file.
+
 /** Runs the tests once, reads the framework's report, and decides about the outcome. */
 export async function runFramework(run: RunContext, source: ProjectPlace, stop: AbortSignal): Promise<RunOutcome> {
   const tooOld = whyTooOld(run, source)

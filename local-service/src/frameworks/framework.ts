@@ -1,5 +1,7 @@
 import type { Report } from './report.ts'
 
+// The tests in local-service/test/frameworks test this file.
+
 /** Which tests of a project to run. Without restrictions, all tests run. */
 export interface Selection {
   readonly frameworkProjects: readonly string[]

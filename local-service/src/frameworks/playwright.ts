@@ -6,6 +6,8 @@ import { readRegularFile } from '../machine/files.ts'
 import { REPORTERS_FOLDER } from '../reporters/folder.ts'
 import type { Framework } from './framework.ts'
 
+// local-service/test/frameworks/playwright-runs.test.ts tests this file.
+
 /** The file is TypeScript here and JavaScript in the bundle. Playwright loads both. */
 const REPORTER = join(REPORTERS_FOLDER, `playwright-reporter${extname(import.meta.filename)}`)
 

@@ -3,6 +3,7 @@ import type { Framework } from './framework.ts'
 
 // The arguments that a project must not give to its framework, because a run with them would not end, would test nothing or
 // would have no report.
+// local-service/test/frameworks/arguments.test.ts tests this file.
 
 interface Refusal {
   /** The names of options, without dashes. A short option has one letter. */

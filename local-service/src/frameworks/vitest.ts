@@ -3,6 +3,8 @@ import { extname, join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/folder.ts'
 import type { Framework } from './framework.ts'
 
+// local-service/test/frameworks/vitest-runs.test.ts tests this file.
+
 /** The files are TypeScript here and JavaScript in the bundle. Vitest and a new Node load both. */
 const EXTENSION = extname(import.meta.filename)
 const REPORTER = join(REPORTERS_FOLDER, `vitest-reporter${EXTENSION}`)

@@ -10,6 +10,8 @@ import type { ServiceResponse } from './listen.ts'
 import { type Backend, errorResponse, noRun, notCancellable, ok } from './request-handler.ts'
 import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
 
+// The tests in local-service/test/interface test this file.
+
 /** The interface's endpoints over the projects and runs of this service. */
 export function createBackend({ projects, suites }: Configuration, service: ServiceContext): Backend {
   const { queue, outputs, onOutputRead } = service

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+// The tests in local-service/test/interface test this file.
+
 export const BODY_LIMIT_BYTES = 1024 * 1024
 
 // The service listens on loopback only, because whoever reaches it can run code on this machine.

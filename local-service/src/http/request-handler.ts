@@ -8,6 +8,8 @@ import { BODY_LIMIT_BYTES, type ServiceResponse } from './listen.ts'
 import { type Parsed, parseCancel, parseStart, parseSuiteStart } from './request-bodies.ts'
 import { findRoute } from './routes.ts'
 
+// The tests in local-service/test/interface test this file.
+
 /** A request. So far, only its headers have been read. */
 export interface ServiceRequest {
   readonly method: string

@@ -1,5 +1,7 @@
 import { quote } from '../text.ts'
 
+// The tests in local-service/test/interface test this file.
+
 /** Each path takes one method. If two paths match, the first counts, so `runs/cancel` is not a run. */
 const ENDPOINTS = [
   ['start', 'POST', '/v1/projects/{projectId}/runs'],

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import type { TestCaseStatus } from '../frameworks/test-case.ts'
 import { isFinished, type Run } from '../runs/run.ts'
 
+// local-service/test/interface/start-parameters.test.ts tests this file.
+
 type SuiteTestStatus = 'PASSED' | 'FAILED' | 'ERROR' | 'FLAKY' | 'CANCELLED' | 'SKIPPED' | 'RUNNING' | 'QUEUED'
 
 interface SuiteTest {

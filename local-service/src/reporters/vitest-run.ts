@@ -9,6 +9,8 @@ import EventReporter from './vitest-reporter.ts'
 // Two steps are not the command's own. Both happen when the command starts the tests:
 // - The service's reporter joins the project's reporters. Vitest has no option for that.
 // - Vitest's reporter for GitHub goes. The gate has annotations itself, so the commands would only be noise in its log.
+//
+// local-service/test/frameworks/vitest-as-by-hand.test.ts tests this file.
 
 const api = createRequire(resolve('package.json')).resolve('vitest/node')
 const command = join(dirname(api), '../vitest.mjs')

@@ -17,6 +17,8 @@ import type { RunQueue } from './queue.ts'
 import { queueRun, type Run } from './run.ts'
 import { unusable } from './store.ts'
 
+// local-service/test/interface/start-parameters.test.ts tests this file.
+
 /** What all runs of the service share. */
 export interface ServiceContext {
   readonly stopGraceMs: number

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { codeOf, importsOf, ROOT, sourceFiles, textOf } from '../../test/support/imports.ts'
+
+// Compares the import lines with the sentences about the local service in CONTRIBUTING.md, and finds the test of each file.
+
+const SOURCE = 'local-service/src/'
+const TESTS = 'local-service/test/'
+const FILES = sourceFiles('local-service/src')
+const IMPORTS = new Map(FILES.map((file) => [file, importsOf(file)]))
+
+/** A file imports only from its own room, and from the rooms after it. */
+const ROOMS = [
+  'entry',
+  'http',
+  'runs',
+  'execution',
+  'checkout',
+  'settings',
+  'frameworks',
+  'reporters',
+  'machine',
+  'text',
+]
+
+/** The packages that a room loads. A type is not loaded. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  entry: ['@actions/core'],
+  http: ['valibot'],
+  runs: ['p-queue'],
+  settings: ['valibot'],
+  machine: ['p-queue'],
+}
+
+/** The room of a file of the local service, or of `src/text`. */
+function roomOf(file: string): string {
+  if (file.startsWith('src/text/') || file === `${SOURCE}text.ts`) return 'text'
+  const [room = '', inner] = file.replace(SOURCE, '').split('/')
+  return inner === undefined || room === 'action' ? 'entry' : room
+}
+
+const isFile = (imported: string) => imported.endsWith('.ts')
+
+describe('the rooms', () => {
+  it('are those of this list', () => {
+    expect(new Set(FILES.map(roomOf))).toEqual(new Set(ROOMS))
+  })
+
+  it.each(ROOMS)('%s imports no room before it, also no type', (room) => {
+    const allowed = ROOMS.slice(ROOMS.indexOf(room))
+    const forbidden = FILES.filter((file) => roomOf(file) === room).flatMap((file) =>
+      (IMPORTS.get(file) ?? [])
+        .filter(({ of }) => isFile(of) && !allowed.includes(roomOf(of)))
+        .map(({ of }) => `${file} imports ${of}`),
+    )
+    expect(forbidden).toEqual([])
+  })
+
+  it.each(ROOMS)('%s loads only its packages', (room) => {
+    const loaded = FILES.filter((file) => roomOf(file) === room)
+      .flatMap((file) => IMPORTS.get(file) ?? [])
+      .filter(({ of, kind }) => kind !== 'type' && !isFile(of) && !of.startsWith('node:'))
+    expect([...new Set(loaded.map(({ of }) => of))].toSorted()).toEqual(PACKAGES[room] ?? [])
+  })
+
+  it('have no file that imports itself through other files, also no type', () => {
+    for (const file of FILES) {
+      const reached = new Set<string>()
+      const toVisit = [file]
+      for (let next = toVisit.pop(); next !== undefined; next = toVisit.pop()) {
+        for (const { of } of IMPORTS.get(next) ?? []) {
+          if (reached.has(of)) continue
+          reached.add(of)
+          toVisit.push(of)
+        }
+      }
+      expect([...reached], file).not.toContain(file)
+    }
+  })
+
+  it("has reporters that load only each other, because they run in the project's own Node", () => {
+    const reporters = FILES.filter((file) => roomOf(file) === 'reporters')
+    const loaded = reporters.flatMap((file) => IMPORTS.get(file) ?? []).filter(({ kind }) => kind !== 'type')
+    expect(loaded.filter(({ of }) => !of.startsWith('node:') && roomOf(of) !== 'reporters')).toEqual([])
+  })
+})
+
+describe('the tests', () => {
+  /** The tests that need the service over HTTP, or the built action. */
+  const OF_THE_WHOLE = ['interface', 'life', 'frameworks', 'job']
+
+  it('have the path of the file that they test, or the first comment of that file says where its tests are', () => {
+    const untested = FILES.filter((file) => {
+      if (existsSync(join(ROOT, testOf(file)))) return false
+      const [comment = ''] = /^(?:\/\/.*\n)+|\/\*[\s\S]*?\*\//m.exec(textOf(file)) ?? []
+      const named = /(local-service\/test\/[\w./-]+) tests? this file\./.exec(comment)?.[1]
+      return named === undefined || !existsSync(join(ROOT, named))
+    })
+    expect(untested).toEqual([])
+  })
+
+  it('test a file of their path, unless they test the whole service', () => {
+    const others = sourceFiles('local-service/test')
+      .filter((file) => file.endsWith('.test.ts') && !FILES.map(testOf).includes(file))
+      .map((file) => file.replace(TESTS, ''))
+      .filter((file) => !OF_THE_WHOLE.includes(file.split('/')[0] ?? ''))
+    expect(others.toSorted()).toEqual(['architecture.test.ts', 'readme.test.ts'])
+  })
+
+  it('mock no module', () => {
+    const mocking = sourceFiles('local-service/test').filter((file) => /\bvi\.(do)?[mM]ock\(/.test(codeOf(file)))
+    expect(mocking).toEqual([])
+  })
+
+  function testOf(file: string): string {
+    return file.replace(SOURCE, TESTS).replace(/\.ts$/, '.test.ts')
+  }
+})

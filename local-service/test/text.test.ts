@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { count, quote, quoteCommand, toLogText } from '../src/text.ts'
+
+it('a quoted value stays on one line, and is truncated', () => {
+  expect(quote('a\n"b"')).toBe('"a\\n\\"b\\""')
+  expect(quote(undefined)).toBe('undefined')
+  expect(quote('x'.repeat(1000)).length).toBeLessThan(110)
+})
+
+it('a number has the noun of its size', () => {
+  expect([0, 1, 2].map((number) => count(number, 'test case'))).toEqual(['0 test cases', '1 test case', '2 test cases'])
+  expect(count(2, 'process', 'processes')).toBe('2 processes')
+})
+
+it('a quoted command stays on one line, and is truncated', () => {
+  expect(quoteCommand(['sh', '-c', 'a\n  b'])).toBe('`sh -c a b`')
+  expect(quoteCommand(['x'.repeat(1000)]).length).toBeLessThan(110)
+})
+
+it('a text for the log is no command of the runner, and its further lines are marked', () => {
+  expect(toLogText('first\n::error::second')).toBe('first\n    | : :error::second')
+})
