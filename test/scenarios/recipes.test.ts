@@ -378,38 +378,6 @@ describe('background.yml', () => {
   })
 })
 
-describe('organisation.yml', () => {
-  const RECIPE = 'organisation.yml'
-
-  /** Plays a copy of the recipe with the address of the service. */
-  function playCopy(event: WorkflowEvent, secrets: Readonly<Record<string, string>>) {
-    const text = readFileSync(join(FOLDER, RECIPE), 'utf8')
-    expect(text).toContain('base-url: https://tests.example.com\n')
-    const file = join(temporaryFolder('organisation-'), RECIPE)
-    writeFileSync(file, text.replace('https://tests.example.com', service.url))
-    // A repository with a variable for the address does not send the gate elsewhere.
-    const vars = { TEST_SERVICE_URL: 'https://elsewhere.example.com', TEST_PROJECT: 'web-shop' }
-    return playJob(file, 'test-run', { event, contexts: { secrets, vars } })
-  }
-
-  test('runs the project of the repository', async () => {
-    const { result, log } = await playCopy(ON_PULL_REQUEST, { TEST_SERVICE_API_KEY: service.key })
-    expect(result, log).toBe('success')
-    expect(service.runs).toMatchObject([{ projectId: 'web-shop', body: { branch: 'faster-checkout' } }])
-  })
-
-  test("fails for a fork's pull request, so that nobody can merge it untested", async () => {
-    const { result, log } = await playCopy(OF_A_FORK, {})
-    expect(result, log).toBe('failure')
-    expect(log).toContain('GitHub gives such workflows no secrets')
-    expect(service.runs).toEqual([])
-  })
-
-  test('cancels no other run, which GitHub forbids in the workflow of a ruleset', () => {
-    expect(recipe(RECIPE)).not.toHaveProperty('concurrency')
-  })
-})
-
 describe('a recipe whose tests run in other jobs than the job to require', () => {
   const ENDS = ['success', 'cancelled', 'skipped'] as const
   // The tests above play the job to require of relevant-changes.yml.
