@@ -20,7 +20,7 @@ interface PostWorld extends Pick<World, 'log' | 'clock' | 'random' | 'signal'> {
   readonly open: () => Promise<World['service']>
   /** Whether the inputs still name the service and the target to which the file belongs. */
   readonly hasSameInputs: (file: MainFile) => boolean
-  /** False if the input `run-id` names the run. */
+  /** False if the input `run-id` names the run, and the file is the one of this step. */
   readonly ownsRun: boolean
 }
 

@@ -157,9 +157,18 @@ export function createMainFile(env: NodeJS.ProcessEnv): MainFile {
 
 /** The file that the runner's state names. If the state is lost, the files of all steps with the identity of this step. */
 export function findMainFiles(env: NodeJS.ProcessEnv): MainFile[] {
-  const path = env[`STATE_${STATE_NAME}`]
+  const path = pathInState(env)
   const paths = path ? [path] : folders(env).flatMap((folder) => filesWithIdentity(folder, env))
   return paths.filter(isOwnFile).map((found) => new MainFile(found))
+}
+
+/** If the state is lost, a file that post finds may be of another step with the identity of this step. */
+export function isStateLost(env: NodeJS.ProcessEnv): boolean {
+  return !pathInState(env)
+}
+
+function pathInState(env: NodeJS.ProcessEnv): string | undefined {
+  return env[`STATE_${STATE_NAME}`]
 }
 
 function filesWithIdentity(folder: string, env: NodeJS.ProcessEnv): string[] {

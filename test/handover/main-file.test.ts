@@ -2,7 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createMainFile, findMainFiles, hasIdentityOf, lastRecord, MainFile } from '../../src/handover/main-file.ts'
+import {
+  createMainFile,
+  findMainFiles,
+  hasIdentityOf,
+  isStateLost,
+  lastRecord,
+  MainFile,
+} from '../../src/handover/main-file.ts'
 import { openRecorder, RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/step-runner/file-commands.ts'
@@ -179,12 +186,13 @@ describe('post', () => {
   })
 
   it('takes all files of this identity if the state is lost, and no request to stop', () => {
-    const { env, file } = job({ inputs: { INPUT_PROJECT: 'shop' } })
+    const { env, file, state } = job({ inputs: { INPUT_PROJECT: 'shop' } })
     const sibling = createMainFile(env)
     createMainFile({ ...env, INPUT_PROJECT: 'docs' })
     file.askToStop()
     const paths = findMainFiles(env).map(({ path }) => path)
     expect(paths.toSorted()).toEqual([file.path, sibling.path].toSorted())
+    expect([isStateLost(env), isStateLost({ ...env, ...state() })]).toEqual([true, false])
   })
 
   it.each([

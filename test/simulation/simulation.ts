@@ -78,7 +78,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const take = main.file.take.bind(main.file)
   main.file.take = () => (record = take())
   const world = { clock, random, signal: controller.signal, log, open, hasSameInputs: () => true }
-  const ownsRun = !plan.service.isGiven
+  const ownsRun = !plan.service.isGiven || isStateLost === true
   if (files.length > 0) await clock.run(cleanUpAfterMain(files, { ...world, ownsRun }))
   const post = files.length === 0 ? undefined : { begunMs, endedMs: clock.now(), responses, record }
   // The container is removed, or the job is over.
