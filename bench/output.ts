@@ -1,4 +1,3 @@
-import { startedRun } from '../src/action/run-handle.ts'
 import { waitForRun } from '../src/action/wait-for-run.ts'
 import { FakeClock } from '../test/support/fake-clock.ts'
 import { FakeService, giving, PASSED, RUNNING } from '../test/support/fake-service.ts'
@@ -17,6 +16,6 @@ export async function requestsOfAnHour(showOutput: boolean): Promise<number> {
     output: (from) => giving(() => ({ text: 'x'.repeat(bytes() - from), next: bytes() })),
   })
   const options = { stepBeganMs: 0, waitLimitMs: 2 * HOUR_MS, showOutput, onStatus: () => {} }
-  await clock.run(waitForRun(startedRun('run-1', 0), options, new FakeWorld(clock, service)))
+  await clock.run(waitForRun({ id: 'run-1', startedMs: 0 }, options, new FakeWorld(clock, service)))
   return service.requests.length
 }

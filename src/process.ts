@@ -1,4 +1,4 @@
-import { abortReason, StepAborted } from './action/abort.ts'
+import { abortReason, EXIT_MS, StepAborted } from './action/abort.ts'
 import { systemClock } from './clock.ts'
 import type { AbortCause } from './model/outcome.ts'
 import { commandMessage, fragment } from './text/safe-text.ts'
@@ -61,15 +61,14 @@ export async function exitAfter(
 
 /** Far more than the runner needs to read 16 MiB of output, which may stand in the log before the verdict. */
 const FLUSH_LIMIT_MS = 30_000
-/** If the step is aborted late, the last line of the log still gets this long. */
-const SHORTEST_FLUSH_MS = 150
 
 /** Exits once the log is written, or when its time is up. Open connections and timers do not delay the exit. */
 function flushAndExit(code: number, signal: AbortSignal): Promise<never> {
   const exit = () => process.exit(code)
   const exitWhenAborted = () => {
     const leftMs = abortReason(signal).exitDeadlineMs - systemClock.now()
-    setTimeout(exit, Math.max(leftMs, SHORTEST_FLUSH_MS))
+    // If the step is aborted late, the last line of the log still gets this long.
+    setTimeout(exit, Math.max(leftMs, EXIT_MS))
   }
   setTimeout(exit, FLUSH_LIMIT_MS)
   if (signal.aborted) exitWhenAborted()

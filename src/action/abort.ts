@@ -6,51 +6,23 @@ export const CANCEL_LIMIT_MS = 15_000
 /** How long post waits for a main that it has asked to stop. Then post acts itself. */
 export const POST_WAITS_FOR_MAIN_MS = 40_000
 
-/** Times, counted from the abort. They end before the runner sends SIGKILL, and before post acts itself. */
-interface Allowance {
-  /** How long main waits for the response to a start in flight. */
-  readonly startMs: number
-  /** How long main or post tries to cancel a run whose id it knew before the abort. */
-  readonly cancelMs: number
-  /**
-   * How long main tries to cancel a run whose id it learned after the abort, from the response to a start in flight. It also
-   * holds for a post that was aborted before it began to cancel.
-   */
-  readonly cancelLateIdMs: number
-  /** When main must have exited. Between the cancel and the exit, main writes the outputs, the summary and the log. */
-  readonly exitMs: number
+/** When main must have exited after an abort, because the runner then sends SIGKILL, or post acts itself. */
+const EXIT_LIMIT_MS: Readonly<Record<AbortCause, number>> = {
+  // The runner sends SIGTERM 7.5 s after SIGINT, which changes nothing, and SIGKILL 10 s after SIGINT.
+  SIGINT: 9_500,
+  // If no SIGINT came before, the runner sends SIGKILL 2.5 s later.
+  SIGTERM: 2_200,
+  SIGBREAK: 2_200,
+  SIGHUP: 2_200,
+  'asked by post': POST_WAITS_FOR_MAIN_MS - 2_000,
+  'RUNNER_TEMP emptied': POST_WAITS_FOR_MAIN_MS - 2_000,
+  'log closed': POST_WAITS_FOR_MAIN_MS - 2_000,
 }
 
-/**
- * The runner sends SIGTERM 7.5 s after SIGINT, and SIGKILL 10 s after SIGINT. Main exits within 7 s, before SIGTERM. If a
- * start was in flight, only main can receive the run's id. Then main exits within 9.5 s, before SIGKILL.
- */
-const AFTER_SIGINT: Allowance = { startMs: 9_000, cancelMs: 6_700, cancelLateIdMs: 9_200, exitMs: 7_000 }
-/** If SIGTERM comes without a SIGINT before it, the runner sends SIGKILL 2.5 s later. */
-const AFTER_SIGTERM: Allowance = { startMs: 1_800, cancelMs: 2_050, cancelLateIdMs: 2_050, exitMs: 2_200 }
-/**
- * The runner sets no deadline. If post has asked main to stop, post acts itself after `POST_WAITS_FOR_MAIN_MS`. A start gets
- * the 30 s that every request gets.
- */
-const WITHOUT_RUNNER_DEADLINE: Allowance = {
-  startMs: 30_000,
-  cancelMs: CANCEL_LIMIT_MS,
-  cancelLateIdMs: POST_WAITS_FOR_MAIN_MS - 2_500,
-  exitMs: POST_WAITS_FOR_MAIN_MS - 2_000,
-}
-
-function allowanceAfter(cause: AbortCause): Allowance {
-  switch (cause) {
-    case 'SIGINT':
-      return AFTER_SIGINT
-    case 'SIGTERM':
-    case 'SIGBREAK':
-    case 'SIGHUP':
-      return AFTER_SIGTERM
-    default:
-      return WITHOUT_RUNNER_DEADLINE
-  }
-}
+/** What main needs after the cancel, to write the outputs, the summary and the log. */
+export const EXIT_MS = 150
+/** What a cancel gets at least, if a start was in flight. */
+const CANCEL_MS = 250
 
 /**
  * The reason of main's AbortSignal, and of post's. It says what aborted the process, and how much time is left. The deadlines
@@ -59,28 +31,18 @@ function allowanceAfter(cause: AbortCause): Allowance {
 export class StepAborted extends Error {
   override readonly name = 'StepAborted'
   override readonly cause: AbortCause
-  readonly #sinceMs: number
-  readonly #allowance: Allowance
+  readonly exitDeadlineMs: number
+  /** Until when main or post tries to cancel a run. */
+  readonly cancelDeadlineMs: number
+  /** Until when main awaits the response to a start in flight. */
+  readonly startDeadlineMs: number
 
   constructor(cause: AbortCause, nowMs: number) {
     super(`The step was aborted (${cause}).`)
     this.cause = cause
-    this.#sinceMs = nowMs
-    this.#allowance = allowanceAfter(cause)
-  }
-
-  get startDeadlineMs(): number {
-    return this.#sinceMs + this.#allowance.startMs
-  }
-
-  /** `learnedMs` is when this process learned the run's id. */
-  cancelDeadlineMs(learnedMs: number): number {
-    const { cancelMs, cancelLateIdMs } = this.#allowance
-    return this.#sinceMs + (learnedMs >= this.#sinceMs ? cancelLateIdMs : cancelMs)
-  }
-
-  get exitDeadlineMs(): number {
-    return this.#sinceMs + this.#allowance.exitMs
+    this.exitDeadlineMs = nowMs + EXIT_LIMIT_MS[cause]
+    this.cancelDeadlineMs = this.exitDeadlineMs - EXIT_MS
+    this.startDeadlineMs = this.cancelDeadlineMs - CANCEL_MS
   }
 }
 

@@ -5,7 +5,6 @@ import { type Fragment, fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { POST_WAITS_FOR_MAIN_MS } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
-import { givenRun, startedRun } from './run-handle.ts'
 import type { World } from './world.ts'
 
 /** Short, because the job ends only after post. */
@@ -98,8 +97,8 @@ async function cancelAndLog(
   try {
     const service = await open()
     // Main may have started the run just before it was killed, so the time in which a 404 proves nothing begins now.
-    const handle = ownsRun ? startedRun(runId, clock.now()) : givenRun(runId)
-    const result = await cancelRun(handle, { deadlineMs }, { ...world, service })
+    const startedMs = ownsRun ? clock.now() : undefined
+    const result = await cancelRun({ id: runId, startedMs }, { deadlineMs }, { ...world, service })
     switch (result.kind) {
       case 'cancelled':
         return log.info(fragment`Run ${runId} was cancelled.`)
@@ -109,11 +108,7 @@ async function cancelAndLog(
         // The run does not exist any more, so nothing is left to say.
         return
       case 'failed':
-        return warn(
-          result.failure === undefined
-            ? fragment`The service did not cancel it.`
-            : failureText(result.failure, 'cancel'),
-        )
+        return warn(failureText(result.failure, 'cancel'))
       case 'not-supported':
         return warn(fragment`The action cannot cancel runs of test suites.`)
     }

@@ -1,7 +1,14 @@
 import type { Cancellation, Ending } from '../model/outcome.ts'
 import type { StartParameters } from '../model/run.ts'
 import { failureText } from '../report/failure-text.ts'
-import { askedPauseMs, backoffMs, FailureStreak, mayHaveBeenAccepted, startMayRepeatForMs } from '../service/retry.ts'
+import {
+  askedPauseMs,
+  FailureStreak,
+  mayHaveBeenAccepted,
+  retry,
+  startMayRepeatForMs,
+  TryAgain,
+} from '../service/retry.ts'
 import { durationText } from '../text/duration.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortedEnding, abortReason } from './abort.ts'
@@ -16,6 +23,9 @@ interface StartWithoutId {
 
 type StartWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>
 
+/** With less time left, main does not try again, because it could only cancel the run. */
+const SHORTEST_WAIT_MS = 1_000
+
 /**
  * Starts at most one run, and returns its id. Main repeats the request only if the service provably did not accept it, and
  * never after `deadlineMs`. If the step is aborted while a start is in flight, main waits until `startDeadlineMs` for the
@@ -26,11 +36,12 @@ export async function startRun(
   deadlineMs: number,
   world: StartWorld,
 ): Promise<string | StartWithoutId> {
-  const { service, clock, random, signal } = world
+  const { service, clock, signal } = world
   const streak = new FailureStreak(service, clock)
   const firstTryMs = clock.now()
   const { write, pause } = quietLog(world, { writesAtOnce: true })
-  for (let tries = 1; ; tries++) {
+
+  const attempt = async (tries: number) => {
     if (signal.aborted) return startWithoutId(abortedEnding(signal), 'no-run')
     // A repeated start uses a new connection. After a 429, a service often closes the old connection. If main sent the next
     // start on that connection, nobody would know whether the service accepted it.
@@ -44,26 +55,27 @@ export async function startRun(
     if (signal.aborted) return startWithoutId(abortedEnding(signal), cancellation)
 
     streak.onResponse(response)
+    const mayRepeatUntilMs = firstTryMs + startMayRepeatForMs(response)
+    const untilMs = Math.min(mayRepeatUntilMs, streak.untilMs, deadlineMs - SHORTEST_WAIT_MS)
     const nowMs = clock.now()
-    const mayRepeatUntilMs = Math.min(firstTryMs + startMayRepeatForMs(response), nowMs + streak.leftMs)
-    const latestTryMs = Math.min(mayRepeatUntilMs, deadlineMs)
-    // The backoff ends no later than main may repeat the start, so that main tries once more at that time. A pause that the
-    // service asks for is never shortened.
-    const backoffUntilMs = Math.min(nowMs + backoffMs(tries, random), mayRepeatUntilMs)
-    const nextTryMs = Math.max(backoffUntilMs, nowMs + askedPauseMs(response))
-    if (nowMs >= mayRepeatUntilMs || nextTryMs > latestTryMs) {
-      return startWithoutId({ kind: 'start-failed', failure: streak.atEnd(response) }, cancellation)
-    }
-    const reason = failureText(response, 'start')
-    // The pause may take minutes, because the service may ask for it.
-    await pause(nextTryMs, () => {
-      const untilNextTry = durationText(nextTryMs - clock.now())
-      const untilEnd = durationText(latestTryMs - clock.now())
-      write(
-        fragment`The run is not started yet. The step tries again in ${untilNextTry}. It stops trying after ${untilEnd} at the latest. ${reason}`,
-      )
-    })
+    // The pause that the service asks for is never shortened before a start.
+    if (nowMs < untilMs && nowMs + askedPauseMs(response) <= untilMs) return new TryAgain(response, untilMs)
+    return startWithoutId({ kind: 'start-failed', failure: streak.atEnd(response) }, cancellation)
   }
+
+  return retry(
+    attempt,
+    // The pause may take minutes, because the service may ask for it.
+    (nextTryMs, { failure, untilMs }) =>
+      pause(nextTryMs, () => {
+        const untilNextTry = durationText(nextTryMs - clock.now())
+        const untilEnd = durationText(untilMs - clock.now())
+        write(
+          fragment`The run is not started yet. The step tries again in ${untilNextTry}. It stops trying after ${untilEnd} at the latest. ${failureText(failure, 'start')}`,
+        )
+      }),
+    world,
+  )
 }
 
 function startWithoutId(ending: Ending, cancellation: 'no-run' | 'id-unknown'): StartWithoutId {

@@ -5,7 +5,7 @@ import { fragment } from '../text/safe-text.ts'
 import { CANCEL_LIMIT_MS } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
 import { publish, type ReportSettings } from './publish.ts'
-import { givenRun, type RunHandle, startedRun } from './run-handle.ts'
+import type { RunHandle } from './run-handle.ts'
 import { startRun } from './start-run.ts'
 import { concludeStep, type VerdictRules } from './verdict.ts'
 import { type WaitSettings, waitForRun } from './wait-for-run.ts'
@@ -51,13 +51,13 @@ async function startAndWait(step: Step): Promise<RunHistory> {
   const { recorder, clock, signal } = world
   if (settings.runId !== undefined) {
     recorder.knowsRun(settings.runId, settings.cancelOnAbort)
-    return followRun(givenRun(settings.runId), step)
+    return followRun({ id: settings.runId }, step)
   }
 
   recorder.starting()
   const started = await startRun(settings.subject.parameters, stepBeganMs + settings.waitLimitMs, world)
   if (typeof started !== 'string') return started
-  const handle = startedRun(started, clock.now())
+  const handle: RunHandle = { id: started, startedMs: clock.now() }
   recorder.knowsRun(handle.id, settings.cancelOnAbort)
   // If the step was aborted during the start, `followRun` is called even if `wait` is false. Its wait ends at once, and main
   // cancels the run if `cancelOnAbort` is true.

@@ -1,15 +1,17 @@
 import { type Failure, isFailure, isNotFound } from '../model/failure.ts'
 import type { Ending, StepHistory } from '../model/outcome.ts'
 import { isFinished, type Run } from '../model/run.ts'
-import { askedPauseMs, backoffMs, FailureStreak, isTransient } from '../service/retry.ts'
+import { FailureStreak, isTransient, retry, TryAgain } from '../service/retry.ts'
 import { abortedEnding } from './abort.ts'
 import { progressLog } from './progress-log.ts'
-import type { RunHandle } from './run-handle.ts'
+import { doesNotExist, type RunHandle } from './run-handle.ts'
 import { TestOutput } from './test-output.ts'
 import type { World } from './world.ts'
 
+type WaitEnding = Extract<Ending, { kind: 'finished' | 'wait-timeout' | 'aborted' | 'poll-failed' }>
+
 interface WaitResult extends Pick<StepHistory, 'run'> {
-  readonly ending: Extract<Ending, { kind: 'finished' | 'wait-timeout' | 'aborted' | 'poll-failed' }>
+  readonly ending: WaitEnding
 }
 
 export interface WaitSettings {
@@ -40,64 +42,71 @@ export async function waitForRun(
   const { stepBeganMs, waitLimitMs, pollIntervalMs, onStatus, showOutput } = options
   const progress = progressLog(handle.id, world)
   const output = new TestOutput(handle.id, world, showOutput)
+  const streak = new FailureStreak(service, clock)
   const pollingSinceMs = clock.now()
   const jitter = random()
   let deadlineMs = stepBeganMs + waitLimitMs
   let hasBegun = false
+  let isLastPoll = false
   let run: Run | undefined
-  const streak = new FailureStreak(service, clock)
 
-  const end = (ending: WaitResult['ending']): WaitResult => {
-    output.end()
-    return { ending, run }
-  }
-  const limitExceeded = (failure?: Failure) =>
-    end({ kind: 'wait-timeout', limitMs: waitLimitMs, wasQueued: run !== undefined && !hasBegun, failure })
+  const limitExceeded = (failure?: Failure): WaitEnding => ({
+    kind: 'wait-timeout',
+    limitMs: waitLimitMs,
+    wasQueued: run !== undefined && !hasBegun,
+    failure,
+  })
 
-  for (;;) {
-    if (signal.aborted) return end(abortedEnding(signal))
-    const sentAtMs = clock.now()
-    const isLastPoll = sentAtMs >= deadlineMs
-    const limitMs = isLastPoll ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadlineMs - sentAtMs)
+  const poll = async (): Promise<Run | WaitEnding | TryAgain> => {
+    if (signal.aborted) return abortedEnding(signal)
+    const sentMs = clock.now()
+    isLastPoll = sentMs >= deadlineMs
+    const limitMs = isLastPoll ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadlineMs - sentMs)
     const response = await service.get(handle.id, { signal, limitMs })
     streak.onResponse(response)
-    let pauseMs: number
-    if (isFailure(response)) {
-      if (signal.aborted) return end(abortedEnding(signal))
-      const hasResponded = handle.hasServiceResponded || run !== undefined
-      if (streak.leftMs <= 0 || !mayStillSucceed(response, handle, sentAtMs, hasResponded)) {
-        return end({ kind: 'poll-failed', failure: streak.atEnd(response) })
-      }
-      if (isLastPoll) return limitExceeded(response)
-      progress.onPollFailed(response)
-      // The pause ends no later than the streak's limit, so that main polls once more at that time.
-      pauseMs = Math.min(Math.max(backoffMs(streak.failures, random), askedPauseMs(response)), streak.leftMs)
-    } else {
-      progress.onRun(response)
-      if (response.rawStatus !== run?.rawStatus) onStatus(response)
-      run = response
+    if (!isFailure(response)) return response
+    if (signal.aborted) return abortedEnding(signal)
+    const hasResponded = handle.startedMs !== undefined || run !== undefined
+    if (clock.now() >= streak.untilMs || !mayStillSucceed(response, handle, sentMs, hasResponded))
+      return { kind: 'poll-failed', failure: streak.atEnd(response) }
+    if (isLastPoll) return limitExceeded(response)
+    progress.onPollFailed(response)
+    return new TryAgain(response, Math.min(streak.untilMs, deadlineMs))
+  }
+
+  /** Returns when the run has finished, or if the wait cannot go on. */
+  const ending = async (): Promise<WaitEnding> => {
+    for (;;) {
+      const seen = await retry(poll, progress.pause, world)
+      if ('kind' in seen) return seen
+      progress.onRun(seen)
+      if (seen.rawStatus !== run?.rawStatus) onStatus(seen)
+      run = seen
       if (isFinished(run)) {
         await output.finish(run)
-        return end({ kind: 'finished', run })
+        return { kind: 'finished', run }
       }
       if (!hasBegun && run.status !== 'QUEUED') {
         // The limit holds once more from now on. It does not begin again if the service queues the run again.
         hasBegun = true
         deadlineMs = clock.now() + waitLimitMs
       } else if (isLastPoll) return limitExceeded()
-      pauseMs = pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter)
+      const pauseMs = pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter)
+      const nextPollMs = Math.min(clock.now() + pauseMs, deadlineMs)
+      output.onRun(run, nextPollMs)
+      await progress.pause(nextPollMs)
     }
-    const nextPollMs = Math.min(clock.now() + pauseMs, deadlineMs)
-    if (!isFailure(response)) output.onRun(response, nextPollMs)
-    await progress.pause(nextPollMs)
   }
+
+  const result = { ending: await ending(), run }
+  output.end()
+  return result
 }
 
-function mayStillSucceed(failure: Failure, handle: RunHandle, sentAtMs: number, hasResponded: boolean): boolean {
+function mayStillSucceed(failure: Failure, handle: RunHandle, sentMs: number, hasResponded: boolean): boolean {
   // If the service has never responded, an untrusted certificate is an error of the setup, and another poll does not help.
   if (failure.kind === 'untrusted-certificate') return hasResponded
-  if (isNotFound(failure)) return sentAtMs < handle.notFoundIsFinalFromMs
-  return isTransient(failure)
+  return isNotFound(failure) ? !doesNotExist(handle, failure, sentMs) : isTransient(failure)
 }
 
 const SHORTEST_PAUSE_MS = 300

@@ -38,6 +38,8 @@ export type Failure =
       /** Whether the response is not JSON, so that perhaps another server sent it. */
       readonly isNotJson?: boolean | undefined
     }
+  /** The service accepted a cancel, but its response does not list the run. The run may still be running. */
+  | { readonly kind: 'not-listed' }
   /** The request's AbortSignal ended it. */
   | { readonly kind: 'aborted' }
 

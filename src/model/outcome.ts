@@ -26,11 +26,8 @@ export type Cancellation =
   | { readonly kind: 'already-finished'; readonly run: Run }
   /** The service does not know the run, or no longer knows it. */
   | { readonly kind: 'not-found' }
-  /**
-   * The run is not known to be cancelled. If the service accepted the cancel, `failure` is why the run could not be read, or
-   * is absent if no read failed.
-   */
-  | { readonly kind: 'failed'; readonly failure?: Failure | undefined }
+  /** The run is not known to be cancelled. */
+  | { readonly kind: 'failed'; readonly failure: Failure }
 
 /** What aborts a step from outside. */
 export type AbortCause =

@@ -50,6 +50,8 @@ function clauseOf(failure: Failure): Fragment {
     }
     case 'invalid-response':
       return fragment`service sent an invalid response (expected ${failure.expected}, got ${failure.found ?? quote(failure.got ?? '', EXCERPT_LIMIT_CHARS)})`
+    case 'not-listed':
+      return fragment`service accepted the cancel, but does not list the run`
     case 'aborted':
       return fragment`request was given up because the step is ending`
   }

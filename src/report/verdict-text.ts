@@ -197,7 +197,7 @@ function cancellationText({ ending, cancellation, subject }: StepOutcome, medium
       const { failure } = cancellation
       const isJobOver = ending.kind === 'aborted' && ['RUNNER_TEMP emptied', 'log closed'].includes(ending.cause)
       const isSaid = 'failure' in ending && JSON.stringify(failure) === JSON.stringify(ending.failure)
-      const why = failure === undefined || isSaid ? NONE : fragment`, because ${failureReason(failure)}`
+      const why = isSaid ? NONE : fragment`, because ${failureReason(failure)}`
       // Post may not run if the job is over.
       const next = isJobOver ? CANCEL_IT : fragment`The post step tries again to cancel the run.`
       return fragment` This step could not cancel the run${why}. The run may still be running. ${next}`

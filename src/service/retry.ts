@@ -49,17 +49,15 @@ export function backoffMs(failedTries: number, random: () => number): number {
 }
 
 /** The pause that the service asks for with `Retry-After`. */
-export function askedPauseMs(failure: Failure | undefined): number {
-  return failure?.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
+export function askedPauseMs(failure: Failure): number {
+  return failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
 }
 
 /** The failures since the last request that succeeded. When they have lasted too long, no request is repeated. */
 export class FailureStreak {
   readonly #limitMs: number
   readonly #clock: Pick<Clock, 'now'>
-  #failures = 0
-  #sinceMs = 0
-  #last: Failure | undefined
+  #sinceMs: number | undefined
 
   constructor({ failureLimitMs }: { readonly failureLimitMs: number }, clock: Pick<Clock, 'now'>) {
     this.#limitMs = failureLimitMs
@@ -68,28 +66,45 @@ export class FailureStreak {
 
   /** Call this with the response to each request. */
   onResponse(response: unknown): void {
-    this.#last = isFailure(response) ? response : undefined
-    if (this.#last === undefined) this.#failures = 0
-    else if (++this.#failures === 1) this.#sinceMs = this.#clock.now()
+    this.#sinceMs = isFailure(response) ? (this.#sinceMs ?? this.#clock.now()) : undefined
   }
 
-  get failures(): number {
-    return this.#failures
-  }
-
-  /** The failure of the last request. Undefined if that request succeeded. */
-  get last(): Failure | undefined {
-    return this.#last
-  }
-
-  /** How long requests may still be repeated. */
-  get leftMs(): number {
-    return this.#failures === 0 ? Number.POSITIVE_INFINITY : this.#sinceMs + this.#limitMs - this.#clock.now()
+  /** Until when requests may be repeated. */
+  get untilMs(): number {
+    return this.#sinceMs === undefined ? Number.POSITIVE_INFINITY : this.#sinceMs + this.#limitMs
   }
 
   /** The failure as the user reads it after the last try. */
-  atEnd<T extends Failure | undefined>(failure: T): T | Failure {
-    const hasEnded = failure?.kind === 'not-sent' && failure.isRefusedHere && this.leftMs <= 0
+  atEnd(failure: Failure): Failure {
+    const hasEnded = failure.kind === 'not-sent' && failure.isRefusedHere && this.#clock.now() >= this.untilMs
     return hasEnded ? { kind: 'service-ended', reason: failure.reason, refusedForMs: this.#limitMs } : failure
+  }
+}
+
+/** A try without a result. Another try follows. It begins at `untilMs` at the latest. */
+export class TryAgain {
+  readonly failure: Failure
+  readonly untilMs: number
+
+  constructor(failure: Failure, untilMs: number) {
+    this.failure = failure
+    this.untilMs = untilMs
+  }
+}
+
+/**
+ * Tries until a try gives a result. A failure after which no other try may follow is a result too. The pauses grow, and obey
+ * `Retry-After`. No pause goes beyond `untilMs`, so the last try is made at the limit.
+ */
+export async function retry<Result>(
+  attempt: (tries: number) => Promise<Result | TryAgain>,
+  pauseUntil: (atMs: number, after: TryAgain) => Promise<void>,
+  { clock, random }: { readonly clock: Pick<Clock, 'now'>; readonly random: () => number },
+): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    const result = await attempt(tries)
+    if (!(result instanceof TryAgain)) return result
+    const pauseMs = Math.max(backoffMs(tries, random), askedPauseMs(result.failure))
+    await pauseUntil(Math.min(clock.now() + pauseMs, result.untilMs), result)
   }
 }

@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { startedRun } from '../../src/action/run-handle.ts'
 import { waitForRun } from '../../src/action/wait-for-run.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Run } from '../../src/model/run.ts'
@@ -64,7 +63,7 @@ async function watch({ textAt = () => '', runMs = 60_000, pollIntervalMs = 5_000
   if (setting.signalAtMs !== undefined) world.signalAt(setting.signalAtMs)
   const { showOutput = true } = setting
   const options = { stepBeganMs: 0, waitLimitMs: 3_600_000, pollIntervalMs, showOutput, onStatus: () => {} }
-  const { ending } = await clock.run(waitForRun(startedRun('run-1', 0), options, world))
+  const { ending } = await clock.run(waitForRun({ id: 'run-1', startedMs: 0 }, options, world))
   const lines = world.effects.map(({ atMs, text }) => ({ atMs, text: text.replace(/^info /, '') }))
   return {
     ending: ending.kind,

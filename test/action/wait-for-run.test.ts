@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { givenRun, type RunHandle, startedRun } from '../../src/action/run-handle.ts'
+import type { RunHandle } from '../../src/action/run-handle.ts'
 import { adaptivePauseMs, type WaitOptions, waitForRun } from '../../src/action/wait-for-run.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Run } from '../../src/model/run.ts'
@@ -34,7 +34,14 @@ interface Setting extends Partial<Omit<WaitOptions, 'onStatus'>> {
 }
 
 async function wait(setting: Setting) {
-  const { replies, signalAtMs, random, failureLimitMs, handle = startedRun('run-1', LONG_AGO_MS), ...options } = setting
+  const {
+    replies,
+    signalAtMs,
+    random,
+    failureLimitMs,
+    handle = { id: 'run-1', startedMs: LONG_AGO_MS },
+    ...options
+  } = setting
   const clock = new FakeClock()
   const service = new FakeService(clock, { get: replies }, failureLimitMs)
   const world = new FakeWorld(clock, service, random === undefined ? {} : { random })
@@ -135,7 +142,7 @@ describe('a poll that fails', () => {
     for (const fault of faults) {
       for (let index = 0; index < healthy.length; index++) {
         const replies = [...healthy.slice(0, index), fault, ...healthy.slice(index)]
-        const { ending, statuses } = await wait({ replies, handle: startedRun('run-1', 0) })
+        const { ending, statuses } = await wait({ replies, handle: { id: 'run-1', startedMs: 0 } })
         expect(ending).toEqual({ kind: 'finished', run: PASSED })
         expect(statuses.filter((status, at) => status !== statuses[at - 1])).toEqual(['QUEUED', 'RUNNING', 'PASSED'])
       }
@@ -223,7 +230,7 @@ describe('a refusal', () => {
   test('with 404 counts only after the first 15 s after a start', async () => {
     const sooner: Failure = { ...NOT_FOUND, retryAfterMs: 14_999 }
     const replies = [failure(sooner), failure(NOT_FOUND)]
-    const { ending, pollsMs } = await wait({ replies, handle: startedRun('run-1', 0), random: () => 0 })
+    const { ending, pollsMs } = await wait({ replies, handle: { id: 'run-1', startedMs: 0 }, random: () => 0 })
     expect(ending).toEqual({ kind: 'poll-failed', failure: NOT_FOUND })
     expect(pollsMs).toEqual([0, 14_999, 15_999])
   })
@@ -231,25 +238,25 @@ describe('a refusal', () => {
   test('with 404 does not count if the poll was sent in the first 15 s, however late the response comes', async () => {
     const { ending } = await wait({
       replies: [failure(NOT_FOUND, 20_000), response(PASSED)],
-      handle: startedRun('run-1', 0),
+      handle: { id: 'run-1', startedMs: 0 },
     })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
   })
 
   test('with 404 counts at once if the run was given', async () => {
-    const { ending, pollsMs } = await wait({ replies: [failure(NOT_FOUND)], handle: givenRun('run-1') })
+    const { ending, pollsMs } = await wait({ replies: [failure(NOT_FOUND)], handle: { id: 'run-1' } })
     expect(ending).toEqual({ kind: 'poll-failed', failure: NOT_FOUND })
     expect(pollsMs).toEqual([0])
   })
 
   test('because of a certificate counts at once, unless an earlier response had a trusted certificate', async () => {
     const failed: Failure = { kind: 'untrusted-certificate', code: 'SELF_SIGNED_CERT_IN_CHAIN' }
-    const given = await wait({ replies: [failure(failed)], handle: givenRun('run-1') })
+    const given = await wait({ replies: [failure(failed)], handle: { id: 'run-1' } })
     expect(given.ending).toEqual({ kind: 'poll-failed', failure: failed })
     expect(given.pollsMs).toEqual([0])
 
     const replies = [failure(failed), response(PASSED)]
-    const later = await wait({ replies: [response(RUNNING), ...replies], handle: givenRun('run-1') })
+    const later = await wait({ replies: [response(RUNNING), ...replies], handle: { id: 'run-1' } })
     expect(later.ending.kind).toBe('finished')
     expect((await wait({ replies })).ending.kind).toBe('finished')
   })

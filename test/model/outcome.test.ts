@@ -11,8 +11,8 @@ describe('the status of an outcome', () => {
     ['RUNNING', { kind: 'not-wanted' }, 'RUNNING'],
     [undefined, { kind: 'cancelled' }, 'CANCELLED'],
     ['RUNNING', { kind: 'already-finished', run: aRun({ status: 'FAILED' }) }, 'FAILED'],
-    ['PAUSED', { kind: 'failed' }, 'UNKNOWN'],
-    [undefined, { kind: 'failed' }, undefined],
+    ['PAUSED', { kind: 'failed', failure: DOWN }, 'UNKNOWN'],
+    [undefined, { kind: 'failed', failure: DOWN }, undefined],
   ])('last seen %s, after %j, is %s', (status, cancellation, expected) => {
     const run = status === undefined ? undefined : aRun({ status, finishedAt: undefined })
     expect(statusOf(anOutcome({ ending: { kind: 'aborted', cause: 'SIGINT' }, run, cancellation }))).toBe(expected)

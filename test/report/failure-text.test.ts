@@ -27,6 +27,7 @@ describe('the sentence on a failure', () => {
       { kind: 'status', status: 429, retryAfterMs: 90_000 },
       'The service responded with 429 Too Many Requests (it asks for a pause of 1 min 30 s).',
     ],
+    [{ kind: 'not-listed' }, 'The service accepted the cancel, but does not list the run.'],
     [{ kind: 'aborted' }, 'The request was given up because the step is ending.'],
   ])('of %j says what happened', (failure, sentence) => {
     expect(said(failure)).toBe(sentence)

@@ -5,7 +5,9 @@ import {
   backoffMs,
   isTransient,
   mayHaveBeenAccepted,
+  retry,
   startMayRepeatForMs,
+  TryAgain,
 } from '../../src/service/retry.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
@@ -59,6 +61,39 @@ describe('a start', () => {
   })
 })
 
+describe('retry', () => {
+  /** Tries until one of these outcomes is no TryAgain. */
+  async function outcomeOf(...outcomes: readonly (TryAgain | string)[]) {
+    let nowMs = 100
+    const pausesMs: number[] = []
+    const result = await retry(
+      async (tries) => outcomes[tries - 1] ?? 'too many tries',
+      async (atMs) => {
+        pausesMs.push(atMs - nowMs)
+        nowMs = atMs
+      },
+      { clock: { now: () => nowMs }, random: () => 1 },
+    )
+    return [result, ...pausesMs]
+  }
+  const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 3_000 }
+
+  it('returns the first result', async () => {
+    expect(await outcomeOf('a result')).toEqual(['a result'])
+  })
+
+  it('pauses longer after each try, and as long as the service asks for', async () => {
+    const again = new TryAgain(NO_RESPONSE, 1e9)
+    expect(await outcomeOf(again, again, again, 'done')).toEqual(['done', 1_000, 2_000, 4_000])
+    expect(await outcomeOf(new TryAgain(busy, 1e9), again, 'done')).toEqual(['done', 3_000, 2_000])
+  })
+
+  it('makes the last try at the limit, whatever pause is due', async () => {
+    expect(await outcomeOf(new TryAgain(NO_RESPONSE, 700), 'done')).toEqual(['done', 600])
+    expect(await outcomeOf(new TryAgain(busy, 700), 'done')).toEqual(['done', 600])
+  })
+})
+
 describe('the pause before a repetition', () => {
   it('doubles up to the longest pause, and chance shortens it by at most half', () => {
     const pauses = (random: number) => [1, 2, 3, 4, 5, 6, 1e9].map((n) => backoffMs(n, () => random))
@@ -68,6 +103,6 @@ describe('the pause before a repetition', () => {
 
   it('is as long as the service asks', () => {
     expect(askedPauseMs({ ...status(503), retryAfterMs: 12_345 } as Failure)).toBe(12_345)
-    expect([status(503), NO_RESPONSE, undefined].map(askedPauseMs)).toEqual([0, 0, 0])
+    expect([status(503), NO_RESPONSE].map(askedPauseMs)).toEqual([0, 0])
   })
 })

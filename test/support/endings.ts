@@ -112,17 +112,17 @@ export const ENDINGS = {
   abortedByEmptiedFolder: anOutcome({
     ending: { kind: 'aborted', cause: 'RUNNER_TEMP emptied' },
     run: RUNNING,
-    cancellation: { kind: 'failed' },
+    cancellation: { kind: 'failed', failure: { kind: 'not-listed' } },
   }),
   abortedByClosedLog: anOutcome({
     ending: { kind: 'aborted', cause: 'log closed' },
     run: RUNNING,
-    cancellation: { kind: 'failed' },
+    cancellation: { kind: 'failed', failure: { kind: 'not-listed' } },
   }),
   abortedByPost: anOutcome({
     ending: { kind: 'aborted', cause: 'asked by post' },
     run: RUNNING,
-    cancellation: { kind: 'failed' },
+    cancellation: { kind: 'failed', failure: { kind: 'not-listed' } },
   }),
   aborted: anOutcome({
     ending: { kind: 'aborted', cause: 'SIGINT' },
@@ -132,7 +132,7 @@ export const ENDINGS = {
   abortedCancelFailed: anOutcome({
     ending: { kind: 'aborted', cause: 'SIGINT' },
     run: RUNNING,
-    cancellation: { kind: 'failed' },
+    cancellation: { kind: 'failed', failure: { kind: 'not-listed' } },
   }),
   abortedRunLeft: anOutcome({
     ending: { kind: 'aborted', cause: 'SIGINT' },

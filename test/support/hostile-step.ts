@@ -146,14 +146,14 @@ function anyFailure(text: Text): fc.Arbitrary<Failure> {
       body: maybe(text),
     }),
     fc.record({ kind: kinds('invalid-response'), expected: text, got: text }),
-    fc.record({ kind: kinds('aborted') }),
+    fc.record({ kind: kinds('not-listed', 'aborted') }),
   )
 }
 
 function anyCancellation(run: fc.Arbitrary<Run>, failure: fc.Arbitrary<Failure>): fc.Arbitrary<Cancellation> {
   return fc.oneof(
     fc.record({
-      kind: kinds('not-wanted', 'no-run', 'id-unknown', 'not-supported', 'cancelled', 'not-found', 'failed'),
+      kind: kinds('not-wanted', 'no-run', 'id-unknown', 'not-supported', 'cancelled', 'not-found'),
     }),
     fc.record({ kind: kinds('cancelled', 'already-finished'), run }),
     fc.record({ kind: kinds('failed'), failure }),
