@@ -1,0 +1,86 @@
+import { accessSync, constants, readFileSync, realpathSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import { delimiter, dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { runToEnd } from './processes.ts'
+import { readPlaywrightReport, readVitestReport } from './report.ts'
+import { type ByHand, type Framework, UsageError } from './results.ts'
+
+/** What a person runs. */
+const SUBCOMMANDS = { vitest: 'run', playwright: 'test' } as const satisfies Record<Framework, string>
+
+export interface RunByHand {
+  readonly framework: Framework
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  /** Gives the folder of the project. It is called for each run, so that every run can have a folder of its own. */
+  readonly folder: () => string
+  /** For the outputs and the report. */
+  readonly temporaryFolder: string
+}
+
+/**
+ * Runs the framework's own command twice. The first run is exactly what a person types, and its exit code counts. The second
+ * run writes the report with the tests, because in Vitest an argument that names a reporter replaces the project's reporters.
+ */
+export async function runByHand(run: RunByHand, stop: AbortSignal): Promise<ByHand> {
+  const { framework, args, temporaryFolder } = run
+  const subcommand = SUBCOMMANDS[framework]
+  const start = (folder: string, extraArgs: readonly string[], extraEnv: NodeJS.ProcessEnv, name: string) => {
+    const argv = [findProgram(folder, framework), subcommand, ...extraArgs, ...args] as const
+    const env = { ...environmentIn(folder, run.env), ...extraEnv }
+    return runToEnd({ argv, folder, env }, join(temporaryFolder, name), stop)
+  }
+  const plain = await start(run.folder(), [], {}, 'output-of-plain-run')
+
+  const folder = run.folder()
+  const reportFile = join(temporaryFolder, 'report.json')
+  const isVitest = framework === 'vitest'
+  // The arguments come first, so that a last argument without its value does not take one of them.
+  const reporter = isVitest ? ['--reporter=json', `--outputFile.json=${reportFile}`] : []
+  const variables = isVitest ? {} : { PW_TEST_REPORTER: 'json', PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile }
+  await start(folder, reporter, variables, 'output-of-run-with-report')
+  const read = isVitest ? readVitestReport : readPlaywrightReport
+  return {
+    command: [framework, subcommand, ...args].join(' '),
+    ...plain,
+    report: read(reportFile, realpathSync(folder)),
+  }
+}
+
+/** The version of the installed framework, such as `5.1.1`. */
+export function versionOf(folder: string, framework: Framework): string {
+  const program = pathToFileURL(realpathSync(findProgram(folder, framework)))
+  const manifest: { version: string } = JSON.parse(readFileSync(findPackageJSON('.', program) ?? '', 'utf8'))
+  return manifest.version
+}
+
+/** The framework's command, as npx finds it: in the nearest `node_modules/.bin`, from the folder up. */
+export function findProgram(folder: string, framework: Framework): string {
+  const found = foldersFrom(folder)
+    .map((at) => join(at, 'node_modules/.bin', framework))
+    .find(isExecutable)
+  if (found !== undefined) return found
+  const program = `node_modules/.bin/${framework}`
+  throw new UsageError(`There is no ${program} in ${folder} or in a folder above it. Install the packages first.`)
+}
+
+/** npx puts the commands of all these folders first. */
+function environmentIn(folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const commands = foldersFrom(folder).map((at) => join(at, 'node_modules/.bin'))
+  return { ...env, PATH: [...commands, env.PATH ?? ''].join(delimiter) }
+}
+
+function foldersFrom(folder: string): string[] {
+  const above = dirname(folder)
+  return above === folder ? [folder] : [folder, ...foldersFrom(above)]
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

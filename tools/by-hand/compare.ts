@@ -1,0 +1,164 @@
+import type { ByHand, ReportByHand, TestByHand, TestCase, ThroughService } from './results.ts'
+
+export interface Comparison {
+  /** One sentence for each difference. */
+  readonly differences: readonly string[]
+  /** Why the service may be stricter than the command here. Undefined if it is not. */
+  readonly stricter?: string | undefined
+  /** A test that has only one of the two results is a difference, if it is not one of the entries that only a run has. */
+  readonly tests: readonly ComparedTest[]
+}
+
+export interface ComparedTest {
+  readonly title: string
+  readonly byHand?: TestByHand['status'] | undefined
+  readonly throughService?: string | undefined
+  readonly isDifferent: boolean
+}
+
+/** Compares what the framework's own command said with what a run through the service said. */
+export function compare(byHand: ByHand, service: ThroughService): Comparison {
+  const { difference, stricter } = compareEnds(byHand, service)
+  const compared = service.kind === 'finished' && byHand.report !== undefined
+  const { tests, differences } = compared ? compareTests(byHand.report, service.testCases) : NO_TESTS
+  return { differences: [...(difference === undefined ? [] : [difference]), ...differences], stricter, tests }
+}
+
+const NO_TESTS = { tests: [], differences: [] }
+
+/** The exit code of the command decides. The exceptions are the cases in which a run is red although the command is green. */
+function compareEnds(byHand: ByHand, service: ThroughService): { difference?: string; stricter?: string } {
+  const passedByHand = byHand.end === 0
+  const passed = service.kind === 'finished' && service.status === 'PASSED'
+  if (passed === passedByHand) return {}
+  const hand = `By hand, "${byHand.command}" ${describeEnd(byHand)}`
+  if (service.kind === 'refused') return { difference: `${hand}, but the service refuses it: ${service.reason}` }
+  if (passed) return { difference: `${hand}, but the run is PASSED.` }
+  const stricter = reasonToBeStricter(byHand, service)
+  if (stricter !== undefined) return { stricter }
+  const message = service.message === undefined ? '' : ` Its message: ${service.message}`
+  return { difference: `${hand}, but the run is ${service.status}.${message}` }
+}
+
+export function describeEnd({ end }: Pick<ByHand, 'end'>): string {
+  if (typeof end === 'number') return `exits with ${end}`
+  return end === 'stopped' ? 'does not end' : `is ended by ${end}`
+}
+
+function reasonToBeStricter(
+  { report }: ByHand,
+  { message = '', testCases }: Extract<ThroughService, { kind: 'finished' }>,
+): string | undefined {
+  if (report === undefined) return 'The process of the framework ended before it had reported.'
+  if (report.tests.some(({ status }) => status === 'FAILED'))
+    return 'The framework says failed tests, and exits with 0.'
+  const texts = [message, ...testCases.map((testCase) => `${(testCase as { message?: unknown }).message}`)]
+  return texts.some((text) => text.includes("'--forbid-only'")) ? 'A test.only was forgotten.' : undefined
+}
+
+function compareTests(report: ReportByHand, testCases: readonly TestCase[]): Pick<Comparison, 'tests' | 'differences'> {
+  const { pairs, onlyByHand, onlyThroughService } = pairUp(report, testCases)
+  const { entries, extra, unexplained } = explainExtra(report, onlyThroughService)
+  const tests: ComparedTest[] = [
+    ...pairs.map(({ test, testCase }) => ({
+      title: nameOf(test),
+      byHand: test.status,
+      throughService: testCase.status,
+      isDifferent: !isSame(test, testCase),
+    })),
+    ...onlyByHand.map((test) => ({ title: nameOf(test), byHand: test.status, isDifferent: true })),
+    ...entries.map(({ title, status }) => ({ title, throughService: status, isDifferent: false })),
+    ...extra.map(({ title, status }) => ({ title, throughService: status, isDifferent: true })),
+  ]
+  const differences = [
+    ...tests.filter(({ isDifferent }) => isDifferent).map(describeDifference),
+    ...unexplained.map((file) => `By hand, the file ${file} failed, but no test case of the run says it.`),
+  ]
+  return { tests, differences }
+}
+
+function describeDifference({ title, byHand, throughService }: ComparedTest): string {
+  if (throughService === undefined) return `The test "${title}" is ${byHand} by hand, and the run does not have it.`
+  if (byHand === undefined)
+    return `The run has the test case "${title}", which is ${throughService}. By hand, there is none.`
+  return `The test "${title}" is ${byHand} by hand and ${throughService} in the run.`
+}
+
+function nameOf({ project, file, path }: TestByHand): string {
+  return [project ? `[${project}]` : '', file, ...path].filter((part) => part !== '').join(' > ')
+}
+
+function isSame({ status }: TestByHand, testCase: TestCase): boolean {
+  if (status === 'PENDING') return testCase.status === 'SKIPPED' || testCase.status === 'INTERRUPTED'
+  return status === testCase.status
+}
+
+interface Pair {
+  readonly test: TestByHand
+  readonly testCase: TestCase
+}
+
+/**
+ * Finds the test of each test case by its title. Several tests can have one title. Then those with the same result belong
+ * together.
+ */
+function pairUp({ tests }: ReportByHand, testCases: readonly TestCase[]) {
+  const left = new Map<string, TestByHand[]>()
+  for (const test of tests) {
+    for (const title of titlesOf(test)) left.set(title, [...(left.get(title) ?? []), test])
+  }
+  const taken = new Set<TestByHand>()
+  const pairs: Pair[] = []
+  const pairAll = (cases: readonly TestCase[], fits: (test: TestByHand, testCase: TestCase) => boolean) =>
+    cases.filter((testCase) => {
+      const candidates = titlesIn(testCase.title).flatMap((title) => left.get(title) ?? [])
+      const test = candidates.find((one) => !taken.has(one) && fits(one, testCase))
+      if (test === undefined) return true
+      taken.add(test)
+      pairs.push({ test, testCase })
+      return false
+    })
+  const withOtherResult = pairAll(testCases, isSame)
+  const onlyThroughService = pairAll(withOtherResult, () => true)
+  return { pairs, onlyByHand: tests.filter((test) => !taken.has(test)), onlyThroughService }
+}
+
+/** The service may put the file before the title. */
+function titlesOf({ file, path }: TestByHand): string[] {
+  const title = path.join(' > ')
+  return [title, `${file} > ${title}`]
+}
+
+/** The service may put the framework project before the title. Vitest's report does not name it. */
+function titlesIn(title: string): string[] {
+  const withoutProject = title.replace(/^\[[^\]]*\] > /, '')
+  return withoutProject === title ? [title] : [title, withoutProject]
+}
+
+/**
+ * A run has two kinds of entries that are no tests: a file that failed without a failed test, and a describe block whose hook
+ * failed. Vitest's report says of both only that the file failed.
+ */
+function explainExtra({ tests, failedFiles }: ReportByHand, extra: readonly TestCase[]) {
+  const failed = new Set(failedFiles)
+  const describedIn = new Map<string, Set<string>>()
+  const note = (title: string, file: string) => describedIn.set(title, (describedIn.get(title) ?? new Set()).add(file))
+  for (const file of failed) note(file, file)
+  for (const { file, path } of tests.filter((test) => failed.has(test.file))) {
+    for (let length = 1; length < path.length; length++) {
+      const block = path.slice(0, length).join(' > ')
+      note(block, file)
+      note(`${file} > ${block}`, file)
+    }
+  }
+  const filesOf = ({ title, status }: TestCase) =>
+    status === 'FAILED' ? titlesIn(title).flatMap((one) => [...(describedIn.get(one) ?? [])]) : []
+  const entries = extra.filter((testCase) => filesOf(testCase).length > 0)
+  const saidByTests = tests.filter(({ status }) => status === 'FAILED' || status === 'TIMEDOUT').map(({ file }) => file)
+  const said = new Set([...saidByTests, ...entries.flatMap(filesOf)])
+  return {
+    entries,
+    extra: extra.filter((testCase) => !entries.includes(testCase)),
+    unexplained: [...failed].filter((file) => !said.has(file)),
+  }
+}

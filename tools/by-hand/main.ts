@@ -1,0 +1,79 @@
+// `npm run by-hand`: runs a project with the framework's own command and through the local service, and compares.
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { versionOf } from './by-hand.ts'
+import { type Framework, UsageError } from './results.ts'
+import { runBoth, withTemporaryFolder } from './run.ts'
+import { describeResult } from './show.ts'
+import { findFramework } from './through-service.ts'
+
+const USAGE = `Usage: npm run by-hand -- FOLDER [ARGUMENTS]
+
+Runs the tests of a Vitest or Playwright Test project with the framework's own command, and then through the local service. Prints
+both results side by side, and a sentence for each difference. ARGUMENTS are those of "npx vitest run" or of "npx playwright test".
+
+If FOLDER has both frameworks, write --framework=vitest or --framework=playwright before FOLDER. The tests run three times, because
+the framework's command runs once as you would type it, and once more to write its report. If a run changes files, such as
+snapshots, later runs see the change.
+
+The exit code is 0 if both say the same, 1 if they differ, and 2 if there was nothing to compare.`
+
+const DIFFERENT = 1
+const NOTHING_COMPARED = 2
+
+async function main(): Promise<void> {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
+
+  const { folder, args, given } = readArguments(process.argv.slice(2))
+  if (folder === undefined) return console.log(USAGE)
+  const framework = given ?? (await frameworkOf(folder, stop.signal))
+  const version = versionOf(folder, framework)
+  console.log(`${framework} ${version} in ${folder}, ${describeArguments(args)}\n`)
+  const result = await runBoth({ framework, args, env: process.env, folder: () => folder }, stop.signal)
+  console.log(describeResult(result))
+  if (result.comparison.differences.length > 0) process.exitCode = DIFFERENT
+}
+
+interface Arguments {
+  /** Undefined if only the usage is asked for. */
+  readonly folder?: string
+  readonly args: readonly string[]
+  readonly given?: Framework | undefined
+}
+
+function readArguments(given: readonly string[]): Arguments {
+  const [first = '', ...others] = given
+  const [, name] = /^--framework=(.*)$/s.exec(first) ?? []
+  if (name === undefined && first.startsWith('-') && first !== '--help')
+    throw new UsageError(`The first argument is "${first}". Write the folder of the project first.`)
+  if (name !== undefined && name !== 'vitest' && name !== 'playwright')
+    throw new UsageError(`The framework is "${name}". Write --framework=vitest or --framework=playwright.`)
+  const [folder, ...args] = name === undefined ? given : others
+  if (folder === undefined || folder === '--help') return { args: [] }
+  // npm runs scripts in the folder of this repository. INIT_CWD is the folder in which a person called npm.
+  const path = resolve(process.env.INIT_CWD ?? '.', folder)
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError(`There is no folder ${path}. Write the folder of the project first, and then the arguments.`)
+  return { folder: path, args, given: name }
+}
+
+function frameworkOf(folder: string, stop: AbortSignal): Promise<Framework> {
+  return withTemporaryFolder(async (temporaryFolder) => {
+    const found = await findFramework({ folder, env: process.env, temporaryFolder }, stop)
+    if (typeof found === 'string') return found
+    throw new UsageError(found.reason)
+  })
+}
+
+function describeArguments(args: readonly string[]): string {
+  return args.length === 0
+    ? 'without arguments'
+    : `with the arguments ${args.map((arg) => JSON.stringify(arg)).join(' ')}`
+}
+
+await main().catch((error: Error) => {
+  if (!(error instanceof UsageError)) throw error
+  console.error(error.message)
+  process.exitCode = NOTHING_COMPARED
+})

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import type { ReportByHand, TestByHand } from './results.ts'
+
+// Reads the JSON reports of the frameworks. The types are the parts of the reports that are read here.
+
+interface VitestReport {
+  readonly testResults: readonly {
+    readonly name: string
+    readonly status: 'passed' | 'failed'
+    readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[]
+      readonly title: string
+      readonly status: 'passed' | 'failed' | 'skipped' | 'pending' | 'todo'
+      readonly failureMessages: readonly string[]
+    }[]
+  }[]
+}
+
+interface PlaywrightReport {
+  readonly config: { readonly rootDir: string }
+  readonly suites: readonly PlaywrightSuite[]
+  readonly errors: readonly { readonly location?: { readonly file: string } }[]
+}
+
+interface PlaywrightSuite {
+  readonly title: string
+  readonly suites?: readonly PlaywrightSuite[]
+  readonly specs: readonly {
+    readonly title: string
+    readonly file: string
+    readonly tests: readonly {
+      readonly projectName: string
+      readonly status: 'expected' | 'unexpected' | 'flaky' | 'skipped'
+      readonly results: readonly { readonly status: string }[]
+    }[]
+  }[]
+}
+
+/** Undefined if the framework wrote no report. Paths in the result start in the folder. */
+export function readVitestReport(file: string, folder: string): ReportByHand | undefined {
+  const report = read<VitestReport>(file)
+  if (report === undefined) return undefined
+  const tests = report.testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map((test) => ({
+      file: relative(folder, name),
+      path: withoutEmpty([...test.ancestorTitles, test.title]),
+      status: vitestStatus(test),
+    })),
+  )
+  const failed = report.testResults.filter(({ status }) => status === 'failed')
+  return { tests, failedFiles: failed.map(({ name }) => relative(folder, name)) }
+}
+
+function vitestStatus({
+  status,
+  failureMessages,
+}: VitestReport['testResults'][number]['assertionResults'][number]): TestByHand['status'] {
+  switch (status) {
+    case 'passed':
+      // The report has no word for a flaky test, but a test that passed has messages only of failed attempts.
+      return failureMessages.length > 0 ? 'FLAKY' : 'PASSED'
+    case 'failed':
+      return 'FAILED'
+    case 'pending':
+      return 'PENDING'
+    case 'skipped':
+    case 'todo':
+      return 'SKIPPED'
+  }
+}
+
+/** Undefined if the framework wrote no report. Paths in the result start in the folder. */
+export function readPlaywrightReport(file: string, folder: string): ReportByHand | undefined {
+  const report = read<PlaywrightReport>(file)
+  if (report === undefined) return undefined
+  const fromFolder = (path: string) => relative(folder, resolve(report.config.rootDir, path))
+  // The outermost suites are files.
+  const tests = report.suites.flatMap((suite) => testsOf({ ...suite, title: '' }, []))
+  const places = report.errors.flatMap(({ location }) => (location === undefined ? [] : [fromFolder(location.file)]))
+  return { tests: tests.map((test) => ({ ...test, file: fromFolder(test.file) })), failedFiles: places }
+}
+
+function testsOf({ title, suites = [], specs }: PlaywrightSuite, above: readonly string[]): TestByHand[] {
+  const path = [...above, title]
+  const own = specs.flatMap((spec) =>
+    spec.tests.map((test) => ({
+      file: spec.file,
+      project: test.projectName,
+      path: withoutEmpty([...path, spec.title]),
+      status: playwrightStatus(test),
+    })),
+  )
+  return [...own, ...suites.flatMap((suite) => testsOf(suite, path))]
+}
+
+function playwrightStatus({
+  status,
+  results,
+}: PlaywrightSuite['specs'][number]['tests'][number]): TestByHand['status'] {
+  const last = results.at(-1)?.status
+  switch (status) {
+    case 'expected':
+      return 'PASSED'
+    case 'flaky':
+      return 'FLAKY'
+    case 'unexpected':
+      return last === 'timedOut' ? 'TIMEDOUT' : 'FAILED'
+    case 'skipped':
+      // Playwright counts a test that was cut off as skipped, and says "interrupted" only of its attempt.
+      return last === 'interrupted' ? 'INTERRUPTED' : 'SKIPPED'
+  }
+}
+
+function withoutEmpty(path: readonly string[]): string[] {
+  return path.filter((part) => part !== '')
+}
+
+function read<Report>(file: string): Report | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,53 @@
+// What a run by hand and a run through the service have in common.
+
+export type Framework = 'vitest' | 'playwright'
+
+export type Status = 'PASSED' | 'FLAKY' | 'FAILED' | 'TIMEDOUT' | 'INTERRUPTED' | 'SKIPPED'
+
+/** A test as the framework's own report has it. */
+export interface TestByHand {
+  /** From the project's folder. */
+  readonly file: string
+  /** The framework project, if the report names it. */
+  readonly project?: string | undefined
+  /** The titles of the describe blocks, then the title of the test. */
+  readonly path: readonly string[]
+  /** PENDING is a test that had not ended. Vitest's report does not say whether it had begun. */
+  readonly status: Status | 'PENDING'
+}
+
+export interface ReportByHand {
+  readonly tests: readonly TestByHand[]
+  /** The files that the framework calls failed, from the project's folder. */
+  readonly failedFiles: readonly string[]
+}
+
+/** An exit code, the signal that ended the process, or `stopped` if the process had to be stopped. */
+export type ProcessEnd = number | NodeJS.Signals | 'stopped'
+
+export interface ByHand {
+  /** The command that was run. */
+  readonly command: string
+  readonly end: ProcessEnd
+  readonly output: string
+  /** Undefined if the framework wrote no report, for example because it could not start. */
+  readonly report?: ReportByHand | undefined
+}
+
+export interface TestCase {
+  readonly title: string
+  readonly status: string
+}
+
+export type ThroughService =
+  /** The service did not start with these arguments. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  | {
+      readonly kind: 'finished'
+      readonly status: string
+      readonly message?: string | undefined
+      readonly testCases: readonly TestCase[]
+    }
+
+/** Whoever uses this program can change what the error says. */
+export class UsageError extends Error {}

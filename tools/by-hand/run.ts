@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runByHand } from './by-hand.ts'
+import { type Comparison, compare } from './compare.ts'
+import type { ByHand, Framework, ThroughService } from './results.ts'
+import { runThroughService } from './through-service.ts'
+
+export interface RunOfBoth {
+  readonly framework: Framework
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  /** Gives the folder of the project. It is called for each run, so that every run can have a folder of its own. */
+  readonly folder: () => string
+}
+
+export interface Result {
+  readonly byHand: ByHand
+  readonly throughService: ThroughService
+  readonly comparison: Comparison
+}
+
+/** Runs a project by hand and through the service, one after the other, and compares the results. */
+export function runBoth({ env, ...run }: RunOfBoth, stop: AbortSignal): Promise<Result> {
+  return withTemporaryFolder(async (temporaryFolder) => {
+    const both = { ...run, env: { ...env, CI: 'true' }, temporaryFolder }
+    const byHand = await runByHand(both, stop)
+    const throughService = await runThroughService({ ...both, folder: run.folder() }, stop)
+    return { byHand, throughService, comparison: compare(byHand, throughService) }
+  })
+}
+
+export async function withTemporaryFolder<Result>(use: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'by-hand-'))
+  try {
+    return await use(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
