@@ -5,9 +5,11 @@ import { versionOf } from './by-hand.ts'
 import { type Framework, UsageError } from './results.ts'
 import { runBoth, withTemporaryFolder } from './run.ts'
 import { describeResult } from './show.ts'
+import { runTable } from './table/run-table.ts'
 import { findFramework } from './through-service.ts'
 
 const USAGE = `Usage: npm run by-hand -- FOLDER [ARGUMENTS]
+       npm run by-hand -- --table[=FILE] [TEXT]
 
 Runs the tests of a Vitest or Playwright Test project with the framework's own command, and then through the local service. Prints
 both results side by side, and a sentence for each difference. ARGUMENTS are those of "npx vitest run" or of "npx playwright test".
@@ -15,6 +17,9 @@ both results side by side, and a sentence for each difference. ARGUMENTS are tho
 If FOLDER has both frameworks, write --framework=vitest or --framework=playwright before FOLDER. The tests run three times, because
 the framework's command runs once as you would type it, and once more to write its report. If a run changes files, such as
 snapshots, later runs see the change.
+
+--table runs this repository's table of projects and arguments, and writes the differences into FILE, as Markdown. If TEXT is given, only
+rows that contain it run.
 
 The exit code is 0 if both say the same, 1 if they differ, and 2 if there was nothing to compare.`
 
@@ -25,6 +30,13 @@ async function main(): Promise<void> {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
 
+  const [first = '', filter] = process.argv.slice(2)
+  const [isTable, file = 'by-hand.md'] = /^--table(?:=(.+))?$/s.exec(first) ?? []
+  if (isTable !== undefined) {
+    const isDifferent = await runTable({ file: inCallersFolder(file), filter, print: console.log }, stop.signal)
+    if (isDifferent) process.exitCode = DIFFERENT
+    return
+  }
   const { folder, args, given } = readArguments(process.argv.slice(2))
   if (folder === undefined) return console.log(USAGE)
   const framework = given ?? (await frameworkOf(folder, stop.signal))
@@ -51,11 +63,15 @@ function readArguments(given: readonly string[]): Arguments {
     throw new UsageError(`The framework is "${name}". Write --framework=vitest or --framework=playwright.`)
   const [folder, ...args] = name === undefined ? given : others
   if (folder === undefined || folder === '--help') return { args: [] }
-  // npm runs scripts in the folder of this repository. INIT_CWD is the folder in which a person called npm.
-  const path = resolve(process.env.INIT_CWD ?? '.', folder)
+  const path = inCallersFolder(folder)
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`There is no folder ${path}. Write the folder of the project first, and then the arguments.`)
   return { folder: path, args, given: name }
+}
+
+/** npm runs scripts in the folder of this repository. INIT_CWD is the folder in which a person called npm. */
+function inCallersFolder(path: string): string {
+  return resolve(process.env.INIT_CWD ?? '.', path)
 }
 
 function frameworkOf(folder: string, stop: AbortSignal): Promise<Framework> {

@@ -12,6 +12,8 @@ export interface RunOfBoth {
   readonly env: NodeJS.ProcessEnv
   /** Gives the folder of the project. It is called for each run, so that every run can have a folder of its own. */
   readonly folder: () => string
+  /** How long the tests may take by hand, and through the service. If it is absent, the limits are those of both. */
+  readonly limitMs?: number
 }
 
 export interface Result {
@@ -24,7 +26,9 @@ export interface Result {
 export function runBoth({ env, ...run }: RunOfBoth, stop: AbortSignal): Promise<Result> {
   return withTemporaryFolder(async (temporaryFolder) => {
     const both = { ...run, env: { ...env, CI: 'true' }, temporaryFolder }
-    const byHand = await runByHand(both, stop)
+    const limits = run.limitMs === undefined ? [] : [AbortSignal.timeout(run.limitMs)]
+    const byHand = await runByHand(both, AbortSignal.any([stop, ...limits]))
+    stop.throwIfAborted()
     const throughService = await runThroughService({ ...both, folder: run.folder() }, stop)
     return { byHand, throughService, comparison: compare(byHand, throughService) }
   })

@@ -7,6 +7,7 @@ import type { Framework, TestCase, ThroughService } from './results.ts'
 
 const COMMAND = resolve(import.meta.dirname, '../../local-service/src/main.ts')
 const POLL_MS = 50
+const MINUTE_MS = 60_000
 /** The service exits with it if it cannot serve this folder with these arguments. */
 const REFUSED = 2
 
@@ -17,6 +18,7 @@ export interface RunThroughService {
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
   readonly temporaryFolder: string
+  readonly limitMs?: number | undefined
 }
 
 interface Service {
@@ -39,12 +41,13 @@ export function findFramework(
 }
 
 async function withService<Result>(
-  { folder, framework, args, env, temporaryFolder }: RunThroughService,
+  { folder, framework, args, env, temporaryFolder, limitMs }: RunThroughService,
   stop: AbortSignal,
   use: (service: Service) => Promise<Result>,
 ): Promise<Result | { readonly kind: 'refused'; readonly reason: string }> {
   const options = ['--json', `--data=${join(temporaryFolder, 'data')}`, ...args.map((arg) => `--arg=${arg}`)]
   if (framework !== undefined) options.push(`--framework=${framework}`)
+  if (limitMs !== undefined) options.push(`--run-limit-minutes=${limitMs / MINUTE_MS}`)
   // The group of its own keeps a Ctrl-C in the terminal from it. The service stops the run if it is stopped itself.
   const child = spawn(process.execPath, [COMMAND, ...options, '--', folder], {
     env,
