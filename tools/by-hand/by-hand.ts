@@ -15,6 +15,8 @@ export interface RunByHand {
   readonly env: NodeJS.ProcessEnv
   /** Gives the folder of the project. It is called for each run, so that every run can have a folder of its own. */
   readonly folder: () => string
+  /** Whether the run that writes the report is the only one. Its exit code then counts, so the project must name no reporters. */
+  readonly isOnce?: boolean | undefined
   /** For the outputs and the report. */
   readonly temporaryFolder: string
 }
@@ -31,7 +33,7 @@ export async function runByHand(run: RunByHand, stop: AbortSignal): Promise<ByHa
     const env = { ...environmentIn(folder, run.env), ...extraEnv }
     return runToEnd({ argv, folder, env }, join(temporaryFolder, name), stop)
   }
-  const plain = await start(run.folder(), [], {}, 'output-of-plain-run')
+  const plain = run.isOnce ? undefined : await start(run.folder(), [], {}, 'output-of-plain-run')
 
   const folder = run.folder()
   const reportFile = join(temporaryFolder, 'report.json')
@@ -39,12 +41,13 @@ export async function runByHand(run: RunByHand, stop: AbortSignal): Promise<ByHa
   // The arguments come first, so that a last argument without its value does not take one of them.
   const reporter = isVitest ? ['--reporter=json', `--outputFile.json=${reportFile}`] : []
   const variables = isVitest ? {} : { PW_TEST_REPORTER: 'json', PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile }
-  await start(folder, reporter, variables, 'output-of-run-with-report')
+  const withReport = await start(folder, reporter, variables, 'output-of-run-with-report')
   const read = isVitest ? readVitestReport : readPlaywrightReport
   return {
     command: [framework, subcommand, ...args].join(' '),
-    ...plain,
+    ...(plain ?? withReport),
     report: read(reportFile, realpathSync(folder)),
+    endWithReport: withReport.end,
   }
 }
 

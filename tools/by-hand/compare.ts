@@ -19,12 +19,20 @@ export interface ComparedTest {
 /** Compares what the framework's own command said with what a run through the service said. */
 export function compare(byHand: ByHand, service: ThroughService): Comparison {
   const { difference, stricter } = compareEnds(byHand, service)
-  const compared = service.kind === 'finished' && byHand.report !== undefined
-  const { tests, differences } = compared ? compareTests(byHand.report, service.testCases) : NO_TESTS
-  return { differences: [...(difference === undefined ? [] : [difference]), ...differences], stricter, tests }
+  const ofEnd = difference === undefined ? [] : [difference]
+  const { report } = byHand
+  // Playwright runs no test if a test.only is forbidden. A reporter of the project can keep Vitest from running any.
+  const isComparable = stricter !== ONLY && byHand.end === byHand.endWithReport
+  if (service.kind === 'refused' || report === undefined || !isComparable) {
+    return { differences: ofEnd, stricter, tests: [] }
+  }
+  const { tests, differences } = compareTests(report, service)
+  return { differences: [...ofEnd, ...differences], stricter, tests }
 }
 
-const NO_TESTS = { tests: [], differences: [] }
+type FinishedRun = Extract<ThroughService, { kind: 'finished' }>
+
+const ONLY = 'A test.only was forgotten.'
 
 /** The exit code of the command decides. The exceptions are the cases in which a run is red although the command is green. */
 function compareEnds(byHand: ByHand, service: ThroughService): { difference?: string; stricter?: string } {
@@ -45,18 +53,18 @@ export function describeEnd({ end }: Pick<ByHand, 'end'>): string {
   return end === 'stopped' ? 'does not end' : `is ended by ${end}`
 }
 
-function reasonToBeStricter(
-  { report }: ByHand,
-  { message = '', testCases }: Extract<ThroughService, { kind: 'finished' }>,
-): string | undefined {
+function reasonToBeStricter({ report }: ByHand, { message = '', testCases }: FinishedRun): string | undefined {
   if (report === undefined) return 'The process of the framework ended before it had reported.'
   if (report.tests.some(({ status }) => status === 'FAILED'))
     return 'The framework says failed tests, and exits with 0.'
   const texts = [message, ...testCases.map((testCase) => `${(testCase as { message?: unknown }).message}`)]
-  return texts.some((text) => text.includes("'--forbid-only'")) ? 'A test.only was forgotten.' : undefined
+  return texts.some((text) => text.includes("'--forbid-only'")) ? ONLY : undefined
 }
 
-function compareTests(report: ReportByHand, testCases: readonly TestCase[]): Pick<Comparison, 'tests' | 'differences'> {
+function compareTests(
+  report: ReportByHand,
+  { testCases, message }: FinishedRun,
+): Pick<Comparison, 'tests' | 'differences'> {
   const { pairs, onlyByHand, onlyThroughService } = pairUp(report, testCases)
   const { entries, extra, unexplained } = explainExtra(report, onlyThroughService)
   const tests: ComparedTest[] = [
@@ -72,7 +80,10 @@ function compareTests(report: ReportByHand, testCases: readonly TestCase[]): Pic
   ]
   const differences = [
     ...tests.filter(({ isDifferent }) => isDifferent).map(describeDifference),
-    ...unexplained.map((file) => `By hand, the file ${file} failed, but no test case of the run says it.`),
+    // Playwright names the file of a global setup too. The message of the run says such an error.
+    ...(message === undefined ? unexplained : []).map(
+      (file) => `By hand, the file ${file} failed, but neither a test case nor the message of the run says it.`,
+    ),
   ]
   return { tests, differences }
 }
@@ -135,6 +146,8 @@ function titlesIn(title: string): string[] {
   return withoutProject === title ? [title] : [title, withoutProject]
 }
 
+const SAY_IT: ReadonlySet<string> = new Set(['FAILED', 'TIMEDOUT', 'PENDING'])
+
 /**
  * A run has two kinds of entries that are no tests: a file that failed without a failed test, and a describe block whose hook
  * failed. Vitest's report says of both only that the file failed.
@@ -154,7 +167,7 @@ function explainExtra({ tests, failedFiles }: ReportByHand, extra: readonly Test
   const filesOf = ({ title, status }: TestCase) =>
     status === 'FAILED' ? titlesIn(title).flatMap((one) => [...(describedIn.get(one) ?? [])]) : []
   const entries = extra.filter((testCase) => filesOf(testCase).length > 0)
-  const saidByTests = tests.filter(({ status }) => status === 'FAILED' || status === 'TIMEDOUT').map(({ file }) => file)
+  const saidByTests = tests.filter(({ status }) => SAY_IT.has(status)).map(({ file }) => file)
   const said = new Set([...saidByTests, ...entries.flatMap(filesOf)])
   return {
     entries,

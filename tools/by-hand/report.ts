@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { ReportByHand, TestByHand } from './results.ts'
 
@@ -8,6 +8,7 @@ interface VitestReport {
   readonly testResults: readonly {
     readonly name: string
     readonly status: 'passed' | 'failed'
+    readonly message: string
     readonly assertionResults: readonly {
       readonly ancestorTitles: readonly string[]
       readonly title: string
@@ -44,12 +45,23 @@ export function readVitestReport(file: string, folder: string): ReportByHand | u
   const tests = report.testResults.flatMap(({ name, assertionResults }) =>
     assertionResults.map((test) => ({
       file: relative(folder, name),
-      path: withoutEmpty([...test.ancestorTitles, test.title]),
+      path: withoutEmpty([
+        ...test.ancestorTitles.filter((title, index) => index > 0 || !isPathOf(title, name)),
+        test.title,
+      ]),
       status: vitestStatus(test),
     })),
   )
-  const failed = report.testResults.filter(({ status }) => status === 'failed')
+  // Vitest 5 also calls a file failed that never began, for example because of "bail". Such a file has no message and no test.
+  const failed = report.testResults.filter(
+    ({ status, message, assertionResults }) => status === 'failed' && (message !== '' || assertionResults.length > 0),
+  )
   return { tests, failedFiles: failed.map(({ name }) => relative(folder, name)) }
+}
+
+/** The titles of a type test begin with the path of its file. */
+function isPathOf(title: string, file: string): boolean {
+  return file.endsWith(`/${title}`)
 }
 
 function vitestStatus({
@@ -77,8 +89,12 @@ export function readPlaywrightReport(file: string, folder: string): ReportByHand
   const fromFolder = (path: string) => relative(folder, resolve(report.config.rootDir, path))
   // The outermost suites are files.
   const tests = report.suites.flatMap((suite) => testsOf({ ...suite, title: '' }, []))
-  const places = report.errors.flatMap(({ location }) => (location === undefined ? [] : [fromFolder(location.file)]))
-  return { tests: tests.map((test) => ({ ...test, file: fromFolder(test.file) })), failedFiles: places }
+  const files = report.errors.flatMap(({ location }) => (location === undefined ? [] : [fromFolder(location.file)]))
+  return {
+    tests: tests.map((test) => ({ ...test, file: fromFolder(test.file) })),
+    // The place of an error can be "<anonymous>".
+    failedFiles: files.filter((path) => existsSync(resolve(folder, path))),
+  }
 }
 
 function testsOf({ title, suites = [], specs }: PlaywrightSuite, above: readonly string[]): TestByHand[] {

@@ -32,6 +32,8 @@ export interface ByHand {
   readonly output: string
   /** Undefined if the framework wrote no report, for example because it could not start. */
   readonly report?: ReportByHand | undefined
+  /** How the run that wrote the report ended. If it ended otherwise, the tests of the report may not be those of the command. */
+  readonly endWithReport: ProcessEnd
 }
 
 export interface TestCase {

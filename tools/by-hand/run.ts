@@ -12,6 +12,7 @@ export interface RunOfBoth {
   readonly env: NodeJS.ProcessEnv
   /** Gives the folder of the project. It is called for each run, so that every run can have a folder of its own. */
   readonly folder: () => string
+  readonly isOnce?: boolean | undefined
   /** How long the tests may take by hand, and through the service. If it is absent, the limits are those of both. */
   readonly limitMs?: number
 }

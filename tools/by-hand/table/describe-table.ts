@@ -32,7 +32,7 @@ export function describeTable(
   const gone = results.filter((one) => expectedFor(one) !== undefined && differencesOf(one).length === 0)
   const stricter = results.filter(({ result }) => result?.comparison.stricter !== undefined)
   const sections = [
-    ['Differences that are not known', unknown, (one: RowResult) => differencesOf(one).join('\n')],
+    ['Differences that are not known', unknown, describeDifferences],
     ['Differences that are known', different.filter((one) => !unknown.includes(one)), reasonOf],
     ['Known differences that are gone', gone, (one: RowResult) => expectedFor(one)?.reason],
     ['Runs that are red by a rule of the service', stricter, ({ result }: RowResult) => result?.comparison.stricter],
@@ -61,6 +61,15 @@ function fits({ framework, project, args, versions }: KnownDifference, row: Row)
 /** A sentence for each difference. If the row could not be run, it says why. */
 export function differencesOf({ result, problem }: RowResult): readonly string[] {
   return result?.comparison.differences ?? [problem ?? 'The row was not run.']
+}
+
+/** Of a row with more differences, the page has only the first ones. */
+const SHOWN = 4
+
+function describeDifferences(one: RowResult): string {
+  const all = differencesOf(one)
+  const more = all.length > SHOWN ? [`And ${all.length - SHOWN} more.`] : []
+  return [...all.slice(0, SHOWN), ...more].join('\n')
 }
 
 /** Rows that differ only in the version of the framework are one line. */

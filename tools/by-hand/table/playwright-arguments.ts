@@ -135,14 +135,14 @@ export const PLAYWRIGHT_ARGUMENTS: Readonly<Record<string, readonly (readonly st
   ],
   waits: [
     [],
-    ['--timeout=500'],
+    ['--timeout=2000'],
     ['--timeout', '0'],
     ['--timeout=long'],
-    ['--global-timeout=2000'],
     ['--global-timeout=0'],
     ['--global-timeout=long'],
-    ['--test-timeout=500'],
+    ['--test-timeout=2000'],
   ],
+  hangs: [['--global-timeout=10000'], ['--global-timeout', '10000', '--retries=1']],
   only: [[], ['--forbid-only'], ['--pass-with-no-tests'], ['--grep=left out']],
   'several projects': [
     [],

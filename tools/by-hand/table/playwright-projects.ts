@@ -66,8 +66,15 @@ const FOR_ARGUMENTS: Readonly<Record<string, Omit<Project, 'name' | 'framework'>
       'a.spec.js': `
         import { expect, test } from '@playwright/test'
         test('passes', () => {})
-        test('waits', () => new Promise((resolve) => setTimeout(resolve, 3000)))
+        test('waits', () => new Promise((resolve) => setTimeout(resolve, 4000)))
         test('comes last', () => {})`,
+    },
+  },
+  hangs: {
+    files: {
+      ...config('{ workers: 1, timeout: 0 }'),
+      'a.spec.js':
+        "import { test } from '@playwright/test'\ntest('passes', () => {})\ntest('hangs', () => new Promise(() => {}))\ntest('never runs', () => {})",
     },
   },
   only: {
@@ -245,7 +252,7 @@ const KINDS: Readonly<Record<string, Omit<Project, 'name' | 'framework'>>> = {
   },
   'time limit of all tests': {
     files: {
-      ...config('{ globalTimeout: 4000, workers: 1 }'),
+      ...config('{ globalTimeout: 10_000, workers: 1 }'),
       'a.spec.js':
         "import { test } from '@playwright/test'\ntest('passes', () => {})\ntest('hangs', () => new Promise(() => {}))\ntest('never runs', () => {})",
     },

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Result, runBoth, withTemporaryFolder } from '../run.ts'
+import { type Result, type RunOfBoth, runBoth, withTemporaryFolder } from '../run.ts'
 import { writeProject } from './project.ts'
 import type { Row } from './rows.ts'
 
@@ -8,7 +8,11 @@ import type { Row } from './rows.ts'
 const LIMIT_MS = 60_000
 
 /** Runs a row by hand and through the service. Every run has a new folder, so that none sees what an earlier one has changed. */
-export function runRow({ project, args, version }: Row, stop: AbortSignal): Promise<Result> {
+export function runRow(
+  { project, args, version }: Row,
+  stop: AbortSignal,
+  options: Pick<RunOfBoth, 'isOnce'> = {},
+): Promise<Result> {
   return withTemporaryFolder((temporaryFolder) => {
     let count = 0
     const folder = () => {
@@ -18,6 +22,6 @@ export function runRow({ project, args, version }: Row, stop: AbortSignal): Prom
       return at
     }
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...project.env }
-    return runBoth({ framework: project.framework, args, env, folder, limitMs: LIMIT_MS }, stop)
+    return runBoth({ framework: project.framework, args, env, folder, limitMs: LIMIT_MS, ...options }, stop)
   })
 }

@@ -91,7 +91,7 @@ const FOR_ARGUMENTS: Readonly<Record<string, Omit<Project, 'name' | 'framework'>
         import { beforeAll, describe, expect, it } from 'vitest'
         const wait = () => new Promise((resolve) => setTimeout(resolve, 300))
         it('waits', wait)
-        describe('a hook', () => { beforeAll(wait); it('waits for its hook', () => {}) })
+        describe('a hook', () => { beforeAll(wait); it('waits after its hook', wait) })
         it('polls', () => { const from = Date.now(); return expect.poll(() => Date.now() - from).toBeGreaterThan(200) })`,
     },
   },
@@ -329,14 +329,24 @@ const KINDS: Readonly<Record<string, Omit<Project, 'name' | 'framework'>>> = {
   'reporter that waits': {
     files: {
       'vitest.config.mjs': `
-        const wait = () => new Promise((resolve) => setTimeout(resolve, 50))
-        export default { test: { reporters: ['default', { onTestCaseReady: wait, onTestCaseResult: wait, onTestModuleEnd: wait }] } }`,
+        const wait = () => new Promise((resolve) => setTimeout(resolve, 100))
+        export default { test: { reporters: ['default', { onTestCaseReady: wait }] } }`,
       ...Object.fromEntries(
         ['a', 'b', 'c', 'd'].map((name) => [
           `${name}.test.js`,
-          "import { it } from 'vitest'\nfor (let n = 0; n < 20; n++) it('test ' + n, () => {})",
+          "import { it } from 'vitest'\nfor (let n = 0; n < 20; n++) it('test ' + n, () => new Promise((resolve) => setTimeout(resolve, 40)))",
         ]),
       ),
+    },
+  },
+  'reporter that waits for everything': {
+    files: {
+      'vitest.config.mjs': `
+        const wait = () => new Promise((resolve) => setTimeout(resolve, 50))
+        const events = ['onTestRunStart', 'onTestModuleQueued', 'onTestModuleCollected', 'onTestModuleStart', 'onTestModuleEnd', 'onTestCaseReady', 'onTestCaseResult', 'onTestSuiteResult', 'onHookStart', 'onTestRunEnd']
+        export default { test: { reporters: ['default', Object.fromEntries(events.map((name) => [name, wait]))] } }`,
+      'a.test.js':
+        "import { afterAll, it } from 'vitest'\nafterAll(() => {})\nfor (let n = 0; n < 20; n++) it('test ' + n, () => {})",
     },
   },
   'reporter that throws at the end': {
