@@ -152,7 +152,7 @@ const SAY_IT: ReadonlySet<string> = new Set(['FAILED', 'TIMEDOUT', 'PENDING'])
  * A run has two kinds of entries that are no tests: a file that failed without a failed test, and a describe block whose hook
  * failed. Vitest's report says of both only that the file failed.
  */
-function explainExtra({ tests, failedFiles }: ReportByHand, extra: readonly TestCase[]) {
+function explainExtra({ tests, failedFiles, unexplainedFiles = [] }: ReportByHand, extra: readonly TestCase[]) {
   const failed = new Set(failedFiles)
   const describedIn = new Map<string, Set<string>>()
   const note = (title: string, file: string) => describedIn.set(title, (describedIn.get(title) ?? new Set()).add(file))
@@ -166,7 +166,9 @@ function explainExtra({ tests, failedFiles }: ReportByHand, extra: readonly Test
   }
   const filesOf = ({ title, status }: TestCase) =>
     status === 'FAILED' ? titlesIn(title).flatMap((one) => [...(describedIn.get(one) ?? [])]) : []
-  const entries = extra.filter((testCase) => filesOf(testCase).length > 0)
+  // Vitest's report does not have the name of an empty block, for which its file failed.
+  const canBeBlock = ({ status }: TestCase) => status === 'FAILED' && unexplainedFiles.length > 0
+  const entries = extra.filter((testCase) => canBeBlock(testCase) || filesOf(testCase).length > 0)
   const saidByTests = tests.filter(({ status }) => SAY_IT.has(status)).map(({ file }) => file)
   const said = new Set([...saidByTests, ...entries.flatMap(filesOf)])
   return {

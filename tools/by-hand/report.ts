@@ -52,11 +52,15 @@ export function readVitestReport(file: string, folder: string): ReportByHand | u
       status: vitestStatus(test),
     })),
   )
-  // Vitest 5 also calls a file failed that never began, for example because of "bail". Such a file has no message and no test.
-  const failed = report.testResults.filter(
-    ({ status, message, assertionResults }) => status === 'failed' && (message !== '' || assertionResults.length > 0),
-  )
-  return { tests, failedFiles: failed.map(({ name }) => relative(folder, name)) }
+  const failed = report.testResults.filter(({ status }) => status === 'failed')
+  const isExplained = ({ message, assertionResults }: (typeof failed)[number]) =>
+    message !== '' || assertionResults.length > 0
+  const namesOf = (files: typeof failed) => files.map(({ name }) => relative(folder, name))
+  return {
+    tests,
+    failedFiles: namesOf(failed.filter(isExplained)),
+    unexplainedFiles: namesOf(failed.filter((one) => !isExplained(one))),
+  }
 }
 
 /** The titles of a type test begin with the path of its file. */

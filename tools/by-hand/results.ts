@@ -20,6 +20,8 @@ export interface ReportByHand {
   readonly tests: readonly TestByHand[]
   /** The files that the framework calls failed, from the project's folder. */
   readonly failedFiles: readonly string[]
+  /** Files that Vitest calls failed, and of which its report says nothing else. They may not have begun, or have an empty block. */
+  readonly unexplainedFiles?: readonly string[]
 }
 
 /** An exit code, the signal that ended the process, or `stopped` if the process had to be stopped. */

@@ -101,7 +101,7 @@ export const VITEST_ARGUMENTS: Readonly<Record<string, readonly (readonly string
     ['--cache=false'],
     ['--no-cache'],
     ['--api.port=0'],
-    ['--inspect'],
+    ['--inspect=0'],
     ['--injectCjsGlobals=false'],
     ['--experimental.viteModuleRunner=false'],
     ['--experimental.preParse', '-t', 'smoke'],
