@@ -5,7 +5,6 @@ export interface Comparison {
   readonly differences: readonly string[]
   /** Why the service may be stricter than the command here. Undefined if it is not. */
   readonly stricter?: string | undefined
-  /** A test that has only one of the two results is a difference, if it is not one of the entries that only a run has. */
   readonly tests: readonly ComparedTest[]
 }
 
@@ -13,6 +12,7 @@ export interface ComparedTest {
   readonly title: string
   readonly byHand?: TestByHand['status'] | undefined
   readonly throughService?: string | undefined
+  /** False for an entry that only a run can have, such as a describe block whose hook failed. */
   readonly isDifferent: boolean
 }
 
@@ -110,8 +110,8 @@ interface Pair {
 }
 
 /**
- * Finds the test of each test case by its title. Several tests can have one title. Then those with the same result belong
- * together.
+ * Finds the test of each test case by its title. If several tests have one title, a test case gets a test with its result, if
+ * there is one.
  */
 function pairUp({ tests }: ReportByHand, testCases: readonly TestCase[]) {
   const left = new Map<string, TestByHand[]>()
@@ -149,8 +149,8 @@ function titlesIn(title: string): string[] {
 const SAY_IT: ReadonlySet<string> = new Set(['FAILED', 'TIMEDOUT', 'PENDING'])
 
 /**
- * A run has two kinds of entries that are no tests: a file that failed without a failed test, and a describe block whose hook
- * failed. Vitest's report says of both only that the file failed.
+ * Some entries of a run are no tests. One kind is a file that failed without a failed test. The other kind is a describe block
+ * whose hook failed. Vitest's report says of both only that the file failed.
  */
 function explainExtra({ tests, failedFiles, unexplainedFiles = [] }: ReportByHand, extra: readonly TestCase[]) {
   const failed = new Set(failedFiles)

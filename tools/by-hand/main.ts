@@ -9,7 +9,7 @@ import { runTable } from './table/run-table.ts'
 import { findFramework } from './through-service.ts'
 
 const USAGE = `Usage: npm run by-hand -- FOLDER [ARGUMENTS]
-       npm run by-hand -- --table[=FILE] [TEXT]
+       npm run by-hand -- --table=FILE [TEXT]
 
 Runs the tests of a Vitest or Playwright Test project with the framework's own command, and then through the local service. Prints
 both results side by side, and a sentence for each difference. ARGUMENTS are those of "npx vitest run" or of "npx playwright test".
@@ -18,21 +18,22 @@ If FOLDER has both frameworks, write --framework=vitest or --framework=playwrigh
 the framework's command runs once as you would type it, and once more to write its report. If a run changes files, such as
 snapshots, later runs see the change.
 
---table runs this repository's table of projects and arguments, and writes the differences into FILE, as Markdown. If TEXT is given, only
-rows that contain it run.
+--table=FILE runs this repository's table of projects and arguments, and writes the differences into FILE, as Markdown. If TEXT is
+given, only rows whose name contains it run.
 
-The exit code is 0 if both say the same, 1 if they differ, and 2 if there was nothing to compare.`
+The exit code is 0 if both say the same, 1 if they differ, and 2 if nothing could be compared.`
 
 const DIFFERENT = 1
 const NOTHING_COMPARED = 2
 
+const stop = new AbortController()
+
 async function main(): Promise<void> {
-  const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
 
   const [first = '', filter] = process.argv.slice(2)
-  const [isTable, file = 'by-hand.md'] = /^--table(?:=(.+))?$/s.exec(first) ?? []
-  if (isTable !== undefined) {
+  const [, file] = /^--table=(.+)$/s.exec(first) ?? []
+  if (file !== undefined) {
     const isDifferent = await runTable({ file: inCallersFolder(file), filter, print: console.log }, stop.signal)
     if (isDifferent) process.exitCode = DIFFERENT
     return
@@ -89,7 +90,7 @@ function describeArguments(args: readonly string[]): string {
 }
 
 await main().catch((error: Error) => {
-  if (!(error instanceof UsageError)) throw error
-  console.error(error.message)
+  if (!(error instanceof UsageError || stop.signal.aborted)) throw error
+  console.error(stop.signal.aborted ? 'Stopped.' : error.message)
   process.exitCode = NOTHING_COMPARED
 })
