@@ -37,7 +37,7 @@ export function describeTable(
     ['Known differences that are gone', gone, (one: RowResult) => expectedFor(one)?.reason],
     ['Runs that are red by a rule of the service', stricter, ({ result }: RowResult) => result?.comparison.stricter],
   ] as const
-  const counts = `${results.length} rows, ${different.length} with a difference, ${unknown.length} with one that is not known.`
+  const counts = `Rows: ${results.length}. With a difference: ${different.length}. With one that is not known: ${unknown.length}.`
   const texts = sections.flatMap(([title, rows, describe]) => (rows.length === 0 ? [] : section(title, rows, describe)))
   return {
     text: `${['# By hand and through the service', counts, ...texts].join('\n\n')}\n`,

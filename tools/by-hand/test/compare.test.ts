@@ -83,6 +83,13 @@ describe('the tests', () => {
     ])
   })
 
+  it('differ if the run has one twice', () => {
+    const twice = [1, 2].map(() => ({ title: 'a', status: 'PASSED' }))
+    expect(differences(byHand(0, [aTest('a', 'PASSED')]), run('PASSED', twice))).toEqual([
+      'The run has the test case "a", which is PASSED. By hand, there is none.',
+    ])
+  })
+
   it('differ if one of two with the same title and result is missing', () => {
     const tests = [aTest('same', 'PASSED'), aTest('same', 'PASSED', 'b.test.js')]
     expect(differences(byHand(0, tests), run('PASSED', { same: 'PASSED' }))).toHaveLength(1)

@@ -1,38 +1,45 @@
 import { describe, expect, it } from 'vitest'
-import { nameOf, ROWS } from '../table/rows.ts'
+import { nameOf, ROWS, type Row } from '../table/rows.ts'
 import { runRow } from '../table/run-row.ts'
 
 // A few rows of the table, for the kinds of arguments and of projects. The workflow "Nightly" runs the whole table.
 
-/** The framework and its version, the project and its arguments. */
 const CHOSEN = [
-  ['vitest 3', 'shop', '--retires=3'],
-  ['vitest 4', 'shop', '--grep=smoke'],
-  ['vitest 5', 'shop', '--exclude', 'tests/**', '--exclude', '**/cart*'],
-  ['vitest 3', 'flaky', '--retry=2'],
-  ['vitest 5', 'types', '--typecheck.only'],
-  ['vitest 4', 'only', '--allowOnly=false'],
-  ['vitest 5', 'every kind of result'],
-  ['vitest 5', 'reporter that waits'],
-  ['vitest 4', 'hooks that throw'],
-  ['vitest 5', 'several projects'],
-  ['vitest 3', 'bail in the configuration'],
-  ['playwright 1', 'every kind of result'],
-  ['playwright 1', 'flaky', '--retries=1', '--fail-on-flaky-tests'],
-] as const
-/** By hand, these run twice, because the project names a reporter that counts. */
+  row('vitest', 3, 'shop', '--retires=3'),
+  row('vitest', 4, 'shop', '--grep=smoke'),
+  row('vitest', 5, 'shop', '--exclude', 'tests/**', '--exclude', '**/cart*'),
+  row('vitest', 3, 'flaky', '--retry=2'),
+  row('vitest', 5, 'types', '--typecheck.only'),
+  row('vitest', 4, 'only', '--allowOnly=false'),
+  row('vitest', 5, 'every kind of result'),
+  row('vitest', 5, 'reporter that waits'),
+  row('vitest', 4, 'hooks that throw'),
+  row('vitest', 5, 'several projects'),
+  row('vitest', 3, 'bail in the configuration'),
+  row('playwright', 1, 'dependency that fails'),
+  row('playwright', 1, 'flaky', '--retries=1', '--fail-on-flaky-tests'),
+]
+/** By hand, these run twice, because the project has a reporter that counts. */
 const TWICE = ['reporter that waits']
 
-describe.concurrent('by hand and through the service, there is one result', () => {
-  it.each(CHOSEN)('for %s, %s %s', async (framework, project, ...args) => {
-    const row = ROWS.find(
-      (one) =>
-        `${one.project.framework} ${one.version}` === framework &&
-        one.project.name === project &&
-        JSON.stringify(one.args) === JSON.stringify(args),
-    )
-    if (row === undefined) throw new Error('The table has no such row.')
-    const { comparison } = await runRow(row, new AbortController().signal, { isOnce: !TWICE.includes(project) })
-    expect(comparison.differences, nameOf(row)).toEqual([])
+function row(framework: string, version: number, project: string, ...args: string[]): Row {
+  const found = ROWS.find(
+    (one) =>
+      one.project.framework === framework &&
+      one.version === version &&
+      one.project.name === project &&
+      JSON.stringify(one.args) === JSON.stringify(args),
+  )
+  if (found === undefined) throw new Error(`The table has no such row for ${framework} ${version}: ${project} ${args}`)
+  return found
+}
+
+describe.concurrent('by hand and through the service, there is one result for', () => {
+  it.each(CHOSEN.map((one) => ({ name: `${nameOf(one)} with version ${one.version}`, one })))('$name', async ({
+    one,
+  }) => {
+    const isOnce = !TWICE.includes(one.project.name)
+    const { comparison } = await runRow(one, new AbortController().signal, { isOnce })
+    expect(comparison.differences).toEqual([])
   })
 })

@@ -25,7 +25,7 @@ describe('the page of differences', () => {
       [],
     )
     expect(isAsKnown).toBe(false)
-    expect(text).toContain('3 rows, 3 with a difference, 3 with one that is not known.')
+    expect(text).toContain('Rows: 3. With a difference: 3. With one that is not known: 3.')
     expect(text).toContain('| vitest 3, vitest 4, vitest 5 | vitest run -x (shop) | It \\| differs. |')
   })
 

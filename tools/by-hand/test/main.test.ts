@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
+import { writeProject } from '../table/project.ts'
+
+const PROGRAM = join(import.meta.dirname, '../main.ts')
+
+async function run(args: readonly string[], cwd: string) {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1' }
+  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const exit = once(child, 'close') as Promise<[number | null]>
+  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exit])
+  return { code, output, errors }
+}
+
+/** A project whose test fails through the service only. */
+function projectThatDiffers(): string {
+  const folder = join(temporaryFolder(), 'shop')
+  mkdirSync(folder)
+  const files = {
+    'a.test.js': `
+      import { expect, it } from 'vitest'
+      it('passes', () => {})
+      it('runs by hand', () => expect(process.env.LOCAL_SERVICE_RUN_ID).toBe(undefined))`,
+  }
+  writeProject({ name: 'shop', framework: 'vitest', files }, folder, 5)
+  return folder
+}
+
+describe('npm run by-hand', () => {
+  it('prints both results side by side, and a sentence for each difference', async () => {
+    const folder = projectThatDiffers()
+    const { code, output, errors } = await run([folder, '--bail=5'], folder)
+    expect(errors).toBe('')
+    expect(output).toContain(`in ${folder}, with the arguments "--bail=5"`)
+    expect(output).toMatch(/^exits with 0 +FAILED +end$/m)
+    expect(output).toMatch(/^PASSED +FAILED +a\.test\.js > runs by hand\nPASSED +PASSED +a\.test\.js > passes$/m)
+    expect(output).toContain('- By hand, "vitest run --bail=5" exits with 0, but the run is FAILED.\n')
+    expect(output).toContain('- The test "a.test.js > runs by hand" is PASSED by hand and FAILED in the run.\n')
+    expect(code).toBe(1)
+  })
+
+  it('exits with 0 if both say the same', async () => {
+    const folder = projectThatDiffers()
+    const { code, output } = await run(['--framework=vitest', folder, '-t', 'passes'], folder)
+    expect(output).toMatch(/\nBoth say the same\.\n$/)
+    expect(code).toBe(0)
+  })
+
+  it.each([
+    [['nowhere'], /^There is no folder \S+nowhere\. Write the folder of the project first/],
+    [['--bail'], /^The first argument is "--bail"\. Write the folder of the project first\.\n$/],
+    [['--framework=jest', '.'], /^The framework is "jest"\. Write --framework=vitest or --framework=playwright\.\n$/],
+    [['.'], /^Project "\S+" uses neither Vitest nor Playwright Test\./],
+    [['--framework=vitest', '.'], /^There is no node_modules\/\.bin\/vitest in /],
+  ])('exits with 2 and a sentence if it is called with %j', async (args, sentence) => {
+    const { code, output, errors } = await run(args, temporaryFolder())
+    expect(errors).toMatch(sentence)
+    expect({ code, output }).toEqual({ code: 2, output: '' })
+  })
+
+  it('writes the differences of the table into a file', async () => {
+    const folder = temporaryFolder()
+    const { code, output } = await run(['--table=out.md', 'vitest 4 vitest run --retires=3 (shop)'], folder)
+    expect(output).toBe('1/1 same vitest 4: vitest run --retires=3 (shop)\n')
+    expect(readFileSync(join(folder, 'out.md'), 'utf8')).toContain('Rows: 1. With a difference: 0.')
+    expect(code).toBe(0)
+  })
+})
