@@ -1,4 +1,5 @@
 // Reporters use this file in the project's own Node, so it must run on Node 18.
+// local-service/test/frameworks/report.test.ts tests this file.
 const LINE_LIMIT_CHARS = 60;
 const LEFT_OUT = /\n\[(\d+) characters left out\]\n/;
 /** If a text is too long, its middle is left out, and a line says how much that is. */

@@ -1,5 +1,8 @@
-import { describeCause, describeFailure, framesIn, isInProject, nameAndMessage, ReportWriter, } from './report-writer.js';
+import { describeCauses, framesIn, nameAndMessage, ReportWriter, } from './report-writer.js';
 // The project's own Playwright Test, version 1.45 or newer, loads this file.
+// local-service/test/frameworks/playwright-runs.test.ts tests this file.
+// A test may start Playwright itself, which must not write to this report.
+delete process.env.PW_TEST_REPORTER;
 export default class EventReporter {
     #report = new ReportWriter();
     #errors = [];
@@ -21,7 +24,7 @@ export default class EventReporter {
     }
     /** Playwright calls it for each attempt. */
     onTestEnd(test, result) {
-        const facts = describeResult(test, result);
+        const facts = this.#describeResult(test, result);
         const isTriedAgain = facts.state !== 'passed' && facts.state !== 'skipped' && result.retry < test.retries;
         this.#report.finishTest(describeTest(test), facts, isTriedAgain || undefined);
     }
@@ -29,22 +32,46 @@ export default class EventReporter {
         this.#errors.push(error);
     }
     onEnd() {
-        const tests = this.#suite?.allTests().filter(({ id }) => !this.#report.hasFinished(id)) ?? [];
         const ofFiles = this.#errors.filter((error) => this.#isOfFile(error));
-        this.#report.write({
-            event: 'finished',
-            files: ofFiles.map((error) => ({ file: error.location?.file, hasFailed: true, failure: failureOf([error]) })),
-            tests: tests.map((test) => ({ ...describeTest(test), state: 'skipped' })),
-            errors: this.#errors
-                .filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''))
-                .map((error) => failureOf([error])),
+        const others = this.#errors.filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''));
+        this.#report.finish({
+            files: ofFiles.map((error) => ({
+                project: '',
+                file: error.location?.file ?? '',
+                hasFailed: true,
+                failure: this.#describeFailure([error]),
+            })),
+            tests: (this.#suite?.allTests() ?? []).map((test) => ({ ...describeTest(test), ...this.#describeEnd(test) })),
+            errors: others.map((error) => this.#describeFailure([error])),
         });
+    }
+    /** A test that never began has no result. A test that had begun when Playwright ended may have one that is not finished. */
+    #describeEnd(test) {
+        const result = test.results.at(-1);
+        if (result === undefined || this.#report.isRunning(test.id))
+            return this.#report.unfinished(test.id);
+        return this.#describeResult(test, result);
+    }
+    #describeResult(test, result) {
+        const state = stateOf(test, result);
+        const isFlaky = test.outcome() === 'flaky';
+        const durationMs = test.results.reduce((sum, { duration }) => sum + duration, 0);
+        const failed = isFlaky ? test.results.findLast(({ errors }) => errors.length > 0) : result;
+        const unexpectedPass = { message: 'The test is expected to fail, but it passed.' };
+        const errors = state === 'failed' && result.status === 'passed' ? [unexpectedPass] : (failed?.errors ?? []);
+        return { state, isFlaky, durationMs, failure: this.#describeFailure(errors) };
+    }
+    #describeFailure(errors) {
+        return this.#report.describeFailure(errors, describe, ({ location, stack }) => [
+            ...(location ? [location] : []),
+            ...framesIn(stack),
+        ]);
     }
     /** If a file cannot be loaded, no test begins. The same is true if the global setup fails, but then no file was loaded. */
     #isOfFile({ location, stack = '' }) {
         const setups = [this.#config?.globalSetup, this.#config?.globalTeardown];
         const isOfSetup = setups.some((file) => typeof file === 'string' && stack.includes(file));
-        return location !== undefined && isInProject(location) && !this.#hasBegun && !isOfSetup;
+        return location !== undefined && this.#report.isInRepository(location) && !this.#hasBegun && !isOfSetup;
     }
 }
 const FOUND_NO_TESTS = /^(?:Error: )?No tests found/;
@@ -62,14 +89,6 @@ function fileOf({ parent, location }) {
         suite = suite.parent;
     return suite?.location?.file ?? location.file;
 }
-function describeResult(test, result) {
-    const state = stateOf(test, result);
-    const durationMs = test.results.reduce((sum, { duration }) => sum + duration, 0);
-    const { status, errors } = result;
-    const unexpectedPass = { message: 'The test is expected to fail, but it passed.' };
-    const failure = failureOf(state === 'failed' && status === 'passed' ? [unexpectedPass] : errors);
-    return { state, isFlaky: test.outcome() === 'flaky', durationMs, failure };
-}
 /** Playwright compares each test with its expected status. The last attempt says how the test failed. */
 function stateOf(test, { status }) {
     if (status === 'interrupted')
@@ -84,13 +103,7 @@ function stateOf(test, { status }) {
             return status === 'timedOut' ? 'timedOut' : 'failed';
     }
 }
-function failureOf(errors) {
-    return describeFailure(errors, describe, ({ location, stack }) => [
-        ...(location ? [location] : []),
-        ...framesIn(stack),
-    ]);
-}
 /** The message of an Error already begins with its name. */
 function describe(error) {
-    return `${nameAndMessage(error)}${describeCause(error)}`;
+    return `${nameAndMessage(error)}${describeCauses(error)}`;
 }

@@ -2,63 +2,118 @@ import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { cutMessage } from './message.js';
 // The service's reporters in Vitest and in Playwright Test write the same report with this file. It runs in the project's own
-// Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. If a run is
-// killed, the lines show how far it came.
+// Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. The last event has
+// all tests with their final results. If a run is killed, there is no last event, and the others show how far it came.
 export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE';
+/** The root of the repository, or the project's folder. A place outside it is of no use. */
+export const REPORT_ROOT = 'LOCAL_SERVICE_REPORT_ROOT';
 /** Of each message. The service removes the colours and cuts what is left. */
 const WRITTEN_CHARS = 20_000;
-/** A report with many long messages could be too large to be read. From this size on, further messages are short. */
+/** A report with many long messages could be too large to be read. After so many characters, further messages are short. */
 const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024;
 const SHORT_MESSAGE_CHARS = 500;
+/** Of what the framework says about itself. */
+const SAID_CHARS = 64 * 1024;
 export class ReportWriter {
-    #file = process.env[REPORT_FILE];
-    #writtenChars = 0;
-    /** The ids of the tests that have started, and of the tests that have finished. */
-    #started = new Set();
-    #finished = new Set();
-    write(event) {
-        const isLarge = this.#writtenChars > WHOLE_MESSAGES_CHARS;
-        const line = isLarge ? JSON.stringify(event, withShortMessages) : JSON.stringify(event);
-        this.#writtenChars += line.length;
-        if (this.#file !== undefined)
-            appendFileSync(this.#file, `${line}\n`);
-    }
+    #file = takeVariable(REPORT_FILE);
+    #root = takeVariable(REPORT_ROOT);
+    #messageChars = 0;
+    #saidChars = 0;
+    /** The ids of the tests that are running, and when they began. */
+    #running = new Map();
     startTest(test) {
-        this.#started.add(test.id);
-        this.write({ event: 'test-started', test, atMs: Date.now() });
+        const atMs = Date.now();
+        this.#running.set(test.id, atMs);
+        this.#write({ event: 'test-started', test, atMs });
     }
     finishTest(test, result, isTriedAgain) {
-        this.#finished.add(test.id);
-        const about = this.#started.has(test.id) ? { id: test.id } : test;
-        this.write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain });
+        const about = this.#running.delete(test.id) ? { id: test.id } : test;
+        this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain });
+    }
+    startFile(file) {
+        this.#write({ event: 'file-started', file });
+    }
+    finishFile(file) {
+        this.#write({ event: 'file-finished', file });
     }
     /** Call this when the number of all tests is known. */
     announceTotal(total) {
-        this.write({ event: 'total', total });
+        this.#write({ event: 'total', total });
     }
-    hasFinished(id) {
-        return this.#finished.has(id);
+    /** Call this when the framework says an error about itself. */
+    say(text) {
+        if (this.#saidChars < SAID_CHARS)
+            this.#write({ event: 'said', text: text.slice(0, SAID_CHARS) });
+        this.#saidChars += text.length;
+    }
+    isRunning(id) {
+        return this.#running.has(id);
+    }
+    /** The result of a test that has not finished. It was interrupted if it had begun. */
+    unfinished(id) {
+        const startedMs = this.#running.get(id);
+        if (startedMs === undefined)
+            return { state: 'skipped', isFlaky: false, durationMs: 0 };
+        return { state: 'interrupted', isFlaky: false, durationMs: Date.now() - startedMs };
+    }
+    finish(end) {
+        // The results have room of their own, however many events came before.
+        this.#messageChars = 0;
+        this.#write({ event: 'finished', ...end });
+    }
+    #write(event) {
+        const withMessages = (key, value) => {
+            if (key !== 'message' || typeof value !== 'string')
+                return value;
+            this.#messageChars += JSON.stringify(value).length;
+            return this.#messageChars > WHOLE_MESSAGES_CHARS ? cutMessage(value, SHORT_MESSAGE_CHARS) : value;
+        };
+        if (this.#file !== undefined)
+            appendFileSync(this.#file, `${JSON.stringify(event, withMessages)}\n`);
+    }
+    /**
+     * Describes one or more errors by the texts of all. The place is the first one in the repository. Undefined without an
+     * error.
+     */
+    describeFailure(errors, describe, framesOf) {
+        if (errors.length === 0)
+            return undefined;
+        const place = errors.flatMap(framesOf).find((one) => this.isInRepository(one));
+        return {
+            message: cutMessage(errors.map(describe).join('\n\n'), WRITTEN_CHARS),
+            file: place?.file,
+            line: place?.line,
+        };
+    }
+    isInRepository({ file }) {
+        return file.startsWith(`${this.#root}/`) && !file.includes('/node_modules/');
     }
 }
-function withShortMessages(key, value) {
-    return key === 'message' && typeof value === 'string' ? cutMessage(value, SHORT_MESSAGE_CHARS) : value;
+/** A test may start a framework itself, which must not write to this report. So the variable goes. */
+function takeVariable(name) {
+    const value = process.env[name];
+    delete process.env[name];
+    return value;
 }
-/** Describes one or more errors by the texts of all and by the place of the first that has one. Undefined without an error. */
-export function describeFailure(errors, describe, framesOf) {
-    if (errors.length === 0)
-        return undefined;
-    const place = errors.flatMap(framesOf).find(isInProject);
-    return { message: cutMessage(errors.map(describe).join('\n\n'), WRITTEN_CHARS), file: place?.file, line: place?.line };
-}
-/** The frameworks run in the project's folder. */
-export function isInProject({ file }) {
-    return file.startsWith(`${process.cwd()}/`) && !file.includes('/node_modules/');
-}
-/** The text of what caused an error, on lines of its own. */
-export function describeCause({ cause }) {
-    if (typeof cause !== 'object' || cause === null || !('message' in cause))
+/** A cause may have a cause. A chain that is longer than any real one may be a circle. */
+const LONGEST_CHAIN = 10;
+/** The texts of what caused an error, and of the errors of an AggregateError, each on lines of its own. */
+export function describeCauses({ cause, errors }, depth = 1) {
+    if (depth > LONGEST_CHAIN)
         return '';
-    return `\nCaused by: ${nameAndMessage(cause)}`;
+    const list = Array.isArray(errors) ? errors : [];
+    const causes = cause === undefined || cause === null ? [] : [cause];
+    return [
+        ...list.map((one) => `\nOne of its errors: ${describeThrown(one, depth)}`),
+        ...causes.map((one) => `\nCaused by: ${describeThrown(one, depth)}`),
+    ].join('');
+}
+function describeThrown(thrown, depth) {
+    if (typeof thrown !== 'object' || thrown === null)
+        return String(thrown);
+    if (!('message' in thrown))
+        return JSON.stringify(thrown);
+    return `${nameAndMessage(thrown)}${describeCauses(thrown, depth + 1)}`;
 }
 /** `TypeError: x is not a function`, as Node prints it. */
 export function nameAndMessage({ name, message, value }) {

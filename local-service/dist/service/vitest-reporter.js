@@ -1,12 +1,25 @@
-import { describeCause, describeFailure, framesIn, nameAndMessage, ReportWriter, } from './report-writer.js';
+import { describeCauses, framesIn, nameAndMessage, ReportWriter, } from './report-writer.js';
 // The project's own Vitest, version 3 or newer, loads this file.
+// local-service/test/frameworks/vitest-runs.test.ts tests this file.
 export default class EventReporter {
     #report = new ReportWriter();
+    #hasInit = false;
     #projects = [];
     #filesLeft = 0;
     #total = 0;
-    onInit({ projects }) {
+    /** Some versions of Vitest call it a second time. */
+    onInit({ projects, logger }) {
+        if (this.#hasInit)
+            return;
+        this.#hasInit = true;
         this.#projects = projects.map(({ name }) => name);
+        // All that Vitest says about itself goes through this method, for example thresholds that are not met. The output of
+        // tests does not.
+        const error = logger.error;
+        logger.error = (...parts) => {
+            this.#report.say(parts.join(' '));
+            error.apply(logger, parts);
+        };
     }
     onTestRunStart(files) {
         this.#filesLeft = files.length;
@@ -19,43 +32,65 @@ export default class EventReporter {
     }
     /** Despite the method's name, Vitest calls it when a worker begins with the file. */
     onTestModuleQueued(module) {
-        this.#report.write({ event: 'file-started', file: describeFile(module) });
+        this.#report.startFile(describeFile(module));
     }
+    /** If another reporter is slow, Vitest may call it after the result. */
     onTestCaseReady(test) {
-        this.#report.startTest(describeTest(test));
+        if (test.result().state === 'pending')
+            this.#report.startTest(describeTest(test));
     }
     onTestCaseResult(test) {
-        this.#report.finishTest(describeTest(test), describeResult(test));
+        this.#report.finishTest(describeTest(test), this.#describeResult(test));
     }
     onTestModuleEnd(module) {
-        // There are no events for some skipped tests.
-        for (const test of module.children.allTests('skipped'))
-            if (!this.#report.hasFinished(test.id))
-                this.#report.finishTest(describeTest(test), describeResult(test));
-        this.#report.write({ event: 'file-finished', file: describeFile(module) });
+        this.#report.finishFile(describeFile(module));
     }
-    /** There are no events for some skipped tests, and for tests of a worker that died. */
     onTestRunEnd(modules, errors) {
-        const tests = modules
-            .flatMap((module) => [...module.children.allTests()])
-            .filter(({ id }) => !this.#report.hasFinished(id))
-            .map((test) => ({ ...describeTest(test), ...describeResult(test) }));
-        const ends = errors.map(findWorkerEnd);
-        this.#report.write({
-            event: 'finished',
+        const tests = modules.flatMap((module) => [...module.children.allTests()]);
+        const suites = modules.flatMap((module) => [...module.children.allSuites()]);
+        this.#report.finish({
             projects: this.#projects,
-            files: modules.map(describeEndOfFile),
-            tests: [...tests, ...modules.flatMap(describeFailedSuites)],
-            workerEnd: ends.find((end) => end !== undefined),
-            errors: errors.filter((_, index) => ends[index] === undefined).map((error) => failureOf([error])),
+            files: modules.map((module) => ({
+                ...describeFile(module),
+                hasFailed: module.state() === 'failed',
+                // Those of loading it, and of its hooks outside describe blocks.
+                failure: this.#describeFailure(module.errors()),
+            })),
+            tests: [
+                ...tests.map((test) => ({ ...describeTest(test), ...this.#describeResult(test) })),
+                // Those in which a hook for all tests failed.
+                ...suites
+                    .filter((suite) => suite.errors().length > 0)
+                    .map((suite) => ({ ...describeTest(suite), ...FAILED, failure: this.#describeFailure(suite.errors()) })),
+            ],
+            errors: errors.map((error) => this.#describeFailure([error])),
         });
     }
+    #describeResult(test) {
+        const { state, errors = [] } = test.result();
+        if (state === 'pending')
+            return this.#report.unfinished(test.id);
+        const { flaky = false, duration = 0 } = test.diagnostic() ?? {};
+        return { state, isFlaky: flaky, durationMs: duration, failure: this.#describeFailure(lastAttemptOf(test, errors)) };
+    }
+    #describeFailure(errors) {
+        // Vitest 3.0 has not parsed the stack yet.
+        return this.#report.describeFailure(errors, describe, ({ stacks, stack }) => stacks ?? framesIn(stack));
+    }
 }
-/** How a worker ended unexpectedly: by a signal or with an exit code. Empty if Vitest does not say. */
-function findWorkerEnd(error) {
-    const text = `${error.message} ${error.cause?.message}`;
-    const [found, end] = /Worker exited unexpectedly(?: with (signal \w+|exit code \d+))?/.exec(text) ?? [];
-    return found && (end ?? '');
+const FAILED = { state: 'failed', isFlaky: false, durationMs: 0 };
+/**
+ * The errors of the last attempt that failed. Before version 5, Vitest has one list for all attempts. If the attempts may differ,
+ * all errors count, so that none is lost.
+ */
+function lastAttemptOf(test, errors) {
+    const { attempts } = test;
+    if (attempts !== undefined)
+        return attempts.call(test).findLast((one) => one.errors?.length)?.errors ?? errors;
+    const { retryCount = 0, flaky = false } = test.diagnostic() ?? {};
+    const failedAttempts = flaky ? retryCount : retryCount + 1;
+    const perAttempt = errors.length / failedAttempts;
+    return Number.isInteger(perAttempt) ? errors.slice(-perAttempt) : errors;
 }
 function describeTest(test) {
     const path = [test.name];
@@ -63,37 +98,11 @@ function describeTest(test) {
         path.unshift(parent.name);
     return { ...describeFile(test.module), line: test.location?.line, id: test.id, path };
 }
-/** The describe blocks in which a hook for all tests failed. */
-function describeFailedSuites(module) {
-    const suites = [...module.children.allSuites()].filter((suite) => suite.errors().length > 0);
-    return suites.map((suite) => ({
-        ...describeTest(suite),
-        state: 'failed',
-        isFlaky: false,
-        durationMs: 0,
-        failure: failureOf(suite.errors()),
-    }));
-}
-function describeResult(test) {
-    const { state, errors = [] } = test.result();
-    const { flaky = false, duration = 0, retryCount = 0 } = test.diagnostic() ?? {};
-    // Vitest keeps the errors of all attempts and does not say which attempt an error is of.
-    const ofLastAttempt = retryCount > 0 ? errors.slice(-1) : errors;
-    return { state, isFlaky: flaky, durationMs: duration, failure: failureOf(ofLastAttempt) };
-}
 function describeFile({ project, moduleId }) {
     return { project: project.name, file: moduleId };
-}
-/** The errors of a file are those of loading it, and of its hooks outside describe blocks. */
-function describeEndOfFile(module) {
-    return { ...describeFile(module), hasFailed: module.state() === 'failed', failure: failureOf(module.errors()) };
-}
-function failureOf(errors) {
-    // Vitest 3.0 has not parsed the stack yet.
-    return describeFailure(errors, describe, ({ stacks, stack }) => stacks ?? framesIn(stack));
 }
 function describe(error) {
     const kind = error.type === 'Unhandled Rejection' ? 'Unhandled Rejection: ' : '';
     const diff = typeof error.diff === 'string' ? `\n\n${error.diff}` : '';
-    return `${kind}${nameAndMessage(error)}${diff}${describeCause(error)}`;
+    return `${kind}${nameAndMessage(error)}${diff}${describeCauses(error)}`;
 }
