@@ -1,5 +1,6 @@
 import type { MainFile, MainRecord } from '../handover/main-file.ts'
-import { CANCEL_IT, failureText, RUN_WITHOUT_ID } from '../report/failure-text.ts'
+import { failureText } from '../report/failure-text.ts'
+import { CANCEL_IT, RUN_WITHOUT_ID } from '../report/words.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'

@@ -1,14 +1,13 @@
 import type { ReportFile } from '../github/report-files.ts'
-import { isDoubtfulPass, type StepOutcome, statusOf, type When } from '../model/outcome.ts'
+import { type StepOutcome, statusOf, type When } from '../model/outcome.ts'
 import { runDurationMs } from '../model/run.ts'
 import { annotations, reasonGroups } from '../report/annotations.ts'
 import { ctrf } from '../report/ctrf.ts'
+import { endingText, verdictLevel } from '../report/ending.ts'
 import { otherBranchWarning } from '../report/facts.ts'
-import { verdictTitle } from '../report/headline.ts'
 import { jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
-import { verdictText } from '../report/verdict-text.ts'
-import { safeJson } from '../text/safe-text.ts'
+import { render, safeJson } from '../text/safe-text.ts'
 import type { World } from './world.ts'
 
 function isWanted(when: When, success: boolean): boolean {
@@ -56,17 +55,12 @@ function setOutputs(outcome: StepOutcome, world: World): void {
 }
 
 function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSummary: boolean, world: World): void {
-  const { success } = outcome
-  const title = verdictTitle(outcome)
-  const message = verdictText(outcome, 'log')
-  if (!success) {
-    world.annotate({ level: 'error', title, message })
-    if (settings.annotations) for (const annotation of annotations(outcome, hasSummary)) world.annotate(annotation)
-  } else if (isDoubtfulPass(outcome)) {
-    world.annotate({ level: 'warning', title, message })
-  } else {
-    world.log.info(message)
-  }
+  const { title, sentences } = endingText(outcome)
+  const level = verdictLevel(outcome)
+  if (level === 'info') world.log.info(sentences)
+  else world.annotate({ level, title: render(title), message: sentences })
+  if (level === 'error' && settings.annotations)
+    for (const annotation of annotations(outcome, hasSummary)) world.annotate(annotation)
   for (const group of reasonGroups(outcome)) world.writeGroup(group)
 }
 

@@ -1,12 +1,5 @@
-import {
-  type Conclusion,
-  type Ending,
-  isDoubtfulPass,
-  type StepHistory,
-  type StepOutcome,
-  type StepSubject,
-} from '../model/outcome.ts'
-import { countTestCases, isSameBranch, type Run } from '../model/run.ts'
+import type { Conclusion, Ending, StepHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
+import { countTestCases, type FinishedRun, isSameBranch, type Run } from '../model/run.ts'
 
 export interface VerdictRules {
   /** Accepts a PASSED run in which no test case ran. */
@@ -15,15 +8,12 @@ export interface VerdictRules {
   readonly strict: boolean
 }
 
-const CONCLUSION_OF_STATUS: Readonly<Record<Run['status'], Conclusion>> = {
+const CONCLUSION_OF_STATUS: Readonly<Record<FinishedRun['status'], Conclusion>> = {
   PASSED: 'passed',
   FAILED: 'failed',
   TIMEDOUT: 'timed-out',
   CANCELLED: 'cancelled',
   INTERRUPTED: 'interrupted',
-  // A finished run is never QUEUED or RUNNING. They stand here because the type asks for them.
-  QUEUED: 'error',
-  RUNNING: 'error',
   UNKNOWN: 'error',
 }
 
@@ -72,7 +62,7 @@ function decide(
       if (otherBranch !== undefined) return { conclusion: 'error', success: false }
       const didAnyCaseRun = counts.passed + counts.failed > 0
       if (!didAnyCaseRun && !passWithNoTests) return { conclusion: 'no-tests', success: false }
-      if (strict && isDoubtfulPass(known)) return { conclusion: 'failed', success: false }
+      if (strict && counts.failed + counts.other > 0) return { conclusion: 'failed', success: false }
       return { conclusion: didAnyCaseRun ? 'passed' : 'no-tests', success: true }
     }
     case 'started':

@@ -1,6 +1,6 @@
 import type { Untrusted } from '../text/untrusted.ts'
 import type { Failure } from './failure.ts'
-import type { Counts, Run, StartParameters, Target } from './run.ts'
+import type { Counts, FinishedRun, Run, StartParameters, Target } from './run.ts'
 
 export type Conclusion =
   | 'passed'
@@ -23,7 +23,7 @@ export type Cancellation =
   /** The test-suite workflow has no cancel. */
   | { readonly kind: 'not-supported' }
   | { readonly kind: 'cancelled' }
-  | { readonly kind: 'already-finished'; readonly run: Run }
+  | { readonly kind: 'already-finished'; readonly run: FinishedRun }
   /** The service does not know the run, or no longer knows it. */
   | { readonly kind: 'not-found' }
   /** The run is not known to be cancelled. */
@@ -46,7 +46,7 @@ export type AbortCause =
 
 /** What ended the step. */
 export type Ending =
-  | { readonly kind: 'finished'; readonly run: Run }
+  | { readonly kind: 'finished'; readonly run: FinishedRun }
   | { readonly kind: 'started' }
   | {
       readonly kind: 'wait-timeout'
@@ -104,11 +104,6 @@ export interface StepOutcome extends StepHistory {
   readonly otherBranch?: { readonly tested: Untrusted; readonly asked: string } | undefined
   /** The counts of `run`'s test cases. All are zero if it has none. */
   readonly counts: Counts
-}
-
-/** Whether the service says PASSED, although test cases failed or have no known result. */
-export function isDoubtfulPass({ run, counts }: Pick<StepOutcome, 'run' | 'counts'>): boolean {
-  return run?.status === 'PASSED' && counts.failed + counts.other > 0
 }
 
 /** The run's status. If the service confirmed the cancel, it is CANCELLED, even if nobody has read the run since then. */

@@ -75,10 +75,15 @@ export interface Run {
 /** Numbers of test cases. Each number may be absent. `passed` counts flaky cases too. */
 export type Progress = Readonly<Record<'total' | 'passed' | 'failed' | 'flaky' | 'skipped', number | undefined>>
 
+/** A run whose status is final. */
+export interface FinishedRun extends Run {
+  readonly status: Exclude<Run['status'], 'QUEUED' | 'RUNNING'>
+}
+
 /**
  * Whether the run's status is final. A status that this version does not know is final if the run has a finishing time.
  */
-export function isFinished(run: Run): boolean {
+export function isFinished(run: Run): run is FinishedRun {
   if (run.status === 'UNKNOWN') return run.hasFinishedAt === true
   return run.status !== 'QUEUED' && run.status !== 'RUNNING'
 }

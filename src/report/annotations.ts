@@ -3,7 +3,7 @@ import type { StepOutcome } from '../model/outcome.ts'
 import { FAILING, type TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
-import { casesOfKind, locationText, titleOf } from './case-table.ts'
+import { casesOfKind, locationText, titleOf } from './cases.ts'
 import { casesOf, NONE, seeSummary } from './words.ts'
 
 /** GitHub keeps ten annotations of a step: the verdict, these cases, and one about the other cases. */

@@ -1,10 +1,10 @@
 import type { StepOutcome } from '../model/outcome.ts'
 import { isSameBranch } from '../model/run.ts'
 import { type Fragment, fragment, type Html, hiddenMarker, html, link } from '../text/safe-text.ts'
-import { casesOfKind, caseTable, FAILING_OR_OTHER } from './case-table.ts'
+import { caseRow, caseTable, columnsFor } from './case-table.ts'
+import { casesOfKind, FAILING_OR_OTHER } from './cases.ts'
 import { subjectText, testedBranch } from './facts.ts'
-import { pageTitle } from './headline.ts'
-import { firstThatFit, introduction } from './job-summary.ts'
+import { introduction, pageTitle, Room } from './page.ts'
 import { casesOf, joinWithDots, seeSummary } from './words.ts'
 
 const ROWS_SHOWN = 20
@@ -36,11 +36,12 @@ function branchLabel(outcome: StepOutcome, { pullRequestBranch }: CommentBodyOpt
 function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Html {
   const testCases = casesOfKind(FAILING_OR_OTHER, run?.testCases ?? [])
   if (testCases.length === 0) return html``
-  const table = caseTable(testCases)
-  const rows = firstThatFit(testCases.slice(0, ROWS_SHOWN).map(table.row), TABLE_LIMIT_BYTES)
+  const columns = columnsFor(testCases)
+  const room = new Room({ rows: ROWS_SHOWN, bytes: TABLE_LIMIT_BYTES })
+  const rows = room.take(testCases, (testCase) => caseRow(testCase, 'place', columns))
   const more = testCases.length - rows.length
   const rest = more > 0 ? html`<p>… and ${more} more ${casesOf(more)}.${seeSummary(hasSummary)}</p>\n` : html``
-  return html`${table.head}${rows}${table.foot}${rest}`
+  return html`${caseTable(rows, columns)}${rest}`
 }
 
 function footer(outcome: StepOutcome): Html {

@@ -3,10 +3,10 @@ import { FAILING, runDurationMs, type TestCase } from '../model/run.ts'
 import { json, render } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { visibleText } from '../text/visible-text.ts'
-import { titleOf } from './case-table.ts'
+import { titleOf } from './cases.ts'
+import { endingText } from './ending.ts'
 import { testedBranch } from './facts.ts'
 import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
-import { verdictText } from './verdict-text.ts'
 
 // The Common Test Report Format (https://ctrf.io), in the schema 0.0 of the package `ctrf`.
 
@@ -38,7 +38,7 @@ export function ctrf(outcome: StepOutcome): string {
 function runEntriesOf(outcome: StepOutcome) {
   const { rawStatus = untrusted(''), message } = outcome.run ?? {}
   if (!hasRunEntry(outcome)) return []
-  const text = message === undefined ? render(verdictText(outcome, 'log')) : message
+  const text = message === undefined ? render(endingText(outcome).sentences) : message
   return [{ name: RUN_ENTRY, status: 'failed', duration: 0, rawStatus: visibleText(rawStatus), message: text }]
 }
 

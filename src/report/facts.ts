@@ -1,72 +1,60 @@
 import type { StepOutcome, StepSubject } from '../model/outcome.ts'
-import { BRANCH_LIMIT_CHARS, isFinished, runDurationMs } from '../model/run.ts'
-import { durationText } from '../text/duration.ts'
+import { BRANCH_LIMIT_CHARS } from '../model/run.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
-import { inBrackets, join, joinWithDots, NONE, nonZero } from './words.ts'
+import { join, joinWithDots, NONE } from './words.ts'
 
-/** The line of counts, and the time. Undefined if there is nothing to count yet. */
-export function countsText(outcome: StepOutcome): Fragment | undefined {
-  const { run, tookMs } = outcome
-  if (run === undefined || (run.testCases === undefined && !isFinished(run))) return undefined
-  const counts = countsOf(outcome)
-  if (counts.length === 0) counts.push(run.testCases === undefined ? fragment`No results` : fragment`No test cases`)
-  const runMs = runDurationMs(run)
-  const what = runMs === undefined ? fragment`waited` : fragment`run time`
-  return joinWithDots([...counts, fragment`${what} ${durationText(runMs ?? tookMs)}`])
+/** What a step tests. A page writes `Branch main` of it, and the log `branch “main”`. */
+interface Fact {
+  readonly name: Fragment
+  /** The name within a sentence. */
+  readonly word: Fragment
+  readonly value: string | Untrusted
+  readonly note?: Fragment | undefined
 }
 
-/** The counts that are not zero. Every test case is in one of them. */
-export function countsOf(outcome: StepOutcome): Fragment[] {
-  const { failed, passed, flaky, byKind } = outcome.counts
-  const kinds = [
-    ...nonZero(byKind['timed-out'], fragment`timed out`),
-    ...nonZero(byKind.interrupted, fragment`interrupted`),
-  ]
-  return [
-    ...nonZero(failed, fragment`failed${inBrackets(kinds)}`),
-    ...nonZero(passed, fragment`passed${inBrackets(nonZero(flaky, fragment`flaky`))}`),
-    ...countsNotRun(outcome),
-  ]
-}
-
-/** The counts of the test cases that did not run. */
-export function countsNotRun({ counts }: StepOutcome): Fragment[] {
-  return [...nonZero(counts.skipped, fragment`skipped`), ...nonZero(counts.other, fragment`without a known result`)]
+/** `branch` is the branch that was tested, if it is known. */
+function factsOf({ target, parameters, commitName }: StepSubject, branch: Fact['value'] | undefined): readonly Fact[] {
+  const { environment, frameworkProject } = parameters
+  const isSuite = target.kind === 'test-suite'
+  const [name, word] = isSuite ? [fragment`Test suite`, fragment`test suite`] : [fragment`Project`, fragment`project`]
+  const facts: Fact[] = [{ name, word, value: target.id }]
+  if (environment !== undefined)
+    facts.push({ name: fragment`Environment`, word: fragment`environment`, value: environment })
+  if (branch !== undefined) {
+    const commit = commitName === undefined ? NONE : fragment` (${commitName})`
+    const caveat = isSuite ? fragment` (sent as metadata only, so the service may test another branch)` : NONE
+    facts.push({ name: fragment`Branch`, word: fragment`branch`, value: branch, note: fragment`${commit}${caveat}` })
+  }
+  if (frameworkProject !== undefined)
+    facts.push({ name: fragment`Framework project`, word: fragment`framework project`, value: frameworkProject })
+  return facts
 }
 
 /** What was tested, and where. If the input `run-id` names the run, this shows only what the service says about
  * the run. */
 export function subjectText(outcome: StepOutcome): Fragment {
-  const { subject, otherBranch } = outcome
-  const { target, commitName, parameters } = subject
-  const { environment, frameworkProject, autofix } = parameters
-  const isSuite = target.kind === 'test-suite'
-  const facts = [isSuite ? fragment`Test suite ${target.id}` : fragment`Project ${target.id}`]
-  if (environment !== undefined) facts.push(fragment`Environment ${environment}`)
-  const tested = testedBranch(outcome)
-  const caveat = isSuite ? fragment` (sent as metadata only, so the service may test another branch)` : NONE
-  const name = commitName === undefined || otherBranch !== undefined ? NONE : fragment` (${commitName})`
-  if (tested !== undefined) facts.push(fragment`Branch ${tested}${name}${caveat}`)
-  if (frameworkProject !== undefined) facts.push(fragment`Framework project ${frameworkProject}`)
+  const { otherBranch } = outcome
+  // The name is that of the commit that this step asked for.
+  const subject = otherBranch === undefined ? outcome.subject : { ...outcome.subject, commitName: undefined }
+  const facts = factsOf(subject, testedBranch(outcome)).map(
+    ({ name, value, note }) => fragment`${name} ${value}${note ?? NONE}`,
+  )
   const runId = linkedRunId(outcome)
   if (runId !== undefined) facts.push(fragment`Run ${runId}`)
+  const { autofix } = subject.parameters
   if (autofix !== undefined) facts.push(autofix ? fragment`Auto-fix on` : fragment`Auto-fix off`)
   return joinWithDots(facts)
 }
 
-/** For example: project “web-shop”, branch “main”, environment “staging”. */
-export function whatIsTested({ target, parameters, commitName }: StepSubject): Fragment {
-  const { branch, environment, frameworkProject } = parameters
-  const quoted = (value: string) => quote(value, BRANCH_LIMIT_CHARS)
-  const isProject = target.kind === 'project'
-  const parts = [isProject ? fragment`project ${quoted(target.id)}` : fragment`test suite ${quoted(target.id)}`]
-  const name = commitName === undefined ? NONE : fragment` (${quoted(commitName)})`
-  if (branch !== undefined) parts.push(fragment`branch ${quoted(branch)}${name}`)
-  else if (isProject) parts.push(fragment`on the project's default branch`)
-  if (environment !== undefined) parts.push(fragment`environment ${quoted(environment)}`)
-  if (frameworkProject !== undefined) parts.push(fragment`framework project ${quoted(frameworkProject)}`)
-  return join(parts, fragment`, `)
+/** For example: project “web-shop”, environment “staging”, branch “main”. */
+export function whatIsTested(subject: StepSubject): Fragment {
+  const { branch } = subject.parameters
+  const facts = factsOf(subject, branch).map(
+    ({ word, value, note }) => fragment`${word} ${quote(value, BRANCH_LIMIT_CHARS)}${note ?? NONE}`,
+  )
+  if (branch === undefined && subject.target.kind === 'project') facts.push(fragment`on the project's default branch`)
+  return join(facts, fragment`, `)
 }
 
 export function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {

@@ -8,34 +8,24 @@ export const SENTENCE_LIMIT_CHARS = 1_000
 /** The limit of any other text from outside. */
 const EXCERPT_LIMIT_CHARS = 300
 
-export const CANCEL_IT = fragment`If the run should not go on, cancel it at the service.`
-
 export type RequestKind = 'start' | 'poll' | 'cancel'
-
-/** Main and post say this if a start request had no response. */
-export const RUN_WITHOUT_ID = fragment`A run may have been started, and it cannot be looked up without its id. If the service shows a run of this branch that began at this time, cancel that run. The operators of the service can find the run by the header ${'User-Agent'} of the start request, which names this workflow run.`
 
 /** Why a request failed, and what to do about it if something can be done, as sentences. */
 export function failureText(failure: Failure, request: RequestKind): Fragment {
-  return fragment`The ${clauseOf(failure)}.${failureAdvice(failure, request)}`
+  return fragment`${failureReason(failure, fragment`The`)}.${failureAdvice(failure, request)}`
 }
 
-/** Why a request failed, as a part of a sentence. */
-export function failureReason(failure: Failure): Fragment {
-  return fragment`the ${clauseOf(failure)}`
-}
-
-/** Without `the`, because callers write `The` or `the` before it. */
-function clauseOf(failure: Failure): Fragment {
+/** Why a request failed, as a part of a sentence, for example `the service did not respond (ECONNRESET)`. */
+export function failureReason(failure: Failure, the = fragment`the`): Fragment {
   switch (failure.kind) {
     case 'not-sent':
-      return fragment`service could not be reached (${failure.reason})`
+      return fragment`${the} service could not be reached (${failure.reason})`
     case 'service-ended':
-      return fragment`service on this machine has ended (it has refused connections for ${durationText(failure.refusedForMs)}: ${failure.reason})`
+      return fragment`${the} service on this machine has ended (it has refused connections for ${durationText(failure.refusedForMs)}: ${failure.reason})`
     case 'untrusted-certificate':
-      return fragment`service's certificate is not trusted (${failure.code})`
+      return fragment`${the} service's certificate is not trusted (${failure.code})`
     case 'no-response':
-      return fragment`service did not respond (${failure.reason})`
+      return fragment`${the} service did not respond (${failure.reason})`
     case 'status': {
       const { status, error, body, retryAfterMs } = failure
       // Not an import, because it would make each start of the action 20 ms slower.
@@ -46,14 +36,14 @@ function clauseOf(failure: Failure): Fragment {
       const said = error === undefined ? undefined : fragment` and said ${quote(error, SENTENCE_LIMIT_CHARS)}`
       const sent = body === undefined ? NONE : fragment` and sent ${quote(body, EXCERPT_LIMIT_CHARS)}`
       const who = status === 407 ? fragment`proxy` : fragment`service`
-      return fragment`${who} responded with ${words}${pause}${said ?? sent}`
+      return fragment`${the} ${who} responded with ${words}${pause}${said ?? sent}`
     }
     case 'invalid-response':
-      return fragment`service sent an invalid response (expected ${failure.expected}, got ${failure.found ?? quote(failure.got ?? '', EXCERPT_LIMIT_CHARS)})`
+      return fragment`${the} service sent an invalid response (expected ${failure.expected}, got ${failure.found ?? quote(failure.got ?? '', EXCERPT_LIMIT_CHARS)})`
     case 'not-listed':
-      return fragment`service accepted the cancel, but does not list the run`
+      return fragment`${the} service accepted the cancel, but does not list the run`
     case 'aborted':
-      return fragment`request was given up because the step is ending`
+      return fragment`${the} request was given up because the step is ending`
   }
 }
 

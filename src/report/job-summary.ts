@@ -1,15 +1,17 @@
-import { isDoubtfulPass, type StepOutcome } from '../model/outcome.ts'
+import type { StepOutcome } from '../model/outcome.ts'
 import { RAN, type TestCase } from '../model/run.ts'
-import { type Fragment, fragment, type Html, html, render } from '../text/safe-text.ts'
-import { type CaseTable, casesOfKind, caseTable, FAILING_OR_OTHER, messageBlock } from './case-table.ts'
-import { countsText, otherBranchWarning, subjectText } from './facts.ts'
-import { pageTitle } from './headline.ts'
-import { verdictText } from './verdict-text.ts'
-import { casesOf, join, NONE, nonZero } from './words.ts'
+import { type Fragment, fragment, type Html, html } from '../text/safe-text.ts'
+import { type Columns, caseRow, caseTable, columnsFor } from './case-table.ts'
+import { casesOfKind, FAILING_OR_OTHER } from './cases.ts'
+import { subjectText } from './facts.ts'
+import { introduction, messageBlock, pageTitle, paragraph, Room, sizeBytes } from './page.ts'
+import { casesOf, join, NONE } from './words.ts'
 
 const ROW_LIMIT = 1000
-/** The first rows that are not folded. Only these rows have messages. */
+/** How many of the test cases that did not pass are not folded. */
 const OPEN_ROWS = 100
+/** The first rows of the summary have messages, later rows do not. */
+const ROWS_WITH_MESSAGE = 100
 const SLOWEST_SHOWN = 5
 /** GitHub drops a summary over 1,048,576 bytes. The difference is more than the line breaks of 1,000 rows need on Windows. */
 const SIZE_LIMIT_BYTES = 900_000
@@ -22,11 +24,6 @@ interface JobSummaryOptions {
   readonly reportDir?: string | undefined
 }
 
-/** Whether the run stopped early, so that results may be missing. */
-function isIncomplete({ run, counts }: StepOutcome): boolean {
-  return run !== undefined && counts.total > 0 && run.status !== 'PASSED' && run.status !== 'FAILED'
-}
-
 /** The summary with as many rows as fit. If the file has no room for a summary, only the headline. */
 export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: JobSummaryOptions): Html {
   // The text before may have left an HTML block open. An empty line closes it.
@@ -35,32 +32,16 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const facts = paragraph(subjectText(outcome))
 
   const testCases = outcome.run?.testCases ?? []
-  const table = caseTable(testCases)
-  const slowest = slowestOf(testCases)
-  const lastTable = tables([slowest], table, slowest.testCases.map(table.row))
+  const columns = columnsFor(testCases)
+  const slowest = slowestOf(testCases).map((testCase) => caseRow(testCase, 'title', columns))
+  const lastTable = folded(fragment`Slowest`, slowest.length, slowest, columns)
   const ownBytes = sizeBytes(html`${beginning}${facts}${lastTable}`) + RESERVED_BYTES
   const leftBytes = SIZE_LIMIT_BYTES - alreadyBytes - ownBytes
   if (leftBytes < 0) return top
 
-  const sections = sectionsOf(testCases)
-  const listed = sections.flatMap((section) => section.testCases).slice(0, ROW_LIMIT - slowest.testCases.length)
-  const rows = firstThatFit(
-    listed.map((testCase, index) => (index < OPEN_ROWS ? table.rowWithMessage(testCase) : table.row(testCase))),
-    leftBytes,
-  )
-  const withoutMessage = listed.slice(OPEN_ROWS, rows.length).filter(({ message }) => message !== undefined)
-  const warning = notAllShown(testCases.length - rows.length, withoutMessage.length, outcome, reportDir)
-  return html`${beginning}${warning}${facts}${tables(sections, table, rows)}${lastTable}`
-}
-
-/** The first rows that have at most so many bytes together. */
-export function firstThatFit(rows: readonly Html[], limitBytes: number): readonly Html[] {
-  let bytes = 0
-  const tooMany = rows.findIndex((row) => {
-    bytes += sizeBytes(row)
-    return bytes > limitBytes
-  })
-  return tooMany === -1 ? rows : rows.slice(0, tooMany)
+  const tables = sectionTables(testCases, new Room({ rows: ROW_LIMIT - slowest.length, bytes: leftBytes }), columns)
+  const warning = notAllShown(tables, outcome, reportDir)
+  return html`${beginning}${warning}${facts}${tables.map(({ table }) => table)}${lastTable}`
 }
 
 export function invalidInputsSummary(messages: readonly Fragment[]): Html {
@@ -74,52 +55,9 @@ function heading(outcome: StepOutcome): Html {
   return outcome.subject.labels.length === 0 ? html`## ${title}\n` : html`<h2>${title}</h2>\n`
 }
 
-export function introduction(outcome: StepOutcome): Html {
-  const isPartial = isIncomplete(outcome)
-  const verdict = isHeadlineEnough(outcome) ? undefined : verdictText(outcome, 'page')
-  return html`${[
-    paragraph(countsText(outcome)),
-    paragraph(verdict, isPartial ? MAY_BE_INCOMPLETE : html``),
-    paragraph(isPartial ? undefined : withoutResultText(outcome), INCOMPLETE),
-    paragraph(otherBranchWarning(outcome), OTHER_BRANCH),
-  ]}`
-}
-
-/** Whether the headline and the counts say everything: all is well, or test cases failed in a failed run. */
-function isHeadlineEnough(outcome: StepOutcome): boolean {
-  const { conclusion, counts, run } = outcome
-  if (conclusion === 'passed') return !isDoubtfulPass(outcome)
-  return conclusion === 'failed' && run?.status !== 'PASSED' && counts.failed > 0
-}
-
-const INCOMPLETE = html`⚠️ <b>Incomplete results:</b> `
-const MAY_BE_INCOMPLETE = html`⚠️ <b>Results may be incomplete:</b> `
-const NOT_ALL_SHOWN = html`⚠️ <b>Not all shown:</b> `
-const OTHER_BRANCH = html`⚠️ <b>Other branch:</b> `
-
-/** After a PASSED run, the verdict says this. */
-function withoutResultText({ run, counts }: StepOutcome): Fragment | undefined {
-  if (counts.other === 0 || run?.status === 'PASSED') return undefined
-  return fragment`The action knows no result of ${counts.other} of ${counts.total} ${casesOf(counts.total)}.`
-}
-
 /** The message of the run. The comment does not have it, because nobody masks secrets in a comment. */
 function messageOfRun({ run }: StepOutcome): Html {
   return run?.message === undefined ? html`` : html`<p>The message of the run:</p>${messageBlock(run.message)}\n`
-}
-
-function notAllShown(rows: number, messages: number, { counts }: StepOutcome, reportDir: string | undefined): Html {
-  const leftOut = [
-    ...nonZero(rows, fragment`of ${counts.total} ${casesOf(counts.total)}`),
-    ...(messages > 0 ? [fragment`the messages of ${messages} ${casesOf(messages)}`] : []),
-  ]
-  if (leftOut.length === 0) return html``
-  const files = reportDir === undefined ? NONE : fragment` The report files in ${reportDir} contain everything.`
-  return paragraph(fragment`This summary leaves out ${join(leftOut, fragment` and `)}.${files}`, NOT_ALL_SHOWN)
-}
-
-function paragraph(text: Fragment | undefined, prefix = html``): Html {
-  return text === undefined ? html`` : html`<p>${prefix}${text}</p>\n`
 }
 
 interface Section {
@@ -141,33 +79,56 @@ function sectionsOf(testCases: readonly TestCase[]): readonly Section[] {
 }
 
 /** Empty if there are so few test cases that the other tables show their times well enough. */
-function slowestOf(testCases: readonly TestCase[]): Section {
+function slowestOf(testCases: readonly TestCase[]): readonly TestCase[] {
   const timed = testCases.filter(({ kind, durationMs }) => RAN.includes(kind) && durationMs !== undefined)
-  const byTime = timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0))
-  // The other tables have their locations and messages.
-  const slowest = byTime
-    .slice(0, SLOWEST_SHOWN)
-    .map((testCase) => ({ ...testCase, location: undefined, message: undefined }))
-  return { name: fragment`Slowest`, testCases: timed.length > SLOWEST_SHOWN ? slowest : [] }
+  if (timed.length <= SLOWEST_SHOWN) return []
+  return timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0)).slice(0, SLOWEST_SHOWN)
 }
 
-/** The tables of the sections. `rows` are the first rows of all sections together. */
-function tables(sections: readonly Section[], table: CaseTable, rows: readonly Html[]): readonly Html[] {
-  let from = 0
-  return sections.map((section) => {
-    const shown = rows.slice(from, from + section.testCases.length)
-    from += section.testCases.length
-    return shown.length === 0 ? html`` : tableOf(section, table, shown)
+interface SectionTable {
+  readonly table: Html
+  readonly casesLeftOut: readonly TestCase[]
+  readonly messagesLeftOut: number
+}
+
+function sectionTables(testCases: readonly TestCase[], room: Room, columns: Columns): readonly SectionTable[] {
+  let messagesLeft = ROWS_WITH_MESSAGE
+  return sectionsOf(testCases).map(({ name, testCases: ofSection }): SectionTable => {
+    const withMessage = messagesLeft
+    const rows = room.take(ofSection, (testCase, index) =>
+      caseRow(testCase, index < withMessage ? 'message' : 'place', columns),
+    )
+    messagesLeft = Math.max(0, withMessage - rows.length)
+    const withoutMessage = ofSection.slice(withMessage, rows.length).filter(({ message }) => message !== undefined)
+    return {
+      table: name === undefined ? open(rows, columns) : folded(name, ofSection.length, rows, columns),
+      casesLeftOut: ofSection.slice(rows.length),
+      messagesLeftOut: withoutMessage.length,
+    }
   })
 }
 
-function tableOf({ name, testCases }: Section, { head, foot }: CaseTable, shown: readonly Html[]): Html {
-  if (name === undefined) return html`${head}${shown}${foot}`
-  const all = testCases.length
-  const count = shown.length < all ? fragment`${all}, the first ${shown.length} shown` : fragment`${all}`
-  return html`<details><summary>${name} (${count})</summary>\n${head}${shown}${foot}</details>\n`
+function open(rows: readonly Html[], columns: Columns): Html {
+  return rows.length === 0 ? html`` : caseTable(rows, columns)
 }
 
-function sizeBytes(text: Html): number {
-  return Buffer.byteLength(render(text))
+/** A folded table of the first of so many test cases. */
+function folded(name: Fragment, all: number, rows: readonly Html[], columns: Columns): Html {
+  if (rows.length === 0) return html``
+  const count = rows.length < all ? fragment`${all}, the first ${rows.length} shown` : fragment`${all}`
+  return html`<details><summary>${name} (${count})</summary>\n${caseTable(rows, columns)}</details>\n`
+}
+
+const NOT_ALL_SHOWN = html`⚠️ <b>Not all shown:</b> `
+
+function notAllShown(tables: readonly SectionTable[], { counts }: StepOutcome, reportDir: string | undefined): Html {
+  const cases = tables.flatMap(({ casesLeftOut }) => casesLeftOut).length
+  const messages = tables.reduce((sum, { messagesLeftOut }) => sum + messagesLeftOut, 0)
+  const leftOut = [
+    ...(cases > 0 ? [fragment`${cases} of ${counts.total} ${casesOf(counts.total)}`] : []),
+    ...(messages > 0 ? [fragment`the messages of ${messages} ${casesOf(messages)}`] : []),
+  ]
+  if (leftOut.length === 0) return html``
+  const files = reportDir === undefined ? NONE : fragment` The report files in ${reportDir} contain everything.`
+  return paragraph(fragment`This summary leaves out ${join(leftOut, fragment` and `)}.${files}`, NOT_ALL_SHOWN)
 }

@@ -3,9 +3,9 @@ import { runDurationMs, type TestCase } from '../model/run.ts'
 import { linesOf, render, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { firstLineOf } from '../text/visible-text.ts'
-import { titleOf } from './case-table.ts'
+import { titleOf } from './cases.ts'
+import { endingText } from './ending.ts'
 import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
-import { verdictText } from './verdict-text.ts'
 
 // JUnit's XML has no standard. The usual programs all read this form: totals on both levels, one constant class name, a
 // unique name for each test case, and text in each failure.
@@ -74,7 +74,7 @@ function runElement(outcome: StepOutcome, name: Untrusted): Xml {
   const { rawStatus = '', message } = outcome.run ?? {}
   const summary = message === undefined ? rawStatus : firstLineOf(message)
   const reason = message === undefined ? xml`` : xml`\n${linesOf(message)}`
-  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${summary}" type="${rawStatus}">${verdictText(outcome, 'log')}${reason}</error></testcase>\n`
+  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${summary}" type="${rawStatus}">${endingText(outcome).sentences}${reason}</error></testcase>\n`
 }
 
 function seconds(ms: number): string {

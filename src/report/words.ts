@@ -4,6 +4,11 @@ import { type Fragment, fragment } from '../text/safe-text.ts'
 
 export const NONE = fragment``
 
+export const CANCEL_IT = fragment`If the run should not go on, cancel it at the service.`
+
+/** Main and post say this if a start request had no response. */
+export const RUN_WITHOUT_ID = fragment`A run may have been started, and it cannot be looked up without its id. If the service shows a run of this branch that began at this time, cancel that run. The operators of the service can find the run by the header ${'User-Agent'} of the start request, which names this workflow run.`
+
 export function casesOf(count: number): Fragment {
   return count === 1 ? fragment`test case` : fragment`test cases`
 }
@@ -11,11 +16,6 @@ export function casesOf(count: number): Fragment {
 /** A sentence with a space before it, or nothing. */
 export function seeSummary(hasSummary: boolean): Fragment {
   return hasSummary ? fragment` See the job summary.` : NONE
-}
-
-/** A count with its word. Nothing if the count is zero. */
-export function nonZero(count: number, word: Fragment): Fragment[] {
-  return count > 0 ? [fragment`${count} ${word}`] : []
 }
 
 export function inBrackets(parts: readonly Fragment[]): Fragment {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { publish as publishOutcome, type ReportSettings, reportFiles } from '../../src/action/publish.ts'
-import { type AbortCause, isDoubtfulPass, type StepOutcome } from '../../src/model/outcome.ts'
-import { verdictTitle } from '../../src/report/headline.ts'
-import { verdictText } from '../../src/report/verdict-text.ts'
+import type { AbortCause, StepOutcome } from '../../src/model/outcome.ts'
+import { endingText, verdictLevel } from '../../src/report/ending.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
@@ -64,12 +63,13 @@ describe('the verdict', () => {
   test('is an error if the step fails, a warning if its success is doubtful, and otherwise a line of the log', async () => {
     for (const [name, outcome] of Object.entries(ENDINGS)) {
       const world = await publish(outcome, { annotations: false })
-      const text = render(verdictText(outcome, 'log'))
-      const titled = `[${verdictTitle(outcome)}] ${text}`
-      const isDoubtful = outcome.success && isDoubtfulPass(outcome)
-      expect(world.texts('error '), name).toEqual(outcome.success ? [] : [titled])
-      expect(world.texts('warning ['), name).toEqual(isDoubtful ? [titled.slice(1)] : [])
-      expect(world.texts('info '), name).toEqual(outcome.success && !isDoubtful ? [text] : [])
+      const { title, sentences } = endingText(outcome)
+      const titled = `[${render(title)}] ${render(sentences)}`
+      const level = verdictLevel(outcome)
+      expect(level === 'error', name).toBe(!outcome.success)
+      expect(world.texts('error '), name).toEqual(level === 'error' ? [titled] : [])
+      expect(world.texts('warning ['), name).toEqual(level === 'warning' ? [titled.slice(1)] : [])
+      expect(world.texts('info '), name).toEqual(level === 'info' ? [render(sentences)] : [])
     }
   })
 

@@ -112,9 +112,9 @@ describe('a run that is started and waited for', () => {
 
   test.each<[string, Partial<StepSubject>]>([
     ["project “web-shop”, on the project's default branch", { parameters: {} }],
-    ['project “web-shop”, branch “0f0f” (“change”)', { parameters: { branch: '0f0f' }, commitName: 'change' }],
+    ['project “web-shop”, branch “0f0f” (change)', { parameters: { branch: '0f0f' }, commitName: 'change' }],
     [
-      'test suite “s-1”, branch “b”, environment “staging”, framework project “unit e2e”',
+      'test suite “s-1”, environment “staging”, branch “b” (sent as metadata only, so the service may test another branch), framework project “unit e2e”',
       {
         target: { kind: 'test-suite', id: 's-1' },
         parameters: { branch: 'b', environment: 'staging', frameworkProject: 'unit e2e' },

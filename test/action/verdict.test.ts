@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/model/failure.ts'
-import { type Cancellation, type Ending, isDoubtfulPass } from '../../src/model/outcome.ts'
-import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
+import type { Ending } from '../../src/model/outcome.ts'
+import { verdictLevel } from '../../src/report/ending.ts'
+import { aFinishedRun, anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 const DOWN: Failure = { kind: 'status', status: 503 }
@@ -15,9 +16,6 @@ describe('the verdict', () => {
     ['CANCELLED', 'cancelled', false],
     ['INTERRUPTED', 'interrupted', false],
     ['EXPLODED', 'error', false],
-    // This is no final status.
-    ['QUEUED', 'error', false],
-    ['RUNNING', 'error', false],
   ])('on a run that finished as %s is %s, success: %s', (status, conclusion, success) => {
     expect(anOutcome({ run: aRun({ status }) })).toMatchObject({ ending: { kind: 'finished' }, conclusion, success })
   })
@@ -43,7 +41,7 @@ describe('the verdict', () => {
     const run = aRun({ testCases: testCasesBy(counts) })
     const passed = anOutcome({ run })
     expect(passed).toMatchObject({ conclusion: 'passed', success: true })
-    expect(isDoubtfulPass(passed)).toBe(true)
+    expect(verdictLevel(passed)).toBe('warning')
     expect(anOutcome({ run, strict: true })).toMatchObject({ conclusion: 'failed', success: false })
   })
 
@@ -51,7 +49,7 @@ describe('the verdict', () => {
     const run = aRun({ testCases: testCasesBy({ PASSED: 1, SKIPPED: 1, FLAKY: 1 }) })
     const outcome = anOutcome({ run, strict: true })
     expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
-    expect(isDoubtfulPass(outcome)).toBe(false)
+    expect(verdictLevel(outcome)).toBe('info')
   })
 
   it('is not changed by strict if no test case ran, unless pass-with-no-tests would make the step green', () => {
@@ -118,13 +116,14 @@ describe('the verdict', () => {
 })
 
 describe('a run that finished between the last poll and the cancel', () => {
-  const cancellation: Cancellation = { kind: 'already-finished', run: aRun({ testCases: testCasesBy({ PASSED: 3 }) }) }
+  const run = aFinishedRun({ testCases: testCasesBy({ PASSED: 3 }) })
+  const cancellation = { kind: 'already-finished', run } as const
 
   it('decides the verdict of a wait that took too long', () => {
     const outcome = anOutcome({ ending: WAIT_TIMEOUT, run: RUNNING, cancellation })
     expect(outcome).toMatchObject({
-      ending: { kind: 'finished', run: cancellation.run },
-      run: cancellation.run,
+      ending: { kind: 'finished', run },
+      run,
       conclusion: 'passed',
       success: true,
     })
@@ -135,8 +134,8 @@ describe('a run that finished between the last poll and the cancel', () => {
     { kind: 'aborted', cause: 'SIGINT' },
     { kind: 'poll-failed', failure: DOWN },
   ])('is reported after %j, and does not decide the verdict', (ending) => {
-    const outcome = anOutcome({ ending, run: cancellation.run, cancellation })
-    expect(outcome).toMatchObject({ ending, run: cancellation.run, success: false })
+    const outcome = anOutcome({ ending, run, cancellation })
+    expect(outcome).toMatchObject({ ending, run, success: false })
     expect(outcome.counts.total).toBe(3)
   })
 

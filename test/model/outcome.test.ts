@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/model/failure.ts'
 import { type Cancellation, type Ending, needsPost, statusOf } from '../../src/model/outcome.ts'
-import { anOutcome, aRun } from '../support/builders.ts'
+import { aFinishedRun, anOutcome, aRun } from '../support/builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 const DOWN: Failure = { kind: 'status', status: 503 }
@@ -10,7 +10,7 @@ describe('the status of an outcome', () => {
   it.each<[string | undefined, Cancellation, string | undefined]>([
     ['RUNNING', { kind: 'not-wanted' }, 'RUNNING'],
     [undefined, { kind: 'cancelled' }, 'CANCELLED'],
-    ['RUNNING', { kind: 'already-finished', run: aRun({ status: 'FAILED' }) }, 'FAILED'],
+    ['RUNNING', { kind: 'already-finished', run: aFinishedRun({ status: 'FAILED' }) }, 'FAILED'],
     ['PAUSED', { kind: 'failed', failure: DOWN }, 'UNKNOWN'],
     [undefined, { kind: 'failed', failure: DOWN }, undefined],
   ])('last seen %s, after %j, is %s', (status, cancellation, expected) => {
@@ -26,7 +26,7 @@ describe('what is left to do', () => {
     [{ kind: 'not-wanted' }, 'nothing'],
     [{ kind: 'no-run' }, 'nothing'],
     [{ kind: 'cancelled' }, 'nothing'],
-    [{ kind: 'already-finished', run: aRun() }, 'nothing'],
+    [{ kind: 'already-finished', run: aFinishedRun() }, 'nothing'],
     [{ kind: 'not-found' }, 'nothing'],
     [{ kind: 'failed', failure: DOWN }, 'for post'],
     [{ kind: 'not-supported' }, 'for a person'],

@@ -1,28 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { CASE_KINDS, type CaseKind, FAILING } from '../../src/model/run.ts'
-import { casesOfKind, caseTable, FAILING_OR_OTHER, titleOf } from '../../src/report/case-table.ts'
-import { html, render } from '../../src/text/safe-text.ts'
+import { caseRow, caseTable, columnsFor } from '../../src/report/case-table.ts'
+import { render } from '../../src/text/safe-text.ts'
 import { aTestCase, type TestCaseFields } from '../support/builders.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'
-
-describe('the cases of some kinds', () => {
-  const testCases = ['PASSED', 'NEW', 'INTERRUPTED', 'FAILED', 'FLAKY', 'TIMEDOUT', 'ERROR', 'SKIPPED'].map((status) =>
-    aTestCase({ title: status, status }),
-  )
-  const titles = (kinds: readonly CaseKind[]) => casesOfKind(kinds, testCases).map(({ title }) => title)
-
-  it('have the order failed, timed out, interrupted, other, and within each the order of the service', () => {
-    expect(titles(FAILING_OR_OTHER)).toEqual(['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'NEW'])
-    expect(titles(FAILING)).toEqual(['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED'])
-    expect(titles(CASE_KINDS)).toHaveLength(testCases.length)
-  })
-})
 
 describe('a table of test cases', () => {
   function markdown(cases: readonly TestCaseFields[]) {
     const testCases = cases.map(aTestCase)
-    const table = caseTable(testCases)
-    return render(html`${table.head}${testCases.map(table.row)}${table.foot}`)
+    const columns = columnsFor(testCases)
+    const rows = testCases.map((testCase) => caseRow(testCase, 'place', columns))
+    return render(caseTable(rows, columns))
   }
   const rows = (...args: Parameters<typeof markdown>) => tableRows(renderedPage(markdown(...args)))
 
@@ -58,10 +45,6 @@ describe('a table of test cases', () => {
       ['✅ Passed', 'a'],
     ])
     expect(rows([untimed, { durationMs: 0 }])[1]).toEqual(['✅ Passed', 'a', '–'])
-  })
-
-  it('has a word in place of an invisible title', () => {
-    expect(['', '\u200b\n'].map((title) => titleOf(aTestCase({ title })))).toEqual(['(untitled)', '(untitled)'])
   })
 
   it('truncates titles', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import { type CommentBodyOptions, commentBody } from '../../src/report/comment-body.ts'
 import { render } from '../../src/text/safe-text.ts'
-import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
+import { aFinishedRun, anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'
 
@@ -109,7 +109,7 @@ describe('the comment', () => {
   })
 
   it('never shows the message of a run, because nobody masks a comment', () => {
-    const run = aRun({ status: 'FAILED', message: 'token s3cret' })
+    const run = aFinishedRun({ status: 'FAILED', message: 'token s3cret' })
     const ended = {
       ending: { kind: 'aborted', cause: 'SIGINT' },
       cancellation: { kind: 'already-finished', run },

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { isDoubtfulPass, type StepOutcome } from '../../src/model/outcome.ts'
+import type { StepOutcome } from '../../src/model/outcome.ts'
 import { annotations } from '../../src/report/annotations.ts'
-import { headline, verdictTitle } from '../../src/report/headline.ts'
+import { endingText, verdictLevel } from '../../src/report/ending.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
-import { verdictText } from '../../src/report/verdict-text.ts'
 import { render } from '../../src/text/safe-text.ts'
+import { anOutcome, aRun, aTestCase } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { renderedPage } from '../support/rendered-page.ts'
 
@@ -13,13 +13,21 @@ it('every ending has the words of endings.md', async () => {
   await expect(`# How every ending is worded\n\n${page.join('\n')}`).toMatchFileSnapshot('endings.md')
 })
 
+it('the verdict truncates titles', () => {
+  const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: 'x'.repeat(500), status: 'FAILED' })] })
+  expect(render(endingText(anOutcome({ run })).sentences)).toContain(`“${'x'.repeat(119)}…”`)
+})
+
 describe('of all endings', () => {
   const endingsOf = (isMeant: (outcome: StepOutcome) => boolean) =>
     Object.entries(ENDINGS)
       .filter(([, outcome]) => isMeant(outcome))
       .map(([name]) => name)
   const endingsWith = (words: string) =>
-    endingsOf((outcome) => `${render(headline(outcome).sign)} ${render(verdictText(outcome, 'log'))}`.includes(words))
+    endingsOf((outcome) => {
+      const { sign, sentences } = endingText(outcome)
+      return `${render(sign)} ${render(sentences)}`.includes(words)
+    })
 
   it('only those in which all tests passed have the green tick', () => {
     expect(endingsWith('✅')).toEqual(
@@ -45,12 +53,12 @@ describe('of all endings', () => {
 
 function pageOf(outcome: StepOutcome): string {
   const { conclusion, success } = outcome
-  const level = success ? (isDoubtfulPass(outcome) ? 'warning' : 'log line') : 'error'
-  const verdict = { level, title: verdictTitle(outcome), message: verdictText(outcome, 'log') }
+  const { title, sentences } = endingText(outcome)
+  const verdict = { level: verdictLevel(outcome), title: render(title), message: sentences }
   return [
     `${success ? 'success' : 'failure'}, ${conclusion}`,
     ...[verdict, ...(success ? [] : annotations(outcome, true))].map(
-      ({ level, title, message }) => `- ${level} **${title}** ${render(message)}`,
+      ({ level, title, message }) => `- ${level === 'info' ? 'log line' : level} **${title}** ${render(message)}`,
     ),
     ...headOf(outcome).map((line) => `> ${line}`),
   ].join('\n')

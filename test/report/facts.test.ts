@@ -1,22 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { countsText, subjectText } from '../../src/report/facts.ts'
-import { verdictText } from '../../src/report/verdict-text.ts'
-import { type Fragment, render } from '../../src/text/safe-text.ts'
-import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
-
-const said = (text: Fragment | undefined) => text && render(text)
-
-it('the verdict truncates titles', () => {
-  const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: 'x'.repeat(500), status: 'FAILED' })] })
-  expect(render(verdictText(anOutcome({ run }), 'log'))).toContain(`“${'x'.repeat(119)}…”`)
-})
-
-describe('the line of counts', () => {
-  it('has the time waited if the duration of the run is not known', () => {
-    const run = aRun({ startedAt: undefined, testCases: testCasesBy({ PASSED: 1 }) })
-    expect(said(countsText(anOutcome({ run, tookMs: 4_200 })))).toBe('1 passed · waited 4.2 s')
-  })
-})
+import { subjectText } from '../../src/report/facts.ts'
+import { render } from '../../src/text/safe-text.ts'
+import { anOutcome, aRun } from '../support/builders.ts'
 
 describe('the line of facts', () => {
   const parameters = {
@@ -26,7 +11,7 @@ describe('the line of facts', () => {
     autofix: true,
     envOverrides: { PASSWORD: 'hunter2' },
   }
-  const factsOf = (...args: Parameters<typeof anOutcome>) => said(subjectText(anOutcome(...args)))
+  const factsOf = (...args: Parameters<typeof anOutcome>) => render(subjectText(anOutcome(...args)))
 
   it('says what was run and where, and shows no override', () => {
     expect(factsOf({ subject: { parameters }, run: aRun({ branchName: undefined }) })).toBe(

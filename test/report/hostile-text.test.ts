@@ -7,11 +7,10 @@ import type { StepOutcome } from '../../src/model/outcome.ts'
 import { annotations, reasonGroups } from '../../src/report/annotations.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
-import { verdictTitle } from '../../src/report/headline.ts'
+import { endingText } from '../../src/report/ending.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
 import { hasRunEntry } from '../../src/report/run-entry.ts'
-import { verdictText } from '../../src/report/verdict-text.ts'
 import { html, render, safeJson } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { randomRuns } from '../setup/seed.ts'
@@ -40,7 +39,7 @@ function tamed(): (text: string) => string {
 /** Everything that the step writes, in its final form. */
 function everyOutput(outcome: StepOutcome): Record<string, string> {
   return {
-    sentence: render(verdictText(outcome, 'log')),
+    sentence: render(endingText(outcome).sentences),
     annotations: annotations(outcome, true)
       .map(({ message, file }) => `${render(message)}\nfile=${file ? render(file) : ''}`)
       .join('\n'),
@@ -82,8 +81,8 @@ describe('whatever text is in a step', () => {
 
   it('each sentence is one line, and its title does not contain the text', () => {
     always((outcome, tame) => {
-      expect(render(verdictText(outcome, 'log'))).not.toMatch(/[\n\r\u2028\u2029]/)
-      expect(verdictTitle(outcome)).toBe(verdictTitle(tame()))
+      expect(render(endingText(outcome).sentences)).not.toMatch(/[\n\r\u2028\u2029]/)
+      expect(render(endingText(outcome).title)).toBe(render(endingText(tame()).title))
     })
   })
 

@@ -2,8 +2,8 @@ import { XMLParser } from 'fast-xml-parser'
 import { expect, it } from 'vitest'
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
+import { endingText } from '../../src/report/ending.ts'
 import { junit } from '../../src/report/junit.ts'
-import { verdictText } from '../../src/report/verdict-text.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { anOutcome, aRun, type RunFields, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
@@ -60,7 +60,7 @@ it.each<[string, Partial<RunFields>]>([
   ['the message of the run', { message: 'no browser\nat x', testCases: testCasesBy({ FAILED: 1 }) }],
 ])('the entry is the last, and has %s: %j', (_, fields) => {
   const outcome = anOutcome({ run: aRun({ status: 'FAILED', ...fields }) })
-  const verdict = render(verdictText(outcome, 'log'))
+  const verdict = render(endingText(outcome).sentences)
   expect(entryOfJunit(outcome)).toEqual({
     '@_message': fields.message === undefined ? 'FAILED' : 'no browser',
     '@_type': 'FAILED',

@@ -39,7 +39,7 @@ test.concurrent('with debug logging, the log shows each request, what main saves
   expect(debugLines(post.log)).toEqual(['Post found no file of main, so nothing is left to do.'])
   const log = main.log.join('\n')
   expect(log).toContain(
-    'Run run-1 was started for project “web-shop”, branch “feature/x”, environment “staging”, framework project “unit e2e”',
+    'Run run-1 was started for project “web-shop”, environment “staging”, branch “feature/x”, framework project “unit e2e”',
   )
   expect(lines.join('\n')).not.toMatch(/busy|a-cookie|rounds|adds an item/)
   expect(placesThatShow(one.service.key, main)).toEqual([])

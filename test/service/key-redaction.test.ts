@@ -4,9 +4,9 @@ import { reportFiles } from '../../src/action/publish.ts'
 import { performStep, type StepSettings } from '../../src/action/step.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
+import { endingText } from '../../src/report/ending.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
-import { verdictText } from '../../src/report/verdict-text.ts'
 import { openService } from '../../src/service/client.ts'
 import { decodeRun, decodeSuiteResult } from '../../src/service/decode.ts'
 import { keyRedaction } from '../../src/service/key-redaction.ts'
@@ -139,9 +139,9 @@ describe('a message with the key in it', () => {
         }
         const redact = keyRedaction(key)
         const run = decodeRun(json, '', redact)
-        const outcome = anOutcome({ ending: { kind: 'finished', run }, run })
+        const outcome = anOutcome({ run })
         const reports = [
-          render(verdictText(outcome, 'log')),
+          render(endingText(outcome).sentences),
           render(jobSummary(outcome, { alreadyBytes: 0 })),
           junit(outcome).toString(),
           ctrf(outcome),

@@ -1,6 +1,14 @@
 import { concludeStep } from '../../src/action/verdict.ts'
 import type { StepHistory, StepOutcome, StepSubject } from '../../src/model/outcome.ts'
-import { kindOf, RUN_STATUSES, type Run, showsReason, type TestCase } from '../../src/model/run.ts'
+import {
+  type FinishedRun,
+  isFinished,
+  kindOf,
+  RUN_STATUSES,
+  type Run,
+  showsReason,
+  type TestCase,
+} from '../../src/model/run.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
 // Values for tests. Each call gives what matters to the test, and the builder adds plausible values.
@@ -78,6 +86,15 @@ export function aRun(fields: RunFields = {}): Run {
   }
 }
 
+export function aFinishedRun(fields: RunFields = {}): FinishedRun {
+  return finished(aRun(fields))
+}
+
+function finished(run: Run): FinishedRun {
+  if (!isFinished(run)) throw new TypeError(`A run that is ${run.rawStatus} has not finished`)
+  return run
+}
+
 /** An outcome with this history. By default, the run has finished. The verdict follows from the history. */
 export function anOutcome(
   fields: Partial<Omit<StepHistory, 'subject'>> & {
@@ -87,7 +104,8 @@ export function anOutcome(
   } = {},
 ): StepOutcome {
   const { passWithNoTests = false, strict = false, ...others } = fields
-  const { ending = { kind: 'finished', run: fields.run ?? aRun() }, cancellation = { kind: 'not-wanted' } } = others
+  const { ending = { kind: 'finished', run: finished(fields.run ?? aRun()) }, cancellation = { kind: 'not-wanted' } } =
+    others
   const history: StepHistory = {
     runId: 'run_7f3a',
     tookMs: 190_000,

@@ -1,6 +1,6 @@
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
-import { anOutcome, aRun, aTestCase, testCasesBy } from './builders.ts'
+import { aFinishedRun, anOutcome, aRun, aTestCase, testCasesBy } from './builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 const QUEUED = aRun({ status: 'QUEUED', startedAt: undefined, finishedAt: undefined, testCases: undefined })
@@ -99,7 +99,7 @@ export const ENDINGS = {
   waitLimitButFinished: anOutcome({
     ending: WAIT_LIMIT,
     run: RUNNING,
-    cancellation: { kind: 'already-finished', run: aRun({ testCases: testCasesBy({ PASSED: 2 }) }) },
+    cancellation: { kind: 'already-finished', run: aFinishedRun({ testCases: testCasesBy({ PASSED: 2 }) }) },
   }),
   otherBranch: anOutcome({
     run: aRun({ branchName: 'main', testCases: testCasesBy({ PASSED: 4 }) }),
@@ -142,14 +142,14 @@ export const ENDINGS = {
   abortedRunFinished: anOutcome({
     ending: { kind: 'aborted', cause: 'SIGINT' },
     run: RUNNING,
-    cancellation: { kind: 'already-finished', run: aRun() },
+    cancellation: { kind: 'already-finished', run: aFinishedRun() },
   }),
   abortedRunFailed: anOutcome({
     ending: { kind: 'aborted', cause: 'SIGINT' },
     run: RUNNING,
     cancellation: {
       kind: 'already-finished',
-      run: aRun({ status: 'FAILED', message: 'config broken\nat x', testCases: [] }),
+      run: aFinishedRun({ status: 'FAILED', message: 'config broken\nat x', testCases: [] }),
     },
   }),
   abortedInStart: anOutcome({

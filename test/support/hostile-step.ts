@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Cancellation, Ending, StepOutcome } from '../../src/model/outcome.ts'
-import type { Run } from '../../src/model/run.ts'
+import { type FinishedRun, isFinished, type Run } from '../../src/model/run.ts'
 import { type Untrusted, untrusted } from '../../src/text/untrusted.ts'
 import { firstLineOf } from '../../src/text/visible-text.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
@@ -48,10 +48,11 @@ const kinds = <Kind extends string>(...all: readonly Kind[]) => fc.constantFrom(
 export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
   const text: Text = strings.map((drawn) => new Placeholder(drawn) as unknown as string & Untrusted)
   const run = anyRun(text, anyMessage(strings), anyPath(strings))
+  const finished = run.filter(isFinished)
   const failure = anyFailure(text)
   const shape = fc.record({
-    ending: anyEnding(run, failure),
-    cancellation: anyCancellation(run, failure),
+    ending: anyEnding(finished, failure),
+    cancellation: anyCancellation(finished, failure),
     run: maybe(run),
     runId: maybe(strings.map((drawn) => new Placeholder(drawn || 'run-1') as unknown as string)),
     runUrl: maybe(fc.constant('https://app.example.com/runs/1')),
@@ -150,17 +151,17 @@ function anyFailure(text: Text): fc.Arbitrary<Failure> {
   )
 }
 
-function anyCancellation(run: fc.Arbitrary<Run>, failure: fc.Arbitrary<Failure>): fc.Arbitrary<Cancellation> {
+function anyCancellation(run: fc.Arbitrary<FinishedRun>, failure: fc.Arbitrary<Failure>): fc.Arbitrary<Cancellation> {
   return fc.oneof(
     fc.record({
       kind: kinds('not-wanted', 'no-run', 'id-unknown', 'not-supported', 'cancelled', 'not-found'),
     }),
-    fc.record({ kind: kinds('cancelled', 'already-finished'), run }),
+    fc.record({ kind: kinds('already-finished'), run }),
     fc.record({ kind: kinds('failed'), failure }),
   )
 }
 
-function anyEnding(run: fc.Arbitrary<Run>, failure: fc.Arbitrary<Failure>): fc.Arbitrary<Ending> {
+function anyEnding(run: fc.Arbitrary<FinishedRun>, failure: fc.Arbitrary<Failure>): fc.Arbitrary<Ending> {
   const timeout = fc.record({
     kind: kinds('wait-timeout'),
     limitMs: fc.nat(40_000_000),

@@ -1,0 +1,318 @@
+import { type Failure, isNotFound } from '../model/failure.ts'
+import type { AbortCause, Ending, StepOutcome } from '../model/outcome.ts'
+import { type Counts, FAILING, type FinishedRun, isFinished, type Run } from '../model/run.ts'
+import { durationText } from '../text/duration.ts'
+import { type Fragment, fragment, quote, render } from '../text/safe-text.ts'
+import { firstLineOf, visibleText } from '../text/visible-text.ts'
+import { casesOfKind, titleOf } from './cases.ts'
+import { countsOf, failedOrPassed, ofTotal, passedAndNotRun } from './counts.ts'
+import { linkedRunId, otherBranchText } from './facts.ts'
+import { failureAdvice, failureReason, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
+import { CANCEL_IT, casesOf, inBrackets, join, NONE, RUN_WITHOUT_ID } from './words.ts'
+
+// How each ending is worded. test/report/endings.test.ts tests all of it on every ending.
+
+const PASS = fragment`✅`
+const FAIL = fragment`❌`
+const WARNING = fragment`⚠️`
+const CLOCK = fragment`⏱️`
+const STOP = fragment`🚫`
+const START = fragment`▶️`
+
+const TITLES_NAMED = 3
+const STATUSES_NAMED = 3
+const TITLE_LIMIT_CHARS = 120
+
+interface EndingText {
+  readonly sign: Fragment
+  /** Only constant words, because the runner masks no secrets in the title of an annotation. */
+  readonly title: Fragment
+  /** Follows the title without a space, for example `: 3 of 40`. */
+  readonly suffix: Fragment
+  /** What happened, and then what was done about the run, and what the user can do. The log shows all of it. */
+  readonly sentences: Fragment
+  /**
+   * What a page says below the headline and the counts. Undefined if these say everything. The summary has a part of its own for
+   * the message of the run. The comment never shows this message, because nobody masks a comment.
+   */
+  readonly pageSentences: Fragment | undefined
+}
+
+export function endingText(outcome: StepOutcome): EndingText {
+  const { ending, cancellation, counts } = outcome
+  switch (ending.kind) {
+    case 'finished':
+      return textOfFinished(ending.run, outcome)
+    case 'started':
+      return {
+        sign: START,
+        title: fragment`Run started`,
+        suffix: NONE,
+        ...said(
+          () => fragment`This step does not wait for run ${idOf(outcome)}, so it does not know whether the tests pass.`,
+        ),
+      }
+    case 'wait-timeout':
+      return {
+        sign: CLOCK,
+        title: ending.wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`,
+        suffix: fragment` within ${durationText(ending.limitMs)}${failedOrPassed(counts)}`,
+        ...said(
+          (message) =>
+            fragment`${sentencesOfTimeout(ending, outcome)}${cancellationText(outcome, message)} If the run needs more time, raise the input ${'timeout-minutes'}.`,
+        ),
+      }
+    case 'aborted':
+      return {
+        sign: STOP,
+        title: fragment`Step cancelled`,
+        suffix: failedOrPassed(counts),
+        ...said((message) => fragment`${sentencesOfAbort(ending.cause, outcome)}${cancellationText(outcome, message)}`),
+      }
+    case 'start-failed': {
+      const mayRun = cancellation.kind !== 'no-run'
+      const what = mayRun ? fragment`The start request returned no run id` : fragment`The run could not be started`
+      const why = fragment`${failureReason(ending.failure)}.${failureAdvice(ending.failure, 'start')}`
+      return {
+        sign: FAIL,
+        title: mayRun ? fragment`Run may have been started` : fragment`Run not started`,
+        suffix: NONE,
+        ...said((message) => fragment`${what}, because ${why}${cancellationText(outcome, message)}`),
+      }
+    }
+    case 'poll-failed': {
+      const what = fragment`The status of run ${idOf(outcome)} could not be read`
+      const why = fragment`${failureReason(ending.failure)}.${failureAdvice(ending.failure, 'poll')}`
+      return {
+        sign: FAIL,
+        title: fragment`Run status could not be read`,
+        suffix: failedOrPassed(counts),
+        ...said((message) => fragment`${what}, because ${why}${cancellationText(outcome, message)}`),
+      }
+    }
+  }
+}
+
+/** Writes the message of a run behind its status, or nothing. */
+type MessageText = (run: Run) => Fragment
+
+/** The sentences with the message of the run for the log, and without it for pages. */
+function said(write: (message: MessageText) => Fragment): Pick<EndingText, 'sentences' | 'pageSentences'> {
+  return { sentences: write(withMessage), pageSentences: write(() => NONE) }
+}
+
+const withMessage: MessageText = ({ message }) =>
+  message === undefined ? NONE : fragment` with the message ${quote(firstLineOf(message), SENTENCE_LIMIT_CHARS)}`
+
+/** How the log shows the verdict. A success is a warning if a test case failed, or has no known result. */
+export function verdictLevel({ success, counts }: StepOutcome): 'error' | 'warning' | 'info' {
+  if (!success) return 'error'
+  return counts.failed + counts.other > 0 ? 'warning' : 'info'
+}
+
+/** The run's id. It is known whenever the run has finished or the step has waited for it. */
+function idOf(outcome: StepOutcome): Fragment {
+  return linkedRunId(outcome) ?? NONE
+}
+
+function textOfFinished(run: FinishedRun, outcome: StepOutcome): EndingText {
+  const { counts } = outcome
+  const results = resultsOf(run, outcome)
+  const text = (sign: Fragment, title: Fragment, suffix: Fragment, what: Fragment, next = NONE): EndingText => ({
+    sign,
+    title,
+    suffix,
+    sentences: fragment`${what}${withMessage(run)}${results}.${next}`,
+    pageSentences: fragment`${what}.${next}`,
+  })
+  const finished = fragment`Run ${idOf(outcome)} finished as ${run.rawStatus}`
+  const lookUp = run.message === undefined ? fragment` Look up the run at the service to find the reason.` : NONE
+  switch (run.status) {
+    case 'PASSED':
+      return textOfPass(run, outcome)
+    case 'FAILED': {
+      if (counts.failed > 0)
+        return {
+          ...text(FAIL, fragment`Tests failed`, ofTotal(counts.failed, counts), finished),
+          pageSentences: undefined,
+        }
+      const although = counts.total === 0 ? NONE : fragment`, although no test case failed`
+      return text(FAIL, fragment`Run failed`, although, finished, lookUp)
+    }
+    case 'TIMEDOUT': {
+      const what = fragment`Run ${idOf(outcome)} exceeded the service's time limit and finished as ${run.rawStatus}`
+      return text(CLOCK, fragment`Run timed out`, failedOrPassed(counts), what)
+    }
+    case 'CANCELLED': {
+      const what = fragment`${finished} (cancelled at the service, not by this step)`
+      const next = fragment` If nobody wanted that, re-run the job.`
+      return text(STOP, fragment`Run cancelled`, failedOrPassed(counts), what, next)
+    }
+    case 'INTERRUPTED': {
+      const what = fragment`${finished} (interrupted by the service)`
+      return text(WARNING, fragment`Run interrupted`, failedOrPassed(counts), what, lookUp)
+    }
+    case 'UNKNOWN': {
+      const title = fragment`Run finished with an unknown status`
+      const what = fragment`Run ${idOf(outcome)} finished with the status ${quote(run.rawStatus, TITLE_LIMIT_CHARS)}`
+      const next = fragment` The step fails, because this version of the action does not know this status. Update the action.`
+      return text(FAIL, title, failedOrPassed(counts), what, next)
+    }
+  }
+}
+
+/** The service says PASSED. Then the branch, the test cases and the inputs decide. */
+function textOfPass(run: FinishedRun, outcome: StepOutcome): EndingText {
+  const { conclusion, counts, otherBranch, success } = outcome
+  const { failed, other } = counts
+  const finished = fragment`Run ${idOf(outcome)} finished as ${run.rawStatus}`
+  const text = (sign: Fragment, title: Fragment, suffix: Fragment, sentences: Fragment): EndingText => ({
+    sign,
+    title,
+    suffix,
+    sentences,
+    pageSentences: sentences,
+  })
+  if (otherBranch !== undefined) {
+    // The counts say nothing about the branch that was asked for.
+    const sentences = fragment`${finished}, but on another branch. ${otherBranchText(otherBranch)}`
+    return text(FAIL, fragment`Another branch was tested`, NONE, sentences)
+  }
+  const results = fragment`${finished}${resultsOf(run, outcome)}.`
+  if (conclusion === 'no-tests') {
+    const sentences = fragment`${results} ${noTestsText(outcome)}`
+    return text(success ? WARNING : FAIL, fragment`No tests ran`, ofTotal(0, counts), sentences)
+  }
+  if (conclusion === 'failed') {
+    const title = failed > 0 ? fragment`Tests failed` : fragment`Unknown results`
+    const sentences = fragment`${results} The step fails, because the input ${'strict'} is ${'true'}.`
+    return text(FAIL, title, ofTotal(failed > 0 ? failed : other, counts), sentences)
+  }
+  if (failed + other > 0) {
+    const title = failed > 0 ? fragment`Run passed, with failed tests` : fragment`Run passed, with unknown results`
+    const sentences = fragment`${results} The step succeeds, because the run's status decides. If such a run must fail, set the input ${'strict'} to ${'true'}.`
+    return text(WARNING, title, ofTotal(failed > 0 ? failed : other, counts), sentences)
+  }
+  return { ...text(PASS, fragment`Tests passed`, passedAndNotRun(counts), results), pageSentences: undefined }
+}
+
+function resultsOf(run: FinishedRun, { counts }: StepOutcome): Fragment {
+  if (run.testCases === undefined) return fragment`, and the service sent no results`
+  if (run.testCases.length === 0) return fragment`, and no test case is listed`
+  if (run.status !== 'PASSED') return fragment`: ${failedCases(run, counts)}`
+  if (counts.failed + counts.other > 0) return fragment`, although ${doubts(run, counts)}`
+  return fragment`: ${join(countsOf(counts), fragment`, `)}`
+}
+
+/** The first failing titles follow in brackets. If no test case failed, the other counts follow instead. */
+function failedCases({ testCases = [] }: Run, counts: Counts): Fragment {
+  const { total, failed } = counts
+  const titles = casesOfKind(FAILING, testCases)
+    .slice(0, TITLES_NAMED)
+    .map((testCase) => quote(titleOf(testCase, TITLE_LIMIT_CHARS), TITLE_LIMIT_CHARS))
+  const more = failed > TITLES_NAMED ? [fragment`and ${failed - TITLES_NAMED} more`] : []
+  const rest = failed > 0 ? inBrackets([...titles, ...more]) : join([NONE, ...countsOf(counts)], fragment`, `)
+  return fragment`${failed} of ${total} ${casesOf(total)} failed${rest}`
+}
+
+/** Why a PASSED run is in doubt. */
+function doubts(run: Run, counts: Counts): Fragment {
+  const { failed, other, total } = counts
+  const unknown = fragment`the action knows no result of ${other} of ${total} ${casesOf(total)} (status ${unknownStatuses(run)})`
+  return join([...(failed > 0 ? [failedCases(run, counts)] : []), ...(other > 0 ? [unknown] : [])], fragment`, and `)
+}
+
+/** For example: “BLOCKED”, none. */
+function unknownStatuses({ testCases = [] }: Run): Fragment {
+  const statuses = casesOfKind(['other'], testCases).map(({ rawStatus }) => visibleText(rawStatus, TITLE_LIMIT_CHARS))
+  const first = [...new Set(statuses)].slice(0, STATUSES_NAMED)
+  return join(
+    first.map((status) => (String(status) === '' ? fragment`none` : quote(status, TITLE_LIMIT_CHARS))),
+    fragment`, `,
+  )
+}
+
+function noTestsText({ success, counts }: StepOutcome): Fragment {
+  if (success) return fragment`The step succeeds, because the input ${'pass-with-no-tests'} is ${'true'}.`
+  const advice =
+    counts.other > 0
+      ? fragment`Ask the operators of the service what the status of these test cases means.`
+      : fragment`If that is expected, set the input ${'pass-with-no-tests'} to ${'true'}. Otherwise check which tests the service runs here.`
+  return fragment`The step fails, because no test case is known to have run. ${advice}`
+}
+
+function sentencesOfTimeout(
+  { limitMs, wasQueued, failure }: Extract<Ending, { kind: 'wait-timeout' }>,
+  outcome: StepOutcome,
+): Fragment {
+  const id = idOf(outcome)
+  const limit = fragment`${durationText(limitMs)} (the input ${'timeout-minutes'})`
+  const failed =
+    failure === undefined ? NONE : fragment` Its last status request failed, because ${failureReason(failure)}.`
+  if (wasQueued) return fragment`Run ${id} was still ${'QUEUED'} after ${limit}.${failed}`
+  const { run } = outcome
+  const last = run === undefined || isFinished(run) ? NONE : fragment` Its last status was ${run.rawStatus}.`
+  return fragment`Run ${id} did not finish within ${limit}.${last}${failed}`
+}
+
+function sentencesOfAbort(cause: AbortCause, outcome: StepOutcome): Fragment {
+  const when = momentOfAbort(outcome)
+  switch (cause) {
+    case 'RUNNER_TEMP emptied':
+      return fragment`The runner's temporary folder was emptied ${when}. The runner does this at the end of a job, so this step assumed that the job had ended. If the job had not ended, another step emptied the folder.`
+    case 'asked by post':
+      return fragment`The job ended ${when}, so the post step asked this step to stop. In a container, no signal of the runner reaches this step.`
+    case 'log closed':
+      return fragment`The runner stopped reading the log of this step ${when}. This happens if the runner's process is killed, for example because no memory was left.`
+    default:
+      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}. This limit is the keyword ${'timeout-minutes'} of the step or of its job, or GitHub's own limit for a job, and not the input.`
+  }
+}
+
+function momentOfAbort(outcome: StepOutcome): Fragment {
+  const { run, cancellation } = outcome
+  const id = linkedRunId(outcome)
+  if (id !== undefined && run !== undefined && !isFinished(run)) return fragment`while run ${id} was ${run.rawStatus}`
+  if (id !== undefined) return fragment`while this step waited for run ${id}`
+  if (cancellation.kind === 'no-run') return fragment`before this step started a run`
+  return fragment`while this step was starting a run`
+}
+
+/** Whether the step cancelled the run, and whether the run may still be running. Sentences, or nothing. */
+function cancellationText({ ending, cancellation, subject }: StepOutcome, message: MessageText): Fragment {
+  const pollFailure = ending.kind === 'poll-failed' ? ending.failure : undefined
+  const isRunNotFound = pollFailure !== undefined && isNotFound(pollFailure)
+  switch (cancellation.kind) {
+    case 'not-wanted': {
+      if (isRunNotFound) return NONE
+      const byDefault = subject.ownsRun ? NONE : fragment` (the default with ${'run-id'})`
+      return fragment` This step did not cancel the run, because the input ${'cancel-on-abort'} is ${'false'}${byDefault}. The run may still be running. ${CANCEL_IT}`
+    }
+    case 'no-run':
+      return NONE
+    case 'id-unknown':
+      return fragment` ${RUN_WITHOUT_ID}`
+    case 'not-supported':
+      return fragment` The run may still be running, because the action cannot cancel runs of test suites. ${CANCEL_IT}`
+    case 'cancelled':
+      return fragment` This step cancelled the run.`
+    case 'already-finished':
+      return fragment` The run had already finished as ${cancellation.run.rawStatus}${message(cancellation.run)}.`
+    case 'not-found':
+      return isRunNotFound ? NONE : fragment` The service does not know the run any more.`
+    case 'failed': {
+      const why = reasonOfCancelFailure(cancellation.failure, ending)
+      const isJobOver = ending.kind === 'aborted' && ['RUNNER_TEMP emptied', 'log closed'].includes(ending.cause)
+      // Post may not run if the job is over.
+      const next = isJobOver ? CANCEL_IT : fragment`The post step tries again to cancel the run.`
+      return fragment` This step could not cancel the run${why}. The run may still be running. ${next}`
+    }
+  }
+}
+
+/** Nothing if the sentence before has said it. */
+function reasonOfCancelFailure(failure: Failure, ending: Ending): Fragment {
+  const reason = failureReason(failure)
+  const before = 'failure' in ending && ending.failure !== undefined ? failureReason(ending.failure) : NONE
+  return render(reason) === render(before) ? NONE : fragment`, because ${reason}`
+}
