@@ -40,14 +40,18 @@ export interface TestCase {
   readonly message?: Untrusted | undefined
   /** Where the case failed. Absent if the case was skipped, or passed at the first try. */
   readonly location?: SourceLocation | undefined
+  /** The file of the case, whatever its status. Only `classname` in JUnit and the baseline use it. */
+  readonly filePath?: FilePath | undefined
 }
 
+/**
+ * Relative to the root of the repository. It has no control characters, and no characters beyond Unicode's basic plane,
+ * because the runner could cut such a character in two and crash.
+ */
+export type FilePath = Untrusted
+
 export interface SourceLocation {
-  /**
-   * Relative to the root of the repository. It has no control characters, and no characters beyond Unicode's basic plane,
-   * because the runner could cut such a character in two and crash.
-   */
-  readonly filePath: Untrusted
+  readonly filePath: FilePath
   readonly line?: number | undefined
 }
 

@@ -46,8 +46,8 @@ function summaryOf({ run, counts }: StepOutcome, runEntries: number) {
   const { passed, flaky, skipped, other } = counts
   const [total, failed] = [counts.total + runEntries, counts.failed + runEntries]
   // The schema requires both times. The package `ctrf` itself writes zero for an unknown time.
-  const start = run?.startedAt?.getTime() ?? 0
-  const stop = run?.finishedAt?.getTime() ?? start
+  const start = run?.startedAt?.getTime() ?? run?.finishedAt?.getTime() ?? 0
+  const stop = Math.max(start, run?.finishedAt?.getTime() ?? start)
   const duration = run && runDurationMs(run)
   return { tests: total, passed, failed, skipped, pending: 0, other, flaky, start, stop, duration }
 }

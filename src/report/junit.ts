@@ -2,25 +2,27 @@ import type { StepOutcome } from '../model/outcome.ts'
 import { runDurationMs, type TestCase } from '../model/run.ts'
 import { linesOf, render, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
-import { firstLineOf } from '../text/visible-text.ts'
+import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { titleOf } from './cases.ts'
 import { endingText } from './ending.ts'
 import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
 
-// JUnit's XML has no standard. The usual programs all read this form: totals on both levels, one constant class name, a
-// unique name for each test case, and text in each failure.
+// JUnit's XML has no standard. The usual programs all read this form: totals on both levels, a name for each test case that
+// is unique within its class name, and text in each failure. They keep the history of a test case by these two names. So both
+// depend on the test case and its file only, and not on other files.
 
 const NAME_LIMIT_CHARS = 900
-const CLASS_NAME = xml`test-run`
+/** For test cases without a file, and for the run itself. */
+const CLASS_NAME = 'test-run'
 
 export function junit(outcome: StepOutcome): Buffer {
   const testCases = outcome.run?.testCases ?? []
-  const nameFor = uniqueNames()
+  const nameFor = namesByClass()
   const hasEntry = hasRunEntry(outcome)
   const text = new LongText()
   text.add(opening(outcome, hasEntry ? 1 : 0))
-  for (const testCase of testCases) text.add(caseElement(testCase, nameFor(titleOf(testCase, NAME_LIMIT_CHARS))))
-  if (hasEntry) text.add(runElement(outcome, nameFor(untrusted(RUN_ENTRY))))
+  for (const testCase of testCases) text.add(caseElement(testCase, nameFor))
+  if (hasEntry) text.add(runElement(outcome, nameFor))
   text.add(xml`</testsuite>\n</testsuites>\n`)
   return text.toBuffer()
 }
@@ -39,9 +41,11 @@ function opening({ run, counts, subject }: StepOutcome, runErrors: number): Xml 
 `
 }
 
-function caseElement(testCase: TestCase, name: Untrusted): Xml {
+function caseElement(testCase: TestCase, nameFor: NameFor): Xml {
+  const className = visibleText(testCase.filePath ?? CLASS_NAME)
+  const name = nameFor(className, titleOf(testCase, NAME_LIMIT_CHARS))
   const time = seconds(testCase.durationMs ?? 0)
-  return xml`<testcase classname="${CLASS_NAME}" name="${name}"${locationAttributes(testCase)} time="${time}"${contentOf(testCase)}`
+  return xml`<testcase classname="${untruncated(className)}" name="${name}"${locationAttributes(testCase)} time="${time}"${contentOf(testCase)}`
 }
 
 function locationAttributes({ location }: TestCase): Xml {
@@ -70,7 +74,8 @@ function contentOf({ kind, rawStatus, message }: TestCase): Xml {
   }
 }
 
-function runElement(outcome: StepOutcome, name: Untrusted): Xml {
+function runElement(outcome: StepOutcome, nameFor: NameFor): Xml {
+  const name = nameFor(untrusted(CLASS_NAME), untrusted(RUN_ENTRY))
   const { rawStatus = '', message } = outcome.run ?? {}
   const summary = message === undefined ? rawStatus : firstLineOf(message)
   const reason = message === undefined ? xml`` : xml`\n${linesOf(message)}`
@@ -79,6 +84,18 @@ function runElement(outcome: StepOutcome, name: Untrusted): Xml {
 
 function seconds(ms: number): string {
   return (ms / 1000).toFixed(3)
+}
+
+/** The name of a test case with this title. It is unique within its class name. */
+type NameFor = (className: Untrusted, title: Untrusted) => Untrusted
+
+function namesByClass(): NameFor {
+  const byClass = new Map<string, (title: Untrusted) => Untrusted>()
+  return (className, title) => {
+    const nameFor = byClass.get(String(className)) ?? uniqueNames()
+    byClass.set(String(className), nameFor)
+    return nameFor(title)
+  }
 }
 
 /** Numbers names that come again: `a`, `a (2)`, `a (3)`. */

@@ -1,11 +1,11 @@
 import type { Failure } from '../model/failure.ts'
 import {
+  type FilePath,
   isFinished,
   kindOf,
   type Progress,
   RUN_STATUSES,
   type Run,
-  type SourceLocation,
   showsReason,
   type TestCase,
 } from '../model/run.ts'
@@ -121,13 +121,15 @@ function testCase(entry: unknown, redact: Redact): TestCase {
   const rawStatus = typeof status === 'string' ? status : ''
   const kind = kindOf(rawStatus)
   const hasReason = showsReason(kind)
+  const path = usablePath(filePath)
   return {
     title: shortened(isText(title) ? title : ''),
     rawStatus: shortened(rawStatus),
     kind,
     durationMs: durationOf(durationMs),
     message: hasReason ? decodeMessage(message, redact) : undefined,
-    location: hasReason ? locationOf(filePath, line) : undefined,
+    location: hasReason && path !== undefined ? { filePath: path, line: usableLine(line) } : undefined,
+    filePath: path,
   }
 }
 
@@ -148,12 +150,16 @@ const UNUSABLE_IN_PATH = /[\p{Cc}\p{Cs}\u{10000}-\u{10FFFF}]/u
 const ABSOLUTE_PATH = /^([/\\]|[A-Za-z][\w+.-]*:)/
 const PARENT_FOLDER = /(^|[/\\])\s*\.\.\s*([/\\]|$)/
 
-function locationOf(value: unknown, line: unknown): SourceLocation | undefined {
+function usablePath(value: unknown): FilePath | undefined {
   if (!isText(value) || value.length > PATH_LIMIT_CHARS || UNUSABLE_IN_PATH.test(value)) return undefined
   // Checked as reports show it. Otherwise, an invisible character before a slash would hide that the path is absolute.
   const path = String(visibleText(value))
   if (path === '' || ABSOLUTE_PATH.test(path) || PARENT_FOLDER.test(path)) return undefined
-  return { filePath: untrusted(path), line: Number.isSafeInteger(line) && Number(line) >= 1 ? Number(line) : undefined }
+  return untrusted(path)
+}
+
+function usableLine(value: unknown): number | undefined {
+  return wholeNumber(value) || undefined
 }
 
 /** Undefined unless the number is usable. JSON allows 1e999, which becomes Infinity. */

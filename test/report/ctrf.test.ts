@@ -63,15 +63,21 @@ describe('ctrf.json', () => {
     expect(tests[1]).not.toHaveProperty('line')
   })
 
-  it('ends when it starts if the service sent no finishing time', () => {
-    const start = Date.UTC(2026, 2, 1, 10)
-    const run = aRun({ status: 'INTERRUPTED', startedAt: new Date(start), finishedAt: undefined })
-    expect(parsed(anOutcome({ run })).results.summary).toMatchObject({ start, stop: start })
+  it.each([
+    ['no finishing time', 5_000, undefined, [5_000, 5_000]],
+    ['no starting time', undefined, 5_000, [5_000, 5_000]],
+    ['a finishing time before the start', 5_000, 1_000, [5_000, 5_000]],
+    ['no time at all', undefined, undefined, [0, 0]],
+  ])('never stops before it starts: %s', (_, startedMs, finishedMs, [start, stop]) => {
+    const date = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms))
+    const run = aRun({ status: 'INTERRUPTED', startedAt: date(startedMs), finishedAt: date(finishedMs) })
+    const { summary } = parsed(anOutcome({ runId: undefined, run })).results
+    expect(summary).toMatchObject({ start, stop })
+    expect(summary.duration).toBeUndefined()
   })
 
-  it('is valid without times, without an id and with a time that ends before it begins', () => {
-    parsed(anOutcome({ runId: undefined, run: aRun({ startedAt: undefined, finishedAt: undefined }) }))
-    const backwards = aRun({ startedAt: new Date(5_000), finishedAt: new Date(1_000) })
-    expect(parsed(anOutcome({ run: backwards })).results.summary.duration).toBeUndefined()
+  it('has no file of a case that passed', () => {
+    const testCases = [aTestCase({ filePath: 'e2e/pay.ts' })]
+    expect(ctrf(anOutcome({ run: aRun({ testCases }) }))).not.toContain('e2e/pay.ts')
   })
 })

@@ -2,7 +2,7 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import * as report from '../../src/report/junit.ts'
-import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
+import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
 const junit = (outcome: StepOutcome) => report.junit(outcome).toString()
@@ -87,7 +87,12 @@ describe('junit.xml', () => {
     expect(junit(outcome)).not.toMatch(/^\s*::/m)
     const [failed, timedOut, flaky] = parsed(outcome).cases
     const shown = { message: 'expected 41 & <b>', '#text': message }
-    expect(failed).toMatchObject({ file: 'e2e/"pay".ts', line: '12', failure: { type: 'FAILED', ...shown } })
+    expect(failed).toMatchObject({
+      classname: 'e2e/"pay".ts',
+      file: 'e2e/"pay".ts',
+      line: '12',
+      failure: { type: 'FAILED', ...shown },
+    })
     expect(timedOut).toMatchObject({ line: '12', error: { type: 'TIMEDOUT', ...shown } })
     expect(flaky).toMatchObject({ file: 'e2e/"pay".ts' })
   })
@@ -103,6 +108,22 @@ describe('junit.xml', () => {
       '(untitled)',
       '(untitled) (2)',
       'The run itself (2)',
+    ])
+  })
+
+  it('has the file of a case as its class, and the same two names for it whatever other files there are', () => {
+    const inCart = { title: 'adds', filePath: 'e2e/cart.ts' }
+    const namesOf = (...fields: readonly TestCaseFields[]) =>
+      parsed(anOutcome({ run: aRun({ testCases: fields.map(aTestCase) }) })).cases.map(
+        ({ classname, name, file, line }) => [classname, name, file, line],
+      )
+    expect(namesOf(inCart)).toEqual([['e2e/cart.ts', 'adds', undefined, undefined]])
+    const others = [{ title: 'adds', filePath: 'e2e/account.ts' }, { title: 'adds' }]
+    expect(namesOf(...others, { ...inCart, status: 'FAILED', line: 3 }, { ...inCart, status: 'SKIPPED' })).toEqual([
+      ['e2e/account.ts', 'adds', undefined, undefined],
+      ['test-run', 'adds', undefined, undefined],
+      ['e2e/cart.ts', 'adds', 'e2e/cart.ts', '3'],
+      ['e2e/cart.ts', 'adds (2)', undefined, undefined],
     ])
   })
 

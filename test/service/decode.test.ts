@@ -187,8 +187,8 @@ describe('why a test case did not pass, and where', () => {
     expect(caseOf(REASON, status)).toMatchObject({ message, location })
   })
 
-  it.each(['PASSED', 'SKIPPED'])('is not read of a case that is %s', (status) => {
-    expect(caseOf(REASON, status)).toEqual({ ...caseOf({}, status) })
+  it.each(['PASSED', 'SKIPPED'])('is not read of a case that is %s, but its file is', (status) => {
+    expect(caseOf(REASON, status)).toEqual({ ...caseOf({}, status), filePath: REASON.filePath })
   })
 
   it('has a message in visible characters, with its lines and their indentation', () => {
@@ -227,6 +227,7 @@ describe('why a test case did not pass, and where', () => {
     ['an array', ['a.ts']],
   ])('has no place if the path is %s', (_, filePath) => {
     expect(caseOf({ ...REASON, filePath })).toMatchObject({ message: REASON.message, location: undefined })
+    expect(caseOf({ filePath }, 'PASSED')?.filePath).toBeUndefined()
   })
 
   it.each(['a', '..a/b..', 'a b/é,:%.ts', 'a'.repeat(1_000)])('may have the path %j', (filePath) => {

@@ -31,6 +31,7 @@ export function aTestCase(fields: TestCaseFields = {}): TestCase {
     rawStatus: untrusted(status),
     kind,
     durationMs,
+    filePath: fields.filePath === undefined ? undefined : untrusted(fields.filePath),
     ...(showsReason(kind) ? reasonOf(fields) : {}),
   }
 }
