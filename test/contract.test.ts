@@ -41,7 +41,7 @@ const INPUTS = {
   'comment-key': undefined,
   'run-url': undefined,
   'report-dir': undefined,
-  'github-token': expression('github.token'),
+  'github-token': undefined,
   matrix: expression('toJSON(matrix)'),
   'check-run-id': expression('job.check_run_id'),
 }

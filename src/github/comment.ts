@@ -42,8 +42,6 @@ export async function keepCommentUpToDate(options: CommentOptions): Promise<stri
     log.warning(notWritten(event.problem))
   } else if (pullRequest === undefined) {
     log.info(fragment`No comment was written, because this workflow run is not about a pull request.`)
-  } else if (token === '') {
-    log.warning(notWritten(fragment`the input github-token is empty. Remove this input, or give a token`))
   } else {
     const limited = AbortSignal.any([signal, clock.timeout(LIMIT_MS)])
     try {

@@ -32,9 +32,6 @@ const SECONDS = { least: 0.05, most: 3_600, unitMs: 1_000 }
 export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
   const inputs = new InputReader(env)
   const service = readServiceAddress(inputs, env, event)
-  const githubToken = inputs.text('github-token')
-  if (githubToken !== '') setSecret(githubToken)
-
   const runId = readRunId(inputs)
   const ownsRun = runId === undefined
   const parameters = readStartParameters(inputs, service?.target)
@@ -51,6 +48,7 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
     key: inputs.text('comment-key'),
     matrix: inputs.text('matrix'),
   }
+  const githubToken = readGithubToken(inputs, comment)
   const settings: Omit<StepSettings, 'subject'> = {
     runId,
     wait,
@@ -86,6 +84,17 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
     githubToken,
     warnings,
   }
+}
+
+function readGithubToken(inputs: InputReader, { when }: CommentSettings): string {
+  const token = inputs.text('github-token')
+  if (token !== '') setSecret(token)
+  else if (when !== 'never') {
+    inputs.problem(
+      fragment`Input github-token is empty, but comment ("${inputs.text('comment')}") needs a token. Add \`github-token: \${{ github.token }}\` to the inputs of this step, and \`pull-requests: write\` to the permissions of the job. If you want no comment, remove the input comment.`,
+    )
+  }
+  return token
 }
 
 export function wantsSummaryOfProblems(env: NodeJS.ProcessEnv): boolean {

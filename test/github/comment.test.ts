@@ -337,15 +337,6 @@ describe('a token that may not comment', () => {
     expect(await comment({ token: 'stranger' })).toEqual(notAllowed('GitHub responded with status 404 (Not Found)'))
   })
 
-  test('that is empty is not sent', async () => {
-    expect(await comment({ token: '' })).toEqual({
-      log: [
-        'warning: The pull request comment was not written: the input github-token is empty. Remove this input, or give a token.',
-      ],
-    })
-    expect(api.requests).toEqual([])
-  })
-
   test('that is invalid is a warning without permissions', async () => {
     expect(await comment({ token: 'expired' })).toEqual({
       log: [

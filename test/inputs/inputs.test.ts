@@ -81,6 +81,13 @@ describe('a step', () => {
     expect(reading(ENOUGH).lines).toEqual([])
   })
 
+  it.each(['always', 'true', 'on-failure'])('needs a token for GitHub if comment is %s', (comment) => {
+    expect(problemsOf({ comment })).toEqual([
+      `Input github-token is empty, but comment ("${comment}") needs a token. Add \`github-token: \${{ github.token }}\` to the inputs of this step, and \`pull-requests: write\` to the permissions of the job. If you want no comment, remove the input comment.`,
+    ])
+    expect(problemsOf({ comment, 'github-token': 'ghs_token' })).toEqual([])
+  })
+
   it('treats an input of only white space as empty', () => {
     const names = ['branch', 'environment', 'autofix', 'run-id', 'report-dir']
     expect(inputsOf(Object.fromEntries(names.map((name) => [name, ' \n'])))).toEqual(inputsOf())
@@ -509,7 +516,7 @@ describe('a choice', () => {
     ['False', 'never'],
     ['ALWAYS', 'always'],
   ] as const)('%s means %s for the summary and the comment', (word, when) => {
-    const inputs = inputsOf({ summary: word, comment: word })
+    const inputs = inputsOf({ summary: word, comment: word, 'github-token': 'ghs_token' })
     expect([inputs.settings.reports.summary, inputs.comment.when]).toEqual([when, when])
   })
 

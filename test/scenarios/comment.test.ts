@@ -28,7 +28,7 @@ function onPullRequest(runId: string, options: ScenarioOptions): Promise<Scenari
       run_id: runId,
       head_ref: 'feature/cart',
     },
-    inputs: { comment: 'on-failure', ...options.inputs },
+    inputs: { comment: 'on-failure', 'github-token': TOKEN, ...options.inputs },
   })
 }
 

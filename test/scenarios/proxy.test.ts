@@ -60,7 +60,7 @@ test('every request goes through a tunnel, to GitHub too', async () => {
       },
     },
     github: { api_url: 'https://api.github.example', token, repository: api.repository },
-    inputs: { comment: 'always' },
+    inputs: { comment: 'always', 'github-token': token },
   })
   const { main } = await one.step.run()
   await api.close()

@@ -9,6 +9,7 @@ import { type JobOptions, playJob } from '../../tools/runner-emulator/job-player
 import { githubContext, type WorkflowEvent } from '../../tools/runner-emulator/step-runner/contexts.ts'
 import { renderTemplate } from '../../tools/runner-emulator/step-runner/expressions.ts'
 import { type ScriptedService, startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
+import { ACTIONS_BOT, startGitHubApi } from '../support/github-api.ts'
 import { expectConformingRequests } from '../support/openapi.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED } from '../support/scenario.ts'
 
@@ -197,7 +198,11 @@ describe('nightly.yml', () => {
   })
 })
 
-test('reports.yml gives the files of a failed run to the artifact and to the reporters', async () => {
+test('reports.yml gives the files of a failed run to the artifact and to the reporters, and comments', async () => {
+  const api = await startGitHubApi()
+  onTestFinished(() => api.close())
+  const token = 'ghs_0123456789'
+  api.grant(token, ACTIONS_BOT, 'write')
   service.setScript({ end: 'FAILED', cases: ONE_OF_TWO_FAILED })
   const workspace = temporaryFolder('checkout-')
   const given: string[] = []
@@ -205,13 +210,18 @@ test('reports.yml gives the files of a failed run to the artifact and to the rep
     const path = inputs.path ?? inputs['report-path']
     if (path !== undefined && existsSync(join(workspace, path))) given.push(`${uses.split('@')[0]}: ${path}`)
   }
-  const { result, log } = await play('reports.yml', 'test-run', ON_PULL_REQUEST, { workspace, otherAction })
+  const { result, log } = await play('reports.yml', 'test-run', ON_PULL_REQUEST, {
+    workspace,
+    otherAction,
+    github: { api_url: api.url, token, repository: api.repository },
+  })
   expect(result, log).toBe('failure')
   expect(given, log).toEqual([
     'actions/upload-artifact: test-reports/',
     'dorny/test-reporter: test-reports/junit.xml',
     'ctrf-io/github-test-reporter: test-reports/ctrf.json',
   ])
+  expect(api.comments).toMatchObject([{ body: expect.stringContaining('Tests failed: 1 of 2') }])
 })
 
 describe('relevant-changes.yml', () => {
