@@ -36,7 +36,7 @@ export function quietLog({ clock, log, signal }: LogWorld, { writesAtOnce }: { r
   }
 }
 
-/** Logs a wait: each new status, a heartbeat about once a minute, and when the service stops or starts responding. */
+/** Logs a wait: each new status that is not final, a heartbeat about once a minute, and when the service stops or starts responding. */
 export function progressLog(runId: string, world: LogWorld) {
   const { clock, log } = world
   const sinceMs = clock.now()
@@ -70,8 +70,9 @@ export function progressLog(runId: string, world: LogWorld) {
       isFailureLogged = false
       const isFirstFailedCase = !hasFailedCase && (seen.progress?.failed ?? 0) > 0
       hasFailedCase ||= isFirstFailedCase
-      // A person looks when the first test case fails.
-      if (seen.rawStatus !== run?.rawStatus || isFirstFailedCase)
+      // A final status has no line, because the verdict says it after the last line of the tests. A person looks when the first
+      // test case fails.
+      if (!isFinished(seen) && (seen.rawStatus !== run?.rawStatus || isFirstFailedCase))
         write(fragment`Run ${runId}: ${seen.rawStatus}${progressText(seen)}`)
       run = seen
       if (run.status !== 'UNKNOWN' || isFinished(run) || hasWarnedOfUnknown) return

@@ -1,17 +1,21 @@
 import { type Failure, isFailure } from '../model/failure.ts'
-import type { Run } from '../model/run.ts'
 import { failureText } from '../report/failure-text.ts'
 import { type Fragment, fragment, outputLines } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { truncate } from '../text/visible-text.ts'
+import { OutputMasks } from './output-masks.ts'
 import type { World } from './world.ts'
 
 type OutputWorld = Pick<World, 'service' | 'clock' | 'log' | 'signal'>
 
 /** How much of the output the log shows. */
 const SHOWN_LIMIT_BYTES = 16 * 1024 * 1024
+/** How much longer than until the next poll a read in flight may take. So a poll is at most this late. */
+const LATE_READ_MS = 1_000
 /** How long main reads the rest of the output when the run has finished. */
 const REST_LIMIT_MS = 10_000
+/** A read that had less time, because a poll was due, may succeed at the next try. */
+const ENOUGH_FOR_READ_MS = 10_000
 const FAILURES_LIMIT = 3
 const PAUSE_AFTER_FAILURE_MS = 500
 /** A service may send one byte in each response, so the number of reads after one poll has a limit too. */
@@ -20,18 +24,14 @@ const READS_LIMIT = 100
 const LINE_LIMIT_CHARS = 10_000
 
 /**
- * Shows the output of the tests in the log while they run. It is read beside the polls, by a task of its own, so that it never
- * delays a poll. Whatever the service sends, it costs at most the output.
+ * Shows the output of the tests in the log while they run. It is read between two polls. Whatever the service sends, it costs at
+ * most the output.
  */
 export class TestOutput {
   readonly #runId: string
   readonly #world: OutputWorld
-  /** Aborts when no more output is shown. This also ends the read in flight. */
-  readonly #over = new AbortController()
-  /** The task that reads. Undefined while nothing is read. */
-  #reading: Promise<void> | undefined
-  /** No read begins after this time. */
-  #untilMs = 0
+  readonly #masks = new OutputMasks()
+  #isOver: boolean
   #availableBytes = 0
   #readBytes = 0
   #shownBytes = 0
@@ -43,27 +43,24 @@ export class TestOutput {
   constructor(runId: string, world: OutputWorld, isWanted: boolean) {
     this.#runId = runId
     this.#world = world
-    if (!isWanted || world.service.output === undefined || world.signal.aborted) this.#over.abort()
-    else world.signal.addEventListener('abort', () => this.#over.abort(), { signal: this.#over.signal })
+    this.#isOver = !isWanted || world.service.output === undefined
   }
 
-  /** Call this after each poll. Reads until it has all that the poll says there is, or until the next poll is due. */
-  onRun({ outputBytes }: Run, nextPollMs: number): void {
-    this.#availableBytes = outputBytes ?? this.#availableBytes
-    this.#untilMs = nextPollMs
-    if (this.#hasMore) this.#startReading()
+  /** Call this after each poll, with the number of bytes that there are. Reads until it has them, or until the next poll is due. */
+  async readUntil(nextPollMs: number, bytes: number | undefined): Promise<void> {
+    this.#availableBytes = bytes ?? this.#availableBytes
+    await this.#read(nextPollMs, LATE_READ_MS)
   }
 
   /** Reads the rest after the run has finished. */
-  async finish(run: Run): Promise<void> {
-    const { clock } = this.#world
-    // A read that began before the run had finished must end by then, too.
-    clock.timeout(REST_LIMIT_MS).addEventListener('abort', () => this.#over.abort(), { signal: this.#over.signal })
-    this.onRun(run, clock.now() + REST_LIMIT_MS)
-    await this.#reading
-    while (this.#hasMore && this.#failures > 0) {
-      await clock.sleep(PAUSE_AFTER_FAILURE_MS, this.#over.signal)
-      await this.#startReading()
+  async finish(bytes: number | undefined): Promise<void> {
+    const { clock, signal } = this.#world
+    const untilMs = clock.now() + REST_LIMIT_MS
+    this.#availableBytes = bytes ?? this.#availableBytes
+    await this.#read(untilMs, 0)
+    while (this.#hasMore && this.#failures > 0 && clock.now() < untilMs) {
+      await clock.sleep(PAUSE_AFTER_FAILURE_MS, signal)
+      await this.#read(untilMs, 0)
     }
     this.end()
   }
@@ -71,31 +68,35 @@ export class TestOutput {
   /** Writes the last line, although its end has not come, and shows no more. */
   end(): void {
     if (this.#line !== '') this.#write('\n')
-    this.#over.abort()
-  }
-
-  get #isOver(): boolean {
-    return this.#over.signal.aborted
+    this.#isOver = true
   }
 
   get #hasMore(): boolean {
-    return !this.#isOver && this.#readBytes < this.#availableBytes && this.#world.clock.now() < this.#untilMs
+    return !this.#isOver && !this.#world.signal.aborted && this.#readBytes < this.#availableBytes
   }
 
-  #startReading(): Promise<void> {
-    this.#reading ??= this.#read()
+  async #read(untilMs: number, lateMs: number): Promise<void> {
+    try {
+      await this.#readParts(untilMs, lateMs)
+    } catch (cause) {
       // A bug in here must not change the verdict.
-      .catch((cause) => this.#endWith(fragment`the output of the tests is not shown any more: ${messageOf(cause)}.`))
-      .finally(() => (this.#reading = undefined))
-    return this.#reading
+      this.#endWith(fragment`the output of the tests is not shown any more: ${messageOf(cause)}.`)
+    }
   }
 
-  async #read(): Promise<void> {
-    const { service } = this.#world
-    for (let reads = 0; reads < READS_LIMIT && this.#hasMore; reads++) {
-      const part = await service.output?.(this.#runId, this.#readBytes, { signal: this.#over.signal })
-      if (part === undefined || this.#isOver) return
-      if (isFailure(part)) return this.#onFailure(part)
+  /** No read begins after `untilMs`. A read in flight then gets `lateMs` more. */
+  async #readParts(untilMs: number, lateMs: number): Promise<void> {
+    const { service, clock, signal } = this.#world
+    for (let reads = 0; reads < READS_LIMIT && this.#hasMore && clock.now() < untilMs; reads++) {
+      const begunMs = clock.now()
+      const limitMs = untilMs + lateMs - begunMs
+      const part = await service.output?.(this.#runId, this.#readBytes, { signal, limitMs })
+      if (part === undefined || signal.aborted) return
+      if (isFailure(part)) {
+        const nowMs = clock.now()
+        if (nowMs < untilMs || nowMs - begunMs >= ENOUGH_FOR_READ_MS) this.#onFailure(part)
+        return
+      }
       this.#failures = 0
       // A character at the end may not be complete yet.
       if (part.next === this.#readBytes) return
@@ -130,18 +131,21 @@ export class TestOutput {
 
   /** Writes whole lines. The last part waits until its line has ended. */
   #write(text: string): void {
+    const { service, log } = this.#world
     // Two parts may each have a half of the key. So the key is looked for before a line is cut.
-    const joined = this.#world.service.redact(this.#line + text)
+    const joined = service.redact(this.#line + text)
     // A CR at the end may be the first half of a line end.
     const lines = joined.split(/\r\n|\n|\r(?!$)/)
     // A character has up to two UTF-16 units.
     this.#line = (lines.pop() ?? '').slice(0, 2 * (LINE_LIMIT_CHARS + 1))
-    if (lines.length > 0)
-      this.#world.log.info(
-        outputLines(
-          lines.map((line) => truncate(line, LINE_LIMIT_CHARS)),
-          this.#world.service.redact,
-        ),
-      )
+    // A value that a line masks is hidden in this line and in later lines. So the lines before it are a part of their own.
+    for (const part of this.#masks.partsOf(lines)) {
+      const shown = part.map((line) => truncate(this.#masks.hide(line), LINE_LIMIT_CHARS))
+      log.info(outputLines(shown, (visible) => this.#masks.hide(service.redact(visible))))
+      if (!this.#masks.areTooMany) continue
+      this.#line = ''
+      this.#endWith(fragment`the output of the tests is not shown any more, because it masks too many values.`)
+      return
+    }
   }
 }

@@ -83,7 +83,7 @@ export async function waitForRun(
       if (seen.rawStatus !== run?.rawStatus) onStatus(seen)
       run = seen
       if (isFinished(run)) {
-        await output.finish(run)
+        await output.finish(run.outputBytes)
         return { kind: 'finished', run }
       }
       if (!hasBegun && run.status !== 'QUEUED') {
@@ -93,7 +93,7 @@ export async function waitForRun(
       } else if (isLastPoll) return limitExceeded()
       const pauseMs = pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter)
       const nextPollMs = Math.min(clock.now() + pauseMs, deadlineMs)
-      output.onRun(run, nextPollMs)
+      await output.readUntil(nextPollMs, run.outputBytes)
       await progress.pause(nextPollMs)
     }
   }

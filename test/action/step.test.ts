@@ -93,7 +93,6 @@ describe('a run that is started and waited for', () => {
       'output status=QUEUED',
       'info Run run-1: RUNNING',
       'output status=RUNNING',
-      'info Run run-1: FAILED',
       'output status=FAILED',
       'record done',
       'output conclusion=failed',
@@ -231,7 +230,7 @@ describe('a run that is given', () => {
     expect(outcome).toMatchObject({ conclusion: 'passed', success: true, subject: { ownsRun: false } })
     expect(outcome.subject.parameters).toEqual({})
     expect(requests).toEqual(['get'])
-    expect(effects.slice(1, 3)).toEqual(['output run-id=run-1', 'info Run run-1: PASSED'])
+    expect(effects.slice(1, 3)).toEqual(['output run-id=run-1', 'output status=PASSED'])
     expect(record).toEqual(['started run-1, not to be cancelled', 'done'])
   })
 

@@ -104,12 +104,7 @@ describe('the output of a run', () => {
       textAt: (atMs) => (atMs < 5_000 ? 'hal' : 'half a line\r\nand the rest'),
       runMs: 10_000,
     })
-    expect(lines.map(({ text }) => text)).toEqual([
-      'Run run-1: RUNNING',
-      'half a line',
-      'Run run-1: PASSED',
-      'and the rest',
-    ])
+    expect(lines.map(({ text }) => text)).toEqual(['Run run-1: RUNNING', 'half a line', 'and the rest'])
   })
 
   test('is read to its end before the step goes on, in several parts', async () => {
@@ -161,7 +156,6 @@ describe('the output of a run', () => {
 
 describe('a service whose output is at fault', () => {
   test.each<[string, Setting]>([
-    ['is late', { output: () => ({ ...noResponse }) }],
     ['has no end', { output: (from) => response({ text: 'a line\n', next: from + 7 }), outputBytes: 1e15 }],
     ['comes one byte at a time', { output: (from) => response({ text: '.', next: from + 1 }), outputBytes: 1e15 }],
     ['is less than the polls say', { output: (from) => response({ text: '', next: from }), outputBytes: 1e15 }],
@@ -176,6 +170,27 @@ describe('a service whose output is at fault', () => {
     expect(ending).toBe('finished')
     expect(pollsMs).toEqual(undisturbed.pollsMs)
     expect(endedMs).toBeLessThanOrEqual(undisturbed.endedMs + 10_001)
+  })
+
+  test('whose output is late delays each poll by at most a second, and the end by at most 10 s', async () => {
+    const { ending, pollsMs, endedMs } = await watch({ output: () => noResponse, outputBytes: 9, runMs: 30_000 })
+    expect(ending).toBe('finished')
+    expect(pollsMs).toEqual([0, 6_000, 12_000, 18_000, 24_000, 30_000])
+    expect(endedMs).toBe(40_000)
+  })
+
+  test('has a second more for a response than until the next poll, and a read that had too little time is tried again', async () => {
+    const timesMs = [5_900, 6_100, 6_100, 6_100, 6_100, 0]
+    const output = (from: number) => response({ text: `from ${from}\n`, next: from + 7 }, timesMs.shift() ?? 0)
+    const { output: shown, said, readsMs } = await watch({ output, outputBytes: 14, runMs: 60_000 })
+    expect(readsMs).toEqual([0, 5_900, 11_900, 17_900, 23_900, 29_900])
+    expect([shown, said]).toEqual(['from 0\nfrom 7', []])
+  })
+
+  test('whose output does not come within 10 s has failed', async () => {
+    const { readsMs, said } = await watch({ output: () => noResponse, outputBytes: 9, pollIntervalMs: 9_000 })
+    expect(readsMs).toEqual([0, 10_000, 20_000])
+    expect(said).toEqual([expect.stringMatching(/not shown any more\. .*did not respond/)])
   })
 
   test('delays the end by at most 10 s, also if a read hangs and the run says that there is no more output', async () => {
@@ -216,6 +231,33 @@ test('on a signal, no more output is read, and the wait ends at once', async () 
   expect([ending, endedMs]).toEqual(['aborted', 12_000])
   expect(readsMs.every((atMs) => atMs < 12_000)).toBe(true)
   expect(output).toContain('half')
+})
+
+test('a signal ends a read that hangs', async () => {
+  const { ending, endedMs } = await watch({ output: () => noResponse, outputBytes: 9, signalAtMs: 2_000 })
+  expect([ending, endedMs]).toEqual(['aborted', 2_000])
+})
+
+describe('a value that the tests mask', () => {
+  test('is hidden from then on, also if it is split over two parts or has a colour inside', async () => {
+    const parts = ['token s3cret\n::add-mask::s3c', 'ret\ntoken s3', 'cret\n', 's3\u001b[31mcret\n']
+    const output = (from: number) => response({ text: parts[from] ?? '', next: from + 1 })
+    const { output: shown } = await watch({ output, outputBytes: 4 })
+    expect(shown).toBe('token s3cret\n: :add-mask::***\ntoken ***\n***')
+  })
+
+  test('is hidden also at the place at which a long line is cut', async () => {
+    const text = `::add-mask::a long value\n${'x'.repeat(9_995)}a long value\n`
+    expect((await watch({ textAt: () => text })).output.split('\n')[1]).toBe(`${'x'.repeat(9_995)}***`)
+  })
+
+  test('is one of at most 1,000. With more values, the output is not shown any more', async () => {
+    const text = Array.from({ length: 1_002 }, (_, index) => `::add-mask::value ${index}\nline ${index}\n`).join('')
+    const { output: shown, said } = await watch({ textAt: () => text })
+    expect(shown).toContain('line 999')
+    expect(shown).not.toContain('line 1000')
+    expect(said).toEqual([expect.stringContaining('is not shown any more, because it masks too many values')])
+  })
 })
 
 test('any output in any parts gives the same lines, and no line of it is a command', async () => {

@@ -36,6 +36,7 @@ describe('what the pages name', () => {
   const NAMES_OF_THE_ACTIONS = [inputs, outputs, ofService.inputs, ofService.outputs].flatMap(Object.keys)
   const CONCLUSIONS = ['timed-out', 'no-tests', 'wait-timeout', 'on-failure']
   const NAMES_OF_GITHUB = [
+    'add-mask',
     'cancel-in-progress',
     'continue-on-error',
     'merge-base',
