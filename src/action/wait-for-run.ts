@@ -15,7 +15,7 @@ interface WaitResult extends Pick<StepHistory, 'run'> {
 }
 
 export interface WaitSettings {
-  /** How long main waits until the run has left the status QUEUED, and how long main then waits until the run finishes. */
+  /** How long main waits until the run has finished. It counts from the beginning of the step. */
   readonly waitLimitMs: number
   readonly pollIntervalMs?: number | undefined
   /** Whether the log shows the output of the tests while they run. */
@@ -45,15 +45,14 @@ export async function waitForRun(
   const streak = new FailureStreak(service, clock)
   const pollingSinceMs = clock.now()
   const jitter = random()
-  let deadlineMs = stepBeganMs + waitLimitMs
-  let hasBegun = false
+  const deadlineMs = stepBeganMs + waitLimitMs
   let isLastPoll = false
   let run: Run | undefined
 
   const limitExceeded = (failure?: Failure): WaitEnding => ({
     kind: 'wait-timeout',
     limitMs: waitLimitMs,
-    wasQueued: run !== undefined && !hasBegun,
+    wasQueued: run?.status === 'QUEUED',
     failure,
   })
 
@@ -86,11 +85,7 @@ export async function waitForRun(
         await output.finish(run.outputBytes)
         return { kind: 'finished', run }
       }
-      if (!hasBegun && run.status !== 'QUEUED') {
-        // The limit holds once more from now on. It does not begin again if the service queues the run again.
-        hasBegun = true
-        deadlineMs = clock.now() + waitLimitMs
-      } else if (isLastPoll) return limitExceeded()
+      if (isLastPoll) return limitExceeded()
       const pauseMs = pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter)
       const nextPollMs = Math.min(clock.now() + pauseMs, deadlineMs)
       await output.readUntil(nextPollMs, run.outputBytes)

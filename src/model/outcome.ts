@@ -51,7 +51,7 @@ export type Ending =
   | {
       readonly kind: 'wait-timeout'
       readonly limitMs: number
-      /** Whether the polls showed the run, and only as QUEUED. */
+      /** Whether the run was QUEUED when it was last read. */
       readonly wasQueued: boolean
       /** Present if the last poll failed. */
       readonly failure?: Failure | undefined

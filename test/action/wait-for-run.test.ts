@@ -327,7 +327,7 @@ describe('the limit of the wait', () => {
 })
 
 describe('the limit of the wait for a run in the queue', () => {
-  const QUEUED_TOO_LONG = { kind: 'wait-timeout', limitMs: 100_000, wasQueued: true }
+  const EXCEEDED = { kind: 'wait-timeout', limitMs: 100_000, wasQueued: false }
   const waitWith = (...runs: readonly Run[]) =>
     wait({
       replies: runs.map((run) => response(run)),
@@ -338,27 +338,20 @@ describe('the limit of the wait for a run in the queue', () => {
 
   test('counts from the beginning of the step, and the ending says that the run was still QUEUED', async () => {
     const { end, pollsMs } = await waitWith(QUEUED)
-    expect(end).toEqual({ ending: QUEUED_TOO_LONG, run: QUEUED })
+    expect(end).toEqual({ ending: { ...EXCEEDED, wasQueued: true }, run: QUEUED })
     expect(pollsMs).toEqual([0, 60_000, 95_000])
   })
 
-  test('holds once more from the poll that finds the run out of the queue, also if it is the last poll', async () => {
-    const { end, pollsMs } = await waitWith(QUEUED, QUEUED, RUNNING)
-    expect(end).toEqual({ ending: { ...QUEUED_TOO_LONG, wasQueued: false }, run: RUNNING })
-    expect(pollsMs).toEqual([0, 60_000, 95_000, 155_000, 195_000])
-  })
+  const paused: Run = { ...RUNNING, status: 'UNKNOWN', rawStatus: untrusted('PAUSED') }
 
-  test('is over also if this version does not know the status that follows', async () => {
-    const paused: Run = { ...RUNNING, status: 'UNKNOWN', rawStatus: untrusted('PAUSED') }
-    const { end, pollsMs } = await waitWith(QUEUED, paused)
-    expect(end).toEqual({ ending: { ...QUEUED_TOO_LONG, wasQueued: false }, run: paused })
-    expect(pollsMs).toEqual([0, 60_000, 120_000, 160_000])
-  })
-
-  test('does not hold a third time if the service queues the run again', async () => {
-    const { end, pollsMs } = await waitWith(QUEUED, RUNNING, QUEUED, RUNNING)
-    expect(end).toEqual({ ending: { ...QUEUED_TOO_LONG, wasQueued: false }, run: RUNNING })
-    expect(pollsMs).toEqual([0, 60_000, 120_000, 160_000])
+  test.each([
+    ['at the last poll', [QUEUED, QUEUED, RUNNING]],
+    ['before', [QUEUED, RUNNING]],
+    ['before, with a status that this version does not know', [QUEUED, paused]],
+  ])('does not begin again if the run leaves the queue %s', async (_, runs) => {
+    const { end, pollsMs } = await waitWith(...runs)
+    expect(end).toEqual({ ending: EXCEEDED, run: runs.at(-1) })
+    expect(pollsMs).toEqual([0, 60_000, 95_000])
   })
 
   test('ends the wait also if no poll has shown the run', async () => {

@@ -140,8 +140,7 @@ const exitsInTime: Invariant = (plan, result) => {
   // A start in flight at the limit is still awaited, because the run's id is in its response.
   const { waitLimitMs } = plan.request
   const startedMs = plan.service.isGiven ? 0 : (startResponse(result)?.atMs ?? waitLimitMs + REQUEST_LIMIT_MS)
-  // The limit holds once for the queue, and once more after it. Each time, one last poll follows.
-  const waitedMs = Math.max(waitLimitMs, startedMs) + waitLimitMs + 2 * LAST_POLLS_MS + REST_OF_OUTPUT_MS
+  const waitedMs = Math.max(waitLimitMs, startedMs) + LAST_POLLS_MS + REST_OF_OUTPUT_MS
   const blockedMs = plan.runner.blocked?.forMs ?? 0
   const limitMs = waitedMs + MAIN_CANCEL_MS + plan.commentMs + blockedMs + LATENESS_MS
   const undisturbedMs = signalled?.atMs ?? endedMs

@@ -153,7 +153,7 @@ class SimulatedMain {
       },
       this.#world(),
     )
-    const hanging = clock.sleep(2 * request.waitLimitMs + HANGING_AFTER_MS).then(() => 'hanging' as const)
+    const hanging = clock.sleep(request.waitLimitMs + HANGING_AFTER_MS).then(() => 'hanging' as const)
     const exit = this.#whileAlive(step).then(
       ({ success }) => (success ? ('success' as const) : ('failure' as const)),
       (cause) => {
