@@ -50,8 +50,8 @@ export async function timeActions(workspace: string): Promise<number> {
   await using service = prepareStep({ actionDir: join(ROOT, 'local-service'), workspace })
   const { conclusion, outputs, log } = await service.startMain().result()
   if (conclusion !== 'success') throw new Error(log.join('\n'))
-  const { 'base-url': url = '', 'api-key': key = '', project = '', branch = '' } = outputs
-  const inputs = { 'base-url': url, 'api-key': key, project, branch }
+  const { 'base-url': url = '', 'api-key': key = '', project = '', commit = '' } = outputs
+  const inputs = { 'base-url': url, 'api-key': key, project, branch: commit }
   await using gate = prepareStep({ workspace, tempDir: service.tempDir, inputs })
   const { main } = await gate.run()
   if (main.conclusion !== 'success') throw new Error(main.log.join('\n'))

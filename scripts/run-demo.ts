@@ -113,8 +113,8 @@ async function startLocalService(
     [Symbol.asyncDispose]: () => step.dispose(),
   }
   if (main.conclusion !== 'success') return { ...service, failed: main }
-  const { 'base-url': url = '', 'api-key': key = '', project = '', branch = '' } = main.outputs
-  return { ...service, key, inputs: { 'base-url': url, 'api-key': key, project, branch } }
+  const { 'base-url': url = '', 'api-key': key = '', project = '', commit = '' } = main.outputs
+  return { ...service, key, inputs: { 'base-url': url, 'api-key': key, project, branch: commit } }
 }
 
 /** The tests get the variables of this machine, as they get those of the runner in a job. */

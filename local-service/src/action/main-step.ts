@@ -34,12 +34,12 @@ async function main(): Promise<void> {
     folder.withdrawOrder()
     throw new Error(start.reason)
   }
-  const [project, ...others] = start.projects
-  const only = others.length === 0 ? project : undefined
+  const { projects } = start
+  const commits = new Set(projects.map(({ commit }) => commit))
   core.setOutput('base-url', start.url)
   core.setOutput('api-key', order.key)
-  core.setOutput('project', only?.id ?? '')
-  core.setOutput('branch', only?.commit ?? '')
+  core.setOutput('project', projects.length === 1 ? projects[0]?.id : '')
+  core.setOutput('commit', commits.size === 1 ? [...commits][0] : '')
   core.setOutput('output-dir', folder.outputFolder)
   for (const line of start.log) core.info(toLogLine(line))
   core.info(`The output of each run is in ${folder.outputFolder} until the end of the job.`)

@@ -115,7 +115,7 @@ test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(proc
     const secret = { ACTIONS_RUNTIME_TOKEN: '1', ACTIONS_ID_TOKEN_REQUEST_TOKEN: '2', ACTIONS_OF_TOMORROW: '3' }
     const { step, main, outputs, post } = await jobs.play(folder, { env: { ...secret, OF_THE_JOB: '4' } })
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' }, annotations: [] })
-    expect(outputs).toMatchObject({ project: folder.split('/').at(-1), branch: await git('rev-parse', 'HEAD') })
+    expect(outputs).toMatchObject({ project: folder.split('/').at(-1), commit: await git('rev-parse', 'HEAD') })
     expect(readFileSync(join(folder, 'junit.xml'), 'utf8')).toContain('tests="1"')
 
     const names: string[] = JSON.parse(readFileSync(join(folder, 'names.json'), 'utf8'))
@@ -211,7 +211,7 @@ test('fails', () => { throw new Error('rain') })`,
     writeFileSync(join(inner, 'package.json'), VITEST['package.json'])
     writeFileSync(join(inner, 'a.test.ts'), PASSING)
     const { main, outputs } = await jobs.play(folder, { inputs: { folder: 'packages/shop' } })
-    expect(outputs.branch).toBe('ffac537e6cbbf934b08745a378932722df287a53')
+    expect(outputs.commit).toBe('ffac537e6cbbf934b08745a378932722df287a53')
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
   })
 
@@ -233,9 +233,19 @@ test('fails', () => { throw new Error('rain') })`,
       `The local service serves the project two: vitest in ${folder}, commit ${commit} (change).`,
       changes,
     ])
-    expect(outputs).toMatchObject({ project: '', branch: '' })
-    const { main } = await jobs.gate(step, { ...outputs, project: 'two', branch: commit }).run()
+    expect(outputs).toMatchObject({ project: '', commit })
+    const { main } = await jobs.gate(step, { ...outputs, project: 'two' }).run()
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
+  })
+
+  test('names no commit if the projects of a configuration file are at different commits', async ({ jobs }) => {
+    const { folder } = await jobs.repository({ 'a.txt': 'one' })
+    const other = await jobs.repository({ 'a.txt': 'two' })
+    const project = { framework: 'vitest', command: ['sh', '-c', PASSING_SCRIPT] }
+    const projects = { one: { ...project, folder }, two: { ...project, folder: other.folder } }
+    writeFileSync(join(folder, 'service.json'), JSON.stringify({ projects }))
+    const { outputs } = await jobs.start(folder, { inputs: { config: 'service.json' } })
+    expect(outputs).toMatchObject({ project: '', commit: '' })
   })
 
   test('names the branch of the base on pull_request_target, which checks out the base', async ({ jobs }) => {

@@ -93,7 +93,7 @@ export class Jobs {
     outputs: ProcessResult['outputs'],
     { inputs, event, github }: StepSettings = {},
   ): Step {
-    const { 'base-url': url = '', 'api-key': key = '', project = '', branch = '' } = outputs
+    const { 'base-url': url = '', 'api-key': key = '', project = '', commit: branch = '' } = outputs
     const given = { 'base-url': url, 'api-key': key, project, branch, 'poll-interval-seconds': '0.1', ...inputs }
     return this.#step({ workspace, tempDir, inputs: given, event, github })
   }
