@@ -158,7 +158,7 @@ function createQueue(
   const log = logIn(options)
   return new RunQueue({
     concurrency: options.concurrency ?? 2,
-    runLimitMinutes: options.runLimitMinutes ?? 60,
+    runLimitMinutes: options.runLimitMinutes ?? 55,
     store,
     log: (runId, text) => log(`run ${runId}: ${text}`),
     onFinished: options.onFinished,
