@@ -150,7 +150,7 @@ describe.concurrent('the recipe sharded.yml', () => {
     ,
     framework,
   ], { jobs }) => {
-    const gate = `branch: \${{ steps.service.outputs.branch }}\n`
+    const gate = `branch: \${{ steps.service.outputs.commit }}\n`
     const lenient = replaceOnce(framework.recipe, [[gate, `${gate}          pass-with-no-tests: true\n`]])
     const names = { adds: '{}', ships: "{ throw new Error('rain') }" }
     const { report, shard, last } = await prepare(jobs, framework, names)
