@@ -13,7 +13,7 @@ import type { StepSubject } from './model/outcome.ts'
 import { commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
 import { openService } from './service/client.ts'
-import { fragment, render } from './text/safe-text.ts'
+import { fragment } from './text/safe-text.ts'
 
 /** Reads the inputs, creates the effects and performs the step. Returns whether it succeeded. Throws only if there is a bug. */
 export async function performMain(
@@ -46,7 +46,7 @@ export async function performMain(
       writeComment: (outcome, hasSummary) => {
         const { comment: settings, githubToken: token } = inputs
         const body: CommentOptions['body'] = (marker, pullRequestBranch) =>
-          render(commentBody(outcome, { marker, pullRequestBranch, hasSummary }))
+          commentBody(outcome, { marker, pullRequestBranch, hasSummary })
         const { success } = outcome
         return keepCommentUpToDate({ env, event, settings, token, success, body, log, clock: systemClock, signal })
       },

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { When } from '../model/outcome.ts'
 import { fieldsOf } from '../text/json.ts'
 import type { Log } from '../text/log.ts'
-import { type Fragment, fragment } from '../text/safe-text.ts'
+import { type Fragment, fragment, type Html, render } from '../text/safe-text.ts'
 import { VERSION } from '../version.ts'
 import { type EventPullRequest, pullRequestOfEvent, type WorkflowEvent } from './event.ts'
 
@@ -20,7 +20,7 @@ export interface CommentOptions {
   readonly settings: CommentSettings
   readonly success: boolean
   /** The whole comment, in Markdown. It begins with the marker. */
-  readonly body: (marker: string, pullRequestBranch: string | undefined) => string
+  readonly body: (marker: string, pullRequestBranch: string | undefined) => Html
   readonly log: Log
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -93,7 +93,7 @@ async function upsert(
     log.info(fragment`The comment was left as it is, because a later workflow run has written it.`)
     return ours.id
   }
-  const text = { owner, repo, body: body(marker, headLabel) }
+  const text = { owner, repo, body: render(body(marker, headLabel)) }
   const { data } =
     ours === undefined
       ? await issues.createComment({ ...text, issue_number: number })

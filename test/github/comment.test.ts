@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, tes
 import { type CommentOptions, commentIdentity, keepCommentUpToDate } from '../../src/github/comment.ts'
 import type { WorkflowEvent } from '../../src/github/event.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
-import { type Fragment, render } from '../../src/text/safe-text.ts'
+import { type Fragment, hiddenMarker, html, render, untruncated } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/step-runner/contexts.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -65,7 +65,7 @@ async function comment(step: Step = {}): Promise<{ url?: string | undefined; log
   const url = await keepCommentUpToDate({
     settings: { when: step.when ?? 'always', key: step.key ?? '', matrix: step.matrix ?? 'null' },
     success: step.success ?? false,
-    body: step.body ?? ((marker) => `${marker}\n<h3>${step.text ?? 'a text'}</h3>`),
+    body: step.body ?? ((marker) => html`${hiddenMarker(marker)}\n<h3>${step.text ?? 'a text'}</h3>`),
     token: step.token ?? 'workflow-token',
     env: { ...env, GITHUB_API_URL: api.url, ...step.env },
     event,
@@ -95,7 +95,7 @@ function workflowRef(file: string, ref = 'refs/pull/7/merge'): string {
 }
 
 function texts(): string[] {
-  return api.comments.map(({ body }) => body.replace(/^<!--.*?-->\n<h3>(.*)<\/h3>$/s, '$1'))
+  return api.comments.map(({ body }) => body.replace(/^<!--.*?-->\n<h3><code>(.*)<\/code><\/h3>$/s, '$1'))
 }
 
 function authors(): (string | undefined)[] {
@@ -115,7 +115,9 @@ describe('one comment, kept up to date', () => {
   test('the first run creates a comment that begins with the marker', async () => {
     expect(await comment({ text: '3 of 40 failed' })).toEqual(WRITTEN)
     expect(api.comments.map(({ body }) => body)).toEqual([
-      expect.stringMatching(/^<!-- test-run-action [0-9a-f]{64} run 1000 attempt 1 -->\n<h3>3 of 40 failed<\/h3>$/),
+      expect.stringMatching(
+        /^<!-- test-run-action [0-9a-f]{64} run 1000 attempt 1 -->\n<h3><code>3 of 40 failed<\/code><\/h3>$/,
+      ),
     ])
     expect(requested()).toEqual(['GET', 'POST'])
   })
@@ -129,7 +131,7 @@ describe('one comment, kept up to date', () => {
   test('the comment of a real report is found again, also after it was edited on GitHub', async () => {
     for (const [index, outcome] of [ENDINGS.failed, ENDINGS.startRefused].entries()) {
       const body: CommentOptions['body'] = (marker, pullRequestBranch) =>
-        render(commentBody(outcome, { marker, pullRequestBranch, hasSummary: true }))
+        commentBody(outcome, { marker, pullRequestBranch, hasSummary: true })
       expect(await comment({ body, workflowRunId: `${1000 + index}` })).toEqual(WRITTEN)
       const [only] = api.comments
       if (only) only.body = only.body.replaceAll('\n', '\r\n')
@@ -184,7 +186,7 @@ describe('two comments of this step', () => {
   test('stay two comments: each later run updates the first', async () => {
     // Both jobs list the comments before one of the jobs creates a comment.
     const marker = commentIdentity({ key: '', matrix: 'null' }, eventOf({}).env).marker
-    const happens = () => void api.addComment(ACTIONS_BOT, `${marker}\n<h3>from the other job</h3>`)
+    const happens = () => void api.addComment(ACTIONS_BOT, `${marker}\n<h3><code>from the other job</code></h3>`)
     void api.inject(CREATE, { kind: 'meanwhile', happens })
     await comment({ text: 'from this job' })
     expect(texts()).toEqual(['from the other job', 'from this job'])
@@ -295,7 +297,7 @@ describe("the branch of the pull request's head", () => {
     let branch: string | undefined
     const body: CommentOptions['body'] = (marker, pullRequestBranch) => {
       branch = pullRequestBranch
-      return `${marker}\n<h3>`
+      return html`${hiddenMarker(marker)}\n<h3></h3>`
     }
     await comment({ ...step, body })
     return branch
@@ -353,7 +355,9 @@ describe('a token that may not comment', () => {
   })
 
   test('a text that GitHub refuses is sent once', async () => {
-    const { log } = await comment({ text: 'x'.repeat(65_536) })
+    // Our own reports never write so much.
+    const body: CommentOptions['body'] = (marker) => html`${hiddenMarker(marker)}\n${untruncated('x'.repeat(65_536))}`
+    const { log } = await comment({ body })
     expect(log).toEqual([expect.stringContaining('status 422 (Body is too long')])
     expect(requested()).toEqual(['GET', 'POST'])
   })
