@@ -3,7 +3,7 @@ import { isSameBranch } from '../model/run.ts'
 import { type Fragment, fragment, type Html, hiddenMarker, html, link } from '../text/safe-text.ts'
 import { caseRow, caseTable, columnsFor } from './case-table.ts'
 import { casesOfKind, FAILING_OR_OTHER } from './cases.ts'
-import { subjectText, testedBranch } from './facts.ts'
+import { isCommit, subjectText, testedBranch } from './facts.ts'
 import { introduction, pageTitle, Room } from './page.ts'
 import { casesOf, joinWithDots, seeSummary } from './words.ts'
 
@@ -28,7 +28,10 @@ ${introduction(outcome)}${notPassed(outcome, options)}${footer(outcome)}`
 
 function branchLabel(outcome: StepOutcome, { pullRequestBranch }: CommentBodyOptions): readonly Fragment[] {
   const tested = testedBranch(outcome)
-  if (tested !== undefined) return isSameBranch(tested, pullRequestBranch ?? '') ? [] : [fragment`on branch ${tested}`]
+  if (tested !== undefined) {
+    if (isSameBranch(tested, pullRequestBranch ?? '')) return []
+    return [isCommit(tested) ? fragment`on commit ${tested}` : fragment`on branch ${tested}`]
+  }
   // If another step started the run, only the service knows its branch.
   return outcome.subject.ownsRun ? [fragment`on the project's default branch`] : []
 }

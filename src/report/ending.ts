@@ -265,7 +265,7 @@ function sentencesOfAbort(cause: AbortCause, outcome: StepOutcome): Fragment {
     case 'log closed':
       return fragment`The runner stopped reading the log of this step ${when}. This happens if the runner's process is killed, for example because no memory was left.`
     default:
-      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}. This limit is the keyword ${'timeout-minutes'} of the step or of its job, or GitHub's own limit for a job, and not the input.`
+      return fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}.`
   }
 }
 

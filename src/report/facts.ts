@@ -24,7 +24,8 @@ function factsOf({ target, parameters, commitName }: StepSubject, branch: Fact['
   if (branch !== undefined) {
     const commit = commitName === undefined ? NONE : fragment` (${commitName})`
     const caveat = isSuite ? fragment` (sent as metadata only, so the service may test another branch)` : NONE
-    facts.push({ name: fragment`Branch`, word: fragment`branch`, value: branch, note: fragment`${commit}${caveat}` })
+    const [name, word] = isCommit(branch) ? [fragment`Commit`, fragment`commit`] : [fragment`Branch`, fragment`branch`]
+    facts.push({ name, word, value: branch, note: fragment`${commit}${caveat}` })
   }
   if (frameworkProject !== undefined)
     facts.push({ name: fragment`Framework project`, word: fragment`framework project`, value: frameworkProject })
@@ -60,6 +61,11 @@ export function whatIsTested(subject: StepSubject): Fragment {
 export function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {
   if (runId === undefined) return undefined
   return runUrl === undefined ? fragment`${runId}` : link(runUrl, fragment`${runId}`)
+}
+
+/** Whether the input `branch` names a commit by its hash, as with the local service. */
+export function isCommit(branch: string | Untrusted): boolean {
+  return /^[\da-f]{40}$/i.test(String(branch))
 }
 
 export function testedBranch({ run, subject }: StepOutcome): string | Untrusted | undefined {

@@ -27,6 +27,7 @@ const SUBJECT: StepSubject = {
   labels: ['checkout'],
   job: { name: 'e2e', url: 'https://github.com/o/r/actions/runs/1/job/2' },
 }
+const COMMIT = '0f'.repeat(20)
 const SETTINGS: StepSettings = {
   subject: SUBJECT,
   wait: true,
@@ -111,7 +112,7 @@ describe('a run that is started and waited for', () => {
 
   test.each<[string, Partial<StepSubject>]>([
     ["project “web-shop”, on the project's default branch", { parameters: {} }],
-    ['project “web-shop”, branch “0f0f” (change)', { parameters: { branch: '0f0f' }, commitName: 'change' }],
+    [`project “web-shop”, commit “${COMMIT}” (change)`, { parameters: { branch: COMMIT }, commitName: 'change' }],
     [
       'test suite “s-1”, environment “staging”, branch “b” (sent as metadata only, so the service may test another branch), framework project “unit e2e”',
       {

@@ -8,6 +8,7 @@ import { renderedPage, tableRows } from '../support/rendered-page.ts'
 
 const MARKER = '<!-- test-run-action 0f3a run 1 attempt 1 -->'
 const JOB_URL = 'https://github.com/o/r/actions/runs/1/job/2'
+const COMMIT = '0a'.repeat(20)
 const UNNAMED = aRun({ branchName: undefined })
 const JOB = { name: 'test-run', url: JOB_URL }
 
@@ -75,6 +76,7 @@ describe('the comment', () => {
     ],
     ['the tested branch if the head is not known', undefined, {}, ' · on branch main'],
     ['the branch that was asked for', 'feature', { run: UNNAMED }, ' · on branch main'],
+    ['a commit', 'feature', { run: UNNAMED, subject: { parameters: { branch: COMMIT } } }, ` · on commit ${COMMIT}`],
     [
       'the default branch',
       'feature',

@@ -25,12 +25,13 @@ describe('the line of facts', () => {
     expect(factsOf({ subject: { parameters: {}, ownsRun: false }, run })).toBe('Project web-shop · Run run_7f3a')
   })
 
-  it('has the name of a commit beside its hash, unless another commit was tested', () => {
+  it('calls a full hash a commit, and has its name beside it, unless another branch was tested', () => {
     const commit = 'f'.repeat(40)
     const subject = { parameters: { branch: commit }, commitName: 'change' }
-    expect(factsOf({ subject, run: aRun({ branchName: undefined }) })).toContain(`Branch ${commit} (change) ·`)
-    expect(factsOf({ subject, run: aRun({ branchName: commit }) })).toContain(`Branch ${commit} (change) ·`)
-    expect(factsOf({ subject, run: aRun({ branchName: 'main' }) })).toContain('Branch main ·')
+    expect(factsOf({ subject, run: aRun({ branchName: undefined }) })).toContain(`· Commit ${commit} (change) ·`)
+    expect(factsOf({ subject, run: aRun({ branchName: commit }) })).toContain(`· Commit ${commit} (change) ·`)
+    expect(factsOf({ subject, run: aRun({ branchName: 'main' }) })).toContain('· Branch main ·')
+    expect(factsOf({ run: aRun({ branchName: commit.slice(1) }) })).toContain(`· Branch ${commit.slice(1)} ·`)
   })
 
   it('says that the branch of a test suite is metadata', () => {

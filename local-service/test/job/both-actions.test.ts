@@ -190,8 +190,8 @@ test('fails', () => { throw new Error('rain') })`,
     expect(log[0]).toContain(`commit ${SHA} (change, merged into main).`)
     const { main } = await jobs.gate(step, outputs, { event, github }).run()
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
-    expect(main.log).toContainEqual(expect.stringContaining(`branch “${SHA}” (“change”)`))
-    expect(main.summary).toContain(`Branch <code>${SHA}</code> (<code>change</code>)`)
+    expect(main.log).toContainEqual(expect.stringContaining(`commit “${SHA}” (change)`))
+    expect(main.summary).toContain(`Commit <code>${SHA}</code> (<code>change</code>)`)
 
     // The branch of a fork is no reason to refuse what is checked out. A tag has no branch at all.
     for (const other of [
