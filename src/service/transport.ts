@@ -1,11 +1,12 @@
 import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
-import type { Failure } from '../model/failure.ts'
+import { type Failure, isFailure } from '../model/failure.ts'
 import type { Fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'
 import type { Connections } from './connection.ts'
 import type { Redact } from './key-redaction.ts'
+import { largerThan, unpack } from './unpack.ts'
 
 /** For comparison, 100,000 test cases are 11 MB. */
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024
@@ -98,7 +99,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { method, path, json, options } = this.#request
     const headers = {
       accept: 'application/json',
-      // This client does not decompress bodies.
       'accept-encoding': 'identity',
       authorization: `Bearer ${apiKey}`,
       'user-agent': userAgent,
@@ -123,7 +123,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: unknown, chunk: Buffer): void {
     this.#bytes += chunk.byteLength
     if (this.#bytes <= BODY_LIMIT_BYTES) this.#chunks.push(chunk)
-    else this.#endAsInvalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger body')
+    else this.#end(largerThan(BODY_LIMIT_BYTES))
   }
 
   onResponseEnd(): void {
@@ -135,7 +135,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const reason = redact(reasonOf(error))
     if (!this.#isSent) this.#end(failureToConnect(error, reason, isLoopback(baseUrl)))
     else if (this.#status === undefined) this.#end({ kind: 'no-response', reason })
-    else this.#endAsInvalid('a complete response', `${this.#bytes} bytes, then the end of the connection`)
+    else this.#end(incomplete(this.#bytes))
   }
 
   get #isSettled(): boolean {
@@ -167,22 +167,22 @@ class Exchange implements Dispatcher.DispatchHandler {
     await eventLoopTurn()
   }
 
-  #endAsInvalid(expected: string, found: string): void {
-    this.#end({ kind: 'invalid-response', expected, found })
-  }
-
   /** Without a failure, the response is complete. A status that is not 2xx counts also if the response is incomplete. */
   #end(failure?: Failure): void {
     if (this.#isSettled) return
     this.#settled.abort()
     const isOtherStatus = this.#status !== undefined && !isSuccess(this.#status)
-    this.#result.resolve(failure === undefined || isOtherStatus ? this.#received() : failure)
+    this.#result.resolve(failure === undefined || isOtherStatus ? this.#received(isOtherStatus) : failure)
     if (failure !== undefined) this.#controller?.abort(new Error(failure.kind))
   }
 
-  #received(): ServiceResponse {
+  /** A status that is not 2xx counts also if the body cannot be unpacked. */
+  #received(isOtherStatus: boolean): ServiceResponse | Failure {
+    const options = { limitBytes: BODY_LIMIT_BYTES, mayBeIncomplete: isOtherStatus }
+    const body = unpack(Buffer.concat(this.#chunks), this.#header('content-encoding'), options)
+    if (isFailure(body) && !isOtherStatus) return body
     // It also removes the byte order mark that some servers put before the text.
-    const text = this.#settings.redact(new TextDecoder().decode(Buffer.concat(this.#chunks)))
+    const text = isFailure(body) ? '' : this.#settings.redact(new TextDecoder().decode(body))
     return { status: this.#status ?? 0, header: (name) => this.#header(name), text }
   }
 
@@ -191,6 +191,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     const text = Array.isArray(value) ? value[0] : value
     return text === undefined ? undefined : this.#settings.redact(text)
   }
+}
+
+function incomplete(bytes: number): Failure {
+  const found = `${bytes} bytes, then the end of the connection`
+  return { kind: 'invalid-response', expected: 'a complete response', found }
 }
 
 export function isSuccess(status: number): boolean {

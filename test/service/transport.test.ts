@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
@@ -232,6 +233,78 @@ describe('a response', () => {
       // A reset may remove what was not read yet.
       found: expect.stringMatching(/^\d bytes, then the end of the connection$/),
     })
+  })
+})
+
+describe('a response that is packed, although the request asks for one that is not', () => {
+  const packed = (text: string | Buffer, pack: (bytes: Buffer) => Buffer, contentEncoding: string, status = 200) =>
+    service((response) => {
+      const headers = { 'content-type': 'application/json', 'content-encoding': contentEncoding }
+      response.writeHead(status, headers).end(pack(Buffer.from(text)))
+    })
+
+  it.each<[string, (bytes: Buffer) => Buffer]>([
+    ['gzip', gzipSync],
+    ['GZIP', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+    // Some servers leave out the header.
+    ['deflate', deflateRawSync],
+  ])('is unpacked: %s (%#)', async (contentEncoding, pack) => {
+    const { post } = await packed('{"runId":"größer"}', pack, contentEncoding)
+    expect((await responseOf(post())).json).toEqual({ runId: 'größer' })
+    const refused = await packed('{"error":"no such branch"}', pack, contentEncoding, 422)
+    expect(await failureOf(refused.post())).toEqual({ kind: 'status', status: 422, error: 'no such branch' })
+  })
+
+  it.each(['zstd', 'compress', 'gzip, br'])('is invalid if it is %s, and the failure names this', async (name) => {
+    const { get } = await packed('{}', (bytes) => bytes, name)
+    const expected = 'a body that is not packed, or the Content-Encoding gzip, br, deflate'
+    expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected, got: name })
+    // The status counts all the same.
+    const refused = await packed('unreadable', (bytes) => bytes, name, 503)
+    expect(await failureOf(refused.get())).toEqual({ kind: 'status', status: 503 })
+  })
+
+  it.each<[string, (bytes: Buffer) => Buffer]>([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+  ])('may have 16 MiB that come out of it, and unpacking stops at one byte more: %s', async (name, pack) => {
+    const limitBytes = 16 * 1024 * 1024
+    const text = (size: number) =>
+      Buffer.alloc(size, 'a')
+        .fill('"', 0, 1)
+        .fill('"', size - 1)
+    const whole = await packed(text(limitBytes), pack, name)
+    expect(((await responseOf(whole.get())).json as string).length).toBe(limitBytes - 2)
+    const larger = await packed(text(limitBytes + 1), pack, name)
+    const expected = `a body of at most ${limitBytes} bytes`
+    expect(await failureOf(larger.get())).toEqual({ kind: 'invalid-response', expected, found: 'a larger body' })
+  })
+
+  it('is not unpacked beyond the limit, however much would come out of it', async () => {
+    // 1 GiB in 1 MiB.
+    const bomb = Buffer.concat(Array(1_024).fill(gzipSync(Buffer.alloc(1024 * 1024))))
+    const { get } = await packed(bomb, (bytes) => bytes, 'gzip')
+    const before = process.memoryUsage().arrayBuffers
+    expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', found: 'a larger body' })
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(128 * 1024 * 1024)
+  })
+
+  it.each<[string, (bytes: Buffer) => Buffer, RegExp]>([
+    ['is not packed', (bytes) => bytes, /incorrect header check/],
+    ['is cut off', (bytes) => gzipSync(bytes).subarray(0, -9), /unexpected end of file/],
+    ['is empty', () => Buffer.alloc(0), /unexpected end of file/],
+  ])('is invalid if it %s', async (_, pack, found) => {
+    const { get } = await packed('{"runId":"run-1"}', pack, 'gzip')
+    const expected = 'a complete body, packed with gzip'
+    expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected, found: expect.stringMatching(found) })
+  })
+
+  it('with another status says what its beginning says, also if it is cut off', async () => {
+    const { get } = await packed('{"error":"no room"}', (bytes) => gzipSync(bytes).subarray(0, -9), 'gzip', 507)
+    expect(await failureOf(get())).toEqual({ kind: 'status', status: 507, error: 'no room' })
   })
 })
 
