@@ -70,8 +70,8 @@ describe('dist/post', () => {
 describe('local-service/dist', () => {
   const sizeOf = (file: string) => statSync(join(dist, '../local-service/dist', file)).size
 
-  it('has two small steps, and a service under 230 kB', () => {
+  it('has two small steps, and a service under 260 kB', () => {
     for (const step of ['main', 'post']) expect(sizeOf(`${step}/index.js`)).toBeLessThan(25_000)
-    expect(sizeOf('service/index.js')).toBeLessThan(230_000)
+    expect(sizeOf('service/index.js')).toBeLessThan(260_000)
   })
 })

@@ -5,10 +5,8 @@ import { type CheckoutOfJob, inspectFolder, type ProjectFolder } from './checkou
 import { type RemovalOptions, removeResources } from './execution/leftovers.ts'
 import type { RunOutcome } from './execution/outcome.ts'
 import { personalEnvironment } from './execution/project-command.ts'
-import { createBackend } from './http/backend.ts'
-import { listen, readBody, sendResponse } from './http/listen.ts'
-import { type Backend, errorResponse, handleRequest } from './http/request-handler.ts'
-import { findRoute } from './http/routes.ts'
+import { createApi } from './http/api.ts'
+import { listen } from './http/listen.ts'
 import { createKeyedMutex } from './machine/keyed-mutex.ts'
 import { RunQueue } from './runs/queue.ts'
 import type { Run } from './runs/run.ts'
@@ -94,10 +92,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
     })
     const served = await Promise.all([...projects.values()].map((project) => inspect(project, env, checkoutOfJob)))
     warn(served, log)
-    return {
-      served,
-      listener: await openListener(port, key, createBackend(configuration, context), log),
-    }
+    return { served, listener: await listen(port, createApi(configuration, context, key).fetch) }
   }
   const { served, listener } = await open().catch((error: unknown) => {
     store.close()
@@ -163,21 +158,6 @@ function createQueue(
     log: (runId, text) => log(`run ${runId}: ${text}`),
     onFinished: options.onFinished,
     removeResources: (runId, resources) => removeResources(runId, resources, removal),
-  })
-}
-
-function openListener(port: number, key: string, backend: Backend, log: Log) {
-  return listen(port, async (message, response) => {
-    const { method = '', url: target = '', headers } = message
-    const request = { method, target, headers, readBody: () => readBody(message) }
-    const result = await handleRequest(request, key, backend).catch((error: unknown) => {
-      log(`a request failed: ${error instanceof Error ? error.stack : String(error)}`)
-      return errorResponse(500, 'The service failed to handle this request; its log says why.')
-    })
-    if (result.status !== 200 && /start$/.test(findRoute(method, target).kind)) {
-      log(`refused a start with ${result.status}: ${(result.body as { readonly error: string }).error}`)
-    }
-    sendResponse(response, result)
   })
 }
 

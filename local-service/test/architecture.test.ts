@@ -27,7 +27,7 @@ const ROOMS = [
 /** The packages that a room loads. A type is not loaded. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   entry: ['@actions/core'],
-  http: ['valibot'],
+  http: ['@hono/node-server', 'hono', 'hono/http-exception', 'valibot'],
   runs: ['p-queue'],
   settings: ['valibot'],
   machine: ['p-queue'],

@@ -1,16 +1,22 @@
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { messageOf } from '../../../src/text/untrusted.ts'
 
 // The tests in local-service/test/interface test this file.
-
-export const BODY_LIMIT_BYTES = 1024 * 1024
 
 // The service listens on loopback only, because whoever reaches it can run code on this machine.
 const HOST = '127.0.0.1'
 
 /** With port 0, the system chooses a free port. */
-export async function listen(port: number, onRequest: RequestListener) {
-  const server = createServer(onRequest)
+export async function listen(port: number, fetch: Parameters<typeof getRequestListener>[0]) {
+  const listener = getRequestListener(fetch, {
+    overrideGlobalObjects: false,
+    // Node itself reads a body that nobody reads, so that the response reaches a client that is still sending.
+    autoCleanupIncoming: false,
+    errorHandler: (error) => Response.json({ error: `The request is invalid: ${messageOf(error)}.` }, { status: 400 }),
+  })
+  const server = createServer(listener)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, HOST, resolve)
@@ -25,34 +31,4 @@ export async function listen(port: number, onRequest: RequestListener) {
         server.closeAllConnections()
       }),
   }
-}
-
-/** Undefined if the body is too large. It is still read then, so that the response reaches a client that is still sending. */
-export async function readBody(message: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let sizeBytes = 0
-  for await (const chunk of message as AsyncIterable<Buffer>) {
-    sizeBytes += chunk.length
-    if (sizeBytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
-  }
-  return sizeBytes > BODY_LIMIT_BYTES ? undefined : Buffer.concat(chunks).toString()
-}
-
-/** A response with one of the status codes that docs/openapi.yaml has. */
-export interface ServiceResponse {
-  readonly status: 200 | 400 | 401 | 404 | 500
-  /** If there is a `contentType`, the body is a text and is sent unchanged. Otherwise it is sent as JSON. */
-  readonly body: unknown
-  readonly contentType?: string | undefined
-}
-
-export function sendResponse(to: ServerResponse, { status, body, contentType }: ServiceResponse): void {
-  const text = contentType === undefined ? JSON.stringify(body) : String(body)
-  if (status === 401) to.setHeader('www-authenticate', 'Bearer')
-  to.writeHead(status, {
-    'content-type': contentType ?? 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-    'cache-control': 'no-store',
-  })
-  to.end(text)
 }

@@ -1,11 +1,10 @@
+import { HTTPException } from 'hono/http-exception'
 import * as v from 'valibot'
 import { isObject, parseJson } from '../../../src/text/json.ts'
 import type { StartParameters } from '../runs/start.ts'
 import { problemsOf, VARIABLES } from '../settings/validation.ts'
 
-export type Parsed<T> =
-  | { readonly kind: 'valid'; readonly value: T }
-  | { readonly kind: 'invalid'; readonly error: string }
+// If a body is invalid, these functions throw an error with the status of the response, and one sentence.
 
 /** The only limit in docs/openapi.yaml: `maxLength` of `StartRunRequest.branch`. */
 const BRANCH_LIMIT_CHARS = 255
@@ -39,7 +38,7 @@ const SUITE_FIELDS = {
 }
 
 /** Reads the body of "start a test run". Every field is optional. A field of the wrong type is refused. */
-export function parseStart(body: string): Parsed<StartParameters> {
+export function parseStart(body: string): StartParameters {
   return parse(body, v.object(START_FIELDS), (fields, raw) => ({
     branch: fields.branch,
     environment: fields.environment ?? fields.environmentName,
@@ -55,12 +54,12 @@ export function parseStart(body: string): Parsed<StartParameters> {
 }
 
 /** Reads the body of "cancel a test run" and returns the run's id. */
-export function parseCancel(body: string): Parsed<string> {
+export function parseCancel(body: string): string {
   return parse(body, CANCEL, ({ where }) => where.runId)
 }
 
 /** Reads the body of "start a test suite". The body may be missing. */
-export function parseSuiteStart(body: string): Parsed<StartParameters> {
+export function parseSuiteStart(body: string): StartParameters {
   return parse(body === '' ? '{}' : body, v.object(SUITE_FIELDS), (fields, raw) => ({
     branch: fields.metadata.git?.branch,
     environment: fields.environment,
@@ -74,12 +73,12 @@ function parse<const Schema extends v.GenericSchema, T>(
   body: string,
   schema: Schema,
   read: (fields: v.InferOutput<Schema>, raw: object) => T,
-): Parsed<T> {
+): T {
   const raw = parseJson(body)
-  if (!isObject(raw)) return { kind: 'invalid', error: 'The body is not a JSON object.' }
+  if (!isObject(raw)) throw new HTTPException(400, { message: 'The body is not a JSON object.' })
   const result = v.safeParse(schema, raw)
-  if (result.success) return { kind: 'valid', value: read(result.output, raw) }
-  return { kind: 'invalid', error: problemsOf(result.issues)[0] ?? '' }
+  if (!result.success) throw new HTTPException(400, { message: problemsOf(result.issues)[0] ?? '' })
+  return read(result.output, raw)
 }
 
 function unknownFields(raw: object, known: object): string[] {

@@ -45,7 +45,7 @@ export interface StartParameters {
   readonly ignored: readonly string[]
 }
 
-interface StartRequest {
+export interface StartRequest {
   readonly project: Project
   readonly parameters: StartParameters
   readonly selection: Selection

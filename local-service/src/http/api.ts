@@ -1,0 +1,198 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { type Context, Hono } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { outputBytes, readOutput } from '../execution/output.ts'
+import { describeRun, type Run } from '../runs/run.ts'
+import { type ServiceContext, type StartRequest, startRun } from '../runs/start.ts'
+import type { Configuration } from '../settings/configuration.ts'
+import { quote } from '../text.ts'
+import { parseCancel, parseStart, parseSuiteStart } from './request-bodies.ts'
+import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
+
+export const BODY_LIMIT_BYTES = 1024 * 1024
+
+/** The description of the interface. This path is valid in the repository and in the bundle. */
+const OPENAPI_FILE = join(import.meta.dirname, '../../../docs/openapi.yaml')
+
+const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
+
+const RUNS = '/v1/projects/:projectId/runs'
+const SUITE_START = '/v1/testSuite/:testSuiteId/run'
+const SUITE_RUN = '/v1/testSuiteRun/:testSuiteRunId'
+
+/** There is no message of Node's server if a test sends a request without a socket. */
+interface Env {
+  readonly Bindings: { readonly incoming?: Pick<IncomingMessage, 'url'> | undefined }
+}
+
+type Api = Hono<Env>
+
+/** The interface over the projects and runs of this service. The body of a request is read only with a valid key. */
+export function createApi({ projects, suites }: Configuration, service: ServiceContext, key: string): Api {
+  const { log } = service
+  const api: Api = new Hono({ getPath: pathOf })
+  api.onError((error, c) => {
+    const isRefusal = error instanceof HTTPException
+    if (!isRefusal) log(`a request failed: ${error.stack}`)
+    const status = isRefusal ? error.status : 500
+    if (status === 401) c.header('www-authenticate', 'Bearer')
+    const message = isRefusal ? error.message : 'The service failed to handle this request; its log says why.'
+    return c.json({ error: message }, status, HEADERS)
+  })
+  api.get('/openapi.yaml', async (c) => {
+    const headers = { ...HEADERS, 'content-type': 'application/yaml; charset=utf-8' }
+    return c.body(await readFile(OPENAPI_FILE, 'utf8'), 200, headers)
+  })
+  api.on('POST', [RUNS, SUITE_START], async (c, next) => {
+    await next()
+    if (c.error !== undefined) log(`refused a start with ${c.res.status}: ${c.error.message}`)
+  })
+  api.use(async ({ req }, next) => {
+    if (isAuthorized(req.header('authorization'), key)) return next()
+    return refuse(401, 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
+  })
+  api.use(async ({ req: { path } }, next) => {
+    if (isPercentEncoded(path)) return next()
+    return refuse(400, `An id in the path ${quote(path)} is not valid percent-encoding. Encode each id as UTF-8.`)
+  })
+  addRuns(api, projects, service)
+  addSuiteRuns(api, suites, service)
+  api.notFound((c) => noEndpoint(c, 'GET /openapi.yaml describes the endpoints.'))
+  return api
+}
+
+function addRuns(api: Api, projects: Configuration['projects'], service: ServiceContext): void {
+  const { queue, outputs, onOutputRead } = service
+  const findRun = (projectId: string, runId: string): Run => {
+    const run = queue.find(runId)
+    return run?.projectId === projectId && run.suite === undefined ? run : noRun(runId)
+  }
+  endpoint(api, 'POST', RUNS, async (c) => {
+    const parameters = parseStart(await readBody(c))
+    const project = find('project', c.req.param('projectId'), projects)
+    const selection = { frameworkProjects: namesIn(parameters.frameworkProjectName), files: [] }
+    return { runId: await start(service, { project, parameters, selection }) }
+  })
+  endpoint(api, 'POST', `${RUNS}/cancel`, async (c) => {
+    const runId = parseCancel(await readBody(c))
+    const { phase } = findRun(c.req.param('projectId'), runId)
+    if (queue.cancel(runId)) return { cancelled: [{ runId }] }
+    return refuse(400, `Run ${quote(runId)} is ${phase.status}; only a QUEUED or RUNNING run can be cancelled.`)
+  })
+  endpoint(api, 'GET', `${RUNS}/:runId`, (c) => {
+    const { projectId, runId } = c.req.param()
+    const run = describeRun(findRun(projectId, runId))
+    return { ...run, progress: queue.progressOf(runId), outputBytes: outputBytes(join(outputs, runId)) }
+  })
+  endpoint(api, 'GET', `${RUNS}/:runId/output`, (c) => {
+    const { projectId, runId } = c.req.param()
+    findRun(projectId, runId)
+    const from = c.req.query('from') ?? 'nothing'
+    if (!/^\d{1,15}$/.test(from)) {
+      return refuse(400, `"from" must be the number of a byte, such as ?from=0, got ${quote(from)}.`)
+    }
+    const part = readOutput(join(outputs, runId), Number(from))
+    if (typeof part === 'string') return refuse(400, part)
+    onOutputRead?.(runId, part.next)
+    return part
+  })
+}
+
+function addSuiteRuns(api: Api, suites: Configuration['suites'], service: ServiceContext): void {
+  const findRun = (runId: string): Run => {
+    const run = service.queue.find(runId)
+    return run?.suite === undefined ? noRun(runId) : run
+  }
+  endpoint(api, 'POST', SUITE_START, async (c) => {
+    const parameters = parseSuiteStart(await readBody(c))
+    const suite = find('test suite', c.req.param('testSuiteId'), suites)
+    const { name: testSuiteName, project, selection } = suite
+    const testSuiteRunId = await start(service, { project, parameters, selection, suite })
+    return { testSuiteRunId, testSuiteName, projectId: project.id }
+  })
+  endpoint(api, 'GET', `${SUITE_RUN}/status`, (c) => describeSuiteStatus(findRun(c.req.param('testSuiteRunId'))))
+  endpoint(api, 'GET', `${SUITE_RUN}/result`, (c) => describeSuiteResult(findRun(c.req.param('testSuiteRunId'))))
+}
+
+/** If two paths match a request, the first counts. So `runs/cancel` is not a run. */
+function endpoint<Path extends string>(
+  api: Api,
+  method: 'GET' | 'POST',
+  path: Path,
+  respond: (c: Context<Env, Path>) => object | Promise<object>,
+): void {
+  api.on(method, path, async (c) => c.json(await respond(c), 200, HEADERS))
+  api.all(path, (c) => noEndpoint(c, `This path takes ${method}.`))
+}
+
+async function start(service: ServiceContext, request: StartRequest): Promise<string> {
+  const started = await startRun(service, request)
+  return started.kind === 'started' ? started.run.runId : refuse(started.status, started.error)
+}
+
+function refuse(status: 400 | 401 | 404 | 500, message: string): never {
+  throw new HTTPException(status, { message })
+}
+
+function noRun(runId: string): never {
+  refuse(404, `There is no run ${quote(runId)} here.`)
+}
+
+function noEndpoint({ req: { method, path } }: Context, hint: string): never {
+  refuse(404, `There is no endpoint ${method} ${quote(path)}. ${hint}`)
+}
+
+function isPercentEncoded(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The path as it was sent. A URL parser collapses `.` and `..`, but an id may be `.` or `..`. */
+function pathOf({ url }: Request, options?: { readonly env?: Env['Bindings'] }): string {
+  const target = options?.env?.incoming?.url ?? url.replace(/^https?:\/\/[^/]*/, '')
+  return target.split('?', 1)[0] ?? ''
+}
+
+/** The digests are compared in full, so that the time taken does not reveal how similar a key is. */
+function isAuthorized(authorization: string | undefined, key: string): boolean {
+  const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+  return token !== undefined && timingSafeEqual(digest(token), digest(key))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+/** A body that is too large is still read, so that the response reaches a client that is still sending. */
+async function readBody({ req }: Context): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let sizeBytes = 0
+  for await (const chunk of req.raw.body ?? []) {
+    sizeBytes += chunk.length
+    if (sizeBytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
+  }
+  if (sizeBytes > BODY_LIMIT_BYTES) refuse(400, `The body is larger than ${BODY_LIMIT_BYTES} bytes.`)
+  const isJson = req.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
+  if (sizeBytes > 0 && !isJson) refuse(400, 'The body must come with the header "Content-Type: application/json".')
+  return Buffer.concat(chunks).toString()
+}
+
+/** The interface says "name(s)". A list is separated by commas, because a name may contain spaces. */
+function namesIn(frameworkProjectName: string | undefined): string[] {
+  return (frameworkProjectName ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+function find<T>(what: string, id: string, known: ReadonlyMap<string, T>): T {
+  const list = [...known.keys()].map((name) => quote(name)).join(', ') || 'none'
+  return known.get(id) ?? refuse(404, `There is no ${what} ${quote(id)}. The ${what}s of this service: ${list}.`)
+}

@@ -1,0 +1,211 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createApi } from '../../src/http/api.ts'
+import { RunQueue } from '../../src/runs/queue.ts'
+import type { RunStore } from '../../src/runs/store.ts'
+import { readConfiguration } from '../../src/settings/configuration.ts'
+import { KEY, PLAIN_ENV, puppetProject, temporaryFolder } from '../support/a-local-service.ts'
+import { openStore } from '../support/a-run-store.ts'
+
+// Sends requests without a socket. The tests in local-service/test/interface send them over HTTP.
+
+const RUNS = '/v1/projects/shop/runs'
+
+let api: ReturnType<typeof createApi>
+let store: RunStore
+let log: string[]
+
+beforeEach(async () => {
+  log = []
+  const folder = await temporaryFolder()
+  const shop = puppetProject(join(folder, 'shop'))
+  mkdirSync(shop.folder)
+  const configuration = readConfiguration({ projects: { shop }, suites: { smoke: { project: 'shop' } } }, folder)
+  // Without its folder, every start of the project is refused. So no request starts tests.
+  rmSync(shop.folder, { recursive: true })
+  store = await openStore()
+  const queue = new RunQueue({
+    concurrency: 1,
+    runLimitMinutes: 1,
+    store,
+    log: () => undefined,
+    removeResources: async () => [],
+  })
+  const service = {
+    queue,
+    log: (text: string) => void log.push(text),
+    outputs: folder,
+    dataFolder: folder,
+    temporaryFolder: folder,
+    env: PLAIN_ENV,
+    stopGraceMs: 1000,
+    runExclusive: <T>(_key: string, task: () => Promise<T>) => task(),
+  }
+  api = createApi(configuration, service, KEY)
+})
+
+interface Sent {
+  readonly method?: string
+  readonly target: string
+  readonly authorization?: string | undefined
+  readonly type?: string | undefined
+  readonly body?: string | undefined
+}
+
+async function send({ method = 'GET', target, type, body, ...others }: Sent) {
+  const authorization = 'authorization' in others ? others.authorization : `Bearer ${KEY}`
+  const headers = new Headers()
+  for (const [name, value] of Object.entries({ authorization, 'content-type': type })) {
+    if (value !== undefined) headers.set(name, value)
+  }
+  const init = { method, headers, ...(body === undefined || /^(GET|HEAD)$/.test(method) ? {} : { body }) }
+  const response = await api.request('/', init, { incoming: { url: target } })
+  return { status: response.status, text: await response.text(), headers: response.headers }
+}
+
+const ENDPOINTS = [
+  ['POST', RUNS],
+  ['POST', `${RUNS}/cancel`],
+  ['GET', `${RUNS}/1`],
+  ['GET', `${RUNS}/1/output?from=0`],
+  ['POST', '/v1/testSuite/smoke/run'],
+  ['GET', '/v1/testSuiteRun/1/status'],
+  ['GET', '/v1/testSuiteRun/1/result'],
+  ['GET', '/'],
+] as const
+
+describe('the key', () => {
+  it.each([
+    undefined,
+    '',
+    KEY,
+    'Bearer ',
+    'Bearer something-else',
+    `Bearer ${KEY.slice(0, -1)}`,
+    `Bearer ${KEY}x`,
+    `Bearer ${KEY} x`,
+    `Basic ${KEY}`,
+  ])('is not %j, so every endpoint responds with 401', async (authorization) => {
+    for (const [method, target] of ENDPOINTS) {
+      const { status, text, headers } = await send({ method, target, authorization, body: '{' })
+      expect([target, status, headers.get('www-authenticate')]).toEqual([target, 401, 'Bearer'])
+      expect(JSON.parse(text)).toEqual({ error: expect.stringMatching(/API key is missing or invalid/) })
+    }
+  })
+
+  it.each([`bearer ${KEY}`, `BEARER   ${KEY}  `])('is accepted as %j', async (authorization) => {
+    expect((await send({ target: '/', authorization })).status).toBe(404)
+  })
+})
+
+describe('a path', () => {
+  it.each([
+    ['GET', '/'],
+    ['PUT', '/other'],
+    ['POST', `${RUNS}/`],
+    ['POST', '/v1/projects//runs'],
+    ['POST', '/v2/projects/shop/runs'],
+    ['POST', '/projects/shop/runs'],
+    ['POST', '/openapi.yaml'],
+    ['GET', '*'],
+    ['GET', `http://127.0.0.1${RUNS}/1`],
+  ])('is no endpoint: %s %s', async (method, target) => {
+    const { status, text } = await send({ method, target })
+    const error = `There is no endpoint ${method} "${target}". GET /openapi.yaml describes the endpoints.`
+    expect([status, JSON.parse(text)]).toEqual([404, { error }])
+  })
+
+  it.each([
+    ['GET', RUNS, 'POST'],
+    ['PUT', RUNS, 'POST'],
+    ['DELETE', `${RUNS}/1`, 'GET'],
+    ['GET', '/v1/testSuite/smoke/run', 'POST'],
+    ['POST', '/v1/testSuiteRun/1/status', 'GET'],
+    // The path could also have an id where it has `cancel`.
+    ['GET', `${RUNS}/cancel`, 'POST'],
+    ['POST', `${RUNS}/1`, 'GET'],
+  ])('takes another method: %s %s', async (method, target, taken) => {
+    const { status, text } = await send({ method, target })
+    const error = `There is no endpoint ${method} "${target}". This path takes ${taken}.`
+    expect([status, JSON.parse(text)]).toEqual([404, { error }])
+  })
+
+  it.each([
+    ['.', '.'],
+    ['..', '..'],
+    ['%2E%2e', '..'],
+    ['a%2Fb', 'a/b'],
+    ['%F0%9F%90%99', '🐙'],
+    ['a+b', 'a+b'],
+    ['%2525', '%25'],
+    ['__proto__', '__proto__'],
+  ])('has the id %s, which is %j', async (encoded, id) => {
+    const { status, text } = await send({ target: `${RUNS}/${encoded}` })
+    expect([status, JSON.parse(text)]).toEqual([404, { error: `There is no run ${JSON.stringify(id)} here.` }])
+  })
+
+  it.each(['%', '%F', '%FF', 'a%zz'])('is refused if an id is not valid percent-encoding: %s', async (id) => {
+    const { status, text } = await send({ target: `${RUNS}/${id}` })
+    expect([status, JSON.parse(text).error]).toEqual([400, expect.stringMatching(/is not valid percent-encoding\./)])
+  })
+})
+
+describe('a body', () => {
+  const TYPE = 'application/json'
+
+  it.each([
+    ['', TYPE, 'The body is not a JSON object.'],
+    ['{', TYPE, 'The body is not a JSON object.'],
+    ['branch=main', TYPE, 'The body is not a JSON object.'],
+    ['[]', TYPE, 'The body is not a JSON object.'],
+    ['null', TYPE, 'The body is not a JSON object.'],
+    ['{}', 'text/plain', 'The body must come with the header "Content-Type: application/json".'],
+    ['{}', 'application/jsonp', 'The body must come with the header "Content-Type: application/json".'],
+    ['{}', '', 'The body must come with the header "Content-Type: application/json".'],
+  ])('is refused: %j as %j', async (body, type, error) => {
+    const { status, text } = await send({ method: 'POST', target: RUNS, body, type })
+    expect([status, JSON.parse(text)]).toEqual([400, { error }])
+    expect(log).toEqual([`refused a start with 400: ${error}`])
+  })
+
+  it.each([TYPE, 'Application/JSON; charset=utf-8'])('is read as %j', async (type) => {
+    const { status, text } = await send({ method: 'POST', target: RUNS, body: '{}', type })
+    expect([status, JSON.parse(text).error]).toEqual([404, expect.stringContaining('has no folder any more')])
+  })
+})
+
+describe('a request', () => {
+  it('gets a documented status, whatever it asks for, and one sentence if it is refused', async () => {
+    const anyId = fc.oneof(fc.string(), fc.constantFrom('..', '.', '%', '%00', '%2e%2e', '__proto__', 'constructor'))
+    const anyTarget = fc.oneof(
+      fc.array(anyId, { maxLength: 7 }).map((parts) => `/${parts.join('/')}`),
+      fc.constantFrom(RUNS, `${RUNS}/cancel`, '/v1/testSuite/smoke/run', '/openapi.yaml'),
+      anyId.map((id) => `${RUNS}/${id}`),
+      anyId.map((id) => `/v1/testSuiteRun/${id}/result`),
+      fc.string(),
+    )
+    const anyBody = fc.oneof(fc.string(), fc.json(), fc.constant(undefined))
+    const methods = fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS')
+    const types = fc.constantFrom('application/json', 'application/json;', 'text/plain', undefined)
+    await fc.assert(
+      fc.asyncProperty(methods, anyTarget, anyBody, types, async (method, target, body, type) => {
+        const { status, text } = await send({ method, target, body, type })
+        expect([200, 400, 404]).toContain(status)
+        if (status === 200 || method === 'HEAD') return
+        expect(JSON.parse(text)).toEqual({ error: expect.stringMatching(/^[^\r\n]+\.$/) })
+      }),
+      { numRuns: 1_000 },
+    )
+    expect(log.filter((line) => line.startsWith('a request failed'))).toEqual([])
+  })
+
+  it('that fails gets the status 500, and the log has the place in the code', async () => {
+    store.close()
+    const { status, text } = await send({ target: `${RUNS}/1` })
+    const error = 'The service failed to handle this request; its log says why.'
+    expect([status, JSON.parse(text)]).toEqual([500, { error }])
+    expect(log).toEqual([expect.stringMatching(/^a request failed: Error: statement has been finalized\n +at /)])
+  })
+})
