@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { outputBytes, readOutput } from '../execution/output.ts'
-import { describeRun, type Run } from '../runs/run.ts'
+import type { Run } from '../runs/run.ts'
 import { type ServiceContext, type StartRequest, startRun } from '../runs/start.ts'
 import type { Configuration } from '../settings/configuration.ts'
 import { quote } from '../text.ts'
 import { parseCancel, parseStart, parseSuiteStart } from './request-bodies.ts'
-import { describeSuiteResult, describeSuiteStatus } from './suite-result.ts'
+import { describeRun, describeSuiteResult, describeSuiteStatus } from './response-bodies.ts'
 
 export const BODY_LIMIT_BYTES = 1024 * 1024
 

@@ -50,14 +50,3 @@ function now(): string {
 export function isFinished(run: Run): boolean {
   return 'finishedAt' in run.phase
 }
-
-/** The run object of the interface. What is not known yet is left out, except `startedAt`. */
-export function describeRun({ phase, branchName }: Run): object {
-  return {
-    status: phase.status,
-    startedAt: 'startedAt' in phase ? phase.startedAt : null,
-    ...('finishedAt' in phase ? { finishedAt: phase.finishedAt } : {}),
-    ...(branchName === undefined ? {} : { branchName }),
-    ...('testCases' in phase ? { results: { testCases: phase.testCases }, message: phase.message } : {}),
-  }
-}

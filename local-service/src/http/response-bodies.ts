@@ -4,6 +4,17 @@ import { isFinished, type Run } from '../runs/run.ts'
 
 // local-service/test/interface/start-parameters.test.ts tests this file.
 
+/** The run object of the interface. What is not known yet is left out, except `startedAt`. */
+export function describeRun({ phase, branchName }: Run): object {
+  return {
+    status: phase.status,
+    startedAt: 'startedAt' in phase ? phase.startedAt : null,
+    ...('finishedAt' in phase ? { finishedAt: phase.finishedAt } : {}),
+    ...(branchName === undefined ? {} : { branchName }),
+    ...('testCases' in phase ? { results: { testCases: phase.testCases }, message: phase.message } : {}),
+  }
+}
+
 type SuiteTestStatus = 'PASSED' | 'FAILED' | 'ERROR' | 'FLAKY' | 'CANCELLED' | 'SKIPPED' | 'RUNNING' | 'QUEUED'
 
 interface SuiteTest {
