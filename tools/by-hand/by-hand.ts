@@ -15,7 +15,7 @@ export interface RunByHand {
   readonly env: NodeJS.ProcessEnv
   /** Gives the folder of the project. It is called for each run, so that every run can have a folder of its own. */
   readonly folder: () => string
-  /** Whether the run that writes the report is the only one. Its exit code then counts, so the project must name no reporters. */
+  /** Whether the run that writes the report is the only one. Its exit code then counts, so nothing may name other reporters. */
   readonly isOnce?: boolean | undefined
   /** For the outputs and the report. */
   readonly temporaryFolder: string

@@ -16,10 +16,10 @@ const VERSIONS: Readonly<Record<Framework, readonly number[]>> = { vitest: [3, 4
 
 /** The table of arguments and the table of projects. */
 export const ROWS: readonly Row[] = [
-  ...rowsWithArguments(VITEST_PROJECTS_FOR_ARGUMENTS, VITEST_ARGUMENTS),
   ...VITEST_PROJECTS.flatMap((project) => rowsOf(project, [])),
-  ...rowsWithArguments(PLAYWRIGHT_PROJECTS_FOR_ARGUMENTS, PLAYWRIGHT_ARGUMENTS),
   ...PLAYWRIGHT_PROJECTS.flatMap((project) => rowsOf(project, [])),
+  ...rowsWithArguments(PLAYWRIGHT_PROJECTS_FOR_ARGUMENTS, PLAYWRIGHT_ARGUMENTS),
+  ...rowsWithArguments(VITEST_PROJECTS_FOR_ARGUMENTS, VITEST_ARGUMENTS),
 ]
 
 function rowsWithArguments(

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Result, type RunOfBoth, runBoth, withTemporaryFolder } from '../run.ts'
+import { type Result, runBoth, withTemporaryFolder } from '../run.ts'
 import { writeProject } from './project.ts'
 import type { Row } from './rows.ts'
 
@@ -8,11 +8,7 @@ import type { Row } from './rows.ts'
 const LIMIT_MS = 60_000
 
 /** Runs a row by hand and through the service. Every run has a new folder, so that none sees what an earlier one has changed. */
-export function runRow(
-  { project, args, version }: Row,
-  stop: AbortSignal,
-  options: Pick<RunOfBoth, 'isOnce'> = {},
-): Promise<Result> {
+export function runRow({ project, args, version }: Row, stop: AbortSignal): Promise<Result> {
   return withTemporaryFolder((temporaryFolder) => {
     let count = 0
     const folder = () => {
@@ -21,7 +17,9 @@ export function runRow(
       writeProject(project, at, version)
       return at
     }
+    // Without other reporters, the run that writes the report is the run of the plain command.
+    const namesReporter = /reporter|outputFile/i.test(JSON.stringify([project.files, args]))
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...project.env }
-    return runBoth({ framework: project.framework, args, env, folder, limitMs: LIMIT_MS, ...options }, stop)
+    return runBoth({ framework: project.framework, args, env, folder, limitMs: LIMIT_MS, isOnce: !namesReporter }, stop)
   })
 }

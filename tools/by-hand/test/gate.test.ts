@@ -19,8 +19,6 @@ const CHOSEN = [
   row('playwright', 1, 'dependency that fails'),
   row('playwright', 1, 'flaky', '--retries=1', '--fail-on-flaky-tests'),
 ]
-/** By hand, these run twice, because the project has a reporter that counts. */
-const TWICE = ['reporter that waits']
 
 function row(framework: string, version: number, project: string, ...args: string[]): Row {
   const found = ROWS.find(
@@ -38,8 +36,7 @@ describe.concurrent('by hand and through the service, there is one result for', 
   it.each(CHOSEN.map((one) => ({ name: `${nameOf(one)} with version ${one.version}`, one })))('$name', async ({
     one,
   }) => {
-    const isOnce = !TWICE.includes(one.project.name)
-    const { comparison } = await runRow(one, new AbortController().signal, { isOnce })
+    const { comparison } = await runRow(one, new AbortController().signal)
     expect(comparison.differences).toEqual([])
   })
 })
