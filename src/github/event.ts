@@ -15,11 +15,11 @@ export interface WorkflowEvent {
 }
 
 interface EventPayload {
-  readonly repository?: Repository
+  readonly repository?: Repository & { readonly default_branch?: string }
   readonly sender?: { readonly login?: string }
   readonly pull_request?: PullRequest | null
   readonly issue?: { readonly number?: number; readonly pull_request?: unknown }
-  readonly workflow_run?: CommitHead & { readonly pull_requests?: readonly PullRequest[] }
+  readonly workflow_run?: CommitHead & { readonly event?: string; readonly pull_requests?: readonly PullRequest[] }
   readonly check_suite?: CommitHead
   readonly check_run?: { readonly check_suite?: CommitHead }
   readonly deployment?: { readonly ref?: string }
@@ -103,7 +103,8 @@ export function branchOfEvent(event: WorkflowEvent): EventBranch {
   if (['workflow_run', 'check_suite', 'check_run'].includes(name)) {
     // If the commit of a check is a fork's, GitHub names no branch.
     const about = payload.workflow_run ?? payload.check_suite ?? payload.check_run?.check_suite
-    return head(about?.head_branch, isOtherRepository(about?.head_repository, repository))
+    const found = head(about?.head_branch, isOtherRepository(about?.head_repository, repository))
+    return found.kind === 'branch' ? branchOrTag(found.name, payload) : found
   }
   if (pullRequest || name.startsWith('pull_request')) {
     return head(pullRequest?.head?.ref, isFork(pullRequest ?? {}, repository))
@@ -129,6 +130,18 @@ const NAME_IT = fragment`Set the input "branch" to the branch that you want to t
 
 function unknown(reason: Fragment): EventBranch {
   return { kind: 'unknown', reason }
+}
+
+/** The event of a workflow run that can be about a tag. A release always is. */
+const MAY_BE_ABOUT_A_TAG = ['push', 'workflow_dispatch', 'create', 'deployment', 'deployment_status']
+
+/** For a workflow run that is about a tag, GitHub writes the name of the tag in the place of the branch. */
+function branchOrTag(name: string, { workflow_run: workflowRun, repository }: EventPayload): EventBranch {
+  const event = workflowRun?.event ?? ''
+  if (event === 'release') return branchOfRef({ name, type: 'tag' })
+  if (!MAY_BE_ABOUT_A_TAG.includes(event) || name === repository?.default_branch) return { kind: 'branch', name }
+  const info = fragment`Testing the branch "${name}", because the event names it. GitHub writes the name of a tag in the same place. If "${name}" is a tag, set the input "branch".`
+  return { kind: 'branch', name, info }
 }
 
 function branchOfRef({ name, type }: WorkflowEvent['ref']): EventBranch {

@@ -7,7 +7,7 @@ import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { casesOfKind, titleOf } from './cases.ts'
 import { countsOf, failedOrPassed, ofTotal, passedAndNotRun } from './counts.ts'
 import { linkedRunId, otherBranchText } from './facts.ts'
-import { failureAdvice, failureReason, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
+import { failureAdvice, failureReason, notFoundAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
 import { CANCEL_IT, casesOf, inBrackets, join, NONE, RUN_WITHOUT_ID } from './words.ts'
 
 // How each ending is worded. test/report/endings.test.ts tests all of it on every ending.
@@ -82,7 +82,9 @@ export function endingText(outcome: StepOutcome): EndingText {
     }
     case 'poll-failed': {
       const what = fragment`The status of run ${idOf(outcome)} could not be read`
-      const why = fragment`${failureReason(ending.failure)}.${failureAdvice(ending.failure, 'poll')}`
+      const { failure } = ending
+      const advice = isNotFound(failure) ? notFoundAdvice(outcome.subject.ownsRun) : failureAdvice(failure, 'poll')
+      const why = fragment`${failureReason(failure)}.${advice}`
       return {
         sign: FAIL,
         title: fragment`Run status could not be read`,

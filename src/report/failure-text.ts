@@ -66,6 +66,13 @@ export function failureAdvice(failure: Failure, request: RequestKind): Fragment 
   }
 }
 
+/** What to do if the service does not know the run: one or two sentences with a space before them. */
+export function notFoundAdvice(ownsRun: boolean): Fragment {
+  return ownsRun
+    ? fragment` This step started the run, but the service does not know it any more. Ask the operators of the service for the reason, and re-run the job.`
+    : fragment` Check the inputs ${'run-id'}, ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
+}
+
 // Codes of OpenSSL's X.509 verification, as Node names them.
 function certificateAdvice(code: string): Fragment {
   switch (code) {
@@ -82,7 +89,10 @@ function certificateAdvice(code: string): Fragment {
 
 function statusAdvice({ status, error }: Extract<Failure, { kind: 'status' }>, request: RequestKind): Fragment {
   if (status >= 300 && status < 400) {
-    return fragment` The action does not follow redirects, so check the input ${'base-url'}.`
+    // Without the address, because a redirect may have a secret in it.
+    return request === 'start'
+      ? fragment` The input ${'base-url'} leads to another server, so nothing was started there. The action does not follow redirects. Set ${'base-url'} to the address of the service itself.`
+      : fragment` The action does not follow redirects, so check the input ${'base-url'}.`
   }
   switch (status) {
     case 400:
@@ -95,9 +105,9 @@ function statusAdvice({ status, error }: Extract<Failure, { kind: 'status' }>, r
     case 403:
       return fragment` Check that the key in ${'api-key'} has access to this project.`
     case 404:
-      if (request === 'cancel') return NONE
-      if (request === 'start') return fragment` Check the inputs ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
-      return fragment` If the input ${'run-id'} names the run, check the inputs ${'run-id'}, ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
+      return request === 'start'
+        ? fragment` Check the inputs ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
+        : NONE
     case 407:
       return fragment` Put the proxy's user name and password into ${'HTTPS_PROXY'}.`
     default:

@@ -27,8 +27,9 @@ export function startMayRepeatForMs(failure: Failure): number {
 
 /** Whether the service may have accepted a request that failed like this. A start may then have started a run. */
 export function mayHaveBeenAccepted(failure: Failure): boolean {
-  // A 4xx response means that the service refused the request. Of the 4xx, only 408 leaves this open.
-  if (failure.kind === 'status') return failure.status < 400 || failure.status >= 500 || failure.status === 408
+  // A 3xx response is of another server, because a service that speaks the interface sends none. A 4xx response means that the
+  // service refused the request. Of the 4xx, only 408 leaves this open.
+  if (failure.kind === 'status') return failure.status >= 500 || failure.status === 408
   return failure.kind !== 'not-sent' && failure.kind !== 'untrusted-certificate'
 }
 

@@ -131,6 +131,7 @@ describe('a start is never repeated', () => {
     [{ kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') }, true],
     [{ kind: 'status', status: 503, retryAfterMs: 1_000 }, true],
     [{ kind: 'status', status: 401 }, false],
+    [{ kind: 'status', status: 302 }, false],
     [{ kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }, false],
   ])('after %j', async (reason, mayHaveStarted) => {
     const { end, sentMs } = await start({ replies: [failure(reason), response('run-2')] })

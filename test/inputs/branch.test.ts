@@ -122,6 +122,40 @@ describe('an event about a workflow run or a check', () => {
     expect(found.filter((one) => 'problems' in one)).toEqual([{ problems: [forkMessage('main')] }])
   })
 
+  const ofRun = (event: string, branch: string) => {
+    const payload = changed(
+      realPayloads('workflow_run').find(
+        ({ workflow_run: run }) => (run as { head_branch: string }).head_branch === 'master',
+      ),
+      ['workflow_run.event', event],
+      ['workflow_run.head_branch', branch],
+    )
+    return branchOf({ name: 'workflow_run', payload })
+  }
+
+  test('workflow_run after a release has no branch, because the release is about a tag, and the log says so', () => {
+    expect(ofRun('release', 'v1.2.3')).toEqual({
+      info: 'This workflow run is about "v1.2.3", which is not a branch, so the project\'s default branch is tested. To test another branch, set the input "branch".',
+    })
+  })
+
+  test.each([
+    'push',
+    'workflow_dispatch',
+    'create',
+  ])('workflow_run after %s may be about a tag, and the log names it', (event) => {
+    expect(ofRun(event, 'v1.2.3')).toEqual({
+      branch: 'v1.2.3',
+      info: 'Testing the branch "v1.2.3", because the event names it. GitHub writes the name of a tag in the same place. If "v1.2.3" is a tag, set the input "branch".',
+    })
+    // The default branch is no tag.
+    expect(ofRun(event, 'master')).toEqual({ branch: 'master' })
+  })
+
+  test.each(['pull_request', 'merge_group', 'schedule'])('workflow_run after %s is about a branch', (event) => {
+    expect(ofRun(event, 'changes')).toEqual({ branch: 'changes' })
+  })
+
   test.each([null, FORK])('workflow_run is refused if its head repository is %j', (repository) => {
     const payload = changed(first('workflow_run'), ['workflow_run.head_repository', repository])
     expect(branchOf({ name: 'workflow_run', payload })).toEqual({ problems: [forkMessage('main')] })

@@ -21,7 +21,7 @@ describe('the sentence on a failure', () => {
     ],
     [
       { kind: 'status', status: 302 },
-      'The service responded with 302 Found. The action does not follow redirects, so check the input base-url.',
+      'The service responded with 302 Found. The input base-url leads to another server, so nothing was started there. The action does not follow redirects. Set base-url to the address of the service itself.',
     ],
     [
       { kind: 'status', status: 429, retryAfterMs: 90_000 },
@@ -38,8 +38,7 @@ describe('the sentence on a failure', () => {
     [422, 'environment', ['start']],
     [401, 'api-key', ['start', 'poll', 'cancel']],
     [403, 'api-key', ['start', 'poll', 'cancel']],
-    [404, 'project', ['start', 'poll']],
-    [404, 'run-id', ['poll']],
+    [404, 'project', ['start']],
     [407, 'HTTPS_PROXY', ['start', 'poll', 'cancel']],
     [302, 'base-url', ['start', 'poll', 'cancel']],
   ])('of status %d mentions %s only for the requests %j', (status, input, requests) => {

@@ -51,12 +51,16 @@ describe('a start', () => {
     NO_RESPONSE,
     INVALID,
     ABORTED,
-    ...[302, 408, 500, 503].map(status),
+    ...[408, 500, 503].map(status),
   ])('may have started a run before %o', (failure) => {
     expect(mayHaveBeenAccepted(failure)).toBe(true)
   })
 
-  it.each([NOT_SENT, UNTRUSTED, ...[400, 401, 404, 429].map(status)])('has started no run before %o', (failure) => {
+  it.each([
+    NOT_SENT,
+    UNTRUSTED,
+    ...[301, 302, 308, 400, 401, 404, 429].map(status),
+  ])('has started no run before %o', (failure) => {
     expect(mayHaveBeenAccepted(failure)).toBe(false)
   })
 })

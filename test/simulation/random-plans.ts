@@ -108,7 +108,7 @@ const servicePlan = fc.record({
   responseWhenFinished: fc.constantFrom('empty list' as const, 400 as const, 404 as const, 409 as const),
   // The outcomes of the first requests of each kind. Later requests get a response after `usualMs`.
   outcomes: fc.record({
-    start: several(outcomes([...PASSING_STATUSES, 400, 401, 404])),
+    start: several(outcomes([...PASSING_STATUSES, 302, 400, 401, 404])),
     get: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 301, 401, 403])),
     cancel: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 400, 401, 403])),
     output: several(outcomes([...PASSING_STATUSES, 400, 401, 404])),

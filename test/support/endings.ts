@@ -201,5 +201,15 @@ export const ENDINGS = {
     run: RUNNING,
     cancellation: { kind: 'not-found' },
   }),
+  notFoundGiven: anOutcome({
+    subject: { ownsRun: false, parameters: {} },
+    ending: { kind: 'poll-failed', failure: { kind: 'status', status: 404 } },
+    cancellation: { kind: 'not-wanted' },
+  }),
+  startRedirected: anOutcome({
+    runId: undefined,
+    ending: { kind: 'start-failed', failure: { kind: 'status', status: 302 } },
+    cancellation: { kind: 'no-run' },
+  }),
   started: anOutcome({ ending: { kind: 'started' } }),
 } as const satisfies Record<string, StepOutcome>
