@@ -26,19 +26,33 @@ interface PostWorld extends Pick<World, 'log' | 'clock' | 'random' | 'signal'> {
 
 /** Stops each main that still lives, and does what its file says is left to do. A cancel that fails is a warning. */
 export async function cleanUpAfterMain(files: readonly MainFile[], world: PostWorld): Promise<void> {
-  const deadlineMs = world.clock.now() + POST_LIMIT_MS
+  const { log, clock } = world
+  const deadlineMs = clock.now() + POST_LIMIT_MS
   const cleanUpOne = async (file: MainFile) => {
     try {
+      if (file.isOfAnotherUser()) return warnOfUnknown(fragment`the file ${file.path} belongs to another user`, log)
       await stopMain(file, world)
-      const record = file.take()
-      if (record !== undefined) await doWhatIsLeft(record, world.hasSameInputs(file), deadlineMs, world)
+      const taken = file.take()
+      if (taken === undefined) return
+      const { record, problem } = taken
+      if (problem !== undefined)
+        log.warning(
+          fragment`The post step could not remove its file ${file.path}, so this file stays: ${problem}. It contains no secret.`,
+        )
+      if (record.phase === 'unknown')
+        return warnOfUnknown(fragment`the end of the file ${file.path} has no whole record`, log)
+      await doWhatIsLeft(record, world.hasSameInputs(file), deadlineMs, world)
     } catch (cause) {
-      world.log.warning(
-        fragment`The post step cannot know whether the step has left a run, because it could not read ${file.path}: ${messageOf(cause)}. If the step has started a run, that run may still be running. ${CANCEL_IT}`,
-      )
+      warnOfUnknown(fragment`it could not read ${file.path}: ${messageOf(cause)}`, log)
     }
   }
   await Promise.all(files.map(cleanUpOne))
+}
+
+function warnOfUnknown(why: Fragment, log: World['log']): void {
+  log.warning(
+    fragment`The post step cannot know whether the step has left a run, because ${why}. If the step has started a run, that run may still be running. ${CANCEL_IT}`,
+  )
 }
 
 /**

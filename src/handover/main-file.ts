@@ -2,17 +2,20 @@ import {
   closeSync,
   constants,
   existsSync,
+  fstatSync,
   lstatSync,
   openSync,
   readdirSync,
-  readFileSync,
+  readSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { isObject, parseJson } from '../text/json.ts'
+import { messageOf } from '../text/untrusted.ts'
 
 // Main can be killed at any moment, and then its run must not go on. So main keeps a file that says what is left to do, and post
 // does what the file says.
@@ -40,7 +43,8 @@ const PHASES = ['nothing started', 'starting', 'started'] as const
 
 /** One line of main's file. */
 export interface MainRecord {
-  readonly phase: (typeof PHASES)[number]
+  /** Main never writes "unknown". Post reads it if the file has no whole record. */
+  readonly phase: (typeof PHASES)[number] | 'unknown'
   /** Given in the phase "started". */
   readonly runId?: string | undefined
   /** Given in the phase "started": whether the step may cancel the run. */
@@ -68,10 +72,20 @@ function parseRecord(line: string): MainRecord | undefined {
   return { phase, runId: json.runId, mayCancel: json.mayCancel === true, hasEnded }
 }
 
+/** Another step can write to the file, and make it very long. */
+const READ_BYTES = 64 * 1024
+
 const PREFIX = 'test-run-action-'
 const STOP = '.stop'
 /** The entry of the runner's state that has the path. Post gets it as the variable `STATE_file`. */
 export const STATE_NAME = 'file'
+
+/** What post took. */
+export interface TakenFile {
+  readonly record: MainRecord
+  /** Why the file could not be removed. */
+  readonly problem?: string | undefined
+}
 
 /** Main's file on the disk, and the file beside it by which post asks main to stop. */
 export class MainFile {
@@ -86,22 +100,28 @@ export class MainFile {
    * break, so a part of a line that a full disk has left does not spoil it.
    */
   append(record: MainRecord): void {
-    const file = openSync(this.path, constants.O_WRONLY | constants.O_APPEND)
+    const removed = () => new Error(`${this.path} was removed`)
+    const file = openOwn(this.path, O_WRONLY | O_APPEND)
+    if (file === undefined) throw removed()
     try {
       writeFileSync(file, `\n${JSON.stringify(record)}`)
     } finally {
       closeSync(file)
     }
-    if (this.isRemoved()) throw new Error(`${this.path} was removed`)
+    if (this.isRemoved()) throw removed()
   }
 
   isRemoved(): boolean {
-    return isRemoved(this.path)
+    return !mayBeOwn(this.path)
   }
 
-  /** Undefined if the file was removed, or if it has no whole record. Throws if it cannot be read. */
+  isOfAnotherUser(): boolean {
+    return lookAt(this.path) === "another user's file"
+  }
+
+  /** Undefined if the file was removed. Throws if it cannot be read. */
   read(): MainRecord | undefined {
-    return unlessRemoved(() => lastRecord(readFileSync(this.path, 'utf8')))
+    return readOwn(this.path, () => undefined)?.record
   }
 
   remove(): void {
@@ -109,25 +129,18 @@ export class MainFile {
   }
 
   /** Removes the file, and then reads what was in it. Otherwise as `read`. */
-  take(): MainRecord | undefined {
-    return unlessRemoved(() => {
-      const file = openSync(this.path, 'r')
-      try {
-        this.remove()
-        return lastRecord(readFileSync(file, 'utf8'))
-      } finally {
-        closeSync(file)
-      }
-    })
+  take(): TakenFile | undefined {
+    return readOwn(this.path, () => problemOf(() => this.remove()))
   }
 
   /** False if nobody can be asked, because the file cannot be created. */
   askToStop(): boolean {
-    return succeeds(() => writeFileSync(this.path + STOP, '', { flag: 'a', mode: 0o600 }))
+    const path = this.path + STOP
+    return succeeds(() => writeFileSync(path, '', { flag: 'wx', mode: 0o600 })) || lookAt(path) === 'own file'
   }
 
   isStopAnswered(): boolean {
-    return isRemoved(this.path + STOP)
+    return !mayBeOwn(this.path + STOP)
   }
 
   withdrawStop(): void {
@@ -136,7 +149,7 @@ export class MainFile {
 
   /** Whether post has asked main to stop. If so, this answers. */
   answerStop(): boolean {
-    if (!isOwnFile(this.path + STOP)) return false
+    if (lookAt(this.path + STOP) !== 'own file') return false
     this.withdrawStop()
     return true
   }
@@ -159,7 +172,8 @@ export function createMainFile(env: NodeJS.ProcessEnv): MainFile {
 export function findMainFiles(env: NodeJS.ProcessEnv): MainFile[] {
   const path = pathInState(env)
   const paths = path ? [path] : folders(env).flatMap((folder) => filesWithIdentity(folder, env))
-  return paths.filter(isOwnFile).map((found) => new MainFile(found))
+  const isCandidate = (found: string) => basename(found).startsWith(PREFIX) && lookAt(found) !== 'nothing'
+  return paths.filter(isCandidate).map((found) => new MainFile(found))
 }
 
 /** If the state is lost, a file that post finds may be of another step with the identity of this step. */
@@ -196,14 +210,63 @@ export function isRemoved(path: string): boolean {
   }
 }
 
-/** Every user can write to the system's temporary folder. So a link or another user's file is not main's. */
-function isOwnFile(path: string): boolean {
+// Every user can write to the system's temporary folder, and other steps can write to the runner's. So main and post take only
+// plain files of their own user. A link, a named pipe, a folder or a device counts as nothing. Only `openOwn` opens files.
+
+const { O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_WRONLY } = constants
+
+type Found = 'own file' | "another user's file" | 'nothing' | 'unknown'
+
+function lookAt(path: string): Found {
   try {
-    const status = basename(path).startsWith(PREFIX) ? lstatSync(path, { throwIfNoEntry: false }) : undefined
-    return status?.isFile() === true && (process.getuid === undefined || status.uid === process.getuid())
+    return kindOf(lstatSync(path, { throwIfNoEntry: false }))
   } catch {
-    return false
+    return 'unknown'
   }
+}
+
+function kindOf(status: Stats | undefined): Found {
+  if (status?.isFile() !== true) return 'nothing'
+  return process.getuid === undefined || status.uid === process.getuid() ? 'own file' : "another user's file"
+}
+
+function mayBeOwn(path: string): boolean {
+  return ['own file', 'unknown'].includes(lookAt(path))
+}
+
+/** Follows no link and never waits. Undefined if there is no plain file of this user. */
+function openOwn(path: string, flags: number): number | undefined {
+  if (!mayBeOwn(path)) return undefined
+  let file: number
+  try {
+    file = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK)
+  } catch (cause) {
+    if (!mayBeOwn(path)) return undefined
+    throw cause
+  }
+  // Somebody may have replaced the file meanwhile.
+  if (kindOf(fstatSync(file)) === 'own file') return file
+  closeSync(file)
+  return undefined
+}
+
+/** Reads the file after `beforehand`, whose problem is returned too. */
+function readOwn(path: string, beforehand: () => string | undefined): TakenFile | undefined {
+  const file = openOwn(path, O_RDONLY)
+  if (file === undefined) return undefined
+  try {
+    const problem = beforehand()
+    return { record: lastRecord(endOf(file)) ?? { phase: 'unknown' }, problem }
+  } finally {
+    closeSync(file)
+  }
+}
+
+function endOf(file: number): string {
+  const { size } = fstatSync(file)
+  const bytes = Buffer.alloc(Math.min(size, READ_BYTES))
+  const read = readSync(file, bytes, 0, bytes.byteLength, size - bytes.byteLength)
+  return bytes.toString('utf8', 0, read)
 }
 
 function folders({ RUNNER_TEMP: runnerTemp = '' }: NodeJS.ProcessEnv): string[] {
@@ -231,21 +294,17 @@ function identity(env: NodeJS.ProcessEnv): string {
   return `${PREFIX}${createHash('sha256').update(JSON.stringify(hashed)).digest('hex').slice(0, 32)}-`
 }
 
-function unlessRemoved<T>(task: () => T): T | undefined {
-  try {
-    return task()
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
-    throw cause
-  }
-}
-
 /** A problem with main's file must not end main or post. */
 function succeeds(task: () => void): boolean {
+  return problemOf(task) === undefined
+}
+
+/** Why the task failed. Undefined if it did not fail. */
+function problemOf(task: () => void): string | undefined {
   try {
     task()
-    return true
-  } catch {
-    return false
+    return undefined
+  } catch (cause) {
+    return messageOf(cause)
   }
 }

@@ -166,6 +166,39 @@ describe('main’s file says', () => {
     expect(requests).toEqual([])
   })
 
+  test('a run, and the file stays because it cannot be removed: post cancels the run, and one warning names the file', async () => {
+    const file = new MemoryFile({ ...STARTED, hasEnded: true })
+    file.take = () => {
+      file.remove()
+      return { record: STARTED, problem: 'EROFS: read-only file system' }
+    }
+    const { warnings, requests } = await post({ script: CANCEL, mains: [{ file }] })
+    expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
+    expect(warnings).toEqual([expect.stringMatching(/could not remove its file \/tmp\/.*: EROFS/)])
+  })
+
+  test('nothing that post understands: post asks main to stop, and warns', async () => {
+    const file = new MemoryFile()
+    const { warnings, requests } = await post({
+      script: CANCEL,
+      mains: [{ file, answersAfterMs: 250, endsAfterMs: 500, leaves: { phase: 'unknown' } }],
+    })
+    expect(requests).toEqual([])
+    expect(warnings).toEqual([expect.stringMatching(/\/tmp\/.* has no whole record\. .* may still be running\./)])
+    expect(file.isStopRequested).toBe(false)
+  })
+
+  test('nothing, because it belongs to another user: post warns, and asks nobody', async () => {
+    const file = new MemoryFile(STARTED)
+    file.isOfAnotherUser = () => {
+      file.remove()
+      return true
+    }
+    const { warnings, requests } = await post({ script: CANCEL, mains: [{ file }] })
+    expect([requests, file.isStopRequested]).toEqual([[], false])
+    expect(warnings).toEqual([expect.stringMatching(/\/tmp\/.* belongs to another user\. .* may still be running\./)])
+  })
+
   test('a run for each step, if several steps of one identity lost their state', async () => {
     const mains = ['run-1', 'run-2'].map((runId) => ({ file: new MemoryFile({ ...STARTED, runId }) }))
     const { requests } = await post({ script: CANCEL, mains })

@@ -1,7 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   createMainFile,
   findMainFiles,
@@ -14,6 +25,14 @@ import { openRecorder, RecordNotWritten, StepRecorder } from '../../src/handover
 import { render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/step-runner/file-commands.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+
+/** What another step may put in the place of a file. */
+const OTHER_THINGS: readonly [string, (path: string) => void][] = [
+  ['a named pipe', (path) => void execFileSync('mkfifo', [path])],
+  ['a folder', (path) => mkdirSync(path)],
+  ['a link to a device', (path) => symlinkSync('/dev/null', path)],
+  ['a link to a file', (path) => symlinkSync(import.meta.filename, path)],
+]
 
 interface JobOptions {
   readonly hasStateFile?: boolean
@@ -114,6 +133,20 @@ describe('main’s file', () => {
   })
 })
 
+describe.each(OTHER_THINGS)('%s in the place of main’s file', (_, create) => {
+  it('counts as nothing, and nobody waits for it', () => {
+    const { env, state, file, recorder } = job()
+    rmSync(file.path)
+    create(file.path)
+    expect(file.isRemoved()).toBe(true)
+    expect(() => recorder.starting()).toThrow(`${file.path} was removed`)
+    expect([file.read(), file.take()]).toEqual([undefined, undefined])
+    expect(findMainFiles({ ...env, ...state() })).toEqual([])
+    expect(findMainFiles(env)).toEqual([])
+    rmSync(file.path, { recursive: true })
+  })
+})
+
 describe('a record that cannot be written', () => {
   it('starts nothing, and the error says where it could not be written', () => {
     const { recorder, file, temp } = job()
@@ -131,7 +164,7 @@ describe('a record that cannot be written', () => {
     recorder.knowsRun('r-1', true)
     recorder.exit()
     expect(warnings).toEqual([
-      expect.stringMatching(/will not know what is left to do about run r-1, because .*ENOENT/),
+      expect.stringMatching(/will not know what is left to do about run r-1, because .* was removed/),
     ])
   })
 
@@ -235,12 +268,16 @@ describe('post', () => {
   })
 
   it('does not take a file that it cannot read for a removed one', () => {
-    const { file } = job()
-    rmSync(file.path)
-    symlinkSync(file.path, file.path)
+    const { env, state, file, temp } = job()
+    // The folder cannot be looked at, as on a drive that fails.
+    renameSync(temp, `${temp}-moved`)
+    symlinkSync(temp, temp)
+    expect(file.isRemoved()).toBe(false)
     expect(() => file.read()).toThrow('ELOOP')
     expect(() => file.take()).toThrow('ELOOP')
-    rmSync(file.path)
+    expect(findMainFiles({ ...env, ...state() })).toEqual([file])
+    rmSync(temp)
+    expect(file.isRemoved()).toBe(true)
     expect(file.read()).toBeUndefined()
     expect(file.take()).toBeUndefined()
   })
@@ -248,8 +285,54 @@ describe('post', () => {
   it('takes the file away with its last record', () => {
     const { file, recorder } = job()
     recorder.knowsRun('r-1', true)
-    expect(file.take()).toEqual({ phase: 'started', runId: 'r-1', mayCancel: true })
+    expect(file.take()).toEqual({ record: { phase: 'started', runId: 'r-1', mayCancel: true } })
     expect(file.isRemoved()).toBe(true)
+  })
+
+  it('reads the file after it has removed it, so that no later record is lost', () => {
+    const { file } = job()
+    const late = Object.assign(new MainFile(file.path), {
+      remove() {
+        // Main writes at the last moment.
+        file.append({ phase: 'starting' })
+        file.remove()
+      },
+    })
+    expect(late.take()).toEqual({ record: { phase: 'starting' } })
+    expect(() => file.append({ phase: 'starting' })).toThrow('was removed')
+  })
+
+  it('reads the file also if it cannot be removed, and says why it stays', () => {
+    const { file, recorder } = job()
+    recorder.knowsRun('r-1', true)
+    const locked = Object.assign(new MainFile(file.path), {
+      remove() {
+        throw new Error('EBUSY: resource busy')
+      },
+    })
+    const record = { phase: 'started', runId: 'r-1', mayCancel: true }
+    expect(locked.take()).toEqual({ record, problem: 'EBUSY: resource busy' })
+  })
+
+  it('reads only the end of a file that another step has made very long', () => {
+    const { file, recorder } = job()
+    truncateSync(file.path, 400 * 1024 * 1024)
+    recorder.knowsRun('r-1', true)
+    expect(file.read()).toEqual({ phase: 'started', runId: 'r-1', mayCancel: true })
+    appendFileSync(file.path, `\n${'x'.repeat(64 * 1024)}`)
+    expect(file.read()).toEqual({ phase: 'unknown' })
+  })
+
+  it('finds a file of another user, and does not read it', () => {
+    const { env, file } = job()
+    expect(file.isOfAnotherUser()).toBe(false)
+    const getuid = vi.spyOn(process, 'getuid').mockReturnValue(4_711)
+    onTestFinished(() => getuid.mockRestore())
+    expect(findMainFiles(env)).toEqual([file])
+    expect(file.isOfAnotherUser()).toBe(true)
+    expect(file.read()).toBeUndefined()
+    expect(file.take()).toBeUndefined()
+    expect(statSync(file.path).isFile()).toBe(true)
   })
 })
 
@@ -265,10 +348,17 @@ describe('a request to stop', () => {
     expect(recorder.reasonToStop()).toBeUndefined()
   })
 
-  it('is not answered if it is a link, because another user could have made it', () => {
+  it.each(OTHER_THINGS)('counts as not there if it is %s', (_, create) => {
     const { file, recorder } = job()
-    symlinkSync('/dev/null', `${file.path}.stop`)
+    create(`${file.path}.stop`)
     expect(recorder.reasonToStop()).toBeUndefined()
+    expect(file.askToStop()).toBe(false)
+    expect(file.isStopAnswered()).toBe(true)
+  })
+
+  it('may be there already', () => {
+    const { file } = job()
+    expect([file.askToStop(), file.askToStop()]).toEqual([true, true])
   })
 
   it('asks nobody if it cannot be written', () => {

@@ -76,7 +76,11 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const files: readonly MainFile[] = isStateLost && hasSibling ? [...ofMain, fileOfSibling(service)] : ofMain
   let record: MainRecord | undefined
   const take = main.file.take.bind(main.file)
-  main.file.take = () => (record = take())
+  main.file.take = () => {
+    const taken = take()
+    record = taken?.record
+    return taken
+  }
   const world = { clock, random, signal: controller.signal, log, open, hasSameInputs: () => true }
   const ownsRun = !plan.service.isGiven || isStateLost === true
   if (files.length > 0) await clock.run(cleanUpAfterMain(files, { ...world, ownsRun }))

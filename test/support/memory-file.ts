@@ -1,4 +1,4 @@
-import { lastRecord, type MainFile, type MainRecord } from '../../src/handover/main-file.ts'
+import { lastRecord, type MainFile, type MainRecord, type TakenFile } from '../../src/handover/main-file.ts'
 
 /** Main's file in memory, with the file by which post asks main to stop. */
 export class MemoryFile implements MainFile {
@@ -24,18 +24,22 @@ export class MemoryFile implements MainFile {
     this.text += `\n${JSON.stringify(record)}`
   }
 
+  isOfAnotherUser(): boolean {
+    return false
+  }
+
   isRemoved(): boolean {
     return this.text === undefined
   }
 
   read(): MainRecord | undefined {
-    return this.text === undefined ? undefined : lastRecord(this.text)
+    return this.text === undefined ? undefined : (lastRecord(this.text) ?? { phase: 'unknown' })
   }
 
-  take(): MainRecord | undefined {
+  take(): TakenFile | undefined {
     const record = this.read()
     this.remove()
-    return record
+    return record && { record }
   }
 
   remove(): void {
