@@ -1,12 +1,12 @@
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Repository } from '../checkout/repository.ts'
 import type { Selection } from '../frameworks/framework.ts'
+import type { ReportReader } from '../frameworks/report-reader.ts'
 import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import { MARKER_VARIABLE } from '../machine/processes.ts'
 import type { Project } from '../settings/project.ts'
 import type { RunResources } from './leftovers.ts'
 import type { RunOutput } from './output.ts'
-import type { RunProgress } from './progress.ts'
 
 // local-service/test/life/branches.test.ts tests this file.
 
@@ -23,7 +23,7 @@ export interface RunContext {
   readonly autofix: boolean
   readonly resources: RunResources
   readonly output: RunOutput
-  readonly progress: RunProgress
+  readonly report: ReportReader
   readonly stopGraceMs: number
   readonly log: (text: string) => void
   /** Runs one task of a repository at a time. git fails if another process has an unfinished work tree there. */

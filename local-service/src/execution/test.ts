@@ -4,7 +4,7 @@ import { messageOf } from '../../../src/text/untrusted.ts'
 import type { ProjectPlace } from '../checkout/repository.ts'
 import { findCrash, findNoMemory, findSaidError, findStartError, lastParagraph } from '../frameworks/error-in-output.ts'
 import type { Framework } from '../frameworks/framework.ts'
-import { type Report, readReportFile, type TestedFolders, toMessage } from '../frameworks/report.ts'
+import { type Report, type TestedFolders, toMessage, toReport } from '../frameworks/report.ts'
 import { isBad } from '../frameworks/test-case.ts'
 import { type CommandEnd, describeEnd, hasFailed, quoteOutput } from '../machine/command.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
@@ -27,7 +27,7 @@ export async function runFramework(run: RunContext, source: ProjectPlace, stop: 
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
   const reportFile = join(resources.outputFolder, `report-${randomUUID()}`)
   const isInPlace = checkout.kind === 'in-place'
-  run.progress.follow(reportFile)
+  run.report.follow(reportFile)
   const call = framework.run(program, {
     env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
     outputFolder: filesFolderOf(resources),
@@ -40,7 +40,7 @@ export async function runFramework(run: RunContext, source: ProjectPlace, stop: 
   const projectOptions = selection.frameworkProjects.map((name) => `--project=${name}`)
   const argv = [...call.argv, ...selection.files, ...project.args, ...projectOptions]
   const end = await runProjectCommand(source, run, argv, stop, call.env)
-  const report = readReportOf(run, reportFile, { root: source.root, folder: join(source.root, source.folder) })
+  const report = readReportOf(run, { root: source.root, folder: join(source.root, source.folder) })
   const unknown = whyUnknownProjects(run, report)
   const outcome = toOutcome(end, report, unknown)
   if (outcome.status === 'PASSED') return outcome
@@ -126,9 +126,9 @@ function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects:
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-function readReportOf({ project, log }: RunContext, file: string, folders: TestedFolders): Report | undefined {
+function readReportOf({ project, report, log }: RunContext, folders: TestedFolders): Report | undefined {
   try {
-    return readReportFile(file, folders)
+    return toReport(report.readAll(), folders)
   } catch (error) {
     // Tests may have put anything in place of the report.
     log(`the report of ${project.framework.name} cannot be read: ${messageOf(error)}`)

@@ -1,11 +1,11 @@
 import { isAbsolute, relative, sep } from 'node:path'
-import { isObject, parseJson } from '../../../src/text/json.ts'
+import { isObject } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
-import { readRegularFile } from '../machine/files.ts'
 import { cutMessage } from '../reporters/message.ts'
+import { type Events, type Fields, keyOf, stringOf } from './report-reader.ts'
 import type { TestCase, TestCaseStatus } from './test-case.ts'
 
-// Reads what the service's reporters wrote. Tests can write to the report too, so anything may stand in it.
+// Makes test cases of what the service's reporters wrote. Tests can write to the report too, so anything may stand in it.
 
 export interface Report {
   readonly testCases: readonly TestCase[]
@@ -37,102 +37,25 @@ export function toMessage(text: string): string {
 
 /** With more test cases, a response would be larger than clients accept. */
 const LIMIT_CASES = 150_000
-/** What 100,000 failing test cases with short messages need, if each is tried twice. */
-const LIMIT_BYTES = 256 * 1024 * 1024
 
-/** Undefined if the file is not a report. Throws if the file cannot be read. */
-export function readReportFile(file: string, folders: TestedFolders): Report | undefined {
-  return readReport(readRegularFile(file, { limitBytes: LIMIT_BYTES }), folders)
-}
-
-/** Undefined if the text is not a report. Throws if it has too many test cases. */
-export function readReport(text: string, folders: TestedFolders): Report | undefined {
-  const { tests, files, said, finished } = readEvents(text)
+/** Undefined if the framework reported nothing. Throws if there are too many test cases. */
+export function toReport({ said, finished, ...unfinished }: Events, folders: TestedFolders): Report | undefined {
+  // The last event alone has the results. Without it, the other events show how far the run came.
+  const tests = finished === undefined ? unfinished.tests : objectsIn(finished.tests)
+  const files = finished === undefined ? unfinished.files : objectsIn(finished.files)
   if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
   if (tests.length > LIMIT_CASES) throw new Error(`it has more than ${LIMIT_CASES} test cases`)
   const testCases = [
-    ...disambiguateTitles(tests.map((test) => caseOfTest(test, folders))),
+    ...tests.map((test) => caseOfTest(test, folders)),
     ...findBrokenFiles(tests, files, finished !== undefined).map((file) => caseOfFile(file, folders)),
   ]
   return {
     testCases: fitMessages(testCases),
     isComplete: finished !== undefined,
     errors: objectsIn(finished?.errors).map((error) => describeError(error, folders)),
-    said: withoutTerminalSequences(said.join('\n')),
+    said: withoutTerminalSequences(said.map(stringOf).join('\n')),
     frameworkProjects: Array.isArray(finished?.projects) ? finished.projects.map(stringOf) : undefined,
   }
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-interface Events {
-  readonly tests: readonly Fields[]
-  readonly files: readonly Fields[]
-  readonly said: readonly string[]
-  /** The last event. If the run was killed, there is none. */
-  readonly finished: Fields | undefined
-}
-
-/** The last event alone has the results. Without it, the other events show how far the run came. */
-function readEvents(text: string): Events {
-  const tests = new Map<unknown, Fields>()
-  const files = new Map<string, Fields>()
-  const said: string[] = []
-  let finished: Fields | undefined
-  for (const event of eventsIn(text)) {
-    const test = isObject(event.test) ? event.test : {}
-    const file = isObject(event.file) ? event.file : {}
-    switch (event.event) {
-      case 'file-started':
-        files.set(keyOf(file), file)
-        break
-      case 'file-finished':
-        files.delete(keyOf(file))
-        break
-      case 'test-started':
-        tests.set(test.id, { ...tests.get(test.id), ...test, state: 'pending', atMs: event.atMs })
-        break
-      case 'test-finished':
-        // A test that is tried again keeps the failure of an earlier attempt.
-        tests.set(test.id, { ...tests.get(test.id), ...test })
-        break
-      case 'said':
-        said.push(stringOf(event.text))
-        break
-      case 'finished':
-        finished = event
-    }
-  }
-  if (finished === undefined) return { tests: [...tests.values()], files: [...files.values()], said, finished }
-  return { tests: objectsIn(finished.tests), files: objectsIn(finished.files), said, finished }
-}
-
-const EVENTS: ReadonlySet<unknown> = new Set([
-  'total',
-  'file-started',
-  'file-finished',
-  'test-started',
-  'test-finished',
-  'said',
-  'finished',
-])
-
-/** The events up to the first line that is not an event. The last line may be truncated. */
-function* eventsIn(text: string): Generator<Fields> {
-  // Not `split`, because a hostile file of this size may have as many lines as characters.
-  for (let at = 0; at < text.length; ) {
-    const end = text.indexOf('\n', at)
-    const line = end === -1 ? text.slice(at) : text.slice(at, end)
-    const event = parseJson(line)
-    if (!isObject(event) || !EVENTS.has(event.event)) return
-    yield event
-    at += line.length + 1
-  }
-}
-
-/** Two framework projects may have the same file. */
-function keyOf({ project, file }: Fields): string {
-  return JSON.stringify([stringOf(project), stringOf(file)])
 }
 
 interface BrokenFile {
@@ -153,36 +76,15 @@ function findBrokenFiles(tests: readonly Fields[], files: readonly Fields[], isF
     .map((file) => ({ file, status }))
 }
 
-interface LocatedCase extends TestCase {
-  /** What tells it from other tests with its title, such as framework project and file. The broadest comes first. */
-  readonly qualifiers: readonly string[]
-}
-
-/** If two tests share a title, what distinguishes them is put before it. */
-function disambiguateTitles(located: readonly LocatedCase[]): TestCase[] {
-  const levels = new Map<string, readonly Set<string>[]>()
-  for (const { title, qualifiers } of located) {
-    const ofTitle = levels.get(title) ?? qualifiers.map(() => new Set())
-    levels.set(title, ofTitle)
-    for (const [level, qualifier] of qualifiers.entries()) ofTitle[level]?.add(qualifier)
-  }
-  return located.map(({ qualifiers, ...testCase }) => {
-    const distinguishing = qualifiers.filter((_, level) => (levels.get(testCase.title)?.[level]?.size ?? 0) > 1)
-    return distinguishing.length === 0 ? testCase : { ...testCase, title: titleOf([...distinguishing, testCase.title]) }
-  })
-}
-
-function caseOfTest(test: Fields, folders: TestedFolders): LocatedCase {
+function caseOfTest(test: Fields, folders: TestedFolders): TestCase {
   const path = Array.isArray(test.path) ? test.path.map(stringOf) : []
-  const project = stringOf(test.project)
   const status = statusOf(test)
   return {
-    title: titleOf(path),
+    title: titleOf(test, path),
     status,
     durationMs: wholeMs(test.state === 'pending' ? Date.now() - Number(test.atMs) : test.durationMs),
     ...(status === 'INTERRUPTED' ? { message: 'This test had not finished when the run ended.' } : {}),
-    ...(WITHOUT_REASON.has(status) ? {} : reasonOf(test, folders)),
-    qualifiers: [project === '' ? '' : `[${project}]`, relative(folders.folder, stringOf(test.file))],
+    ...(WITHOUT_REASON.has(status) ? placeIn(folders.root, { file: test.file }) : reasonOf(test, folders)),
   }
 }
 
@@ -210,7 +112,7 @@ function wholeMs(durationMs: unknown): number {
 }
 
 function caseOfFile({ file, status }: BrokenFile, folders: TestedFolders): TestCase {
-  const title = relative(folders.folder, stringOf(file.file))
+  const title = titleOf(file, [relative(folders.folder, stringOf(file.file))])
   const unfinished = status === 'INTERRUPTED' ? { message: 'This file had not finished when the run ended.' } : {}
   return { title, status, durationMs: 0, ...unfinished, ...reasonOf(file, folders) }
 }
@@ -271,14 +173,10 @@ function sizeOf(value: object): number {
   return Buffer.byteLength(JSON.stringify(value))
 }
 
-/** A title with the path of its describe blocks. */
-function titleOf(path: readonly (string | undefined)[]): string {
-  return path.filter((part) => part !== undefined && part !== '').join(' > ')
-}
-
-/** Reads what should be a string. `String()` would throw for some objects that JSON can contain. */
-function stringOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+/** The framework project, the describe blocks and the name. It depends on no other test, so it is the same in each run. */
+function titleOf({ project }: Fields, path: readonly string[]): string {
+  const name = stringOf(project)
+  return [...(name === '' ? [] : [`[${name}]`]), ...path].filter((part) => part !== '').join(' > ')
 }
 
 /** The objects in what should be a list. Anything may have written the report. */

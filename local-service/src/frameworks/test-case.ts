@@ -9,8 +9,12 @@ export interface TestCase {
   readonly durationMs: number
   /** Why it did not pass. A flaky test has the message of its last failed attempt. */
   readonly message?: string | undefined
-  /** Where it failed, from the root of the repository. If there is no repository, from the project's folder. */
+  /**
+   * The file of the failure, else of the test. It starts at the root of the repository. If there is no repository, it starts at the
+   * project's folder.
+   */
   readonly filePath?: string | undefined
+  /** The line of the failure. */
   readonly line?: number | undefined
 }
 

@@ -47,15 +47,18 @@ export function describeSuiteResult(run: Run): object {
 
 function listTests(run: Run, suiteName: string): SuiteTest[] {
   const { phase } = run
+  const earlier = new Map<string, number>()
+  /** A test keeps its id in later runs. If tests have the same name, as in two files, they are numbered in their order. */
+  const suiteTest = (testName: string, status: SuiteTestStatus): SuiteTest => {
+    const number = earlier.get(testName) ?? 0
+    earlier.set(testName, number + 1)
+    const identity = number === 0 ? testName : `${testName}\0${number}`
+    return { testId: createHash('sha256').update(identity).digest('hex').slice(0, 16), testName, status }
+  }
   if (phase.status === 'QUEUED' || phase.status === 'RUNNING') return [suiteTest(suiteName, phase.status)]
   const tests = phase.testCases.map(({ title, status }) => suiteTest(title, STATUS_OF_CASE[status]))
   if (phase.status === 'PASSED') return tests
   if (tests.some(({ status }) => status === 'FAILED' || status === 'ERROR')) return tests
   const reason = phase.message === undefined ? '' : `: ${phase.message.split('\n', 1)[0]}`
   return [...tests, suiteTest(`${suiteName}: the run as a whole is ${phase.status}${reason}`, 'ERROR')]
-}
-
-/** The id depends only on the name, so a test keeps its id in later runs. */
-function suiteTest(testName: string, status: SuiteTestStatus): SuiteTest {
-  return { testId: createHash('sha256').update(testName).digest('hex').slice(0, 16), testName, status }
 }

@@ -23,8 +23,28 @@ export function readRegularFile(
   file: string,
   { limitBytes = READ_LIMIT_BYTES, readsEnd = false, acceptsAnyOwner = false }: ReadOptions = {},
 ): string {
+  return withRegularFile(file, acceptsAnyOwner, (descriptor, size) => {
+    const beginning = Math.max(0, size - limitBytes)
+    if (beginning > 0 && !readsEnd) throw new Error(`${file} is larger than ${limitBytes / 2 ** 20} MiB`)
+    return readBytes(descriptor, beginning, size)
+  }).toString('utf8')
+}
+
+/** Reads the bytes from `from` on, but at most `partBytes`. Throws as `readRegularFile` does. */
+export function readPartOfFile(file: string, from: number, partBytes: number, limitBytes: number): Buffer {
+  return withRegularFile(file, false, (descriptor, size) => {
+    if (size > limitBytes) throw new Error(`${file} is larger than ${limitBytes / 2 ** 20} MiB`)
+    return readBytes(descriptor, from, Math.max(from, Math.min(size, from + partBytes)))
+  })
+}
+
+function withRegularFile(
+  file: string,
+  acceptsAnyOwner: boolean,
+  read: (descriptor: number, size: number) => Buffer,
+): Buffer {
   const found = lstatSync(file, { throwIfNoEntry: false })
-  if (found === undefined) return ''
+  if (found === undefined) return Buffer.alloc(0)
   if (!found.isFile()) throw new Error(`${file} is not a regular file`)
   // The file may have been replaced since the check.
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -32,9 +52,7 @@ export function readRegularFile(
     const opened = fstatSync(descriptor)
     if (!opened.isFile()) throw new Error(`${file} is not a regular file`)
     if (!acceptsAnyOwner && opened.uid !== process.getuid?.()) throw new Error(`${file} belongs to another user`)
-    const beginning = Math.max(0, opened.size - limitBytes)
-    if (beginning > 0 && !readsEnd) throw new Error(`${file} is larger than ${limitBytes / 2 ** 20} MiB`)
-    return readBytes(descriptor, beginning, opened.size).toString('utf8')
+    return read(descriptor, opened.size)
   } finally {
     closeSync(descriptor)
   }

@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { NO_ROOM, type RunResources } from '../execution/leftovers.ts'
 import { interruptedBecause, type RunOutcome } from '../execution/outcome.ts'
-import type { Progress, RunProgress } from '../execution/progress.ts'
+import type { Progress, ReportReader } from '../frameworks/report-reader.ts'
 import { createKeyedMutex } from '../machine/keyed-mutex.ts'
 import { count } from '../text.ts'
 import { CANCELLED, finishRun, isFinished, markRunning, type OwnedRun, type Run } from './run.ts'
@@ -10,7 +10,7 @@ import type { RunStore } from './store.ts'
 
 interface RunTask {
   readonly resources: RunResources
-  readonly progress?: RunProgress | undefined
+  readonly report?: ReportReader | undefined
   /** Runs with the same key are RUNNING one after the other. */
   readonly exclusiveKey?: string | undefined
   /**
@@ -92,7 +92,7 @@ export class RunQueue {
   /** How far a run is. Undefined if it has finished, or if its tests have not begun. */
   progressOf(runId: string): Progress | undefined {
     const entry = this.#entries.get(runId)
-    return entry === undefined || isFinished(entry.run) ? undefined : entry.task.progress?.read()
+    return entry === undefined || isFinished(entry.run) ? undefined : entry.task.report?.readProgress()
   }
 
   /** Cancels a run. If the run had finished, returns false and changes nothing. */

@@ -6,9 +6,9 @@ import type { RunContext } from '../execution/context.ts'
 import { executeRun } from '../execution/execute.ts'
 import { resourcesOf } from '../execution/leftovers.ts'
 import { RunOutput } from '../execution/output.ts'
-import { RunProgress } from '../execution/progress.ts'
 import { baseEnvironment } from '../execution/project-command.ts'
 import type { Selection } from '../frameworks/framework.ts'
+import { ReportReader } from '../frameworks/report-reader.ts'
 import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import type { Suite } from '../settings/configuration.ts'
 import type { Project } from '../settings/project.ts'
@@ -86,7 +86,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
       resources: context.resources,
       // Runs in place share the project's folder, and what its reporters write there.
       exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
-      progress: context.progress,
+      report: context.report,
       execute: (stop) => executeRun(context, stop),
     })
     return isTaken ? { kind: 'started', run } : refuse(500, 'The service is stopping and takes no more runs.')
@@ -136,7 +136,7 @@ function toRunContext(
     personEnv: env,
     autofix: parameters.autofix,
     output: new RunOutput(join(outputs, runId), log),
-    progress: new RunProgress(),
+    report: new ReportReader(),
     log,
   }
 }

@@ -48,7 +48,7 @@ describe('the further arguments of a Vitest project', () => {
 
   it('choose the configuration and the tests', async () => {
     const service = await startWith(files, CONFIG, '-t', 'subtracts', 'b.test')
-    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['subtracts'] })
+    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['[unit] > subtracts'] })
   })
 
   it('do not hide the framework projects of another configuration, also in a shard without a file of one', async () => {
@@ -78,7 +78,7 @@ describe('the further arguments of a Vitest project', () => {
     const service = await startService({ projects: { shop: { folder, args: [CONFIG, '--changed'] } } })
     expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: [] })
     await writeFiles(folder, { 'b.test.js': `${oneTest('subtracts')}\n` })
-    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['subtracts'] })
+    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['[unit] > subtracts'] })
   })
 })
 

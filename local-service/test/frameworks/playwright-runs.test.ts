@@ -123,38 +123,38 @@ describe('a run of a Playwright Test project', () => {
     const cases = run.results?.testCases.map(({ title, durationMs: _, ...others }) => [title, others] as const) ?? []
     const [status, filePath] = ['FAILED', 'e2e/orders.spec.ts']
     expect(Object.fromEntries(cases)).toEqual({
-      '[api] > admin > logs in': { status: 'PASSED' },
-      '[admin] > admin > logs in': { status: 'PASSED' },
-      'orders > can be listed': { status: 'PASSED' },
-      'orders > compares': {
+      '[api] > admin > logs in': { status: 'PASSED', filePath: 'e2e/admin.spec.ts' },
+      '[admin] > admin > logs in': { status: 'PASSED', filePath: 'e2e/admin.spec.ts' },
+      '[api] > orders > can be listed': { status: 'PASSED', filePath },
+      '[api] > orders > compares': {
         status,
         message: 'Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 41\nReceived: 42',
         filePath,
         line: 9,
       },
-      'orders > checks twice': {
+      '[api] > orders > checks twice': {
         status,
         message: expect.stringMatching(/Expected: 2\nReceived: 1\n\nError: .*\n\nExpected: 4\nReceived: 3$/),
         filePath,
         line: 11,
       },
-      'orders > calls a helper': { status, message: 'Error: no money', filePath: 'lib/pay.ts', line: 2 },
-      'orders > throws no error': { status, message: "'only text'", filePath, line: 13 },
-      'orders > passes unexpectedly': {
+      '[api] > orders > calls a helper': { status, message: 'Error: no money', filePath: 'lib/pay.ts', line: 2 },
+      '[api] > orders > throws no error': { status, message: "'only text'", filePath, line: 13 },
+      '[api] > orders > passes unexpectedly': {
         status,
         message: 'The test is expected to fail, but it passed.',
         filePath,
         line: 14,
       },
-      'orders > fails as expected': { status: 'PASSED' },
-      'orders > is skipped': { status: 'SKIPPED' },
-      'orders > with a retry > appear at the second try': {
+      '[api] > orders > fails as expected': { status: 'PASSED', filePath },
+      '[api] > orders > is skipped': { status: 'SKIPPED', filePath },
+      '[api] > orders > with a retry > appear at the second try': {
         status: 'FLAKY',
         message: 'Error: first try',
         filePath,
         line: 19,
       },
-      'orders > with a retry > take for ever': {
+      '[api] > orders > with a retry > take for ever': {
         status: 'TIMEDOUT',
         message: 'Test timeout of 200ms exceeded.',
         filePath,
@@ -163,7 +163,7 @@ describe('a run of a Playwright Test project', () => {
     })
     expect(cases).toHaveLength(12)
     const durations = new Map(run.results?.testCases.map(({ title, durationMs }) => [title, durationMs]))
-    expect(durations.get('orders > with a retry > take for ever')).toBeGreaterThanOrEqual(400)
+    expect(durations.get('[api] > orders > with a retry > take for ever')).toBeGreaterThanOrEqual(400)
   })
 
   it('in place keeps the reporters of the project and its output folder, and in a work tree it does not', async () => {

@@ -1,12 +1,27 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { readReport, toMessage } from '../../src/frameworks/report.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { toMessage, toReport } from '../../src/frameworks/report.ts'
+import { ReportReader } from '../../src/frameworks/report-reader.ts'
 import { cutMessage } from '../../src/reporters/message.ts'
 
 const FOLDERS = { root: '/repository', folder: '/repository/shop' }
 
+const HOME = mkdtempSync(join(tmpdir(), 'local-service-test-'))
+afterAll(() => rmSync(HOME, { recursive: true }))
+
+function readText(text: string) {
+  const file = join(HOME, 'report')
+  writeFileSync(file, text)
+  const reader = new ReportReader()
+  reader.follow(file)
+  return toReport(reader.readAll(), FOLDERS)
+}
+
 function read(...events: object[]) {
-  return readReport(events.map((event) => JSON.stringify(event)).join('\n'), FOLDERS)
+  return readText(events.map((event) => JSON.stringify(event)).join('\n'))
 }
 
 function finished(tests: object[], others: object = {}) {
@@ -14,19 +29,17 @@ function finished(tests: object[], others: object = {}) {
 }
 
 describe('a report', () => {
-  it('puts its file before a title only if two tests share it', () => {
-    const testIn = (file: string, name: string) => ({
-      file: `/repository/shop/${file}`,
-      path: ['', 'cart', name],
-      state: 'passed',
-      durationMs: 1.6,
+  it('has the framework project in each title, and the file of each test, whatever other tests there are', () => {
+    const testIn = (file: string, project: string) => ({
+      ...{ file: `/repository/shop/${file}`, project, path: ['', 'cart', 'adds'] },
+      ...{ state: 'passed', durationMs: 1.6 },
     })
-    const tests = [testIn('a.test.ts', 'adds'), testIn('a.test.ts', 'removes'), testIn('b.test.ts', 'adds')]
-    expect(finished(tests)?.testCases).toEqual([
-      { title: 'a.test.ts > cart > adds', status: 'PASSED', durationMs: 2 },
-      { title: 'cart > removes', status: 'PASSED', durationMs: 2 },
-      { title: 'b.test.ts > cart > adds', status: 'PASSED', durationMs: 2 },
-    ])
+    const inA = { title: 'cart > adds', status: 'PASSED', durationMs: 2, filePath: 'shop/a.test.ts' }
+    const inB = { ...inA, filePath: 'shop/b.test.ts' }
+    const inUnit = { ...inA, title: '[unit] > cart > adds' }
+    expect(finished([testIn('a.test.ts', '')])?.testCases).toEqual([inA])
+    const all = [testIn('a.test.ts', ''), testIn('b.test.ts', ''), testIn('a.test.ts', 'unit')]
+    expect(finished([...all, testIn('a.test.ts', '')])?.testCases).toEqual([inA, inB, inUnit, inA])
   })
 
   it('says of a test that was interrupted that it had not finished, unless the framework says why', () => {
@@ -60,11 +73,17 @@ describe('a report', () => {
       { project: 'browser', file, hasFailed: true },
     ]
     const failedInUnit = { project: 'unit', file, path: ['adds'], state: 'failed' }
-    expect(finished([failedInUnit], { files })?.testCases.map(({ title }) => title)).toEqual(['adds', 'a.test.ts'])
+    expect(finished([failedInUnit], { files })?.testCases.map(({ title }) => title)).toEqual([
+      '[unit] > adds',
+      '[browser] > a.test.ts',
+    ])
 
     const started = files.map((of) => ({ event: 'file-started', file: of }))
     const report = read(...started, { event: 'file-finished', file: files[0] })
-    expect(report).toMatchObject({ isComplete: false, testCases: [{ title: 'a.test.ts', status: 'INTERRUPTED' }] })
+    expect(report).toMatchObject({
+      isComplete: false,
+      testCases: [{ title: '[browser] > a.test.ts', status: 'INTERRUPTED' }],
+    })
   })
 
   it('lists the failure of a file itself, for example of its afterAll, beside a test of this file that failed', () => {
@@ -106,7 +125,7 @@ describe('a report', () => {
     expect(finished([{ path: ['a'], failure }])?.testCases).toEqual([testCase])
   })
 
-  it('names the place of a test if its failure has none, and no place or message of a test that passed', () => {
+  it('names the place of a test if its failure has none, and only the file of a test that passed', () => {
     const test = { file: '/repository/shop/a.ts', line: 7, failure: { message: '\u001b[31mred\u001b[39m' } }
     expect(
       finished([
@@ -115,7 +134,7 @@ describe('a report', () => {
       ])?.testCases,
     ).toEqual([
       { title: 'a', status: 'FAILED', durationMs: 0, message: 'red', filePath: 'shop/a.ts', line: 7 },
-      { title: 'b', status: 'PASSED', durationMs: 0 },
+      { title: 'b', status: 'PASSED', durationMs: 0, filePath: 'shop/a.ts' },
     ])
   })
 
@@ -149,7 +168,7 @@ describe('a report', () => {
     fc.assert(
       fc.property(fc.array(event), fc.nat(), (events, truncated) => {
         const text = events.map((one) => JSON.stringify(one)).join('\n')
-        const report = readReport(text.slice(0, text.length - (truncated % (text.length + 1))), FOLDERS)
+        const report = readText(text.slice(0, text.length - (truncated % (text.length + 1))))
         for (const { status, durationMs, message = '', filePath = 'a', line = 1 } of report?.testCases ?? []) {
           expect(status).not.toBe('PASSED')
           expect(Number.isInteger(durationMs)).toBe(true)

@@ -34,12 +34,12 @@ describe('a run of the web shop, with its own Vitest', () => {
     const titlesOf = (wanted: string) =>
       (run.results?.testCases ?? []).filter(({ status }) => status === wanted).map(({ title }) => title)
     expect(titlesOf('FAILED').sort()).toEqual([
-      'checkout > adds value added tax on goods and shipping, to the cent',
-      'money > a percentage > is rounded up from half a cent',
+      '[checkout] > checkout > adds value added tax on goods and shipping, to the cent',
+      '[unit] > money > a percentage > is rounded up from half a cent',
     ])
-    expect(titlesOf('SKIPPED')).toEqual(['money > is shown in the currency of the customer'])
+    expect(titlesOf('SKIPPED')).toEqual(['[unit] > money > is shown in the currency of the customer'])
     expect(titlesOf('PASSED')).toHaveLength(13)
-    expect(titlesOf('PASSED')).toContain('checkout > shipping > is free from 50 euros on')
+    expect(titlesOf('PASSED')).toContain('[checkout] > checkout > shipping > is free from 50 euros on')
     expect(service.log.join('\n')).toMatch(/ {4}\| .*expected .* to match object/)
   })
 })
@@ -89,7 +89,7 @@ describe('a run of a Vitest project', () => {
     const cases = run.results?.testCases.map(({ title, durationMs: _, ...others }) => [title, others] as const) ?? []
     const [status, filePath] = ['FAILED', 'kinds.test.js']
     expect(Object.fromEntries(cases)).toEqual({
-      'kinds > compares': {
+      '[unit] > kinds > compares': {
         status,
         message:
           'AssertionError: expected { total: 42 } to deeply equal { total: 41 }\n\n' +
@@ -97,34 +97,44 @@ describe('a run of a Vitest project', () => {
         filePath,
         line: 7,
       },
-      'kinds > is flaky': { status: 'FLAKY', message: 'Error: try 2', filePath, line: 9 },
-      'kinds > never passes': { status, message: 'TypeError: never', filePath, line: 10 },
-      'kinds > checks twice': {
+      '[unit] > kinds > is flaky': { status: 'FLAKY', message: 'Error: try 2', filePath, line: 9 },
+      '[unit] > kinds > never passes': { status, message: 'TypeError: never', filePath, line: 10 },
+      '[unit] > kinds > checks twice': {
         status,
         message: expect.stringMatching(/expected 1 to be 2[\s\S]*\n\nAssertionError: expected 3 to be 4/),
         filePath,
         line: 11,
       },
-      'kinds > calls a helper': {
+      '[unit] > kinds > calls a helper': {
         status,
         message: 'Error: no money\nCaused by: Error: too many books',
         filePath: 'lib/pay.js',
         line: 2,
       },
-      'kinds > throws no error': { status, message: 'only text', filePath },
-      'kinds > takes too long': { status, message: expect.stringContaining('timed out in 20ms'), filePath, line: 14 },
-      'kinds > fails as it should': { status: 'PASSED' },
-      'kinds > passes': { status: 'PASSED' },
-      'kinds > has NODE_ENV test': { status: 'PASSED' },
-      'kinds > is skipped': { status: 'SKIPPED' },
-      'kinds > is to do': { status: 'SKIPPED' },
-      'a hook > never runs': { status: 'SKIPPED' },
-      'a hook': { status, message: 'Error: no database', filePath, line: 21 },
-      'another hook > is fine': { status: 'PASSED' },
-      'another hook': { status, message: 'Error: no room', filePath, line: 22 },
-      'broken.test.js': { status, message: 'Error: cannot be loaded', filePath: 'broken.test.js', line: 2 },
-      '[unit] > adds': { status: 'PASSED' },
-      '[browser] > adds': { status: 'PASSED' },
+      '[unit] > kinds > throws no error': { status, message: 'only text', filePath },
+      '[unit] > kinds > takes too long': {
+        status,
+        message: expect.stringContaining('timed out in 20ms'),
+        filePath,
+        line: 14,
+      },
+      '[unit] > kinds > fails as it should': { status: 'PASSED', filePath },
+      '[unit] > kinds > passes': { status: 'PASSED', filePath },
+      '[unit] > kinds > has NODE_ENV test': { status: 'PASSED', filePath },
+      '[unit] > kinds > is skipped': { status: 'SKIPPED', filePath },
+      '[unit] > kinds > is to do': { status: 'SKIPPED', filePath },
+      '[unit] > a hook > never runs': { status: 'SKIPPED', filePath },
+      '[unit] > a hook': { status, message: 'Error: no database', filePath, line: 21 },
+      '[unit] > another hook > is fine': { status: 'PASSED', filePath },
+      '[unit] > another hook': { status, message: 'Error: no room', filePath, line: 22 },
+      '[unit] > broken.test.js': {
+        status,
+        message: 'Error: cannot be loaded',
+        filePath: 'broken.test.js',
+        line: 2,
+      },
+      '[unit] > adds': { status: 'PASSED', filePath: 'cart.test.js' },
+      '[browser] > adds': { status: 'PASSED', filePath: 'cart.test.js' },
     })
     expect(cases).toHaveLength(19)
   })
@@ -168,8 +178,8 @@ describe('a run of a Vitest project', () => {
     expect(pids.map(isAlive)).toEqual([false, false])
     expect(status).toBe('INTERRUPTED')
     expect(testCases).toEqual([
-      { title: 'first > passes', status: 'PASSED', durationMs: expect.any(Number) },
-      { title: 'first > is skipped', status: 'SKIPPED', durationMs: 0 },
+      { title: 'first > passes', status: 'PASSED', durationMs: expect.any(Number), filePath: 'first.test.js' },
+      { title: 'first > is skipped', status: 'SKIPPED', durationMs: 0, filePath: 'first.test.js' },
       {
         title: 'first > waits',
         status: 'INTERRUPTED',
@@ -259,8 +269,8 @@ describe('a run of a Vitest project', () => {
       await service.startRun({ frameworkProjectName: 'unit', envOverrides: { NODE_ENV: 'production' } }),
     )
     expect(run.results?.testCases).toMatchObject([
-      { title: 'adds in production', status: 'PASSED' },
-      { title: 'fails', status: 'FAILED', message: 'Error: here', filePath: 'a.test.js', line: 3 },
+      { title: '[unit] > adds in production', status: 'PASSED' },
+      { title: '[unit] > fails', status: 'FAILED', message: 'Error: here', filePath: 'a.test.js', line: 3 },
     ])
     const junit = await readFile(join(folder, 'junit.xml'), 'utf8')
     expect(junit.match(/<testcase [^>]*name="[^"]+"/g)).toHaveLength(2)

@@ -90,18 +90,27 @@ describe('a test suite', () => {
   })
 
   /** What the result says of a run with these test cases. */
-  function testsOf(outcome: FinalStatus, ...statuses: TestCase['status'][]) {
+  function resultsOf(outcome: FinalStatus, testCases: readonly TestCase[]) {
     const run = queueRun({ projectId: 'web-shop', suite: { id: 'plain', name: 'plain' } })
-    const testCases = statuses.map((status, index) => ({ title: `test ${index}`, status, durationMs: 1 }))
     finishRun(run, { status: outcome, testCases })
     const { results } = describeSuiteResult(run) as { results: { testId: string; status: string }[] }
     return results
   }
 
-  it('gives each test the same id in every run, and another one to every test', () => {
-    const first = testsOf('PASSED', 'PASSED', 'PASSED')
-    expect(testsOf('PASSED', 'PASSED', 'PASSED')).toEqual(first)
-    expect(new Set(first.map(({ testId }) => testId)).size).toBe(2)
+  function testsOf(outcome: FinalStatus, ...statuses: TestCase['status'][]) {
+    return resultsOf(
+      outcome,
+      statuses.map((status, index) => ({ title: `test ${index}`, status, durationMs: 1 })),
+    )
+  }
+
+  it('gives each test the same id in every run, and another one to every test, also to two of one title', () => {
+    const testCases = ['adds', 'pays', 'adds', 'adds'].map(
+      (title) => ({ title, status: 'PASSED', durationMs: 1 }) as const,
+    )
+    const ids = resultsOf('PASSED', testCases).map(({ testId }) => testId)
+    expect(new Set(ids).size).toBe(4)
+    expect(resultsOf('PASSED', testCases.slice(1)).map(({ testId }) => testId)).toEqual([ids[1], ids[0], ids[2]])
   })
 
   it.each([

@@ -1,10 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { expectConformingResponse } from '../../../test/support/openapi.ts'
-import { RunProgress } from '../../src/execution/progress.ts'
 import { type StartedService, startService, temporaryFolder, until } from '../support/a-local-service.ts'
 
 /** A project whose framework is a shell. It writes its output, and ends when the file `go` is there. */
@@ -137,31 +135,5 @@ describe('the progress of a run', () => {
     expect(failedBeforeTheFlakyTestPassed.filter((failed) => failed !== 0)).toEqual([])
     writeFileSync(join(folder, 'go'), '')
     expect(await service.waitFor(runId)).toMatchObject({ status: 'FAILED' })
-  })
-
-  it('is what whole lines of the report say, whatever tests have written to it', async () => {
-    const file = join(await temporaryFolder(), 'report')
-    const progress = new RunProgress()
-    expect(progress.read()).toBeUndefined()
-    progress.follow(file)
-    const none = { total: undefined, passed: 0, failed: 0, flaky: 0, skipped: 0 }
-    expect(progress.read()).toEqual(none)
-    const passed = (id: string) => JSON.stringify({ event: 'test-finished', test: { id, state: 'passed' } })
-    writeFileSync(file, `{"event":"total","total":3}\n${passed('1')}\n${passed('2').slice(0, 20)}`)
-    expect(progress.read()).toEqual({ ...none, total: 3, passed: 1 })
-    writeFileSync(file, `${passed('2').slice(20)}\n{"event":"test-finished"\nnoise\n${passed('3')}\n`, { flag: 'a' })
-    expect(progress.read()).toEqual({ ...none, total: 3, passed: 3 })
-  })
-
-  it('does not wait for a named pipe, and reads a little of a file without end', async () => {
-    const folder = await temporaryFolder()
-    const [pipe, huge] = [join(folder, 'pipe'), join(folder, 'huge')]
-    execFileSync('mkfifo', [pipe])
-    execFileSync('truncate', ['--size', '100G', huge])
-    for (const file of [pipe, huge]) {
-      const progress = new RunProgress()
-      progress.follow(file)
-      for (const _ of [1, 2]) expect(progress.read()).toMatchObject({ passed: 0 })
-    }
   })
 })

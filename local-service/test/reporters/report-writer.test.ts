@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readReportFile } from '../../src/frameworks/report.ts'
+import { toReport } from '../../src/frameworks/report.ts'
+import { ReportReader } from '../../src/frameworks/report-reader.ts'
 import { describeCauses, framesIn, REPORT_FILE, REPORT_ROOT, ReportWriter } from '../../src/reporters/report-writer.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
@@ -31,7 +32,9 @@ describe('a report with very many long messages', () => {
     })
     report.finish({ tests, files: [], errors: [] })
     expect((await stat(file)).size).toBeLessThan(200 * 1024 * 1024)
-    const { testCases = [] } = readReportFile(file, { root: '/shop', folder: '/shop' }) ?? {}
+    const reader = new ReportReader()
+    reader.follow(file)
+    const { testCases = [] } = toReport(reader.readAll(), { root: '/shop', folder: '/shop' }) ?? {}
     expect(testCases).toHaveLength(count)
     for (const index of [0, count - 1]) expect(testCases[index]?.message).toMatch(new RegExp(`^failure ${index}\n`))
   })

@@ -1,0 +1,149 @@
+import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
+import { readPartOfFile } from '../machine/files.ts'
+
+// Reads the events that the service's reporters write, while they write. Tests can write to the report too, so anything may stand
+// in it.
+
+/** Numbers of test cases, as the interface has them. */
+export interface Progress {
+  /** Left out until the framework knows it. */
+  readonly total?: number | undefined
+  readonly passed: number
+  readonly failed: number
+  readonly flaky: number
+  readonly skipped: number
+}
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export interface Events {
+  readonly tests: readonly Fields[]
+  readonly files: readonly Fields[]
+  /** What the framework said about itself. */
+  readonly said: readonly unknown[]
+  /** The last event. If the run was killed, there is none. */
+  readonly finished: Fields | undefined
+}
+
+const PART_BYTES = 4 * 1024 * 1024
+/** What 100,000 failing test cases with short messages need, if each is tried twice. */
+const LIMIT_BYTES = 256 * 1024 * 1024
+const NEWLINE = 10
+
+/** Reads up to the first line that is not an event. Each call reads what was written since the last call. */
+export class ReportReader {
+  #file: string | undefined
+  #readBytes = 0
+  /** The parts of a line whose end is not written yet. */
+  #line: Buffer[] = []
+  #isBroken = false
+  #total: number | undefined
+  readonly #tests = new Map<unknown, Fields>()
+  readonly #files = new Map<string, Fields>()
+  readonly #said: unknown[] = []
+  #finished: Fields | undefined
+
+  /** The tests begin, and write their report to this file. */
+  follow(file: string): void {
+    this.#file = file
+  }
+
+  /** How far the run is. Undefined until the tests have begun. */
+  readProgress(): Progress | undefined {
+    if (this.#file === undefined) return undefined
+    try {
+      this.#readPart(this.#file)
+    } catch {
+      // A test has put something else in place of the report. The end of the run says so.
+    }
+    const counts = { passed: 0, failed: 0, flaky: 0, skipped: 0 }
+    for (const test of this.#tests.values()) {
+      const kind = kindOf(test)
+      if (kind !== undefined) counts[kind]++
+    }
+    return { total: this.#total, ...counts, passed: counts.passed + counts.flaky }
+  }
+
+  /** All events, when the tests have ended. Throws if the file cannot be read. */
+  readAll(): Events {
+    if (this.#file !== undefined) while (this.#readPart(this.#file)) {}
+    // The last line may have no end, or be truncated.
+    if (this.#line.length > 0) this.#takeLine()
+    return {
+      tests: [...this.#tests.values()],
+      files: [...this.#files.values()],
+      said: this.#said,
+      finished: this.#finished,
+    }
+  }
+
+  /** Whether there was something to read. */
+  #readPart(file: string): boolean {
+    if (this.#isBroken) return false
+    const part = readPartOfFile(file, this.#readBytes, PART_BYTES, LIMIT_BYTES)
+    this.#readBytes += part.length
+    for (let at = 0; at < part.length && !this.#isBroken; ) {
+      const end = part.indexOf(NEWLINE, at)
+      this.#line.push(part.subarray(at, end === -1 ? part.length : end))
+      if (end === -1) break
+      this.#takeLine()
+      at = end + 1
+    }
+    return part.length > 0
+  }
+
+  #takeLine(): void {
+    const event = parseJson(Buffer.concat(this.#line).toString())
+    this.#line = []
+    this.#isBroken = !(isObject(event) && this.#take(event))
+  }
+
+  /** Whether it is an event. */
+  #take(event: Fields): boolean {
+    const [test, file] = [fieldsOf(event.test), fieldsOf(event.file)]
+    switch (event.event) {
+      case 'total':
+        if (Number.isInteger(event.total)) this.#total = Number(event.total)
+        return true
+      case 'file-started':
+        this.#files.set(keyOf(file), file)
+        return true
+      case 'file-finished':
+        this.#files.delete(keyOf(file))
+        return true
+      case 'test-started':
+        this.#tests.set(test.id, { ...this.#tests.get(test.id), ...test, state: 'pending', atMs: event.atMs })
+        return true
+      case 'test-finished': {
+        // A test that is tried again keeps the failure of an earlier attempt.
+        const state = event.isTriedAgain === true ? 'pending' : test.state
+        this.#tests.set(test.id, { ...this.#tests.get(test.id), ...test, state })
+        return true
+      }
+      case 'said':
+        this.#said.push(event.text)
+        return true
+      case 'finished':
+        this.#finished = event
+        return true
+      default:
+        return false
+    }
+  }
+}
+
+function kindOf({ state, isFlaky }: Fields): 'passed' | 'failed' | 'flaky' | 'skipped' | undefined {
+  if (state === 'pending') return undefined
+  if (state === 'passed') return isFlaky === true ? 'flaky' : 'passed'
+  return state === 'skipped' ? 'skipped' : 'failed'
+}
+
+/** Two framework projects may have the same file. */
+export function keyOf({ project, file }: Fields): string {
+  return JSON.stringify([stringOf(project), stringOf(file)])
+}
+
+/** Reads what should be a string. `String()` would throw for some objects that JSON can contain. */
+export function stringOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
