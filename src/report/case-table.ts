@@ -1,9 +1,10 @@
 import type { CaseKind, TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Html, html, untruncated } from '../text/safe-text.ts'
+import type { Untrusted } from '../text/untrusted.ts'
 import { visibleText } from '../text/visible-text.ts'
 import { locationText, titleOf } from './cases.ts'
-import { messageBlock } from './page.ts'
+import { foldedMessage, messageBlock } from './page.ts'
 
 // A table of test cases, in HTML, because untrusted text is easier to escape there than in Markdown.
 
@@ -31,18 +32,31 @@ export function columnsFor(testCases: readonly TestCase[]): Columns {
   return { hasDuration: testCases.some(({ durationMs }) => durationMs !== undefined) }
 }
 
-/** What a row shows below the title: nothing, the place, or the place and the message. */
-export type Detail = 'title' | 'place' | 'message'
+/** What a row shows: the title alone, or also the place, or also the message, which may be folded below its first line. */
+export type Detail = 'title' | 'place' | 'message' | 'folded message'
 
 export function caseRow(testCase: TestCase, detail: Detail, { hasDuration }: Columns): Html {
-  const message = detail === 'message' && testCase.message !== undefined ? messageBlock(testCase.message) : undefined
-  // Beside a long message, status and duration stand at its top.
-  const start = message === undefined ? html`<tr>` : html`<tr valign="top">`
-  const location = detail === 'title' ? undefined : locationText(testCase, PATH_LIMIT_CHARS)
-  const place = location === undefined ? html`` : html`<br>${untruncated(location)}`
-  const title = titleOf(testCase, TITLE_LIMIT_CHARS)
+  const place = detail === 'title' ? undefined : locationText(testCase, PATH_LIMIT_CHARS)
+  const message = messageOf(testCase, detail)
   const duration = hasDuration ? html`<td align="right" nowrap>${durationCell(testCase)}</td>` : html``
-  return html`${start}<td nowrap>${statusCell(testCase)}</td><td>${title}${place}${message ?? html``}</td>${duration}</tr>\n`
+  const cells = html`<td nowrap>${statusCell(testCase)}</td><td>${nameOf(testCase, place, message)}</td>${duration}`
+  // Beside a long message, status and duration stand at its top.
+  return message === undefined ? html`<tr>${cells}</tr>\n` : html`<tr valign="top">${cells}</tr>\n`
+}
+
+function nameOf(testCase: TestCase, place: Untrusted | undefined, message: Html | undefined): Html {
+  const title = titleOf(testCase, TITLE_LIMIT_CHARS)
+  const below = message ?? html``
+  if (place === undefined) return message === undefined ? html`${title}` : html`<b>${title}</b>${below}`
+  // A file that cannot be loaded has its path as its title.
+  if (String(title) === String(testCase.location?.filePath)) return html`<b>${untruncated(place)}</b>${below}`
+  return html`<b>${title}</b><br>${untruncated(place)}${below}`
+}
+
+function messageOf({ message }: TestCase, detail: Detail): Html | undefined {
+  if (message === undefined) return undefined
+  if (detail === 'message') return messageBlock(message)
+  return detail === 'folded message' ? foldedMessage(message) : undefined
 }
 
 export function caseTable(rows: readonly Html[], { hasDuration }: Columns): Html {

@@ -139,7 +139,9 @@ function textOfFinished(run: FinishedRun, outcome: StepOutcome): EndingText {
           pageSentences: undefined,
         }
       const although = counts.total === 0 ? NONE : fragment`, although no test case failed`
-      return text(FAIL, fragment`Run failed`, although, finished, lookUp)
+      const failed = text(FAIL, fragment`Run failed`, although, finished, lookUp)
+      // The message says why. The headline says all the rest.
+      return run.message === undefined ? failed : { ...failed, pageSentences: undefined }
     }
     case 'TIMEDOUT': {
       const what = fragment`Run ${idOf(outcome)} exceeded the service's time limit and finished as ${run.rawStatus}`

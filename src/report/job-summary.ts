@@ -1,21 +1,23 @@
 import type { StepOutcome } from '../model/outcome.ts'
-import { RAN, type TestCase } from '../model/run.ts'
+import { CASE_KINDS, type CaseKind, countTestCases, RAN, type TestCase } from '../model/run.ts'
 import { type Fragment, fragment, type Html, html } from '../text/safe-text.ts'
 import { type Columns, caseRow, caseTable, columnsFor } from './case-table.ts'
 import { casesOfKind, FAILING_OR_OTHER } from './cases.ts'
 import { subjectText } from './facts.ts'
 import { introduction, messageBlock, pageTitle, paragraph, Room, sizeBytes } from './page.ts'
-import { casesOf, join, NONE } from './words.ts'
+import { casesOf, inBrackets, join, NONE } from './words.ts'
 
 const ROW_LIMIT = 1000
 /** How many of the test cases that did not pass are not folded. */
 const OPEN_ROWS = 100
 /** The first rows of the summary have messages, later rows do not. */
 const ROWS_WITH_MESSAGE = 100
+/** If a table has more rows, only the first line of each message is open. So twenty failures are a list that one can read. */
+const ROWS_WITH_OPEN_MESSAGE = 5
 const SLOWEST_SHOWN = 5
 /** GitHub drops a summary over 1,048,576 bytes. The difference is more than the line breaks of 1,000 rows need on Windows. */
 const SIZE_LIMIT_BYTES = 900_000
-/** More than the headings of all tables and the sentence about what is left out need. */
+/** More than the headings of all tables and the last sentence need. */
 const RESERVED_BYTES = 5_000
 
 interface JobSummaryOptions {
@@ -40,8 +42,8 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   if (leftBytes < 0) return top
 
   const tables = sectionTables(testCases, new Room({ rows: ROW_LIMIT - slowest.length, bytes: leftBytes }), columns)
-  const warning = notAllShown(tables, outcome, reportDir)
-  return html`${beginning}${warning}${facts}${tables.map(({ table }) => table)}${lastTable}`
+  const lastSentence = paragraph(leftOutText(tables, testCases.length, reportDir !== undefined))
+  return html`${beginning}${facts}${tables.map(({ table }) => table)}${lastTable}${lastSentence}`
 }
 
 export function invalidInputsSummary(messages: readonly Fragment[]): Html {
@@ -95,8 +97,9 @@ function sectionTables(testCases: readonly TestCase[], room: Room, columns: Colu
   let messagesLeft = ROWS_WITH_MESSAGE
   return sectionsOf(testCases).map(({ name, testCases: ofSection }): SectionTable => {
     const withMessage = messagesLeft
+    const detail = ofSection.length > ROWS_WITH_OPEN_MESSAGE ? 'folded message' : 'message'
     const rows = room.take(ofSection, (testCase, index) =>
-      caseRow(testCase, index < withMessage ? 'message' : 'place', columns),
+      caseRow(testCase, index < withMessage ? detail : 'place', columns),
     )
     messagesLeft = Math.max(0, withMessage - rows.length)
     const withoutMessage = ofSection.slice(withMessage, rows.length).filter(({ message }) => message !== undefined)
@@ -119,16 +122,26 @@ function folded(name: Fragment, all: number, rows: readonly Html[], columns: Col
   return html`<details><summary>${name} (${count})</summary>\n${caseTable(rows, columns)}</details>\n`
 }
 
-const NOT_ALL_SHOWN = html`⚠️ <b>Not all shown:</b> `
+const WORDS: Readonly<Record<CaseKind, Fragment>> = {
+  failed: fragment`failed`,
+  'timed-out': fragment`timed out`,
+  interrupted: fragment`interrupted`,
+  other: fragment`without a known result`,
+  flaky: fragment`flaky`,
+  skipped: fragment`skipped`,
+  passed: fragment`passed`,
+}
 
-function notAllShown(tables: readonly SectionTable[], { counts }: StepOutcome, reportDir: string | undefined): Html {
-  const cases = tables.flatMap(({ casesLeftOut }) => casesLeftOut).length
+/** Which kinds of test cases are not shown, and how many. Undefined if everything is shown. */
+function leftOutText(tables: readonly SectionTable[], all: number, hasFiles: boolean): Fragment | undefined {
+  const { total, byKind } = countTestCases(tables.flatMap(({ casesLeftOut }) => casesLeftOut))
+  const kinds = CASE_KINDS.filter((kind) => byKind[kind] > 0).map((kind) => fragment`${byKind[kind]} ${WORDS[kind]}`)
   const messages = tables.reduce((sum, { messagesLeftOut }) => sum + messagesLeftOut, 0)
   const leftOut = [
-    ...(cases > 0 ? [fragment`${cases} of ${counts.total} ${casesOf(counts.total)}`] : []),
+    ...(total > 0 ? [fragment`${total} of ${all} ${casesOf(all)}${inBrackets(kinds)}`] : []),
     ...(messages > 0 ? [fragment`the messages of ${messages} ${casesOf(messages)}`] : []),
   ]
-  if (leftOut.length === 0) return html``
-  const files = reportDir === undefined ? NONE : fragment` The report files in ${reportDir} contain everything.`
-  return paragraph(fragment`This summary leaves out ${join(leftOut, fragment` and `)}.${files}`, NOT_ALL_SHOWN)
+  if (leftOut.length === 0) return undefined
+  const files = hasFiles ? fragment`, but the report file ${'junit.xml'} has everything` : NONE
+  return fragment`This summary leaves out ${join(leftOut, fragment` and `)}${files}.`
 }

@@ -1,5 +1,14 @@
 import type { StepOutcome } from '../model/outcome.ts'
-import { beginningOf, type Fragment, fragment, type Html, html, type MessageLimit, render } from '../text/safe-text.ts'
+import {
+  beginningOf,
+  type Fragment,
+  firstLineAndRest,
+  fragment,
+  type Html,
+  html,
+  type MessageLimit,
+  render,
+} from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { countsLine } from './counts.ts'
 import { endingText } from './ending.ts'
@@ -50,7 +59,13 @@ function withoutResultText({ run, counts }: StepOutcome): Fragment | undefined {
 const MESSAGE_LIMIT: MessageLimit = { lines: 20, chars: 2_000 }
 
 export function messageBlock(message: Untrusted): Html {
-  return html`<blockquote>${beginningOf(message, MESSAGE_LIMIT)}</blockquote>`
+  return html`${beginningOf(message, MESSAGE_LIMIT)}`
+}
+
+/** The first line of a message, and below it the rest, folded. */
+export function foldedMessage(message: Untrusted): Html {
+  const { first, rest } = firstLineAndRest(message, MESSAGE_LIMIT)
+  return html`<br>${first}${rest === undefined ? html`` : html`<details><summary>more</summary>${rest}</details>`}`
 }
 
 export function sizeBytes(text: Html): number {

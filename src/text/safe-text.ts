@@ -112,13 +112,31 @@ export interface MessageLimit {
   readonly chars: number
 }
 
-/** The first lines of a message. An ellipsis replaces what is left out. Blank lines at both ends do not count. */
+/** The first lines of a message. A last line says what is left out. Blank lines at both ends do not count. */
 export function beginningOf(message: Untrusted, limit: MessageLimit): Fragment {
-  const all = withoutBlankEnds(visibleLines(message as unknown as string))
-  const ellipsis = all.length > limit.lines ? ' …' : ''
-  const first = `${all.slice(0, limit.lines).join('\n')}${ellipsis}`
-  const shown = truncate(first, limit.chars).split('\n')
+  const shown = beginningLines(message, limit)
   return new Fragment((sink) => sink.lines(shown))
+}
+
+/** Like `beginningOf`, in two parts: the first line as a value, and the lines after it. Undefined if there are none. */
+export function firstLineAndRest(
+  message: Untrusted,
+  limit: MessageLimit,
+): { readonly first: Fragment; readonly rest: Fragment | undefined } {
+  const [first = '', ...rest] = beginningLines(message, limit)
+  return {
+    first: new Fragment((sink) => sink.value(first)),
+    rest: rest.length === 0 ? undefined : new Fragment((sink) => sink.lines(rest)),
+  }
+}
+
+function beginningLines(message: Untrusted, limit: MessageLimit): readonly string[] {
+  const all = withoutBlankEnds(visibleLines(message as unknown as string))
+  const lines = all.slice(0, limit.lines)
+  const text = truncate(lines.join('\n'), limit.chars)
+  if (text !== lines.join('\n')) return [...text.split('\n'), '… The rest is left out.']
+  const more = all.length - lines.length
+  return more === 0 ? lines : [...lines, more === 1 ? '… 1 more line' : `… ${readableNumber(more)} more lines`]
 }
 
 /**
@@ -209,16 +227,16 @@ const HTML: Sink = {
   value: inCode,
   quoted: inCode,
   number: readableNumber,
-  lines: (visible) =>
-    withoutBlankEnds(visible)
-      .map((line) => (line.trim() === '' ? '' : inCode(line)))
-      .join('<br>'),
+  // On one line of Markdown, so that no line of a message can begin something in it. GitHub looks for no mentions and links in
+  // `<pre>`, and colours the lines that begin with `-` and `+`.
+  lines: (visible) => `<pre lang="diff">${visible.map(escapeText).join('&#10;')}</pre>`,
   link: (url, words) => `<a href="${escapeAttribute(url)}">${words}</a>`,
 }
 
 /**
- * Values are escaped text in `<code>`, because GitHub finds mentions, references and links everywhere else. Begin each
- * line that has a value with a block-level HTML tag, because GitHub parses no Markdown after such a tag.
+ * Values are escaped text in `<code>`, and the lines of a message in `<pre>`, because GitHub finds mentions, references and links
+ * everywhere else. Begin each line that has a value with a block-level HTML tag, because GitHub parses no Markdown after such a
+ * tag.
  */
 export function html(literals: TemplateStringsArray, ...values: readonly (Value | Html | readonly Html[])[]): Html {
   return new SafeText('HTML', fill(HTML, literals, values))

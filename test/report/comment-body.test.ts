@@ -100,7 +100,9 @@ describe('the comment', () => {
     for (const testCases of [[failed, flaky], []]) {
       const body = bodyOf(anOutcome({ run: aRun({ status: 'FAILED', message: 'SECRET', testCases }) }))
       expect(body).not.toContain('SECRET')
-      expect(body.includes('<td><code>pays</code><br><code>e2e/pay.ts:12</code></td>')).toBe(testCases.length > 0)
+      expect(body.includes('<td><b><code>pays</code></b><br><code>e2e/pay.ts:12</code></td>')).toBe(
+        testCases.length > 0,
+      )
     }
   })
 

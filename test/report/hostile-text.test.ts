@@ -86,13 +86,13 @@ describe('whatever text is in a step', () => {
     })
   })
 
-  it('the pages contain only our own tags and words, and the text is only in <code>', () => {
+  it('the pages contain only our own tags and words, and the text is only in <code> and <pre>', () => {
     always((outcome, tame) => {
       const tamePages = pagesOf(tame())
       for (const [index, page] of pagesOf(outcome).entries()) {
         const rendered = renderedPage(page)
         expect(rendered.skeleton).toBe(renderedPage(tamePages[index] ?? '').skeleton)
-        for (const { childNodes } of rendered.elements.filter(({ tagName }) => tagName === 'code')) {
+        for (const { childNodes } of rendered.elements.filter(({ tagName }) => ['code', 'pre'].includes(tagName))) {
           for (const { nodeName } of childNodes) expect(nodeName).toBe('#text')
         }
       }

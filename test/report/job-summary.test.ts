@@ -86,46 +86,82 @@ describe('why a test failed, in the job summary', () => {
     'FLAKY',
   ])('is below the title of a case that is %s', (status) => {
     expect(summaryOfCase({ title: 'pays', status, ...reason })).toContain(
-      '<td><code>pays</code><br><code>e2e/pay.ts:1012</code><blockquote><code>expected 41</code><br><code>  to be 42 &lt;b&gt;</code></blockquote></td>',
+      '<td><b><code>pays</code></b><br><code>e2e/pay.ts:1012</code><pre lang="diff">expected 41&#10;  to be 42 &lt;b&gt;</pre></td>',
     )
   })
 
   it('may be a place without a line, or a message without a place', () => {
     expect(summaryOfCase({ title: 'a', status: 'FAILED', filePath: 'a.ts' })).toContain(
-      '<td><code>a</code><br><code>a.ts</code></td>',
+      '<td><b><code>a</code></b><br><code>a.ts</code></td>',
     )
     expect(summaryOfCase({ title: 'a', status: 'FAILED', message: 'why' })).toContain(
-      '<td><code>a</code><blockquote><code>why</code></blockquote></td>',
+      '<td><b><code>a</code></b><pre lang="diff">why</pre></td>',
     )
   })
 
-  it('has at most 20 lines and 2,000 characters, and an ellipsis in place of the rest', () => {
-    const lines = Array.from({ length: 25 }, (_, index) => `line ${index + 1}`)
-    const many = summaryOfCase({ status: 'FAILED', message: lines.join('\n') })
-    expect(many).toContain('<br><code>line 20 …</code></blockquote>')
-    const long = summaryOfCase({ status: 'FAILED', message: `a${'😀'.repeat(2_000)}` })
-    expect(long).toContain(`<code>a${'😀'.repeat(1_998)}…</code></blockquote>`)
+  it('has the path of a file that cannot be loaded once, although it is its title too', () => {
+    const path = 'e2e/broken.ts'
+    const text = summaryOfCase({ title: path, status: 'FAILED', message: 'why', filePath: path, line: 3 })
+    expect(text).toContain('<td><b><code>e2e/broken.ts:3</code></b><pre lang="diff">why</pre></td>')
+    expect(text.split(path)).toHaveLength(2)
+  })
+
+  it('is one block as a page shows it, with the lines of the message', () => {
+    const message = 'expected\n\n- 48 *a* @octocat\n+ 47 ```\n    <i>::error::x\n# 1\n'
+    const page = renderedPage(summaryOfCase({ status: 'FAILED', message }))
+    const [block, ...others] = page.elements.filter(({ tagName }) => tagName === 'pre')
+    expect(block?.childNodes).toMatchObject([{ nodeName: '#text', value: message.trimEnd() }])
+    expect(block?.attrs).toEqual([{ name: 'lang', value: 'diff' }])
+    expect(others).toEqual([])
+  })
+
+  it('has at most 20 lines and 2,000 characters, and a last line says what is left out', () => {
+    const linesOf = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`).join('\n')
+    const blockOf = (message: string) =>
+      /<pre lang="diff">(.*)<\/pre>/.exec(summaryOfCase({ status: 'FAILED', message }))?.[1]
+    expect(blockOf(linesOf(20))).toMatch(/&#10;line 20$/)
+    expect(blockOf(linesOf(21))).toMatch(/&#10;line 20&#10;… 1 more line$/)
+    expect(blockOf(linesOf(2_020))).toMatch(/&#10;line 20&#10;… 2,000 more lines$/)
+    expect(blockOf('😀'.repeat(2_000))).toBe('😀'.repeat(2_000))
+    expect(blockOf(`a${'😀'.repeat(2_000)}`)).toBe(`a${'😀'.repeat(1_998)}…&#10;… The rest is left out.`)
+  })
+
+  it('is open for five cases, and for more of them it is folded below its first line', () => {
+    const failing = Array.from({ length: 5 }, () => aTestCase({ title: 'pays', status: 'FAILED', ...reason }))
+    const sixth = aTestCase({ title: 'a', status: 'BLOCKED', message: 'alone' })
+    const flaky = aTestCase({ title: 'b', status: 'FLAKY', message: 'of a\nflaky case' })
+    const page = (...testCases: readonly TestCase[]) =>
+      renderedPage(summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) })))
+    const folded = ({ elements }: ReturnType<typeof renderedPage>) =>
+      elements.filter(({ tagName, parentNode }) => tagName === 'pre' && parentNode?.nodeName === 'details').length
+    expect(folded(page(...failing))).toBe(0)
+    expect(folded(page(...failing, flaky))).toBe(0)
+    const six = page(...failing, sixth, flaky)
+    expect(folded(six)).toBe(5)
+    expect(tableRows(six)[1]?.[1]).toBe('pays\ne2e/pay.ts:1012\nexpected 41\nmore\n  to be 42 <b>')
+    expect(tableRows(six)[6]?.[1]).toBe('a\nalone')
+    expect(tableRows(six)[8]?.[1]).toBe('b\nof a\nflaky case')
   })
 
   it('has no blank lines at its beginning and its end, and they do not count', () => {
     const message = `${'\n'.repeat(30)}why${'\n'.repeat(30)}`
-    expect(summaryOfCase({ status: 'FAILED', message })).toContain('<blockquote><code>why</code></blockquote>')
+    expect(summaryOfCase({ status: 'FAILED', message })).toContain('<pre lang="diff">why</pre>')
   })
 
   it('is not repeated in the table of the slowest cases', () => {
     const testCases = Array.from({ length: 6 }, () => aTestCase({ status: 'FAILED', ...reason }))
     const text = summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))
     expect(text.split('e2e/pay.ts')).toHaveLength(7)
-    expect(text.split('<blockquote>')).toHaveLength(7)
+    expect(text.split('expected 41')).toHaveLength(7)
   })
 
-  it('is the message of the run, if the run has one', () => {
+  it('is the message of the run, and then no sentence repeats what the headline says', () => {
     const run = aRun({ status: 'FAILED', message: 'no browser\n::error::x\n@octocat', testCases: [] })
     const text = summaryOf(anOutcome({ run }))
     expect(text).toContain(
-      '<p>The message of the run:</p><blockquote><code>no browser</code><br><code>::error::x</code><br><code>@octocat</code></blockquote>\n',
+      '<p>The message of the run:</p><pre lang="diff">no browser&#10;::error::x&#10;@octocat</pre>\n',
     )
-    expect(renderedPage(text).text).not.toContain('Look up the run at the service')
+    expect(renderedPage(text).text).not.toMatch(/Look up the run at the service|finished as/)
   })
 
   it('is shown for the first hundred cases, and the summary says once that the others have no message', () => {
@@ -135,20 +171,20 @@ describe('why a test failed, in the job summary', () => {
     )
     const text = summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }), 0, '/reports')
     expect(rowsOf(text)).toBe(1_000)
-    expect(text.split('<blockquote>')).toHaveLength(101)
-    expect(text.lastIndexOf('<blockquote>')).toBeLessThan(text.indexOf('<details>'))
+    expect(text.split('… The rest is left out.')).toHaveLength(101)
+    expect(text.lastIndexOf('left out.</pre>')).toBeLessThan(text.indexOf('More test cases that did not pass'))
     expect(Buffer.byteLength(text)).toBeLessThan(LIMIT_BYTES)
     expect(text).toContain(
-      '<p>⚠️ <b>Not all shown:</b> This summary leaves out 1,005 of 2,000 test cases and the messages of 895 test cases. The report files in <code>/reports</code> contain everything.</p>',
+      '</details>\n<p>This summary leaves out 1,005 of 2,000 test cases (1,005 failed) and the messages of 895 test cases, but the report file <code>junit.xml</code> has everything.</p>\n',
     )
-    expect(text.match(/Not all shown/g)).toHaveLength(1)
+    expect(text.match(/leaves out/g)).toHaveLength(1)
     expect(unbalancedTags(text)).toEqual([])
   })
 
   it('is left out with words of its own if every row fits', () => {
     const testCases = Array.from({ length: 101 }, () => aTestCase({ status: 'FAILED', message: 'why' }))
     const text = summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))
-    expect(text).toContain('Not all shown:</b> This summary leaves out the messages of 1 test case.</p>')
+    expect(text).toMatch(/<p>This summary leaves out the messages of 1 test case\.<\/p>\n$/)
     expect(rowsOf(text)).toBe(101 + 5)
   })
 
@@ -159,7 +195,7 @@ describe('why a test failed, in the job summary', () => {
     expect(Buffer.byteLength(text)).toBeLessThan(LIMIT_BYTES)
     const shown = rowsOf(text) - 5
     expect(shown).toBeGreaterThan(80)
-    expect(text.includes(`This summary leaves out ${200 - shown} of 200 test cases.</p>`)).toBe(true)
+    expect(text).toContain(`This summary leaves out ${200 - shown} of 200 test cases (${200 - shown} failed).</p>`)
   })
 })
 
@@ -167,7 +203,9 @@ describe('the limits of the job summary', () => {
   it('are a thousand rows, the slowest five included, and the summary says how many rows it left out', () => {
     const text = summaryOf(runOf({ PASSED: 95_000, FAILED: 300, TIMEDOUT: 4_700 }))
     expect(rowsOf(text)).toBe(1000)
-    expect(text).toContain('<b>Not all shown:</b> This summary leaves out 99,005 of 100,000 test cases.</p>')
+    expect(text).toMatch(
+      /<p>This summary leaves out 99,005 of 100,000 test cases \(4,005 timed out, 95,000 passed\)\.<\/p>\n$/,
+    )
     expect(text).toContain('<summary>More test cases that did not pass (4,900, the first 895 shown)</summary>')
     expect(text).toContain('<summary>Slowest (5)</summary>')
     expect(text).not.toContain('<summary>Passed')
@@ -175,10 +213,11 @@ describe('the limits of the job summary', () => {
   })
 
   it('make the summary mention the report files, if they were written', () => {
-    expect(summaryOf(runOf({ PASSED: 2_000 }), 0, '/tmp/a&b')).toContain(
-      'test cases. The report files in <code>/tmp/a&amp;b</code> contain everything.</p>',
+    const left = { FLAKY: 1, SKIPPED: 1_000, NEW: 1, PASSED: 2 }
+    expect(summaryOf(runOf(left), 0, '/tmp/a')).toMatch(
+      /This summary leaves out 4 of 1,004 test cases \(2 skipped, 2 passed\), but the report file <code>junit.xml<\/code> has everything\.<\/p>\n$/,
     )
-    expect(summaryOf(runOf({ PASSED: 2 }), 0, '/tmp/a')).not.toContain('/tmp/a')
+    expect(summaryOf(runOf({ PASSED: 2 }), 0, '/tmp/a')).not.toContain('junit.xml')
   })
 
   it('hold for titles that grow when they are escaped, and the summary stops between rows', () => {
@@ -190,7 +229,7 @@ describe('the limits of the job summary', () => {
     expect(Buffer.byteLength(text)).toBeGreaterThan(LIMIT_BYTES - 5_000)
     expect(onWindowsBytes(text)).toBeLessThan(1_048_576)
     expect(shown).toBeLessThan(1000)
-    expect(text).toContain(`Not all shown:</b> This summary leaves out ${1_000 - shown} of 1,000 test cases.`)
+    expect(text).toContain(`This summary leaves out ${1_000 - shown} of 1,000 test cases (${1_000 - shown} failed).`)
     expect(unbalancedTags(text)).toEqual([])
     expect(tableRows(renderedPage(text)).every((cells) => cells.length === 3)).toBe(true)
   })
@@ -207,7 +246,7 @@ describe('the limits of the job summary', () => {
         expect(isHeadlineAlone || alreadyBytes + Buffer.byteLength(text) <= LIMIT_BYTES).toBe(true)
         expect(rowsOf(text)).toBeLessThanOrEqual(1000)
         // Every case is shown or counted as left out.
-        const [, left = 0] = text.match(/Not all shown:<\/b> This summary leaves out [\d,]+ of/) ?? [undefined, 1]
+        const [, left = 0] = text.match(/This summary leaves out [\d,]+ of/) ?? [undefined, 1]
         if (!isHeadlineAlone && left === 1) expect(rowsOf(text)).toBe(count > 5 ? count + 5 : count)
       }),
       randomRuns(20),

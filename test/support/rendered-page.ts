@@ -13,7 +13,7 @@ export interface RenderedPage {
   readonly text: string
   /** The text of each `<code>`. */
   readonly codes: readonly string[]
-  /** Tags, attributes and text without the contents of every `<code>`. This is all that is not text of others. */
+  /** Tags, attributes and text without the contents of every `<code>` and `<pre>`. This is all that is not text of others. */
   readonly skeleton: string
 }
 
@@ -49,7 +49,7 @@ function elementsIn(node: Node): Element[] {
 function textIn(node: Node): string {
   if ('value' in node) return node.value
   if ('tagName' in node && node.tagName === 'br') return '\n'
-  const start = 'tagName' in node && node.tagName === 'blockquote' ? '\n' : ''
+  const start = 'tagName' in node && ['pre', 'details'].includes(node.tagName) ? '\n' : ''
   return start + ('childNodes' in node ? node.childNodes.map(textIn).join('') : '')
 }
 
@@ -57,7 +57,7 @@ function skeletonOf(node: Node): string {
   if ('value' in node) return node.value
   if (!('tagName' in node)) return `<!-- ${'data' in node ? node.data : ''} -->`
   const attributes = node.attrs.map(({ name, value }) => ` ${name}="${value}"`).join('')
-  const inside = node.tagName === 'code' ? '' : node.childNodes.map(skeletonOf).join('')
+  const inside = ['code', 'pre'].includes(node.tagName) ? '' : node.childNodes.map(skeletonOf).join('')
   return `<${node.tagName}${attributes}>${inside}</${node.tagName}>`
 }
 
