@@ -216,11 +216,14 @@ export function nameAndMessage({ name, message, value }: Thrown): string {
   return isName && !text.startsWith(`${name}:`) ? `${name}: ${text}` : text
 }
 
+/** A stack may be any text of any length, because a test may throw anything. So no part of a line is tried in two ways. */
+const FRAME = /^\s+at (?:async )?(?:[^(]*\()?((?:file:\/\/)?\/.*):(\d+):\d+\)?$/
+
 /** The frames in a stack as Node writes it. */
 export function framesIn(stack: unknown): Place[] {
   if (typeof stack !== 'string') return []
   return stack.split('\n').flatMap((text) => {
-    const [, path, line] = /^\s+at (?:async )?(?:.*\()?((?:file:\/\/)?\/.*?):(\d+):\d+\)?$/.exec(text) ?? []
+    const [, path, line] = FRAME.exec(text) ?? []
     return path === undefined ? [] : { file: toPath(path), line: Number(line) }
   })
 }

@@ -70,6 +70,19 @@ describe('the place of a failure', () => {
       { file: '/shop/b.ts', line: 1 },
     ])
   })
+
+  it('is read from a path with brackets', () => {
+    const stack =
+      'Error\n    at Object.<anonymous> (/shop/(group)/a.ts:3:5)\n    at fails [as pay] (file:///b(c).ts:4:5)'
+    expect(framesIn(stack)).toEqual([
+      { file: '/shop/(group)/a.ts', line: 3 },
+      { file: '/b(c).ts', line: 4 },
+    ])
+  })
+
+  it.each(['(', '(/', '(/:1:1', ':1', '/', ' '])('is not searched for without end in a line of %j', (part) => {
+    expect(framesIn(`Error\n    at ${part.repeat(1_000_000)}.`)).toEqual([])
+  })
 })
 
 describe('what caused an error', () => {
