@@ -51,6 +51,8 @@ export async function runInContainer(
     // With this, Podman too removes a running container at once.
     ...['--stop-timeout', '0'],
     ...userArguments(engine),
+    // Podman would pass on the proxy variables of the machine, which may contain passwords.
+    ...(isPodman(engine) ? ['--http-proxy=false'] : []),
     ...folders.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path}`]),
     ...readOnlyFolders.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path},readonly`]),
     ...['--workdir', command.folder],
@@ -76,10 +78,14 @@ export async function runInContainer(
 }
 
 /** Files that a container creates must belong to the user of the service. Without root, Podman maps users to others. */
-function userArguments([program = '']: readonly string[]): string[] {
+function userArguments(engine: readonly string[]): string[] {
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
-  const mapping = basename(program) === 'podman' && uid !== 0 ? ['--userns=keep-id'] : []
+  const mapping = isPodman(engine) && uid !== 0 ? ['--userns=keep-id'] : []
   return [...mapping, '--user', `${uid}:${gid}`]
+}
+
+function isPodman([program = '']: readonly string[]): boolean {
+  return basename(program) === 'podman'
 }
 
 /**
