@@ -38,8 +38,9 @@ export async function runByHand(run: RunByHand, stop: AbortSignal): Promise<ByHa
   const folder = run.folder()
   const reportFile = join(temporaryFolder, 'report.json')
   const isVitest = framework === 'vitest'
-  // The arguments come first, so that a last argument without its value does not take one of them.
-  const reporter = isVitest ? ['--reporter=json', `--outputFile.json=${reportFile}`] : []
+  // Vitest's default reporter can set the exit code, so it stays. These arguments come first, because a last argument without its
+  // value would take one of them.
+  const reporter = isVitest ? ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`] : []
   const variables = isVitest ? {} : { PW_TEST_REPORTER: 'json', PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile }
   const withReport = await start(folder, reporter, variables, 'output-of-run-with-report')
   const read = isVitest ? readVitestReport : readPlaywrightReport

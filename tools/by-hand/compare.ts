@@ -167,13 +167,15 @@ function explainExtra({ tests, failedFiles, unexplainedFiles = [] }: ReportByHan
   const filesOf = ({ title, status }: TestCase) =>
     status === 'FAILED' ? titlesIn(title).flatMap((one) => [...(describedIn.get(one) ?? [])]) : []
   // Vitest's report does not have the name of an empty block, for which its file failed.
-  const canBeBlock = ({ status }: TestCase) => status === 'FAILED' && unexplainedFiles.length > 0
+  const isWithoutTests = (file: string) => !tests.some((test) => test.file === file)
+  const hasBlocks = [...failedFiles, ...unexplainedFiles].some(isWithoutTests)
+  const canBeBlock = ({ status }: TestCase) => status === 'FAILED' && hasBlocks
   const entries = extra.filter((testCase) => canBeBlock(testCase) || filesOf(testCase).length > 0)
   const saidByTests = tests.filter(({ status }) => SAY_IT.has(status)).map(({ file }) => file)
   const said = new Set([...saidByTests, ...entries.flatMap(filesOf)])
   return {
     entries,
     extra: extra.filter((testCase) => !entries.includes(testCase)),
-    unexplained: [...failed].filter((file) => !said.has(file)),
+    unexplained: [...failed].filter((file) => !said.has(file) && !(isWithoutTests(file) && entries.some(canBeBlock))),
   }
 }
