@@ -177,7 +177,12 @@ export class ReportWriter {
   }
 
   isInRepository({ file }: Place): boolean {
-    return file.startsWith(`${this.#root}/`) && !file.includes('/node_modules/')
+    return this.pathInRepository(file) !== undefined && !file.includes('/node_modules/')
+  }
+
+  /** The path of a file from the root of the repository. */
+  pathInRepository(file: string): string | undefined {
+    return file.startsWith(`${this.#root}/`) ? file.slice(`${this.#root}/`.length) : undefined
   }
 }
 

@@ -166,25 +166,33 @@ describe('a run of a Playwright Test project', () => {
     expect(durations.get('[api] > orders > with a retry > take for ever')).toBeGreaterThanOrEqual(400)
   })
 
-  it('in place keeps the reporters of the project and its output folder, and in a work tree it does not', async () => {
+  it('in place keeps the reporters of the project and its output folder, and in a work tree it does not; the message names the step and the files', async () => {
     const repository = await aRepository({
       '.gitignore': 'node_modules\ntest-results\nplaywright-report\njunit.xml',
       'playwright.config.ts': `export default { reporter: [['html'], ['junit', { outputFile: 'junit.xml' }]] }`,
       'a.spec.ts': `
         import { writeFileSync } from 'node:fs'
         import { test } from '@playwright/test'
-        test('fails', ({}, info) => { writeFileSync(info.outputPath('trace.txt'), 'kept'); throw new Error('here') })`,
+        test('fails', async ({}, info) => {
+          const path = info.outputPath('trace.txt')
+          writeFileSync(path, 'kept')
+          info.attachments.push({ name: 'trace', contentType: 'text/plain', path })
+          await test.step('pay', () => test.step('enter the number', () => { throw new Error('here') }))
+        })`,
     })
     const { folder } = repository
     await installPackages(folder)
     const service = await startService({ projects: { shop: { folder } } })
     const written = ['junit.xml', 'playwright-report/index.html', 'test-results/a-fails/trace.txt']
     const found = () => written.filter((file) => existsSync(join(folder, file)))
-    const testCase = { title: 'fails', status: 'FAILED', message: 'Error: here', filePath: 'a.spec.ts', line: 4 }
+    const testCase = (folderOfFiles: string) => ({
+      ...{ title: 'fails', status: 'FAILED', filePath: 'a.spec.ts', line: 8 },
+      message: `Error: here\n\nStep: pay > enter the number\ntrace: ${folderOfFiles}/a-fails/trace.txt`,
+    })
     const ofBranch = await service.waitFor(await service.startRun({ branch: 'other' }))
-    expect([ofBranch.results?.testCases, found()]).toMatchObject([[testCase], []])
+    expect([ofBranch.results?.testCases, found()]).toMatchObject([[testCase('files')], []])
     const inPlace = await service.waitFor(await service.startRun())
-    expect([inPlace.results?.testCases, found()]).toMatchObject([[testCase], written])
+    expect([inPlace.results?.testCases, found()]).toMatchObject([[testCase('test-results')], written])
   })
 
   it('says with the words of Playwright that there is no project of a name', async () => {
@@ -240,6 +248,35 @@ describe('a run of a Playwright Test project', () => {
     const { service } = await startWith(files as Record<string, string>)
     const run = await service.waitFor(await service.startRun())
     expect(run).toMatchObject({ status: 'FAILED', message, results: { testCases: [] } })
+  })
+
+  it('leaves out what the reporter for GitHub writes, but no line of a test, and names the step that takes too long', async () => {
+    const { service } = await startWith({
+      'playwright.config.ts': `export default { reporter: 'github', timeout: 300 }`,
+      'a.spec.ts': `
+        import { test } from '@playwright/test'
+        test('hangs', async () => {
+          console.log('::error file=a.spec.ts::of the test')
+          await test.step('pay', () => new Promise(() => {}))
+        })`,
+    })
+    const run = await service.waitFor(await service.startRun())
+    const message = 'Test timeout of 300ms exceeded.\n\nStep: pay'
+    expect(run.results?.testCases).toMatchObject([{ title: 'hangs', status: 'TIMEDOUT', message }])
+    expect(service.log.join('\n').match(/:error file=.*|:notice .*/g)).toEqual([':error file=a.spec.ts::of the test'])
+  })
+
+  it('says that flaky tests are forbidden, if that is why it failed', async () => {
+    const { service } = await startWith({
+      'playwright.config.ts': 'export default { retries: 1, failOnFlakyTests: true }',
+      'a.spec.ts': `
+        import { expect, test } from '@playwright/test'
+        test('is flaky', ({}, { retry }) => expect(retry).toBe(1))`,
+    })
+    const message =
+      'playwright exited with code 1, although no test failed: failOnFlakyTests is set, and a test is flaky'
+    const run = await service.waitFor(await service.startRun())
+    expect(run).toMatchObject({ status: 'FAILED', message, results: { testCases: [{ status: 'FLAKY' }] } })
   })
 
   it('says why it failed although its tests passed, if a fixture of a worker fails', async () => {
