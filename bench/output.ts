@@ -1,4 +1,5 @@
 import { waitForRun } from '../src/action/wait-for-run.ts'
+import { untrusted } from '../src/text/untrusted.ts'
 import { FakeClock } from '../test/support/fake-clock.ts'
 import { FakeService, giving, PASSED, RUNNING } from '../test/support/fake-service.ts'
 import { FakeWorld } from '../test/support/fake-world.ts'
@@ -13,7 +14,7 @@ export async function requestsOfAnHour(showOutput: boolean): Promise<number> {
   const bytes = () => Math.floor((clock.now() / 1_000) * BYTES_PER_SECOND)
   const service = new FakeService(clock, {
     get: () => giving(() => ({ ...(clock.now() < HOUR_MS ? RUNNING : PASSED), outputBytes: bytes() })),
-    output: (from) => giving(() => ({ text: 'x'.repeat(bytes() - from), next: bytes() })),
+    output: (from) => giving(() => ({ text: untrusted('x'.repeat(bytes() - from)), next: bytes() })),
   })
   const options = { stepBeganMs: 0, waitLimitMs: 2 * HOUR_MS, showOutput, onStatus: () => {} }
   await clock.run(waitForRun({ id: 'run-1', startedMs: 0 }, options, new FakeWorld(clock, service)))

@@ -1,7 +1,7 @@
 import { type Failure, isFailure } from '../model/failure.ts'
 import { failureText } from '../report/failure-text.ts'
 import { type Fragment, fragment, outputLines } from '../text/safe-text.ts'
-import { messageOf } from '../text/untrusted.ts'
+import { messageOf, untrusted } from '../text/untrusted.ts'
 import { truncate } from '../text/visible-text.ts'
 import { OutputMasks } from './output-masks.ts'
 import type { World } from './world.ts'
@@ -101,7 +101,7 @@ export class TestOutput {
       // A character at the end may not be complete yet.
       if (part.next === this.#readBytes) return
       this.#readBytes = part.next
-      this.#show(part.text)
+      this.#show(String(part.text))
     }
   }
 
@@ -140,7 +140,7 @@ export class TestOutput {
     this.#line = (lines.pop() ?? '').slice(0, 2 * (LINE_LIMIT_CHARS + 1))
     // A value that a line masks is hidden in this line and in later lines. So the lines before it are a part of their own.
     for (const part of this.#masks.partsOf(lines)) {
-      const shown = part.map((line) => truncate(this.#masks.hide(line), LINE_LIMIT_CHARS))
+      const shown = part.map((line) => untrusted(truncate(this.#masks.hide(line), LINE_LIMIT_CHARS)))
       log.info(outputLines(shown, (visible) => this.#masks.hide(service.redact(visible))))
       if (!this.#masks.areTooMany) continue
       this.#line = ''

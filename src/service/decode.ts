@@ -78,7 +78,7 @@ function decodeProgress(value: unknown): Progress | undefined {
 
 /** A part of the output of a run's tests. */
 export interface OutputPart {
-  readonly text: string
+  readonly text: Untrusted
   /** The number of the byte after the text. */
   readonly next: number
 }
@@ -88,7 +88,7 @@ export function decodeOutput(json: unknown, from: number): OutputPart {
   const text = requiredText(given, 'text')
   const next = wholeNumber(givenNext) ?? -1
   const isForward = text === '' ? next >= from : next > from
-  return isForward ? { text, next } : throwInvalid(`next to be a byte after ${from}`, givenNext)
+  return isForward ? { text: untrusted(text), next } : throwInvalid(`next to be a byte after ${from}`, givenNext)
 }
 
 /** The verdict of a PASSED run rests on these fields. They may be missing or null, but not of another type. */

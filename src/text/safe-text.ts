@@ -101,8 +101,8 @@ export function linesOf(message: Untrusted): Fragment {
 }
 
 /** Lines that a program has written for a terminal. Their colours stay. `redact` replaces the key. */
-export function outputLines(lines: readonly string[], redact: (text: string) => string): Fragment {
-  const visible = lines.map((line) => colouredLine(line, redact))
+export function outputLines(lines: readonly Untrusted[], redact: (text: string) => string): Fragment {
+  const visible = lines.map((line) => colouredLine(line as unknown as string, redact))
   return new Fragment((sink) => sink.lines(visible))
 }
 

@@ -5,6 +5,7 @@ import { waitForRun } from '../../src/action/wait-for-run.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { OutputPart } from '../../src/service/decode.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
   FakeService,
@@ -49,7 +50,7 @@ async function watch({ textAt = () => '', runMs = 60_000, pollIntervalMs = 5_000
       .subarray(from, from + 262_144)
       .toString('utf8')
       .replace(/\uFFFD+$/, '')
-    return { text, next: from + Buffer.byteLength(text) }
+    return { text: untrusted(text), next: from + Buffer.byteLength(text) }
   }
   const output = setting.output ?? ((from: number) => giving(() => part(from)))
   const { outputBytes = () => bytesNow().byteLength } = setting
@@ -135,13 +136,13 @@ describe('the output of a run', () => {
     const redact = (text: string) => text.replaceAll('sk-live-0123456789', '***')
     for (const between of ['', '\u001b[31m', '\u001b[2K']) {
       const parts = [`key sk-live-`, `${between}0123456789.\n`]
-      const output = (from: number) => response({ text: parts[from] ?? '', next: from + 1 })
+      const output = (from: number) => response({ text: untrusted(parts[from] ?? ''), next: from + 1 })
       const { output: shown } = await watch({ output, outputBytes: 2, redact })
       expect(shown).toBe('key ***.')
     }
     // The key is at the place at which a long line is cut, and at the place at which the log ends.
     const parts = [`${'x'.repeat(9_986)}sk-live-`, '0123456789, and more\n']
-    const output = (from: number) => response({ text: parts[from] ?? '', next: from + 1 })
+    const output = (from: number) => response({ text: untrusted(parts[from] ?? ''), next: from + 1 })
     const { output: cut } = await watch({ output, outputBytes: 2, redact })
     expect(cut).toBe(`${'x'.repeat(9_986)}***, and more`)
     const whole = `${'x'.repeat(1_023)}\n`.repeat(16 * 1_024 - 1)
@@ -156,12 +157,18 @@ describe('the output of a run', () => {
 
 describe('a service whose output is at fault', () => {
   test.each<[string, Setting]>([
-    ['has no end', { output: (from) => response({ text: 'a line\n', next: from + 7 }), outputBytes: 1e15 }],
-    ['comes one byte at a time', { output: (from) => response({ text: '.', next: from + 1 }), outputBytes: 1e15 }],
-    ['is less than the polls say', { output: (from) => response({ text: '', next: from }), outputBytes: 1e15 }],
+    ['has no end', { output: (from) => response({ text: untrusted('a line\n'), next: from + 7 }), outputBytes: 1e15 }],
+    [
+      'comes one byte at a time',
+      { output: (from) => response({ text: untrusted('.'), next: from + 1 }), outputBytes: 1e15 },
+    ],
+    [
+      'is less than the polls say',
+      { output: (from) => response({ text: untrusted(''), next: from }), outputBytes: 1e15 },
+    ],
     [
       'goes beyond what the polls say',
-      { output: (from) => response({ text: 'x\n', next: from + 1e6 }), outputBytes: 9 },
+      { output: (from) => response({ text: untrusted('x\n'), next: from + 1e6 }), outputBytes: 9 },
     ],
     ['cannot be read', { output: () => failure(BUSY), outputBytes: 9 }],
   ])('whose output %s costs only the output: polls and verdict are the same, and the end is at most 10 s later', async (_, setting) => {
@@ -181,7 +188,8 @@ describe('a service whose output is at fault', () => {
 
   test('has a second more for a response than until the next poll, and a read that had too little time is tried again', async () => {
     const timesMs = [5_900, 6_100, 6_100, 6_100, 6_100, 0]
-    const output = (from: number) => response({ text: `from ${from}\n`, next: from + 7 }, timesMs.shift() ?? 0)
+    const output = (from: number) =>
+      response({ text: untrusted(`from ${from}\n`), next: from + 7 }, timesMs.shift() ?? 0)
     const { output: shown, said, readsMs } = await watch({ output, outputBytes: 14, runMs: 60_000 })
     expect(readsMs).toEqual([0, 5_900, 11_900, 17_900, 23_900, 29_900])
     expect([shown, said]).toEqual(['from 0\nfrom 7', []])
@@ -208,7 +216,7 @@ describe('a service whose output is at fault', () => {
   test('counts only failures without a success between them', async () => {
     let reads = 0
     const output = (from: number) =>
-      ++reads % 3 === 0 ? response({ text: `line ${reads}\n`, next: from + 7 }) : failure(BUSY)
+      ++reads % 3 === 0 ? response({ text: untrusted(`line ${reads}\n`), next: from + 7 }) : failure(BUSY)
     const { said, output: shown } = await watch({ output, outputBytes: 50, runMs: 80_000 })
     expect(said).toEqual([])
     expect(shown).toContain('line 3\nline 6')
@@ -216,7 +224,7 @@ describe('a service whose output is at fault', () => {
 
   test('is read a last time after the run has finished', async () => {
     let reads = 0
-    const output = () => (++reads === 1 ? failure(BUSY) : response({ text: 'the end', next: 7 }))
+    const output = () => (++reads === 1 ? failure(BUSY) : response({ text: untrusted('the end'), next: 7 }))
     const { output: shown, endedMs } = await watch({ output, outputBytes: 7, runMs: 0 })
     expect(shown).toBe('the end')
     expect(endedMs).toBeLessThan(1_000)
@@ -241,7 +249,7 @@ test('a signal ends a read that hangs', async () => {
 describe('a value that the tests mask', () => {
   test('is hidden from then on, also if it is split over two parts or has a colour inside', async () => {
     const parts = ['token s3cret\n::add-mask::s3c', 'ret\ntoken s3', 'cret\n', 's3\u001b[31mcret\n']
-    const output = (from: number) => response({ text: parts[from] ?? '', next: from + 1 })
+    const output = (from: number) => response({ text: untrusted(parts[from] ?? ''), next: from + 1 })
     const { output: shown } = await watch({ output, outputBytes: 4 })
     expect(shown).toBe('token s3cret\n: :add-mask::***\ntoken ***\n***')
   })
@@ -286,7 +294,7 @@ test('any output in any parts gives the same lines, and no line of it is a comma
       const output = (from: number) => {
         let end = Math.min(bytes.length, from + size)
         while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end++
-        return response({ text: bytes.toString('utf8', from, end), next: end })
+        return response({ text: untrusted(bytes.toString('utf8', from, end)), next: end })
       }
       const inParts = await watch({ output, outputBytes: bytes.length, runMs: 600_000 })
       const whole = await watch({ textAt: () => bytes.toString(), runMs: 5_000 })

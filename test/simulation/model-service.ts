@@ -3,6 +3,7 @@ import type { Run } from '../../src/model/run.ts'
 import type { ServiceClient } from '../../src/service/client.ts'
 import type { OutputPart } from '../../src/service/decode.ts'
 import { decodeRun } from '../../src/service/decode.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
 import { FakeService, type Reply, type SentRequest } from '../support/fake-service.ts'
 import type { NetworkOutcome, SimulationPlan } from './random-plans.ts'
@@ -151,7 +152,7 @@ export class ModelService {
     const { text, steps } = this.#plan.output
     const next = from + steps
     if (steps < 0) return { kind: 'invalid-response', expected: 'next to go forward', found: String(next) }
-    return { text, next }
+    return { text: untrusted(text), next }
   }
 
   #find(runId: string, unknownForMs: number): ModelRun | undefined {

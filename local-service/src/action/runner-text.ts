@@ -16,7 +16,12 @@ export function foldedGroup(title: string, { text, leftOutBytes }: FileTail): st
   // The end of a text may begin within a line.
   const shown = leftOutBytes > 0 ? [describeLeftOut(leftOutBytes), ...lines.slice(1)] : lines
   const name = toLogLine(title).replaceAll('%', '%25')
-  return `::group::${name}\n${render(outputLines(shown, (line) => line))}\n::endgroup::`
+  return `::group::${name}\n${render(
+    outputLines(
+      shown.map((line) => untrusted(line)),
+      (line) => line,
+    ),
+  )}\n::endgroup::`
 }
 
 function describeLeftOut(bytes: number): string {
