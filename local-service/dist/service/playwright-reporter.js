@@ -1,8 +1,10 @@
+import { dirname, relative } from 'node:path';
 import { describeCauses, framesIn, nameAndMessage, ReportWriter, } from './report-writer.js';
 // The project's own Playwright Test, version 1.45 or newer, loads this file.
 // local-service/test/frameworks/playwright-runs.test.ts tests this file.
 // A test may start Playwright itself, which must not write to this report.
 delete process.env.PW_TEST_REPORTER;
+leaveOutAnnotations();
 export default class EventReporter {
     #report = new ReportWriter();
     #errors = [];
@@ -34,6 +36,10 @@ export default class EventReporter {
     onEnd() {
         const ofFiles = this.#errors.filter((error) => this.#isOfFile(error));
         const others = this.#errors.filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''));
+        const tests = this.#suite?.allTests() ?? [];
+        if (this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky')) {
+            this.#report.say('failOnFlakyTests is set, and a test is flaky');
+        }
         this.#report.finish({
             files: ofFiles.map((error) => ({
                 project: '',
@@ -41,7 +47,7 @@ export default class EventReporter {
                 hasFailed: true,
                 failure: this.#describeFailure([error]),
             })),
-            tests: (this.#suite?.allTests() ?? []).map((test) => ({ ...describeTest(test), ...this.#describeEnd(test) })),
+            tests: tests.map((test) => ({ ...describeTest(test), ...this.#describeEnd(test) })),
             errors: others.map((error) => this.#describeFailure([error])),
         });
     }
@@ -59,7 +65,28 @@ export default class EventReporter {
         const failed = isFlaky ? test.results.findLast(({ errors }) => errors.length > 0) : result;
         const unexpectedPass = { message: 'The test is expected to fail, but it passed.' };
         const errors = state === 'failed' && result.status === 'passed' ? [unexpectedPass] : (failed?.errors ?? []);
-        return { state, isFlaky, durationMs, failure: this.#describeFailure(errors) };
+        const failure = this.#describeFailure(errors);
+        const details = failed === undefined ? '' : this.#describeDetails(test, failed);
+        return {
+            state,
+            isFlaky,
+            durationMs,
+            failure: failure && { ...failure, message: failure.message.trimEnd() + details },
+        };
+    }
+    /** The step that failed, as Playwright prints it behind the title, and the files that show what happened. */
+    #describeDetails(test, { steps, attachments }) {
+        const step = stepPath(steps);
+        const outputDir = test.parent.project()?.outputDir ?? '';
+        const files = attachments.flatMap(({ name, path }) => 
+        // Playwright attaches a summary for language models to each failure.
+        path === undefined || name === 'error-context' ? [] : `${name}: ${this.#describePath(path, outputDir)}`);
+        const lines = [...(step.length === 0 ? [] : [`Step: ${step.join(' > ')}`]), ...files];
+        return lines.length === 0 ? '' : `\n\n${lines.join('\n')}`;
+    }
+    /** The service keeps an output folder of the run as the folder `files` beside the output. */
+    #describePath(path, outputDir) {
+        return this.#report.pathInRepository(path) ?? relative(dirname(outputDir), path);
     }
     #describeFailure(errors) {
         return this.#report.describeFailure(errors, describe, ({ location, stack }) => [
@@ -106,4 +133,22 @@ function stateOf(test, { status }) {
 /** The message of an Error already begins with its name. */
 function describe(error) {
     return `${nameAndMessage(error)}${describeCauses(error)}`;
+}
+/** If exactly one step failed, or had not finished when the time was up, its title and the same of the steps within it. */
+function stepPath(steps) {
+    const [failed, ...others] = steps.filter(({ error, duration }) => error !== undefined || duration < 0);
+    if (failed?.category !== 'test.step' || others.length > 0)
+        return [];
+    return [failed.title, ...stepPath(failed.steps)];
+}
+/** The gate has annotations itself, so those of Playwright's reporter for GitHub would only be noise in its log. */
+function leaveOutAnnotations() {
+    const { stdout } = process;
+    const write = stdout.write;
+    stdout.write = ((...args) => {
+        const [text] = args;
+        const mayBe = typeof text === 'string' && /^(?:::|\n$)/.test(text);
+        // A test may print such a line too. Only the class that writes tells them apart.
+        return (mayBe && new Error().stack?.includes('at GitHubLogger.')) || write.apply(stdout, args);
+    });
 }

@@ -86,7 +86,11 @@ export class ReportWriter {
         };
     }
     isInRepository({ file }) {
-        return file.startsWith(`${this.#root}/`) && !file.includes('/node_modules/');
+        return this.pathInRepository(file) !== undefined && !file.includes('/node_modules/');
+    }
+    /** The path of a file from the root of the repository. */
+    pathInRepository(file) {
+        return file.startsWith(`${this.#root}/`) ? file.slice(`${this.#root}/`.length) : undefined;
     }
 }
 /** A test may start a framework itself, which must not write to this report. So the variable goes. */
@@ -122,12 +126,14 @@ export function nameAndMessage({ name, message, value }) {
     const isName = typeof name === 'string' && /^\w+$/.test(name);
     return isName && !text.startsWith(`${name}:`) ? `${name}: ${text}` : text;
 }
+/** A stack may be any text of any length, because a test may throw anything. So no part of a line is tried in two ways. */
+const FRAME = /^\s+at (?:async )?(?:[^(]*\()?((?:file:\/\/)?\/.*):(\d+):\d+\)?$/;
 /** The frames in a stack as Node writes it. */
 export function framesIn(stack) {
     if (typeof stack !== 'string')
         return [];
     return stack.split('\n').flatMap((text) => {
-        const [, path, line] = /^\s+at (?:async )?(?:.*\()?((?:file:\/\/)?\/.*?):(\d+):\d+\)?$/.exec(text) ?? [];
+        const [, path, line] = FRAME.exec(text) ?? [];
         return path === undefined ? [] : { file: toPath(path), line: Number(line) };
     });
 }
