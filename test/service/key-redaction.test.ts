@@ -67,12 +67,10 @@ it.each([
   ['as PHP writes it', 'a.b"c/d=', String.raw`"a.b\"c\/d="`, '"***"'],
   ['as .NET writes it', 'a.b"c/d=', String.raw`"a.b\u0022c/d\u003D"`, '"***"'],
   ['as Go writes it', 'a.b"c/d=', String.raw`"a.b\"c/d\u003d"`, '"***"'],
-  [
-    'only if a backslash in it begins an escape, and is not escaped itself',
-    'a.b"c/d=',
-    String.raw`"a.b\\u0022c/d="`,
-    String.raw`"a.b\\u0022c/d="`,
-  ],
+  ['as JSON within JSON has it', 'a.b"c/d=', String.raw`"a.b\\\"c\\/d\\u003d"`, '"***"'],
+  ['as JSON has it in the fourth level', 'a.b"c/d=', String.raw`"\\\\\\\\u0061.b\\\\\\\\u0022c/d="`, '"***"'],
+  ['with any number of backslashes', 'a.b"c/d=', String.raw`"a.b\\\u0022c\\\\\/d\\u003D"`, '"***"'],
+  ['together with the backslash that would make JSON of it invalid', 'nabcdefg', String.raw`"\nabcdefg"`, '"***"'],
   ['after its own beginning', 'abababac', 'ababababac abababab', 'ab*** abababab'],
   ['after its own beginning in JSON', 'abababac', String.raw`"ab\u0061b\u0061b\u0061bac"`, '"ab***"'],
   [
@@ -85,6 +83,34 @@ it.each([
   ['not at all if it is empty', '', 'text', 'text'],
 ])('the key is redacted %s', (_, key, text, redacted) => {
   expect(keyRedaction(key)(text)).toBe(redacted)
+})
+
+it('the key is redacted in JSON within JSON, and nothing else is', () => {
+  fc.assert(
+    fc.property(anyKey, around, around, fc.integer({ min: 1, max: 5 }), (key, before, after, levels) => {
+      const text = (middle: string) => {
+        let json = JSON.stringify({ title: `${before} ${middle} ${after}` })
+        for (let level = 1; level < levels; level++) json = JSON.stringify(json)
+        return json
+      }
+      fc.pre(!text('***').includes(key) && !`${before} *** ${after}`.includes(key))
+      let read: unknown = keyRedaction(key)(text(key))
+      for (let level = 0; level < levels; level++) read = JSON.parse(String(read))
+      expect(read).toEqual({ title: `${before} *** ${after}` })
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+// If each character were looked at as often as the key is long, each of these texts would take minutes.
+it.each<[string, string, string]>([
+  ['a part of the key', `${'a'.repeat(511)}b`, 'a'],
+  ['a part of the key', `${'a'.repeat(11)}b${'a'.repeat(500)}`, 'a'],
+  ['a part of the key in escape sequences', `${'a'.repeat(511)}b`, '\\u0061'],
+  ['backslashes', `${'a'.repeat(511)}\\`, '\\'],
+])('16 MiB of %s cost little more than any other text (%#)', (_, key, part) => {
+  const text = part.repeat((16 * 1024 * 1024) / part.length)
+  expect(keyRedaction(key)(text) === text).toBe(true)
 })
 
 describe('the client', () => {
