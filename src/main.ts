@@ -1,28 +1,17 @@
-import { openRecorder } from './handover/recorder.ts'
+import { openHandover } from './handover/job-watch.ts'
 import { abortOnSignals, exitAfter, fourTimesASecond, maskKey } from './process.ts'
 
 // Main does three things before it loads main-step.ts, which loads all the rest. It installs the signal handlers, because a
 // signal without a handler kills main. It creates its file, by which post finds main. It masks the key, so that no log shows
 // the key. test/scenarios/cancel.test.ts and test/scenarios/main-file.test.ts test main as a process.
 const { signal, abort } = abortOnSignals()
-const { recorder, isRunnerTempEmptied } = openRecorder(process.env)
+const { recorder, watch } = openHandover(process.env, abort)
 maskKey(process.env)
 process.on('exit', () => recorder.exit())
-
-let isLogClosed = false
-const onLogClosed = () => {
-  isLogClosed = true
-  abort('log closed')
-}
-const isJobOver = () => isLogClosed || isRunnerTempEmptied()
-const stopIfAsked = () => {
-  const reason = recorder.reasonToStop()
-  if (reason !== undefined) abort(reason)
-}
-fourTimesASecond(stopIfAsked)
+fourTimesASecond(() => watch.look())
 
 const task = async () => {
   const { performMain } = await import('./main-step.ts')
-  return (await performMain(process.env, signal, recorder, isJobOver)) ? 0 : 1
+  return (await performMain(process.env, signal, recorder, () => watch.isJobOver())) ? 0 : 1
 }
-await exitAfter(task, { signal, crashLevel: 'error', onLogClosed })
+await exitAfter(task, { signal, crashLevel: 'error', onLogClosed: () => watch.onLogClosed() })

@@ -10,7 +10,7 @@ import { inputVariables } from './support/process-effects.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 function aRecorder(): StepRecorder {
-  return new StepRecorder(new MemoryFile({ phase: 'nothing started' }), () => false)
+  return new StepRecorder(new MemoryFile({ phase: 'nothing started' }))
 }
 
 test('a signal that came while the action was loading is handled before anything is started', async () => {

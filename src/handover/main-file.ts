@@ -37,7 +37,7 @@ import { messageOf } from '../text/untrusted.ts'
 //   nobody comes after main. So main cancels its run and exits.
 //
 // One way serves every system. There are no process ids and no signals between post and main.
-// post.ts loads this file before everything else, so it must load little. recorder.ts is main's side.
+// post.ts loads this file before everything else, so it must load little. recorder.ts and job-watch.ts are main's side.
 
 const PHASES = ['nothing started', 'starting', 'started'] as const
 

@@ -1,13 +1,10 @@
-import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { appendEntry } from '../github/runner-file.ts'
 import type { Log } from '../text/log.ts'
 import { fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
-import { createMainFile, isRemoved, type MainFile, type MainRecord, STATE_NAME } from './main-file.ts'
+import type { MainFile, MainRecord } from './main-file.ts'
 
-// Main's side of main's file, which main-file.ts explains. main.ts loads this file before everything else, so it must load
-// little. test/handover/main-file.test.ts tests both sides.
+// Main writes main's file here. main-file.ts explains this file. main.ts loads this module before everything else, so it must load
+// little. test/handover/main-file.test.ts tests it.
 
 /** Writes down for post what is left to do for the step, because main may be killed at any moment. */
 export interface Recorder {
@@ -27,15 +24,13 @@ export class RecordNotWritten extends Error {
 /** Writes to main's file as the step goes on, and tells the user if that fails. The simulation has a file in memory. */
 export class StepRecorder implements Recorder {
   readonly #file: MainFile
-  readonly #isRunnerTempEmptied: () => boolean
   #record: MainRecord = { phase: 'nothing started' }
   #isDone = false
   #log: Pick<Log, 'warning' | 'debug'> | undefined
   #hasWarned = false
 
-  constructor(file: MainFile, isRunnerTempEmptied: () => boolean) {
+  constructor(file: MainFile) {
     this.#file = file
-    this.#isRunnerTempEmptied = isRunnerTempEmptied
   }
 
   /** Main has no log yet when it creates its file. */
@@ -74,16 +69,10 @@ export class StepRecorder implements Recorder {
     else this.#append({ ...this.#record, hasEnded: true })
   }
 
-  /**
-   * Called four times a second, whatever main waits for. Returns why main has to stop. If main is stopping already, post may
-   * still ask, and waits for the answer.
-   */
-  reasonToStop(): 'asked by post' | 'RUNNER_TEMP emptied' | undefined {
-    if (this.#file.answerStop()) return 'asked by post'
-    if (this.#isRunnerTempEmptied()) return 'RUNNER_TEMP emptied'
+  /** Warns if another step has removed main's file while something may be left to do. */
+  warnIfRemoved(): void {
     if (!this.#isDone && this.#record.phase !== 'nothing started' && this.#file.isRemoved())
       this.#warnOnce(`${this.#file.path} was removed`)
-    return undefined
   }
 
   /** If the record could not be written, returns why. */
@@ -106,19 +95,4 @@ export class StepRecorder implements Recorder {
       fragment`The post step will not know what is left to do${aboutRun}, because the file that tells it cannot be written: ${problem}. Free some space on the runner, or check whether another step empties its temporary folder.`,
     )
   }
-}
-
-export function openRecorder(env: NodeJS.ProcessEnv) {
-  const statePath = env.GITHUB_STATE ?? ''
-  const didStateFileExist = existsSync(statePath)
-  const file = createMainFile(env)
-  try {
-    appendEntry(statePath, STATE_NAME, file.path)
-  } catch {
-    // Nothing is lost, because post then finds the file by its name.
-  }
-  // The runner empties only its own folder, and main checks two files, because another step may remove one of them.
-  const isInRunnerTemp = dirname(file.path) === env.RUNNER_TEMP
-  const isRunnerTempEmptied = () => didStateFileExist && isRemoved(statePath) && (!isInRunnerTemp || file.isRemoved())
-  return { recorder: new StepRecorder(file, isRunnerTempEmptied), isRunnerTempEmptied }
 }

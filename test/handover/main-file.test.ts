@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { openHandover } from '../../src/handover/job-watch.ts'
 import {
   createMainFile,
   findMainFiles,
@@ -21,7 +22,7 @@ import {
   lastRecord,
   MainFile,
 } from '../../src/handover/main-file.ts'
-import { openRecorder, RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
+import { RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/step-runner/file-commands.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -48,7 +49,14 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
   const statePath = join(folder, 'state')
   if (hasStateFile) writeFileSync(statePath, '')
   const env = { GITHUB_STATE: statePath, RUNNER_TEMP: hasTemp ? temp : join(folder, 'none'), ...inputs }
-  const { recorder, isRunnerTempEmptied } = openRecorder(env)
+  let reason: string | undefined
+  const { recorder, watch } = openHandover(env, (cause) => (reason = cause))
+  /** Why main would stop now. */
+  const reasonToStop = () => {
+    reason = undefined
+    watch.look()
+    return reason
+  }
   const warnings: string[] = []
   recorder.attachLog({ warning: (message) => warnings.push(render(message)) })
   const [file] = findMainFiles(env)
@@ -60,7 +68,7 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
     expect(problem).toBeUndefined()
     return Object.fromEntries([...entries].map(([name, value]) => [`STATE_${name}`, value]))
   }
-  return { env, temp, statePath, warnings, recorder, isRunnerTempEmptied, file, state }
+  return { env, temp, statePath, warnings, recorder, watch, reasonToStop, file, state }
 }
 
 describe('main’s file', () => {
@@ -98,7 +106,7 @@ describe('main’s file', () => {
         throw new Error('EBUSY')
       },
     })
-    new StepRecorder(locked, () => false).done()
+    new StepRecorder(locked).done()
     expect(file.read()).toEqual({ phase: 'nothing started', hasEnded: true })
   })
 
@@ -203,7 +211,7 @@ describe('a record that cannot be written', () => {
     const temp = temporaryFolder()
     const statePath = join(temp, 'state')
     execFileSync('mkfifo', [statePath])
-    openRecorder({ GITHUB_STATE: statePath, RUNNER_TEMP: temp }).recorder.starting()
+    openHandover({ GITHUB_STATE: statePath, RUNNER_TEMP: temp }, () => {}).recorder.starting()
     expect(findMainFiles({ RUNNER_TEMP: temp }).map((file) => file.read())).toEqual([{ phase: 'starting' }])
   })
 })
@@ -338,20 +346,20 @@ describe('post', () => {
 
 describe('a request to stop', () => {
   it('is answered by its removal, also when main’s own file is gone', () => {
-    const { file, recorder } = job()
-    expect(recorder.reasonToStop()).toBeUndefined()
+    const { file, recorder, reasonToStop } = job()
+    expect(reasonToStop()).toBeUndefined()
     expect(file.askToStop()).toBe(true)
     expect(file.isStopAnswered()).toBe(false)
     recorder.done()
-    expect(recorder.reasonToStop()).toBe('asked by post')
+    expect(reasonToStop()).toBe('asked by post')
     expect(file.isStopAnswered()).toBe(true)
-    expect(recorder.reasonToStop()).toBeUndefined()
+    expect(reasonToStop()).toBeUndefined()
   })
 
   it.each(OTHER_THINGS)('counts as not there if it is %s', (_, create) => {
-    const { file, recorder } = job()
+    const { file, reasonToStop } = job()
     create(`${file.path}.stop`)
-    expect(recorder.reasonToStop()).toBeUndefined()
+    expect(reasonToStop()).toBeUndefined()
     expect(file.askToStop()).toBe(false)
     expect(file.isStopAnswered()).toBe(true)
   })
@@ -370,44 +378,44 @@ describe('a request to stop', () => {
 
 describe('the runner’s temporary folder', () => {
   it('counts as emptied only if main’s file and the file of the runner’s state are both removed', () => {
-    const { recorder, isRunnerTempEmptied, statePath, file } = job()
+    const { watch, reasonToStop, statePath, file } = job()
     rmSync(statePath)
-    expect(isRunnerTempEmptied()).toBe(false)
+    expect(watch.isJobOver()).toBe(false)
     writeFileSync(statePath, '')
     file.remove()
-    expect(isRunnerTempEmptied()).toBe(false)
+    expect(watch.isJobOver()).toBe(false)
     rmSync(statePath)
-    expect(isRunnerTempEmptied()).toBe(true)
-    expect(recorder.reasonToStop()).toBe('RUNNER_TEMP emptied')
+    expect(watch.isJobOver()).toBe(true)
+    expect(reasonToStop()).toBe('RUNNER_TEMP emptied')
   })
 
   it('counts as emptied by the file of the state alone if main’s file is in the system’s folder', () => {
-    const { isRunnerTempEmptied, statePath, file } = job({ hasTemp: false })
+    const { watch, statePath, file } = job({ hasTemp: false })
     rmSync(statePath)
-    expect([file.isRemoved(), isRunnerTempEmptied()]).toEqual([false, true])
+    expect([file.isRemoved(), watch.isJobOver()]).toEqual([false, true])
   })
 
   it('does not count as emptied while the files cannot be looked at, as on a drive that fails', () => {
-    const { isRunnerTempEmptied, statePath, file } = job()
+    const { watch, statePath, file } = job()
     for (const path of [file.path, statePath]) {
       rmSync(path)
       symlinkSync(path, path)
     }
-    expect(isRunnerTempEmptied()).toBe(false)
+    expect(watch.isJobOver()).toBe(false)
   })
 
   it('does not count as emptied if there never was a file of the state', () => {
-    const { isRunnerTempEmptied, file } = job({ hasStateFile: false })
+    const { watch, file } = job({ hasStateFile: false })
     file.remove()
-    expect(isRunnerTempEmptied()).toBe(false)
+    expect(watch.isJobOver()).toBe(false)
   })
 
   it('does not count as emptied if only main’s file was removed: main goes on, and one warning names the run', () => {
-    const { recorder, file, warnings } = job()
+    const { recorder, reasonToStop, file, warnings } = job()
     recorder.starting()
     recorder.knowsRun('r-1', true)
     file.remove()
-    for (const _ of [1, 2]) expect(recorder.reasonToStop()).toBeUndefined()
+    for (const _ of [1, 2]) expect(reasonToStop()).toBeUndefined()
     expect(warnings).toEqual([expect.stringMatching(/about run r-1, because .* was removed/)])
   })
 })

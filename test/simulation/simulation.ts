@@ -3,6 +3,7 @@ import { cleanUpAfterMain } from '../../src/action/clean-up.ts'
 import { performStep } from '../../src/action/step.ts'
 import type { World } from '../../src/action/world.ts'
 import type { Clock } from '../../src/clock.ts'
+import { JobWatch } from '../../src/handover/job-watch.ts'
 import type { MainFile, MainRecord } from '../../src/handover/main-file.ts'
 import { RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
 import type { AbortCause } from '../../src/model/outcome.ts'
@@ -103,6 +104,7 @@ class SimulatedMain {
   readonly file = new MemoryFile({ phase: 'nothing started' })
   #isFolderEmptied = false
   #recorder: StepRecorder | undefined
+  #watch: JobWatch | undefined
   #isStartRefused = false
   #isDead = false
   #effects = 0
@@ -203,8 +205,7 @@ class SimulatedMain {
   #look(): void {
     this.#whenRunning(() => {
       try {
-        const reason = this.#isDead ? undefined : this.#recorder?.reasonToStop()
-        if (reason !== undefined) this.end(reason)
+        if (!this.#isDead) this.#watch?.look()
       } catch (cause) {
         this.#crashInTimer.resolve(this.#endByCrash(cause))
       }
@@ -252,8 +253,15 @@ class SimulatedMain {
     const isRemoved = () => file.isRemoved()
     const answerStop = () => file.answerStop()
     const ofMain: MainFile = Object.assign(new MemoryFile(), { append, remove, isRemoved, answerStop })
-    const recorder = new StepRecorder(ofMain, () => this.#isFolderEmptied)
+    const recorder = new StepRecorder(ofMain)
     this.#recorder = recorder
+    const watch = new JobWatch(
+      ofMain,
+      recorder,
+      () => this.#isFolderEmptied,
+      (cause) => this.end(cause),
+    )
+    this.#watch = watch
     const log: World['log'] = { info: () => this.effect(() => {}), warning: (message) => this.#say('warning', message) }
     recorder.attachLog(log)
     return {
@@ -270,7 +278,7 @@ class SimulatedMain {
       },
       log,
       recorder,
-      isJobOver: () => this.#isFolderEmptied,
+      isJobOver: () => watch.isJobOver(),
       setOutput: (name, value) => this.effect(() => this.#outputs.set(name, value)),
       annotate: ({ level, message }) => this.#say(level, message),
       writeGroup: () => this.effect(() => {}),
