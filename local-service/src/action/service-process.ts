@@ -59,13 +59,7 @@ function start({ args, key, workspace, commit }: Order): Promise<LocalService> {
 
 async function describeStart({ url, projects }: LocalService, jobCommit: string): Promise<Start> {
   const [problem] = projects.flatMap(({ found }) => found.problem ?? [])
-  if (problem !== undefined) {
-    const remedy =
-      problem.kind === 'missing'
-        ? 'Install the packages in a step before this one, for example with "npm ci"'
-        : 'Update the package'
-    return { kind: 'failed', reason: `${problem.text}. ${remedy}.` }
-  }
+  if (problem !== undefined) return { kind: 'failed', reason: `${problem.text}. ${problem.remedy}` }
   const log = await Promise.all(projects.map((project) => describeProject(project, jobCommit)))
   return { kind: 'up', url, projects: projects.map(({ id, found: { commit } }) => ({ id, commit })), log: log.flat() }
 }

@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import { isInside } from '../../../src/text/path.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
-import { findPackageCommand, whyFrameworkTooOld } from './packages.ts'
+import { findPackageCommand, howToUsePlugAndPlay, whyFrameworkTooOld } from './packages.ts'
 import {
   type FoundRepository,
   findBranch,
@@ -89,8 +89,9 @@ export interface ProjectFolder {
 }
 
 interface FrameworkProblem {
-  readonly kind: 'missing' | 'too-old'
   readonly text: string
+  /** What to do in a job, as sentences. */
+  readonly remedy: string
 }
 
 /** Finds out what a run would find in the project's folder. */
@@ -108,13 +109,13 @@ export async function inspectFolder(
 function findProblem({ framework, folder, ...project }: Project, place: ProjectPlace): FrameworkProblem | undefined {
   if (project.command !== undefined || project.setup !== undefined) return undefined
   const old = unlessUnreadable(() => whyFrameworkTooOld(framework, place))
-  if (old !== undefined) return { kind: 'too-old', text: old }
-  if (isInstalled(framework.packageName, place)) return undefined
-  return { kind: 'missing', text: `${framework.packageName} is not installed in ${folder}` }
-}
-
-function isInstalled(packageName: string, place: ProjectPlace): boolean {
-  return unlessUnreadable(() => findPackageCommand(packageName, place)) !== undefined
+  if (old !== undefined) return { text: old, remedy: 'Update the package.' }
+  if (unlessUnreadable(() => findPackageCommand(framework, place)) !== undefined) return undefined
+  const install = 'Install the packages in a step before this one, for example with "npm ci".'
+  return {
+    text: `${framework.packageName} is not installed in ${folder}`,
+    remedy: howToUsePlugAndPlay(framework, place) ?? install,
+  }
 }
 
 function unlessUnreadable<T>(readManifest: () => T): T | undefined {

@@ -11,19 +11,23 @@ const PACKAGES = 'node_modules'
 /** Vite writes there when it loads a configuration. So a work tree gets folders of its own. */
 const TOOL_FOLDER = /^\.(cache|vite)/
 
-/** The command of an npm package, as Node would find it from a folder. Undefined if the package is not installed. */
-export function findPackageCommand(packageName: string, place: ProjectPlace): string | undefined {
-  const found = findPackage(packageName, place)
+type Packages = Pick<Framework, 'packageName' | 'otherPackages'>
+
+/** The command of a framework's package, as Node would find it from a folder. Undefined if the package is not installed. */
+export function findPackageCommand(packages: Packages, place: ProjectPlace): string | undefined {
+  const found = findPackage(packages, place)
   const bin = found?.manifest.bin
   const script = isObject(bin) ? Object.values(bin)[0] : bin
   return found !== undefined && typeof script === 'string' ? join(found.folder, script) : undefined
 }
 
 /** Says that the installed framework is too old. Undefined if it is not, or if it is not installed. */
-export function whyFrameworkTooOld({ packageName, oldestVersion }: Framework, place: ProjectPlace): string | undefined {
-  const version = findPackage(packageName, place)?.manifest.version
+export function whyFrameworkTooOld(framework: Framework, place: ProjectPlace): string | undefined {
+  const { oldestVersion } = framework
+  const { name, manifest } = findPackage(framework, place) ?? {}
+  const version = manifest?.version
   if (typeof version !== 'string' || !isOlder(version, oldestVersion)) return undefined
-  return `${packageName} ${version} is installed in ${join(place.root, place.folder)}. The service needs ${oldestVersion} or newer`
+  return `${name} ${version} is installed in ${join(place.root, place.folder)}. The service needs ${oldestVersion} or newer`
 }
 
 /** Compares the major and the minor version. */
@@ -34,17 +38,24 @@ function isOlder(version: string, other: string): boolean {
 }
 
 /** Folders above `root` may belong to somebody else, so they are not searched. */
-function findPackage(packageName: string, place: ProjectPlace) {
-  for (const at of foldersIn(place)) {
-    const folder = join(at, PACKAGES, packageName)
-    const manifestFile = join(folder, 'package.json')
-    if (existsSync(manifestFile)) {
-      // Packages may have been installed by another user.
-      const content: unknown = JSON.parse(readRegularFile(realpathSync(manifestFile), { acceptsAnyOwner: true }))
-      return { folder, manifest: isObject(content) ? content : {} }
-    }
+function findPackage({ packageName, otherPackages = [] }: Packages, place: ProjectPlace) {
+  for (const name of [packageName, ...otherPackages]) {
+    const folder = foldersIn(place)
+      .map((at) => join(at, PACKAGES, name))
+      .find((one) => existsSync(join(one, 'package.json')))
+    if (folder === undefined) continue
+    // Packages may have been installed by another user.
+    const file = realpathSync(join(folder, 'package.json'))
+    const content: unknown = JSON.parse(readRegularFile(file, { acceptsAnyOwner: true }))
+    return { name, folder, manifest: isObject(content) ? content : {} }
   }
   return undefined
+}
+
+/** With Yarn's Plug'n'Play, the packages are in no folder, and only Yarn finds them. Undefined if it is not used. */
+export function howToUsePlugAndPlay({ name }: Framework, place: ProjectPlace): string | undefined {
+  if (!foldersIn(place).some((at) => existsSync(join(at, '.pnp.cjs')))) return undefined
+  return `Yarn's Plug'n'Play is used there (.pnp.cjs). Set "command" to ["yarn", "${name}"] in a configuration file.`
 }
 
 /** The folders of the commands that are installed for a project, its own first. */

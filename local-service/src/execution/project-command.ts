@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { commandFoldersOf, findPackageCommand, whyFrameworkTooOld } from '../checkout/packages.ts'
+import { commandFoldersOf, findPackageCommand, howToUsePlugAndPlay, whyFrameworkTooOld } from '../checkout/packages.ts'
 import type { ProjectPlace } from '../checkout/repository.ts'
 import type { Program } from '../frameworks/framework.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
@@ -52,7 +52,7 @@ function withProjectCommands(env: NodeJS.ProcessEnv, place: ProjectPlace): NodeJ
 export function frameworkProgram(run: Pick<RunContext, 'project' | 'env'>, source: ProjectPlace): Program | undefined {
   const { framework, command, container } = run.project
   if (command !== undefined) return { argv: command }
-  const script = findPackageCommand(framework.packageName, source)
+  const script = findPackageCommand(framework, source)
   if (container !== undefined) return script === undefined ? undefined : programOf(script, 'node')
   // PATH may have no Node, because a person can start the service by the path of its Node.
   const node = findExecutable('node', environmentIn(source, run)) ?? process.execPath
@@ -86,11 +86,12 @@ export function whyTooOld({ project }: RunContext, source: ProjectPlace): string
 }
 
 /** If the run has a setup, the setup must install the framework. Otherwise a person must install it. */
-export function describeMissing(run: RunContext, { folder }: ProjectPlace): string {
-  const { project } = run
-  const place = needsSetup(run) ? `the work tree, in ${folder || 'its root'}` : project.folder
+export function describeMissing(run: RunContext, source: ProjectPlace): string {
+  const { framework, folder } = run.project
+  const place = needsSetup(run) ? `the work tree, in ${source.folder || 'its root'}` : folder
   const remedy = needsSetup(run) ? 'Let "setup" install' : 'Install'
-  return `${project.framework.packageName} is not installed in ${place}. ${remedy} it, or set "command".`
+  const next = howToUsePlugAndPlay(framework, source) ?? `${remedy} it, or set "command".`
+  return `${framework.packageName} is not installed in ${place}. ${next}`
 }
 
 /** The person's own environment, without the variables by which a git hook ties git commands to its own repository. */

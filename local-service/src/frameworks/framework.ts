@@ -40,6 +40,8 @@ export interface FrameworkCall {
 export interface Framework {
   readonly name: 'vitest' | 'playwright'
   readonly packageName: string
+  /** Packages that have the same command, and may be installed instead. */
+  readonly otherPackages?: readonly string[] | undefined
   /** The oldest version whose tests the service can run, such as `1.45`. */
   readonly oldestVersion: string
   /** Without this argument, the framework fails if it finds no tests. */

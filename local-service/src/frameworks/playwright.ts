@@ -32,6 +32,10 @@ export function knowsVariable(script: string | undefined): boolean {
 export const playwright: Framework = {
   name: 'playwright',
   packageName: '@playwright/test',
+  // Those for component tests.
+  otherPackages: ['react', 'react17', 'solid', 'svelte', 'vue', 'vue2'].map(
+    (name) => `@playwright/experimental-ct-${name}`,
+  ),
   oldestVersion: '1.45',
   noTestsArgument: '--pass-with-no-tests',
   configFile: /^playwright(-ct)?\.config\.\w+$/,

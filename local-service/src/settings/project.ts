@@ -80,7 +80,9 @@ function frameworksOf(folder: string, given: Framework['name'] | undefined): Fra
   const packages = files.includes('package.json') ? foldersBetween(folder, repositoryFolderOf(folder)) : []
   for (const at of packages) {
     const dependencies = dependenciesIn(at)
-    const found = FRAMEWORKS.filter(({ packageName }) => dependencies.has(packageName))
+    const found = FRAMEWORKS.filter(({ packageName, otherPackages = [] }) =>
+      [packageName, ...otherPackages].some((name) => dependencies.has(name)),
+    )
     if (found.length > 0) return found
   }
   return []

@@ -1,7 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findPackageCommand } from '../../src/checkout/packages.ts'
+import { writeFiles } from '../../../test/support/git-repository.ts'
+import { findPackageCommand, howToUsePlugAndPlay } from '../../src/checkout/packages.ts'
+import { playwright } from '../../src/frameworks/playwright.ts'
+import { vitest } from '../../src/frameworks/vitest.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 describe('the manifest of an installed package', () => {
@@ -14,8 +16,30 @@ describe('the manifest of an installed package', () => {
     '{"bin": {"a": {}}}',
   ])('names no command if it is %s', async (text) => {
     const root = await temporaryFolder()
-    mkdirSync(join(root, 'node_modules/tool'), { recursive: true })
-    writeFileSync(join(root, 'node_modules/tool/package.json'), text)
-    expect(findPackageCommand('tool', { root, folder: '' })).toBeUndefined()
+    await writeFiles(root, { 'node_modules/vitest/package.json': text })
+    expect(findPackageCommand(vitest, { root, folder: '' })).toBeUndefined()
   })
+})
+
+describe('the command of Playwright', () => {
+  const manifest = '{ "bin": { "playwright": "cli.js" } }'
+
+  it('is that of the package for component tests, if only this package is installed', async () => {
+    const root = await temporaryFolder()
+    const place = { root, folder: 'shop' }
+    await writeFiles(root, { 'node_modules/@playwright/experimental-ct-react/package.json': manifest })
+    const ofComponents = join(root, 'node_modules/@playwright/experimental-ct-react/cli.js')
+    expect(findPackageCommand(playwright, place)).toBe(ofComponents)
+    await writeFiles(root, { 'node_modules/@playwright/test/package.json': manifest })
+    expect(findPackageCommand(playwright, place)).toBe(join(root, 'node_modules/@playwright/test/cli.js'))
+  })
+})
+
+it("names the command for Yarn's Plug'n'Play, if a folder up to the root has its file", async () => {
+  const root = await temporaryFolder()
+  const place = { root, folder: 'packages/shop' }
+  expect(howToUsePlugAndPlay(vitest, place)).toBeUndefined()
+  await writeFiles(root, { '.pnp.cjs': '' })
+  const next = `Yarn's Plug'n'Play is used there (.pnp.cjs). Set "command" to ["yarn", "vitest"] in a configuration file.`
+  expect(howToUsePlugAndPlay(vitest, place)).toBe(next)
 })

@@ -145,6 +145,10 @@ describe('a run', () => {
       results: { testCases: [] },
     })
     expect(service.log.join('\n')).toContain(message)
+    await writeFile(join(folder, '.pnp.cjs'), '')
+    expect(await service.waitFor(await service.startRun())).toMatchObject({
+      message: expect.stringContaining('Set "command" to ["yarn", "vitest"]'),
+    })
   })
 
   it('is INTERRUPTED if there is no such command', async () => {

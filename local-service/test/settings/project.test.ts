@@ -16,6 +16,7 @@ describe('a project', () => {
     ['vitest', { 'package.json': '{"devDependencies":{"vitest":"*"}}' }],
     ['playwright', { 'playwright.config.mjs': '' }],
     ['playwright', { 'package.json': '{"dependencies":{"@playwright/test":"*"}}' }],
+    ['playwright', { 'package.json': '{"devDependencies":{"@playwright/experimental-ct-vue":"*"}}' }],
     ['vitest', { 'vitest.config.js': '', 'package.json': '{"devDependencies":{"@playwright/test":"*"}}' }],
   ])('the framework is %s if the folder has %j', async (name, files) => {
     const folder = await temporaryFolder()
