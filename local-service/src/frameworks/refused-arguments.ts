@@ -49,6 +49,10 @@ const RULES: Readonly<Record<Framework['name'], Rules>> = {
   },
 }
 
+const OF_SEVERAL_OPTIONS = /^-.*\s--[a-zA-Z]/
+/** The value begins with a quote, and ends with this quote or is split before it. */
+const IN_QUOTES = /^(?:-[^=]*=)?(?:"(?:[^"]*|.*")|'(?:[^']*|.*'))$/s
+
 /** The rest of a sentence that begins with the name of the setting. Undefined if the framework may get the arguments. */
 export function whyRefused(framework: Framework['name'], args: readonly string[]): string | undefined {
   const { options, commands } = RULES[framework]
@@ -59,6 +63,8 @@ export function whyRefused(framework: Framework['name'], args: readonly string[]
     const has = `has ${quote(argument)}.`
     if (argument === '--') return `${has} The service adds options after it. Leave it out.`
     if (/^-[^\s=]*\s/.test(argument)) return `${has} Write an option and its value with "=", or as two arguments.`
+    if (OF_SEVERAL_OPTIONS.test(argument)) return `${has} Give each option as an argument of its own.`
+    if (IN_QUOTES.test(argument)) return `${has} No shell removes the quotes. Leave them out, and give the value whole.`
     const given = optionsIn(framework, argument)
     const refusal = options.find(({ names }) => names.some((name) => given.includes(name)))
     if (refusal !== undefined) return `${has} ${refusal.reason}`

@@ -18,7 +18,7 @@ FOLDER, or in the current folder. The service prints its address, an API key and
   --key-file FILE    a file with the API key; default: the variable LOCAL_SERVICE_KEY, or a new key
   --framework NAME   vitest or playwright; needed if the project has both
   --arg=ARGUMENT     a further argument for Vitest or Playwright, such as --arg=--shard=1/4; may be given several times
-  --run-limit-minutes NUMBER  how long a run may take; default: 60
+  --run-limit-minutes NUMBER  how long a run may take; default: 55
   --data FOLDER      the folder in which runs are kept; default: a folder in your home
   --json             print address, key and projects as one line of JSON
   --help             print this text
@@ -31,7 +31,7 @@ const OPTIONS = {
   'key-file': { type: 'string' },
   framework: { type: 'string' },
   arg: { type: 'string', multiple: true },
-  'run-limit-minutes': { type: 'string', default: '60' },
+  'run-limit-minutes': { type: 'string', default: '55' },
   data: { type: 'string' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },

@@ -95,6 +95,10 @@ describe('an argument that breaks a run', () => {
     ['vitest', '--output-file.junit=a.xml', 'Name "outputFile" in the configuration file of Vitest instead.'],
     ['vitest', '-p', 'Each run names its framework projects itself. Give "framework-project" to the gate, or '],
     ['vitest', '--shard 1/2', 'Write an option and its value with "=", or as two arguments.'],
+    ['vitest', '--config=a.mjs --shard=1/2', 'Give each option as an argument of its own.'],
+    ['vitest', `-t='adds two'`, 'No shell removes the quotes. Leave them out, and give the value whole.'],
+    ['vitest', "'src/cart'", 'No shell removes the quotes. Leave them out, and give the value whole.'],
+    ['vitest', "-t='adds", 'No shell removes the quotes. Leave them out, and give the value whole.'],
     ['vitest', '--', 'The service adds options after it. Leave it out.'],
     ['playwright', '--ui', 'The run would not end. Leave it out.'],
     ['playwright', '--ui-port=0', 'The run would not end. Leave it out.'],
@@ -122,11 +126,31 @@ describe('an argument that breaks a run', () => {
   })
 
   it.each([
-    ['vitest', ['--coverage.reporter=text', '--coverage', '-c', 'a.mjs', '--run', '-u', '--listen-to-me', 'test']],
-    ['playwright', ['-gh', '--output-x', '-c', 'a.ts', '--test-list=a', '--workers=1', 'run', '--grep=a --list']],
+    [
+      'vitest',
+      [
+        '--coverage.reporter=text',
+        '--coverage',
+        '-c',
+        'a.mjs',
+        '--run',
+        '-u',
+        '--listen-to-me',
+        'test',
+        `-t="a" is b`,
+        "-t=it's",
+      ],
+    ],
+    ['playwright', ['-gh', '--output-x', '-c', 'a.ts', '--test-list=a', '--workers=1', 'run', '--grep', 'a --list']],
   ] as const)('of %s is not found in others: %j', (framework, args) => {
     const { projects } = readConfiguration({ projects: { shop: { folder: '.', framework, args } } }, WEB_SHOP)
     expect(projects.get('shop')?.args).toEqual(args)
+  })
+
+  it('is refused by name if its value is in quotes', () => {
+    const shop = { folder: '.', framework: 'playwright', args: ['--grep="smoke and fast"'] }
+    const message = String.raw`has "--grep=\"smoke and fast\"". No shell removes the quotes.`
+    expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow(message)
   })
 
   it('may not be empty', () => {

@@ -27,7 +27,7 @@ function read(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
 describe('the command line', () => {
   it('serves the current folder unless it names another', () => {
     const project = { folder: HERE, framework: undefined, args: undefined }
-    expect(read([])).toMatchObject({ settings: { projects: { shop: project } }, port: 0, runLimitMinutes: 60 })
+    expect(read([])).toMatchObject({ settings: { projects: { shop: project } }, port: 0, runLimitMinutes: 55 })
     const args = ['--shard=1/4', '-u']
     const options = ['--framework=vitest', ...args.map((arg) => `--arg=${arg}`), '--port=80', '--run-limit-minutes=0.5']
     expect(read(['../blog', ...options, '--json'])).toMatchObject({
