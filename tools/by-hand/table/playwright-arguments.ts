@@ -142,7 +142,7 @@ export const PLAYWRIGHT_ARGUMENTS: Readonly<Record<string, readonly (readonly st
     ['--global-timeout=long'],
     ['--test-timeout=2000'],
   ],
-  hangs: [['--global-timeout=10000'], ['--global-timeout', '10000', '--retries=1']],
+  hangs: [['--global-timeout=20000'], ['--global-timeout', '20000', '--retries=1']],
   only: [[], ['--forbid-only'], ['--pass-with-no-tests'], ['--grep=left out']],
   'several projects': [
     [],

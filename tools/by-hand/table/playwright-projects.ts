@@ -252,7 +252,7 @@ const KINDS: Readonly<Record<string, Omit<Project, 'name' | 'framework'>>> = {
   },
   'time limit of all tests': {
     files: {
-      ...config('{ globalTimeout: 10_000, workers: 1 }'),
+      ...config('{ globalTimeout: 20_000, workers: 1 }'),
       'a.spec.js':
         "import { test } from '@playwright/test'\ntest('passes', () => {})\ntest('hangs', () => new Promise(() => {}))\ntest('never runs', () => {})",
     },
@@ -509,6 +509,7 @@ const KINDS: Readonly<Record<string, Omit<Project, 'name' | 'framework'>>> = {
         import { spawnSync } from 'node:child_process'
         import { expect, test } from '@playwright/test'
         test('starts Playwright', () => {
+          test.setTimeout(0)
           const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEST_')))
           const { status } = spawnSync('playwright', ['test', '--config=inner/playwright.config.js'], { env })
           expect(status).toBe(1)
@@ -523,7 +524,7 @@ const KINDS: Readonly<Record<string, Omit<Project, 'name' | 'framework'>>> = {
       'outer.spec.js': `
         import { spawnSync } from 'node:child_process'
         import { expect, test } from '@playwright/test'
-        test('starts Vitest', () => expect(spawnSync('vitest', ['run', '--root=inner']).status).toBe(1))`,
+        test('starts Vitest', () => { test.setTimeout(0); expect(spawnSync('vitest', ['run', '--root=inner']).status).toBe(1) })`,
       'inner/inner.test.js':
         "import { it } from 'vitest'\nit('is an inner test that fails', () => { throw new Error('red') })",
     },

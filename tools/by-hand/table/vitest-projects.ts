@@ -802,7 +802,7 @@ const KINDS: Readonly<Record<string, Omit<Project, 'name' | 'framework'>>> = {
       'a.test.js': `
         import { spawnSync } from 'node:child_process'
         import { expect, it } from 'vitest'
-        it('starts Vitest', () => {
+        it('starts Vitest', { timeout: 0 }, () => {
           const { VITEST, VITEST_MODE, VITEST_POOL_ID, VITEST_WORKER_ID, ...env } = process.env
           const { status } = spawnSync('vitest', ['run', '--root=inner'], { env })
           expect(status).toBe(1)
@@ -816,7 +816,7 @@ const KINDS: Readonly<Record<string, Omit<Project, 'name' | 'framework'>>> = {
       'a.test.js': `
         import { expect, it } from 'vitest'
         import { execFileSync } from 'node:child_process'
-        it('starts Vitest by its API', () => {
+        it('starts Vitest by its API', { timeout: 0 }, () => {
           const code = "import('vitest/node').then(({ startVitest }) => startVitest('test', [], { root: 'inner', watch: false })).then((vitest) => vitest.close())"
           expect(() => execFileSync(process.execPath, ['--input-type=module', '-e', code], { stdio: 'pipe' })).toThrow()
         })`,
