@@ -49,13 +49,12 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
   const statePath = join(folder, 'state')
   if (hasStateFile) writeFileSync(statePath, '')
   const env = { GITHUB_STATE: statePath, RUNNER_TEMP: hasTemp ? temp : join(folder, 'none'), ...inputs }
-  let reason: string | undefined
-  const { recorder, watch } = openHandover(env, (cause) => (reason = cause))
+  const reasons: string[] = []
+  const { recorder, watch } = openHandover(env, (cause) => reasons.push(cause))
   /** Why main would stop now. */
-  const reasonToStop = () => {
-    reason = undefined
-    watch.look()
-    return reason
+  const reasonToStop = (notice = () => watch.look()) => {
+    notice()
+    return reasons.pop()
   }
   const warnings: string[] = []
   recorder.attachLog({ warning: (message) => warnings.push(render(message)) })
@@ -374,6 +373,13 @@ describe('a request to stop', () => {
     rmSync(temp, { recursive: true })
     expect(file.askToStop()).toBe(false)
   })
+})
+
+it('the job is over if nobody reads the log any more, and main has to stop', () => {
+  const { watch, reasonToStop } = job()
+  expect(watch.isJobOver()).toBe(false)
+  expect(reasonToStop(() => watch.onLogClosed())).toBe('log closed')
+  expect(watch.isJobOver()).toBe(true)
 })
 
 describe('the runner’s temporary folder', () => {
