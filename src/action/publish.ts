@@ -59,9 +59,9 @@ function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSumm
   const level = verdictLevel(outcome)
   if (level === 'info') world.log.info(sentences)
   else world.annotate({ level, title: render(title), message: sentences })
-  if (level === 'error' && settings.annotations)
-    for (const annotation of annotations(outcome, hasSummary)) world.annotate(annotation)
-  for (const group of reasonGroups(outcome)) world.writeGroup(group)
+  const hasAnnotations = level === 'error' && settings.annotations
+  if (hasAnnotations) for (const annotation of annotations(outcome, hasSummary)) world.annotate(annotation)
+  for (const group of reasonGroups(outcome, hasAnnotations)) world.writeGroup(group)
 }
 
 export function reportFiles(outcome: StepOutcome): readonly ReportFile[] {

@@ -52,8 +52,8 @@ export class TestOutput {
     await this.#read(nextPollMs, LATE_READ_MS)
   }
 
-  /** Reads the rest after the run has finished. */
-  async finish(bytes: number | undefined): Promise<void> {
+  /** Reads the rest after the run has finished. Returns whether the log has all the output. */
+  async finish(bytes: number | undefined): Promise<boolean> {
     const { clock, signal } = this.#world
     const untilMs = clock.now() + REST_LIMIT_MS
     this.#availableBytes = bytes ?? this.#availableBytes
@@ -62,7 +62,9 @@ export class TestOutput {
       await clock.sleep(PAUSE_AFTER_FAILURE_MS, signal)
       await this.#read(untilMs, 0)
     }
+    const hasAll = !this.#isOver && this.#availableBytes > 0 && this.#readBytes >= this.#availableBytes
     this.end()
+    return hasAll
   }
 
   /** Writes the last line, although its end has not come, and shows no more. */

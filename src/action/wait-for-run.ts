@@ -10,7 +10,7 @@ import type { World } from './world.ts'
 
 type WaitEnding = Extract<Ending, { kind: 'finished' | 'wait-timeout' | 'aborted' | 'poll-failed' }>
 
-interface WaitResult extends Pick<StepHistory, 'run'> {
+interface WaitResult extends Pick<StepHistory, 'run' | 'hasShownOutput'> {
   readonly ending: WaitEnding
 }
 
@@ -48,6 +48,7 @@ export async function waitForRun(
   const deadlineMs = stepBeganMs + waitLimitMs
   let isLastPoll = false
   let run: Run | undefined
+  let hasShownOutput: boolean | undefined
 
   const limitExceeded = (failure?: Failure): WaitEnding => ({
     kind: 'wait-timeout',
@@ -82,7 +83,7 @@ export async function waitForRun(
       if (seen.rawStatus !== run?.rawStatus) onStatus(seen)
       run = seen
       if (isFinished(run)) {
-        await output.finish(run.outputBytes)
+        hasShownOutput = await output.finish(run.outputBytes)
         return { kind: 'finished', run }
       }
       if (isLastPoll) return limitExceeded()
@@ -93,9 +94,9 @@ export async function waitForRun(
     }
   }
 
-  const result = { ending: await ending(), run }
+  const ended = await ending()
   output.end()
-  return result
+  return { ending: ended, run, hasShownOutput }
 }
 
 function mayStillSucceed(failure: Failure, handle: RunHandle, sentMs: number, hasResponded: boolean): boolean {

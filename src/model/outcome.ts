@@ -91,6 +91,8 @@ export interface StepHistory {
   readonly runId?: string | undefined
   readonly runUrl?: string | undefined
   readonly cancellation: Cancellation
+  /** Whether the log has all the output of the tests. Absent if the wait did not end with the run. */
+  readonly hasShownOutput?: boolean | undefined
   /** The time from the beginning of `performStep` until the outcome is known. */
   readonly tookMs: number
   readonly subject: StepSubject

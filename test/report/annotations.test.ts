@@ -13,32 +13,53 @@ function messageOf(fields: TestCaseFields): string {
 }
 
 describe('the groups of the log', () => {
-  const groupsOf = (testCases: readonly TestCaseFields[]) =>
-    reasonGroups(anOutcome({ run: aRun({ status: 'FAILED', testCases: testCases.map(aTestCase) }) })).map(
-      ({ name, text }) => [render(name), render(text)],
-    )
+  interface Log {
+    readonly message?: string
+    readonly hasAnnotations?: boolean
+    readonly hasShownOutput?: boolean
+  }
+
+  function groupsOf(testCases: readonly TestCaseFields[] | undefined, log: Log = {}) {
+    const { message, hasAnnotations = true, hasShownOutput = false } = log
+    const run = aRun({ status: 'FAILED', message, testCases: testCases?.map(aTestCase) })
+    const groups = reasonGroups(anOutcome({ run, hasShownOutput }), hasAnnotations)
+    return groups.map(({ name, text }) => [render(name), render(text)])
+  }
+
+  const LONG = `${'line\n'.repeat(3_000)}${'x'.repeat(9_000)}`
+  const PAYS = { title: 'pays', status: 'FAILED', filePath: 'e2e/pay.ts', line: 12 }
+  const GROUP = 'pays (e2e/pay.ts:12)'
 
   it('have the place and the whole message of the first eight failing cases', () => {
-    const message = `${'line\n'.repeat(3_000)}${'x'.repeat(9_000)}`
-    const failing = { title: 'pays', status: 'FAILED', message, filePath: 'e2e/pay.ts', line: 12 }
-    const groups = groupsOf([{ status: 'FLAKY', message }, ...Array.from({ length: 9 }, () => failing)])
+    const failing = { ...PAYS, message: LONG }
+    const groups = groupsOf([{ status: 'FLAKY', message: LONG }, ...Array.from({ length: 9 }, () => failing)])
     expect(groups).toHaveLength(8)
-    expect(groups[0]).toEqual(['pays (e2e/pay.ts:12)', message])
+    expect(groups[0]).toEqual([GROUP, LONG])
   })
 
-  it('have the whole message of the run first', () => {
-    const run = aRun({ status: 'FAILED', message: 'no browser\n  at launch', testCases: undefined })
-    const groups = reasonGroups(anOutcome({ run })).map(({ name, text }) => [render(name), render(text)])
-    expect(groups).toEqual([['The message of the run', 'no browser\n  at launch']])
+  it('repeat no message that an annotation has whole', () => {
+    // The annotation has the title and a line break too.
+    const [longest, longer] = [3_995, 3_996].map((length) => ({ ...PAYS, message: 'x'.repeat(length) }))
+    expect(groupsOf([{ ...longest }, { ...longer }])).toEqual([[GROUP, longer?.message]])
+    expect(groupsOf([{ ...PAYS, message: 'short' }], { hasAnnotations: false })).toEqual([[GROUP, 'short']])
   })
 
-  it('are only for cases for which the service sent a message or a place', () => {
-    expect(
-      groupsOf([
-        { title: 'a', status: 'FAILED' },
-        { title: 'b', status: 'ERROR', filePath: 'b.ts' },
-      ]),
-    ).toEqual([['b (b.ts)', 'The service sent no message.']])
+  it('repeat no message if the log has the output of the tests', () => {
+    const log = { message: 'a\nb', hasAnnotations: false }
+    expect(groupsOf([{ ...PAYS, message: LONG }], log)).toHaveLength(2)
+    expect(groupsOf([{ ...PAYS, message: LONG }], { ...log, hasShownOutput: true })).toEqual([])
+  })
+
+  it('have the whole message of the run first, unless the verdict has it', () => {
+    const message = 'no browser\n  at launch'
+    expect(groupsOf(undefined, { message })).toEqual([['The message of the run', message]])
+    expect(groupsOf([{ ...PAYS, message: LONG }], { message })[0]?.[0]).toBe('The message of the run')
+    expect(groupsOf(undefined, { message: 'x'.repeat(1_001) })).toHaveLength(1)
+    expect(groupsOf(undefined, { message: `\n${'x'.repeat(1_000)}\n` })).toEqual([])
+  })
+
+  it('are only for cases for which the service sent a message', () => {
+    expect(groupsOf([{ ...PAYS, filePath: undefined }, PAYS], { hasAnnotations: false })).toEqual([])
   })
 })
 

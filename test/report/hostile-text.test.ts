@@ -43,7 +43,7 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
     annotations: annotations(outcome, true)
       .map(({ message, file }) => `${render(message)}\nfile=${file ? render(file) : ''}`)
       .join('\n'),
-    groups: reasonGroups(outcome)
+    groups: reasonGroups(outcome, false)
       .map(({ name, text }) => `${render(name)}\n${render(text)}`)
       .join('\n'),
     summary: render(jobSummary(outcome, { alreadyBytes: 0 })),
