@@ -14,8 +14,9 @@ const START_LIMIT_MS = 30_000
 /** Reading the file takes microseconds. */
 const POLL_MS = 5
 
-/** Variables that belong to one step, and the runner's tokens (`ACTIONS_`). The tests must not get them. */
-const OF_THIS_STEP = /^(INPUT_|STATE_|ACTIONS_)|^GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY)$/
+/** The inputs and files of this step, and the runner's tokens (`ACTIONS_`). The tests must not get them. */
+const OF_THIS_STEP =
+  /^(INPUT_(FOLDER|FRAMEWORK|ARGS|CONFIG|RUN-LIMIT-MINUTES)|ACTIONS_.*|GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY))$/
 
 async function main(): Promise<void> {
   if (process.platform === 'win32') {

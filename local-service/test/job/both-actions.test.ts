@@ -12,6 +12,7 @@ import {
 import { basename, join } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { describe, expect } from 'vitest'
+import { parse } from 'yaml'
 import { ROOT } from '../../../test/documents/documents.ts'
 import { installPackages } from '../../../test/support/git-repository.ts'
 import { renderedPage } from '../../../test/support/rendered-page.ts'
@@ -113,15 +114,19 @@ test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(proc
     })
     writeFileSync(join(folder, 'built.js'), '')
     const secret = { ACTIONS_RUNTIME_TOKEN: '1', ACTIONS_ID_TOKEN_REQUEST_TOKEN: '2', ACTIONS_OF_TOMORROW: '3' }
-    const { step, main, outputs, post } = await jobs.play(folder, { env: { ...secret, OF_THE_JOB: '4' } })
+    // The first letters of two of them are those of variables of a step.
+    const ofJob = { OF_THE_JOB: '4', INPUT_BUCKET: '5', STATE_STORE_URL: '6' }
+    const { step, main, outputs, post } = await jobs.play(folder, { env: { ...secret, ...ofJob } })
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' }, annotations: [] })
     expect(outputs).toMatchObject({ project: folder.split('/').at(-1), commit: await git('rev-parse', 'HEAD') })
     expect(readFileSync(join(folder, 'junit.xml'), 'utf8')).toContain('tests="1"')
 
     const names: string[] = JSON.parse(readFileSync(join(folder, 'names.json'), 'utf8'))
-    expect(names).toEqual(expect.arrayContaining(['GITHUB_SHA', 'RUNNER_TEMP', 'OF_THE_JOB']))
+    expect(names).toEqual(expect.arrayContaining(['GITHUB_SHA', 'RUNNER_TEMP', ...Object.keys(ofJob)]))
     const files = ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_ENV', 'GITHUB_PATH', 'GITHUB_STEP_SUMMARY']
-    const ofStep = new Set([...Object.keys(secret), ...files, 'INPUT_FOLDER', 'INPUT_RUN-LIMIT-MINUTES'])
+    const { inputs } = parse(readFileSync(join(ROOT, 'local-service/action.yml'), 'utf8'))
+    const ofInputs = Object.keys(inputs).map((name) => `INPUT_${name.toUpperCase()}`)
+    const ofStep = new Set([...Object.keys(secret), ...files, ...ofInputs])
     expect(names.filter((name) => ofStep.has(name))).toEqual([])
 
     expect(stripVTControlCharacters(main.log.join('\n'))).toContain('1 passed')
