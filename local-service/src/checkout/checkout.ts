@@ -21,6 +21,9 @@ export type Checkout = (
   | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
 ) & { readonly branchName?: string | undefined }
 
+/** The full hash of a commit. */
+const HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+
 interface Refusal {
   readonly kind: 'refused'
   readonly error: string
@@ -55,10 +58,12 @@ export async function chooseCheckout(
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {
-    const instead = 'or send no "branch" to test the folder itself'
-    return refuse(
-      `Project ${quote(project.id)} has no branch ${quote(branch)}. Fetch or create it in ${repository.root}, ${instead}.`,
-    )
+    const problem = HASH.test(branch)
+      ? `has another commit checked out than ${quote(branch)}. A step may have changed that after the service started.`
+      : `has no branch ${quote(branch)}. Fetch or create it in ${repository.root}.`
+    const instead =
+      head.commit === undefined ? '' : ` To test what is checked out, give the branch ${quote(head.commit)}.`
+    return refuse(`Project ${quote(project.id)} ${problem}${instead}`)
   }
   if (!(await hasProjectFolder(repository, commit))) {
     return refuse(`Branch ${quote(branch)} has no folder ${quote(repository.folder)} of project ${quote(project.id)}.`)

@@ -84,8 +84,12 @@ describe('a run of what is checked out', () => {
     const first = await repository.git('rev-parse', 'HEAD')
     const head = await repository.commit({ 'a.txt': 'second' })
     const { service } = await startListing(repository)
-    for (const branch of [first, head.slice(0, 39), head.toUpperCase()]) {
-      expect(await service.start({ branch })).toMatchObject({ status: 400 })
+    const next = `To test what is checked out, give the branch "${head}".`
+    const changed = `Project "listing" has another commit checked out than "${first}". A step may have changed that after the service started.`
+    expect(await service.start({ branch: first })).toEqual({ status: 400, body: { error: `${changed} ${next}` } })
+    for (const branch of [head.slice(0, 39), head.toUpperCase()]) {
+      const error = expect.stringMatching(/ has no branch .* To test what is checked out, give the branch /)
+      expect(await service.start({ branch })).toEqual({ status: 400, body: { error } })
     }
   })
 })
@@ -149,7 +153,7 @@ describe('a run of another branch', () => {
       const { status, body } = await service.start({ branch })
       expect(status, branch).toBe(400)
       expect(body.error).toMatch(
-        /^Project "listing" has no branch ".*"?…?\. Fetch or create it in .*, or send no "branch" to test the folder itself\.$/,
+        /^Project "listing" has no branch ".*"?…?\. Fetch or create it in .*\. To test what is checked out, give the branch "[0-9a-f]{40}"\.$/,
       )
     }
   })
