@@ -116,7 +116,8 @@ interface Pair {
 function pairUp({ tests }: ReportByHand, testCases: readonly TestCase[]) {
   const left = new Map<string, TestByHand[]>()
   for (const test of tests) {
-    for (const title of titlesOf(test)) left.set(title, [...(left.get(title) ?? []), test])
+    const title = test.path.join(' > ')
+    left.set(title, [...(left.get(title) ?? []), test])
   }
   const taken = new Set<TestByHand>()
   const pairs: Pair[] = []
@@ -134,13 +135,7 @@ function pairUp({ tests }: ReportByHand, testCases: readonly TestCase[]) {
   return { pairs, onlyByHand: tests.filter((test) => !taken.has(test)), onlyThroughService }
 }
 
-/** The service may put the file before the title. */
-function titlesOf({ file, path }: TestByHand): string[] {
-  const title = path.join(' > ')
-  return [title, `${file} > ${title}`]
-}
-
-/** The service may put the framework project before the title. Vitest's report does not name it. */
+/** The service puts the name of the framework project before the title. Vitest's report does not have it. */
 function titlesIn(title: string): string[] {
   const withoutProject = title.replace(/^\[[^\]]*\] > /, '')
   return withoutProject === title ? [title] : [title, withoutProject]
@@ -159,9 +154,7 @@ function explainExtra({ tests, failedFiles, unexplainedFiles = [] }: ReportByHan
   for (const file of failed) note(file, file)
   for (const { file, path } of tests.filter((test) => failed.has(test.file))) {
     for (let length = 1; length < path.length; length++) {
-      const block = path.slice(0, length).join(' > ')
-      note(block, file)
-      note(`${file} > ${block}`, file)
+      note(path.slice(0, length).join(' > '), file)
     }
   }
   const filesOf = ({ title, status }: TestCase) =>

@@ -259,7 +259,7 @@ const KINDS: Readonly<Record<string, Omit<Project, 'name' | 'framework'>>> = {
   },
   'time limit of a test': {
     files: {
-      ...config('{ timeout: 1000, retries: 1 }'),
+      ...config('{ timeout: 2000, retries: 1 }'),
       'a.spec.js':
         "import { test } from '@playwright/test'\ntest('hangs', () => new Promise(() => {}))\ntest('hangs the first time', ({}, { retry }) => retry === 0 ? new Promise(() => {}) : undefined)",
     },
