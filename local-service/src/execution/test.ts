@@ -59,7 +59,10 @@ function whyUnknownProjects({ selection, project: { framework } }: RunContext, r
   const unknown = selection.frameworkProjects.filter(
     (name) => !/[*!]/.test(name) && !known.includes(name.toLowerCase()),
   )
-  return unknown.length === 0 ? undefined : `${framework.name} has no project ${unknown.map(quote).join(', ')}`
+  const names = report?.frameworkProjects?.map(quote).join(', ')
+  return unknown.length === 0
+    ? undefined
+    : `${framework.name} has no project ${unknown.map(quote).join(', ')}. It found ${names}.`
 }
 
 /** The outcome of a run whose tests cannot be run. The log has the reason. Clients get it too, unless the run was stopped. */

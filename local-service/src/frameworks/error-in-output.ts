@@ -52,7 +52,10 @@ function findBelowHeadline(output: string): string | undefined {
 
 function errorAt(output: string, index: number): string | undefined {
   // Many readers show only the first line. The first line of esbuild and of Rolldown is "Build failed with 1 error:", without the
-  // reason. Rolldown has a blank line behind it.
-  const text = output.slice(index).replace(/^(.*:)\n\s*/, '$1 ')
+  // reason. Rolldown has a blank line behind it. Vitest has a list of its projects, and each bracket on a line of its own.
+  const text = output
+    .slice(index)
+    .replace(/^(.*:)\n\s*/, '$1 ')
+    .replace(/^.*\[\n[^\]]*\]/, (list) => list.replace(/\s+/g, ' '))
   return text.slice(0, END_OF_ERROR.exec(text)?.index).trim() || undefined
 }

@@ -103,6 +103,11 @@ describe('an error in the output of a framework that did not start', () => {
       '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: Build failed with 1 error:\n\n[PARSE_ERROR] Expected `,`\n   ╭─[ vitest.config.js:2:71 ]\n───╯\n\n    at f (x.js:1)\n',
       'Error: Build failed with 1 error: [PARSE_ERROR] Expected `,`\n   ╭─[ vitest.config.js:2:71 ]\n───╯',
     ],
+    [
+      'a name that no project of Vitest 5 has',
+      '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: No projects were found. The projects definition: [\n    {\n        "name": "unit"\n    }\n].\n    at f (x.js:1)\n',
+      'Error: No projects were found. The projects definition: [ { "name": "unit" } ].',
+    ],
     ['other output', 'npm warn config\nTOKEN=secret\nmy Error: secret\n', undefined],
     ['no output', '', undefined],
   ])('is found for %s', (_what, output, error) => {

@@ -7,12 +7,14 @@ import { type RunObject, startService, temporaryFolder } from '../support/a-loca
 const PASSES = "import { it } from 'vitest'\nit('passes', () => {})"
 
 describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
-  async function run(files: Record<string, string>, ...args: string[]): Promise<RunObject> {
+  const run = (files: Record<string, string>, ...args: string[]) => start({}, files, ...args)
+
+  async function start(body: object, files: Record<string, string>, ...args: string[]): Promise<RunObject> {
     const folder = await temporaryFolder()
     await installPackages(folder, version)
     await writeFiles(folder, { 'vitest.config.mjs': 'export default {}', ...files })
     const service = await startService({ projects: { shop: { folder, args } } })
-    return service.waitFor(await service.startRun())
+    return service.waitFor(await service.startRun(body))
   }
 
   const resultsOf = ({ results }: RunObject) =>
@@ -54,6 +56,14 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
       status: 'FAILED',
       message: `vitest could not run the tests: CACError: Unknown option \`${option}\``,
     })
+  })
+
+  it('says which framework projects there are, if there is none of the name', async () => {
+    const projects = 'projects: [{ test: { name: "unit" } }, { test: { name: "web" } }]'
+    const files = { 'vitest.config.mjs': `export default { test: { ${projects} } }`, 'a.test.js': PASSES }
+    const { status, message } = await start({ frameworkProjectName: 'nope' }, files)
+    expect(status).toBe('FAILED')
+    expect(message).toMatch(/^vitest could not run the tests: Error: No projects .*nope.*"unit".*"web"[^\n]*$/)
   })
 
   it('counts the tests after "bail" as skipped', async () => {
