@@ -76,6 +76,14 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
     expect(results?.testCases.map((one) => one.status)).toEqual(['FAILED', ...Array.from(later, () => 'SKIPPED')])
   })
 
+  it('lists the tests in the order of their files, whichever file ends first', async () => {
+    const waits = (ms: number) =>
+      `import { it } from 'vitest'\nit('waits ${ms}', () => new Promise((go) => setTimeout(go, ${ms})))`
+    const files = ['a', 'b', 'c/a', 'd'].map((name, index) => [`${name}.test.js`, waits(300 - 100 * index)])
+    const { results } = await run(Object.fromEntries(files.toReversed()))
+    expect(results?.testCases.map(({ filePath }) => filePath)).toEqual(files.map(([name]) => name))
+  })
+
   it('gives every assertion of the last attempt, and every cause', async () => {
     const { results } = await run({
       'a.test.js': `
