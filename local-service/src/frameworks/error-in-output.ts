@@ -22,14 +22,10 @@ export function findSaidError(said: string): string | undefined {
   return findBelowHeadline(said) ?? errorAt(said.trimStart(), 0)
 }
 
-/** The last lines of an output, up to a blank line. Frameworks end with a summary. */
+/** The last lines of an output, up to a blank line, without a stack. Frameworks end with an error of their own, or a summary. */
 export function lastParagraph(output: string): string | undefined {
-  const paragraph = output
-    .trim()
-    .split(/\n\s*\n/)
-    .at(-1)
-    ?.trim()
-  return paragraph || undefined
+  const paragraphs = output.trim().split(/\n\s*\n/)
+  return findSaidError(paragraphs.at(-1) ?? '')
 }
 
 /** The error with which Node itself ended the framework's process. Then the output ends with the version of Node. */

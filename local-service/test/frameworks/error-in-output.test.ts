@@ -141,6 +141,7 @@ describe('the end of an output', () => {
       '1 flaky\n    a.spec.js\n  1 passed',
     )
     expect(lastParagraph(' \n')).toBeUndefined()
+    expect(lastParagraph(`  1 passed\n\n${BROKEN_CONFIGURATION}`)).toBe('Error: no config for you')
   })
 
   it("has V8's own line if there was no memory left", () => {
