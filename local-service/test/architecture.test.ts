@@ -30,6 +30,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   http: ['@hono/node-server', 'hono', 'hono/http-exception', 'valibot'],
   runs: ['p-queue'],
   settings: ['valibot'],
+  frameworks: ['sax'],
   machine: ['p-queue'],
 }
 

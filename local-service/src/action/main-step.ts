@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
 import { signalProcess } from '../machine/processes.ts'
@@ -51,12 +52,13 @@ function readOrder(): Order {
   const { GITHUB_WORKSPACE: workspace = process.cwd(), GITHUB_SHA: commit = '' } = process.env
   const option = (name: string) => core.getInput(name) && `--${name}=${core.getInput(name)}`
   const args = [
-    ...['config', 'framework', 'run-limit-minutes'].map(option),
+    ...['config', 'framework', 'report', 'run-limit-minutes'].map(option),
     ...core.getMultilineInput('args').map((argument) => `--arg=${argument}`),
-    '--',
-    core.getInput('folder'),
+    // An absolute path is never read as an option.
+    core.getInput('folder') && resolve(workspace, core.getInput('folder')),
   ]
-  const given = args.filter((argument) => argument !== '')
+  const command = core.getMultilineInput('command')
+  const given = [...args.filter((argument) => argument !== ''), ...(command.length > 0 ? ['--', ...command] : [])]
   return { args: given, key: randomBytes(24).toString('base64url'), workspace, commit }
 }
 

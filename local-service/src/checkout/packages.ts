@@ -26,6 +26,7 @@ export function whyFrameworkTooOld(framework: Framework, place: ProjectPlace): s
   const { oldestVersion } = framework
   const { name, manifest } = findPackage(framework, place) ?? {}
   const version = manifest?.version
+  if (oldestVersion === undefined) return undefined
   if (typeof version !== 'string' || !isOlder(version, oldestVersion)) return undefined
   return `${name} ${version} is installed in ${join(place.root, place.folder)}. The service needs ${oldestVersion} or newer`
 }
@@ -39,7 +40,7 @@ function isOlder(version: string, other: string): boolean {
 
 /** Folders above `root` may belong to somebody else, so they are not searched. */
 function findPackage({ packageName, otherPackages = [] }: Packages, place: ProjectPlace) {
-  for (const name of [packageName, ...otherPackages]) {
+  for (const name of [packageName ?? [], otherPackages].flat()) {
     const folder = foldersIn(place)
       .map((at) => join(at, PACKAGES, name))
       .find((one) => existsSync(join(one, 'package.json')))

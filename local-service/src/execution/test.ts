@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import type { ProjectPlace } from '../checkout/repository.ts'
 import { findCrash, findNoMemory, findSaidError, findStartError, lastParagraph } from '../frameworks/error-in-output.ts'
-import type { Framework } from '../frameworks/framework.ts'
-import { type Report, type TestedFolders, toMessage, toReport } from '../frameworks/report.ts'
+import type { Framework, FrameworkCall } from '../frameworks/framework.ts'
+import { type Report, toMessage } from '../frameworks/report.ts'
 import { isBad } from '../frameworks/test-case.ts'
 import { type CommandEnd, describeEnd, hasFailed, quoteOutput } from '../machine/command.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
@@ -27,8 +27,11 @@ export async function runFramework(run: RunContext, source: ProjectPlace, stop: 
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
   const reportFile = join(resources.outputFolder, `report-${randomUUID()}`)
   const isInPlace = checkout.kind === 'in-place'
-  run.report.follow(reportFile)
-  const call = framework.run(program, {
+  const call = await framework.run(program, {
+    folders: { root: source.root, folder: join(source.root, source.folder) },
+    reportFile,
+    reader: run.report,
+    report: project.report,
     env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
     outputFolder: filesFolderOf(resources),
     isInPlace,
@@ -40,13 +43,14 @@ export async function runFramework(run: RunContext, source: ProjectPlace, stop: 
   const projectOptions = selection.frameworkProjects.map((name) => `--project=${name}`)
   const argv = [...call.argv, ...selection.files, ...project.args, ...projectOptions]
   const end = await runProjectCommand(source, run, argv, stop, call.env)
-  const report = readReportOf(run, { root: source.root, folder: join(source.root, source.folder) })
+  const report = await readReportOf(run, call)
   const unknown = whyUnknownProjects(run, report)
   const outcome = toOutcome(end, report, unknown)
   if (outcome.status === 'PASSED') return outcome
+  const name = call.title ?? framework.name
   const isFull = end.kind !== 'stopped' && (await lacksRoom(run, source))
-  const reason = isFull ? NO_ROOM : (unknown ?? whyNotPassed(framework, end, report))
-  run.log(`${reason ?? `${framework.name} ${describeEnd(end)}`}${quoteOutput(end)}`)
+  const reason = isFull ? NO_ROOM : (unknown ?? whyNotPassed({ ...framework, name }, end, report))
+  run.log(`${reason ?? `${name} ${describeEnd(end)}`}${quoteOutput(end)}`)
   const status = isFull ? 'INTERRUPTED' : outcome.status
   const message = end.kind === 'stopped' || reason === undefined ? undefined : toMessage(reason)
   return { ...outcome, status, message }
@@ -79,7 +83,12 @@ export function lacksRoom({ resources }: RunContext, source: ProjectPlace): Prom
 
 /** Why the run as a whole did not pass. Undefined if the test cases say everything. */
 function whyNotPassed(
-  { name, noTestsArgument, findMissing }: Framework,
+  {
+    name,
+    noTestsArgument,
+    findMissing,
+    findLastError = lastParagraph,
+  }: Omit<Framework, 'name'> & { readonly name: string },
   end: CommandEnd,
   report?: Report,
 ): string | undefined {
@@ -93,6 +102,8 @@ function whyNotPassed(
     const without = `${what} without a report${isOfFramework ? ': it could not run the tests' : ''}`
     return (isOfFramework ? couldNotRun(findStartError(output)) : undefined) ?? withError(without, noMemory)
   }
+  if (report.problem !== undefined)
+    return withError(`${what}, and ${report.problem}`, noMemory ?? (end.code === 0 ? undefined : findLastError(output)))
   const missing = findMissing?.(report)
   if (missing !== undefined) return missing
   const outsideTests = report.errors.length === 0 ? undefined : report.errors.join('\n\n')
@@ -100,14 +111,14 @@ function whyNotPassed(
   if (!report.isComplete && report.testCases.length === 0) return couldNotRun(error) ?? withError(what, noMemory)
   if (!report.isComplete)
     return withError(`${what} before it had reported all tests`, noMemory ?? error ?? findCrash(output))
-  if (report.testCases.length === 0)
+  if (report.testCases.length === 0 && noTestsArgument !== undefined)
     return (
       couldNotRun(outsideTests ?? findStartError(report.said)) ??
       `${name} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
     )
   if (report.testCases.some(isBad))
     return outsideTests && withError(`${name} reported an error outside the tests: ${outsideTests}`, noMemory)
-  return withError(`${what}, although no test failed`, noMemory ?? error ?? lastParagraph(output))
+  return withError(`${what}, although no test failed`, noMemory ?? error ?? findLastError(output))
 }
 
 function withError(what: string, error: string | undefined): string {
@@ -129,9 +140,9 @@ function toOutcome(end: CommandEnd, report: Report | undefined, unknownProjects:
   return { status: passed ? 'PASSED' : 'FAILED', testCases }
 }
 
-function readReportOf({ project, report, log }: RunContext, folders: TestedFolders): Report | undefined {
+async function readReportOf({ project, log }: RunContext, call: FrameworkCall): Promise<Report | undefined> {
   try {
-    return toReport(report.readAll(), folders)
+    return await call.readReport()
   } catch (error) {
     // Tests may have put anything in place of the report.
     log(`the report of ${project.framework.name} cannot be read: ${messageOf(error)}`)

@@ -28,6 +28,22 @@ export function lastParagraph(output: string): string | undefined {
   return findSaidError(paragraphs.at(-1) ?? '')
 }
 
+/** An error that is further away from the end is probably not the reason of the end. */
+const NEAR_THE_END_CHARS = 2000
+const ERROR_LINE = /^\W*(?:\w*(?:Error|Exception)s?|errors?|fail(?:ed|ure)?|fatal|panic)\b/im
+
+/**
+ * The end of the output of any tool. It begins in the last paragraph that has a line with a word such as "error" at its
+ * beginning, because a summary often follows the error. Without such a paragraph, it is the last one.
+ */
+export function findLastError(output: string): string | undefined {
+  const paragraphs = output.trim().split(/\n\s*\n/)
+  const index = paragraphs.findLastIndex((paragraph) => ERROR_LINE.test(paragraph))
+  const end = paragraphs.slice(index).join('\n\n')
+  const text = end.slice(ERROR_LINE.exec(end)?.index).trim()
+  return index === -1 || text.length > NEAR_THE_END_CHARS ? lastParagraph(output) : text
+}
+
 /** The error with which Node itself ended the framework's process. Then the output ends with the version of Node. */
 export function findCrash(output: string): string | undefined {
   const crash = /\n\nNode\.js v\d\S*\s*$/.exec(output)

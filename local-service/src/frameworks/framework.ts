@@ -1,4 +1,5 @@
-import type { Report } from './report.ts'
+import type { Report, TestedFolders } from './report.ts'
+import type { ReportReader } from './report-reader.ts'
 
 // The tests in local-service/test/frameworks test this file.
 
@@ -19,7 +20,20 @@ export interface Program {
   readonly node?: string | undefined
 }
 
+/** The settings of a project that a framework checks. */
+export interface FrameworkSettings {
+  readonly args: readonly string[]
+  readonly command?: readonly string[] | undefined
+  readonly report?: string | undefined
+}
+
 export interface RunOptions {
+  readonly folders: TestedFolders
+  /** The file that the service's reporter writes, and what reads it. */
+  readonly reportFile: string
+  readonly reader: ReportReader
+  /** The setting `report` of the project. */
+  readonly report?: string | undefined
   /** What the service's reporter reads. */
   readonly env: Readonly<Record<string, string>>
   /** The folder for everything else that the framework writes while it runs. */
@@ -34,22 +48,33 @@ export interface FrameworkCall {
   readonly env: Readonly<Record<string, string>>
   /** Whether the reporters of the project write nothing, because the call names other reporters. */
   readonly replacesReporters?: boolean | undefined
+  /** What sentences call it. By default, the name of the framework. */
+  readonly title?: string | undefined
+  /** Reads the results when the process has ended. Undefined if there are none. Throws if they cannot be read. */
+  readReport(): Report | undefined | Promise<Report>
 }
 
 /** A test framework: how it is recognized and called. */
 export interface Framework {
-  readonly name: 'vitest' | 'playwright'
-  readonly packageName: string
+  readonly name: 'vitest' | 'playwright' | 'junit'
+  /** If it is absent, only a `command` of the project can start the framework. */
+  readonly packageName?: string | undefined
   /** Packages that have the same command, and may be installed instead. */
   readonly otherPackages?: readonly string[] | undefined
   /** The oldest version whose tests the service can run, such as `1.45`. */
-  readonly oldestVersion: string
+  readonly oldestVersion?: string | undefined
   /** Without this argument, the framework fails if it finds no tests. */
-  readonly noTestsArgument: string
+  readonly noTestsArgument?: string | undefined
   /** The files in a project's folder by which it is recognized. */
-  readonly configFile: RegExp
-  /** Runs tests. The service's own reporter writes the report file. Without further arguments, all tests run. */
-  run(program: Program, options: RunOptions): FrameworkCall
+  readonly configFile?: RegExp | undefined
+  /** Whether runs can select framework projects. */
+  readonly hasProjects: boolean
+  /** The rest of a sentence that begins with the project. Undefined if the framework can use the settings. */
+  refuse(settings: FrameworkSettings): string | undefined
+  /** Runs tests. Without further arguments, all tests run. */
+  run(program: Program, options: RunOptions): FrameworkCall | Promise<FrameworkCall>
   /** What a person must do before these tests can pass, if the report shows it. */
   findMissing?(report: Report): string | undefined
+  /** Why the process exited with an error, if no test failed. By default, it is the last paragraph of the output. */
+  findLastError?(output: string): string | undefined
 }

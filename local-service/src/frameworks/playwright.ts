@@ -5,6 +5,8 @@ import { pathToFileURL } from 'node:url'
 import { readRegularFile } from '../machine/files.ts'
 import { REPORTERS_FOLDER } from '../reporters/folder.ts'
 import type { Framework } from './framework.ts'
+import { whyRefused } from './refused-arguments.ts'
+import { followReport } from './report.ts'
 
 // local-service/test/frameworks/playwright-runs.test.ts tests this file.
 
@@ -39,16 +41,20 @@ export const playwright: Framework = {
   oldestVersion: '1.45',
   noTestsArgument: '--pass-with-no-tests',
   configFile: /^playwright(-ct)?\.config\.\w+$/,
-  run({ argv, script }, { isInPlace, env, outputFolder }) {
+  hasProjects: true,
+  refuse: (settings) => whyRefused('playwright', settings),
+  run({ argv, script }, run) {
+    const { isInPlace, env, outputFolder } = run
+    const report = followReport(run)
     // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
     const test = [...argv, 'test', '--forbid-only']
     if (isInPlace && knowsVariable(script)) {
       // Otherwise, the HTML reporter could open the report and wait for a person.
-      return { argv: test, env: { ...env, [FURTHER_REPORTER]: REPORTER, PLAYWRIGHT_HTML_OPEN: 'never' } }
+      return { argv: test, env: { ...env, [FURTHER_REPORTER]: REPORTER, PLAYWRIGHT_HTML_OPEN: 'never' }, ...report }
     }
     // Playwright empties its output folder, and by default all runs of a project share one folder.
     const options = [`--reporter=list,${REPORTER}`, `--output=${outputFolder}`]
-    return { argv: [...test, ...options], env, replacesReporters: true }
+    return { argv: [...test, ...options], env, ...report, replacesReporters: true }
   },
   /** Playwright says it in each test that needs the missing browser. */
   findMissing({ testCases }) {

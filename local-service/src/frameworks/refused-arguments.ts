@@ -1,5 +1,5 @@
 import { quote } from '../text.ts'
-import type { Framework } from './framework.ts'
+import type { FrameworkSettings } from './framework.ts'
 
 // The arguments that a project must not give to its framework, because a run with them would not end, would test nothing or
 // would have no report.
@@ -24,7 +24,9 @@ const TESTS_NOTHING = 'No test would run. Leave it out.'
 const OF_THE_RUN =
   'Each run names its framework projects itself. Give "framework-project" to the gate, or "frameworkProjectName" in the request.'
 
-const RULES: Readonly<Record<Framework['name'], Rules>> = {
+type OwnFramework = 'vitest' | 'playwright'
+
+const RULES: Readonly<Record<OwnFramework, Rules>> = {
   vitest: {
     options: [
       { names: ['watch', 'w', 'ui', 'open', 'standalone', 'inspectBrk'], reason: KEEPS_RUNNING },
@@ -53,8 +55,16 @@ const OF_SEVERAL_OPTIONS = /^-.*\s--[a-zA-Z]/
 /** The value begins with a quote, and ends with this quote or is split before it. */
 const IN_QUOTES = /^(?:-[^=]*=)?(?:"(?:[^"]*|.*")|'(?:[^']*|.*'))$/s
 
-/** The rest of a sentence that begins with the name of the setting. Undefined if the framework may get the arguments. */
-export function whyRefused(framework: Framework['name'], args: readonly string[]): string | undefined {
+/** The rest of a sentence that begins with the project. Undefined if the framework can use the settings. */
+export function whyRefused(framework: OwnFramework, { args, report }: FrameworkSettings): string | undefined {
+  const refusal = whyArgumentsRefused(framework, args)
+  if (refusal !== undefined) return `cannot be served: "args" ${refusal}`
+  if (report === undefined) return undefined
+  return `cannot be served: "report" is only for the framework "junit", and this one is "${framework}".`
+}
+
+/** The rest of a sentence that begins with the name of the setting. */
+function whyArgumentsRefused(framework: OwnFramework, args: readonly string[]): string | undefined {
   const { options, commands } = RULES[framework]
   const [first = ''] = args
   if (commands.includes(first))
@@ -72,7 +82,7 @@ export function whyRefused(framework: Framework['name'], args: readonly string[]
   return undefined
 }
 
-function optionsIn(framework: Framework['name'], argument: string): string[] {
+function optionsIn(framework: OwnFramework, argument: string): string[] {
   const [, letters] = RULES[framework].shortOptions.exec(argument) ?? []
   if (letters !== undefined) return letters.split('')
   const [, name = ''] = /^--([^=.]+)/.exec(argument) ?? []

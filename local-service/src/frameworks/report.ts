@@ -2,7 +2,7 @@ import { isAbsolute, relative, sep } from 'node:path'
 import { isObject } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import { cutMessage } from '../reporters/message.ts'
-import { type Events, type Fields, keyOf, stringOf } from './report-reader.ts'
+import { type Events, type Fields, keyOf, type ReportReader, stringOf } from './report-reader.ts'
 import type { TestCase, TestCaseStatus } from './test-case.ts'
 
 // Makes test cases of what the service's reporters wrote. Tests can write to the report too, so anything may stand in it.
@@ -15,6 +15,8 @@ export interface Report {
   readonly errors: readonly string[]
   /** What the framework said about itself, without colours. Empty if it said nothing. */
   readonly said: string
+  /** What is wrong with the report, as the rest of a sentence about the framework. */
+  readonly problem?: string | undefined
   /** The framework projects that the run selected, if the report names them. */
   readonly frameworkProjects?: readonly string[] | undefined
 }
@@ -36,7 +38,19 @@ export function toMessage(text: string): string {
 }
 
 /** With more test cases, a response would be larger than clients accept. */
-const LIMIT_CASES = 150_000
+export const LIMIT_CASES = 150_000
+
+interface FollowedReport {
+  readonly reader: ReportReader
+  readonly reportFile: string
+  readonly folders: TestedFolders
+}
+
+/** How a framework with the service's own reporter gives its results. */
+export function followReport({ reader, reportFile, folders }: FollowedReport) {
+  reader.follow(reportFile)
+  return { readReport: () => toReport(reader.readAll(), folders) }
+}
 
 /** Undefined if the framework reported nothing. Throws if there are too many test cases. */
 export function toReport({ said, finished, ...unfinished }: Events, folders: TestedFolders): Report | undefined {
@@ -128,7 +142,7 @@ function reasonOf({ failure, file, line }: Fields, { root }: TestedFolders): Par
 }
 
 /** The path from the root. Files outside the root have no place. */
-function placeIn(root: string, { file, line }: Fields): Pick<TestCase, 'filePath' | 'line'> {
+export function placeIn(root: string, { file, line }: Fields): Pick<TestCase, 'filePath' | 'line'> {
   if (typeof file !== 'string' || !isAbsolute(file)) return {}
   const parts = relative(root, file).split(sep)
   if (parts[0] === '' || parts[0] === '..') return {}
@@ -150,7 +164,7 @@ const SHORTEST_MESSAGE_CHARS = 200
  * If all messages together are too long for a response, all are cut to the same length. If that is not enough, the last test
  * cases have no message.
  */
-function fitMessages(testCases: readonly TestCase[]): readonly TestCase[] {
+export function fitMessages(testCases: readonly TestCase[]): readonly TestCase[] {
   const messages = testCases.flatMap(({ message }) => message ?? [])
   const casesBytes = sum(testCases.map(({ message: _, ...others }) => sizeOf(others)))
   let roomBytes = RESULTS_LIMIT_BYTES - casesBytes
@@ -176,7 +190,11 @@ function sizeOf(value: object): number {
 /** The framework project, the describe blocks and the name. It depends on no other test, so it is the same in each run. */
 function titleOf({ project }: Fields, path: readonly string[]): string {
   const name = stringOf(project)
-  return [...(name === '' ? [] : [`[${name}]`]), ...path].filter((part) => part !== '').join(' > ')
+  return joinTitle([...(name === '' ? [] : [`[${name}]`]), ...path])
+}
+
+export function joinTitle(path: readonly string[]): string {
+  return path.filter((part) => part !== '').join(' > ')
 }
 
 /** The objects in what should be a list. Anything may have written the report. */

@@ -2,6 +2,8 @@ import { realpathSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/folder.ts'
 import type { Framework } from './framework.ts'
+import { whyRefused } from './refused-arguments.ts'
+import { followReport } from './report.ts'
 
 // local-service/test/frameworks/vitest-runs.test.ts tests this file.
 
@@ -30,12 +32,16 @@ export const vitest: Framework = {
   oldestVersion: '3.0',
   noTestsArgument: '--passWithNoTests',
   configFile: /^vitest\.(config|workspace)\.\w+$/,
-  run({ argv, node }, { isInPlace, env }) {
+  hasProjects: true,
+  refuse: (settings) => whyRefused('vitest', settings),
+  run({ argv, node }, run) {
+    const { isInPlace, env } = run
+    const report = followReport(run)
     if (node !== undefined && canRun(node)) {
       const args = ['run', ...(isInPlace ? [] : ['--reporter=default'])]
-      return { argv: [node, RUNNER, ...args], env }
+      return { argv: [node, RUNNER, ...args], env, ...report }
     }
     const reporters = ['--reporter=default', `--reporter=${REPORTER}`]
-    return { argv: [...argv, 'run', ...reporters], env, replacesReporters: true }
+    return { argv: [...argv, 'run', ...reporters], env, ...report, replacesReporters: true }
   },
 }

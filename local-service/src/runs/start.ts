@@ -11,7 +11,7 @@ import type { Selection } from '../frameworks/framework.ts'
 import { ReportReader } from '../frameworks/report-reader.ts'
 import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import type { Suite } from '../settings/configuration.ts'
-import type { Project } from '../settings/project.ts'
+import { type Project, whyCannotSelect } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import type { RunQueue } from './queue.ts'
 import { queueRun, type Run } from './run.ts'
@@ -67,6 +67,8 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
       `Project ${quote(project.id)} has no folder any more: ${project.folder} was moved or removed. ${next}`,
     )
   }
+  const refusal = whyCannotSelect(project, request.selection)
+  if (refusal !== undefined) return refuse(400, `Project ${quote(project.id)} ${refusal}`)
   const environment = environmentOf(request)
   if (environment === undefined) return refuse(400, describeUnknownEnvironment(request))
   const checkout = await checkoutOf(service, request)

@@ -8,16 +8,17 @@ import { quote } from '../text.ts'
 import { ConfigurationError } from './configuration.ts'
 import { idOfFolder } from './project.ts'
 
-export const USAGE = `Usage: npm run service -- [FOLDER] [options]
+export const USAGE = `Usage: npm run service -- [FOLDER] [options] [-- COMMAND]
 
-Runs the tests of a Vitest or Playwright Test project for the clients of the test run service's interface. The project is in
-FOLDER, or in the current folder. The service prints its address, an API key and the id of the project. Ctrl-C stops it.
+Runs the tests of a project for the clients of the test run service's interface. It finds Vitest and Playwright Test itself. For
+every other test tool, give --framework=junit, --report and the COMMAND that runs the tests. The project is in FOLDER, or in the current folder. The service prints its address, an API key and the id of the project. Ctrl-C stops it.
 
   --config FILE      a JSON file with several projects, environments or suites; see "Configuration" in the README
   --port NUMBER      the port; default: any free port
   --key-file FILE    a file with the API key; default: the variable LOCAL_SERVICE_KEY, or a new key
-  --framework NAME   vitest or playwright; needed if the project has both
-  --arg=ARGUMENT     a further argument for Vitest or Playwright, such as --arg=--shard=1/4; may be given several times
+  --framework NAME   vitest or playwright, needed if the project has both; or junit
+  --report PATTERN   the JUnit files that the COMMAND writes, such as reports/*.xml
+  --arg=ARGUMENT     a further argument for the tests, such as --arg=--shard=1/4; may be given several times
   --run-limit-minutes NUMBER  how long a run may take; default: 55
   --data FOLDER      the folder in which runs are kept; default: a folder in your home
   --json             print address, key and projects as one line of JSON
@@ -30,6 +31,7 @@ const OPTIONS = {
   port: { type: 'string', default: '0' },
   'key-file': { type: 'string' },
   framework: { type: 'string' },
+  report: { type: 'string' },
   arg: { type: 'string', multiple: true },
   'run-limit-minutes': { type: 'string', default: '55' },
   data: { type: 'string' },
@@ -43,7 +45,7 @@ const RUN_LIMIT_MINUTES = 35_000
 
 /** Reads the command line. Undefined if it asks for help. Throws a ConfigurationError if it cannot be understood. */
 export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv, currentFolder: string) {
-  const { values, positionals } = parseCommandLine(args)
+  const { values, positionals, command } = parseCommandLine(args)
   if (values.help) return undefined
   const [folder, ...others] = positionals
   if (others.length > 0) throw new ConfigurationError(`Give one folder, not also ${others.join(', ')}.`)
@@ -54,7 +56,7 @@ export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv,
   if (key !== undefined && !/^[\x21-\x7e]*$/.test(key)) {
     throw new ConfigurationError('The API key has a space or a character that no header can have.')
   }
-  const { config, framework, arg: furtherArgs } = values
+  const { config, framework, report, arg: furtherArgs } = values
   const served = resolve(currentFolder, config ?? folder ?? '.')
   const common = {
     port,
@@ -65,18 +67,22 @@ export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv,
     json: values.json,
   }
   if (config === undefined) {
-    const project = { folder: served, framework, args: furtherArgs }
+    const project = { folder: served, framework, command, report, args: furtherArgs }
     return { ...common, settings: { projects: { [idOfFolder(served)]: project } }, folder: served }
   }
-  if (folder !== undefined || framework !== undefined || furtherArgs !== undefined) {
-    throw new ConfigurationError('With a configuration file, give folder, framework and args in that file.')
+  if ([folder, framework, command, report, furtherArgs].some((given) => given !== undefined)) {
+    throw new ConfigurationError(
+      'With a configuration file, give folder, framework, command, report and args in that file.',
+    )
   }
   return { ...common, settings: readSettings(served), folder: dirname(served) }
 }
 
 function parseCommandLine(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS })
+    const end = args.includes('--') ? args.indexOf('--') : args.length
+    const command = end < args.length ? args.slice(end + 1) : undefined
+    return { ...parseArgs({ args: args.slice(0, end), allowPositionals: true, options: OPTIONS }), command }
   } catch (error) {
     throw new ConfigurationError(`${messageOf(error)}\n\n${USAGE}`)
   }

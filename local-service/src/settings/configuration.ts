@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Selection } from '../frameworks/framework.ts'
 import { quote } from '../text.ts'
-import { PROJECT, type Project, projectIn } from './project.ts'
+import { PROJECT, type Project, projectIn, whyCannotSelect } from './project.ts'
 import { problemsOf } from './validation.ts'
 
 export interface Suite {
@@ -52,6 +52,9 @@ export function readConfiguration(settings: unknown, baseFolder: string): Config
     const project = projects.get(projectId)
     if (project === undefined)
       throw new ConfigurationError(`Suite ${quote(id)}: There is no project ${quote(projectId)}.`)
+    const refusal = whyCannotSelect(project, selection)
+    if (refusal !== undefined)
+      throw new ConfigurationError(`Suite ${quote(id)}: Project ${quote(projectId)} ${refusal}`)
     suites.set(id, { id, name, project, selection })
   }
   return { projects, suites }

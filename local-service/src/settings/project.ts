@@ -2,12 +2,13 @@ import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { isObject } from '../../../src/text/json.ts'
-import type { Framework } from '../frameworks/framework.ts'
+import type { Framework, Selection } from '../frameworks/framework.ts'
+import { junit } from '../frameworks/junit.ts'
 import { playwright } from '../frameworks/playwright.ts'
-import { whyRefused } from '../frameworks/refused-arguments.ts'
 import { vitest } from '../frameworks/vitest.ts'
 import { readRegularFile } from '../machine/files.ts'
 import { foldersBetween, repositoryFolderOf } from '../machine/paths.ts'
+import { quote } from '../text.ts'
 import { VARIABLES } from './validation.ts'
 
 /** A project's settings. If `framework` is absent, the service finds it in the project's folder. */
@@ -16,17 +17,26 @@ export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'
   readonly framework: Framework
 }
 
-const FRAMEWORKS: readonly Framework[] = [vitest, playwright]
-export const FRAMEWORK_NAMES = ['vitest', 'playwright'] as const
+const FRAMEWORKS: readonly Framework[] = [vitest, playwright, junit]
+export const FRAMEWORK_NAMES = ['vitest', 'playwright', 'junit'] as const
 
-/** A program and its arguments. */
-const COMMAND = v.pipe(v.array(v.string()), v.minLength(1, 'It is empty'))
+/** A program and its arguments. Whoever writes a whole command as one argument gets a better sentence than the system's. */
+const COMMAND = v.pipe(
+  v.array(v.string()),
+  v.minLength(1, 'It is empty'),
+  v.check(
+    ([program = '']) => !/^[^/]*\s/.test(program.trim()),
+    ({ input }) =>
+      `It begins with ${quote(Array.isArray(input) ? input[0] : input)}, which has a space. Give the program and each argument alone`,
+  ),
+)
 
 export const PROJECT = v.strictObject({
   folder: v.string(),
   framework: v.optional(v.picklist(FRAMEWORK_NAMES)),
   args: v.optional(v.array(v.pipe(v.string(), v.nonEmpty('It is empty'))), []),
   command: v.optional(COMMAND),
+  report: v.optional(v.pipe(v.string(), v.nonEmpty('It is empty'))),
   setup: v.optional(COMMAND),
   fix: v.optional(COMMAND),
   container: v.optional(
@@ -51,8 +61,8 @@ export function projectIn(baseFolder: string, settings: v.InferOutput<typeof PRO
   const [framework, ...others] = frameworksOf(folder, settings.framework)
   if (framework === undefined) return usesNone(folder)
   if (others.length > 0) return usesBoth(folder)
-  const refusal = whyRefused(framework.name, settings.args)
-  if (refusal !== undefined) return `cannot be served: "args" ${refusal}`
+  const refusal = framework.refuse(settings)
+  if (refusal !== undefined) return refusal
   // Test frameworks report files by their real path.
   return { ...settings, folder: realpathSync(folder), framework }
 }
@@ -61,7 +71,13 @@ function usesNone(folder: string): string {
   const reason = existsSync(join(folder, 'package.json'))
     ? 'has no configuration file of them. No package.json depends on them, neither there nor above it in the repository'
     : 'has no package.json and no configuration file of them'
-  return `uses neither Vitest nor Playwright Test. ${folder} ${reason}. Give the folder of a test project.`
+  return `uses neither Vitest nor Playwright Test. ${folder} ${reason}. Give the folder of a test project. For every other test tool, set "framework" to "junit", with "command" and "report".`
+}
+
+/** The rest of a sentence that begins with the project. Undefined if the project's framework can select these tests. */
+export function whyCannotSelect({ framework }: Project, { frameworkProjects }: Selection): string | undefined {
+  if (framework.hasProjects || frameworkProjects.length === 0) return undefined
+  return `runs a command of its own, which has no framework projects. Leave out ${quote(frameworkProjects.join(', '))}.`
 }
 
 function usesBoth(folder: string): string {
@@ -75,12 +91,12 @@ function usesBoth(folder: string): string {
 function frameworksOf(folder: string, given: Framework['name'] | undefined): Framework[] {
   if (given !== undefined) return FRAMEWORKS.filter(({ name }) => name === given)
   const files = readdirSync(folder)
-  const byConfigFile = FRAMEWORKS.filter(({ configFile }) => files.some((file) => configFile.test(file)))
+  const byConfigFile = FRAMEWORKS.filter(({ configFile }) => files.some((file) => configFile?.test(file)))
   if (byConfigFile.length > 0) return byConfigFile
   const packages = files.includes('package.json') ? foldersBetween(folder, repositoryFolderOf(folder)) : []
   for (const at of packages) {
     const dependencies = dependenciesIn(at)
-    const found = FRAMEWORKS.filter(({ packageName, otherPackages = [] }) =>
+    const found = FRAMEWORKS.filter(({ packageName = '', otherPackages = [] }) =>
       [packageName, ...otherPackages].some((name) => dependencies.has(name)),
     )
     if (found.length > 0) return found

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
 import { knowsVariable, playwright } from '../../src/frameworks/playwright.ts'
+import { ReportReader } from '../../src/frameworks/report-reader.ts'
 import { isAlive, pidsIn, REPOSITORY, runContextIn, startService, temporaryFolder } from '../support/a-local-service.ts'
 
 const CONFIG = `
@@ -62,14 +63,22 @@ describe('the variable that adds a reporter', () => {
     return join(packages, '@playwright/test/cli.js')
   }
 
-  const options = { isInPlace: true, env: {}, outputFolder: '/output' }
+  const folders = { root: '/project', folder: '/project' }
+  const options = {
+    isInPlace: true,
+    env: {},
+    outputFolder: '/output',
+    reportFile: '/report',
+    reader: new ReportReader(),
+    folders,
+  }
 
   it.each([
     ['in 1.45 to 1.58', 'playwright/lib/runner/reporters.js'],
     ['in 1.65', 'playwright/lib/runner/index.js'],
   ])('is found %s', async (_version, file) => {
     const script = await aPlaywright({ [file]: 'if (process.env.PW_TEST_REPORTER) {}' })
-    expect(playwright.run({ argv: ['node', script], script }, options)).toMatchObject({
+    expect(await playwright.run({ argv: ['node', script], script }, options)).toMatchObject({
       argv: ['node', script, 'test', '--forbid-only'],
       env: { PW_TEST_REPORTER: expect.stringMatching(/playwright-reporter\.ts$/) },
     })
@@ -87,7 +96,7 @@ describe('the variable that adds a reporter', () => {
       ['/nowhere/cli.js', true],
       [known, false],
     ] as const) {
-      const { argv, env } = playwright.run({ argv: ['node', script], script }, { ...options, isInPlace })
+      const { argv, env } = await playwright.run({ argv: ['node', script], script }, { ...options, isInPlace })
       expect(argv.slice(2)).toEqual([
         'test',
         '--forbid-only',

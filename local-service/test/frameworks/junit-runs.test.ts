@@ -1,0 +1,226 @@
+import { mkdir, readdir, readFile, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aRepository, writeFiles } from '../../../test/support/git-repository.ts'
+import { readConfiguration } from '../../src/settings/configuration.ts'
+import { isAlive, pidsIn, startService, temporaryFolder, until } from '../support/a-local-service.ts'
+
+// The command is Node's own test runner, or a script that writes what a tool could write.
+
+const NODE_TEST = [
+  ...['node', '--test', '--test-reporter=spec', '--test-reporter-destination=stdout'],
+  ...['--test-reporter=junit', '--test-reporter-destination=junit.xml'],
+]
+
+type Files = Readonly<Record<string, string>>
+
+/** A service for a folder with these files. */
+async function startWith(files: Files, { command = NODE_TEST, report = 'junit.xml', ...settings }: Settings = {}) {
+  const folder = await temporaryFolder()
+  await writeFiles(folder, files)
+  const project = { folder, framework: 'junit', command, report, ...settings }
+  return { folder, ...(await startService({ projects: { shop: project } })) }
+}
+
+interface Settings {
+  readonly command?: readonly string[]
+  readonly report?: string
+  readonly args?: readonly string[]
+  readonly environments?: object
+}
+
+async function runOf(files: Files, settings: Settings = {}) {
+  const service = await startWith(files, settings)
+  return service.waitFor(await service.startRun())
+}
+
+/** A command that runs this script in the project's folder. */
+const script = (text: string) => ({ command: ['node', '-e', text] })
+const write = (xml: string) => `require('fs').writeFileSync('junit.xml', ${JSON.stringify(xml)});`
+const PASSES = '<testsuite name="s"><testcase name="a" classname="c"/></testsuite>'
+const FAILS = '<testsuite name="s"><testcase name="a" classname="c"><failure message="no"/></testcase></testsuite>'
+
+describe("a run with Node's test runner", () => {
+  it('has the true cases, with their reasons and places', async () => {
+    const run = await runOf({
+      'kinds.test.mjs': `import { after, before, describe, it, test } from 'node:test'
+        describe('cart', () => {
+          it('adds', () => {})
+          it('fails', () => { throw new Error('no <money> &') })
+          it.skip('is skipped', () => {})
+          it.todo('is to do', () => { throw new Error('later') })
+          describe('inner', () => { it('is deep', () => {}) })
+        })
+        describe('hooks', () => { before(() => { throw new Error('no database') }); it('never runs', () => {}) })
+        test('hangs', { timeout: 20 }, () => new Promise(() => {}))`,
+      'broken.test.mjs': "throw new Error('cannot be loaded')",
+    })
+    expect([run.status, run.message]).toEqual(['FAILED', undefined])
+    const cases = run.results?.testCases.map(({ title, durationMs: _, ...others }) => [title, others] as const) ?? []
+    const [status, filePath] = ['FAILED', 'kinds.test.mjs']
+    expect(Object.fromEntries(cases)).toEqual({
+      'cart > adds': { status: 'PASSED', filePath },
+      'cart > fails': {
+        status,
+        message: expect.stringMatching(/^Error \[ERR_TEST_FAILURE\]: no <money> &\n/),
+        filePath,
+        line: 4,
+      },
+      'cart > is skipped': { status: 'SKIPPED', filePath },
+      'cart > is to do': { status: 'SKIPPED', filePath },
+      'cart > inner > is deep': { status: 'PASSED', filePath },
+      'hooks > never runs': { status, message: expect.stringContaining('cancelled'), filePath },
+      hangs: { status, message: expect.stringContaining('timed out after 20ms'), filePath },
+      'broken.test.mjs': { status, message: expect.stringContaining('test failed'), filePath: 'broken.test.mjs' },
+    })
+  })
+
+  it('passes, gets the arguments and the environment, and a tested branch has a report of its own', async () => {
+    const { folder } = await aRepository({
+      'a.test.mjs': `import { test } from 'node:test'\ntest('sees ' + process.env.SHOP, () => {})\ntest('other', () => {})`,
+    })
+    const project = { folder, framework: 'junit', command: NODE_TEST.slice(0, -1), report: 'reports/*.xml' }
+    const settings = {
+      args: ['--test-reporter-destination=reports/junit.xml', '--test-name-pattern=sees'],
+      setup: ['mkdir', 'reports'],
+      environments: { staging: { SHOP: 'the staging' } },
+    }
+    const service = await startService({ projects: { shop: { ...project, ...settings } } })
+    const { body } = await service.start({ branch: 'main', environment: 'staging' })
+    const inPlace = await service.waitFor(body.runId)
+    expect(inPlace.message).toContain('wrote no report')
+    await mkdir(join(folder, 'reports'))
+    const run = await service.waitFor(await service.startRun({ environment: 'staging' }))
+    expect([run.status, run.results?.testCases.map(({ title }) => title)]).toEqual(['PASSED', ['sees the staging']])
+  })
+
+  it('shows its output while it runs, and leaves no process if it is cancelled', async () => {
+    const service = await startWith({
+      'a.test.mjs': `import { writeFileSync } from 'node:fs'
+        import { test } from 'node:test'
+        process.on('SIGINT', () => {})
+        console.log('the shop is open')
+        test('waits', () => { writeFileSync('pids', [process.pid, process.ppid].join(' ')); for (;;); })`,
+    })
+    const runId = await service.startRun()
+    const pids = await pidsIn(join(service.folder, 'pids'))
+    const output = await until(async () => {
+      const { body } = await service.send('GET', `/v1/projects/shop/runs/${runId}/output?from=0`)
+      return String(body.text).includes('the shop is open') && body
+    }, 'the output is there')
+    expect(output).toBeTruthy()
+    await service.cancel(runId)
+    expect((await service.waitFor(runId)).status).toBe('CANCELLED')
+    await until(() => !pids.some(isAlive), 'the processes are gone')
+  })
+})
+
+describe('the verdict about a command', () => {
+  it.each([
+    ['exits with 0 and no case failed', `${write(PASSES)}`, 'PASSED', undefined],
+    ['exits with 0 and a case failed', `${write(FAILS)}`, 'FAILED', undefined],
+    ['exits with 0 and found no tests', `${write('<testsuites/>')}`, 'PASSED', undefined],
+    [
+      'exits with another code and no case failed',
+      `${write(PASSES)} console.error('Error: lines 80% < 90%\\n\\n1 passed'); process.exitCode = 3`,
+      'FAILED',
+      /^`node -e .*` exited with code 3, although no test failed: Error: lines 80% < 90%\n\n1 passed$/,
+    ],
+    [
+      'exits with another code and found no tests',
+      `${write('<testsuites/>')} console.log('no tests ran'); process.exitCode = 5`,
+      'FAILED',
+      /exited with code 5, although no test failed: no tests ran$/,
+    ],
+    [
+      'writes no report',
+      '',
+      'INTERRUPTED',
+      /^`.*` exited with code 0, and it wrote no report: no file in .* "junit\.xml"$/,
+    ],
+    ['fails without a report', 'process.exitCode = 1', 'FAILED', /exited with code 1, and it wrote no report: no file/],
+    [
+      'writes half a report',
+      write(PASSES.slice(0, -4)),
+      'INTERRUPTED',
+      /, and its report "junit\.xml" is cut off, because/,
+    ],
+    [
+      'is killed',
+      `${write(PASSES)} process.kill(process.pid, 'SIGKILL'); setInterval(() => {}, 1000)`,
+      'INTERRUPTED',
+      /^`.*` was killed by SIGKILL$/,
+    ],
+  ])('that %s', async (_, text, status, message) => {
+    const run = await runOf({}, script(text))
+    expect(run.status).toBe(status)
+    if (message === undefined) expect(run.message).toBeUndefined()
+    else expect(run.message).toMatch(message)
+  })
+
+  it('does not count a report from before the run', async () => {
+    const service = await startWith({ 'junit.xml': PASSES }, script(''))
+    const date = new Date(2020, 1, 1)
+    await utimes(join(service.folder, 'junit.xml'), date, date)
+    const run = await service.waitFor(await service.startRun())
+    expect([run.status, run.results?.testCases]).toEqual(['INTERRUPTED', []])
+    expect(run.message).toMatch(
+      /exited with code 0, and it wrote no report: what matches "junit\.xml" is older than this run$/,
+    )
+    expect(await readdir(service.folder)).toEqual(['junit.xml'])
+    expect(await readFile(join(service.folder, 'junit.xml'), 'utf8')).toBe(PASSES)
+  })
+
+  it('that exceeds the time limit lists what it has reported', async () => {
+    const folder = await temporaryFolder()
+    const project = {
+      folder,
+      framework: 'junit',
+      report: 'junit.xml',
+      ...script(`${write(FAILS)} setInterval(() => {}, 1000)`),
+    }
+    const service = await startService({ projects: { shop: project } }, { runLimitMinutes: 0.05 })
+    const run = await service.waitFor(await service.startRun())
+    expect([run.status, run.results?.testCases.map(({ title }) => title)]).toEqual(['TIMEDOUT', ['c > a']])
+  })
+})
+
+describe('what a command cannot do', () => {
+  const settings = (project: object, suites: object = {}) => ({
+    projects: { shop: { folder: '.', framework: 'junit', ...project } },
+    suites,
+  })
+  const given = { command: ['npx', 'jest'], report: 'junit.xml' }
+
+  it('is to select framework projects, in a request and in a suite', async () => {
+    const service = await startWith({})
+    const sentence = 'runs a command of its own, which has no framework projects. Leave out "unit".'
+    expect(await service.start({ frameworkProjectName: 'unit' })).toEqual({
+      status: 400,
+      body: { error: `Project "shop" ${sentence}` },
+    })
+    const suites = { smoke: { project: 'shop', frameworkProjects: ['unit'] } }
+    expect(() => readConfiguration(settings(given, suites), '/')).toThrow(`Suite "smoke": Project "shop" ${sentence}`)
+  })
+
+  it.each([
+    [
+      { report: 'a.xml' },
+      'needs "command", which runs the tests, and "report", the JUnit file that it writes. There is no "command".',
+    ],
+    [{ command: ['npx'] }, 'There is no "report".'],
+    [{ ...given, report: '/tmp/a.xml' }, '"report" is "/tmp/a.xml". Give a path from the project\'s folder.'],
+    [
+      { ...given, command: ['npx jest --ci'] },
+      'It begins with "npx jest --ci", which has a space. Give the program and each argument alone.',
+    ],
+    [{ ...given, framework: 'vitest' }, '"report" is only for the framework "junit", and this one is "vitest".'],
+  ])('%j is refused', (project, sentence) => {
+    expect(() => readConfiguration(settings(project), '/')).toThrow(sentence)
+  })
+
+  it('is not refused because of the path of its program', () => {
+    const configuration = readConfiguration(settings({ ...given, command: ['/opt/my tools/test'] }), '/')
+    expect(configuration.projects.get('shop')?.command).toEqual(['/opt/my tools/test'])
+  })
+})
