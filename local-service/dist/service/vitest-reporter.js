@@ -46,23 +46,23 @@ export default class EventReporter {
         this.#report.finishFile(describeFile(module));
     }
     onTestRunEnd(modules, errors) {
-        const tests = modules.flatMap((module) => [...module.children.allTests()]);
-        const suites = modules.flatMap((module) => [...module.children.allSuites()]);
+        // Vitest finds the files in any order. With an order of their own, two runs can be compared.
+        const ordered = [...modules].sort(({ moduleId: a }, { moduleId: b }) => Number(a > b) - Number(a < b));
         this.#report.finish({
             projects: this.#projects,
-            files: modules.map((module) => ({
+            files: ordered.map((module) => ({
                 ...describeFile(module),
                 hasFailed: module.state() === 'failed',
                 // Those of loading it, and of its hooks outside describe blocks.
                 failure: this.#describeFailure(module.errors()),
             })),
-            tests: [
-                ...tests.map((test) => ({ ...describeTest(test), ...this.#describeResult(test) })),
+            tests: ordered.flatMap(({ children }) => [
+                ...[...children.allTests()].map((test) => ({ ...describeTest(test), ...this.#describeResult(test) })),
                 // Those in which a hook for all tests failed.
-                ...suites
+                ...[...children.allSuites()]
                     .filter((suite) => suite.errors().length > 0)
                     .map((suite) => ({ ...describeTest(suite), ...FAILED, failure: this.#describeFailure(suite.errors()) })),
-            ],
+            ]),
             errors: errors.map((error) => this.#describeFailure([error])),
         });
     }
