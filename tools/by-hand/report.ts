@@ -33,7 +33,8 @@ interface PlaywrightSuite {
     readonly tests: readonly {
       readonly projectName: string
       readonly status: 'expected' | 'unexpected' | 'flaky' | 'skipped'
-      readonly results: readonly { readonly status: string }[]
+      readonly expectedStatus: string
+      readonly results: readonly { readonly status: string; readonly workerIndex: number }[]
     }[]
   }[]
 }
@@ -116,19 +117,22 @@ function testsOf({ title, suites = [], specs }: PlaywrightSuite, above: readonly
 
 function playwrightStatus({
   status,
+  expectedStatus,
   results,
 }: PlaywrightSuite['specs'][number]['tests'][number]): TestByHand['status'] {
-  const last = results.at(-1)?.status
+  const last = results.at(-1)
   switch (status) {
     case 'expected':
       return 'PASSED'
     case 'flaky':
       return 'FLAKY'
     case 'unexpected':
-      return last === 'timedOut' ? 'TIMEDOUT' : 'FAILED'
+      return last?.status === 'timedOut' ? 'TIMEDOUT' : 'FAILED'
     case 'skipped':
-      // Playwright counts a test that was cut off as skipped, and says "interrupted" only of its attempt.
-      return last === 'interrupted' ? 'INTERRUPTED' : 'SKIPPED'
+      // Playwright counts a test that was cut off as skipped. It says "interrupted" only of the attempt. If its worker could not be
+      // ended in time, the attempt is skipped too, although a worker had begun it.
+      if (last?.status === 'interrupted') return 'INTERRUPTED'
+      return expectedStatus !== 'skipped' && last !== undefined && last.workerIndex >= 0 ? 'INTERRUPTED' : 'SKIPPED'
   }
 }
 

@@ -74,7 +74,14 @@ describe("Playwright's report", () => {
     const spec = (title: string, status: string, ...results: string[]) => ({
       title,
       file: 'a.spec.js',
-      tests: [{ projectName: 'shop', status, results: results.map((one) => ({ status: one })) }],
+      tests: [
+        {
+          projectName: 'shop',
+          status,
+          expectedStatus: title === 'skips itself' ? 'skipped' : 'passed',
+          results: results.map((one) => ({ status: one, workerIndex: title === 'is left out' ? -1 : 0 })),
+        },
+      ],
     })
     const specs = [
       spec('passes', 'expected', 'passed'),
@@ -82,7 +89,10 @@ describe("Playwright's report", () => {
       spec('fails', 'unexpected', 'timedOut', 'failed'),
       spec('takes too long', 'unexpected', 'timedOut'),
       spec('is skipped', 'skipped'),
+      spec('skips itself', 'skipped', 'skipped'),
+      spec('is left out', 'skipped', 'skipped'),
       spec('is cut off', 'skipped', 'interrupted'),
+      spec('is cut off with its worker', 'skipped', 'skipped'),
     ]
     const errors = [join(folder, 'broken.spec.js'), '<anonymous>'].map((file) => ({ location: { file } }))
     const suites = [{ title: 'a.spec.js', specs: [], suites: [{ title: 'cart', specs }] }]
@@ -96,7 +106,10 @@ describe("Playwright's report", () => {
       [['cart', 'fails'], 'FAILED'],
       [['cart', 'takes too long'], 'TIMEDOUT'],
       [['cart', 'is skipped'], 'SKIPPED'],
+      [['cart', 'skips itself'], 'SKIPPED'],
+      [['cart', 'is left out'], 'SKIPPED'],
       [['cart', 'is cut off'], 'INTERRUPTED'],
+      [['cart', 'is cut off with its worker'], 'INTERRUPTED'],
     ])
     expect(report?.tests[0]).toMatchObject({ file: 'tests/a.spec.js', project: 'shop' })
     expect(report?.failedFiles).toEqual(['broken.spec.js'])
