@@ -7,6 +7,7 @@ import { attemptUrl, readJob } from './github/job.ts'
 import { runnerOutput } from './github/outputs.ts'
 import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
 import { RecordNotWritten, type StepRecorder } from './handover/recorder.ts'
+import { readBaseline } from './inputs/baseline.ts'
 import { InvalidInputsError } from './inputs/input-reader.ts'
 import { readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
 import type { StepSubject } from './model/outcome.ts'
@@ -32,15 +33,22 @@ export async function performMain(
     for (const warning of inputs.warnings) output.log.warning(warning)
     if (inputs.branchInfo !== undefined) output.log.info(inputs.branchInfo)
     const commitName = nameOfCommit(event, inputs.subject.parameters.branch)
-    const subject: StepSubject = { ...inputs.subject, commitName, job }
     const { log } = output
+    const { target } = inputs.subject
+    const service = await openService(inputs.service, systemClock, {
+      workflowRunUrl: attemptUrl(env),
+      debug: log.debug,
+    })
+    const { baselinePath: path } = inputs
+    const baseline = path === undefined ? undefined : readBaseline(path, target.kind, service.redact, log)
+    const subject: StepSubject = { ...inputs.subject, commitName, job, baseline }
     const world: World = {
       ...output,
       clock: systemClock,
       random: Math.random,
       signal,
       recorder,
-      service: await openService(inputs.service, systemClock, { workflowRunUrl: attemptUrl(env), debug: log.debug }),
+      service,
       writeReportFiles: (files, runId) =>
         writeReportFiles(files, inputs.reportDir ?? defaultReportFolder(env, runId), env, log),
       writeComment: (outcome, hasSummary) => {

@@ -40,7 +40,7 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
 }
 
 function setOutputs(outcome: StepOutcome, world: World): void {
-  const { conclusion, run, counts } = outcome
+  const { conclusion, run, counts, newFailures } = outcome
   world.setOutput('conclusion', conclusion)
   const status = statusOf(outcome)
   if (status !== undefined) world.setOutput('status', status)
@@ -52,6 +52,7 @@ function setOutputs(outcome: StepOutcome, world: World): void {
   if (run.testCases === undefined && run.status !== 'PASSED') return
   for (const name of ['total', 'passed', 'failed', 'flaky', 'skipped', 'other'] as const)
     world.setOutput(name, counts[name])
+  if (newFailures !== undefined) world.setOutput('new-failures', newFailures.size)
 }
 
 function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSummary: boolean, world: World): void {

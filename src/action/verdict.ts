@@ -1,3 +1,4 @@
+import { newFailures } from '../model/baseline.ts'
 import type { Conclusion, Ending, StepHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
 import { countTestCases, type FinishedRun, isSameBranch, type Run } from '../model/run.ts'
 
@@ -28,11 +29,14 @@ export function concludeStep(history: StepHistory, rules: VerdictRules): StepOut
   const finishedAtLimit = history.ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished'
   const ending: Ending = finishedAtLimit ? { kind: 'finished', run: cancellation.run } : history.ending
   const run = ending.kind === 'finished' ? ending.run : history.run
+  const testCases = run?.testCases ?? []
+  const { baseline } = history.subject
   const known: UndecidedOutcome = {
     ...history,
     ending,
     run,
-    counts: countTestCases(run?.testCases ?? []),
+    counts: countTestCases(testCases),
+    newFailures: baseline && newFailures(testCases, baseline),
     otherBranch: run && otherBranchOf(run, history.subject),
   }
   return { ...known, ...decide(known, rules) }

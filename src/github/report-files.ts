@@ -1,5 +1,18 @@
-import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { fieldsOf } from '../text/json.ts'
 import type { Log } from '../text/log.ts'
 import { isInside } from '../text/path.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -29,11 +42,8 @@ export function writeReportFiles(
 ): string | undefined {
   try {
     // Checked before the folder is created, because a link in its path may lead out.
-    let existing = folder
-    while (!existsSync(existing)) existing = dirname(existing)
-    const realFolder = join(realpathSync(existing), relative(existing, folder))
-    const allowed = [env.GITHUB_WORKSPACE || '.', env.RUNNER_TEMP || '.'].filter(existsSync)
-    if (!allowed.some((root) => isInside(realFolder, realpathSync(root))))
+    const realFolder = realPath(folder)
+    if (!isInAllowedFolder(folder, env))
       throw new Error("a link leads out of the workspace and the runner's temporary folder")
     mkdirSync(realFolder, { recursive: true })
     for (const { name, text } of files) replaceFile(join(realFolder, name), text())
@@ -50,4 +60,47 @@ export function writeReportFiles(
 function replaceFile(path: string, text: string | Buffer): void {
   rmSync(path, { force: true })
   writeFileSync(path, text, { flag: 'wx' })
+}
+
+/** Whether the path is in the workspace or in the runner's temporary folder, wherever links lead. */
+export function isInAllowedFolder(path: string, env: NodeJS.ProcessEnv): boolean {
+  const allowed = [env.GITHUB_WORKSPACE || '.', env.RUNNER_TEMP || '.']
+  return allowed.some((folder) => isInside(realPath(path), realPath(resolve(folder))))
+}
+
+/** The path without links. If it does not exist, the path that it would have. */
+function realPath(path: string): string {
+  let existing = path
+  while (!existsSync(existing)) existing = dirname(existing)
+  return join(realpathSync(existing), relative(existing, path))
+}
+
+/** The file `results.json` that the path names: itself, or the one in this folder. */
+export function resultsFile(path: string): string {
+  try {
+    return statSync(path).isDirectory() ? join(path, 'results.json') : path
+  } catch {
+    return path
+  }
+}
+
+const { O_NONBLOCK = 0, O_RDONLY } = constants
+
+/** Undefined if there is no such file. A named pipe fails at once, because main would handle no signal while it waits. */
+export function readResults(path: string, limitBytes: number): Buffer | undefined {
+  let file: number
+  try {
+    file = openSync(path, O_RDONLY | O_NONBLOCK)
+  } catch (cause) {
+    if (fieldsOf(cause).code === 'ENOENT') return undefined
+    throw cause
+  }
+  try {
+    const status = fstatSync(file)
+    if (!status.isFile()) throw new Error('it is no file')
+    if (status.size > limitBytes) throw new Error(`it has more than ${limitBytes} bytes`)
+    return readFileSync(file)
+  } finally {
+    closeSync(file)
+  }
 }

@@ -3,6 +3,7 @@ import { setSecret } from '@actions/core'
 import type { StepSettings } from '../action/step.ts'
 import type { CommentSettings } from '../github/comment.ts'
 import type { WorkflowEvent } from '../github/event.ts'
+import { isInAllowedFolder, resultsFile } from '../github/report-files.ts'
 import type { StepSubject, When } from '../model/outcome.ts'
 import type { StartParameters, Target } from '../model/run.ts'
 import { isUsableRunId, RUN_ID_RULE } from '../service/decode.ts'
@@ -65,6 +66,7 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
     },
   }
   const reportDir = readReportDir(inputs, env)
+  const baselinePath = readBaselinePath(inputs, env)
   // With run-id, the inputs of the start have no effect, and other warnings about them would not help.
   const warnings = ownsRun ? inputs.warnings : warningsOfStartInputs(inputs)
   const address = inputs.orThrow(service)
@@ -80,6 +82,7 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
     subject,
     branchInfo: branch.info,
     reportDir,
+    baselinePath,
     comment,
     githubToken,
     warnings,
@@ -155,12 +158,27 @@ function scalarsIn(value: unknown): readonly string[] {
 }
 
 function readReportDir(inputs: InputReader, env: NodeJS.ProcessEnv): string | undefined {
-  const given = inputs.text('report-dir')
+  return readPath(inputs, env, 'report-dir', fragment`test-reports`)
+}
+
+/** A link out of the allowed folders is a problem here, because the file is read before any run is started. */
+function readBaselinePath(inputs: InputReader, env: NodeJS.ProcessEnv): string | undefined {
+  const path = readPath(inputs, env, 'baseline', fragment`baseline/results.json`)
+  if (path === undefined) return undefined
+  const file = resultsFile(path)
+  if (isInAllowedFolder(file, env)) return file
+  return inputs.problem(
+    fragment`Input baseline: "${inputs.text('baseline')}" leads through a link out of the workspace and the runner's temporary folder. Give a path without this link.`,
+  )
+}
+
+function readPath(inputs: InputReader, env: NodeJS.ProcessEnv, name: string, example: Fragment): string | undefined {
+  const given = inputs.text(name)
   if (given === '') return undefined
   const [workspace, temp] = [resolve(env.GITHUB_WORKSPACE || '.'), resolve(env.RUNNER_TEMP || '.')]
-  const folder = resolve(workspace, given)
-  if (isInside(folder, workspace) || isInside(folder, temp)) return folder
+  const path = resolve(workspace, given)
+  if (isInside(path, workspace) || isInside(path, temp)) return path
   return inputs.problem(
-    fragment`Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a path relative to the workspace, such as test-reports. In a job with a container, the expressions github.workspace and runner.temp are paths of the host.`,
+    fragment`Input ${name}: "${given}" is outside the workspace and the runner's temporary folder. Give a path relative to the workspace, such as ${example}. In a job with a container, the expressions github.workspace and runner.temp are paths of the host.`,
   )
 }

@@ -1,6 +1,7 @@
 import type { Untrusted } from '../text/untrusted.ts'
+import type { Baseline } from './baseline.ts'
 import type { Failure } from './failure.ts'
-import type { Counts, FinishedRun, Run, StartParameters, Target } from './run.ts'
+import type { Counts, FinishedRun, Run, StartParameters, Target, TestCase } from './run.ts'
 
 export type Conclusion =
   | 'passed'
@@ -74,6 +75,8 @@ export interface StepSubject {
   readonly commitName?: string | undefined
   /** `comment-key` and the values of the matrix. They distinguish this step in reports. */
   readonly labels: readonly string[]
+  /** Absent if the user gave none, or if it cannot be read. */
+  readonly baseline?: Baseline | undefined
   readonly job?: Job | undefined
 }
 
@@ -104,6 +107,8 @@ export interface StepOutcome extends StepHistory {
   readonly success: boolean
   /** Both branches, if the service says that it tested another branch than this step asked for. */
   readonly otherBranch?: { readonly tested: Untrusted; readonly asked: string } | undefined
+  /** The failing test cases that did not fail in the baseline. Absent if there is no baseline. */
+  readonly newFailures?: ReadonlySet<TestCase> | undefined
   /** The counts of `run`'s test cases. All are zero if it has none. */
   readonly counts: Counts
 }

@@ -65,8 +65,8 @@ function groupOfCase(testCase: TestCase, hasAnnotations: boolean): LogGroup[] {
   return [{ name: fragment`${titleOf(testCase, TITLE_LIMIT_CHARS)}${where}`, text: linesOf(message) }]
 }
 
-function firstFailing({ run }: StepOutcome): readonly TestCase[] {
-  return casesOfKind(FAILING, run?.testCases ?? []).slice(0, CASES_SHOWN)
+function firstFailing(outcome: StepOutcome): readonly TestCase[] {
+  return casesOfKind(FAILING, outcome).slice(0, CASES_SHOWN)
 }
 
 function hasReason({ message, location }: TestCase): boolean {

@@ -1,9 +1,10 @@
+import type { StepOutcome } from '../model/outcome.ts'
 import type { CaseKind, TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Html, html, untruncated } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { visibleText } from '../text/visible-text.ts'
-import { locationText, titleOf } from './cases.ts'
+import { hasFailedBefore, locationText, titleOf } from './cases.ts'
 import { foldedMessage, messageBlock } from './page.ts'
 
 // A table of test cases, in HTML, because untrusted text is easier to escape there than in Markdown.
@@ -23,23 +24,23 @@ const TITLE_LIMIT_CHARS = 300
 const PATH_LIMIT_CHARS = 120
 
 /** What all rows of a page have in common. */
-export interface Columns {
+export interface Columns extends Pick<StepOutcome, 'newFailures'> {
   /** False if no test case has a duration, as in the test-suite workflow. */
   readonly hasDuration: boolean
 }
 
-export function columnsFor(testCases: readonly TestCase[]): Columns {
-  return { hasDuration: testCases.some(({ durationMs }) => durationMs !== undefined) }
+export function columnsFor(testCases: readonly TestCase[], { newFailures }: Pick<StepOutcome, 'newFailures'>): Columns {
+  return { newFailures, hasDuration: testCases.some(({ durationMs }) => durationMs !== undefined) }
 }
 
 /** What a row shows: the title alone, or also the place, or also the message, which may be folded below its first line. */
 export type Detail = 'title' | 'place' | 'message' | 'folded message'
 
-export function caseRow(testCase: TestCase, detail: Detail, { hasDuration }: Columns): Html {
+export function caseRow(testCase: TestCase, detail: Detail, columns: Columns): Html {
   const place = detail === 'title' ? undefined : locationText(testCase, PATH_LIMIT_CHARS)
   const message = messageOf(testCase, detail)
-  const duration = hasDuration ? html`<td align="right" nowrap>${durationCell(testCase)}</td>` : html``
-  const cells = html`<td nowrap>${statusCell(testCase)}</td><td>${nameOf(testCase, place, message)}</td>${duration}`
+  const duration = columns.hasDuration ? html`<td align="right" nowrap>${durationCell(testCase)}</td>` : html``
+  const cells = html`<td nowrap>${statusCell(testCase, columns)}</td><td>${nameOf(testCase, place, message)}</td>${duration}`
   // Beside a long message, status and duration stand at its top.
   return message === undefined ? html`<tr>${cells}</tr>\n` : html`<tr valign="top">${cells}</tr>\n`
 }
@@ -65,7 +66,11 @@ export function caseTable(rows: readonly Html[], { hasDuration }: Columns): Html
   return html`<table>\n${head}\n${rows}</table>\n`
 }
 
-function statusCell({ kind, rawStatus }: TestCase): Html {
+function statusCell(testCase: TestCase, columns: Columns): Html {
+  return hasFailedBefore(testCase, columns) ? html`${statusOf(testCase)}<br>failed before` : statusOf(testCase)
+}
+
+function statusOf({ kind, rawStatus }: TestCase): Html {
   if (kind !== 'other') return STATUS[kind]
   const visible = visibleText(rawStatus, STATUS_LIMIT_CHARS)
   return String(visible) === '' ? html`❔ No status` : html`❔ ${visible}`

@@ -36,10 +36,10 @@ function branchLabel(outcome: StepOutcome, { pullRequestBranch }: CommentBodyOpt
   return outcome.subject.ownsRun ? [fragment`on the project's default branch`] : []
 }
 
-function notPassed({ run }: StepOutcome, { hasSummary }: CommentBodyOptions): Html {
-  const testCases = casesOfKind(FAILING_OR_OTHER, run?.testCases ?? [])
+function notPassed(outcome: StepOutcome, { hasSummary }: CommentBodyOptions): Html {
+  const testCases = casesOfKind(FAILING_OR_OTHER, outcome)
   if (testCases.length === 0) return html``
-  const columns = columnsFor(testCases)
+  const columns = columnsFor(testCases, outcome)
   const room = new Room({ rows: ROWS_SHOWN, bytes: TABLE_LIMIT_BYTES })
   const rows = room.take(testCases, (testCase) => caseRow(testCase, 'place', columns))
   const more = testCases.length - rows.length

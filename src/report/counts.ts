@@ -41,11 +41,24 @@ export function ofTotal(count: number, { total }: Counts): Fragment {
   return total === 0 ? NONE : fragment`: ${count} of ${total}`
 }
 
-/** For example `: 3 of 40 failed`. If no test case failed, `: 40 of 40 passed`. */
-export function failedOrPassed(counts: Counts): Fragment {
+/** For example `: 3 of 40`, with a baseline `: 3 of 40 (1 new)`. */
+export function failedOfTotal(outcome: StepOutcome): Fragment {
+  return fragment`${ofTotal(outcome.counts.failed, outcome.counts)}${inBrackets(newFailuresText(outcome))}`
+}
+
+/** For example `: 3 of 40 failed`, with a baseline `: 3 of 40 failed (1 new)`. If no test case failed, `: 40 of 40 passed`. */
+export function failedOrPassed(outcome: StepOutcome): Fragment {
+  const { counts } = outcome
   const { total, passed, failed } = counts
   if (total === 0) return NONE
-  return failed > 0 ? fragment`${ofTotal(failed, counts)} failed` : fragment`${ofTotal(passed, counts)} passed`
+  if (failed === 0) return fragment`${ofTotal(passed, counts)} passed`
+  return fragment`${ofTotal(failed, counts)} failed${inBrackets(newFailuresText(outcome))}`
+}
+
+/** How many failures are new, for example `1 new` or `none new`. Empty without a baseline. */
+export function newFailuresText({ newFailures }: StepOutcome): readonly Fragment[] {
+  if (newFailures === undefined) return []
+  return [newFailures.size === 0 ? fragment`none new` : fragment`${newFailures.size} new`]
 }
 
 /**

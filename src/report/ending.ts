@@ -1,11 +1,11 @@
 import { type Failure, isNotFound } from '../model/failure.ts'
 import type { AbortCause, Ending, StepOutcome } from '../model/outcome.ts'
-import { type Counts, FAILING, type FinishedRun, isFinished, type Run } from '../model/run.ts'
+import { FAILING, type FinishedRun, isFinished, type Run } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, quote, render } from '../text/safe-text.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { casesOfKind, titleOf } from './cases.ts'
-import { countsOf, failedOrPassed, ofTotal, passedAndNotRun } from './counts.ts'
+import { countsOf, failedOfTotal, failedOrPassed, newFailuresText, ofTotal, passedAndNotRun } from './counts.ts'
 import { linkedRunId, otherBranchText } from './facts.ts'
 import { failureAdvice, failureReason, notFoundAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
 import { CANCEL_IT, casesOf, inBrackets, join, NONE, RUN_WITHOUT_ID } from './words.ts'
@@ -39,7 +39,7 @@ interface EndingText {
 }
 
 export function endingText(outcome: StepOutcome): EndingText {
-  const { ending, cancellation, counts } = outcome
+  const { ending, cancellation } = outcome
   switch (ending.kind) {
     case 'finished':
       return textOfFinished(ending.run, outcome)
@@ -56,7 +56,7 @@ export function endingText(outcome: StepOutcome): EndingText {
       return {
         sign: CLOCK,
         title: ending.wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`,
-        suffix: fragment` within ${durationText(ending.limitMs)}${failedOrPassed(counts)}`,
+        suffix: fragment` within ${durationText(ending.limitMs)}${failedOrPassed(outcome)}`,
         ...said(
           (message) =>
             fragment`${sentencesOfTimeout(ending, outcome)}${cancellationText(outcome, message)} If the run needs more time, raise the input ${'timeout-minutes'}.`,
@@ -66,7 +66,7 @@ export function endingText(outcome: StepOutcome): EndingText {
       return {
         sign: STOP,
         title: fragment`Step cancelled`,
-        suffix: failedOrPassed(counts),
+        suffix: failedOrPassed(outcome),
         ...said((message) => fragment`${sentencesOfAbort(ending.cause, outcome)}${cancellationText(outcome, message)}`),
       }
     case 'start-failed': {
@@ -88,7 +88,7 @@ export function endingText(outcome: StepOutcome): EndingText {
       return {
         sign: FAIL,
         title: fragment`Run status could not be read`,
-        suffix: failedOrPassed(counts),
+        suffix: failedOrPassed(outcome),
         ...said((message) => fragment`${what}, because ${why}${cancellationText(outcome, message)}`),
       }
     }
@@ -135,7 +135,7 @@ function textOfFinished(run: FinishedRun, outcome: StepOutcome): EndingText {
     case 'FAILED': {
       if (counts.failed > 0)
         return {
-          ...text(FAIL, fragment`Tests failed`, ofTotal(counts.failed, counts), finished),
+          ...text(FAIL, fragment`Tests failed`, failedOfTotal(outcome), finished),
           pageSentences: undefined,
         }
       const although = counts.total === 0 ? NONE : fragment`, although no test case failed`
@@ -145,22 +145,22 @@ function textOfFinished(run: FinishedRun, outcome: StepOutcome): EndingText {
     }
     case 'TIMEDOUT': {
       const what = fragment`Run ${idOf(outcome)} exceeded the service's time limit and finished as ${run.rawStatus}`
-      return text(CLOCK, fragment`Run timed out`, failedOrPassed(counts), what)
+      return text(CLOCK, fragment`Run timed out`, failedOrPassed(outcome), what)
     }
     case 'CANCELLED': {
       const what = fragment`${finished} (cancelled at the service, not by this step)`
       const next = fragment` If nobody wanted that, re-run the job.`
-      return text(STOP, fragment`Run cancelled`, failedOrPassed(counts), what, next)
+      return text(STOP, fragment`Run cancelled`, failedOrPassed(outcome), what, next)
     }
     case 'INTERRUPTED': {
       const what = fragment`${finished} (interrupted by the service)`
-      return text(WARNING, fragment`Run interrupted`, failedOrPassed(counts), what, lookUp)
+      return text(WARNING, fragment`Run interrupted`, failedOrPassed(outcome), what, lookUp)
     }
     case 'UNKNOWN': {
       const title = fragment`Run finished with an unknown status`
       const what = fragment`Run ${idOf(outcome)} finished with the status ${quote(run.rawStatus, TITLE_LIMIT_CHARS)}`
       const next = fragment` The step fails, because this version of the action does not know this status. Update the action.`
-      return text(FAIL, title, failedOrPassed(counts), what, next)
+      return text(FAIL, title, failedOrPassed(outcome), what, next)
     }
   }
 }
@@ -190,45 +190,48 @@ function textOfPass(run: FinishedRun, outcome: StepOutcome): EndingText {
   if (conclusion === 'failed') {
     const title = failed > 0 ? fragment`Tests failed` : fragment`Unknown results`
     const sentences = fragment`${results} The step fails, because the input ${'strict'} is ${'true'}.`
-    return text(FAIL, title, ofTotal(failed > 0 ? failed : other, counts), sentences)
+    return text(FAIL, title, failed > 0 ? failedOfTotal(outcome) : ofTotal(other, counts), sentences)
   }
   if (failed + other > 0) {
     const title = failed > 0 ? fragment`Run passed, with failed tests` : fragment`Run passed, with unknown results`
     const sentences = fragment`${results} The step succeeds, because the run's status decides. If such a run must fail, set the input ${'strict'} to ${'true'}.`
-    return text(WARNING, title, ofTotal(failed > 0 ? failed : other, counts), sentences)
+    return text(WARNING, title, failed > 0 ? failedOfTotal(outcome) : ofTotal(other, counts), sentences)
   }
   return { ...text(PASS, fragment`Tests passed`, passedAndNotRun(counts), results), pageSentences: undefined }
 }
 
-function resultsOf(run: FinishedRun, { counts }: StepOutcome): Fragment {
+function resultsOf(run: FinishedRun, outcome: StepOutcome): Fragment {
+  const { counts } = outcome
   if (run.testCases === undefined) return fragment`, and the service sent no results`
   if (run.testCases.length === 0) return fragment`, and no test case is listed`
-  if (run.status !== 'PASSED') return fragment`: ${failedCases(run, counts)}`
-  if (counts.failed + counts.other > 0) return fragment`, although ${doubts(run, counts)}`
+  if (run.status !== 'PASSED') return fragment`: ${failedCases(outcome)}`
+  if (counts.failed + counts.other > 0) return fragment`, although ${doubts(outcome)}`
   return fragment`: ${join(countsOf(counts), fragment`, `)}`
 }
 
 /** The first failing titles follow in brackets. If no test case failed, the other counts follow instead. */
-function failedCases({ testCases = [] }: Run, counts: Counts): Fragment {
-  const { total, failed } = counts
-  const titles = casesOfKind(FAILING, testCases)
+function failedCases(outcome: StepOutcome): Fragment {
+  const { total, failed } = outcome.counts
+  const what = fragment`${failed} of ${total} ${casesOf(total)} failed`
+  if (failed === 0) return join([what, ...countsOf(outcome.counts)], fragment`, `)
+  const titles = casesOfKind(FAILING, outcome)
     .slice(0, TITLES_NAMED)
     .map((testCase) => quote(titleOf(testCase, TITLE_LIMIT_CHARS), TITLE_LIMIT_CHARS))
   const more = failed > TITLES_NAMED ? [fragment`and ${failed - TITLES_NAMED} more`] : []
-  const rest = failed > 0 ? inBrackets([...titles, ...more]) : join([NONE, ...countsOf(counts)], fragment`, `)
-  return fragment`${failed} of ${total} ${casesOf(total)} failed${rest}`
+  const named = fragment`${what}${inBrackets([...titles, ...more])}`
+  return join([named, ...newFailuresText(outcome)], fragment`, `)
 }
 
 /** Why a PASSED run is in doubt. */
-function doubts(run: Run, counts: Counts): Fragment {
-  const { failed, other, total } = counts
-  const unknown = fragment`the action knows no result of ${other} of ${total} ${casesOf(total)} (status ${unknownStatuses(run)})`
-  return join([...(failed > 0 ? [failedCases(run, counts)] : []), ...(other > 0 ? [unknown] : [])], fragment`, and `)
+function doubts(outcome: StepOutcome): Fragment {
+  const { failed, other, total } = outcome.counts
+  const unknown = fragment`the action knows no result of ${other} of ${total} ${casesOf(total)} (status ${unknownStatuses(outcome)})`
+  return join([...(failed > 0 ? [failedCases(outcome)] : []), ...(other > 0 ? [unknown] : [])], fragment`, and `)
 }
 
 /** For example: “BLOCKED”, none. */
-function unknownStatuses({ testCases = [] }: Run): Fragment {
-  const statuses = casesOfKind(['other'], testCases).map(({ rawStatus }) => visibleText(rawStatus, TITLE_LIMIT_CHARS))
+function unknownStatuses(outcome: StepOutcome): Fragment {
+  const statuses = casesOfKind(['other'], outcome).map(({ rawStatus }) => visibleText(rawStatus, TITLE_LIMIT_CHARS))
   const first = [...new Set(statuses)].slice(0, STATUSES_NAMED)
   return join(
     first.map((status) => (String(status) === '' ? fragment`none` : quote(status, TITLE_LIMIT_CHARS))),

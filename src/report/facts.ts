@@ -1,3 +1,4 @@
+import type { Baseline } from '../model/baseline.ts'
 import type { StepOutcome, StepSubject } from '../model/outcome.ts'
 import { BRANCH_LIMIT_CHARS } from '../model/run.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
@@ -45,7 +46,18 @@ export function subjectText(outcome: StepOutcome): Fragment {
   if (runId !== undefined) facts.push(fragment`Run ${runId}`)
   const { autofix } = subject.parameters
   if (autofix !== undefined) facts.push(autofix ? fragment`Auto-fix on` : fragment`Auto-fix off`)
+  if (subject.baseline !== undefined) facts.push(baselineText(subject.baseline))
   return joinWithDots(facts)
+}
+
+function baselineText({ finishedAt }: Baseline): Fragment {
+  if (finishedAt === undefined) return fragment`Baseline without a time`
+  // For example 2026-11-22 14:03 UTC.
+  const time = finishedAt
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/:[^:]*$/, ' UTC')
+  return fragment`Baseline ${time}`
 }
 
 /** For example: project “web-shop”, environment “staging”, branch “main”. */

@@ -34,14 +34,14 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const facts = paragraph(subjectText(outcome))
 
   const testCases = outcome.run?.testCases ?? []
-  const columns = columnsFor(testCases)
+  const columns = columnsFor(testCases, outcome)
   const slowest = slowestOf(testCases).map((testCase) => caseRow(testCase, 'title', columns))
   const lastTable = folded(fragment`Slowest`, slowest.length, slowest, columns)
   const ownBytes = sizeBytes(html`${beginning}${facts}${lastTable}`) + RESERVED_BYTES
   const leftBytes = SIZE_LIMIT_BYTES - alreadyBytes - ownBytes
   if (leftBytes < 0) return top
 
-  const tables = sectionTables(testCases, new Room({ rows: ROW_LIMIT - slowest.length, bytes: leftBytes }), columns)
+  const tables = sectionTables(outcome, new Room({ rows: ROW_LIMIT - slowest.length, bytes: leftBytes }), columns)
   const lastSentence = paragraph(leftOutText(tables, testCases.length, reportDir !== undefined))
   return html`${beginning}${facts}${tables.map(({ table }) => table)}${lastTable}${lastSentence}`
 }
@@ -69,14 +69,14 @@ interface Section {
 }
 
 /** The first test cases that did not pass are open, all others are folded. Every test case is in one section. */
-function sectionsOf(testCases: readonly TestCase[]): readonly Section[] {
-  const notPassed = casesOfKind(FAILING_OR_OTHER, testCases)
+function sectionsOf(outcome: StepOutcome): readonly Section[] {
+  const notPassed = casesOfKind(FAILING_OR_OTHER, outcome)
   return [
     { testCases: notPassed.slice(0, OPEN_ROWS) },
     { name: fragment`More test cases that did not pass`, testCases: notPassed.slice(OPEN_ROWS) },
-    { name: fragment`Flaky`, testCases: casesOfKind(['flaky'], testCases) },
-    { name: fragment`Skipped`, testCases: casesOfKind(['skipped'], testCases) },
-    { name: fragment`Passed`, testCases: casesOfKind(['passed'], testCases) },
+    { name: fragment`Flaky`, testCases: casesOfKind(['flaky'], outcome) },
+    { name: fragment`Skipped`, testCases: casesOfKind(['skipped'], outcome) },
+    { name: fragment`Passed`, testCases: casesOfKind(['passed'], outcome) },
   ]
 }
 
@@ -93,9 +93,9 @@ interface SectionTable {
   readonly messagesLeftOut: number
 }
 
-function sectionTables(testCases: readonly TestCase[], room: Room, columns: Columns): readonly SectionTable[] {
+function sectionTables(outcome: StepOutcome, room: Room, columns: Columns): readonly SectionTable[] {
   let messagesLeft = ROWS_WITH_MESSAGE
-  return sectionsOf(testCases).map(({ name, testCases: ofSection }): SectionTable => {
+  return sectionsOf(outcome).map(({ name, testCases: ofSection }): SectionTable => {
     const withMessage = messagesLeft
     const detail = ofSection.length > ROWS_WITH_OPEN_MESSAGE ? 'folded message' : 'message'
     const rows = room.take(ofSection, (testCase, index) =>

@@ -9,7 +9,7 @@ import type { Redact } from './key-redaction.ts'
 import { largerThan, unpack } from './unpack.ts'
 
 /** For comparison, 100,000 test cases are 11 MB. */
-const BODY_LIMIT_BYTES = 16 * 1024 * 1024
+export const BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 export const REQUEST_LIMIT_MS = 30_000
 

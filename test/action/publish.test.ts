@@ -4,7 +4,7 @@ import type { AbortCause, StepOutcome } from '../../src/model/outcome.ts'
 import { endingText, verdictLevel } from '../../src/report/ending.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
-import { anOutcome, aRun, testCasesBy } from '../support/builders.ts'
+import { aBaseline, anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeService, RUNNING } from '../support/fake-service.ts'
@@ -44,6 +44,14 @@ describe('outputs', () => {
     expect(passed.outputs()).toMatchObject({ conclusion: 'no-tests', total: '0', passed: '0', failed: '0' })
     const failed = await publish(anOutcome({ run: aRun({ status: 'FAILED', testCases: undefined }) }))
     expect(failed.outputs()).toEqual({ conclusion: 'failed', status: 'FAILED', 'duration-ms': '184000' })
+  })
+
+  test('have the number of new failures if a baseline was read, also if it is zero', async () => {
+    const newFailures = async (outcome: StepOutcome) => (await publish(outcome)).outputs()['new-failures']
+    expect(await newFailures(ENDINGS.failedSomeNew)).toBe('1')
+    expect(await newFailures(ENDINGS.timedOutNoneNew)).toBe('0')
+    expect(await newFailures(anOutcome({ subject: { baseline: aBaseline({ FAILED: 1 }) } }))).toBe('0')
+    expect(await newFailures(FAILED)).toBeUndefined()
   })
 
   test('have only the conclusion if the service sent nothing', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Ending } from '../../src/model/outcome.ts'
 import { verdictLevel } from '../../src/report/ending.ts'
-import { aFinishedRun, anOutcome, aRun, testCasesBy } from '../support/builders.ts'
+import { aBaseline, aFinishedRun, anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 const DOWN: Failure = { kind: 'status', status: 503 }
@@ -113,6 +113,18 @@ describe('the verdict', () => {
       })
     }
   })
+})
+
+it('a baseline changes neither the conclusion nor the success', () => {
+  const baselines = [aBaseline({}), aBaseline({ FAILED: 2, PASSED: 1 })]
+  for (const counts of [{ PASSED: 2 }, { PASSED: 1, FAILED: 2 }, {}, undefined]) {
+    for (const status of ['PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'PAUSED']) {
+      const run = aRun({ status, testCases: counts && testCasesBy(counts) })
+      const { conclusion, success } = anOutcome({ run, strict: true })
+      for (const baseline of baselines)
+        expect(anOutcome({ run, strict: true, subject: { baseline } })).toMatchObject({ conclusion, success })
+    }
+  }
 })
 
 describe('a run that finished between the last poll and the cancel', () => {

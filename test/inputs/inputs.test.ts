@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path'
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
@@ -7,6 +8,7 @@ import { render } from '../../src/text/safe-text.ts'
 import { contextsOf, githubContext } from '../../tools/runner-emulator/step-runner/contexts.ts'
 import { renderTemplate } from '../../tools/runner-emulator/step-runner/expressions.ts'
 import { inputVariables, linesWrittenBy } from '../support/process-effects.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Payload, workflowEvent } from '../support/workflow-event.ts'
 
 const TARGET = { kind: 'project', id: 'web-shop' }
@@ -111,6 +113,7 @@ describe('a step', () => {
       summary: 'on-failure',
       annotations: 'false',
       'report-dir': 'reports/run',
+      baseline: 'baseline/results.json',
       comment: 'always',
       'comment-key': 'unit',
       'run-url': 'https://app.example.com/{project}/{run-id}',
@@ -144,6 +147,7 @@ describe('a step', () => {
         reports: { summary: 'on-failure', annotations: false },
       },
       reportDir: join(WORKSPACE, 'reports/run'),
+      baselinePath: join(WORKSPACE, 'baseline/results.json'),
       comment: { when: 'always', key: 'unit', matrix: expect.stringContaining('linux') },
       warnings: [],
     })
@@ -542,6 +546,66 @@ describe('report-dir', () => {
     expect(problemsOf({ 'report-dir': given })).toEqual([
       `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a path relative to the workspace, such as test-reports. In a job with a container, the expressions github.workspace and runner.temp are paths of the host.`,
     ])
+  })
+})
+
+describe('baseline', () => {
+  function jobWith(given: (folders: { root: string; workspace: string; temp: string }) => string) {
+    const root = temporaryFolder()
+    const [workspace, temp] = [join(root, 'work'), join(root, 'temp')]
+    for (const folder of [join(workspace, 'last'), temp, join(root, 'outside')]) mkdirSync(folder, { recursive: true })
+    const { env, event } = workflowEvent('push', ON_DEFAULT_BRANCH, {})
+    const baseline = given({ root, workspace, temp })
+    const variables = inputVariables({ ...ENOUGH, baseline })
+    try {
+      const inputs = readInputs({ ...env, ...variables, GITHUB_WORKSPACE: workspace, RUNNER_TEMP: temp }, event)
+      return { path: relative(root, inputs.baselinePath ?? '') }
+    } catch (error) {
+      if (!(error instanceof InvalidInputsError)) throw error
+      return { given: baseline, problems: error.messages.map(render) }
+    }
+  }
+
+  it.each([
+    ['a file', () => 'last/results.json', 'work/last/results.json'],
+    ['a folder that is there', () => 'last', 'work/last/results.json'],
+    ['what is not there yet', () => 'a/b', 'work/a/b'],
+    ['an absolute path', ({ temp }: { temp: string }) => join(temp, 'a.json'), 'temp/a.json'],
+  ])('may be %s', (_, given, path) => {
+    expect(jobWith(given)).toEqual({ path })
+  })
+
+  it.each<[string, Parameters<typeof jobWith>[0]]>([
+    ['above the workspace', () => '../outside/results.json'],
+    ['absolute, and elsewhere', ({ root }) => join(root, 'outside')],
+  ])('is refused if it is %s', (_, of) => {
+    const { given, problems } = jobWith(of)
+    expect(problems).toEqual([
+      `Input baseline: "${given}" is outside the workspace and the runner's temporary folder. Give a path relative to the workspace, such as baseline/results.json. In a job with a container, the expressions github.workspace and runner.temp are paths of the host.`,
+    ])
+  })
+
+  it.skipIf(process.platform === 'win32').each<[string, string, string]>([
+    ['is a link out', 'last/link', 'last/link'],
+    ['is below a link out', 'link', 'link/results.json'],
+    ['is a folder with a link out', 'last/results.json', 'last'],
+  ])('is refused if it %s', (_, link, given) => {
+    const { problems } = jobWith(({ root, workspace }) => {
+      symlinkSync(join(root, 'outside'), join(workspace, link))
+      return given
+    })
+    expect(problems).toEqual([
+      `Input baseline: "${given}" leads through a link out of the workspace and the runner's temporary folder. Give a path without this link.`,
+    ])
+  })
+
+  it('is read from the temporary folder also if the workspace is a link', () => {
+    const { path } = jobWith(({ temp, workspace }) => {
+      rmSync(workspace, { recursive: true })
+      symlinkSync(temp, workspace)
+      return 'results.json'
+    })
+    expect(path).toBe('work/results.json')
   })
 })
 

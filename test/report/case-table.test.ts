@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { TestCase } from '../../src/model/run.ts'
 import { caseRow, caseTable, columnsFor } from '../../src/report/case-table.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { aTestCase, type TestCaseFields } from '../support/builders.ts'
@@ -7,7 +8,7 @@ import { renderedPage, tableRows } from '../support/rendered-page.ts'
 describe('a table of test cases', () => {
   function markdown(cases: readonly TestCaseFields[]) {
     const testCases = cases.map(aTestCase)
-    const columns = columnsFor(testCases)
+    const columns = columnsFor(testCases, {})
     const rows = testCases.map((testCase) => caseRow(testCase, 'place', columns))
     return render(caseTable(rows, columns))
   }
@@ -45,6 +46,23 @@ describe('a table of test cases', () => {
       ['✅ Passed', 'a'],
     ])
     expect(rows([untimed, { durationMs: 0 }])[1]).toEqual(['✅ Passed', 'a', '–'])
+  })
+
+  it('says beside the status of a failure that it failed before, if there is a baseline', () => {
+    const testCases = ['FAILED', 'TIMEDOUT', 'NEW', 'PASSED'].map((status) => aTestCase({ title: status, status }))
+    const statusesOf = (newFailures: ReadonlySet<TestCase> | undefined) =>
+      testCases.map((testCase) => {
+        const columns = columnsFor(testCases, { newFailures })
+        return tableRows(renderedPage(render(caseTable([caseRow(testCase, 'title', columns)], columns))))[1]?.[0]
+      })
+    const [failed] = testCases
+    expect(statusesOf(new Set(failed && [failed]))).toEqual([
+      '❌ Failed',
+      '⏱️ Timed out\nfailed before',
+      '❔ NEW',
+      '✅ Passed',
+    ])
+    expect(statusesOf(undefined)).toEqual(['❌ Failed', '⏱️ Timed out', '❔ NEW', '✅ Passed'])
   })
 
   it('truncates titles', () => {

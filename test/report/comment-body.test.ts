@@ -106,6 +106,17 @@ describe('the comment', () => {
     }
   })
 
+  it('says in its headline how many failures are new, and beside each other one that it failed before', () => {
+    const page = pageOf(ENDINGS.failedSomeNew, { pullRequestBranch: 'main' })
+    expect(page.text).toContain('❌ Tests failed: 3 of 40 (1 new)\n')
+    expect(tableRows(page)).toEqual([
+      ['Status', 'Test', 'Duration'],
+      ['❌ Failed', 'failed case 3', '1.2 s'],
+      ['❌ Failed\nfailed before', 'failed case 1', '1.2 s'],
+      ['❌ Failed\nfailed before', 'failed case 2', '1.2 s'],
+    ])
+  })
+
   it('has the explanation if there is one, also without a table, a job and a run', () => {
     const page = pageOf(ENDINGS.startUnclear)
     expect(page.text).toContain('A run may have been started, and it cannot be looked up')

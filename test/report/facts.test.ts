@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { subjectText } from '../../src/report/facts.ts'
 import { render } from '../../src/text/safe-text.ts'
-import { anOutcome, aRun } from '../support/builders.ts'
+import { aBaseline, anOutcome, aRun } from '../support/builders.ts'
 
 describe('the line of facts', () => {
   const parameters = {
@@ -32,6 +32,14 @@ describe('the line of facts', () => {
     expect(factsOf({ subject, run: aRun({ branchName: commit }) })).toContain(`· Commit ${commit} (change) ·`)
     expect(factsOf({ subject, run: aRun({ branchName: 'main' }) })).toContain('· Branch main ·')
     expect(factsOf({ run: aRun({ branchName: commit.slice(1) }) })).toContain(`· Branch ${commit.slice(1)} ·`)
+  })
+
+  it('has the time of the baseline', () => {
+    const baseline = aBaseline({ FAILED: 1 })
+    expect(factsOf({ subject: { baseline } })).toMatch(/ · Run run_7f3a · Baseline 2026-02-28 09:05 UTC$/)
+    expect(factsOf({ subject: { baseline: { ...baseline, finishedAt: undefined } } })).toMatch(
+      / · Baseline without a time$/,
+    )
   })
 
   it('says that the branch of a test suite is metadata', () => {

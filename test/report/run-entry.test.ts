@@ -29,6 +29,7 @@ it('junit.xml and ctrf.json have an entry for the run itself if they would look 
   })
   expect(withEntry.map(([name]) => name)).toEqual([
     'strictWithUnknownResults',
+    'timedOutNoneNew',
     'failedWithMessage',
     'failedWithoutFailedCase',
     'timedOut',

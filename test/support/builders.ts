@@ -1,4 +1,5 @@
 import { concludeStep } from '../../src/action/verdict.ts'
+import { type Baseline, baselineOf } from '../../src/model/baseline.ts'
 import type { StepHistory, StepOutcome, StepSubject } from '../../src/model/outcome.ts'
 import {
   type FinishedRun,
@@ -50,6 +51,11 @@ export function testCasesBy(counts: Readonly<Record<string, number>>): readonly 
       aTestCase({ title: `${status.toLowerCase()} case ${index + 1}`, status }),
     ),
   )
+}
+
+/** The baseline of a run with these test cases. */
+export function aBaseline(counts: Readonly<Record<string, number>>): Baseline {
+  return baselineOf(testCasesBy(counts), new Date('2026-02-28T09:05:59.000Z'))
 }
 
 export interface RunFields {

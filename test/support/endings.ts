@@ -1,6 +1,6 @@
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
-import { aFinishedRun, anOutcome, aRun, aTestCase, testCasesBy } from './builders.ts'
+import { aBaseline, aFinishedRun, anOutcome, aRun, aTestCase, testCasesBy } from './builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 const QUEUED = aRun({ status: 'QUEUED', startedAt: undefined, finishedAt: undefined, testCases: undefined })
@@ -34,6 +34,14 @@ export const ENDINGS = {
         SKIPPED: 3,
       }),
     }),
+  }),
+  failedSomeNew: anOutcome({
+    run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 3, PASSED: 37 }) }),
+    subject: { baseline: aBaseline({ FAILED: 2, TIMEDOUT: 1 }) },
+  }),
+  timedOutNoneNew: anOutcome({
+    run: aRun({ status: 'TIMEDOUT', testCases: testCasesBy({ FAILED: 1, TIMEDOUT: 1, PASSED: 3 }) }),
+    subject: { baseline: aBaseline({ FAILED: 1, TIMEDOUT: 1 }) },
   }),
   failedInMatrix: anOutcome({
     run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 3, PASSED: 37 }) }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Cancellation, Ending, StepOutcome } from '../../src/model/outcome.ts'
-import { type FinishedRun, isFinished, type Run } from '../../src/model/run.ts'
+import { type FinishedRun, isFinished, type Run, type TestCase } from '../../src/model/run.ts'
 import { type Untrusted, untrusted } from '../../src/text/untrusted.ts'
 import { firstLineOf } from '../../src/text/visible-text.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
@@ -74,10 +74,23 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
       labels: fc.array(text, { maxLength: 2 }),
       job: fc.record({ name: text, url: fc.constant('https://github.com/o/r/actions/runs/1/job/2') }),
       ownsRun: fc.boolean(),
+      baseline: maybe(
+        fc.record({
+          finishedAt: maybe(fc.date({ noInvalidDate: true })),
+          failing: fc.constant<readonly TestCase[]>([]),
+        }),
+      ),
     }),
+    failedBeforeEvery: fc.integer({ min: 1, max: 5 }),
   })
   return shape.map((drawn) => {
-    const build: Worded = (reword) => anOutcome(reworded(drawn, reword))
+    const build: Worded = (reword) => {
+      const { failedBeforeEvery, ...history } = reworded(drawn, reword)
+      const outcome = anOutcome(history)
+      // The index decides and not the title, because two different titles may get one word.
+      const isNew = (_: unknown, index: number) => index % failedBeforeEvery !== 0
+      return { ...outcome, newFailures: outcome.newFailures && new Set([...outcome.newFailures].filter(isNew)) }
+    }
     // fast-check prints this for a counterexample.
     return Object.assign(build, { [fc.toStringMethod]: () => JSON.stringify(drawn) })
   })

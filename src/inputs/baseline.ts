@@ -1,0 +1,44 @@
+import { readResults } from '../github/report-files.ts'
+import { type Baseline, baselineOf } from '../model/baseline.ts'
+import type { Target } from '../model/run.ts'
+import { decodeRun, decodeSuiteResult, InvalidResponse } from '../service/decode.ts'
+import type { Redact } from '../service/key-redaction.ts'
+import { BODY_LIMIT_BYTES } from '../service/transport.ts'
+import type { Log } from '../text/log.ts'
+import { type Fragment, fragment, quote } from '../text/safe-text.ts'
+import { messageOf } from '../text/untrusted.ts'
+
+const EXCERPT_LIMIT_CHARS = 100
+
+/**
+ * Reads the baseline: the response that an earlier step has written to `results.json`. The file is data from outside, so the
+ * decoder of responses reads it, with the limit of responses. Without a usable file, the reports compare nothing.
+ */
+export function readBaseline(path: string, kind: Target['kind'], redact: Redact, log: Log): Baseline | undefined {
+  try {
+    const file = readResults(path, BODY_LIMIT_BYTES)
+    if (file !== undefined) return decodeBaseline(redact(new TextDecoder().decode(file)), kind, redact)
+    log.info(
+      fragment`There is no baseline ${path}, so the reports do not say which failures are new. A cache is empty at first.`,
+    )
+  } catch (cause) {
+    log.warning(
+      fragment`The baseline ${path} could not be read, because ${whyUnreadable(cause)}. So the reports do not say which failures are new. Give a file results.json that this action has written, or a folder that contains one.`,
+    )
+  }
+  return undefined
+}
+
+function whyUnreadable(cause: unknown): Fragment {
+  if (cause instanceof SyntaxError) return fragment`it is not JSON`
+  if (!(cause instanceof InvalidResponse)) return fragment`${messageOf(cause)}`
+  const { expected, found, got } = cause.failure
+  return fragment`it is no response of the service (expected ${expected}, got ${found ?? quote(got ?? '', EXCERPT_LIMIT_CHARS)})`
+}
+
+function decodeBaseline(text: string, kind: Target['kind'], redact: Redact): Baseline {
+  const json: unknown = JSON.parse(text)
+  if (kind === 'test-suite') return baselineOf(decodeSuiteResult(json, redact), undefined)
+  const { testCases = [], finishedAt } = decodeRun(json, text, redact)
+  return baselineOf(testCases, finishedAt)
+}

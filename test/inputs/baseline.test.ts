@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readBaseline } from '../../src/inputs/baseline.ts'
+import { render } from '../../src/text/safe-text.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const RUN = {
+  status: 'FAILED',
+  finishedAt: '2026-02-28T09:05:59.000Z',
+  results: {
+    testCases: [
+      { title: 'pays', status: 'FAILED', filePath: 'e2e/pay.ts', line: 3 },
+      { title: 'adds', status: 'PASSED' },
+      { title: 'waits', status: 'TIMEDOUT' },
+    ],
+  },
+}
+
+/** Reads a file with this text. */
+function read(content: string | ((path: string) => void), kind: 'project' | 'test-suite' = 'project') {
+  const path = join(temporaryFolder(), 'results.json')
+  if (typeof content === 'string') writeFileSync(path, content)
+  else content(path)
+  const lines: string[] = []
+  const say = (level: string) => (line: Parameters<typeof render>[0]) => void lines.push(`${level} ${render(line)}`)
+  const redact = (text: string) => text.replaceAll('sk-live', '***')
+  const baseline = readBaseline(path, kind, redact, { info: say('info'), warning: say('warning') })
+  return { baseline, lines: lines.map((line) => line.replaceAll(path, 'PATH')) }
+}
+
+describe('the baseline', () => {
+  it('has the failing test cases of an earlier run, and the time at which that run finished', () => {
+    const { baseline, lines } = read(JSON.stringify(RUN))
+    expect(baseline?.finishedAt).toEqual(new Date(RUN.finishedAt))
+    expect(baseline?.failing).toMatchObject([{ title: 'pays', filePath: 'e2e/pay.ts' }, { title: 'waits' }])
+    expect(lines).toEqual([])
+  })
+
+  it('may be a run without results, or one that is still running', () => {
+    for (const run of [{ status: 'INTERRUPTED' }, { status: 'RUNNING', results: null }])
+      expect(read(JSON.stringify(run))).toEqual({ baseline: { failing: [], finishedAt: undefined }, lines: [] })
+  })
+
+  it('of a test suite is the result of a test suite', () => {
+    const results = [
+      { testId: 't-1', testName: 'pays', status: 'ERROR' },
+      { testId: 't-2', testName: 'adds', status: 'PASSED' },
+    ]
+    const text = JSON.stringify({ testSuiteName: 'smoke', results })
+    expect(read(text, 'test-suite').baseline).toMatchObject({ failing: [{ title: 'pays' }] })
+    expect(read(text).lines).toEqual([expect.stringContaining('status to be a string')])
+  })
+
+  it('has `***` in place of the key, as a response has', () => {
+    const text = JSON.stringify({ status: 'FAILED', results: { testCases: [{ title: 'sk-live', status: 'FAILED' }] } })
+    expect(read(text).baseline).toMatchObject({ failing: [{ title: '***' }] })
+  })
+})
+
+describe('a baseline that is not there', () => {
+  it('is one line of the log', () => {
+    expect(read(() => {})).toEqual({
+      lines: [
+        'info There is no baseline PATH, so the reports do not say which failures are new. A cache is empty at first.',
+      ],
+    })
+  })
+
+  const whole = JSON.stringify(RUN)
+
+  it.each<[string, string | ((path: string) => void), string]>([
+    ['is empty', '', 'it is not JSON'],
+    ['is cut off', whole.slice(0, -9), 'it is not JSON'],
+    [
+      'is another JSON',
+      '[1]',
+      'it is no response of the service (expected the response to be an object, got an array)',
+    ],
+    ['has a wrong type', '{"status":7}', 'it is no response of the service (expected status to be a string, got 7)'],
+    [
+      'says PASSED without usable results',
+      '{"status":"PASSED","results":{"testCases":"::error::x"}}',
+      'it is no response of the service (expected results.testCases to be an array, got “"::error::x"”)',
+    ],
+    [
+      'is larger than a response may be',
+      (path) => {
+        writeFileSync(path, whole)
+        truncateSync(path, 16 * 1024 * 1024 + 1)
+      },
+      'it has more than 16777216 bytes',
+    ],
+    [
+      'is a link to itself',
+      (path) => symlinkSync(path, path),
+      "ELOOP: too many symbolic links encountered, open 'PATH'",
+    ],
+    ['is a folder', (path) => void mkdirSync(path), 'it is no file'],
+  ])('as a usable file is one warning: it %s', (_, content, why) => {
+    const { baseline, lines } = read(content)
+    expect(baseline).toBeUndefined()
+    expect(lines).toEqual([
+      `warning The baseline PATH could not be read, because ${why}. So the reports do not say which failures are new. Give a file results.json that this action has written, or a folder that contains one.`,
+    ])
+  })
+
+  it.skipIf(process.platform === 'win32')('because it is a named pipe does not make main wait', () => {
+    const { lines } = read((path) => void execFileSync('mkfifo', [path]))
+    expect(lines).toEqual([expect.stringContaining('it is no file')])
+  })
+
+  it.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('because nobody may read it is a warning', () => {
+    const { lines } = read((path) => {
+      writeFileSync(path, whole)
+      chmodSync(path, 0)
+    })
+    expect(lines).toEqual([expect.stringContaining('EACCES')])
+  })
+})
