@@ -45,6 +45,32 @@ function casesInJunit(report: string): Record<string, boolean> {
   return Object.fromEntries([...cases].map(([, title, failure]) => [title, failure === undefined]))
 }
 
+describe.concurrent('the recipe any-framework.yml', () => {
+  const RECIPE = 'examples/workflows/any-framework.yml'
+  const files = (text: string) => ({
+    'cart.test.mjs': `import { test } from 'node:test'\ntest('adds', () => { ${text} })`,
+  })
+
+  test('passes with the tests', async ({ jobs }) => {
+    const { folder } = await jobs.project(files(''))
+    const { result, log } = await playJob(RECIPE, 'test-run', { workspace: folder, commands: commands(jobs, NPM) })
+    expect(result, log).toBe('success')
+    expect(log).toContain('finished as PASSED: 1 passed.')
+  })
+
+  test('fails with the tests, names the place, and does not take the old report for a new one', async ({ jobs }) => {
+    const { folder } = await jobs.project(files("throw new Error('rain')"))
+    const play = () => playJob(RECIPE, 'test-run', { workspace: folder, commands: commands(jobs, NPM) })
+    const { result, log } = await play()
+    expect(result, log).toBe('failure')
+    expect(log).toMatch(/::error .*file=cart\.test\.mjs,line=2.*rain/)
+    const options = { workspace: folder, commands: commands(jobs, { ...NPM, node: '#!/bin/sh\n' }) }
+    const old = await playJob(RECIPE, 'test-run', options)
+    expect(old.result, old.log).toBe('failure')
+    expect(old.log).toContain('what matches "junit.xml" is older than this run')
+  })
+})
+
 describe.concurrent('the recipe sharded.yml', () => {
   const RECIPE = read('examples/workflows/sharded.yml')
 
