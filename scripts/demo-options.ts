@@ -1,5 +1,5 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 export const DEMO_USAGE = `Usage: npm start -- [options]
@@ -17,12 +17,15 @@ that are set here are ignored.
   --service-input NAME=VALUE
                            an input of the step of local-service; may be given several times
   --fail                   brings a bug into the shop, for a run that fails
+  --baseline PATH          compares the failures with an earlier run: a file results.json, or a folder that contains one
   --signal-after SECONDS   cancels the workflow this number of seconds after the start of the gate's step
   --help
 
 Examples:
   npm start -- --input framework-project=unit --input summary=on-failure
   npm start -- --fail
+  npm start -- --fail --input framework-project=unit --input report-dir=reports
+  npm start -- --fail --baseline .demo/workspace/reports
   npm start -- --folder ../shop --signal-after 5
   npm start -- --folder /path/to/project
   npm start -- --base-url https://tests.example.com --key-file key.txt --project web-shop`
@@ -31,6 +34,8 @@ export interface DemoOptions {
   /** The `with` of the gate's step, without the inputs that the demo sets. */
   readonly inputs: Readonly<Record<string, string>>
   readonly service: LocalService | OwnService
+  /** The text of a file \`results.json\`. */
+  readonly baseline?: string | undefined
   readonly signalAfterMs?: number | undefined
 }
 
@@ -76,6 +81,7 @@ const OPTIONS = {
   project: { type: 'string' },
   input: { type: 'string', multiple: true, default: [] as string[] },
   'service-input': { type: 'string', multiple: true, default: [] as string[] },
+  baseline: { type: 'string' },
   'signal-after': { type: 'string' },
   help: { type: 'boolean' },
 } as const
@@ -93,6 +99,7 @@ function optionsOf(values: Values, currentFolder: string): DemoOptions {
     inputs: { ...(fail && { 'env-overrides': BUG }), ...named },
     service:
       baseUrl === undefined ? readLocalService(values, currentFolder) : readOwnService(baseUrl, values, currentFolder),
+    baseline: readBaseline(values.baseline, currentFolder),
     signalAfterMs: readSeconds(values['signal-after']),
   }
 }
@@ -131,6 +138,18 @@ function readOwnService(baseUrl: string, values: Values, currentFolder: string):
   const key = readFileSync(file, 'utf8').trim()
   if (key === '') throw new Error(`The key file "${file}" is empty`)
   return { key, inputs: { 'base-url': baseUrl, 'api-key': key, project } }
+}
+
+function readBaseline(given: string | undefined, currentFolder: string): string | undefined {
+  if (given === undefined) return undefined
+  const path = resolve(currentFolder, given)
+  const file = [path, join(path, 'results.json')].find((one) => statSync(one, { throwIfNoEntry: false })?.isFile())
+  if (file === undefined) {
+    throw new Error(
+      `--baseline takes a file results.json, or a folder that contains one, but there is none at "${path}"`,
+    )
+  }
+  return readFileSync(file, 'utf8')
 }
 
 function readSeconds(given: string | undefined): number | undefined {

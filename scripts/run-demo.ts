@@ -21,7 +21,7 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
   const show = (line: string): void => {
     if (line !== '##[endgroup]') print(asGitHubShows(line))
   }
-  const { inputs, signalAfterMs } = options
+  const { inputs, baseline, signalAfterMs } = options
   await using service =
     'folder' in options.service ? await startLocalService(options.service, { show, stop }) : withoutEnd(options.service)
   const { main, summary } =
@@ -29,6 +29,7 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
       ? { main: service.failed, summary: service.failed.summary }
       : await runGate(service, {
           inputs,
+          baseline,
           folder,
           show,
           stop: signalAfterMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(signalAfterMs)]),
@@ -45,8 +46,7 @@ interface DemoService extends AsyncDisposable {
   runPost(): Promise<string>
 }
 
-interface GateOptions extends Pick<DemoWorld, 'folder' | 'stop'> {
-  readonly inputs: Readonly<Record<string, string>>
+interface GateOptions extends Pick<DemoWorld, 'folder' | 'stop'>, Pick<DemoOptions, 'inputs' | 'baseline'> {
   readonly show: Show
 }
 
@@ -55,12 +55,17 @@ function withoutEnd(service: OwnService): DemoService & OwnService {
   return { ...service, runPost: async () => '', [Symbol.asyncDispose]: async () => {} }
 }
 
-async function runGate({ key, inputs: ofService }: OwnService, { inputs, folder, show, stop }: GateOptions) {
+async function runGate({ key, inputs: ofService }: OwnService, { inputs, baseline, folder, show, stop }: GateOptions) {
+  const workspace = join(folder, 'workspace')
+  if (baseline !== undefined) {
+    mkdirSync(workspace)
+    writeFileSync(join(workspace, 'baseline.json'), baseline)
+  }
   await using step = prepareStep({
-    workspace: join(folder, 'workspace'),
+    workspace,
     tempDir: join(folder, 'temp'),
     secrets: [key],
-    inputs: { ...ofService, ...inputs },
+    inputs: { ...ofService, ...(baseline !== undefined && { baseline: 'baseline.json' }), ...inputs },
     // Main sends no branch for a tag. So a service of your own tests the default branch of the project, whatever its name is.
     event: { name: 'push', payload: { ref: 'refs/tags/v1.0.0' } },
     onLogLine: show,

@@ -13,19 +13,18 @@ export function baselineOf(testCases: readonly TestCase[], finishedAt: Date | un
 
 /** The failing test cases of this run that did not fail in the baseline. */
 export function newFailures(testCases: readonly TestCase[], { failing }: Baseline): ReadonlySet<TestCase> {
-  const byTitle = Map.groupBy(failing, ({ title }) => String(title))
-  const filesByTitle = new Map(
-    [...byTitle].map(([title, cases]) => [title, new Set(cases.map(({ filePath }) => filePath))] as const),
-  )
-  return new Set(testCases.filter((testCase) => isFailing(testCase) && !isIn(filesByTitle, testCase)))
-}
-
-type FilesByTitle = ReadonlyMap<string, ReadonlySet<TestCase['filePath']>>
-
-/** Two test cases are the same if their titles are equal, and their files too if both have one. */
-function isIn(files: FilesByTitle, { title, filePath }: TestCase): boolean {
-  const ofTitle = files.get(String(title))
-  return ofTitle !== undefined && (filePath === undefined || ofTitle.has(undefined) || ofTitle.has(filePath))
+  /** The files of the test cases in the baseline, by the title. A test case may have no file. */
+  const filesByTitle = new Map<string, Set<TestCase['filePath']>>()
+  for (const { title, filePath } of failing) {
+    const files = filesByTitle.get(String(title)) ?? new Set()
+    filesByTitle.set(String(title), files.add(filePath))
+  }
+  // Two test cases are the same if their titles are equal, and their files too if both have one.
+  const isKnown = ({ title, filePath }: TestCase) => {
+    const files = filesByTitle.get(String(title))
+    return files !== undefined && (filePath === undefined || files.has(undefined) || files.has(filePath))
+  }
+  return new Set(testCases.filter((testCase) => isFailing(testCase) && !isKnown(testCase)))
 }
 
 function isFailing({ kind }: TestCase): boolean {

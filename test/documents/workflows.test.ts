@@ -106,7 +106,7 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
       : /uses: [\w-]+\/test-run-action(\/local-service)?@v1$/
     const others = lines.filter((line) => !ours.test(line))
     // Recipes are for people to read, so they name GitHub's own actions by the major tag.
-    const readable = /uses: actions\/[\w-]+@v\d+$/
+    const readable = /uses: actions\/[\w/-]+@v\d+$/
     expect(others.filter((line) => !pinned.test(line) && (isOwn || !readable.test(line)))).toEqual([])
   })
 })

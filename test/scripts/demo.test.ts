@@ -45,9 +45,20 @@ describe('the demo', () => {
     expect(printed).toContain('▼ Post Run ./')
     const reports = ['ctrf.json', 'junit.xml', 'results.json']
     expect(reports.map((file) => existsSync(join(output('report-dir') ?? '', file)))).toEqual([true, true, true])
-    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toMatch(/<code>money &gt; .*half a cent/)
+    expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toMatch(/<code>\[unit\] &gt; money &gt; .*half a cent/)
     expect(printed).toContain('  api-key: ***')
     expect(printed.filter((line) => /api-key: (?!\*\*\*$)/.test(line))).toEqual([])
+  })
+
+  test('compares the failures with those of an earlier run', async () => {
+    expect(await demo(['--fail', '--input', 'framework-project=unit', '--input', 'report-dir=reports'])).toBe(1)
+    expect(output('new-failures')).toBeUndefined()
+    printed = []
+    expect(await demo(['--fail', '--baseline', join(folder, 'workspace/reports')])).toBe(1)
+    expect(output('new-failures')).toBe('1')
+    const summary = readFileSync(join(folder, 'summary.md'), 'utf8')
+    expect(summary).toMatch(/^## ❌ Tests failed: 2 of \d+ \(1 new\)\n/)
+    expect(summary.match(/failed before/g)).not.toBeNull()
   })
 
   test('shows a cancel on demand, and ends its service', async () => {
@@ -160,6 +171,7 @@ describe('the options', () => {
     [['--fail', '--base-url', 'http://localhost:1'], '--base-url'],
     [['--folder', '.', '--base-url', 'http://localhost:1'], '--folder'],
     [['--folder', 'nowhere'], 'nowhere'],
+    [['--baseline', 'nowhere'], 'nowhere'],
     [['--base-url', 'http://localhost:1'], '--key-file'],
     [['--base-url', 'http://localhost:1', '--key-file', 'nowhere'], 'nowhere'],
     [['--base-url', 'http://localhost:1', '--key-file', '/dev/null'], '/dev/null'],
