@@ -1,6 +1,6 @@
-// Writes the README's tables of inputs and outputs from action.yml. `--check` only says whether they are up to date.
+// Writes the tables of inputs and outputs of both READMEs from the two files action.yml.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { isMap, isNode, parse, parseDocument, type Scalar } from 'yaml'
 
 interface Manifest {
@@ -73,21 +73,25 @@ function between(readme: string, name: string, content: string): string {
   const [from, to] = [readme.indexOf(opening), readme.indexOf(closing)]
   if (from === -1 || to < from) {
     throw new Error(
-      `README.md has no place for the table of ${name}. Put ${opening} and ${closing} on lines of their own.`,
+      `The README has no place for the table of ${name}. Put ${opening} and ${closing} on lines of their own.`,
     )
   }
   return `${readme.slice(0, from)}${opening}\n${content}\n${readme.slice(to)}`
 }
 
+/** The two READMEs, and the files whose inputs and outputs they list. */
+export const PAGES = [
+  ['README.md', 'action.yml'],
+  ['local-service/README.md', 'local-service/action.yml'],
+] as const
+
 if (import.meta.main) {
-  const root = resolve(import.meta.dirname, '..')
-  const path = join(root, 'README.md')
-  const readme = readFileSync(path, 'utf8')
-  const fresh = withTables(readme, readFileSync(join(root, 'action.yml'), 'utf8'))
-  if (!process.argv.includes('--check')) {
-    writeFileSync(path, fresh)
-  } else if (fresh !== readme) {
-    console.error('The tables in README.md are not those of action.yml. Run "npm run readme".')
-    process.exitCode = 1
+  for (const [page, manifest] of PAGES) {
+    const [path, actionYml] = [page, manifest].map((file) => resolve(import.meta.dirname, '..', file)) as [
+      string,
+      string,
+    ]
+    const readme = readFileSync(path, 'utf8')
+    writeFileSync(path, withTables(readme, readFileSync(actionYml, 'utf8')))
   }
 }

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { withTables } from '../scripts/readme-tables.ts'
+import { PAGES, withTables } from '../scripts/readme-tables.ts'
 import { readEvent } from '../src/github/event.ts'
 import { readJob } from '../src/github/job.ts'
 import { readInputs } from '../src/inputs/inputs.ts'
@@ -127,10 +127,10 @@ describe('the code', () => {
   })
 })
 
-describe('the README', () => {
-  it('has the tables that "npm run readme" writes from action.yml', () => {
-    const readme = readFileSync(join(root, 'README.md'), 'utf8')
-    expect(withTables(readme, actionYml)).toBe(readme)
+describe.each(PAGES)('%s', (page, manifest) => {
+  it(`has the tables that "npm run readme" writes from ${manifest}`, () => {
+    const [readme, yml] = [page, manifest].map((file) => readFileSync(join(root, file), 'utf8')) as [string, string]
+    expect(withTables(readme, yml)).toBe(readme)
   })
 })
 

@@ -38,7 +38,7 @@ it('lists the options that the command lists', () => {
 
 it('lists the inputs and outputs of the action', () => {
   const { inputs, outputs } = parse(readFileSync(join(REPOSITORY, 'local-service/action.yml'), 'utf8'))
-  const section = README.slice(README.indexOf('## In a workflow')).split('\n## ')[0] ?? ''
+  const section = README.slice(README.indexOf('## Inputs and outputs')).split('\n## ')[0] ?? ''
   const listed = [...section.matchAll(/^\| `([\w-]+)`/gm)].map(([, name]) => name)
   expect(listed).toEqual([...Object.keys(inputs), ...Object.keys(outputs)])
 })

@@ -20,15 +20,21 @@ test.each(
   expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
 })
 
-test('the map names every file of src, and fits on one screen', () => {
+test('the map names every folder and every entry of both products, and fits on one screen', () => {
   const [map] = readDocument('CONTRIBUTING.md').blocks.filter(({ section }) => section === 'The map')
-  const names = globSync('src/**/*.ts', { cwd: ROOT }).map((file) => basename(file).replace(/(\.d)?\.ts$/, ''))
+  const names = ['src', 'local-service/src'].flatMap((product) => [
+    ...globSync(`${product}/*/`, { cwd: ROOT }).map((folder) => `${basename(folder)}/`),
+    ...globSync(`${product}/*.ts`, { cwd: ROOT }).map((file) => basename(file, '.ts')),
+  ])
+  expect(names).toContain('execution/')
   expect(names.filter((name) => !new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(map?.text ?? ''))).toEqual([])
   expect(map?.text.split('\n').length).toBeLessThan(50)
 })
 
 test("the recipe of the local service has the steps that the local service's page explains", () => {
   const { jobs } = parse(read('examples/workflows/local-service.yml'))
-  const [block] = readDocument('local-service/README.md').blocks.filter(({ section }) => section === 'In a workflow')
+  const [block] = readDocument('local-service/README.md').blocks.filter(
+    ({ section }) => section === 'The local service',
+  )
   expect(jobs['test-run'].steps).toEqual(parse(block?.text ?? ''))
 })

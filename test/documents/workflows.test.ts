@@ -139,11 +139,6 @@ test('the README links to every recipe', () => {
   expect(EXAMPLE_FILES.filter((file) => !linked.has(file))).toEqual([])
 })
 
-test('the quick start is the recipe gate.yml', () => {
-  const [block] = README_BLOCKS.filter(({ section }) => section === 'Quick start')
-  expect(isPartOf(read('examples/workflows/gate.yml'), block?.text ?? 'none')).toBe(true)
-})
-
 test('the ruleset requires the job of the gate, and the review of code owners', () => {
   const { jobs }: Workflow = parse(read('examples/workflows/gate.yml'))
   const { rules } = JSON.parse(read('examples/workflows/ruleset.json'))

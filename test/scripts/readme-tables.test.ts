@@ -72,6 +72,6 @@ End.
 
   it('cannot be written if their marks are missing', () => {
     const readme = README.replace('<!-- /inputs -->', '')
-    expect(() => withTables(readme, ACTION)).toThrow('README.md has no place for the table of inputs')
+    expect(() => withTables(readme, ACTION)).toThrow('The README has no place for the table of inputs')
   })
 })
