@@ -36,11 +36,41 @@ function bundle(source: string, output: string): void {
   rmSync(output, { recursive: true, force: true })
   mkdirSync(output, { recursive: true })
   const ncc = require.resolve('@vercel/ncc/dist/ncc/cli.js')
-  const options = ['--minify', '--no-cache', '--quiet', '--license', 'licenses.txt']
+  const statistics = join(staging, 'statistics.json')
+  const options = ['--minify', '--no-cache', '--quiet', '--stats-out', statistics]
   execFileSync(process.execPath, [ncc, 'build', join(staging, source), '--out', output, ...options], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
   })
+  const { modules } = JSON.parse(readFileSync(statistics, 'utf8')) as Statistics
+  writeFileSync(join(output, 'licenses.txt'), licensesOf(modules.filter(({ chunks = [] }) => chunks.length > 0)))
+}
+
+/** The bundler's statistics. If it has joined modules to one, that one lists them. */
+interface Statistics {
+  readonly modules: readonly Module[]
+}
+
+interface Module {
+  readonly nameForCondition?: string | null
+  readonly chunks?: readonly unknown[]
+  readonly modules?: readonly Module[]
+}
+
+/** The licences of all packages with a module in the bundle. ncc's option `--license` leaves out packages whose modules were joined. */
+function licensesOf(modules: readonly Module[]): string {
+  const withInner = (module: Module): readonly Module[] => [module, ...(module.modules ?? []).flatMap(withInner)]
+  const folders = modules
+    .flatMap(withInner)
+    .map(({ nameForCondition }) => /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(nameForCondition ?? '')?.[0])
+  const licenses = [...new Set(folders)].flatMap((folder) => {
+    if (folder === undefined) return []
+    const { name, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const [file] = readdirSync(folder).filter((entry) => /^licen[cs]e/i.test(entry))
+    if (file === undefined) throw new Error(`${folder} has no licence`)
+    return `${name}\n${license}\n${readFileSync(join(folder, file), 'utf8')}`
+  })
+  return licenses.toSorted().join('\n\n')
 }
 
 /** ncc minifies only the entry, but most of the bundle is in chunks. */

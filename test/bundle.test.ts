@@ -53,6 +53,14 @@ test('nothing in dist starts a process', () => {
   expect(code.join('\n')).not.toMatch(/child_process|["'](node:)?cluster["']|process\.binding/)
 })
 
+test.each([
+  ['main', ['@actions/core', '@actions/github', '@octokit/core', 'undici']],
+  ['post', ['@actions/core', 'undici']],
+])('dist/%s/licenses.txt has the licences of the bundled packages', (entry, packages) => {
+  const licenses = readFileSync(join(dist, entry, 'licenses.txt'), 'utf8')
+  for (const name of packages) expect(licenses.split('\n')).toContain(name)
+})
+
 describe('dist/post', () => {
   const files = globSync('*.js', { cwd: join(dist, 'post') })
 
