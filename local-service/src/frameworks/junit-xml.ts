@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import sax from 'sax'
 
 // Reads the XML that test tools call JUnit. There is no standard, so this file only collects what a report has.
-// local-service/test/frameworks/junit-reports.test.ts tests this file.
+// local-service/test/frameworks/junit.test.ts tests this file.
 
 /** What a report says about one test. A text is empty if the report does not have it. */
 export interface XmlCase {

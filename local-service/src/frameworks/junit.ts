@@ -12,7 +12,6 @@ import { fitMessages, joinTitle, LIMIT_CASES, placeIn, type Report, type TestedF
 import type { TestCase, TestCaseStatus } from './test-case.ts'
 
 // Every test tool that writes JUnit files: the project's own command runs it.
-// local-service/test/frameworks/junit-runs.test.ts tests this file.
 
 const LIMIT_BYTES = 64 * 1024 * 1024
 const LIMIT_FILES = 10_000

@@ -33,7 +33,12 @@ const COMMAND = v.pipe(
 
 export const PROJECT = v.strictObject({
   folder: v.string(),
-  framework: v.optional(v.picklist(FRAMEWORK_NAMES)),
+  framework: v.optional(
+    v.picklist(
+      FRAMEWORK_NAMES,
+      ({ input }) => `It is ${quote(input)}. Give "vitest" or "playwright", or "junit" for any other test tool`,
+    ),
+  ),
   args: v.optional(v.array(v.pipe(v.string(), v.nonEmpty('It is empty'))), []),
   command: v.optional(COMMAND),
   report: v.optional(v.pipe(v.string(), v.nonEmpty('It is empty'))),

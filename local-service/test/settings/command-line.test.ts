@@ -26,7 +26,7 @@ function read(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
 
 describe('the command line', () => {
   it('serves the current folder unless it names another', () => {
-    const project = { folder: HERE, framework: undefined, args: undefined }
+    const project = { folder: HERE, framework: undefined, command: undefined, report: undefined, args: undefined }
     expect(read([])).toMatchObject({ settings: { projects: { shop: project } }, port: 0, runLimitMinutes: 55 })
     const args = ['--shard=1/4', '-u']
     const options = ['--framework=vitest', ...args.map((arg) => `--arg=${arg}`), '--port=80', '--run-limit-minutes=0.5']
@@ -46,6 +46,14 @@ describe('the command line', () => {
     expect(read([], { LOCAL_SERVICE_KEY: '' })?.key).toBeUndefined()
   })
 
+  it('takes what follows "--" for the command of the tests, with its own options', () => {
+    const command = ['npx', 'jest', '--ci', '--port=1', '--', '-x']
+    expect(read(['--framework=junit', '--report=junit.xml', '.', '--', ...command])).toMatchObject({
+      settings: { projects: { shop: { framework: 'junit', command, report: 'junit.xml' } } },
+      port: 0,
+    })
+  })
+
   it("gives each served folder a data folder of its own in the user's state", () => {
     const dataFolder = (...args: string[]) => read(args)?.dataFolder
     expect(dataFolder()).toMatch(/^\/home\/you\/state\/test-run-service\/shop-[0-9a-f]{8}$/)
@@ -60,6 +68,11 @@ describe('the command line', () => {
     ['a limit of zero', ['--run-limit-minutes=0'], /^The run limit is "0"\. Give a number from 0\.001 to 35000\.$/],
     ['two folders', ['a', 'b'], /^Give one folder, not also b\.$/],
     ['a folder beside a configuration', ['--config', 'c', 'a'], /^With a configuration file, give folder, framework/],
+    [
+      'a command beside a configuration',
+      ['--config', 'c', '--', 'npx'],
+      /^With a configuration file, give folder, framework, command/,
+    ],
     ['an argument beside a configuration', ['--config', 'c', '--arg=-x'], /^With a configuration file, give folder/],
     ['a configuration that is not there', ['--config', '/none'], /^\/none cannot be read: ENOENT/],
     ['a configuration that is not JSON', ['--config', 'text'], /^The configuration file .*text is not JSON: /],

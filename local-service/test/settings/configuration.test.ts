@@ -31,7 +31,10 @@ describe('a configuration', () => {
     [shop({ fix: 'npm test' }), /"projects.shop.fix": Invalid type: Expected Array/],
     [shop({ environments: { a: { B: [1] } } }), /"projects.shop.environments.a.B": Invalid type/],
     [shop({ environments: { a: { 'B=C': '1' } } }), /"projects.shop.environments.a.B=C": It cannot be the name/],
-    [shop({ framework: 'jest' }), /"projects.shop.framework": Invalid type: Expected \("vitest" \| "playwright"\)/],
+    [
+      shop({ framework: 'jest' }),
+      /"projects\.shop\.framework": It is "jest"\. Give "vitest" or "playwright", or "junit" for any other test tool\.$/,
+    ],
     [{ projects: { shop: { folder: 'nowhere' } } }, /^Project "shop" has no folder .*nowhere\.$/],
     [shop({ args: ['--watch'] }), /^Project "shop" cannot be served: "args" has "--watch"\. The run would not end/],
     [{ ...shop({}), suites: { s: { project: 'x' } } }, /^Suite "s": There is no project "x"\.$/],

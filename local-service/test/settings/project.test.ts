@@ -41,7 +41,10 @@ describe('a project', () => {
   })
 
   it.each([
-    [{}, /^Project ".*" uses neither Vitest nor Playwright Test\. .*Give the folder of a test project\.$/],
+    [
+      {},
+      /^Project ".*" uses neither Vitest nor Playwright Test\. .* set "framework" to "junit", with "command" and "report"\.$/,
+    ],
     [{ 'package.json': 'broken' }, /uses neither Vitest nor Playwright Test/],
     [
       { 'vitest.config.ts': '', 'playwright.config.ts': '' },
