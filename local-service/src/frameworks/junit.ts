@@ -132,8 +132,8 @@ function describe(outcomes: readonly XmlOutcome[], status: TestCaseStatus): stri
 function textOf({ message, text, type }: XmlOutcome): string {
   const [said, all] = [message, text].map((one) => one.replaceAll('\r\n', '\n').trim()) as [string, string]
   const isFirst = all.replace(/^[\w.$]+(?: \[\w+\])?: /, '').startsWith(said) || all.startsWith(said)
-  // Go has only the word "Failed" in the attribute.
-  const whole = isFirst || (all !== '' && !said.includes(' ')) ? all : `${said}\n\n${all}`
+  // The attribute of gotestsum has only this word.
+  const whole = isFirst || (all !== '' && said === 'Failed') ? all : `${said}\n\n${all}`
   return whole.replace(/\n +at .*(?:node_modules\/|\(?node:|\(<anonymous>\)).*/g, '').trim() || type
 }
 

@@ -58,12 +58,12 @@ describe.concurrent('the recipe any-framework.yml', () => {
     expect(log).toContain('finished as PASSED: 1 passed.')
   })
 
-  test('fails with the tests, names the place, and does not take the old report for a new one', async ({ jobs }) => {
+  test('fails with the tests, says why, and does not take the old report for a new one', async ({ jobs }) => {
     const { folder } = await jobs.project(files("throw new Error('rain')"))
     const play = () => playJob(RECIPE, 'test-run', { workspace: folder, commands: commands(jobs, NPM) })
     const { result, log } = await play()
     expect(result, log).toBe('failure')
-    expect(log).toMatch(/::error .*file=cart\.test\.mjs,line=2.*rain/)
+    expect(log).toMatch(/^##\[error\]adds\nrain$/m)
     const options = { workspace: folder, commands: commands(jobs, { ...NPM, node: '#!/bin/sh\n' }) }
     const old = await playJob(RECIPE, 'test-run', options)
     expect(old.result, old.log).toBe('failure')
