@@ -49,7 +49,7 @@ async function withService<Result>(
   if (framework !== undefined) options.push(`--framework=${framework}`)
   if (limitMs !== undefined) options.push(`--run-limit-minutes=${limitMs / MINUTE_MS}`)
   // The group of its own keeps a Ctrl-C in the terminal from it. The service stops the run if it is stopped itself.
-  const child = spawn(process.execPath, [COMMAND, ...options, '--', folder], {
+  const child = spawn(process.execPath, [COMMAND, ...options, resolve(folder)], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
