@@ -6,7 +6,7 @@ const { writeFileSync } = require('node:fs')
 
 let responded
 
-diagnostics.subscribe('undici:request:headers', () => {
+diagnostics.subscribe('http.client.response.finish', () => {
   responded = process.cpuUsage()
 })
 process.once('exit', () => {

@@ -1,64 +1,137 @@
-import { setFlagsFromString } from 'node:v8'
+import { Agent as HttpAgent, request as httpRequest } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import buildConnector from 'undici/lib/core/connect.js'
-import Pool from 'undici/lib/dispatcher/pool.js'
 
 export interface Proxies {
   readonly httpsProxy?: string | undefined
   readonly noProxy?: string | undefined
 }
 
-export type Connections = Awaited<ReturnType<typeof openConnections>>
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
 
-type Connector = ReturnType<typeof buildConnector>
+export interface RequestController {
+  /** Closes the connection. */
+  abort(reason: Error): void
+}
 
-// `rejectUnauthorized` is set, because its default is NODE_TLS_REJECT_UNAUTHORIZED, which an earlier step may have set.
-const CONNECT = { rejectUnauthorized: true, allowH2: false }
+/** What happens to a request. The methods have the names and the arguments of undici's, because undici calls them too. */
+export interface ResponseHandler {
+  /** The connection is there. Nothing of the request has been written yet. */
+  onRequestStart(controller: RequestController): void
+  onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void
+  onResponseData(_: unknown, chunk: Buffer): void
+  onResponseEnd(): void
+  /** May be called at any moment, also after `onResponseEnd`. */
+  onResponseError(_: unknown, error: Error): void
+}
 
-const SETTINGS = {
-  allowH2: false,
-  // The transport limits each request itself, so undici's own limits are off. A connection stays open from one poll to
-  // the next, which comes within 16.5 s by default. If the server's Keep-Alive header asks for less, undici obeys.
-  headersTimeout: 0,
-  bodyTimeout: 0,
-  keepAliveTimeout: 20_000,
-} as const
-
-/** Opens connections to the service, through the proxy if there is one. Throws if the proxy's address is unusable. */
-export async function openConnections(origin: string, { httpsProxy, noProxy }: Proxies) {
-  const direct = () => openPool(origin, { ...SETTINGS, connect: buildConnector(CONNECT) })
-  const open = httpsProxy === undefined ? direct : await proxiedConnections(httpsProxy, noProxy)
-  let dispatcher = open()
-  return {
-    /** Sends a request. If it cannot be sent, this calls `onResponseError` and does not throw. */
-    dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
-      dispatcher.dispatch(request, handler)
-      preventSecondParserCompilation()
-    },
-    /** Later requests use new connections. */
-    renew(): void {
-      void dispatcher.close()
-      dispatcher = open()
-    },
-    destroy: () => dispatcher.destroy(),
-  }
+export interface Connections {
+  /** Sends a request. If it cannot be sent, this calls `onResponseError` and does not throw. */
+  dispatch(request: HttpRequest, handler: ResponseHandler): void
+  /** Later requests use new connections. */
+  renew(): void
+  destroy(): void
 }
 
 /**
- * V8 compiles undici's WebAssembly parser a second time, to optimise it. The exit would wait about 40 ms for that, so a flag
- * prevents it. After a flag has changed, V8 ignores the code cache of Node's modules. So the flag is set only after a request
- * was dispatched, when all modules that requests need are loaded.
+ * A connection stays open from one poll to the next, which comes within 16.5 s by default. If the server's Keep-Alive header
+ * asks for less, the connection closes earlier.
  */
-function preventSecondParserCompilation(): void {
-  setFlagsFromString('--wasm-tiering-budget=1000000000')
+const IDLE_LIMIT_MS = 20_000
+
+// `rejectUnauthorized` is set, because its default is NODE_TLS_REJECT_UNAUTHORIZED, which an earlier step may have set.
+const TLS = { rejectUnauthorized: true }
+
+/** Opens connections to the service, through the proxy if there is one. Throws if the proxy's address is unusable. */
+export async function openConnections(origin: string, { httpsProxy, noProxy }: Proxies): Promise<Connections> {
+  return httpsProxy === undefined ? directConnections(new URL(origin)) : proxied(origin, httpsProxy, noProxy)
 }
 
-async function proxiedConnections(proxy: string, noProxy = ''): Promise<() => Dispatcher> {
-  const { EnvHttpProxyAgent } = await import('undici')
+/** Uses Node's own client. undici, which most steps do not need, takes longer to load than all the rest of the action. */
+function directConnections({ protocol, hostname, port }: URL): Connections {
+  const isTls = protocol === 'https:'
+  const request = isTls ? httpsRequest : httpRequest
+  const settings = { ...TLS, keepAlive: true, timeout: IDLE_LIMIT_MS }
+  const agent = isTls ? new HttpsAgent(settings) : new HttpAgent(settings)
+  connectFirst(agent, isTls ? 'secureConnect' : 'connect')
+  // An IPv6 address stands in brackets in an address, and without them everywhere else.
+  const service = { agent, protocol, port, host: hostname.replace(/^\[|\]$/g, '') }
+  return {
+    dispatch({ body, ...options }, handler) {
+      const onError = (error: Error) => handler.onResponseError(undefined, error)
+      // If the service wants to speak another protocol, no other event comes.
+      const onClose = () => onError(new Error('the connection was closed'))
+      try {
+        const outgoing = request({ ...service, ...options })
+        outgoing.on('error', onError).on('close', onClose)
+        outgoing.on('socket', () => handler.onRequestStart({ abort: (reason) => outgoing.destroy(reason) }))
+        outgoing.on('response', (response) => {
+          const { statusCode = 0, headers } = response
+          if (statusCode < 200) return void outgoing.destroy(new Error(`the status ${statusCode} is not expected`))
+          outgoing.off('close', onClose)
+          handler.onResponseStart(undefined, statusCode, headers)
+          response.on('data', (chunk: Buffer) => handler.onResponseData(undefined, chunk))
+          response.on('end', () => handler.onResponseEnd())
+          response.on('error', onError)
+        })
+        outgoing.end(body ?? undefined)
+      } catch (cause) {
+        onError(cause as Error)
+      }
+    },
+    renew: () => agent.destroy(),
+    destroy: () => agent.destroy(),
+  }
+}
+
+/** Gives a request its socket only when the connection is made. So if it gets none, nothing of the request was sent. */
+function connectFirst(agent: HttpAgent, made: 'connect' | 'secureConnect'): void {
+  const connect = agent.createConnection.bind(agent)
+  agent.createConnection = (options, callback = () => {}) => {
+    const socket = connect(options) as Socket
+    const onError = (error: Error) => callback(error, socket)
+    const onTimeout = () => socket.destroy(new Error(`no connection within ${IDLE_LIMIT_MS / 1_000} s`))
+    socket.on('error', onError).on('timeout', onTimeout)
+    socket.once(made, () => {
+      socket.off('error', onError).off('timeout', onTimeout)
+      callback(null, socket)
+    })
+    return undefined
+  }
+}
+
+/** Uses undici, which speaks to HTTP and SOCKS proxies and knows the rules of NO_PROXY. */
+async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Connections> {
+  const { EnvHttpProxyAgent, Pool, buildConnector } = await import('undici')
+  type Connector = ReturnType<typeof buildConnector>
+  const tls = { ...TLS, allowH2: false }
+
+  /** Destroys a socket at its first error. Otherwise undici reports the closed connection, and not the TLS alert that caused it. */
+  function openPool(to: string | URL, options: object): Dispatcher {
+    const { connect } = options as { connect: Connector }
+    const closingOnError: Connector = (target, callback) =>
+      connect(target, (...result) => {
+        const [, socket] = result
+        socket?.once('error', (cause) => socket.destroy(cause))
+        callback(...result)
+      })
+    return new Pool(to, { ...options, connect: closingOnError })
+  }
+
   const settings = {
-    ...SETTINGS,
-    connect: buildConnector(CONNECT),
-    requestTls: CONNECT,
+    allowH2: false,
+    // The transport limits each request itself, so undici's own limits are off.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: IDLE_LIMIT_MS,
+    connect: buildConnector(tls),
+    requestTls: tls,
     factory: openPool,
     httpsProxy: proxy,
     httpProxy: proxy,
@@ -66,17 +139,14 @@ async function proxiedConnections(proxy: string, noProxy = ''): Promise<() => Di
   }
   // If `proxyTls` is given, undici speaks TLS to any proxy, even to a SOCKS proxy.
   const isTlsProxy = URL.parse(proxy)?.protocol === 'https:'
-  return () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: CONNECT } : settings)
-}
-
-/** Destroys a socket at its first error. Otherwise undici reports the closed connection, and not the TLS alert that caused it. */
-function openPool(origin: string | URL, options: object): Dispatcher {
-  const { connect } = options as { connect: Connector }
-  const closingOnError: Connector = (target, callback) =>
-    connect(target, (...result) => {
-      const [, socket] = result
-      socket?.once('error', (cause) => socket.destroy(cause))
-      callback(...result)
-    })
-  return new Pool(origin, { ...options, connect: closingOnError })
+  const open = () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: tls } : settings)
+  let agent = open()
+  return {
+    dispatch: (request, handler) => void agent.dispatch({ origin, ...request }, handler),
+    renew() {
+      void agent.close()
+      agent = open()
+    },
+    destroy: () => void agent.destroy(),
+  }
 }

@@ -46,8 +46,8 @@ export function createSendJson(settings: TransportSettings): SendJson {
     const tookMs = Math.round(clock.now() - sentMs)
     settings.debug?.(fragment`${method} ${redact(request.path)}: ${statusOrFailure(response)}, ${tookMs} ms`)
     if (isFailure(response)) return response
-    // undici uses a connection again one event-loop turn after its response. A request before that, such as the first
-    // poll, would open another connection.
+    // Behind a proxy, undici uses a connection again one event-loop turn after its response. A request before that, such as
+    // the first poll, would open another connection.
     await eventLoopTurn()
     if (!isSuccess(response.status)) return failureOfStatus(response, settings)
     try {

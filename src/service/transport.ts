@@ -1,10 +1,9 @@
-import type { Dispatcher } from 'undici'
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, isFailure } from '../model/failure.ts'
 import type { Fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'
-import type { Connections } from './connection.ts'
+import type { Connections, RequestController, ResponseHandler } from './connection.ts'
 import type { Redact } from './key-redaction.ts'
 import { largerThan, unpack } from './unpack.ts'
 
@@ -58,20 +57,19 @@ export function send(settings: TransportSettings, request: OutgoingRequest): Pro
 }
 
 /**
- * One request and its response. It uses undici's `dispatch`, because only `dispatch` tells when the first byte is
- * written. If a request fails earlier, the service cannot have received it.
+ * One request and its response. If the request fails before `onRequestStart`, the service cannot have received it.
  *
- * undici calls `onRequestStart`, `onResponseStart`, `onResponseData` and `onResponseEnd` in this order, or `onResponseError`
+ * The connections call `onRequestStart`, `onResponseStart`, `onResponseData` and `onResponseEnd` in this order, or `onResponseError`
  * at any moment. The signal and the time limit also come at any moment. The first call of `#end` counts.
  */
-class Exchange implements Dispatcher.DispatchHandler {
+class Exchange implements ResponseHandler {
   readonly #settings: TransportSettings
   readonly #request: OutgoingRequest
   readonly #result = Promise.withResolvers<ServiceResponse | Failure>()
   /** Aborts when the result is known. This ends the timers and removes the listener. */
   readonly #settled = new AbortController()
   /** Set immediately before the first byte is written. So without it, the request was not sent. */
-  #controller: Dispatcher.DispatchController | undefined
+  #controller: RequestController | undefined
   /** Set when the head of the response has come. */
   #status: number | undefined
   #headers: Record<string, string | string[] | undefined> = {}
@@ -95,21 +93,20 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #dispatch(): void {
-    const { baseUrl, apiKey, userAgent, connections } = this.#settings
+    const { apiKey, userAgent, connections } = this.#settings
     const { method, path, json, options } = this.#request
     const headers = {
       accept: 'application/json',
       'accept-encoding': 'identity',
       authorization: `Bearer ${apiKey}`,
       'user-agent': userAgent,
-      'content-type': json === undefined ? undefined : 'application/json',
+      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
     }
     if (options.onNewConnection) connections.renew()
-    connections.dispatch({ origin: baseUrl.origin, method, path, headers, body: json ?? null }, this)
+    connections.dispatch({ method, path, headers, body: json ?? null }, this)
   }
 
-  // undici calls this when it has made the connection, immediately before it writes the first byte.
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: RequestController): void {
     this.#controller = controller
     if (this.#isSettled) controller.abort(new Error('no longer wanted'))
   }

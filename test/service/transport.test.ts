@@ -1,9 +1,11 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { getEventListeners } from 'node:events'
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { createServer, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { isFailure } from '../../src/model/failure.ts'
 import { parseRetryAfter } from '../../src/service/requests.ts'
@@ -46,6 +48,15 @@ async function service(respond: Respond, options?: SendOptions) {
 async function rawService(respond: (socket: Socket) => void, options?: SendOptions) {
   const server = await tcpServer((socket) => socket.once('data', () => respond(socket)))
   return { server, ...(await requestsTo(`http://127.0.0.1:${server.port}`, options)) }
+}
+
+/** The client's end of each connection that is made from now on. */
+function clientSockets(): readonly Socket[] {
+  const sockets: Socket[] = []
+  const onSocket = (message: unknown) => void sockets.push((message as { readonly socket: Socket }).socket)
+  subscribe('net.client.socket', onSocket)
+  onTestFinished(() => void unsubscribe('net.client.socket', onSocket))
+  return sockets
 }
 
 /** The end of the first connection, which has been made. */
@@ -102,6 +113,23 @@ describe('a request', () => {
     )
   })
 
+  const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
+    addresses?.some(({ address }) => address === '::1'),
+  )
+  it.runIf(hasIpv6)('reaches a service with an IPv6 address', async () => {
+    const hosts: (string | undefined)[] = []
+    const server = createServer(({ headers: { host } }, response) => {
+      hosts.push(host)
+      response.end('{}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '::1', resolve))
+    onTestFinished(() => void server.close().closeAllConnections())
+    const { port } = server.address() as AddressInfo
+    const { get } = await requestsTo(`http://[::1]:${port}`)
+    expect(await get()).toMatchObject({ json: {} })
+    expect(hosts).toEqual([`[::1]:${port}`])
+  })
+
   it('is followed at once by another request over the same connection', async () => {
     const { server, get, post } = await service(json({}))
     await post()
@@ -110,17 +138,21 @@ describe('a request', () => {
     expect(server.connections).toHaveLength(1)
   })
 
-  it('is followed over the same connection also 15 s later, as polls are', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    onTestFinished(() => void vi.useRealTimers())
+  it.each([
     // With this header, Node's server does not say how long it keeps the connection.
-    const { server, get } = await service(json({}, 200, { connection: 'keep-alive' }))
+    [{ connection: 'keep-alive' }, 20_000],
+    [{ 'keep-alive': 'timeout=5' }, 4_000],
+  ])('keeps its connection for later requests. With the headers %j, it does so for %i ms', async (headers, ms) => {
+    const sockets = clientSockets()
+    const { server, get } = await service(json({}, 200, headers))
     await get()
-    await betweenPolls()
-    vi.advanceTimersByTime(15_000)
     await get()
-    expect(server.received).toHaveLength(2)
     expect(server.connections).toHaveLength(1)
+    expect(sockets[0]?.timeout).toBe(ms)
+    // Node does this when the time is over.
+    sockets[0]?.emit('timeout')
+    await get()
+    expect(server.connections).toHaveLength(2)
   })
 
   it.each([
@@ -456,6 +488,16 @@ describe('a request that did not reach the service', () => {
     expect(server.connections).toHaveLength(0)
   })
 
+  it('was not sent if no connection is made within 20 s', async () => {
+    const sockets = clientSockets()
+    const { server, post } = await service(json({}))
+    const request = failureOf(post())
+    // Node does this when the time is over. The connection is not made yet.
+    sockets[0]?.emit('timeout')
+    expect(await request).toEqual({ kind: 'not-sent', reason: 'no connection within 20 s' })
+    expect(server.received).toEqual([])
+  })
+
   it('was not sent if the time limit passes in the TLS handshake', async () => {
     const server = await tcpServer(() => {})
     const clock = new FakeClock()
@@ -473,6 +515,15 @@ describe('a request that reached the service', () => {
       response.writeEarlyHints({ link: '</a>; rel=preload' }, () => response.socket?.end())
     })
     expect(await failureOf(get())).toMatchObject({ kind: 'no-response' })
+  })
+
+  it.each([
+    'HTTP/1.1 101 Go on\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n',
+    'HTTP/1.1 101 Go on\r\n\r\n',
+    'HTTP/1.1 000 \r\n\r\n',
+  ])('has no response if this comes: %j', async (bytes) => {
+    const { get } = await rawService((socket) => socket.write(bytes))
+    expect(await failureOf(get())).toEqual({ kind: 'no-response', reason: expect.stringMatching(/closed|status/) })
   })
 
   it.each([
