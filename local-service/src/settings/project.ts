@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { existsSync, globSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { isObject } from '../../../src/text/json.ts'
 import type { Framework, Selection } from '../frameworks/framework.ts'
@@ -76,7 +76,19 @@ function usesNone(folder: string): string {
   const reason = existsSync(join(folder, 'package.json'))
     ? 'has no configuration file of them. No package.json depends on them, neither there nor above it in the repository'
     : 'has no package.json and no configuration file of them'
-  return `uses neither Vitest nor Playwright Test. ${folder} ${reason}. Give the folder of a test project. For every other test tool, set "framework" to "junit", with "command" and "report".`
+  const packages = testProjectsBelow(folder).map(quote)
+  const names = [...packages.slice(0, LISTED_PACKAGES), ...(packages.length > LISTED_PACKAGES ? ['…'] : [])]
+  const next = `Give the folder of a test project${names.length === 0 ? '' : `, such as ${names.join(', ')}`}.`
+  return `uses neither Vitest nor Playwright Test. ${folder} ${reason}. ${next} For every other test tool, set "framework" to "junit", with "command" and "report".`
+}
+
+const LISTED_PACKAGES = 10
+
+/** In a monorepo, only the packages may depend on a framework. */
+function testProjectsBelow(folder: string): string[] {
+  const exclude = (name: string) => /^(?:\.|node_modules$)/.test(basename(name))
+  const files = globSync('{*,*/*,*/*/*}/{package.json,vitest.config.*,playwright*.config.*}', { cwd: folder, exclude })
+  return [...new Set(files.map(dirname))].filter((path) => frameworksIn(join(folder, path)).length > 0).sort()
 }
 
 /** The rest of a sentence that begins with the project. Undefined if the project's framework can select these tests. */
@@ -89,24 +101,27 @@ function usesBoth(folder: string): string {
   return `uses both Vitest and Playwright Test in ${folder}. Set "framework" to "vitest" or "playwright".`
 }
 
-/**
- * The given framework, or the frameworks that the folder may use. Configuration files count before dependencies. A package
- * of a workspace may use what a folder above it depends on.
- */
+/** The given framework, or the frameworks that the folder may use. A package of a workspace may use what a folder above it uses. */
 function frameworksOf(folder: string, given: Framework['name'] | undefined): Framework[] {
   if (given !== undefined) return FRAMEWORKS.filter(({ name }) => name === given)
+  const found = frameworksIn(folder)
+  if (found.length > 0 || !existsSync(join(folder, 'package.json'))) return found
+  const above = foldersBetween(folder, repositoryFolderOf(folder)).map(dependedOnIn)
+  return above.find((frameworks) => frameworks.length > 0) ?? []
+}
+
+/** Configuration files count before dependencies. */
+function frameworksIn(folder: string): Framework[] {
   const files = readdirSync(folder)
   const byConfigFile = FRAMEWORKS.filter(({ configFile }) => files.some((file) => configFile?.test(file)))
-  if (byConfigFile.length > 0) return byConfigFile
-  const packages = files.includes('package.json') ? foldersBetween(folder, repositoryFolderOf(folder)) : []
-  for (const at of packages) {
-    const dependencies = dependenciesIn(at)
-    const found = FRAMEWORKS.filter(({ packageName = '', otherPackages = [] }) =>
-      [packageName, ...otherPackages].some((name) => dependencies.has(name)),
-    )
-    if (found.length > 0) return found
-  }
-  return []
+  return byConfigFile.length > 0 ? byConfigFile : dependedOnIn(folder)
+}
+
+function dependedOnIn(folder: string): Framework[] {
+  const dependencies = dependenciesIn(folder)
+  return FRAMEWORKS.filter(({ packageName = '', otherPackages = [] }) =>
+    [packageName, ...otherPackages].some((name) => dependencies.has(name)),
+  )
 }
 
 function dependenciesIn(folder: string): Set<string> {

@@ -40,6 +40,20 @@ describe('a project', () => {
     expect(() => projectIn(join(folder, 'docs'))).toThrow(message)
   })
 
+  it('the sentence about a monorepo names the packages that have a framework', async () => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, {
+      'package.json': '{ "workspaces": ["packages/*"] }',
+      'packages/shop/package.json': '{"devDependencies":{"vitest":"*"}}',
+      'packages/docs/package.json': '{}',
+      'apps/web/playwright.config.ts': '',
+      'node_modules/a/package.json': '{"devDependencies":{"vitest":"*"}}',
+    })
+    expect(() => projectIn(folder)).toThrow(
+      / Give the folder of a test project, such as "apps\/web", "packages\/shop"\.$/,
+    )
+  })
+
   it.each([
     [
       {},
