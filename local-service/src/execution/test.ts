@@ -8,6 +8,7 @@ import { type Report, toMessage } from '../frameworks/report.ts'
 import { isBad } from '../frameworks/test-case.ts'
 import { type CommandEnd, describeEnd, hasFailed, quoteOutput } from '../machine/command.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
+import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import type { RunContext } from './context.ts'
 import { filesFolderOf, isDiskFull, NO_ROOM } from './leftovers.ts'
@@ -49,7 +50,9 @@ export async function runFramework(run: RunContext, source: ProjectPlace, stop: 
   if (outcome.status === 'PASSED') return outcome
   const name = call.title ?? framework.name
   const isFull = end.kind !== 'stopped' && (await lacksRoom(run, source))
-  const reason = isFull ? NO_ROOM : (unknown ?? whyNotPassed({ ...framework, name }, end, report))
+  const reason = isFull
+    ? NO_ROOM
+    : (unknown ?? whyNotPassed({ ...framework, name, command: project.command }, end, report))
   run.log(`${reason ?? `${name} ${describeEnd(end)}`}${quoteOutput(end)}`)
   const status = isFull ? 'INTERRUPTED' : outcome.status
   const message = end.kind === 'stopped' || reason === undefined ? undefined : toMessage(reason)
@@ -88,7 +91,8 @@ function whyNotPassed(
     noTestsArgument,
     findMissing,
     findLastError = lastParagraph,
-  }: Omit<Framework, 'name'> & { readonly name: string },
+    command,
+  }: Omit<Framework, 'name'> & { readonly name: string; readonly command?: readonly string[] | undefined },
   end: CommandEnd,
   report?: Report,
 ): string | undefined {
@@ -98,9 +102,11 @@ function whyNotPassed(
   if (end.kind !== 'exited') return withError(what, noMemory)
   const couldNotRun = (error: string | undefined) => error && `${name} could not run the tests: ${error}`
   if (report === undefined) {
-    const isOfFramework = hasFailed(end)
-    const without = `${what} without a report${isOfFramework ? ': it could not run the tests' : ''}`
-    return (isOfFramework ? couldNotRun(findStartError(output)) : undefined) ?? withError(without, noMemory)
+    if (!hasFailed(end)) return withError(`${what} without a report`, noMemory)
+    // A command of the project may print something that is secret.
+    const lastWords = command === undefined ? lastParagraph(output) : undefined
+    const error = findStartError(output) ?? noMemory ?? lastWords
+    return couldNotRun(error) ?? `${what} without a report: it could not run the tests`
   }
   if (report.problem !== undefined)
     return withError(`${what}, and ${report.problem}`, noMemory ?? (end.code === 0 ? undefined : findLastError(output)))
