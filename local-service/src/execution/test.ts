@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import type { ProjectPlace } from '../checkout/repository.ts'
+import { whyScriptDiffers } from '../checkout/script.ts'
 import { findCrash, findNoMemory, findSaidError, findStartError, lastParagraph } from '../frameworks/error-in-output.ts'
 import type { Framework, FrameworkCall } from '../frameworks/framework.ts'
 import { type Report, toMessage } from '../frameworks/report.ts'
 import { isBad } from '../frameworks/test-case.ts'
 import { type CommandEnd, describeEnd, hasFailed, quoteOutput } from '../machine/command.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
-import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import type { RunContext } from './context.ts'
 import { filesFolderOf, isDiskFull, NO_ROOM } from './leftovers.ts'
@@ -42,8 +42,10 @@ export async function runFramework(run: RunContext, source: ProjectPlace, stop: 
     run.log(`the service replaces the reporters of the project${reason}`)
   }
   const projectOptions = selection.frameworkProjects.map((name) => `--project=${name}`)
-  const argv = [...call.argv, ...selection.files, ...project.args, ...projectOptions]
-  const end = await runProjectCommand(source, run, argv, stop, call.env)
+  const args = [...selection.files, ...project.args, ...projectOptions]
+  const difference = project.command === undefined ? whyScriptDiffers(framework.name, source, args) : undefined
+  if (difference !== undefined) run.log(difference)
+  const end = await runProjectCommand(source, run, [...call.argv, ...args], stop, call.env)
   const report = await readReportOf(run, call)
   const unknown = whyUnknownProjects(run, report)
   const outcome = toOutcome(end, report, unknown)
