@@ -91,6 +91,9 @@ export async function addWorkTree(repository: Repository, commit: string, at: st
  * remove` refuses it, and `worktree prune` skips it. git's record is named by the last part of the path.
  */
 export async function removeWorkTree(path: string, gitFolder: string): Promise<void> {
+  const record = join(gitFolder, 'worktrees', basename(path))
+  // Another git command fails if it reads a record that is going. It skips a record without this file.
+  await rm(join(record, 'gitdir'), { force: true })
   await removeFolder(path)
-  await rm(join(gitFolder, 'worktrees', basename(path)), { recursive: true, force: true })
+  await rm(record, { recursive: true, force: true })
 }

@@ -1,7 +1,8 @@
 import { linkPackages } from '../checkout/packages.ts'
-import { addWorkTree, type ProjectPlace } from '../checkout/repository.ts'
+import { addWorkTree, type ProjectPlace, removeWorkTree } from '../checkout/repository.ts'
 import { isBad } from '../frameworks/test-case.ts'
 import { describeEnd, hasSucceeded } from '../machine/command.ts'
+import { killProcesses } from '../machine/processes.ts'
 import { quoteCommand } from '../text.ts'
 import { needsSetup, type RunContext, repositoryOf } from './context.ts'
 import { fixTests } from './fix.ts'
@@ -51,7 +52,15 @@ export async function prepareFiles(run: RunContext, stop: AbortSignal): Promise<
   const { place, commit } = checkout
   const { tree } = resources
   try {
-    await run.runExclusive(place.gitFolder, () => addWorkTree(repositoryOf(run, place, stop), commit, tree))
+    await run.runExclusive(place.gitFolder, async () => {
+      const add = addWorkTree(repositoryOf(run, place, stop), commit, tree)
+      await add.catch(async (error: unknown) => {
+        // The next `git worktree add` would fail, because it reads what this one has left.
+        await killProcesses({ runId: run.runId })
+        await removeWorkTree(tree, place.gitFolder)
+        throw error
+      })
+    })
   } catch (error) {
     if (stop.aborted) return undefined
     throw error

@@ -1,15 +1,16 @@
-import { readdirSync } from 'node:fs'
-import { chmod, readdir } from 'node:fs/promises'
+import { existsSync, readdirSync, watch } from 'node:fs'
+import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { aRepository, copyInto, type GitRepository, installPackages } from '../../../test/support/git-repository.ts'
-import { openRepository } from '../../src/checkout/repository.ts'
+import { openRepository, removeWorkTree } from '../../src/checkout/repository.ts'
 import { prepareFiles } from '../../src/execution/execute.ts'
 import { removeResources } from '../../src/execution/leftovers.ts'
 import { createKeyedMutex, type RunExclusive } from '../../src/machine/keyed-mutex.ts'
 import {
   isAlive,
   PLAIN_ENV,
+  pidsIn,
   puppet,
   puppetProject,
   readJournal,
@@ -57,9 +58,10 @@ async function startListing(repository: GitRepository, projectSettings: object =
   return { service, list, data }
 }
 
-async function workTreesOf({ git }: GitRepository): Promise<number> {
-  const lines = (await git('worktree', 'list', '--porcelain')).split('\n')
-  return lines.filter((line) => line.startsWith('worktree ')).length
+/** git's records of the work trees. No git command reads them, because it would fail while the service removes one. */
+function workTreesOf({ folder }: GitRepository): number {
+  const records = join(folder, '.git/worktrees')
+  return existsSync(records) ? readdirSync(records).length : 0
 }
 
 describe('a run of what is checked out', () => {
@@ -76,7 +78,7 @@ describe('a run of what is checked out', () => {
     }
     await repository.git('checkout', '--quiet', '--detach')
     expect(await list({})).toMatchObject({ branchName: undefined, titles: ['a.txt: not committed'] })
-    expect(await workTreesOf(repository)).toBe(1)
+    expect(workTreesOf(repository)).toBe(0)
   })
 
   it('is refused for the hash of another commit, and for a part of the hash', async () => {
@@ -103,7 +105,7 @@ describe('a run of another branch', () => {
       status: 'PASSED',
       titles: ['a.txt: other', 'b.txt: new'],
     })
-    await until(async () => (await workTreesOf(repository)) === 1)
+    await until(() => workTreesOf(repository) === 0)
     await until(() => readdirSync(join(data, 'trees')).length === 0)
     expect(await repository.git('status', '--porcelain')).toBe('M a.txt')
   })
@@ -185,9 +187,9 @@ describe('a run of another branch', () => {
     const service = await startService({ projects: { shop: { ...puppetProject(repository.folder), setup } } })
     const runId = await service.startRun({ branch: 'other', ...puppet({ hangs: true, journal }) })
     await until(async () => (await readJournal(journal)).length > 0)
-    expect(await workTreesOf(repository)).toBe(2)
+    expect(workTreesOf(repository)).toBe(1)
     await service.cancel(runId)
-    await until(async () => (await workTreesOf(repository)) === 1)
+    await until(() => workTreesOf(repository) === 0)
     const [{ pid } = { pid: 0 }] = await readJournal(journal)
     expect(isAlive(pid)).toBe(false)
   })
@@ -232,7 +234,55 @@ describe('a run of another branch', () => {
     }
     await Promise.all(Array.from({ length: 12 }, prepareAndRemove))
     expect(keys).toEqual(Array(24).fill(gitFolder))
-    expect(await workTreesOf(repository)).toBe(1)
+    expect(workTreesOf(repository)).toBe(0)
+  })
+
+  it('leaves nothing of a `git worktree add` that is stopped, before another one begins', async () => {
+    const repository = await twoBranches()
+    const { repository: place } = await openRepository(repository.folder, PLAIN_ENV)
+    if (place === undefined) throw new Error('There is a repository.')
+    const home = await temporaryFolder()
+    // It is stopped at the worst time. Another git command cannot read what it has written so far.
+    const program = join(home, 'git')
+    await writeFile(
+      program,
+      `#!/bin/sh
+      record=.git/worktrees/$LOCAL_SERVICE_RUN_ID
+      mkdir -p "$record" && echo "${home}/none/.git" > "$record/gitdir" && : > "$record/commondir"
+      sleep 300 &
+      echo $! > "${home}/pid"
+      wait`,
+    )
+    await chmod(program, 0o755)
+    const commit = await repository.git('rev-parse', 'other')
+    const runExclusive = createKeyedMutex()
+    const runOf = (env: NodeJS.ProcessEnv) => {
+      const checkout = { kind: 'work-tree', place: { ...place, env: { ...place.env, ...env } }, commit } as const
+      return runContextIn(home, { checkout, runExclusive }, { folder: repository.folder, framework: 'vitest' })
+    }
+    const stop = new AbortController()
+    const stopped = prepareFiles(runOf({ PATH: `${home}:${PLAIN_ENV.PATH}` }), stop.signal)
+    const [pid = 0] = await pidsIn(join(home, 'pid'))
+    const next = prepareFiles(runOf({}), new AbortController().signal)
+    stop.abort()
+    expect(await stopped).toBeUndefined()
+    expect(isAlive(pid)).toBe(false)
+    expect(await next).toBeDefined()
+    expect(workTreesOf(repository)).toBe(1)
+  })
+
+  // Only there does the system name each file that goes, in the order in which it goes.
+  it.runIf(process.platform === 'linux')('is no record to other git commands while it is removed', async () => {
+    const repository = await twoBranches()
+    const tree = join(await temporaryFolder(), 'tree')
+    await repository.git('worktree', 'add', '--quiet', tree, 'other')
+    const gone: (string | null)[] = []
+    const watcher = watch(join(repository.folder, '.git/worktrees/tree'), (_event, name) => gone.push(name))
+    onTestFinished(() => watcher.close())
+    await removeWorkTree(tree, join(repository.folder, '.git'))
+    await until(() => gone.includes('commondir') && gone.includes('HEAD'))
+    expect(gone[0]).toBe('gitdir')
+    expect(workTreesOf(repository)).toBe(0)
   })
 
   it('keeps its outcome if its files cannot be removed, and the log says why', async () => {
