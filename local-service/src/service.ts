@@ -36,6 +36,8 @@ export interface ServiceOptions {
   /** Called when a client has read the output of a run up to this byte. */
   readonly onOutputRead?: ((runId: string, bytes: number) => void) | undefined
   readonly log: (line: string) => void
+  /** Whether the log quotes the output of what failed. By default, it does. */
+  readonly logsOutput?: boolean | undefined
   readonly checkoutOfJob?: CheckoutOfJob | undefined
   readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
 }
@@ -85,6 +87,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
     temporaryFolder,
     queue,
     log,
+    logsOutput: options.logsOutput ?? true,
   }
   const open = async () => {
     await queue.recover().catch((error: unknown) => {

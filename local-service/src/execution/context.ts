@@ -2,6 +2,7 @@ import type { Checkout } from '../checkout/checkout.ts'
 import type { Repository } from '../checkout/repository.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { ReportReader } from '../frameworks/report-reader.ts'
+import type { CommandEnd } from '../machine/command.ts'
 import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import { MARKER_VARIABLE } from '../machine/processes.ts'
 import type { Project } from '../settings/project.ts'
@@ -25,9 +26,16 @@ export interface RunContext {
   readonly output: RunOutput
   readonly report: ReportReader
   readonly stopGraceMs: number
-  readonly log: (text: string) => void
+  /** The log may quote the output of a command that has ended. */
+  readonly log: (text: string, end?: CommandEnd) => void
   /** Runs one task of a repository at a time. git fails if another process has an unfinished work tree there. */
   readonly runExclusive: RunExclusive
+}
+
+/** Says something about the run in the log, and in the output of the run, which the gate shows. */
+export function tell({ log, output }: Pick<RunContext, 'log' | 'output'>, text: string): void {
+  log(text)
+  output.write(`[local service] ${text}\n`)
 }
 
 /** Whether the run has to install the packages. In the project's folder itself, they are installed. */

@@ -4,7 +4,7 @@ import { isBad } from '../frameworks/test-case.ts'
 import { describeEnd, hasSucceeded } from '../machine/command.ts'
 import { killProcesses } from '../machine/processes.ts'
 import { quoteCommand } from '../text.ts'
-import { needsSetup, type RunContext, repositoryOf } from './context.ts'
+import { needsSetup, type RunContext, repositoryOf, tell } from './context.ts'
 import { fixTests } from './fix.ts'
 import { createRunFolders, filesFolderOf, NO_ROOM } from './leftovers.ts'
 import { interruptedBecause, type RunOutcome } from './outcome.ts'
@@ -41,8 +41,10 @@ async function executeInFolders(run: RunContext, stop: AbortSignal): Promise<Run
   const outcome = await runFramework(run, source, stop)
   await run.output.keepFiles(filesFolderOf(run.resources))
   // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
-  if (run.autofix && outcome.status === 'FAILED' && outcome.testCases.some(isBad)) await fixTests(run, source, stop)
-  return outcome
+  if (!run.autofix || outcome.status !== 'FAILED' || !outcome.testCases.some(isBad)) return outcome
+  const fix = await fixTests(run, source, stop)
+  tell(run, `auto-fix: ${fix}`)
+  return { ...outcome, fix }
 }
 
 /** Where the files are that a run tests. Makes the work tree if the run needs one. Undefined if the run was stopped. */

@@ -3,9 +3,9 @@ import { copyFile, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { gitIn, openRepository, type ProjectPlace, type Repository } from '../checkout/repository.ts'
-import { describeEnd, hasSucceeded, quoteOutput } from '../machine/command.ts'
+import { describeEnd } from '../machine/command.ts'
 import { git } from '../machine/git.ts'
-import { quoteCommand } from '../text.ts'
+import { count, quote, quoteCommand } from '../text.ts'
 import { type RunContext, repositoryOf } from './context.ts'
 import { runProjectCommand } from './project-command.ts'
 
@@ -13,29 +13,38 @@ import { runProjectCommand } from './project-command.ts'
 
 /**
  * Runs the project's "fix" command in the folder of the run. Its changes stay in this folder. If the folder is in a git
- * repository, a patch with the changes lies beside the output of the run. Nothing here changes the outcome of the run.
+ * repository, a patch with the changes lies beside the output of the run. Returns what it did, as sentences. Nothing here changes the
+ * outcome of the run.
  */
-export async function fixTests(run: RunContext, source: ProjectPlace, stop: AbortSignal): Promise<void> {
+export async function fixTests(run: RunContext, source: ProjectPlace, stop: AbortSignal): Promise<string> {
   const { project, output } = run
   const { fix } = project
-  if (fix === undefined) return run.log('auto-fix: not tried, the project has no "fix" command')
+  if (fix === undefined) return 'It was not tried, because the project has no "fix" command.'
   const folder = join(source.root, source.folder)
   try {
     const found = await openRepository(folder, run.personEnv)
     const repository = found.repository && repositoryOf(run, found.repository, stop)
     const before = repository && (await snapshotOf(repository, run))
     const end = await runProjectCommand(source, run, fix, stop)
-    run.log(`auto-fix: ${quoteCommand(fix)} ${describeEnd(end)}${hasSucceeded(end) ? '' : quoteOutput(end)}`)
-    if (repository === undefined)
-      return run.log(`auto-fix: there is no patch, because ${folder} is in no git repository`)
+    const what = `${quoteCommand(fix)} ${describeEnd(end)}.`
+    if (repository === undefined) return `${what} There is no patch, because ${folder} is in no git repository.`
     const after = await snapshotOf(repository, run)
-    if (after === before) return run.log('auto-fix: nothing was changed, so there is no patch')
+    if (after === before) return `${what} It changed nothing.`
     const patch = join(output.folder, 'fix.patch')
-    await git(['diff-tree', '-p', '--binary', `--output=${patch}`, `${before}`, after], gitIn(repository))
-    run.log(`auto-fix: the changes are in ${folder}, and as a patch in ${patch}`)
+    const trees = [`${before}`, after]
+    await git(['diff-tree', '-p', '--binary', `--output=${patch}`, ...trees], gitIn(repository))
+    const changed = await git(['diff-tree', '-r', '-z', '--name-only', ...trees], gitIn(repository))
+    return `${what} It changed ${describeFiles(changed.split('\0').filter((name) => name !== ''))}. The patch is ${patch}.`
   } catch (error) {
-    run.log(`auto-fix: ${messageOf(error)}`)
+    return `It failed: ${messageOf(error)}`
   }
+}
+
+const LISTED_FILES = 10
+
+function describeFiles(names: readonly string[]): string {
+  const more = names.length > LISTED_FILES ? ` and ${names.length - LISTED_FILES} more` : ''
+  return `${count(names.length, 'file')}: ${names.slice(0, LISTED_FILES).map(quote).join(', ')}${more}`
 }
 
 /**

@@ -13,6 +13,8 @@ export interface RunOutcome {
    * test cases do. It never quotes other output, such as the output of `setup`, which may be secret.
    */
   readonly message?: string | undefined
+  /** What auto-fix did, as sentences. Absent if it was not tried. */
+  readonly fix?: string | undefined
 }
 
 export function interruptedBecause(message?: string): RunOutcome {

@@ -7,10 +7,10 @@ import { findCrash, findNoMemory, findSaidError, findStartError, lastParagraph }
 import type { Framework, FrameworkCall } from '../frameworks/framework.ts'
 import { type Report, toMessage } from '../frameworks/report.ts'
 import { isBad } from '../frameworks/test-case.ts'
-import { type CommandEnd, describeEnd, hasFailed, quoteOutput } from '../machine/command.ts'
+import { type CommandEnd, describeEnd, hasFailed } from '../machine/command.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
-import type { RunContext } from './context.ts'
+import { type RunContext, tell } from './context.ts'
 import { filesFolderOf, isDiskFull, NO_ROOM } from './leftovers.ts'
 import { interruptedBecause, type RunOutcome } from './outcome.ts'
 import { describeMissing, frameworkProgram, runProjectCommand, whyTooOld } from './project-command.ts'
@@ -39,12 +39,12 @@ export async function runFramework(run: RunContext, source: ProjectPlace, stop: 
   })
   if (isInPlace && call.replacesReporters) {
     const reason = project.command === undefined ? '' : ', because the project has a "command"'
-    run.log(`the service replaces the reporters of the project${reason}`)
+    tell(run, `the service replaces the reporters of the project${reason}`)
   }
   const projectOptions = selection.frameworkProjects.map((name) => `--project=${name}`)
   const args = [...selection.files, ...project.args, ...projectOptions]
   const difference = project.command === undefined ? whyScriptDiffers(framework.name, source, args) : undefined
-  if (difference !== undefined) run.log(difference)
+  if (difference !== undefined) tell(run, difference)
   const end = await runProjectCommand(source, run, [...call.argv, ...args], stop, call.env)
   const report = await readReportOf(run, call)
   const unknown = whyUnknownProjects(run, report)
@@ -55,7 +55,7 @@ export async function runFramework(run: RunContext, source: ProjectPlace, stop: 
   const reason = isFull
     ? NO_ROOM
     : (unknown ?? whyNotPassed({ ...framework, name, command: project.command }, end, report))
-  run.log(`${reason ?? `${name} ${describeEnd(end)}`}${quoteOutput(end)}`)
+  run.log(reason ?? `${name} ${describeEnd(end)}`, end)
   const status = isFull ? 'INTERRUPTED' : outcome.status
   const message = end.kind === 'stopped' || reason === undefined ? undefined : toMessage(reason)
   return { ...outcome, status, message }
@@ -76,7 +76,7 @@ function whyUnknownProjects({ selection, project: { framework } }: RunContext, r
 
 /** The outcome of a run whose tests cannot be run. The log has the reason. Clients get it too, unless the run was stopped. */
 export function interrupt(run: RunContext, reason: string, end?: CommandEnd): RunOutcome {
-  run.log(`${reason}${end === undefined ? '' : quoteOutput(end)}`)
+  run.log(reason, end)
   return interruptedBecause(end?.kind === 'stopped' ? undefined : reason)
 }
 

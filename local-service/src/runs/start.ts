@@ -9,6 +9,7 @@ import { RunOutput } from '../execution/output.ts'
 import { baseEnvironment } from '../execution/project-command.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import { ReportReader } from '../frameworks/report-reader.ts'
+import { quoteOutput } from '../machine/command.ts'
 import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import type { Suite } from '../settings/configuration.ts'
 import { type Project, whyCannotSelect } from '../settings/project.ts'
@@ -31,6 +32,8 @@ export interface ServiceContext {
   readonly temporaryFolder: string
   readonly runExclusive: RunExclusive
   readonly queue: RunQueue
+  /** Whether the log quotes the output of what failed. */
+  readonly logsOutput: boolean
   readonly log: (text: string) => void
 }
 
@@ -130,7 +133,10 @@ function toRunContext(
   const { dataFolder, temporaryFolder, env, stopGraceMs, outputs, runExclusive } = service
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
   const resources = resourcesOf(runId, { dataFolder, temporaryFolder, gitFolder, engine: project.container?.engine })
-  const log = (text: string) => service.log(`run ${runId}: ${text}`)
+  const log: RunContext['log'] = (text, end) => {
+    const output = end !== undefined && service.logsOutput ? quoteOutput(end) : ''
+    service.log(`run ${runId}: ${text}${output}`)
+  }
   const base = baseEnvironment(resources, project.container === undefined ? env : undefined)
   return {
     ...{ runId, project, checkout, selection, resources, stopGraceMs, runExclusive },

@@ -35,6 +35,7 @@ beforeEach(async () => {
   })
   const service = {
     queue,
+    logsOutput: false,
     log: (text: string) => void log.push(text),
     outputs: folder,
     dataFolder: folder,

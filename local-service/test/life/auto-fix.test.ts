@@ -37,8 +37,13 @@ describe('auto-fix', () => {
     const run = await service.waitFor(runId)
     expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ title: 'greets', status: 'FAILED' }] } })
     expect(await repository.git('status', '--porcelain')).toBe('M __snapshots__/greeting.test.js.snap')
-    const patch = await readFile(join(outputs, runId, 'fix.patch'), 'utf8')
+    const file = join(outputs, runId, 'fix.patch')
+    const patch = await readFile(file, 'utf8')
     expect(patch).toContain('-exports[`greets 1`] = `"good day"`;\n+exports[`greets 1`] = `"hello"`;\n')
+    const did = `auto-fix: \`${fix.join(' ')}\` exited with code 0. It changed 1 file: "__snapshots__/greeting.test.js.snap". The patch is ${file}.`
+    expect(service.log.join('\n')).toContain(did)
+    // The gate shows the output.
+    expect(await readFile(join(outputs, runId, 'output.txt'), 'utf8')).toContain(`\n[local service] ${did}\n`)
   })
 
   it.each([
@@ -70,7 +75,7 @@ describe('auto-fix', () => {
     const { finish, log } = await startFixing('echo new > a.txt', puppetProject(folder))
     const { status, patch } = await finish(FAILING)
     expect([status, existsSync(patch), existsSync(join(folder, 'a.txt'))]).toEqual(['FAILED', false, true])
-    expect(log()).toContain(`auto-fix: there is no patch, because ${folder} is in no git repository`)
+    expect(log()).toContain(`exited with code 0. There is no patch, because ${folder} is in no git repository.`)
   })
 
   it('is not tried if the tests pass, if nobody asked for it, if no test failed, or if there is no command', async () => {
@@ -81,15 +86,15 @@ describe('auto-fix', () => {
     expect([log().includes('auto-fix'), await repository.git('status', '--porcelain')]).toEqual([false, ''])
     const without = await startFixing('', { fix: undefined })
     expect(await without.finish(FAILING)).toMatchObject({ status: 'FAILED' })
-    expect(without.log()).toContain('auto-fix: not tried, the project has no "fix" command')
+    expect(without.log()).toContain('auto-fix: It was not tried, because the project has no "fix" command.')
   })
 
-  it('says in the log how its command failed, and makes no patch if nothing was changed', async () => {
+  it('says how its command failed, and makes no patch if nothing was changed', async () => {
     const { finish, log } = await startFixing('echo "cannot fix this" >&2; exit 7')
     const { status, patch } = await finish(FAILING)
     expect([status, existsSync(patch)]).toEqual(['FAILED', false])
-    expect(log()).toContain('>&2; exit 7` exited with code 7; its output:\n    | cannot fix this')
-    expect(log()).toContain('auto-fix: nothing was changed, so there is no patch')
+    expect(log()).toContain('>&2; exit 7` exited with code 7. It changed nothing.')
+    expect(await readFile(join(patch, '../output.txt'), 'utf8')).toContain('\ncannot fix this\n')
   })
 
   it('is stopped by a cancel of its run', async () => {

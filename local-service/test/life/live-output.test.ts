@@ -5,6 +5,10 @@ import { installPackages, writeFiles } from '../../../test/support/git-repositor
 import { expectConformingResponse } from '../../../test/support/openapi.ts'
 import { type StartedService, startService, temporaryFolder, until } from '../support/a-local-service.ts'
 
+/** The line with which the output begins, because the project has a `command`. */
+const FIRST = `[local service] the service replaces the reporters of the project, because the project has a "command"\n`
+const BEGIN = Buffer.byteLength(FIRST)
+
 /** A project whose framework is a shell. It writes its output, and ends when the file `go` is there. */
 async function startShell(script: string) {
   const folder = await temporaryFolder()
@@ -28,24 +32,26 @@ async function read({ url, key }: StartedService, runId: string, query: string, 
 describe('the output of a run', () => {
   it('can be read while the run is running, and afterwards', async () => {
     const { service, runId, finish } = await startShell(`printf 'one\\ntwo €\\n'`)
-    await until(async () => (await service.get(runId)).body.outputBytes === 12)
-    expect(await read(service, runId, '?from=0')).toEqual({ status: 200, body: { text: 'one\ntwo €\n', next: 12 } })
-    expect(await read(service, runId, '?from=4')).toEqual({ status: 200, body: { text: 'two €\n', next: 12 } })
-    expect(await read(service, runId, '?from=12')).toEqual({ status: 200, body: { text: '', next: 12 } })
+    const next = BEGIN + 12
+    await until(async () => (await service.get(runId)).body.outputBytes === next)
+    const whole = { status: 200, body: { text: `${FIRST}one\ntwo €\n`, next } }
+    expect(await read(service, runId, '?from=0')).toEqual(whole)
+    expect(await read(service, runId, `?from=${BEGIN + 4}`)).toEqual({ status: 200, body: { text: 'two €\n', next } })
+    expect(await read(service, runId, `?from=${next}`)).toEqual({ status: 200, body: { text: '', next } })
     finish()
-    expect(await service.waitFor(runId)).toMatchObject({ status: 'PASSED', outputBytes: 12 })
-    expect((await read(service, runId, '?from=4')).body).toEqual({ text: 'two €\n', next: 12 })
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'PASSED', outputBytes: next })
+    expect((await read(service, runId, `?from=${BEGIN + 4}`)).body).toEqual({ text: 'two €\n', next })
   })
 
   it.each([
-    ['?from=13', /^The output has 12 bytes so far, so there is no byte 13\.$/],
-    ['?from=9', /^Byte 9 is in the middle of a character\. /],
+    [`?from=${BEGIN + 13}`, /^The output has \d+ bytes so far, so there is no byte \d+\.$/],
+    [`?from=${BEGIN + 9}`, /^Byte \d+ is in the middle of a character\. /],
     ['?from=-1', /^"from" must be the number of a byte, such as \?from=0, got "-1"\.$/],
     ['?from=x', /^"from" must be the number of a byte/],
     ['', /^"from" must be the number of a byte, such as \?from=0, got "nothing"\.$/],
   ])('has no part %j, and the response says why', async (query, error) => {
     const { service, runId, finish } = await startShell(`printf 'one\\ntwo €\\n'`)
-    await until(async () => (await service.get(runId)).body.outputBytes === 12)
+    await until(async () => (await service.get(runId)).body.outputBytes === BEGIN + 12)
     expect(await read(service, runId, query)).toEqual({ status: 400, body: { error: expect.stringMatching(error) } })
     finish()
   })
@@ -62,7 +68,7 @@ describe('the output of a run', () => {
       text += body.text
       from = body.next
     }
-    expect(text).toBe('€€€€€ is a price\n'.repeat(20_000))
+    expect(text).toBe(FIRST + '€€€€€ is a price\n'.repeat(20_000))
   })
 
   it('is that of this project alone', async () => {
