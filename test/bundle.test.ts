@@ -80,8 +80,8 @@ describe('dist/post', () => {
 describe('local-service/dist', () => {
   const sizeOf = (file: string) => statSync(join(dist, '../local-service/dist', file)).size
 
-  it('has two small steps, and a service under 260 kB', () => {
-    for (const step of ['main', 'post']) expect(sizeOf(`${step}/index.js`)).toBeLessThan(25_000)
-    expect(sizeOf('service/index.js')).toBeLessThan(260_000)
+  it('has two small steps, and a service under 290 kB', () => {
+    for (const step of ['main', 'post']) expect(sizeOf(`${step}/index.js`)).toBeLessThan(28_000)
+    expect(sizeOf('service/index.js')).toBeLessThan(290_000)
   })
 })

@@ -3,14 +3,13 @@ import { realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CheckoutOfJob, inspectFolder, type ProjectFolder } from './checkout/checkout.ts'
 import { type RemovalOptions, removeResources } from './execution/leftovers.ts'
-import type { RunOutcome } from './execution/outcome.ts'
 import { personalEnvironment } from './execution/project-command.ts'
 import { createApi } from './http/api.ts'
 import { listen } from './http/listen.ts'
 import { createKeyedMutex } from './machine/keyed-mutex.ts'
+import { openDataFolder, refuseDataFolderIn, unusable } from './runs/data-folder.ts'
 import { RunQueue } from './runs/queue.ts'
-import type { Run } from './runs/run.ts'
-import { openRunStore, type RunStore, refuseDataFolderIn, unusable } from './runs/store.ts'
+import type { RunStore } from './runs/store.ts'
 import { readConfiguration } from './settings/configuration.ts'
 import type { Project } from './settings/project.ts'
 import { quote, toLogText } from './text.ts'
@@ -33,13 +32,10 @@ export interface ServiceOptions {
   readonly stopGraceMs?: number | undefined
   /** A folder that gets the whole output of each run. By default, it is kept with the runs until the service starts again. */
   readonly outputs?: string | undefined
-  /** Called when a client has read the output of a run up to this byte. */
-  readonly onOutputRead?: ((runId: string, bytes: number) => void) | undefined
   readonly log: (line: string) => void
   /** Whether the log quotes the output of what failed. By default, it does. */
   readonly logsOutput?: boolean | undefined
   readonly checkoutOfJob?: CheckoutOfJob | undefined
-  readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
 }
 
 export interface ServedProject {
@@ -73,19 +69,19 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
     [...projects.values()].map(({ folder }) => folder),
     options.dataFolder,
   )
-  const store = openRunStore(options.dataFolder)
+  const store = openDataFolder(options.dataFolder)
   const outputs = options.outputs ?? emptyFolder(join(store.folder, 'outputs'))
-  const { checkoutOfJob, onOutputRead } = options
+  const { checkoutOfJob } = options
   const shared = { env, checkoutOfJob, runExclusive: createKeyedMutex() }
   const queue = createQueue(store, options, shared)
   const context = {
     ...shared,
     stopGraceMs,
     outputs,
-    onOutputRead,
     dataFolder: store.folder,
     temporaryFolder,
     queue,
+    store,
     log,
     logsOutput: options.logsOutput ?? true,
   }
@@ -123,10 +119,8 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
  * Removes what a killed service left. The records in the data folder say what that is, so this needs no settings. Throws if
  * something is still there.
  */
-export async function removeLeft(
-  options: Pick<ServiceOptions, 'env' | 'dataFolder' | 'log' | 'onFinished'>,
-): Promise<void> {
-  const store = openRunStore(options.dataFolder)
+export async function removeLeft(options: Pick<ServiceOptions, 'env' | 'dataFolder' | 'log'>): Promise<void> {
+  const store = openDataFolder(options.dataFolder)
   try {
     const shared = { env: personalEnvironment(options.env), runExclusive: createKeyedMutex() }
     await createQueue(store, options, shared).recover()
@@ -150,7 +144,7 @@ function logIn(options: Pick<ServiceOptions, 'log'>): Log {
 
 function createQueue(
   store: RunStore,
-  options: Pick<ServiceOptions, 'log' | 'onFinished'> & Partial<ServiceOptions>,
+  options: Pick<ServiceOptions, 'log'> & Partial<ServiceOptions>,
   removal: RemovalOptions,
 ): RunQueue {
   const log = logIn(options)
@@ -159,7 +153,6 @@ function createQueue(
     runLimitMinutes: options.runLimitMinutes ?? 55,
     store,
     log: (runId, text) => log(`run ${runId}: ${text}`),
-    onFinished: options.onFinished,
     removeResources: (runId, resources) => removeResources(runId, resources, removal),
   })
 }

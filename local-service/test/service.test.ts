@@ -19,31 +19,31 @@ async function leaveRun(engineScript: string) {
   const run: Run = { runId: 'run-1', projectId: 'shop', phase: { status: 'RUNNING', startedAt: 'now' } }
   store.save(run, resources)
   store.close()
-  const finished: string[] = []
   const log: string[] = []
   const removal = {
     env: { PATH: `${folder}:/usr/bin:/bin` },
     dataFolder: store.folder,
     log: (line: string) => void log.push(line),
-    onFinished: ({ runId, phase: { status } }: Run) => void finished.push(`${runId} ${status}`),
   }
-  return { removal, resources, finished, log }
+  return { removal, resources, log }
 }
 
 it('what a killed service left is removed, without its settings', async () => {
-  const { removal, resources, finished } = await leaveRun('exit 0')
+  const { removal, resources } = await leaveRun('exit 0')
   await removeLeft(removal)
-  expect(finished).toEqual(['run-1 INTERRUPTED'])
   expect([resources.tree, resources.runFolder].filter((path) => existsSync(path))).toEqual([])
+  const store = openRunStore(removal.dataFolder)
+  expect(store.findFinished()).toMatchObject([{ runId: 'run-1', status: 'INTERRUPTED', isReported: false }])
+  expect(store.findLeft()).toEqual([])
+  store.close()
   await removeLeft(removal)
-  expect(finished).toHaveLength(1)
 })
 
 it('if something cannot be removed, the removal says of which run, and the rest is removed', async () => {
   const { removal, resources, log } = await leaveRun('echo no daemon >&2; exit 1')
   await expect(removeLeft(removal)).rejects.toThrow('The runs run-1 left something that could not be removed.')
   expect(log.join('\n')).toContain(
-    'run run-1: could not remove its files: a container may be left, because "docker ps" failed: no daemon',
+    'run run-1: error: could not remove its files: a container may be left, because "docker ps" failed: no daemon',
   )
   expect(existsSync(resources.tree)).toBe(false)
 })

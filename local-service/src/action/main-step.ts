@@ -1,23 +1,19 @@
-import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
 import { signalProcess } from '../machine/processes.ts'
 import { foldedGroup, LOG_LIMIT_BYTES, TITLE_OF_LOG, toCommandMessage, toLogLine } from './runner-text.ts'
-import { type Order, ServiceFolder, type Start } from './service-folder.ts'
-import { spawnService } from './spawn-service.ts'
+import { ServiceFolder } from './service-folder.ts'
+import type { Order, Start } from './service-process.ts'
 
 // The main step of the action local-service: starts the service and leaves it running. Post stops it.
 // The tests in local-service/test/job test this file.
 
 const START_LIMIT_MS = 30_000
-/** Reading the file takes microseconds. */
-const POLL_MS = 5
 
 /** The inputs and files of this step, and the runner's tokens (`ACTIONS_`). The tests must not get them. */
 const OF_THIS_STEP =
-  /^(INPUT_(FOLDER|FRAMEWORK|ARGS|CONFIG|RUN-LIMIT-MINUTES)|ACTIONS_.*|GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY))$/
+  /^(INPUT_(FOLDER|FRAMEWORK|ARGS|COMMAND|REPORT|CONFIG|RUN-LIMIT-MINUTES)|ACTIONS_.*|GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY))$/
 
 async function main(): Promise<void> {
   if (process.platform === 'win32') {
@@ -28,22 +24,16 @@ async function main(): Promise<void> {
   const temporaryFolder = process.env.RUNNER_TEMP
   if (!temporaryFolder) throw new Error('RUNNER_TEMP is not set. This is for a step of a workflow.')
   const folder = ServiceFolder.create(temporaryFolder)
-  // Main saves the folder before the service begins. So post can stop the service, whatever happens to main.
   core.saveState('folder', folder.path)
-  folder.give(order)
-  const start = await waitForStart(folder, startService(folder))
-  if (start.kind === 'failed') {
-    folder.withdrawOrder()
-    throw new Error(start.reason)
-  }
-  const { projects } = start
+  const { url, projects, log } = await startService(folder, order)
+  core.saveState('is-up', 'true')
   const commits = new Set(projects.map(({ commit }) => commit))
-  core.setOutput('base-url', start.url)
+  core.setOutput('base-url', url)
   core.setOutput('api-key', order.key)
   core.setOutput('project', projects.length === 1 ? projects[0]?.id : '')
   core.setOutput('commit', commits.size === 1 ? [...commits][0] : '')
   core.setOutput('output-dir', folder.outputFolder)
-  for (const line of start.log) core.info(toLogLine(line))
+  for (const line of log) core.info(toLogLine(line))
   core.info(`The output of each run is in ${folder.outputFolder} until the end of the job.`)
 }
 
@@ -62,41 +52,47 @@ function readOrder(): Order {
   return { args: given, key: randomBytes(24).toString('base64url'), workspace, commit }
 }
 
-/** The service gets a process group of its own. */
-function startService(folder: ServiceFolder): ChildProcess {
+/**
+ * Starts the service in a process group of its own. If it does not start, its process has ended when this throws. If main ends before
+ * it has sent the order, the service ends too.
+ */
+function startService(folder: ServiceFolder, order: Order): Promise<Start & { kind: 'up' }> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THIS_STEP.test(name)))
-  return spawnService(folder, [], { detached: true, env })
-}
-
-async function waitForStart(folder: ServiceFolder, service: ChildProcess): Promise<Start> {
-  const deadlineMs = performance.now() + START_LIMIT_MS
-  const failed = (what: string): Start => {
-    core.info(foldedGroup(TITLE_OF_LOG, folder.readLog(LOG_LIMIT_BYTES)))
-    return { kind: 'failed', reason: `The local service ${what}. The log above has what it wrote.` }
-  }
-  let error: Error | undefined
-  service.once('error', (thrown) => {
-    error = thrown
-  })
-  service.unref()
-  for (;;) {
-    // Main checks for an exit before it reads the file, because the service writes the file before it exits.
-    const hasExited = service.exitCode !== null || service.signalCode !== null
-    const start = folder.readStart()
-    if (start !== undefined) return start
-    if (error !== undefined) return failed(`could not be started: ${error.message}`)
-    if (hasExited) return failed(`ended before it was up, ${describeExit(service)}`)
-    if (performance.now() > deadlineMs) {
-      // The service hangs, so it may not stop when its order is withdrawn. The id of its group is its process id.
+  const service = folder.spawnService([], { detached: true, env })
+  // Main saves the process before the service begins. So post can stop the service, whatever happens to main.
+  core.saveState('process', service.pid)
+  return new Promise((resolve, reject) => {
+    let reason: string | undefined
+    const limit = setTimeout(() => {
+      reason = withLog(`could not be reached within ${START_LIMIT_MS / 1000} s`, folder)
+      // The id of its group is its process id.
       if (service.pid !== undefined) signalProcess(-service.pid, 'SIGKILL')
-      return failed(`could not be reached within ${START_LIMIT_MS / 1000} s`)
-    }
-    await delay(POLL_MS)
-  }
+    }, START_LIMIT_MS)
+    service.once('message', (start: Start) => {
+      if (start.kind === 'failed') {
+        reason = start.reason
+        return
+      }
+      clearTimeout(limit)
+      service.disconnect()
+      service.unref()
+      resolve(start)
+    })
+    service.once('error', ({ message }) => reject(new Error(`The local service could not be started: ${message}`)))
+    // All messages have been received when this happens.
+    service.once('close', (code, signal) => {
+      clearTimeout(limit)
+      const end = signal === null ? `with exit code ${code}` : `by ${signal}`
+      reject(new Error(reason ?? withLog(`ended before it was up, ${end}`, folder)))
+    })
+    // If the service has ended already, it is closed.
+    service.send(order, () => undefined)
+  })
 }
 
-function describeExit({ exitCode, signalCode }: ChildProcess): string {
-  return signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`
+function withLog(what: string, folder: ServiceFolder): string {
+  core.info(foldedGroup(TITLE_OF_LOG, folder.readLog(LOG_LIMIT_BYTES)))
+  return `The local service ${what}. The log above has what it wrote.`
 }
 
 main().catch((error: Error) => core.setFailed(toCommandMessage(error.message)))

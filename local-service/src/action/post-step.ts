@@ -1,24 +1,25 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { signalProcess } from '../machine/processes.ts'
+import { readIfPossible, signalProcess } from '../machine/processes.ts'
+import { type FinishedRun, openRunStore } from '../runs/store.ts'
 import { describeRuns } from './job-summary.ts'
 import { foldedGroup, LOG_LIMIT_BYTES, TITLE_OF_LOG, toCommandMessage } from './runner-text.ts'
-import { type FinishedRun, ServiceFolder } from './service-folder.ts'
-import { spawnService } from './spawn-service.ts'
+import { ServiceFolder } from './service-folder.ts'
 
-// The post step of the action local-service: stops the service and all that it started, and shows the output of the tests. It never fails
-// the job.
+// The post step of the action local-service: stops the service and all that it started, and shows what no gate has shown. It never
+// fails the job.
 // The tests in local-service/test/job test this file.
 
 const STOP_LIMIT_MS = 20_000
 const KILL_LIMIT_MS = 5000
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [2, 50]
 
-/** The log has at most this much of the output of each run. */
-const OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
+/** How much output the log has: of each run, and of all runs. */
+const [OUTPUT_LIMIT_BYTES, ALL_OUTPUT_LIMIT_BYTES] = [4 * 1024 * 1024, 16 * 1024 * 1024]
 const SUMMARY_OUTPUT_LIMIT_BYTES = 128 * 1024
 
 const KILLED =
@@ -30,49 +31,80 @@ const MAY_BE_LEFT =
   'trees of its runs may still be on this machine. The log above says what is known. To find the containers, run ' +
   '"docker ps --all --filter label=test-run-service.run", or the same with podman.'
 
+/** How the logger of the service marks what it could not do itself. */
+const ERROR_IN_LOG = /^\S+ (run \S+: )?error: /m
+
 async function post(): Promise<void> {
   const path = core.getState('folder')
   // If there is no folder, main has started nothing.
   if (path === '') return
   const folder = new ServiceFolder(path)
-  await attempt('withdraw the order of the service', () => folder.withdrawOrder())
-  const end = await attempt('stop the service', () => stop(folder))
-  const leftSomething = end !== undefined && folder.hasBegun() && !folder.hasStopped()
-  const isClean = !leftSomething || (await attempt('remove what the service left', () => clean(folder)))
-  const runs = (await attempt('read which runs have finished', () => folder.readFinishedRuns())) ?? []
-  await showOutput(runs, folder)
-  if (leftSomething || runs.some(({ status }) => status !== 'PASSED')) {
-    const show = () => core.info(foldedGroup(TITLE_OF_LOG, folder.readLog(LOG_LIMIT_BYTES)))
-    await attempt('show the log of the service', show)
+  const end = await attempt('stop the service', () => stop(folder, Number(core.getState('process'))))
+  // A service that main has not seen up had no run. If it failed, main has shown why.
+  if (core.getState('is-up') !== '' || end !== 'was gone') await report(folder, end)
+  await attempt(`remove the private files in ${path}`, () => folder.remove())
+}
+
+type End = 'was gone' | 'stopped' | 'killed'
+
+async function report(folder: ServiceFolder, end: End | undefined): Promise<void> {
+  const read = () => attempt('read which runs have finished', () => readRuns(folder))
+  let found = await read()
+  let isClean = true
+  if (found?.isLeft ?? (end === 'was gone' || end === 'killed')) {
+    isClean = (await attempt('remove what the service left', () => clean(folder))) ?? false
+    found = await read()
   }
-  if (leftSomething && end === 'before post') core.error(KILLED)
+  const runs = found?.finished ?? []
+  await showOutput(runs, folder)
+  await attempt('show the log of the service', () => {
+    const log = folder.readLog(LOG_LIMIT_BYTES)
+    const hasProblem = end !== 'stopped' || found === undefined || !isClean || ERROR_IN_LOG.test(log.text)
+    if (hasProblem) core.info(foldedGroup(TITLE_OF_LOG, log))
+  })
+  if (end === 'was gone') core.error(KILLED)
   await attempt('write the job summary', () => writeSummary(runs, folder))
   if (!isClean) core.warning(MAY_BE_LEFT)
-  await attempt(`remove the folder ${path}`, () => folder.remove())
+}
+
+/** The finished runs, and whether the service has left something unfinished. */
+function readRuns({ dataFolder }: ServiceFolder): { finished: readonly FinishedRun[]; isLeft: boolean } {
+  if (!existsSync(dataFolder)) return { finished: [], isLeft: false }
+  const store = openRunStore(dataFolder)
+  try {
+    // A test may have written to the store. The id is the name of a folder too.
+    const finished = store.findFinished().filter(({ runId }) => /^[\w-]+$/.test(runId))
+    return { finished, isLeft: store.findLeft().length > 0 }
+  } finally {
+    store.close()
+  }
 }
 
 /** The gate shows the output while the tests run. What no gate has shown is in a folded group here, for example after a kill. */
 async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): Promise<void> {
-  for (const { runId, projectId, status } of runs) {
+  let roomBytes = ALL_OUTPUT_LIMIT_BYTES
+  for (const { runId, projectId, status, shownBytes } of runs) {
     await attempt(`show the output of run ${runId}`, () => {
-      const shownBytes = folder.readShownBytes(runId)
-      const output = folder.readOutput(runId, OUTPUT_LIMIT_BYTES, shownBytes)
+      const output = folder.readOutput(runId, 'output.txt', Math.min(OUTPUT_LIMIT_BYTES, roomBytes), shownBytes)
+      if (output.text === '' && output.leftOutBytes === 0) return
+      roomBytes -= Buffer.byteLength(output.text)
       const title = `Output of run ${runId} (${projectId}): ${status}`
-      if (output.text !== '') core.info(foldedGroup(shownBytes > 0 ? `${title}, the rest` : title, output))
-      else if (shownBytes > 0)
-        core.info(`The output of run ${runId} (${projectId}) is in the log of the step that waited for it.`)
+      core.info(foldedGroup(shownBytes > 0 ? `${title}, the rest` : title, output))
     })
   }
 }
 
 function writeSummary(runs: readonly FinishedRun[], folder: ServiceFolder): void {
   const { GITHUB_STEP_SUMMARY: summary } = process.env
-  const shown = runs.flatMap(({ message, ...run }) => {
-    if (message === undefined) return []
-    const output = folder.readOutput(run.runId, SUMMARY_OUTPUT_LIMIT_BYTES).text
-    return { ...run, message, output }
-  })
-  if (summary && shown.length > 0) appendFileSync(summary, describeRuns(shown))
+  const read = (runId: string, name: 'output.txt' | 'fix.patch') =>
+    folder.readOutput(runId, name, SUMMARY_OUTPUT_LIMIT_BYTES).text
+  const shown = runs.map((run) => ({
+    ...run,
+    output: run.message === undefined ? '' : read(run.runId, 'output.txt'),
+    patch: run.fix === undefined ? '' : read(run.runId, 'fix.patch'),
+  }))
+  const text = describeRuns(shown)
+  if (summary && text !== '') appendFileSync(summary, text)
 }
 
 /** Does one step of post. If it fails, post warns, returns undefined, and goes on with the next step. */
@@ -87,25 +119,33 @@ async function attempt<T>(what: string, step: () => T | Promise<T>): Promise<T |
 
 /**
  * Ends the service, and waits until it has ended. If it does not end in time, kills it with its process group, which holds
- * the commands of git and of container engines. Returns when the service ended.
+ * the commands of git and of container engines.
  */
-async function stop(folder: ServiceFolder): Promise<'before post' | 'in post'> {
-  const pid = folder.livingProcess()
-  if (pid === undefined) return 'before post'
-  // The signal stops the service even if its order cannot be withdrawn.
-  signalProcess(pid, 'SIGTERM')
-  if (await waitForEnd(folder, STOP_LIMIT_MS)) return 'in post'
-  const hanging = folder.livingProcess()
-  if (hanging !== undefined) signalProcess(-hanging, 'SIGKILL')
-  await waitForEnd(folder, KILL_LIMIT_MS)
-  return 'in post'
+async function stop(folder: ServiceFolder, id: number): Promise<End> {
+  const isAlive = () => isService(id, folder)
+  if (!isAlive()) return 'was gone'
+  signalProcess(id, 'SIGTERM')
+  if (await waitUntil(() => !isAlive(), STOP_LIMIT_MS)) return 'stopped'
+  if (isAlive()) signalProcess(-id, 'SIGKILL')
+  await waitUntil(() => !isAlive(), KILL_LIMIT_MS)
+  return 'killed'
 }
 
-/** Whether the service has ended in time. A service without a run ends within milliseconds, so the first pauses are short. */
-async function waitForEnd(folder: ServiceFolder, withinMs: number): Promise<boolean> {
-  const deadlineMs = performance.now() + withinMs
+/** Whether the process with this id is the service. If the service has ended, another process may have its id. */
+function isService(id: number, { path }: ServiceFolder): boolean {
+  const last = ['index.js', path]
+  // A container may have no `ps`.
+  if (process.platform === 'linux') return readIfPossible(`/proc/${id}/cmdline`).endsWith(`${last.join('\0')}\0`)
+  const { stdout, error } = spawnSync('ps', ['-ww', '-o', 'args=', '-p', String(id)], { encoding: 'utf8' })
+  if (error !== undefined) throw error
+  return stdout.trimEnd().endsWith(last.join(' '))
+}
+
+/** Returns false if the time is up. A service without a run ends within milliseconds, so the first pauses are short. */
+async function waitUntil(holds: () => boolean, limitMs: number): Promise<boolean> {
+  const deadlineMs = performance.now() + limitMs
   let pauseMs = FIRST_PAUSE_MS
-  while (folder.livingProcess() !== undefined) {
+  while (!holds()) {
     if (performance.now() > deadlineMs) return false
     await delay(pauseMs)
     pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
@@ -118,10 +158,8 @@ async function waitForEnd(folder: ServiceFolder, withinMs: number): Promise<bool
  * whether it removed everything.
  */
 async function clean(folder: ServiceFolder): Promise<boolean> {
-  core.info(
-    `The local service was killed, or did not stop within ${STOP_LIMIT_MS / 1000} s. Post now removes what the service left.`,
-  )
-  const cleaning = spawnService(folder, ['clean'])
+  core.info('The local service did not end by itself. Post now removes what the service left.')
+  const cleaning = folder.spawnService(['clean'])
   const timer = setTimeout(() => cleaning.kill('SIGKILL'), STOP_LIMIT_MS)
   const [exitCode] = await once(cleaning, 'exit').catch(() => [])
   clearTimeout(timer)

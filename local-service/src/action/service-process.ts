@@ -1,17 +1,40 @@
 import { tmpdir } from 'node:os'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { countChangedFiles } from '../checkout/repository.ts'
-import type { RunOutcome } from '../execution/outcome.ts'
-import type { Run } from '../runs/run.ts'
 import { type LocalService, removeLeft, type ServedProject, startLocalService } from '../service.ts'
 import { readCommandLine } from '../settings/command-line.ts'
 import { ConfigurationError } from '../settings/configuration.ts'
 import { count } from '../text.ts'
-import { type Order, ServiceFolder, type Start } from './service-folder.ts'
+import { ServiceFolder } from './service-folder.ts'
 
-// The process of the action's service. `index.js FOLDER` serves until the order in the folder is gone. `index.js FOLDER clean`
-// removes what a killed service left, and ends.
+// The process of the action's service. `index.js FOLDER` gets its order from main and serves until a signal, or until the folder is
+// gone. `index.js FOLDER clean` removes what a killed service left, and ends.
 // The tests in local-service/test/job test this file.
+
+/** What the service should serve. */
+export interface Order {
+  /** The arguments of the command of the service. */
+  readonly args: readonly string[]
+  readonly key: string
+  /** What the job has checked out. */
+  readonly workspace: string
+  readonly commit: string
+}
+
+export type Start =
+  | {
+      readonly kind: 'up'
+      readonly url: string
+      readonly projects: readonly StartedProject[]
+      /** Lines for the log of main. */
+      readonly log: readonly string[]
+    }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+interface StartedProject {
+  readonly id: string
+  readonly commit?: string | undefined
+}
 
 const POLL_MS = 200
 
@@ -19,28 +42,43 @@ const [path = '', mode] = process.argv.slice(2)
 const folder = new ServiceFolder(path)
 
 /** What serving and cleaning have in common. */
-const SHARED = {
-  env: process.env,
-  dataFolder: folder.dataFolder,
-  log: (line: string) => console.error(line),
-  onFinished: rememberRun,
-}
+const SHARED = { env: process.env, dataFolder: folder.dataFolder, log: (line: string) => console.error(line) }
 
 async function serve(): Promise<void> {
   const stop = Promise.withResolvers<void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
-  const order = folder.readOrder()
-  if (order === undefined) return
+  const order = await receiveOrder()
+  if (order === undefined || !folder.exists()) return
   const service = await start(order)
-  const poll = setInterval(() => folder.hasOrder() || stop.resolve(), POLL_MS)
+  // If post never runs, the runner removes the folder at the end of the job.
+  const poll = setInterval(() => folder.exists() || stop.resolve(), POLL_MS)
   try {
     const outcome = await describeStart(service, order.commit)
-    folder.writeStart(outcome)
+    answer(outcome)
     if (outcome.kind === 'up') await stop.promise
   } finally {
     clearInterval(poll)
     await service.close()
   }
+}
+
+/** Undefined if main ended before it gave an order. */
+function receiveOrder(): Promise<Order | undefined> {
+  return new Promise((resolve) => {
+    const onEnd = () => resolve(undefined)
+    if (!process.connected) onEnd()
+    process.once('disconnect', onEnd)
+    process.once('message', (order) => {
+      // Without a listener, the channel does not keep this process alive.
+      process.off('disconnect', onEnd)
+      resolve(order as Order)
+    })
+  })
+}
+
+/** If main has ended, post stops the service. */
+function answer(start: Start): void {
+  process.send?.(start, undefined, undefined, () => undefined)
 }
 
 function start({ args, key, workspace, commit }: Order): Promise<LocalService> {
@@ -50,8 +88,9 @@ function start({ args, key, workspace, commit }: Order): Promise<LocalService> {
     ...commandLine,
     ...SHARED,
     key,
+    // The gate or post shows the output.
+    logsOutput: false,
     outputs: folder.outputFolder,
-    onOutputRead: rememberShown,
     temporaryFolder: tmpdir(),
     checkoutOfJob: { root: workspace, commit },
   })
@@ -86,33 +125,10 @@ function nameOfCheckout(env: NodeJS.ProcessEnv): string | undefined {
   return env.GITHUB_REF_NAME || undefined
 }
 
-function rememberShown(runId: string, bytes: number): void {
-  try {
-    folder.writeShownBytes(runId, bytes)
-  } catch (error) {
-    console.error(`run ${runId}: post shows its output again: ${messageOf(error)}`)
-  }
+try {
+  await (mode === 'clean' ? removeLeft(SHARED) : serve())
+} catch (error) {
+  if (!(error instanceof ConfigurationError)) console.error(error)
+  process.exitCode = 1
+  answer({ kind: 'failed', reason: messageOf(error) })
 }
-
-function rememberRun({ runId, projectId, phase: { status } }: Run, { message }: RunOutcome): void {
-  try {
-    folder.addFinishedRun({ runId, projectId, status, message })
-  } catch (error) {
-    // The job has ended, or a test has replaced the file.
-    console.error(`run ${runId}: post cannot show it: ${messageOf(error)}`)
-  }
-}
-
-async function main(): Promise<void> {
-  try {
-    await serve()
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) console.error(error)
-    process.exitCode = 1
-    if (folder.exists()) folder.writeStart({ kind: 'failed', reason: messageOf(error) })
-  }
-  if (folder.exists()) folder.writeStopped()
-}
-
-// If the job has ended, the runner has removed the folder.
-if (folder.exists()) await (mode === 'clean' ? removeLeft(SHARED) : main())

@@ -4,8 +4,9 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { type Context, Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import { outputBytes, readOutput } from '../execution/output.ts'
-import type { Run } from '../runs/run.ts'
+import { isFinished, type Run } from '../runs/run.ts'
 import { type ServiceContext, type StartRequest, startRun } from '../runs/start.ts'
 import type { Configuration } from '../settings/configuration.ts'
 import { quote } from '../text.ts'
@@ -36,7 +37,7 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
   const api: Api = new Hono({ getPath: pathOf })
   api.onError((error, c) => {
     const isRefusal = error instanceof HTTPException
-    if (!isRefusal) log(`a request failed: ${error.stack}`)
+    if (!isRefusal) log(`error: a request failed: ${error.stack}`)
     const status = isRefusal ? error.status : 500
     if (status === 401) c.header('www-authenticate', 'Bearer')
     const message = isRefusal ? error.message : 'The service failed to handle this request; its log says why.'
@@ -65,7 +66,7 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
 }
 
 function addRuns(api: Api, projects: Configuration['projects'], service: ServiceContext): void {
-  const { queue, outputs, onOutputRead } = service
+  const { queue, outputs, store } = service
   const findRun = (projectId: string, runId: string): Run => {
     const run = queue.find(runId)
     return run?.projectId === projectId && run.suite === undefined ? run : noRun(runId)
@@ -84,8 +85,9 @@ function addRuns(api: Api, projects: Configuration['projects'], service: Service
   })
   endpoint(api, 'GET', `${RUNS}/:runId`, (c) => {
     const { projectId, runId } = c.req.param()
-    const run = describeRun(findRun(projectId, runId))
-    return { ...run, progress: queue.progressOf(runId), outputBytes: outputBytes(join(outputs, runId)) }
+    const run = findRun(projectId, runId)
+    if (isFinished(run)) remember(service, () => store.markReported(runId))
+    return { ...describeRun(run), progress: queue.progressOf(runId), outputBytes: outputBytes(join(outputs, runId)) }
   })
   endpoint(api, 'GET', `${RUNS}/:runId/output`, (c) => {
     const { projectId, runId } = c.req.param()
@@ -96,7 +98,7 @@ function addRuns(api: Api, projects: Configuration['projects'], service: Service
     }
     const part = readOutput(join(outputs, runId), Number(from))
     if (typeof part === 'string') return refuse(400, part)
-    onOutputRead?.(runId, part.next)
+    remember(service, () => store.markShown(runId, part.next))
     return part
   })
 }
@@ -114,7 +116,11 @@ function addSuiteRuns(api: Api, suites: Configuration['suites'], service: Servic
     return { testSuiteRunId, testSuiteName, projectId: project.id }
   })
   endpoint(api, 'GET', `${SUITE_RUN}/status`, (c) => describeSuiteStatus(findRun(c.req.param('testSuiteRunId'))))
-  endpoint(api, 'GET', `${SUITE_RUN}/result`, (c) => describeSuiteResult(findRun(c.req.param('testSuiteRunId'))))
+  endpoint(api, 'GET', `${SUITE_RUN}/result`, (c) => {
+    const run = findRun(c.req.param('testSuiteRunId'))
+    if (isFinished(run)) remember(service, () => service.store.markReported(run.runId))
+    return describeSuiteResult(run)
+  })
 }
 
 /** If two paths match a request, the first counts. So `runs/cancel` is not a run. */
@@ -131,6 +137,15 @@ function endpoint<Path extends string>(
 async function start(service: ServiceContext, request: StartRequest): Promise<string> {
   const started = await startRun(service, request)
   return started.kind === 'started' ? started.run.runId : refuse(started.status, started.error)
+}
+
+/** In a job, post shows what no client has read. If this cannot be saved, clients can still read everything. */
+function remember({ log }: ServiceContext, save: () => void): void {
+  try {
+    save()
+  } catch (error) {
+    log(`could not save what a client has read: ${messageOf(error)}`)
+  }
 }
 
 function refuse(status: 400 | 401 | 404 | 500, message: string): never {

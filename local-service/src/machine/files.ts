@@ -71,6 +71,18 @@ function readBytes(descriptor: number, beginning: number, size: number): Buffer 
 }
 
 /**
+ * Opens a file that others can write, and makes it if it is missing. Throws for a link, and for a named pipe, because a write to it
+ * would never return.
+ */
+export function openToAppend(file: string): number {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+  const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  if (fstatSync(descriptor).isFile()) return descriptor
+  closeSync(descriptor)
+  throw new Error(`${file} is not a regular file`)
+}
+
+/**
  * Removes a folder with everything in it, even if its owner may not write in it. Tests must not be able to replace the folder
  * itself. They may make a path that is longer than the system allows. Node cannot remove such a path, but `rm` can.
  */

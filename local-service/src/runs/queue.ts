@@ -27,7 +27,6 @@ interface RunQueueOptions {
   readonly log: (runId: string, text: string) => void
   /** Removes what a run has on the machine, and returns what it removed. */
   readonly removeResources: (runId: string, resources: RunResources) => Promise<readonly string[]>
-  readonly onFinished?: ((run: Run, outcome: RunOutcome) => void) | undefined
 }
 
 interface Entry {
@@ -59,17 +58,15 @@ export class RunQueue {
 
   /** Interrupts the runs that an earlier process of the service left unfinished, and removes what they left. */
   async recover(): Promise<void> {
-    const { store, log, onFinished } = this.#options
+    const { store, log } = this.#options
     for (const { run, resources } of store.findLeft()) {
       // The removal comes first, because the run's files may be what fills the disk.
       const removed = resources && (await this.#remove(run.runId, resources))
       if (removed?.length) log(run.runId, `left this, now removed: ${removed.join(', ')}`)
       const before = run.phase.status
-      const outcome = interruptedBecause('the service died during the run')
-      if (!finishRun(run, outcome)) continue
+      if (!finishRun(run, interruptedBecause('the service died during the run'))) continue
       log(run.runId, `${run.phase.status}: it was ${before} when the service died`)
       store.save(run, removed === undefined ? resources : undefined)
-      onFinished?.(run, outcome)
     }
   }
 
@@ -142,7 +139,7 @@ export class RunQueue {
       log(run.runId, 'RUNNING')
       finish(await task.execute(stop.signal))
     } catch (error) {
-      log(run.runId, `failed to run: ${messageOf(error)}`)
+      log(run.runId, `error: failed to run: ${messageOf(error)}`)
       const isFull = error instanceof Error && 'code' in error && error.code === 'ENOSPC'
       finish(interruptedBecause(isFull ? NO_ROOM : 'the service could not run the tests; its log says why'))
     }
@@ -154,16 +151,15 @@ export class RunQueue {
   /** If the run is finished already, changes nothing. */
   #finish(entry: Entry, outcome: RunOutcome): void {
     const { run, task, isActive } = entry
-    const { store, log, onFinished } = this.#options
+    const { store, log } = this.#options
     if (!finishRun(run, outcome)) return
     log(run.runId, `${outcome.status}, ${count(outcome.testCases.length, 'test case')}`)
     try {
       store.save(run, isActive ? task.resources : undefined)
     } catch (error) {
       entry.isSaved = false
-      log(run.runId, `could not be saved, and is INTERRUPTED after a restart: ${messageOf(error)}`)
+      log(run.runId, `error: could not be saved, and is INTERRUPTED after a restart: ${messageOf(error)}`)
     }
-    onFinished?.(run, outcome)
     this.#drop(entry)
   }
 
@@ -175,7 +171,7 @@ export class RunQueue {
       store.markRemoved(runId)
       return removed
     } catch (error) {
-      log(runId, `could not remove its files: ${messageOf(error)}`)
+      log(runId, `error: could not remove its files: ${messageOf(error)}`)
       return undefined
     }
   }

@@ -14,9 +14,10 @@ import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import type { Suite } from '../settings/configuration.ts'
 import { type Project, whyCannotSelect } from '../settings/project.ts'
 import { quote } from '../text.ts'
+import { unusable } from './data-folder.ts'
 import type { RunQueue } from './queue.ts'
 import { queueRun, type Run } from './run.ts'
-import { unusable } from './store.ts'
+import type { RunStore } from './store.ts'
 
 // local-service/test/interface/start-parameters.test.ts tests this file.
 
@@ -24,7 +25,6 @@ import { unusable } from './store.ts'
 export interface ServiceContext {
   readonly stopGraceMs: number
   readonly outputs: string
-  readonly onOutputRead?: ((runId: string, bytes: number) => void) | undefined
   /** The person's own environment. */
   readonly env: NodeJS.ProcessEnv
   readonly checkoutOfJob?: CheckoutOfJob | undefined
@@ -32,6 +32,7 @@ export interface ServiceContext {
   readonly temporaryFolder: string
   readonly runExclusive: RunExclusive
   readonly queue: RunQueue
+  readonly store: RunStore
   /** Whether the log quotes the output of what failed. */
   readonly logsOutput: boolean
   readonly log: (text: string) => void

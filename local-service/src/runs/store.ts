@@ -1,19 +1,19 @@
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { closeSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { isInside } from '../../../src/text/path.ts'
-import { messageOf } from '../../../src/text/untrusted.ts'
 import type { RunResources } from '../execution/leftovers.ts'
-import { repositoryFolderOf } from '../machine/paths.ts'
-import { ConfigurationError } from '../settings/configuration.ts'
+import { openToAppend } from '../machine/files.ts'
 import { isFinished, type OwnedRun, type Run } from './run.ts'
 
 export type RunStore = ReturnType<typeof openRunStore>
 
 /** How many runs are kept. The oldest are forgotten when the store is opened. */
 const KEPT_RUNS = 1000
-/** The result code of SQLite if another process has locked the database. */
-const BUSY = 5
+/** The system releases the lock of a killed process when the process ends. That may be a moment after it is not seen any more. */
+const LOCK_LIMIT_MS = 2000
+
+/** SQLite opens these files too, if they are there. */
+const FILES_BESIDE = ['-journal', '-wal', '-shm']
 
 const SCHEMA = `
   create table if not exists runs (
@@ -21,7 +21,9 @@ const SCHEMA = `
     run_id text not null unique,
     is_finished integer not null,
     run text not null,
-    resources text
+    resources text,
+    shown_bytes integer not null default 0,
+    is_reported integer not null default 0
   ) strict`
 
 /** A run that an earlier process of the service left unfinished, or of which something is still on the machine. */
@@ -30,22 +32,41 @@ export interface LeftRun {
   readonly resources?: RunResources | undefined
 }
 
+/** What is told about a finished run after the service has ended. */
+export interface FinishedRun {
+  readonly runId: string
+  readonly projectId: string
+  readonly status: string
+  /** Why the run as a whole did not pass. Absent if its test cases say everything. */
+  readonly message?: string | undefined
+  /** What auto-fix did. Absent if it did nothing. */
+  readonly fix?: string | undefined
+  /** A client has read the output up to this byte. */
+  readonly shownBytes: number
+  /** Whether a client has read the result. */
+  readonly isReported: boolean
+}
+
 /**
  * Opens the runs that are kept in a folder. Each change of a run is one write, and the write is in the database when the call
  * returns. So a client never learns of something that the next start of the service does not know, however the service dies.
- * Throws a ConfigurationError if the folder cannot be used.
  */
 export function openRunStore(dataFolder: string) {
-  let database: DatabaseSync | undefined
+  mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+  const folder = realpathSync(dataFolder)
+  const file = join(folder, 'runs.sqlite')
+  // Others may be able to enter a folder that existed before, so the file itself is private.
+  closeSync(openToAppend(file))
+  for (const path of FILES_BESIDE.map((suffix) => `${file}${suffix}`)) {
+    // SQLite waits for a named pipe without end.
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${path} is not a regular file`)
+  }
+  const database = new DatabaseSync(file, { timeout: LOCK_LIMIT_MS })
   try {
-    mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
-    const folder = realpathSync(dataFolder)
-    const file = join(folder, 'runs.sqlite')
-    // Others may be able to enter a folder that existed before, so the file itself is private.
-    closeSync(openSync(file, 'a', 0o600))
-    database = new DatabaseSync(file)
-    // The system releases the lock when the process ends, however it ends.
-    database.exec(`pragma locking_mode = exclusive; pragma journal_mode = wal; begin exclusive; ${SCHEMA}; commit`)
+    // The system releases the lock when the process ends, however it ends. A write need not wait for the disk, because the
+    // system keeps it when the process dies.
+    database.exec('pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = normal')
+    database.exec(`begin exclusive; ${SCHEMA}; commit`)
     database
       .prepare(
         `delete from runs where is_finished and resources is null
@@ -54,18 +75,9 @@ export function openRunStore(dataFolder: string) {
       .run(KEPT_RUNS)
     return { folder, ...storeIn(database) }
   } catch (error) {
-    database?.close()
-    throw unusable(dataFolder, error)
+    database.close()
+    throw error
   }
-}
-
-/** For an error of the store or of its folder. */
-export function unusable(dataFolder: string, error: unknown): ConfigurationError {
-  const isUsed = error instanceof Error && 'errcode' in error && error.errcode === BUSY
-  const problem = isUsed ? 'another service uses it' : messageOf(error)
-  return new ConfigurationError(
-    `Cannot use the data folder ${dataFolder}: ${problem}. Choose another folder with --data.`,
-  )
 }
 
 function storeIn(database: DatabaseSync) {
@@ -77,7 +89,14 @@ function storeIn(database: DatabaseSync) {
   const selectLeft = database.prepare(
     'select run, resources from runs where not is_finished or resources is not null order by number',
   )
+  const selectFinished = database.prepare(
+    `select run_id, run ->> '$.projectId' as project_id, run ->> '$.phase.status' as status,
+     run ->> '$.phase.message' as message, run ->> '$.phase.fix' as fix, shown_bytes, is_reported
+     from runs where is_finished order by number limit ${KEPT_RUNS}`,
+  )
   const clearResources = database.prepare('update runs set resources = null where run_id = ?')
+  const show = database.prepare('update runs set shown_bytes = ? where run_id = ? and shown_bytes < ?')
+  const report = database.prepare('update runs set is_reported = 1 where run_id = ? and not is_reported')
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
@@ -97,26 +116,20 @@ function storeIn(database: DatabaseSync) {
         run: JSON.parse(String(run)),
         resources: resources === null ? undefined : JSON.parse(String(resources)),
       })),
+    /** The values are texts, whatever somebody else has written to the database. */
+    findFinished: (): FinishedRun[] =>
+      selectFinished.all().map((row) => ({
+        runId: String(row.run_id),
+        projectId: String(row.project_id),
+        status: String(row.status),
+        message: row.message === null ? undefined : String(row.message),
+        fix: row.fix === null ? undefined : String(row.fix),
+        shownBytes: Number(row.shown_bytes),
+        isReported: Boolean(row.is_reported),
+      })),
     markRemoved: (runId: string) => void clearResources.run(runId),
+    markShown: (runId: string, bytes: number) => void show.run(bytes, runId, bytes),
+    markReported: (runId: string) => void report.run(runId),
     close: () => database.close(),
   }
-}
-
-/**
- * Throws a ConfigurationError if the data folder is in a repository or a folder that the service serves. Node looks for
- * packages in all folders above a work tree. So the tests of a branch would find the repository's installed packages.
- */
-export function refuseDataFolderIn(folders: readonly string[], dataFolder: string): void {
-  const path = realPathOf(dataFolder)
-  const root = folders.map(repositoryFolderOf).find((folder) => isInside(path, folder))
-  if (root === undefined) return
-  throw new ConfigurationError(
-    `The data folder ${path} lies in ${root}, so tests could change the data. Choose a folder outside ${root} with --data. ` +
-      'In a job, the data folder lies in RUNNER_TEMP.',
-  )
-}
-
-/** The folder need not exist yet. */
-function realPathOf(folder: string): string {
-  return existsSync(folder) ? realpathSync(folder) : join(realPathOf(dirname(folder)), basename(folder))
 }

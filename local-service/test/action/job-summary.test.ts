@@ -3,7 +3,17 @@ import { expect, test } from 'vitest'
 import { renderedPage } from '../../../test/support/rendered-page.ts'
 import { describeRuns, type ShownRun } from '../../src/action/job-summary.ts'
 
-const RUN: ShownRun = { runId: 'r1', projectId: 'shop', status: 'FAILED', message: 'vitest found no tests', output: '' }
+const RUN: ShownRun = {
+  runId: 'r1',
+  projectId: 'shop',
+  status: 'FAILED',
+  message: 'vitest found no tests',
+  fix: undefined,
+  shownBytes: 0,
+  isReported: false,
+  output: '',
+  patch: '',
+}
 const HOSTILE = fc
   .array(
     fc.constantFrom(
@@ -26,17 +36,36 @@ const HOSTILE = fc
 test('whatever a run holds, the summary has the same elements, and the text only in code', () => {
   fc.assert(
     fc.property(HOSTILE, HOSTILE, HOSTILE, (text, message, output) => {
-      const run = { runId: text, projectId: text, status: text, message, output: `${output}.` }
+      const ids = { runId: text, projectId: text, status: text }
+      const run = { ...RUN, ...ids, message, fix: message, output: `${output}.`, patch: `${output}.` }
       const markdown = describeRuns([run, run])
       const one =
-        '<h3>Tests of <code></code>: <code></code></h3>\n\n<p>Run <code></code>. <code></code></p>\n\n<pre><code></code></pre>'
-      const skeleton = renderedPage(markdown)
-        .skeleton.replaceAll('<br></br><code></code>', '')
-        .replaceAll('<br></br>', '')
-      expect(skeleton.trim().replaceAll(/\n+/g, '\n\n')).toBe(`${one}\n\n${one}`)
+        '<h3>Tests of <code></code>: <code></code></h3>\n\n<p>Run <code></code>. <code></code></p>\n\n<pre lang="diff"></pre>' +
+        '\n\n<h3>Auto-fix of <code></code></h3>\n\n<p>Run <code></code>. <code></code></p>\n\n' +
+        '<details><summary>The patch</summary><pre lang="diff"></pre></details>'
+      expect(renderedPage(markdown).skeleton.trim().replaceAll(/\n+/g, '\n\n')).toBe(`${one}\n\n${one}`)
       expect(markdown).not.toContain('##[')
     }),
   )
+})
+
+test.each<[string, Partial<ShownRun>, string[], string[]]>([
+  ['a run that passed', { status: 'PASSED', message: undefined }, [], ['shop']],
+  ['a run whose test cases say why', { message: undefined, output: 'rain' }, [], ['shop', 'rain']],
+  ['a result that no gate has read', {}, ['Tests of', 'found no tests'], []],
+  ['a result without output that a gate has read', { isReported: true }, [], ['shop']],
+  ['a result that a gate has read', { isReported: true, output: 'rain' }, ['End of the output', 'rain'], ['found no']],
+  [
+    'what auto-fix did',
+    { isReported: true, message: undefined, fix: 'It changed 1 file.', patch: '-a\n+b' },
+    ['Auto-fix of', 'It changed 1 file.', '+b'],
+    ['Tests of', 'found no'],
+  ],
+  ['a patch that is too long', { fix: 'It changed 1 file.', patch: 'x'.repeat(30_001) }, ['1 file'], ['The patch']],
+])('of %s, the summary has what the summary of the gate cannot have', (_, facts, shown, hidden) => {
+  const summary = describeRuns([{ ...RUN, ...facts }])
+  for (const text of shown) expect(summary).toContain(text)
+  for (const text of hidden) expect(summary).not.toContain(text)
 })
 
 test('of a long output, the summary shows the end', () => {
@@ -50,5 +79,5 @@ test('the summary stays below the limit of GitHub, and says how many runs it lea
   const summary = describeRuns(Array.from({ length: 50 }, () => long))
   expect(Buffer.byteLength(summary)).toBeLessThan(1_000_000)
   const shown = summary.split('<h3>').length - 1
-  expect(summary).toContain(`<p>${50 - shown} more did not pass.`)
+  expect(summary).toContain(`<p>There is more about ${50 - shown} more runs.`)
 })

@@ -13,5 +13,5 @@ it.each([
   const folder = ServiceFolder.create(await temporaryFolder())
   mkdirSync(join(folder.outputFolder, 'run-1'))
   writeFileSync(join(folder.outputFolder, 'run-1/output.txt'), 'one\ntwo\nthree\n')
-  expect(folder.readOutput('run-1', limitBytes, fromByte)).toEqual({ text, leftOutBytes })
+  expect(folder.readOutput('run-1', 'output.txt', limitBytes, fromByte)).toEqual({ text, leftOutBytes })
 })

@@ -35,6 +35,7 @@ beforeEach(async () => {
   })
   const service = {
     queue,
+    store,
     logsOutput: false,
     log: (text: string) => void log.push(text),
     outputs: folder,
@@ -199,7 +200,7 @@ describe('a request', () => {
       }),
       { numRuns: 1_000 },
     )
-    expect(log.filter((line) => line.startsWith('a request failed'))).toEqual([])
+    expect(log.filter((line) => line.startsWith('error'))).toEqual([])
   })
 
   it('that fails gets the status 500, and the log has the place in the code', async () => {
@@ -207,6 +208,6 @@ describe('a request', () => {
     const { status, text } = await send({ target: `${RUNS}/1` })
     const error = 'The service failed to handle this request; its log says why.'
     expect([status, JSON.parse(text)]).toEqual([500, { error }])
-    expect(log).toEqual([expect.stringMatching(/^a request failed: Error: statement has been finalized\n +at /)])
+    expect(log).toEqual([expect.stringMatching(/^error: a request failed: Error: statement has been finalized\n +at /)])
   })
 })

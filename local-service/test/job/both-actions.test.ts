@@ -1,4 +1,4 @@
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, fork, spawnSync } from 'node:child_process'
 import {
   existsSync,
   globSync,
@@ -9,7 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { describe, expect } from 'vitest'
 import { parse } from 'yaml'
@@ -35,6 +35,7 @@ import {
   SCRIPTED,
   type StepSettings,
   scripted,
+  serviceFolder,
   serviceProcess,
   test,
   VITEST,
@@ -126,16 +127,14 @@ test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(proc
     const files = ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_ENV', 'GITHUB_PATH', 'GITHUB_STEP_SUMMARY']
     const { inputs } = parse(readFileSync(join(ROOT, 'local-service/action.yml'), 'utf8'))
     const ofInputs = Object.keys(inputs).map((name) => `INPUT_${name.toUpperCase()}`)
-    const ofStep = new Set([...Object.keys(secret), ...files, ...ofInputs])
+    const ofStep = new Set([...Object.keys(secret), ...files, ...ofInputs, 'NODE_CHANNEL_FD'])
     expect(names.filter((name) => ofStep.has(name))).toEqual([])
 
     expect(stripVTControlCharacters(main.log.join('\n'))).toContain('1 passed')
     expect(post).toMatchObject({ conclusion: 'success', annotations: [], summary: '' })
-    expect(post.log).toContain(
-      `The output of run ${main.outputs['run-id']} (${basename(folder)}) is in the log of the step that waited for it.`,
-    )
-    expect([...groupsIn(post.log).keys()]).toEqual([])
-    expect(readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service'))).toEqual([])
+    // The gate has shown everything.
+    expect(post.log).toEqual([])
+    expect(filesIn(serviceFolder(step))).toEqual([`output/${main.outputs['run-id']}/output.txt`])
     if (ON_LINUX) expect(processesOf(step)).toEqual([])
   })
 
@@ -360,14 +359,26 @@ describe.concurrent('the step fails with what the service wrote', () => {
 
   test('if the service cannot be reached within 30 s, and no process is left', async ({ jobs }) => {
     const hanging = `if (process.argv[1].includes('service/index')) for (;;);`
-    const ahead = clockAhead(`process.argv[1].includes('main/index')`, 30_001)
-    const step = jobs.service(jobs.folder(), { env: { NODE_OPTIONS: importing(hanging, ahead) } })
+    const soon = `
+      const { setTimeout } = globalThis
+      if (process.argv[1].includes('main/index')) {
+        globalThis.setTimeout = (callback, ms) => setTimeout(callback, ms === 30_000 ? 100 : ms)
+      }`
+    const step = jobs.service(jobs.folder(), { env: { NODE_OPTIONS: importing(hanging, soon) } })
     const main = await step.startMain().result()
     expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(/within 30 s/)])
     if (ON_LINUX) await until(() => processesOf(step).length === 0)
     expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
   })
 })
+
+/** The files in a folder, by their paths from there. */
+function filesIn(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+}
 
 /** The lines of each folded group of a log, by the group's title. */
 function groupsIn(log: readonly string[]): Map<string, string[]> {
@@ -387,7 +398,7 @@ describe.concurrent('a run that does not pass', () => {
   const FAILING = `import { test } from 'vitest'\ntest('fails', () => { throw new Error("${SEEN}") })`
 
   // test/action/job-summary.test.ts of the local service tests how post writes a text.
-  test('shows what it wrote in the log of the gate, or else in a folded group of post, and never the key', async ({
+  test('shows what it wrote once, in the log of the gate or else in a folded group of post, and never the key', async ({
     jobs,
   }) => {
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': FAILING })
@@ -410,12 +421,13 @@ describe.concurrent('a run that does not pass', () => {
     // The summary of the gate says why the test failed.
     expect(post).toMatchObject({ conclusion: 'success', annotations: [], summary: '' })
     const groups = groupsIn(post.log)
+    const [output = [], end = []] = groups.values()
     expect([...groups.keys()]).toEqual([
       `Output of run ${short.main.outputs['run-id']} (${basename(folder)}): FAILED`,
       `Output of run ${long.main.outputs['run-id']} (${basename(folder)}): FAILED`,
-      'Log of the local service',
     ])
-    const [output = [], end = []] = groups.values()
+    // Each output is shown once.
+    expect(stripVTControlCharacters(output.join('\n')).split('Error: </code></pre><img src=x>')).toHaveLength(2)
     expect(stripVTControlCharacters(output.join('\n'))).toContain('Error: </code></pre><img src=x>')
     expect(output).toContain(': :error::injected')
     expect(output.filter((line) => line.includes('##['))).toEqual([])
@@ -432,10 +444,76 @@ describe.concurrent('a run that does not pass', () => {
     expect(main.outputs).toMatchObject({ conclusion: 'failed' })
     const page = renderedPage(post.summary)
     const tags = new Set(page.elements.map(({ tagName }) => tagName))
-    expect([...tags].sort()).toEqual(['br', 'code', 'h3', 'p', 'pre'])
-    expect(page.codes).toContainEqual(expect.stringContaining('Error: </code></pre><img src=x>'))
-    expect(page.text).toContain(`${basename(folder)}: FAILED`)
+    expect([...tags].sort()).toEqual(['code', 'h3', 'p', 'pre'])
+    expect(page.text).toContain('Error: </code></pre><img src=x>')
+    expect(page.text).toContain(`End of the output of the tests of ${basename(folder)}`)
+    // The summary of the gate has the sentence, and its log has the output.
+    expect(main.summary).toContain('vitest could not run the tests')
+    expect(post.summary).not.toContain('could not run the tests')
+    expect(post.log).toEqual([])
     expect(page.text).not.toMatch(/\u202e|\[\d+m/)
+  })
+
+  test('has its reason in the summary of post if no gate has waited for it', async ({ jobs }) => {
+    const { folder } = await jobs.repository(scripted('echo "it rains"; touch ended; exit 1'))
+    const { step, outputs } = await jobs.start(folder, { inputs: SCRIPTED })
+    await jobs.gate(step, outputs, { inputs: { wait: 'false' } }).run()
+    await until(() => existsSync(join(folder, 'ended')))
+    // A gate that waits for a run of the same folder learns when the first run has ended.
+    const { main } = await jobs.gate(step, outputs).run()
+    const { summary } = await step.runPost()
+    const page = renderedPage(summary).text
+    expect(page.split('Tests of shop: FAILED')).toHaveLength(2)
+    expect(page.split('vitest exited with code 1 without a report')).toHaveLength(2)
+    expect(page.split('it rains')).toHaveLength(3)
+    expect(main.summary).toContain('vitest exited with code 1 without a report')
+  })
+
+  test('has in the log of the gate and in the summary of post what auto-fix changed, and the patch outlives post', async ({
+    jobs,
+  }) => {
+    const failing = `${PASSING_SCRIPT.replace('passed', 'failed')}; exit 1`
+    const shop = {
+      folder: '.',
+      framework: 'vitest',
+      command: ['sh', '-c', failing, 'sh'],
+      fix: ['cp', 'new.txt', 'a.txt'],
+    }
+    const { folder } = await jobs.repository({
+      'a.txt': 'rain\n',
+      'new.txt': 'sun\n',
+      'service.json': JSON.stringify({ projects: { shop } }),
+    })
+    const { outputs, main, post } = await jobs.play(folder, { inputs: SCRIPTED }, { autofix: 'true' })
+    expect(main.outputs).toMatchObject({ conclusion: 'failed', failed: '1' })
+    const patch = join(outputs['output-dir'] ?? '', main.outputs['run-id'] ?? '', 'fix.patch')
+    const did = `\`cp new.txt a.txt\` exited with code 0. It changed 1 file: "a.txt". The patch is ${patch}.`
+    expect(main.log).toContain(`[local service] auto-fix: ${did}`)
+    const page = renderedPage(post.summary).text
+    expect(page).toContain(`Auto-fix of shop`)
+    expect(page).toContain(did)
+    expect(page).toMatch(/\n-rain\n\+sun/)
+    expect(page).not.toContain('Tests of')
+    expect(post.log).toEqual([])
+    expect(readFileSync(patch, 'utf8')).toContain('\n-rain\n+sun\n')
+  })
+})
+
+describe.concurrent('a problem of the service itself', () => {
+  test('is in the log of post, without the output that the gate has shown', async ({ jobs }) => {
+    // The run cannot make its folder, because a file is in its place.
+    const spoiling = 'echo "it rains"; rm -rf "$DATA/runs"; touch "$DATA/runs"; exit 1'
+    const folder = jobs.scripted(spoiling)
+    const { step, outputs } = await jobs.start(folder, { inputs: SCRIPTED })
+    const data = join(serviceFolder(step), 'service/data')
+    const first = await jobs.gate(step, outputs, { inputs: { 'env-overrides': `DATA=${data}` } }).run()
+    expect(first.main.log).toContain('it rains')
+    const { main } = await jobs.gate(step, outputs).run()
+    expect(main.log.join('\n')).toContain('the service could not run the tests; its log says why')
+    const post = await step.runPost()
+    const shown = groupsIn(post.log).get('Log of the local service') ?? []
+    expect(shown.join('\n')).toMatch(/Z run \S+: error: failed to run: ENOTDIR/)
+    expect(shown.join('\n')).not.toContain('it rains')
   })
 })
 
@@ -468,13 +546,14 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     expect(processesOf(step)).toContain(hanging)
     process.kill(serviceProcess(step), 'SIGKILL')
     main.signal('SIGKILL')
-    await main.result()
+    const { log } = await main.result()
     await until(() => processesOf(step).length === 0)
     const post = await step.runPost()
     expect(post).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
     expect(post.summary).toContain('the service died during the run')
-    // The gate may have read this output before it was killed.
-    expect(stripVTControlCharacters(post.log.join('\n'))).toMatch(/RUN|The output of run \S+ \(.*\) is in the log/)
+    // The gate may have shown this output before it was killed.
+    expect(stripVTControlCharacters([...log, ...post.log].join('\n'))).toContain('RUN')
+    expect([...groupsIn(post.log).keys()]).toContain('Log of the local service')
     expect(processesOf(step)).toEqual([])
   })
 
@@ -565,13 +644,18 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
     expect(post.summary).toContain('the service died during the run')
     expect(processesOf(step)).toEqual([])
-    expect(readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service'))).toEqual([])
+    expect(readdirSync(serviceFolder(step))).toEqual(['output'])
   })
 
-  test('of a service that begins after its job has ended', async ({ jobs }) => {
-    const path = join(jobs.folder(), 'gone')
-    const service = spawn(process.execPath, [join(ROOT, 'local-service/dist/service/index.js'), path])
+  test.for<[string, (service: ChildProcess) => void]>([
+    ['before it gave an order', (service) => service.disconnect()],
+    ['and after whose order the job has ended', (service) => service.send({ args: [], key: 'k', workspace: '/' })],
+  ])('of a service whose main ends %s', async ([, act], { jobs }) => {
+    const folder = jobs.folder()
+    const service = fork(join(ROOT, 'local-service/dist/service/index.js'), [folder])
+    act(service)
     expect(await new Promise((exited) => service.once('exit', exited))).toBe(0)
+    expect(readdirSync(folder)).toEqual([])
   })
 })
 
@@ -606,7 +690,7 @@ describe.concurrent('the recipe local-service.yml', () => {
     const options = { workspace: folder, commands: npm(jobs) }
     const { result, log } = await playJob(file, 'test-run', options)
     expect(result, log).toBe('failure')
-    expect(log).toMatch(/1 of 1 test case failed.*Log of the local service/s)
+    expect(log).toContain('1 of 1 test case failed')
     writeFileSync(join(folder, 'a.test.ts'), HANGING)
     const cancelled = await playJob(file, 'test-run', { ...options, cancel: { during: 'gate', on: /RUNNING/ } })
     expect(cancelled.result, cancelled.log).toBe('cancelled')

@@ -11,11 +11,12 @@ import {
   processesOf,
   SCRIPTED,
   scripted,
+  serviceFolder,
   serviceProcess,
   test,
 } from '../support/a-job.ts'
 
-/** There is no report, so post shows the output in the job summary too. */
+/** There is no report, so post writes the output to the job summary too. */
 const BROKEN = 'echo "Error: rain"; exit 1'
 
 /** Node options with which a function of Node fails in post. */
@@ -31,36 +32,35 @@ function failingInPost(module: string, name: string, condition = 'true'): string
   return importing(code)
 }
 
-function serviceFoldersOf(tempDir: string): string[] {
-  return readdirSync(tempDir).filter((name) => name.startsWith('test-run-service-'))
-}
-
 describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and the other steps happen', () => {
   async function post(jobs: Jobs, NODE_OPTIONS: string) {
-    const { step, post: ended } = await jobs.play(jobs.scripted(BROKEN), { inputs: SCRIPTED, env: { NODE_OPTIONS } })
+    const settings = { inputs: SCRIPTED, env: { NODE_OPTIONS } }
+    const { step, post: ended } = await jobs.play(jobs.scripted(BROKEN), settings, { 'show-output': 'false' })
     await until(() => processesOf(step).length === 0)
     const shown = {
       warnings: ended.annotations.map(({ message }) => message),
-      isOutputShown: ended.log.some((line) => /^Output of run|^The output of run/.test(line)),
+      isOutputShown: ended.log.some((line) => line.startsWith('##[group]Output of run')),
       isLogShown: ended.log.some((line) => line.includes('Log of the local service')),
       isSummaryWritten: ended.summary.includes('Error: rain'),
-      isFolderRemoved: serviceFoldersOf(step.tempDir).length === 0,
+      isFolderRemoved: readdirSync(serviceFolder(step)).join() === 'output',
     }
     return { conclusion: ended.conclusion, shown }
   }
 
-  const ALL = { isOutputShown: true, isLogShown: true, isSummaryWritten: true, isFolderRemoved: true }
+  const ALL = { isOutputShown: true, isLogShown: false, isSummaryWritten: true, isFolderRemoved: true }
+  const NO_RUNS = { isOutputShown: false, isLogShown: true, isSummaryWritten: false, isFolderRemoved: true }
+  const KILL = `if (process.argv[1]?.includes('local-service/dist/post')) process.kill = () => { throw new Error('it rains') }`
 
-  test.for<[string, string, object]>([
-    ['withdraw the order of the service', failingInPost('node:fs', 'rmSync'), ALL],
-    ['stop the service', failingInPost('node:fs', 'readdirSync', `args[0] === '/proc'`), ALL],
+  test.for<[string[], string, object]>([
+    // The service ends when its folder is removed. Until then, it has locked its store.
+    [['stop the service: it rains', 'read which runs have finished: database is locked'], importing(KILL), NO_RUNS],
     [
-      'read which runs have finished',
-      failingInPost('node:fs', 'lstatSync', `args[0].endsWith('runs.jsonl')`),
-      { isOutputShown: false, isLogShown: false, isSummaryWritten: false, isFolderRemoved: true },
+      ['read which runs have finished: it rains'],
+      failingInPost('node:fs', 'realpathSync', `args[0].endsWith('/data')`),
+      NO_RUNS,
     ],
     [
-      'show the output of run ',
+      ['show the output of run .*: it rains'],
       failingInPost(
         'node:fs',
         'lstatSync',
@@ -68,23 +68,23 @@ describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and
       ),
       { ...ALL, isOutputShown: false },
     ],
+    [['show the log of the service: it rains'], failingInPost('node:fs', 'lstatSync', `args[0].endsWith('log')`), ALL],
     [
-      'show the log of the service',
-      failingInPost('node:fs', 'lstatSync', `args[0].endsWith('log')`),
-      { ...ALL, isLogShown: false },
+      ['write the job summary: it rains'],
+      failingInPost('node:fs', 'appendFileSync'),
+      { ...ALL, isSummaryWritten: false },
     ],
-    ['write the job summary', failingInPost('node:fs', 'appendFileSync'), { ...ALL, isSummaryWritten: false }],
     [
-      'remove the folder ',
+      ['remove the private files in .*: it rains'],
       failingInPost('node:child_process', 'execFile', `args[0] === 'rm'`),
       { ...ALL, isFolderRemoved: false },
     ],
-  ])('%s', async ([what, nodeOptions, done], { jobs }) => {
+  ])('%s', async ([warnings, nodeOptions, done], { jobs }) => {
     const { conclusion, shown } = await post(jobs, nodeOptions)
     expect(conclusion).toBe('success')
     expect(shown).toEqual({
       ...done,
-      warnings: [expect.stringMatching(`The post step of the local service could not ${what}.*: it rains`)],
+      warnings: warnings.map((what) => expect.stringMatching(`^The post step of the local service could not ${what}$`)),
     })
   })
 })

@@ -13,6 +13,8 @@ import {
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { until } from '../../../test/support/until.ts'
+import { finishRun, queueRun } from '../../src/runs/run.ts'
+import { openRunStore } from '../../src/runs/store.ts'
 import { ON_LINUX, PASSING_SCRIPT, processesOf, SCRIPTED, serviceFolder, test } from '../support/a-job.ts'
 
 // Tests run as the user of the job. So they can replace the files through which main, the service and post know of each other.
@@ -58,32 +60,66 @@ describe.skipIf(!ON_LINUX).concurrent('post ends and stops the service', () => {
     main.signal('SIGKILL')
     await main.result()
     const folder = serviceFolder(step)
-    const names = new Set([...readdirSync(folder), 'finished-runs.jsonl', 'stopped.json'])
-    names.delete('data')
-    for (const name of names) spoil(join(folder, name), make)
+    const beside = ['runs.sqlite-journal', 'runs.sqlite-wal', 'runs.sqlite-shm']
+    for (const name of ['log', 'data/runs.sqlite', ...beside.map((name) => `data/${name}`)]) {
+      spoil(join(folder, 'service', name), make)
+    }
     expect(await step.runPost()).toMatchObject({ conclusion: 'success' })
     await until(() => processesOf(step).length === 0)
-    expect(readdirSync(step.tempDir).filter((name) => name.startsWith('test-run-service-'))).toEqual([])
+    expect(readdirSync(folder)).toEqual(['output'])
   })
 })
 
 describe.skipIf(!ON_LINUX).concurrent('nothing waits for a named pipe', () => {
-  test('in place of the output of a run: post shows the log of the service', async ({ jobs }) => {
+  test('in place of the output of a run', async ({ jobs }) => {
     const { step, outputs } = await jobs.start(jobs.scripted(FAILING), { inputs: SCRIPTED })
     const { main } = await jobs.gate(step, outputs).run()
     spoil(join(outputs['output-dir'] ?? '', main.outputs['run-id'] ?? '', 'output.txt'), makePipe)
     const post = await step.runPost()
-    expect(post).toMatchObject({ conclusion: 'success' })
-    expect(post.log).toContainEqual('##[group]Log of the local service')
+    const message = expect.stringMatching(/could not show the output of run .* is not a regular file$/)
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning', message }] })
     expect(processesOf(step)).toEqual([])
   })
 
-  test('in place of the list of the finished runs: a run ends with its own verdict', async ({ jobs }) => {
+  test('in place of the store of the runs: a run ends with its own verdict', async ({ jobs }) => {
     const { step, outputs } = await jobs.start(jobs.scripted(FAILING), { inputs: SCRIPTED })
-    spoil(join(serviceFolder(step), 'finished-runs.jsonl'), makePipe)
+    for (const name of ['runs.sqlite', 'runs.sqlite-wal', 'runs.sqlite-journal']) {
+      spoil(join(serviceFolder(step), 'service/data', name), makePipe)
+    }
     const { main } = await jobs.gate(step, outputs).run()
     expect(main.outputs).toMatchObject({ conclusion: 'failed', failed: '1' })
     expect(await step.runPost()).toMatchObject({ conclusion: 'success' })
     expect(processesOf(step)).toEqual([])
   })
+})
+
+test('a forged store of runs makes post print a limited part of what it names, and nothing outside the folder', async ({
+  jobs,
+}) => {
+  const { step, outputs } = await jobs.start(jobs.scripted(FAILING), { inputs: SCRIPTED })
+  const outputDir = outputs['output-dir'] ?? ''
+  const large = join(outputDir, 'large')
+  writeFileSync(large, `${'x'.repeat(2 ** 14 - 1)}\n`.repeat(2 ** 8))
+  const forged = jobs.folder()
+  const store = openRunStore(forged)
+  for (let made = 0; made < 7; made += 1) {
+    const run = queueRun({ projectId: '##[error]injected' })
+    finishRun(run, { status: 'FAILED', testCases: [] })
+    // The first id leads out of the folder.
+    store.save(made === 0 ? { ...run, runId: '../../outside' } : run)
+    mkdirSync(join(outputDir, run.runId))
+    linkSync(large, join(outputDir, run.runId, 'output.txt'))
+  }
+  store.close()
+  mkdirSync(join(step.tempDir, 'outside'))
+  writeFileSync(join(step.tempDir, 'outside/output.txt'), 'outside')
+  // The service has opened its files, and does not notice that they are replaced.
+  const data = join(serviceFolder(step), 'service/data')
+  for (const name of ['runs.sqlite-wal', 'runs.sqlite-shm']) rmSync(join(data, name), { force: true })
+  renameSync(join(forged, 'runs.sqlite'), join(data, 'runs.sqlite'))
+  const post = await step.runPost()
+  expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+  expect(post.log.join('\n')).not.toContain('outside')
+  expect(post.log.filter((line) => line.startsWith('xxx'))).toHaveLength(4 * 2 ** 8)
+  expect(post.log.filter((line) => line.startsWith('##[group]Output'))).toHaveLength(6)
 })

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { writeFiles } from '../../../test/support/git-repository.ts'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { finishRun, markRunning, queueRun } from '../../src/runs/run.ts'
-import { openRunStore, refuseDataFolderIn } from '../../src/runs/store.ts'
+import { openRunStore } from '../../src/runs/store.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 import { openStore, PASSED, RESOURCES } from '../support/a-run-store.ts'
 
@@ -54,36 +55,64 @@ describe('the store of runs', () => {
     again.close()
   })
 
-  it('is opened by one service at a time', async () => {
-    const { folder } = await openStore()
-    const sentence = `Cannot use the data folder ${folder}: another service uses it. Choose another folder with --data.`
-    expect(() => openRunStore(folder)).toThrow(sentence)
+  it('has of a finished run what a client has read', async () => {
+    const store = await openStore()
+    const [passed, failed, running] = [1, 2, 3].map((run) => queueRun({ projectId: `shop ${run}` }))
+    if (!passed || !failed || !running) throw new Error('There are three runs.')
+    finishRun(passed, PASSED)
+    finishRun(failed, { status: 'FAILED', testCases: [], message: 'it failed', fix: 'It changed nothing.' })
+    markRunning(running)
+    for (const run of [passed, failed, running]) store.save(run)
+    store.markShown(passed.runId, 20)
+    store.markShown(passed.runId, 10)
+    store.markReported(passed.runId)
+    // What a client has read stays when the run is saved again.
+    store.save(passed)
+    const facts = { message: undefined, fix: undefined }
+    expect(store.findFinished()).toEqual([
+      { runId: passed.runId, projectId: 'shop 1', status: 'PASSED', ...facts, shownBytes: 20, isReported: true },
+      {
+        ...{ runId: failed.runId, projectId: 'shop 2', status: 'FAILED', shownBytes: 0, isReported: false },
+        ...{ message: 'it failed', fix: 'It changed nothing.' },
+      },
+    ])
+  })
+
+  it('lists texts and numbers, whatever somebody else has written to it', async () => {
+    const store = await openStore()
+    store.close()
+    const database = new DatabaseSync(join(store.folder, 'runs.sqlite'))
+    const insert = database.prepare('insert into runs (run_id, is_finished, run, shown_bytes) values (?, 1, ?, -5)')
+    insert.run('../a', '{ "projectId": { "toString": 0 }, "phase": { "status": [], "message": 7 } }')
+    insert.run('b', '5')
+    database.close()
+    const again = openRunStore(store.folder)
+    onTestFinished(() => again.close())
+    expect(again.findFinished()).toEqual([
+      expect.objectContaining({ runId: '../a', projectId: '{"toString":0}', status: '[]', message: '7' }),
+      expect.objectContaining({ runId: 'b', projectId: 'null', status: 'null', message: undefined }),
+    ])
   })
 
   it.each([
-    ['a file', { data: '' }],
-    ['a folder without a database', { 'data/runs.sqlite': 'x'.repeat(5000) }],
-  ])('is not opened in %s', async (_case, files) => {
+    ['a link', (file: string) => symlinkSync('/dev/zero', file)],
+    ['a named pipe', (file: string) => execFileSync('mkfifo', [file])],
+    ['a folder', (file: string) => mkdirSync(file)],
+    ['no database', (file: string) => writeFileSync(file, 'x'.repeat(5000))],
+  ])('is not opened, and blocks nothing, if its file is %s', async (_what, make) => {
     const folder = await temporaryFolder()
-    await writeFiles(folder, files as Record<string, string>)
-    expect(() => openRunStore(join(folder, 'data'))).toThrow(
-      expect.objectContaining({
-        name: 'ConfigurationError',
-        message: expect.stringContaining(`Cannot use the data folder ${folder}/data: `),
-      }),
-    )
+    make(join(folder, 'runs.sqlite'))
+    expect(() => openRunStore(folder)).toThrow()
   })
 
-  it('is not opened in a repository that the service serves', async () => {
-    const folder = await temporaryFolder()
-    const shop = join(folder, 'project/packages/shop')
-    mkdirSync(shop, { recursive: true })
-    const data = join(folder, 'project/data')
-    refuseDataFolderIn([shop], data)
-    await writeFiles(folder, { 'project/.git/HEAD': '' })
-    expect(() => refuseDataFolderIn([shop], data)).toThrow(
-      `The data folder ${data} lies in ${folder}/project, so tests`,
-    )
-    expect(existsSync(data)).toBe(false)
+  it.each([
+    'runs.sqlite-wal',
+    'runs.sqlite-journal',
+    'runs.sqlite-shm',
+  ])('is not opened, and blocks nothing, if its file %s is a named pipe', async (name) => {
+    const store = await openStore()
+    store.close()
+    execFileSync('mkfifo', [join(store.folder, name)])
+    expect(() => openRunStore(store.folder)).toThrow(`${name} is not a regular file`)
   })
 })

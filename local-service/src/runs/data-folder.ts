@@ -1,0 +1,47 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { isInside } from '../../../src/text/path.ts'
+import { messageOf } from '../../../src/text/untrusted.ts'
+import { repositoryFolderOf } from '../machine/paths.ts'
+import { ConfigurationError } from '../settings/configuration.ts'
+import { openRunStore, type RunStore } from './store.ts'
+
+/** The result code of SQLite if another process has locked the database. */
+const BUSY = 5
+
+/** Opens the runs that are kept in a folder. Throws a ConfigurationError if the folder cannot be used. */
+export function openDataFolder(dataFolder: string): RunStore {
+  try {
+    return openRunStore(dataFolder)
+  } catch (error) {
+    throw unusable(dataFolder, error)
+  }
+}
+
+/** For an error of the store or of its folder. */
+export function unusable(dataFolder: string, error: unknown): ConfigurationError {
+  const isUsed = error instanceof Error && 'errcode' in error && error.errcode === BUSY
+  const problem = isUsed ? 'another service uses it' : messageOf(error)
+  return new ConfigurationError(
+    `Cannot use the data folder ${dataFolder}: ${problem}. Choose another folder with --data.`,
+  )
+}
+
+/**
+ * Throws a ConfigurationError if the data folder is in a repository or a folder that the service serves. Node looks for
+ * packages in all folders above a work tree. So the tests of a branch would find the repository's installed packages.
+ */
+export function refuseDataFolderIn(folders: readonly string[], dataFolder: string): void {
+  const path = realPathOf(dataFolder)
+  const root = folders.map(repositoryFolderOf).find((folder) => isInside(path, folder))
+  if (root === undefined) return
+  throw new ConfigurationError(
+    `The data folder ${path} lies in ${root}, so tests could change the data. Choose a folder outside ${root} with --data. ` +
+      'In a job, the data folder lies in RUNNER_TEMP.',
+  )
+}
+
+/** The folder need not exist yet. */
+function realPathOf(folder: string): string {
+  return existsSync(folder) ? realpathSync(folder) : join(realPathOf(dirname(folder)), basename(folder))
+}
