@@ -66,7 +66,8 @@ interface Sink {
   value(visible: string): string
   quoted(visible: string): string
   number(value: number): string
-  lines(visible: readonly string[]): string
+  /** With `lang`, GitHub colours the lines that begin with `-` and `+`. */
+  lines(visible: readonly string[], lang?: 'diff'): string
   /** `words` are already of this sink. */
   link(url: string, words: string): string
 }
@@ -115,7 +116,7 @@ export interface MessageLimit {
 /** The first lines of a message. A last line says what is left out. Blank lines at both ends do not count. */
 export function beginningOf(message: Untrusted, limit: MessageLimit): Fragment {
   const shown = beginningLines(message, limit)
-  return new Fragment((sink) => sink.lines(shown))
+  return new Fragment((sink) => sink.lines(shown, 'diff'))
 }
 
 /** Like `beginningOf`, in two parts: the first line as a value, and the lines after it. Undefined if there are none. */
@@ -126,7 +127,7 @@ export function firstLineAndRest(
   const [first = '', ...rest] = beginningLines(message, limit)
   return {
     first: new Fragment((sink) => sink.value(first)),
-    rest: rest.length === 0 ? undefined : new Fragment((sink) => sink.lines(rest)),
+    rest: rest.length === 0 ? undefined : new Fragment((sink) => sink.lines(rest, 'diff')),
   }
 }
 
@@ -233,8 +234,9 @@ const HTML: Sink = {
   quoted: inCode,
   number: readableNumber,
   // On one line of Markdown, so that no line of a message can begin something in it. GitHub looks for no mentions and links in
-  // `<pre>`, and colours the lines that begin with `-` and `+`.
-  lines: (visible) => `<pre lang="diff">${visible.map(escapeText).join('&#10;')}</pre>`,
+  // `<pre>`.
+  lines: (visible, lang) =>
+    `<pre${lang === undefined ? '' : ` lang="${lang}"`}>${visible.map(escapeText).join('&#10;')}</pre>`,
   link: (url, words) => `<a href="${escapeAttribute(url)}">${words}</a>`,
 }
 

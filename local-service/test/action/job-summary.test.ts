@@ -40,10 +40,14 @@ test('whatever a run holds, the summary has the same elements, and the text only
       const run = { ...RUN, ...ids, message, fix: message, output: `${output}.`, patch: `${output}.` }
       const markdown = describeRuns([run, run])
       const one =
-        '<h3>Tests of <code></code>: <code></code></h3>\n\n<p>Run <code></code>. <code></code></p>\n\n<pre lang="diff"></pre>' +
+        '<h3>Tests of <code></code>: <code></code></h3>\n\n<p>Run <code></code>. <code></code></p>\n\n<pre></pre>' +
         '\n\n<h3>Auto-fix of <code></code></h3>\n\n<p>Run <code></code>. <code></code></p>\n\n' +
-        '<details><summary>The patch</summary><pre lang="diff"></pre></details>'
-      expect(renderedPage(markdown).skeleton.trim().replaceAll(/\n+/g, '\n\n')).toBe(`${one}\n\n${one}`)
+        '<details><summary>The patch</summary><pre></pre></details>'
+      const { skeleton, elements } = renderedPage(markdown)
+      // The lines of the output are text of their block, and nothing else.
+      for (const { childNodes } of elements.filter(({ tagName }) => tagName === 'pre'))
+        expect(childNodes.map(({ nodeName }) => nodeName)).toEqual(['#text'])
+      expect(skeleton.trim().replaceAll(/\n+/g, '\n\n')).toBe(`${one}\n\n${one}`)
       expect(markdown).not.toContain('##[')
     }),
   )
