@@ -17,7 +17,7 @@ import { finishRun, queueRun } from '../../src/runs/run.ts'
 import { openRunStore } from '../../src/runs/store.ts'
 import { ON_LINUX, PASSING_SCRIPT, processesOf, SCRIPTED, serviceFolder, test } from '../support/a-job.ts'
 
-// Tests run as the user of the job. So they can replace the files through which main, the service and post know of each other.
+// Tests run as the user of the job. So they can replace the files that the service writes and post reads.
 
 const FAILING = `${PASSING_SCRIPT.replace('passed', 'failed')}; exit 1`
 

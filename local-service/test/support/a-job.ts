@@ -181,7 +181,7 @@ export async function hangingProcess(folder: string): Promise<number> {
   return Number(readFileSync(file, 'utf8'))
 }
 
-/** The folder through which main, the service and post of the action exchange files. */
+/** The folder of the service in the runner's temporary folder. */
 export function serviceFolder({ tempDir }: Step): string {
   const [name = ''] = readdirSync(tempDir).filter((entry) => entry.startsWith('test-run-service-'))
   return join(tempDir, name)
