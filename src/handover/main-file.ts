@@ -100,15 +100,14 @@ export class MainFile {
    * break, so a part of a line that a full disk has left does not spoil it.
    */
   append(record: MainRecord): void {
-    const removed = () => new Error(`${this.path} was removed`)
     const file = openOwn(this.path, O_WRONLY | O_APPEND)
-    if (file === undefined) throw removed()
+    if (file === undefined) throw new Error(`there is no file ${this.path}`)
     try {
       writeFileSync(file, `\n${JSON.stringify(record)}`)
     } finally {
       closeSync(file)
     }
-    if (this.isRemoved()) throw removed()
+    if (this.isRemoved()) throw new Error(`${this.path} was removed`)
   }
 
   isRemoved(): boolean {

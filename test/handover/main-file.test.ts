@@ -146,7 +146,7 @@ describe.each(OTHER_THINGS)('%s in the place of main’s file', (_, create) => {
     rmSync(file.path)
     create(file.path)
     expect(file.isRemoved()).toBe(true)
-    expect(() => recorder.starting()).toThrow(`${file.path} was removed`)
+    expect(() => recorder.starting()).toThrow(`there is no file ${file.path}`)
     expect([file.read(), file.take()]).toEqual([undefined, undefined])
     expect(findMainFiles({ ...env, ...state() })).toEqual([])
     expect(findMainFiles(env)).toEqual([])
@@ -171,7 +171,9 @@ describe('a record that cannot be written', () => {
     recorder.knowsRun('r-1', true)
     recorder.exit()
     expect(warnings).toEqual([
-      expect.stringMatching(/will not know what is left to do about run r-1, because .* was removed/),
+      expect.stringMatching(
+        /will not know what is left to do about run r-1, because .*: there is no file \/.*test-run-action/,
+      ),
     ])
   })
 
@@ -306,7 +308,7 @@ describe('post', () => {
       },
     })
     expect(late.take()).toEqual({ record: { phase: 'starting' } })
-    expect(() => file.append({ phase: 'starting' })).toThrow('was removed')
+    expect(() => file.append({ phase: 'starting' })).toThrow('there is no file')
   })
 
   it('reads the file also if it cannot be removed, and says why it stays', () => {

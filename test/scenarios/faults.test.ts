@@ -66,7 +66,7 @@ test.concurrent('if post could not learn of a run, no run is started', async () 
   expect(errors).toMatchObject([
     {
       title: 'Run not started',
-      message: expect.stringMatching(/^No run was started.*ENOENT.*Free some space/),
+      message: expect.stringMatching(/^No run was started.*there is no file \/nowhere.*Free some space/),
     },
   ])
 })
