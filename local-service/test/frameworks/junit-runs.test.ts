@@ -212,7 +212,7 @@ describe('what a command cannot do', () => {
     [{ ...given, report: '/tmp/a.xml' }, '"report" is "/tmp/a.xml". Give a path from the project\'s folder.'],
     [
       { ...given, command: ['npx jest --ci'] },
-      'It begins with "npx jest --ci", which has a space. Give the program and each argument alone.',
+      'It begins with "npx jest --ci", which has a space. Write the program and each argument on a line of its own, or',
     ],
     [{ ...given, framework: 'vitest' }, '"report" is only for the framework "junit", and this one is "vitest".'],
   ])('%j is refused', (project, sentence) => {
