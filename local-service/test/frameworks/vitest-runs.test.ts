@@ -40,7 +40,7 @@ describe('a run of the web shop, with its own Vitest', () => {
     expect(titlesOf('SKIPPED')).toEqual(['[unit] > money > is shown in the currency of the customer'])
     expect(titlesOf('PASSED')).toHaveLength(13)
     expect(titlesOf('PASSED')).toContain('[checkout] > checkout > shipping > is free from 50 euros on')
-    expect(service.log.join('\n')).toMatch(/ {4}\| .*expected .* to match object/)
+    expect(service.log.join('\n')).toMatch(/ {4}\| .*expected .* to deeply equal/)
   })
 })
 

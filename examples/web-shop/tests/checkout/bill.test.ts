@@ -30,7 +30,8 @@ describe('checkout', () => {
   })
 
   it('adds value added tax on goods and shipping, to the cent', () => {
-    expect(checkOut(oneMug)).toMatchObject({ vat: 2_36, total: 14_76 })
+    const { vat, total } = checkOut(oneMug)
+    expect({ vat, total }).toEqual({ vat: 2_36, total: 14_76 })
   })
 
   it('refuses an empty cart', () => {
