@@ -75,7 +75,7 @@ describe("a run with Node's test runner", () => {
     })
   })
 
-  it('passes, gets the arguments and the environment, and a tested branch has a report of its own', async () => {
+  it('gets the arguments and the environment, and says that no report was written if its folder is not there', async () => {
     const { folder } = await aRepository({
       'a.test.mjs': `import { test } from 'node:test'\ntest('sees ' + process.env.SHOP, () => {})\ntest('other', () => {})`,
     })
