@@ -177,7 +177,8 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
         const before = known.get(runId)
         const { status, body } = await next.get(runId)
         expect(status).toBe(200)
-        if (before?.finishedAt !== undefined) expect(body).toEqual(before)
+        // Outputs are kept only until the service starts again.
+        if (before?.finishedAt !== undefined) expect(body).toEqual({ ...before, outputBytes: 0 })
         else expect(['PASSED', 'FAILED', 'CANCELLED', 'INTERRUPTED']).toContain(body.status)
         expect(body.finishedAt).toBeDefined()
         known.set(runId, body)

@@ -50,7 +50,7 @@ describe('a project', () => {
       'node_modules/a/package.json': '{"devDependencies":{"vitest":"*"}}',
     })
     expect(() => projectIn(folder)).toThrow(
-      / Give the folder of a test project, such as "apps\/web", "packages\/shop"\.$/,
+      / Give the folder of a test project, such as "apps\/web", "packages\/shop"\. For every other test tool, /,
     )
   })
 
