@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type { Failure } from '../model/failure.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, quote } from '../text/safe-text.ts'
@@ -28,8 +29,7 @@ export function failureReason(failure: Failure, the = fragment`the`): Fragment {
       return fragment`${the} service did not respond (${failure.reason})`
     case 'status': {
       const { status, error, body, retryAfterMs } = failure
-      // Not an import, because it would make each start of the action 20 ms slower.
-      const name = process.getBuiltinModule('node:http').STATUS_CODES[status]
+      const name = STATUS_CODES[status]
       const words = name === undefined ? String(status) : `${status} ${name}`
       const pause =
         retryAfterMs === undefined ? NONE : fragment` (it asks for a pause of ${durationText(retryAfterMs)})`
