@@ -600,7 +600,9 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
 
   /** The tests leave a process that has left their group. The guard kills only the group. */
   async function leaveProcess(jobs: Jobs, settings: Pick<StepSettings, 'env'> = {}) {
-    const leaving = `setsid sleep 3600 > /dev/null 2>&1 & ${HANGING_SCRIPT}`
+    // The script goes on when the process has left. Otherwise the guard could kill it with the group.
+    const left = `setsid sh -c 'touch "$TMPDIR/left"; exec sleep 3600' > /dev/null 2>&1 &`
+    const leaving = `${left} until test -e "$TMPDIR/left"; do sleep 0.05; done; ${HANGING_SCRIPT}`
     const { folder, step, main } = await jobs.whileScriptHangs(settings, leaving)
     process.kill(serviceProcess(step), 'SIGKILL')
     main.signal('SIGKILL')
