@@ -42,7 +42,8 @@ export async function runFramework(run: RunContext, source: ProjectPlace, stop: 
     tell(run, `the service replaces the reporters of the project${reason}`)
   }
   const projectOptions = selection.frameworkProjects.map((name) => `--project=${name}`)
-  const args = [...selection.files, ...project.args, ...projectOptions]
+  // Behind a `--` of the project's arguments, nothing is an option.
+  const args = [...projectOptions, ...selection.files, ...project.args]
   const difference = project.command === undefined ? whyScriptDiffers(framework.name, source, args) : undefined
   if (difference !== undefined) tell(run, difference)
   const end = await runProjectCommand(source, run, [...call.argv, ...args], stop, call.env)

@@ -51,6 +51,8 @@ const RULES: Readonly<Record<OwnFramework, Rules>> = {
   },
 }
 
+/** Vitest's own way to switch an option off. */
+const SWITCHED_OFF = /^--(?:watch|ui|open|standalone)=false$/
 const OF_SEVERAL_OPTIONS = /^-.*\s--[a-zA-Z]/
 /** The value begins with a quote, and ends with this quote or is split before it. */
 const IN_QUOTES = /^(?:-[^=]*=)?(?:"(?:[^"]*|.*")|'(?:[^']*|.*'))$/s
@@ -71,7 +73,6 @@ function whyArgumentsRefused(framework: OwnFramework, args: readonly string[]): 
     return `begins with ${quote(first)}. The service names the command itself. Leave it out.`
   for (const argument of args) {
     const has = `has ${quote(argument)}.`
-    if (argument === '--') return `${has} The service adds options after it. Leave it out.`
     if (/^-[^\s=]*\s/.test(argument)) return `${has} Write an option and its value with "=", or as two arguments.`
     if (OF_SEVERAL_OPTIONS.test(argument)) return `${has} Give each option as an argument of its own.`
     if (IN_QUOTES.test(argument)) return `${has} No shell removes the quotes. Leave them out, and give the value whole.`
@@ -83,6 +84,7 @@ function whyArgumentsRefused(framework: OwnFramework, args: readonly string[]): 
 }
 
 function optionsIn(framework: OwnFramework, argument: string): string[] {
+  if (framework === 'vitest' && SWITCHED_OFF.test(argument)) return []
   const [, letters] = RULES[framework].shortOptions.exec(argument) ?? []
   if (letters !== undefined) return letters.split('')
   const [, name = ''] = /^--([^=.]+)/.exec(argument) ?? []

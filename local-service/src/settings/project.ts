@@ -39,7 +39,7 @@ export const PROJECT = v.strictObject({
       ({ input }) => `It is ${quote(input)}. Give "vitest" or "playwright", or "junit" for any other test tool`,
     ),
   ),
-  args: v.optional(v.array(v.pipe(v.string(), v.nonEmpty('It is empty'))), []),
+  args: v.optional(v.array(v.string()), []),
   command: v.optional(COMMAND),
   report: v.optional(v.pipe(v.string(), v.nonEmpty('It is empty'))),
   setup: v.optional(COMMAND),

@@ -85,6 +85,23 @@ describe('the further arguments of a Vitest project', () => {
   })
 })
 
+describe('an argument that looks as if it broke a run', () => {
+  const files = { 'vitest.config.mjs': 'export default {}', 'a.test.js': oneTest('adds') }
+
+  it('is accepted if it switches an option off, is empty, or is two dashes before a filter', async () => {
+    const service = await startWith(files, '--watch=false', '--ui=false', '', '--', 'a.test')
+    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['adds'] })
+  })
+
+  it('leaves the framework project of the run in force behind two dashes', async () => {
+    const config = `export default { projects: [{ name: 'api' }, { name: 'admin' }] }`
+    const spec = `import { test } from '@playwright/test'\ntest('pays', () => {})`
+    const service = await startWith({ 'playwright.config.ts': config, 'a.spec.ts': spec }, '--', 'a.spec')
+    const request = { frameworkProjectName: 'admin' }
+    expect(await resultOf(service, request)).toMatchObject({ status: 'PASSED', titles: ['[admin] > pays'] })
+  })
+})
+
 describe('an argument that breaks a run', () => {
   it.each([
     ['vitest', '--watch', 'The run would not end. Leave it out.'],
@@ -102,7 +119,6 @@ describe('an argument that breaks a run', () => {
     ['vitest', `-t='adds two'`, 'No shell removes the quotes. Leave them out, and give the value whole.'],
     ['vitest', "'src/cart'", 'No shell removes the quotes. Leave them out, and give the value whole.'],
     ['vitest', "-t='adds", 'No shell removes the quotes. Leave them out, and give the value whole.'],
-    ['vitest', '--', 'The service adds options after it. Leave it out.'],
     ['playwright', '--ui', 'The run would not end. Leave it out.'],
     ['playwright', '--ui-port=0', 'The run would not end. Leave it out.'],
     ['playwright', '--debug', 'The run would not end. Leave it out.'],
@@ -154,10 +170,5 @@ describe('an argument that breaks a run', () => {
     const shop = { folder: '.', framework: 'playwright', args: ['--grep="smoke and fast"'] }
     const message = String.raw`has "--grep=\"smoke and fast\"". No shell removes the quotes.`
     expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow(message)
-  })
-
-  it('may not be empty', () => {
-    const shop = { folder: '.', args: [''] }
-    expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow('"projects.shop.args.0": It is empty.')
   })
 })

@@ -16,6 +16,7 @@ const CHOSEN = [
   row('vitest', 4, 'hooks that throw'),
   row('vitest', 5, 'several projects'),
   row('vitest', 3, 'bail in the configuration'),
+  row('vitest', 4, 'retries and soft assertions'),
   row('playwright', 1, 'dependency that fails'),
   row('playwright', 1, 'flaky', '--retries=1', '--fail-on-flaky-tests'),
 ]
