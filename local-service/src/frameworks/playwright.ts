@@ -44,17 +44,17 @@ export const playwright: Framework = {
   hasProjects: true,
   refuse: (settings) => whyRefused('playwright', settings),
   run({ argv, script }, run) {
-    const { isInPlace, env, outputFolder } = run
+    const { isInPlace, outputFolder } = run
     const report = followReport(run)
+    const isAdded = knowsVariable(script)
+    // Otherwise, the HTML reporter could open the report and wait for a person.
+    const env = { ...run.env, PLAYWRIGHT_HTML_OPEN: 'never', ...(isAdded && { [FURTHER_REPORTER]: REPORTER }) }
     // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
     const test = [...argv, 'test', '--forbid-only']
-    if (isInPlace && knowsVariable(script)) {
-      // Otherwise, the HTML reporter could open the report and wait for a person.
-      return { argv: test, env: { ...env, [FURTHER_REPORTER]: REPORTER, PLAYWRIGHT_HTML_OPEN: 'never' }, ...report }
-    }
+    if (isInPlace && isAdded) return { argv: test, env, ...report }
+    const reporter = `--reporter=${isAdded ? 'list' : `list,${REPORTER}`}`
     // Playwright empties its output folder, and by default all runs of a project share one folder.
-    const options = [`--reporter=list,${REPORTER}`, `--output=${outputFolder}`]
-    return { argv: [...test, ...options], env, ...report, replacesReporters: true }
+    return { argv: [...test, reporter, `--output=${outputFolder}`], env, ...report, replacesReporters: true }
   },
   /** Playwright says it in each test that needs the missing browser. */
   findMissing({ testCases }) {

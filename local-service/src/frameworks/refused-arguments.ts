@@ -1,8 +1,7 @@
 import { quote } from '../text.ts'
 import type { FrameworkSettings } from './framework.ts'
 
-// The arguments that a project must not give to its framework, because a run with them would not end, would test nothing or
-// would have no report.
+// The arguments that a project must not give to its framework, because a run with them would not end or would test nothing.
 // local-service/test/frameworks/arguments.test.ts tests this file.
 
 interface Refusal {
@@ -31,8 +30,6 @@ const RULES: Readonly<Record<OwnFramework, Rules>> = {
     options: [
       { names: ['watch', 'w', 'ui', 'open', 'standalone', 'inspectBrk'], reason: KEEPS_RUNNING },
       { names: ['help', 'h', 'version', 'v', 'listTags', 'clearCache', 'mergeReports'], reason: TESTS_NOTHING },
-      { names: ['reporter'], reason: 'Name "reporters" in the configuration file of Vitest instead.' },
-      { names: ['outputFile'], reason: 'Name "outputFile" in the configuration file of Vitest instead.' },
       { names: ['project', 'p'], reason: OF_THE_RUN },
     ],
     shortOptions: /^-(\w+)/,
@@ -42,8 +39,6 @@ const RULES: Readonly<Record<OwnFramework, Rules>> = {
     options: [
       { names: ['ui', 'ui-host', 'ui-port', 'debug'], reason: KEEPS_RUNNING },
       { names: ['help', 'h', 'version', 'V', 'list'], reason: TESTS_NOTHING },
-      { names: ['reporter'], reason: 'Name "reporter" in the configuration file of Playwright instead.' },
-      { names: ['output'], reason: 'Name "outputDir" in the configuration file of Playwright instead.' },
       { names: ['project'], reason: OF_THE_RUN },
     ],
     shortOptions: /^-(x*\w)/,
@@ -88,6 +83,6 @@ function optionsIn(framework: OwnFramework, argument: string): string[] {
   const [, letters] = RULES[framework].shortOptions.exec(argument) ?? []
   if (letters !== undefined) return letters.split('')
   const [, name = ''] = /^--([^=.]+)/.exec(argument) ?? []
-  // Vitest reads `--output-file.junit=a.xml` as `--outputFile.junit=a.xml`.
+  // Vitest reads `--clear-cache` as `--clearCache`.
   return [framework === 'vitest' ? name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) : name]
 }

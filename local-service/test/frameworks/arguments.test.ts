@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
@@ -93,6 +95,20 @@ describe('an argument that looks as if it broke a run', () => {
     expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['adds'] })
   })
 
+  it.each([
+    ['vitest', ['--reporter=junit', '--outputFile=out/junit.xml'], 'out/junit.xml'],
+    ['playwright', ['--reporter=html', '--output=out'], 'playwright-report/index.html'],
+  ])('may name other reporters of %s and their files', async (framework, args, written) => {
+    const folder = await temporaryFolder()
+    await installPackages(folder)
+    await writeFiles(folder, {
+      'a.test.js': oneTest('adds').replace(`'vitest'`, framework === 'vitest' ? `'vitest'` : `'@playwright/test'`),
+    })
+    const service = await startService({ projects: { shop: { folder, framework, args } } })
+    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['adds'] })
+    expect(await readFile(join(folder, written), 'utf8')).toContain('<')
+  })
+
   it('leaves the framework project of the run in force behind two dashes', async () => {
     const config = `export default { projects: [{ name: 'api' }, { name: 'admin' }] }`
     const spec = `import { test } from '@playwright/test'\ntest('pays', () => {})`
@@ -111,8 +127,7 @@ describe('an argument that breaks a run', () => {
     ['vitest', '--inspect-brk=9229', 'The run would not end. Leave it out.'],
     ['vitest', '--help', 'No test would run. Leave it out.'],
     ['vitest', '--mergeReports', 'No test would run. Leave it out.'],
-    ['vitest', '--reporter=json', 'Name "reporters" in the configuration file of Vitest instead.'],
-    ['vitest', '--output-file.junit=a.xml', 'Name "outputFile" in the configuration file of Vitest instead.'],
+    ['vitest', '--clear-cache', 'No test would run. Leave it out.'],
     ['vitest', '-p', 'Each run names its framework projects itself. Give "framework-project" to the gate, or '],
     ['vitest', '--shard 1/2', 'Write an option and its value with "=", or as two arguments.'],
     ['vitest', '--config=a.mjs --shard=1/2', 'Give each option as an argument of its own.'],
@@ -125,8 +140,6 @@ describe('an argument that breaks a run', () => {
     ['playwright', '--list', 'No test would run. Leave it out.'],
     ['playwright', '-xh', 'No test would run. Leave it out.'],
     ['playwright', '-V', 'No test would run. Leave it out.'],
-    ['playwright', '--reporter', 'Name "reporter" in the configuration file of Playwright instead.'],
-    ['playwright', '--output=out', 'Name "outputDir" in the configuration file of Playwright instead.'],
     ['playwright', '--project=api', 'Each run names its framework projects itself. Give "framework-project" to '],
   ] as const)('of %s is refused by name: %s', (framework, argument, reason) => {
     const shop = { folder: '.', framework, args: ['--retry=1', argument] }

@@ -89,21 +89,12 @@ describe('the variable that adds a reporter', () => {
     expect(knowsVariable(join(REPOSITORY, 'node_modules/@playwright/test/cli.js'))).toBe(true)
   })
 
-  it('is not used if Playwright does not know it, or if the run has files of its own', async () => {
+  it('is not used if Playwright does not know it', async () => {
     const unknown = await aPlaywright({ 'playwright/lib/runner/index.js': '' })
-    const known = await aPlaywright({ 'playwright/lib/runner/index.js': 'PW_TEST_REPORTER' })
-    for (const [script, isInPlace] of [
-      [unknown, true],
-      ['/nowhere/cli.js', true],
-      [known, false],
-    ] as const) {
-      const { argv, env } = await playwright.run({ argv: ['node', script], script }, { ...options, isInPlace })
-      expect(argv.slice(2)).toEqual([
-        'test',
-        '--forbid-only',
-        expect.stringMatching(/^--reporter=list,/),
-        '--output=/output',
-      ])
+    for (const script of [unknown, '/nowhere/cli.js']) {
+      const { argv, env } = await playwright.run({ argv: ['node', script], script }, options)
+      const reporters = expect.stringMatching(/^--reporter=list,.*playwright-reporter\.ts$/)
+      expect(argv.slice(2)).toEqual(['test', '--forbid-only', reporters, '--output=/output'])
       expect(env).not.toHaveProperty('PW_TEST_REPORTER')
     }
   })

@@ -35,6 +35,14 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
     expect(results?.testCases.map((one) => one.status)).toEqual(Array.from(tests, () => 'PASSED'))
   })
 
+  it('calls a test PASSED that fails as it should, also with retries', async () => {
+    const { status, results } = await run(
+      { 'a.test.js': "import { it } from 'vitest'\nit.fails('fails', () => { throw new Error('red') })" },
+      '--retry=1',
+    )
+    expect([status, results?.testCases[0]?.status]).toEqual(['PASSED', 'PASSED'])
+  })
+
   it('runs only the tests of types with --typecheck.only', async () => {
     const files = {
       'tsconfig.json': '{ "compilerOptions": { "strict": true, "skipLibCheck": true, "types": [] } }',
