@@ -1,7 +1,8 @@
+import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
-import { findPackageCommand, howToUsePlugAndPlay } from '../../src/checkout/packages.ts'
+import { findPackageCommand, howToUsePlugAndPlay, linkPackages } from '../../src/checkout/packages.ts'
 import { playwright } from '../../src/frameworks/playwright.ts'
 import { vitest } from '../../src/frameworks/vitest.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
@@ -42,4 +43,17 @@ it("names the command for Yarn's Plug'n'Play, if a folder up to the root has its
   await writeFiles(root, { '.pnp.cjs': '' })
   const next = `Yarn's Plug'n'Play is used there (.pnp.cjs). Set "command" to ["yarn", "vitest"] in a configuration file.`
   expect(howToUsePlugAndPlay(vitest, place)).toBe(next)
+})
+
+it('links the packages into a work tree, but not the folders in which tools keep files of their own', async () => {
+  const [root, tree] = [await temporaryFolder(), await temporaryFolder()]
+  const place = { root, folder: 'shop' }
+  const installed = ['left-pad/a.js', '@scope/b/b.js', '.bin/vitest', '.package-lock.json']
+  const ofTools = ['.vite/deps/a.js', '.vite-temp/config.mjs', '.vitest/results.json', '.cache/x']
+  const files = [...installed, ...ofTools].map((file) => [`shop/node_modules/${file}`, ''])
+  await writeFiles(root, Object.fromEntries(files))
+  await mkdir(join(tree, 'shop'))
+  await linkPackages(place, tree)
+  const linked = await readdir(join(tree, 'shop/node_modules'))
+  expect(linked.toSorted()).toEqual(['.bin', '.package-lock.json', '@scope', 'left-pad'])
 })

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { runCommand } from '../../src/machine/command.ts'
+import { type CommandEnd, hasFailed, runCommand } from '../../src/machine/command.ts'
 import { isAlive, PLAIN_ENV, temporaryFolder, until } from '../support/a-local-service.ts'
 
 describe('a command', () => {
@@ -106,4 +106,16 @@ describe('a command', () => {
     expect(await ended).toMatchObject({ kind: 'stopped' })
     expect(existsSync(cleaned)).toBe(true)
   })
+})
+
+it.each<[CommandEnd, boolean]>([
+  [{ kind: 'exited', code: 0, output: '' }, false],
+  [{ kind: 'exited', code: 1, output: '' }, true],
+  [{ kind: 'exited', code: 127, output: '' }, true],
+  // A shell says with these codes that a signal ended its command.
+  [{ kind: 'exited', code: 128, output: '' }, false],
+  [{ kind: 'exited', code: 137, output: '' }, false],
+  [{ kind: 'killed', signal: 'SIGKILL', output: '' }, false],
+])('%j is the failure of the command itself: %s', (end, expected) => {
+  expect(hasFailed(end)).toBe(expected)
 })
