@@ -9,8 +9,8 @@ export interface RunOutcome {
   readonly status: FinalStatus
   readonly testCases: readonly TestCase[]
   /**
-   * Why the run as a whole did not pass, if the test cases do not say it. It may quote an error of the framework, as messages of
-   * test cases do. It never quotes other output, such as the output of `setup`, which may be secret.
+   * Why the run as a whole did not pass, if the test cases do not say it. It may quote the end of the framework's output. It never
+   * quotes the output of `setup` and of `fix`.
    */
   readonly message?: string | undefined
   /** What auto-fix did, as sentences. Absent if it was not tried. */

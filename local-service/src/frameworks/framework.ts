@@ -73,8 +73,6 @@ export interface Framework {
   refuse(settings: FrameworkSettings): string | undefined
   /** Runs tests. Without further arguments, all tests run. */
   run(program: Program, options: RunOptions): FrameworkCall | Promise<FrameworkCall>
-  /** What a person must do before these tests can pass, if the report shows it. */
-  findMissing?(report: Report): string | undefined
   /** Why the process exited with an error, if no test failed. By default, it is the last paragraph of the output. */
   findLastError?(output: string): string | undefined
 }

@@ -13,12 +13,15 @@ import { followReport } from './report.ts'
 /** The file is TypeScript here and JavaScript in the bundle. Playwright loads both. */
 const REPORTER = join(REPORTERS_FOLDER, `playwright-reporter${extname(import.meta.filename)}`)
 
-/** Playwright adds the reporter in this variable to those of the project. Its documentation does not mention the variable. */
+/**
+ * Playwright adds the reporter in this variable to those of the project. Its documentation does not mention the variable, but only
+ * new versions have the option `--add-reporter`.
+ */
 const FURTHER_REPORTER = 'PW_TEST_REPORTER'
 /** The files of Playwright that read the variable: the first in 1.58 and older, the second in 1.65. */
 const READERS = ['lib/runner/reporters.js', 'lib/runner/index.js']
 
-/** Whether the installed Playwright reads the variable. If a command starts it, nobody can look, so it should. */
+/** Whether the installed Playwright reads the variable. If the project has a `command`, there is no package to look into, and it should. */
 export function knowsVariable(script: string | undefined): boolean {
   if (script === undefined) return true
   try {
@@ -46,21 +49,19 @@ export const playwright: Framework = {
   run({ argv, script }, run) {
     const { isInPlace, outputFolder } = run
     const report = followReport(run)
-    const isAdded = knowsVariable(script)
+    const isAddedByVariable = knowsVariable(script)
     // Otherwise, the HTML reporter could open the report and wait for a person.
-    const env = { ...run.env, PLAYWRIGHT_HTML_OPEN: 'never', ...(isAdded && { [FURTHER_REPORTER]: REPORTER }) }
+    const env = {
+      ...run.env,
+      PLAYWRIGHT_HTML_OPEN: 'never',
+      ...(isAddedByVariable && { [FURTHER_REPORTER]: REPORTER }),
+    }
+    const ours = isAddedByVariable ? [] : [`--add-reporter=${REPORTER}`]
     // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
-    const test = [...argv, 'test', '--forbid-only']
-    if (isInPlace && isAdded) return { argv: test, env, ...report }
-    const reporter = `--reporter=${isAdded ? 'list' : `list,${REPORTER}`}`
+    const test = [...argv, 'test', '--forbid-only', ...ours]
+    if (isInPlace) return { argv: test, env, ...report }
     // Playwright empties its output folder, and by default all runs of a project share one folder.
-    return { argv: [...test, reporter, `--output=${outputFolder}`], env, ...report, replacesReporters: true }
-  },
-  /** Playwright says it in each test that needs the missing browser. */
-  findMissing({ testCases }) {
-    const isMissing = testCases.some(
-      ({ message = '' }) => message.includes("Executable doesn't exist at") && message.includes('playwright install'),
-    )
-    return isMissing ? 'playwright has not installed the browser: run "npx playwright install"' : undefined
+    const options = ['--reporter=list', `--output=${outputFolder}`]
+    return { argv: [...test, ...options], env, ...report, replacesReporters: true }
   },
 }

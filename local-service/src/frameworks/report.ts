@@ -17,8 +17,6 @@ export interface Report {
   readonly said: string
   /** What is wrong with the report, as the rest of a sentence about the framework. */
   readonly problem?: string | undefined
-  /** The framework projects that the run selected, if the report names them. */
-  readonly frameworkProjects?: readonly string[] | undefined
 }
 
 /** The folders of the tested files. */
@@ -68,7 +66,6 @@ export function toReport({ said, finished, ...unfinished }: Events, folders: Tes
     isComplete: finished !== undefined,
     errors: objectsIn(finished?.errors).map((error) => describeError(error, folders)),
     said: withoutTerminalSequences(said.map(stringOf).join('\n')),
-    frameworkProjects: Array.isArray(finished?.projects) ? finished.projects.map(stringOf) : undefined,
   }
 }
 

@@ -39,7 +39,7 @@ export const vitest: Framework = {
     const report = followReport(run)
     if (node !== undefined && canRun(node)) {
       const args = ['run', ...(isInPlace ? [] : ['--reporter=default'])]
-      return { argv: [node, RUNNER, ...args], env, ...report }
+      return { argv: [node, RUNNER, ...args], env, ...report, replacesReporters: !isInPlace }
     }
     const reporters = ['--reporter=default', `--reporter=${REPORTER}`]
     return { argv: [...argv, 'run', ...reporters], env, ...report, replacesReporters: true }

@@ -72,8 +72,6 @@ export interface ReportEnd {
   readonly files: readonly EndOfFile[]
   /** Those of no test and of no file. */
   readonly errors: readonly (Failure | undefined)[]
-  /** The framework projects that the run selected, if the framework says them. */
-  readonly projects?: readonly string[] | undefined
 }
 
 /** The events that tell how far a run is. */

@@ -18,15 +18,13 @@ import {
 export default class EventReporter implements Reporter {
   readonly #report = new ReportWriter()
   #hasInit = false
-  #projects: readonly string[] = []
   #filesLeft = 0
   #total = 0
 
   /** Some versions of Vitest call it a second time. */
-  onInit({ projects, logger }: Pick<Vitest, 'projects' | 'logger'>): void {
+  onInit({ logger }: Pick<Vitest, 'logger'>): void {
     if (this.#hasInit) return
     this.#hasInit = true
-    this.#projects = projects.map(({ name }) => name)
     // All that Vitest says about itself goes through this method, for example thresholds that are not met. The output of
     // tests does not.
     const error = logger.error
@@ -68,7 +66,6 @@ export default class EventReporter implements Reporter {
     // Vitest finds the files in any order. With an order of their own, two runs can be compared.
     const ordered = [...modules].sort(({ moduleId: a }, { moduleId: b }) => Number(a > b) - Number(a < b))
     this.#report.finish({
-      projects: this.#projects,
       files: ordered.map((module) => ({
         ...describeFile(module),
         hasFailed: module.state() === 'failed',

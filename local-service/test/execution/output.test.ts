@@ -59,7 +59,9 @@ describe('the output of a run', () => {
     const service = await startService({ outputs, projects: { shop: project } })
     const runId = await service.startRun({ branch: 'other', frameworkProjectName: 'nope' })
     expect(await service.waitFor(runId)).toMatchObject({ status: 'FAILED' })
-    expect(readFileSync(join(outputs, runId, 'output.txt'), 'utf8')).toBe('sets up\nsays run\n')
+    expect(readFileSync(join(outputs, runId, 'output.txt'), 'utf8')).toBe(
+      `sets up\n[local service] ${REPLACES}\nsays run\n`,
+    )
   })
 
   it('changes no verdict if its file cannot be created', async () => {

@@ -93,8 +93,8 @@ describe('the variable that adds a reporter', () => {
     const unknown = await aPlaywright({ 'playwright/lib/runner/index.js': '' })
     for (const script of [unknown, '/nowhere/cli.js']) {
       const { argv, env } = await playwright.run({ argv: ['node', script], script }, options)
-      const reporters = expect.stringMatching(/^--reporter=list,.*playwright-reporter\.ts$/)
-      expect(argv.slice(2)).toEqual(['test', '--forbid-only', reporters, '--output=/output'])
+      const added = expect.stringMatching(/^--add-reporter=.*playwright-reporter\.ts$/)
+      expect(argv.slice(2)).toEqual(['test', '--forbid-only', added])
       expect(env).not.toHaveProperty('PW_TEST_REPORTER')
     }
   })

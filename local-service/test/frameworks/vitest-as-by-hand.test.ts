@@ -66,14 +66,6 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
     })
   })
 
-  it('says which framework projects there are, if there is none of the name', async () => {
-    const projects = 'projects: [{ test: { name: "unit" } }, { test: { name: "web" } }]'
-    const files = { 'vitest.config.mjs': `export default { test: { ${projects} } }`, 'a.test.js': PASSES }
-    const { status, message } = await start({ frameworkProjectName: 'nope' }, files)
-    expect(status).toBe('FAILED')
-    expect(message).toMatch(/^vitest could not run the tests: Error: No projects .*nope.*"unit".*"web"[^\n]*$/)
-  })
-
   it('counts the tests after "bail" as skipped', async () => {
     const later = Array.from({ length: 30 }, (_, index) => `it('test ${index}', () => {})`)
     const { status, results } = await run({

@@ -16,12 +16,12 @@ describe('a service whose tests', () => {
     ['a named pipe', 'mkfifo "$file"', /is not a regular file/],
     ['a link', 'ln -s /dev/zero "$file"', /is not a regular file/],
     ['a folder', 'mkdir "$file"', /is not a regular file/],
-    ['too many test cases', TOO_MANY_CASES, /cannot be read: it has more than 150000 test cases/],
+    ['too many test cases', TOO_MANY_CASES, /, and its report cannot be read: it has more than 150000 test cases/],
     // Reading stops at the first line, before the time limit.
     [
       '8 MiB of line breaks',
       `head -c 8388608 /dev/zero | tr '\\0' '\\n' > "$file"`,
-      /^(?!.*cannot be read).*without a report/s,
+      /^vitest exited with code 0 without a report$/,
     ],
     ['a huge file', 'truncate --size 100G "$file"', /is larger than 256 MiB/],
   ])('leave %s in place of a report finishes the run and stops', async (_what, leave, message) => {
@@ -29,9 +29,8 @@ describe('a service whose tests', () => {
     const project = { folder: WEB_SHOP, framework: 'vitest', command: ['sh', '-c', script, 'sh'] } as const
     const service = await startService({ concurrency: 1, projects: { shop: project } })
     const run = await service.waitFor(await service.startRun())
-    const reason = 'vitest exited with code 0 without a report'
-    expect(run).toMatchObject({ status: 'INTERRUPTED', message: reason, results: { testCases: [] } })
-    expect(service.log.join('\n')).toMatch(message)
+    expect(run).toMatchObject({ status: 'INTERRUPTED', results: { testCases: [] } })
+    expect(run.message).toMatch(message)
     await service.close()
   })
 

@@ -46,7 +46,7 @@ describe('a run', () => {
       'FAILED',
       'exits with 1 without a report',
       { report: 'none', exitCode: 1 },
-      'vitest exited with code 1 without a report: it could not run the tests',
+      'vitest exited with code 1 without a report',
     ],
     [
       'INTERRUPTED',

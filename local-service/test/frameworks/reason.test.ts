@@ -5,7 +5,12 @@ import {
   findSaidError,
   findStartError,
   lastParagraph,
-} from '../../src/frameworks/error-in-output.ts'
+  whyNotPassed,
+} from '../../src/frameworks/reason.ts'
+import type { Report } from '../../src/frameworks/report.ts'
+import type { TestCase } from '../../src/frameworks/test-case.ts'
+import { vitest } from '../../src/frameworks/vitest.ts'
+import type { CommandEnd } from '../../src/machine/command.ts'
 
 // What the versions of the frameworks print. The colours are as the service leaves them out.
 
@@ -148,5 +153,69 @@ describe('the end of an output', () => {
     const line = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory'
     expect(findNoMemory(`<--- Last few GCs --->\n\n${line}\n----- Native stack trace -----\n`)).toBe(line)
     expect(findNoMemory(`a test says: ${line}\n`)).toBeUndefined()
+  })
+})
+
+describe('why a framework did not pass', () => {
+  const NO_MEMORY = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory'
+  const OUTPUT = `Error: printed by a test\n\n${NO_MEMORY}\n\nthe last\nparagraph\n`
+  const exited: CommandEnd = { kind: 'exited', code: 1, output: OUTPUT }
+  const passed: TestCase = { title: 'adds', status: 'PASSED', durationMs: 1 }
+  const failed: TestCase = { title: 'adds', status: 'FAILED', durationMs: 1 }
+  const complete: Report = { testCases: [passed], isComplete: true, errors: [], said: '' }
+  const THRESHOLD = 'ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)'
+
+  it.each<[string, CommandEnd, Report | undefined, string | undefined]>([
+    [
+      'a killed process has what V8 said',
+      { kind: 'killed', signal: 'SIGABRT', output: OUTPUT },
+      undefined,
+      `vitest was killed by SIGABRT: ${NO_MEMORY}`,
+    ],
+    ['no report has the first error', exited, undefined, 'vitest could not run the tests: Error: printed by a test'],
+    [
+      'no report has else the last paragraph',
+      { ...exited, output: 'npm warn\n\nit is over\n' },
+      undefined,
+      'vitest could not run the tests: it is over',
+    ],
+    [
+      'an unreadable report takes no error that a test may have printed',
+      { ...exited, output: 'Error: printed by a test\n\nthe end\n' },
+      { ...complete, testCases: [], isComplete: false, problem: 'its report cannot be read: it is a folder' },
+      'vitest exited with code 1, and its report cannot be read: it is a folder: the end',
+    ],
+    [
+      'an incomplete report has what V8 said',
+      exited,
+      { ...complete, isComplete: false },
+      `vitest exited with code 1 before it had reported all tests: ${NO_MEMORY}`,
+    ],
+    [
+      'failed tests need no other reason, whatever they printed',
+      exited,
+      { ...complete, testCases: [failed] },
+      undefined,
+    ],
+    [
+      'a worker that died has what V8 said',
+      exited,
+      { ...complete, testCases: [failed], errors: ['Error: Worker exited unexpectedly'] },
+      `vitest reported an error outside the tests: Error: Worker exited unexpectedly: ${NO_MEMORY}`,
+    ],
+    [
+      'a threshold has the words of the framework, whatever a test printed',
+      exited,
+      { ...complete, said: THRESHOLD },
+      `vitest exited with code 1, although no test failed: ${THRESHOLD}`,
+    ],
+    [
+      'a silent framework has its last paragraph',
+      exited,
+      complete,
+      'vitest exited with code 1, although no test failed: the last\nparagraph',
+    ],
+  ])('%s', (_what, end, report, reason) => {
+    expect(whyNotPassed('vitest', vitest, end, report)).toBe(reason)
   })
 })

@@ -1,5 +1,51 @@
-// Why a framework did not pass, in its own words. A run shows it to its clients, so only the text of an error is taken, and nothing
-// else of the output.
+import { type CommandEnd, describeEnd, hasFailed } from '../machine/command.ts'
+import type { Framework } from './framework.ts'
+import type { Report } from './report.ts'
+import { isBad } from './test-case.ts'
+
+// Why a framework did not pass, in its own words. A run shows it to its clients, as it shows the output.
+
+/** The reason of a run that did not pass. Undefined if the test cases say everything. `name` is what sentences call the framework. */
+export function whyNotPassed(
+  name: string,
+  { noTestsArgument, findLastError = lastParagraph }: Pick<Framework, 'noTestsArgument' | 'findLastError'>,
+  end: CommandEnd,
+  report: Report | undefined,
+): string | undefined {
+  const ended = `${name} ${describeEnd(end)}`
+  const { output } = end
+  const noMemory = findNoMemory(output)
+  const couldNotRun = (error: string | undefined) => error && `${name} could not run the tests: ${error}`
+  if (end.kind !== 'exited') return because(ended, noMemory)
+  if (report === undefined) {
+    const what = `${ended} without a report`
+    return hasFailed(end)
+      ? (couldNotRun(findStartError(output) ?? noMemory ?? lastParagraph(output)) ?? what)
+      : because(what, noMemory)
+  }
+  const { errors, said, problem, testCases, isComplete } = report
+  if (problem !== undefined)
+    return because(`${ended}, and ${problem}`, noMemory ?? (end.code === 0 ? undefined : findLastError(output)))
+  const outsideTests = errors.length === 0 ? undefined : because(errors.join('\n\n'), noMemory)
+  if (testCases.length === 0 && !isComplete)
+    return couldNotRun(outsideTests ?? findSaidError(said) ?? noMemory) ?? ended
+  if (testCases.length === 0 && noTestsArgument !== undefined)
+    return (
+      couldNotRun(outsideTests ?? findStartError(said)) ??
+      `${name} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
+    )
+  if (!isComplete)
+    return because(
+      `${ended} before it had reported all tests`,
+      outsideTests ?? noMemory ?? findSaidError(said) ?? findCrash(output),
+    )
+  if (testCases.some(isBad)) return outsideTests && `${name} reported an error outside the tests: ${outsideTests}`
+  return because(`${ended}, although no test failed`, outsideTests ?? findSaidError(said) ?? findLastError(output))
+}
+
+function because(what: string, error: string | undefined): string {
+  return error === undefined ? what : `${what}: ${error}`
+}
 
 /** Vitest prints its own errors below these headlines, and the errors of tests below others. */
 const HEADLINE = /^⎯+ (?:Startup|Unhandled|Collect|Test Run) (?:Error|Rejection) ⎯+\n/m
@@ -10,7 +56,7 @@ const MISSING_DEPENDENCY = /^ *MISSING DEPENDENCY +(.+)/m
 /** V8 prints it when a process has no memory left. Then the process ends with SIGABRT. */
 const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 
-/** Why a framework could not start. No test has written to this output. Undefined if the framework printed no error. */
+/** Why a framework could not start. Use it only if no test has written to this output. */
 export function findStartError(output: string): string | undefined {
   const missing = MISSING_DEPENDENCY.exec(output)?.[1]
   const first = FIRST_LINE_OF_ERROR.exec(output)
