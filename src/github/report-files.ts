@@ -3,6 +3,7 @@ import {
   constants,
   existsSync,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -75,6 +76,14 @@ function realPath(path: string): string {
   return join(realpathSync(existing), relative(existing, path))
 }
 
+/** Whether the path does not exist because a link in it, or at its end, leads to nothing. */
+function isBehindDanglingLink(path: string): boolean {
+  const status = lstatSync(path, { throwIfNoEntry: false })
+  if (status !== undefined) return status.isSymbolicLink() && !existsSync(path)
+  const folder = dirname(path)
+  return folder !== path && isBehindDanglingLink(folder)
+}
+
 /** The file `results.json` that the path names: itself, or the one in this folder. */
 export function resultsFile(path: string): string {
   try {
@@ -92,8 +101,9 @@ export function readResults(path: string, limitBytes: number): Buffer | undefine
   try {
     file = openSync(path, O_RDONLY | O_NONBLOCK)
   } catch (cause) {
-    if (fieldsOf(cause).code === 'ENOENT') return undefined
-    throw cause
+    if (fieldsOf(cause).code !== 'ENOENT') throw cause
+    if (isBehindDanglingLink(path)) throw new Error('a link in its path leads to nothing')
+    return undefined
   }
   try {
     const status = fstatSync(file)

@@ -23,6 +23,10 @@ function read(content: string | ((path: string) => void), kind: 'project' | 'tes
   const path = join(temporaryFolder(), 'results.json')
   if (typeof content === 'string') writeFileSync(path, content)
   else content(path)
+  return readPath(path, kind)
+}
+
+function readPath(path: string, kind: 'project' | 'test-suite' = 'project') {
   const lines: string[] = []
   const say = (level: string) => (line: Parameters<typeof render>[0]) => void lines.push(`${level} ${render(line)}`)
   const redact = (text: string) => text.replaceAll('sk-live', '***')
@@ -68,6 +72,15 @@ describe('a baseline that is not there', () => {
     })
   })
 
+  it('is one line of the log too if its folder is a link', () => {
+    const folder = temporaryFolder()
+    mkdirSync(join(folder, 'reports'))
+    symlinkSync(join(folder, 'reports'), join(folder, 'link'))
+    expect(readPath(join(folder, 'link/results.json')).lines).toEqual([
+      expect.stringContaining('info There is no baseline'),
+    ])
+  })
+
   const whole = JSON.stringify(RUN)
 
   it.each<[string, string | ((path: string) => void), string]>([
@@ -97,12 +110,25 @@ describe('a baseline that is not there', () => {
       (path) => symlinkSync(path, path),
       "ELOOP: too many symbolic links encountered, open 'PATH'",
     ],
+    [
+      'is a link to a file that does not exist',
+      (path) => symlinkSync(`${path}.gone`, path),
+      'a link in its path leads to nothing',
+    ],
     ['is a folder', (path) => void mkdirSync(path), 'it is no file'],
   ])('as a usable file is one warning: it %s', (_, content, why) => {
     const { baseline, lines } = read(content)
     expect(baseline).toBeUndefined()
     expect(lines).toEqual([
       `warning The baseline PATH could not be read, because ${why}. So the reports do not say which failures are new. Give a file results.json that this action has written, or a folder that contains one.`,
+    ])
+  })
+
+  it('because a folder of its path is a link that leads to nothing is a warning', () => {
+    const folder = temporaryFolder()
+    symlinkSync(join(folder, 'gone'), join(folder, 'link'))
+    expect(readPath(join(folder, 'link/reports/results.json')).lines).toEqual([
+      expect.stringContaining('could not be read, because a link in its path leads to nothing.'),
     ])
   })
 
