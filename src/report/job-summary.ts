@@ -4,7 +4,7 @@ import { type Fragment, fragment, type Html, html } from '../text/safe-text.ts'
 import { type Columns, caseRow, caseTable, columnsFor } from './case-table.ts'
 import { casesOfKind, FAILING_OR_OTHER } from './cases.ts'
 import { subjectText } from './facts.ts'
-import { introduction, messageBlock, pageTitle, paragraph, Room, sizeBytes } from './page.ts'
+import { introduction, messageOfRun, pageTitle, paragraph, Room, sizeBytes } from './page.ts'
 import { casesOf, inBrackets, join, NONE } from './words.ts'
 
 const ROW_LIMIT = 1000
@@ -30,7 +30,9 @@ interface JobSummaryOptions {
 export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: JobSummaryOptions): Html {
   // The text before may have left an HTML block open. An empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
-  const beginning = html`${top}${introduction(outcome)}${messageOfRun(outcome)}`
+  // The comment does not have the message of the run, because nobody masks secrets in a comment.
+  const reason = outcome.run?.message === undefined ? html`` : messageOfRun(outcome.run.message)
+  const beginning = html`${top}${introduction(outcome)}${reason}`
   const facts = paragraph(subjectText(outcome))
 
   const testCases = outcome.run?.testCases ?? []
@@ -55,11 +57,6 @@ export function invalidInputsSummary(messages: readonly Fragment[]): Html {
 function heading(outcome: StepOutcome): Html {
   const title = pageTitle(outcome)
   return outcome.subject.labels.length === 0 ? html`## ${title}\n` : html`<h2>${title}</h2>\n`
-}
-
-/** The message of the run. The comment does not have it, because nobody masks secrets in a comment. */
-function messageOfRun({ run }: StepOutcome): Html {
-  return run?.message === undefined ? html`` : html`<p>The message of the run:</p>${messageBlock(run.message)}\n`
 }
 
 interface Section {

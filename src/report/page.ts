@@ -62,6 +62,15 @@ export function messageBlock(message: Untrusted): Html {
   return html`${beginningOf(message, MESSAGE_LIMIT)}`
 }
 
+/**
+ * The message of a run. Its first line says why the run did not pass, so this line wraps. A line of a block does not, and a phone
+ * would show only its beginning.
+ */
+export function messageOfRun(message: Untrusted): Html {
+  const { first, rest } = firstLineAndRest(message, MESSAGE_LIMIT)
+  return html`<p>The message of the run: ${first}</p>${rest === undefined ? html`` : html`${rest}`}\n`
+}
+
 /** The first line of a message, and below it the rest, folded. */
 export function foldedMessage(message: Untrusted): Html {
   const { first, rest } = firstLineAndRest(message, MESSAGE_LIMIT)

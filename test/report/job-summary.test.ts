@@ -4,6 +4,7 @@ import type { StepOutcome } from '../../src/model/outcome.ts'
 import type { TestCase } from '../../src/model/run.ts'
 import { invalidInputsSummary, jobSummary } from '../../src/report/job-summary.ts'
 import { fragment, render } from '../../src/text/safe-text.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import { randomRuns } from '../setup/seed.ts'
 import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
@@ -159,7 +160,10 @@ describe('why a test failed, in the job summary', () => {
     const run = aRun({ status: 'FAILED', message: 'no browser\n::error::x\n@octocat', testCases: [] })
     const text = summaryOf(anOutcome({ run }))
     expect(text).toContain(
-      '<p>The message of the run:</p><pre lang="diff">no browser&#10;::error::x&#10;@octocat</pre>\n',
+      '<p>The message of the run: <code>no browser</code></p><pre lang="diff">::error::x&#10;@octocat</pre>\n',
+    )
+    expect(summaryOf(anOutcome({ run: { ...run, message: untrusted('no browser') } }))).toContain(
+      '<p>The message of the run: <code>no browser</code></p>\n',
     )
     expect(renderedPage(text).text).not.toMatch(/Look up the run at the service|finished as/)
   })

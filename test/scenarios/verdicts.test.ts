@@ -62,7 +62,9 @@ test.concurrent('why a test failed, and where, reaches the log, the annotations,
   expect(main.summary).toContain(
     '<code>pays</code></b><br><code>e2e/a,b:c%.ts:12</code><pre lang="diff">expected 41&#10;  ::error::to be 42</pre>',
   )
-  expect(main.summary).toContain('<p>The message of the run:</p><pre lang="diff">no browser&#10;at launch</pre>')
+  expect(main.summary).toContain(
+    '<p>The message of the run: <code>no browser</code></p><pre lang="diff">at launch</pre>',
+  )
   const fileOf = (name: string) => readFileSync(join(main.outputs['report-dir'] ?? '', name), 'utf8')
   expect(fileOf('junit.xml')).toContain('file="e2e/a,b:c%.ts" line="12"')
   expect(JSON.parse(fileOf('ctrf.json')).results.tests).toMatchObject([
