@@ -2,7 +2,6 @@ import type { StepOutcome } from '../model/outcome.ts'
 import type { CaseKind, TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Html, html, untruncated } from '../text/safe-text.ts'
-import type { Untrusted } from '../text/untrusted.ts'
 import { visibleText } from '../text/visible-text.ts'
 import { hasFailedBefore, locationText, titleOf } from './cases.ts'
 import { foldedMessage, messageBlock } from './page.ts'
@@ -36,34 +35,46 @@ export function columnsFor(testCases: readonly TestCase[], { newFailures }: Pick
 /** What a row shows: the title alone, or also the place, or also the message, which may be folded below its first line. */
 export type Detail = 'title' | 'place' | 'message' | 'folded message'
 
-export function caseRow(testCase: TestCase, detail: Detail, columns: Columns): Html {
-  const place = detail === 'title' ? undefined : locationText(testCase, PATH_LIMIT_CHARS)
-  const message = messageOf(testCase, detail)
+export interface CaseRow {
+  readonly row: Html
+  /** The whole message. It is in no cell, because a wide block would make the table as wide, and a phone would show no whole title. */
+  readonly below?: Html | undefined
+}
+
+export function caseRow(testCase: TestCase, detail: Detail, columns: Columns): CaseRow {
+  const { message } = testCase
+  const below = detail === 'message' && message !== undefined ? messageBlock(message) : undefined
+  const folded = detail === 'folded message' && message !== undefined ? foldedMessage(message) : undefined
+  const name = html`${nameOf(testCase, detail)}${folded ?? html``}`
+  // The tables between messages have few rows. They are as wide as the messages, so that their columns are in line.
+  const nameCell = below === undefined ? html`<td>${name}</td>` : html`<td width="100%">${name}</td>`
   const duration = columns.hasDuration ? html`<td align="right" nowrap>${durationCell(testCase)}</td>` : html``
-  const cells = html`<td nowrap>${statusCell(testCase, columns)}</td><td>${nameOf(testCase, place, message)}</td>${duration}`
-  // Beside a long message, status and duration stand at its top.
-  return message === undefined ? html`<tr>${cells}</tr>\n` : html`<tr valign="top">${cells}</tr>\n`
+  const cells = html`<td nowrap>${statusCell(testCase, columns)}</td>${nameCell}${duration}`
+  // Beside several lines, status and duration stand at their top.
+  const hasMessage = below !== undefined || folded !== undefined
+  return { row: hasMessage ? html`<tr valign="top">${cells}</tr>\n` : html`<tr>${cells}</tr>\n`, below }
 }
 
-function nameOf(testCase: TestCase, place: Untrusted | undefined, message: Html | undefined): Html {
+function nameOf(testCase: TestCase, detail: Detail): Html {
   const title = titleOf(testCase, TITLE_LIMIT_CHARS)
-  const below = message ?? html``
-  if (place === undefined) return message === undefined ? html`${title}` : html`<b>${title}</b>${below}`
+  const place = detail === 'title' ? undefined : locationText(testCase, PATH_LIMIT_CHARS)
+  const hasMessage = detail !== 'title' && detail !== 'place' && testCase.message !== undefined
+  if (place === undefined) return hasMessage ? html`<b>${title}</b>` : html`${title}`
   // A file that cannot be loaded has its path as its title.
-  if (String(title) === String(testCase.location?.filePath)) return html`<b>${untruncated(place)}</b>${below}`
-  return html`<b>${title}</b><br>${untruncated(place)}${below}`
+  if (String(title) === String(testCase.location?.filePath)) return html`<b>${untruncated(place)}</b>`
+  return html`<b>${title}</b><br>${untruncated(place)}`
 }
 
-function messageOf({ message }: TestCase, detail: Detail): Html | undefined {
-  if (message === undefined) return undefined
-  if (detail === 'message') return messageBlock(message)
-  return detail === 'folded message' ? foldedMessage(message) : undefined
-}
-
-export function caseTable(rows: readonly Html[], { hasDuration }: Columns): Html {
+/** More than one table if there are messages below rows. The first one has the names of the columns. */
+export function caseTable(rows: readonly CaseRow[], { hasDuration }: Columns): Html {
   const duration = hasDuration ? html`<th align="right">Duration</th>` : html``
   const head = html`<tr><th align="left">Status</th><th align="left">Test</th>${duration}</tr>`
-  return html`<table>\n${head}\n${rows}</table>\n`
+  const last = rows.length - 1
+  const parts = rows.map(({ row, below }, index) => {
+    if (below === undefined) return index === last ? html`${row}</table>\n` : row
+    return html`${row}</table>\n${below}\n${index === last ? html`` : html`<table>\n`}`
+  })
+  return html`<table>\n${head}\n${parts}`
 }
 
 function statusCell(testCase: TestCase, columns: Columns): Html {

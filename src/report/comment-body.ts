@@ -4,7 +4,8 @@ import { type Fragment, fragment, type Html, hiddenMarker, html, link } from '..
 import { caseRow, caseTable, columnsFor } from './case-table.ts'
 import { casesOfKind, FAILING_OR_OTHER } from './cases.ts'
 import { isCommit, subjectText, testedBranch } from './facts.ts'
-import { introduction, pageTitle, Room } from './page.ts'
+import { introduction, pageTitle } from './page.ts'
+import { Room } from './room.ts'
 import { casesOf, joinWithDots, seeSummary } from './words.ts'
 
 const ROWS_SHOWN = 20

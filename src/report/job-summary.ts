@@ -1,10 +1,11 @@
 import type { StepOutcome } from '../model/outcome.ts'
 import { CASE_KINDS, type CaseKind, countTestCases, RAN, type TestCase } from '../model/run.ts'
 import { type Fragment, fragment, type Html, html } from '../text/safe-text.ts'
-import { type Columns, caseRow, caseTable, columnsFor } from './case-table.ts'
+import { type CaseRow, type Columns, caseRow, caseTable, columnsFor } from './case-table.ts'
 import { casesOfKind, FAILING_OR_OTHER } from './cases.ts'
 import { subjectText } from './facts.ts'
-import { introduction, messageOfRun, pageTitle, paragraph, Room, sizeBytes } from './page.ts'
+import { introduction, messageOfRun, pageTitle, paragraph, sizeBytes } from './page.ts'
+import { Room } from './room.ts'
 import { casesOf, inBrackets, join, NONE } from './words.ts'
 
 const ROW_LIMIT = 1000
@@ -108,12 +109,12 @@ function sectionTables(outcome: StepOutcome, room: Room, columns: Columns): read
   })
 }
 
-function open(rows: readonly Html[], columns: Columns): Html {
+function open(rows: readonly CaseRow[], columns: Columns): Html {
   return rows.length === 0 ? html`` : caseTable(rows, columns)
 }
 
 /** A folded table of the first of so many test cases. */
-function folded(name: Fragment, all: number, rows: readonly Html[], columns: Columns): Html {
+function folded(name: Fragment, all: number, rows: readonly CaseRow[], columns: Columns): Html {
   if (rows.length === 0) return html``
   const count = rows.length < all ? fragment`${all}, the first ${rows.length} shown` : fragment`${all}`
   return html`<details><summary>${name} (${count})</summary>\n${caseTable(rows, columns)}</details>\n`

@@ -80,27 +80,3 @@ export function foldedMessage(message: Untrusted): Html {
 export function sizeBytes(text: Html): number {
   return Buffer.byteLength(render(text))
 }
-
-/** The rows that a page has room for. When a row does not fit, no later row does, so that a page stops between two rows. */
-export class Room {
-  #rows: number
-  #bytes: number
-
-  constructor(limit: { readonly rows: number; readonly bytes: number }) {
-    this.#rows = limit.rows
-    this.#bytes = limit.bytes
-  }
-
-  /** The rows of the first items that fit. */
-  take<Item>(items: readonly Item[], rowOf: (item: Item, index: number) => Html): readonly Html[] {
-    const rows: Html[] = []
-    for (const [index, item] of items.entries()) {
-      if (this.#rows === 0) break
-      const row = rowOf(item, index)
-      this.#bytes -= sizeBytes(row)
-      this.#rows = this.#bytes < 0 ? 0 : this.#rows - 1
-      if (this.#bytes >= 0) rows.push(row)
-    }
-    return rows
-  }
-}

@@ -87,7 +87,7 @@ describe('why a test failed, in the job summary', () => {
     'FLAKY',
   ])('is below the title of a case that is %s', (status) => {
     expect(summaryOfCase({ title: 'pays', status, ...reason })).toContain(
-      '<td><b><code>pays</code></b><br><code>e2e/pay.ts:1012</code><pre lang="diff">expected 41&#10;  to be 42 &lt;b&gt;</pre></td>',
+      '<td width="100%"><b><code>pays</code></b><br><code>e2e/pay.ts:1012</code></td><td align="right" nowrap>1.2 s</td></tr>\n</table>\n<pre lang="diff">expected 41&#10;  to be 42 &lt;b&gt;</pre>\n',
     )
   })
 
@@ -96,14 +96,14 @@ describe('why a test failed, in the job summary', () => {
       '<td><b><code>a</code></b><br><code>a.ts</code></td>',
     )
     expect(summaryOfCase({ title: 'a', status: 'FAILED', message: 'why' })).toContain(
-      '<td><b><code>a</code></b><pre lang="diff">why</pre></td>',
+      '<td width="100%"><b><code>a</code></b></td><td align="right" nowrap>1.2 s</td></tr>\n</table>\n<pre lang="diff">why</pre>\n',
     )
   })
 
   it('has the path of a file that cannot be loaded once, although it is its title too', () => {
     const path = 'e2e/broken.ts'
     const text = summaryOfCase({ title: path, status: 'FAILED', message: 'why', filePath: path, line: 3 })
-    expect(text).toContain('<td><b><code>e2e/broken.ts:3</code></b><pre lang="diff">why</pre></td>')
+    expect(text).toContain('<td width="100%"><b><code>e2e/broken.ts:3</code></b></td>')
     expect(text.split(path)).toHaveLength(2)
   })
 
@@ -114,6 +114,20 @@ describe('why a test failed, in the job summary', () => {
     expect(block?.childNodes).toMatchObject([{ nodeName: '#text', value: message.trimEnd() }])
     expect(block?.attrs).toEqual([{ name: 'lang', value: 'diff' }])
     expect(others).toEqual([])
+  })
+
+  // In a cell, a block that is wider than a phone would make the table as wide, with the title and the duration out of sight.
+  it('is in no table, which ends above the message and goes on below it', () => {
+    const open = [aTestCase({ title: 'a', status: 'FAILED', ...reason }), aTestCase({ title: 'b', status: 'FAILED' })]
+    const last = aTestCase({ title: 'c', status: 'FAILED', ...reason })
+    const shapeOf = (...testCases: readonly TestCase[]) =>
+      renderedPage(summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) })))
+        .elements.filter(({ tagName }) => ['table', 'th', 'tr', 'pre'].includes(tagName))
+        .map(({ tagName, parentNode }) => (tagName === 'pre' ? `pre in ${parentNode?.nodeName}` : tagName))
+    const [head, message] = [['table', 'tr', 'th', 'th', 'th'], 'pre in #document-fragment']
+    expect(shapeOf(...open)).toEqual([...head, 'tr', message, 'table', 'tr'])
+    expect(shapeOf(...open, last)).toEqual([...head, 'tr', message, 'table', 'tr', 'tr', message])
+    expect(shapeOf(last)).toEqual([...head, 'tr', message])
   })
 
   it('has at most 20 lines and 2,000 characters, and a last line says what is left out', () => {
@@ -134,14 +148,15 @@ describe('why a test failed, in the job summary', () => {
     const page = (...testCases: readonly TestCase[]) =>
       renderedPage(summaryOf(anOutcome({ run: aRun({ status: 'FAILED', testCases }) })))
     const folded = ({ elements }: ReturnType<typeof renderedPage>) =>
-      elements.filter(({ tagName, parentNode }) => tagName === 'pre' && parentNode?.nodeName === 'details').length
+      elements.filter(({ tagName, parentNode }) => tagName === 'details' && parentNode?.nodeName === 'td').length
     expect(folded(page(...failing))).toBe(0)
     expect(folded(page(...failing, flaky))).toBe(0)
     const six = page(...failing, sixth, flaky)
     expect(folded(six)).toBe(5)
     expect(tableRows(six)[1]?.[1]).toBe('pays\ne2e/pay.ts:1012\nexpected 41\nmore\n  to be 42 <b>')
     expect(tableRows(six)[6]?.[1]).toBe('a\nalone')
-    expect(tableRows(six)[8]?.[1]).toBe('b\nof a\nflaky case')
+    expect(tableRows(six)[8]?.[1]).toBe('b')
+    expect(six.text).toContain('of a\nflaky case')
   })
 
   it('has no blank lines at its beginning and its end, and they do not count', () => {
