@@ -67,15 +67,19 @@ interface Section {
 }
 
 /** The first test cases that did not pass are open, all others are folded. Every test case is in one section. */
-function sectionsOf(outcome: StepOutcome): readonly Section[] {
+function sectionsOf(outcome: StepOutcome): Record<'notPassed' | 'others', readonly Section[]> {
   const notPassed = casesOfKind(FAILING_OR_OTHER, outcome)
-  return [
-    { testCases: notPassed.slice(0, OPEN_ROWS) },
-    { name: fragment`More test cases that did not pass`, testCases: notPassed.slice(OPEN_ROWS) },
-    { name: fragment`Flaky`, testCases: casesOfKind(['flaky'], outcome) },
-    { name: fragment`Skipped`, testCases: casesOfKind(['skipped'], outcome) },
-    { name: fragment`Passed`, testCases: casesOfKind(['passed'], outcome) },
-  ]
+  return {
+    notPassed: [
+      { testCases: notPassed.slice(0, OPEN_ROWS) },
+      { name: fragment`More test cases that did not pass`, testCases: notPassed.slice(OPEN_ROWS) },
+    ],
+    others: [
+      { name: fragment`Flaky`, testCases: casesOfKind(['flaky'], outcome) },
+      { name: fragment`Skipped`, testCases: casesOfKind(['skipped'], outcome) },
+      { name: fragment`Passed`, testCases: casesOfKind(['passed'], outcome) },
+    ],
+  }
 }
 
 /** Empty if there are so few test cases that the other tables show their times well enough. */
@@ -93,20 +97,29 @@ interface SectionTable {
 
 function sectionTables(outcome: StepOutcome, room: Room, columns: Columns): readonly SectionTable[] {
   let messagesLeft = ROWS_WITH_MESSAGE
-  return sectionsOf(outcome).map(({ name, testCases: ofSection }): SectionTable => {
-    const withMessage = messagesLeft
+  const withTitles = (section: Section) => ({
+    ...section,
+    titles: room.take(section.testCases, (testCase) => caseRow(testCase, 'place', columns)),
+  })
+  const tableOf = ({ name, testCases: ofSection, titles }: ReturnType<typeof withTitles>): SectionTable => {
     const detail = ofSection.length > ROWS_WITH_OPEN_MESSAGE ? 'folded message' : 'message'
-    const rows = room.take(ofSection, (testCase, index) =>
-      caseRow(testCase, index < withMessage ? detail : 'place', columns),
-    )
-    messagesLeft = Math.max(0, withMessage - rows.length)
-    const withoutMessage = ofSection.slice(withMessage, rows.length).filter(({ message }) => message !== undefined)
+    const wanted = ofSection.slice(0, Math.min(messagesLeft, titles.length))
+    const withMessage = room.replace(titles, wanted, (testCase) => caseRow(testCase, detail, columns))
+    messagesLeft = withMessage.length < wanted.length ? 0 : messagesLeft - wanted.length
+    const rows = [...withMessage, ...titles.slice(withMessage.length)]
+    const withoutMessage = ofSection
+      .slice(withMessage.length, rows.length)
+      .filter(({ message }) => message !== undefined)
     return {
       table: name === undefined ? open(rows, columns) : folded(name, ofSection.length, rows, columns),
       casesLeftOut: ofSection.slice(rows.length),
       messagesLeftOut: withoutMessage.length,
     }
-  })
+  }
+  // A long message must not take the room of the title of another failure.
+  const { notPassed, others } = sectionsOf(outcome)
+  const tables = notPassed.map(withTitles).map(tableOf)
+  return [...tables, ...others.map((section) => tableOf(withTitles(section)))]
 }
 
 function open(rows: readonly CaseRow[], columns: Columns): Html {
