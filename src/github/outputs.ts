@@ -1,3 +1,4 @@
+import { EOL } from 'node:os'
 import { debug, endGroup, error, info, startGroup, warning } from '@actions/core'
 import type { Conclusion } from '../model/outcome.ts'
 import type { Log } from '../text/log.ts'
@@ -29,7 +30,8 @@ export interface Outputs
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
 export function runnerOutput(env: NodeJS.ProcessEnv, isJobOver = () => false) {
   const log: Log = {
-    info: (message) => info(render(message)),
+    // Bytes, because the runner may read slowly. A string that waits for the runner would take up to twice the memory.
+    info: (message) => void process.stdout.write(Buffer.from(render(message) + EOL)),
     warning: (message) => warning(commandMessage(message)),
     debug: env.RUNNER_DEBUG === '1' ? (message) => debug(commandMessage(message)) : undefined,
   }
