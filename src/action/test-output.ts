@@ -20,6 +20,8 @@ const FAILURES_LIMIT = 3
 const PAUSE_AFTER_FAILURE_MS = 500
 /** A service may send one byte in each response, so the number of reads after one poll has a limit too. */
 const READS_LIMIT = 100
+/** Main writes a part in slices, because V8 frees shorter strings sooner. */
+const SLICE_CHARS = 32 * 1024
 /** A longer line is cut. So main keeps no more than this of a line that has not ended. */
 const LINE_LIMIT_CHARS = 10_000
 
@@ -118,7 +120,10 @@ export class TestOutput {
     const leftBytes = SHOWN_LIMIT_BYTES - this.#shownBytes
     this.#shownBytes += bytes.byteLength
     const isTooMuch = bytes.byteLength > leftBytes
-    this.#write(isTooMuch ? bytes.toString('utf8', 0, leftBytes) : text)
+    const shown = isTooMuch ? bytes.toString('utf8', 0, leftBytes) : text
+    for (let from = 0; from < shown.length && !this.#isOver; from += SLICE_CHARS) {
+      this.#write(shown.slice(from, from + SLICE_CHARS))
+    }
     if (!isTooMuch) return
     // The last line is not shown, because it may end in the middle of the key.
     this.#line = ''

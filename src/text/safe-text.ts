@@ -1,5 +1,5 @@
 import type { Untrusted } from './untrusted.ts'
-import { colouredLine, oneLine, truncate, visibleLines, withVisibleEscapes } from './visible-text.ts'
+import { colouredLines, oneLine, truncate, visibleLines, withVisibleEscapes } from './visible-text.ts'
 import { isSecure } from './web-address.ts'
 
 // How text leaves the action. Read this once.
@@ -103,8 +103,8 @@ export function linesOf(message: Untrusted): Fragment {
 
 /** Lines that a program has written for a terminal. Their colours stay. `redact` replaces the key. */
 export function outputLines(lines: readonly Untrusted[], redact: (text: string) => string): Fragment {
-  const visible = lines.map((line) => colouredLine(line as unknown as string, redact))
-  return new Fragment((sink) => sink.lines(visible))
+  const visible = colouredLines(lines.join('\n'), redact)
+  return new Fragment((sink) => sink.lines(visible.split('\n')))
 }
 
 /** How much of a message is shown. */

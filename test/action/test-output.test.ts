@@ -118,6 +118,38 @@ describe('the output of a run', () => {
     expect(endedMs).toBeLessThan(60_100)
   })
 
+  test('keeps a key and a character whole that are in the middle of a long part', async () => {
+    const lines = `${'x'.repeat(999)}\n`.repeat(40)
+    const redact = (text: string) => text.replaceAll('sk-live-0123456789', '***')
+    for (const [middle, shown] of [
+      ['😀', '😀'],
+      ['sk-live-0123456789', '***'],
+    ] as const) {
+      // Each place of a line in turn, so that the middle is at each place where main may cut the part.
+      for (let before = 740; before < 780; before++) {
+        const [first, last] = [lines.slice(0, 32_000), `${'y'.repeat(before)}`]
+        const { output } = await watch({ textAt: () => `${first}${last}${middle}\n${lines}`, redact })
+        expect(output).toBe(`${first}${last}${shown}\n${lines}`.trimEnd())
+      }
+    }
+  })
+
+  test('has its colours in all lines, except in a line that has the key between colours', async () => {
+    const redact = (text: string) => text.replaceAll('sk-live-0123456789', '***')
+    const lines = ['plain', '\u001b[31mred', 'a\u001b[32mgreen', '\u001b[1m::error::x']
+    const shown = ['plain', '\u001b[31mred\u001b[0m', 'a\u001b[32mgreen\u001b[0m', '\u001b[1m: :error::x\u001b[0m']
+    const { output } = await watch({ textAt: () => `${lines.join('\n')}\n`, redact })
+    expect(output.split('\n')).toEqual(shown)
+    const withKey = ['\u001b[1msk-live-\u001b[31m0123456789', ...lines]
+    const { output: redacted } = await watch({ textAt: () => `${withKey.join('\n')}\n`, redact })
+    expect(redacted.split('\n')).toEqual(['***', ...shown])
+  })
+
+  test('has a line also if a sequence of a terminal begins before it and ends after it', async () => {
+    const { output } = await watch({ textAt: () => 'a\u001b]0;\nline\n\u0007b\n' })
+    expect(output).toBe('a ]0;\nline\n b')
+  })
+
   test('is not read with show-output: false', async () => {
     const { readsMs, output } = await watch({ textAt: everySecond, showOutput: false })
     expect([readsMs, output]).toEqual([[], ''])
@@ -273,7 +305,8 @@ describe('a value that the tests mask', () => {
   })
 
   test('is one of at most 1,000. With more values, the output is not shown any more', async () => {
-    const text = Array.from({ length: 1_002 }, (_, index) => `::add-mask::value ${index}\nline ${index}\n`).join('')
+    const values = Array.from({ length: 1_002 }, (_, index) => `::add-mask::value ${index}\nline ${index}\n`)
+    const text = values.join('') + 'line 1000\n'.repeat(10_000)
     const { output: shown, said, hasShownOutput } = await watch({ textAt: () => text })
     expect(shown).toContain('line 999')
     expect(shown).not.toContain('line 1000')
@@ -299,6 +332,8 @@ test('any output in any parts gives the same lines, and no line of it is a comma
     '\u001b[',
     'm',
     '\u001b]0;t\u0007',
+    '\u001b]',
+    '\u0007',
     '\u0000',
     'word',
   )
