@@ -7,13 +7,11 @@ import { REPOSITORY, WEB_SHOP } from '../support/a-local-service.ts'
 
 describe('a configuration', () => {
   it('is the example of the README, which can be used as it is', async () => {
-    const folder = join(REPOSITORY, 'local-service')
-    const configuration = readConfiguration(
-      JSON.parse(await readFile(join(folder, 'example-config.json'), 'utf8')),
-      folder,
-    )
-    expect(configuration.projects.get('web-shop')).toMatchObject({ folder: WEB_SHOP })
-    expect([...configuration.suites.keys()]).toEqual(['smoke'])
+    const readme = await readFile(join(REPOSITORY, 'local-service/README.md'), 'utf8')
+    const [, example = ''] = /^```json\n(.*?)^```$/ms.exec(readme.slice(readme.indexOf('## Configuration'))) ?? []
+    const { projects } = readConfiguration(JSON.parse(example), WEB_SHOP)
+    expect([...projects.keys()]).toEqual(['unit', 'e2e'])
+    expect(projects.get('e2e')).toMatchObject({ folder: WEB_SHOP, args: ['--grep=@smoke'] })
   })
 
   it('has relative folders start at its own folder', () => {
