@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { realpathSync, rmSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../../src/text/untrusted.ts'
 import { type CheckoutOfJob, inspectFolder, type ProjectFolder } from './checkout/checkout.ts'
 import { type RemovalOptions, removeResources } from './execution/leftovers.ts'
 import { personalEnvironment } from './execution/project-command.ts'
 import { createApi } from './http/api.ts'
 import { listen } from './http/listen.ts'
+import { removeFolder } from './machine/files.ts'
 import { createKeyedMutex } from './machine/keyed-mutex.ts'
 import { openDataFolder, refuseDataFolderIn, unusable } from './runs/data-folder.ts'
 import { RunQueue } from './runs/queue.ts'
@@ -70,7 +72,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
     options.dataFolder,
   )
   const store = openDataFolder(options.dataFolder)
-  const outputs = options.outputs ?? emptyFolder(join(store.folder, 'outputs'))
+  const outputs = options.outputs ?? join(store.folder, 'outputs')
   const { checkoutOfJob } = options
   const shared = { env, checkoutOfJob, runExclusive: createKeyedMutex() }
   const queue = createQueue(store, options, shared)
@@ -89,6 +91,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
     await queue.recover().catch((error: unknown) => {
       throw unusable(store.folder, error)
     })
+    if (options.outputs === undefined) await removeOutputs(outputs, log)
     const served = await Promise.all([...projects.values()].map((project) => inspect(project, env, checkoutOfJob)))
     warn(served, log)
     return { served, listener: await listen(port, createApi(configuration, context, key).fetch) }
@@ -131,11 +134,6 @@ export async function removeLeft(options: Pick<ServiceOptions, 'env' | 'dataFold
   }
 }
 
-function emptyFolder(folder: string): string {
-  rmSync(folder, { recursive: true, force: true })
-  return folder
-}
-
 type Log = (text: string) => void
 
 function logIn(options: Pick<ServiceOptions, 'log'>): Log {
@@ -160,6 +158,13 @@ function createQueue(
 async function inspect(project: Project, env: NodeJS.ProcessEnv, ofJob?: CheckoutOfJob): Promise<ServedProject> {
   const { id, folder, framework } = project
   return { id, folder, framework: framework.name, found: await inspectFolder(project, env, ofJob) }
+}
+
+/** Removes the outputs of earlier runs. Tests wrote them, so they may be impossible to remove. The service starts nevertheless. */
+async function removeOutputs(folder: string, log: Log): Promise<void> {
+  await removeFolder(folder).catch((error: unknown) => {
+    log(`warning: could not remove the outputs of earlier runs: ${messageOf(error)}`)
+  })
 }
 
 /** Warns if a project's framework cannot be used. */

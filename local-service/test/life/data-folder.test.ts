@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
 import { puppet, startPuppetService, startServiceProcess, temporaryFolder } from '../support/a-local-service.ts'
+
+/** Linux lets root alone mount a small disk. */
+const canMount = process.platform === 'linux' && process.getuid?.() === 0
 
 describe('a service with a data folder', () => {
   it('knows its finished runs after a restart, also those of a suite that is gone from the settings', async () => {
@@ -25,6 +28,32 @@ describe('a service with a data folder', () => {
     expect((await second.get(testSuiteRunId)).status).toBe(404)
   })
 
+  it('starts again, whatever earlier tests have left in its outputs', async () => {
+    const dataFolder = join(await temporaryFolder(), 'data')
+    const part = 'a'.repeat(250)
+    const outputs = join(dataFolder, 'outputs')
+    mkdirSync(join(outputs, 'read-only'), { recursive: true })
+    writeFileSync(join(outputs, 'read-only/file'), '')
+    chmodSync(join(outputs, 'read-only'), 0o555)
+    // In the end, the path is longer than the system allows.
+    const script = `for (let i = 0; i < 20; i++) { fs.mkdirSync('${part}'); process.chdir('${part}') }`
+    execFileSync(process.execPath, ['--eval', script], { cwd: outputs })
+    const service = await startPuppetService({}, { dataFolder })
+    expect([existsSync(outputs), service.log]).toEqual([false, []])
+  })
+
+  it.runIf(canMount)('starts again if earlier outputs cannot be removed, and says so', async () => {
+    const dataFolder = join(await temporaryFolder(), 'data')
+    const outputs = join(dataFolder, 'outputs/run')
+    mkdirSync(outputs, { recursive: true })
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', outputs])
+    onTestFinished(() => void execFileSync('umount', ['--lazy', outputs]))
+    const service = await startPuppetService({}, { dataFolder })
+    expect(service.log).toEqual([
+      expect.stringMatching(/warning: could not remove the outputs of earlier runs: .*busy/s),
+    ])
+  })
+
   it('keeps it from other users, and the values of variables out of it', async () => {
     const dataFolder = join(await temporaryFolder(), 'data')
     const service = await startPuppetService({}, { dataFolder })
@@ -39,9 +68,6 @@ describe('a service with a data folder', () => {
     expect(text).not.toContain('a-secret-value')
   })
 })
-
-/** Linux lets root alone mount a small disk. */
-const canMount = process.platform === 'linux' && process.getuid?.() === 0
 
 it.runIf(canMount)('a full disk is named by the results of a run, and by the refusal of the next run', async () => {
   const [home, disk] = [await temporaryFolder(), await temporaryFolder()]
