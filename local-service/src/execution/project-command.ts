@@ -99,9 +99,9 @@ export function personalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !GIT_VARIABLES.test(name)))
 }
 
-/** The list of `git rev-parse --local-env-vars`, without the variables that no hook sets. */
+/** What git sets for a hook. A person sets `GIT_CONFIG_COUNT`, for example for `safe.directory`, so the tests get it. */
 const GIT_VARIABLES =
-  /^GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|CONFIG(_COUNT|_PARAMETERS)?)$/s
+  /^GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|CONFIG_PARAMETERS)$/
 
 /**
  * What every test process has. Outside containers, it has the person's environment. In a container, it has almost nothing,

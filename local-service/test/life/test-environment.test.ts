@@ -45,6 +45,15 @@ describe("a test process's environment", () => {
     expect(await variablesIn(service, ['CI'])).toEqual([expected])
   })
 
+  it("has the person's configuration of git, and not the variables by which git ties a hook to its repository", async () => {
+    const ofPerson = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'a.b', GIT_CONFIG_VALUE_0: 'c' }
+    const ofHook = { GIT_CONFIG_PARAMETERS: "'a.b=d'", GIT_INDEX_FILE: '/elsewhere/index' }
+    const env = { ...PLAIN_ENV, ...ofPerson, ...ofHook }
+    const service = await startService({ projects: puppetIn(await temporaryFolder()) }, { env })
+    const names = Object.keys({ ...ofPerson, ...ofHook })
+    expect(await variablesIn(service, names)).toEqual(['1', 'a.b', 'c', 'undefined', 'undefined'])
+  })
+
   it('has a TMPDIR of its own, which goes with the run', async () => {
     const folder = await temporaryFolder()
     const env = { ...PLAIN_ENV, TMPDIR: '/of/the/person' }
