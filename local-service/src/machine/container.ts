@@ -102,6 +102,11 @@ export async function removeContainers(
     const listed = await callEngine(engine, ['ps', '--all', '--quiet', '--filter', `label=${LABEL}=${runId}`], env)
     const ids = listed.split('\n').filter((id) => id !== '')
     if (ids.length === 0) return found.size
+    if (tries > REMOVAL_TRIES) {
+      throw new Error(
+        `a container may be left, because "${engine[0]} ps" still lists it after ${REMOVAL_TRIES} removals`,
+      )
+    }
     for (const id of ids) found.add(id)
     // The engine may be removing the container itself. This call then fails, and the list decides.
     await callEngine(engine, ['rm', '--force', '--volumes', ...ids], env).catch((error: Error) => {

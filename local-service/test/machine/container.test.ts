@@ -1,7 +1,7 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { runInContainer } from '../../src/machine/container.ts'
+import { removeContainers, runInContainer } from '../../src/machine/container.ts'
 import { PLAIN_ENV, temporaryFolder } from '../support/a-local-service.ts'
 
 // What life/containers.test.ts cannot show without the engine.
@@ -38,5 +38,16 @@ describe('a container', () => {
     const { args } = await callOf('docker', { HTTPS_PROXY })
     expect(args).not.toContain('--http-proxy=false')
     expect(args.join('\n')).not.toContain('password')
+  })
+})
+
+describe('the removal of containers', () => {
+  it('fails if the engine still lists a container that it says it has removed', async () => {
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, 'docker'), '#!/bin/sh\n[ "$1" = rm ] || echo 1a2b\n', { mode: 0o755 })
+    const env = { PATH: `${folder}:/usr/bin:/bin` }
+    await expect(removeContainers(['docker'], 'run-1', env)).rejects.toThrow(
+      'a container may be left, because "docker ps" still lists it after 20 removals',
+    )
   })
 })
