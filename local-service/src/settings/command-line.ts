@@ -49,7 +49,7 @@ export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv,
   if (values.help) return undefined
   const [folder, ...others] = positionals
   if (others.length > 0) throw new ConfigurationError(`Give one folder, not also ${others.join(', ')}.`)
-  const port = numberIn(values.port, '--port', 0, HIGHEST_PORT)
+  const port = numberIn(values.port, '--port', 0, HIGHEST_PORT, 'a whole number')
   const runLimitMinutes = numberIn(values['run-limit-minutes'], 'The run limit', 0.001, RUN_LIMIT_MINUTES)
   const keyFile = values['key-file']
   const key = keyFile === undefined ? env.LOCAL_SERVICE_KEY : readText(resolve(currentFolder, keyFile)).trim()
@@ -88,10 +88,17 @@ function parseCommandLine(args: readonly string[]) {
   }
 }
 
-function numberIn(text: string, what: string, least: number, most: number): number {
+function numberIn(
+  text: string,
+  what: string,
+  least: number,
+  most: number,
+  kind: 'a number' | 'a whole number' = 'a number',
+): number {
   const number = Number(text)
-  if (text.trim() !== '' && number >= least && number <= most) return number
-  throw new ConfigurationError(`${what} is ${quote(text)}. Give a number from ${least} to ${most}.`)
+  const isOfKind = text.trim() !== '' && (kind === 'a number' || Number.isInteger(number))
+  if (isOfKind && number >= least && number <= most) return number
+  throw new ConfigurationError(`${what} is ${quote(text)}. Give ${kind} from ${least} to ${most}.`)
 }
 
 function readText(file: string): string {

@@ -64,7 +64,8 @@ describe('the command line', () => {
 
   it.each([
     ['an unknown option', ['--prot', '1'], /^Unknown option '--prot'.*\n\nUsage: /s],
-    ['a port that is no number', ['--port', 'http'], /^--port is "http"\. Give a number from 0 to 65535\.$/],
+    ['a port that is no number', ['--port', 'http'], /^--port is "http"\. Give a whole number from 0 to 65535\.$/],
+    ['a port with a fraction', ['--port', '80.5'], /^--port is "80\.5"\. Give a whole number from 0 to 65535\.$/],
     ['a limit of zero', ['--run-limit-minutes=0'], /^The run limit is "0"\. Give a number from 0\.001 to 35000\.$/],
     ['two folders', ['a', 'b'], /^Give one folder, not also b\.$/],
     ['a folder beside a configuration', ['--config', 'c', 'a'], /^With a configuration file, give folder, framework/],
