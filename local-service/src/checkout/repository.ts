@@ -30,12 +30,17 @@ export interface FoundRepository {
 }
 
 /** Finds the repository that a folder belongs to. If it finds no repository, returns git's reason. */
-export async function openRepository(folder: string, env: NodeJS.ProcessEnv): Promise<FoundRepository> {
-  const result = await tryGit(['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix'], { folder, env })
+export async function openRepository(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  signal?: AbortSignal,
+): Promise<FoundRepository> {
+  const args = ['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix']
+  const result = await tryGit(args, { folder, env, signal })
   if (result.kind === 'failed') return { reason: result.reason.split('\n', 1)[0] ?? '' }
   const [root = '', gitFolder = '', prefix = ''] = result.output.split('\n')
   // git prints its own folder relative to the folder in which it runs.
-  return { repository: { root, folder: prefix.replace(/\/$/, ''), gitFolder: resolve(folder, gitFolder), env } }
+  return { repository: { root, folder: prefix.replace(/\/$/, ''), gitFolder: resolve(folder, gitFolder), env, signal } }
 }
 
 /** Options for git in a repository. */

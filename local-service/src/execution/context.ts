@@ -1,5 +1,4 @@
 import type { Checkout } from '../checkout/checkout.ts'
-import type { Repository } from '../checkout/repository.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { ReportReader } from '../frameworks/report-reader.ts'
 import type { CommandEnd } from '../machine/command.ts'
@@ -43,11 +42,7 @@ export function needsSetup({ checkout, project }: Pick<RunContext, 'checkout' | 
   return checkout.kind === 'work-tree' && project.setup !== undefined
 }
 
-/** If the run is stopped, its git commands end. After a kill of the service, the next service finds them by the marker. */
-export function repositoryOf(
-  { runId }: Pick<RunContext, 'runId'>,
-  repository: Repository,
-  signal: AbortSignal,
-): Repository {
-  return { ...repository, env: { ...repository.env, [MARKER_VARIABLE]: runId }, signal }
+/** The environment of the run's git commands. After a kill of the service, the next service finds them by the marker. */
+export function gitEnvironment({ runId, personEnv }: RunContext): NodeJS.ProcessEnv {
+  return { ...personEnv, [MARKER_VARIABLE]: runId }
 }

@@ -4,7 +4,7 @@ import { isBad } from '../frameworks/test-case.ts'
 import { describeEnd, hasSucceeded } from '../machine/command.ts'
 import { killProcesses } from '../machine/processes.ts'
 import { quoteCommand } from '../text.ts'
-import { needsSetup, type RunContext, repositoryOf, tell } from './context.ts'
+import { gitEnvironment, needsSetup, type RunContext, tell } from './context.ts'
 import { fixTests } from './fix.ts'
 import { createRunFolders, filesFolderOf, NO_ROOM } from './leftovers.ts'
 import { interruptedBecause, type RunOutcome } from './outcome.ts'
@@ -39,7 +39,7 @@ async function executeInFolders(run: RunContext, stop: AbortSignal): Promise<Run
     }
   }
   const outcome = await runFramework(run, source, stop)
-  await run.output.keepFiles(filesFolderOf(run.resources))
+  await run.output.keepFiles(filesFolderOf(run.resources), run.runId)
   // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
   if (!run.autofix || outcome.status !== 'FAILED' || !outcome.testCases.some(isBad)) return outcome
   const fix = await fixTests(run, source, stop)
@@ -55,7 +55,7 @@ export async function prepareFiles(run: RunContext, stop: AbortSignal): Promise<
   const { tree } = resources
   try {
     await run.runExclusive(place.gitFolder, async () => {
-      const add = addWorkTree(repositoryOf(run, place, stop), commit, tree)
+      const add = addWorkTree({ ...place, env: gitEnvironment(run), signal: stop }, commit, tree)
       await add.catch(async (error: unknown) => {
         // The next `git worktree add` would fail, because it reads what this one has left.
         await killProcesses({ runId: run.runId })

@@ -6,7 +6,7 @@ import { gitIn, openRepository, type ProjectPlace, type Repository } from '../ch
 import { describeEnd } from '../machine/command.ts'
 import { git } from '../machine/git.ts'
 import { count, quote, quoteCommand } from '../text.ts'
-import { type RunContext, repositoryOf } from './context.ts'
+import { gitEnvironment, type RunContext } from './context.ts'
 import { runProjectCommand } from './project-command.ts'
 
 // local-service/test/life/auto-fix.test.ts tests this file.
@@ -17,23 +17,21 @@ import { runProjectCommand } from './project-command.ts'
  * outcome of the run.
  */
 export async function fixTests(run: RunContext, source: ProjectPlace, stop: AbortSignal): Promise<string> {
-  const { project, output } = run
-  const { fix } = project
+  const { fix } = run.project
   if (fix === undefined) return 'It was not tried, because the project has no "fix" command.'
   const folder = join(source.root, source.folder)
+  const runFix = async () => `${quoteCommand(fix)} ${describeEnd(await runProjectCommand(source, run, fix, stop))}.`
   try {
-    const found = await openRepository(folder, run.personEnv)
-    const repository = found.repository && repositoryOf(run, found.repository, stop)
-    const before = repository && (await snapshotOf(repository, run))
-    const end = await runProjectCommand(source, run, fix, stop)
-    const what = `${quoteCommand(fix)} ${describeEnd(end)}.`
-    if (repository === undefined) return `${what} There is no patch, because ${folder} is in no git repository.`
+    const { repository, reason } = await openRepository(folder, gitEnvironment(run), stop)
+    if (repository === undefined)
+      return `${await runFix()} There is no patch, because git has no repository: ${reason}.`
+    const before = await snapshotOf(repository, run)
+    const what = await runFix()
     const after = await snapshotOf(repository, run)
     if (after === before) return `${what} It changed nothing.`
-    const patch = join(output.folder, 'fix.patch')
-    const trees = [`${before}`, after]
-    await git(['diff-tree', '-p', '--binary', `--output=${patch}`, ...trees], gitIn(repository))
-    const changed = await git(['diff-tree', '-r', '-z', '--name-only', ...trees], gitIn(repository))
+    const patch = join(run.output.folder, 'fix.patch')
+    await git(['diff-tree', '-p', '--binary', `--output=${patch}`, before, after], gitIn(repository))
+    const changed = await git(['diff-tree', '-r', '-z', '--name-only', before, after], gitIn(repository))
     return `${what} It changed ${describeFiles(changed.split('\0').filter((name) => name !== ''))}. The patch is ${patch}.`
   } catch (error) {
     return `It failed: ${messageOf(error)}`

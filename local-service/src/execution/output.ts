@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { removeFolder } from '../machine/files.ts'
+import { MARKER_VARIABLE } from '../machine/processes.ts'
 
 const OUTPUT_FILE = 'output.txt'
 const OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
+/** A move takes this long only if the outputs lie on another disk. */
+const KEEP_LIMIT_MS = 10_000
 
 /**
  * What a run leaves in its folder of outputs: `output.txt`, and the files of the framework in `files`. The output is written
@@ -55,12 +58,15 @@ export class RunOutput {
   /**
    * Keeps the output folder of the framework, such as traces and screenshots. No process of the run may be alive. Links are
    * left out: whoever uploads the folder would upload the files of this machine to which tests in a container let links lead.
+   * If the run is stopped, the files are still kept. So a limit ends the commands, and no signal.
    */
-  async keepFiles(written: string): Promise<void> {
+  async keepFiles(written: string, runId: string, limitMs = KEEP_LIMIT_MS): Promise<void> {
     const kept = join(this.folder, 'files')
     try {
       if (!lstatSync(written, { throwIfNoEntry: false })?.isDirectory() || readdirSync(written).length === 0) return
-      const run = promisify(execFile)
+      const env = { ...process.env, [MARKER_VARIABLE]: runId }
+      const run = (program: string, args: readonly string[]) =>
+        promisify(execFile)(program, args, { env, timeout: limitMs, killSignal: 'SIGKILL' })
       await run('find', [written, '!', '-type', 'd', '!', '-type', 'f', '-exec', 'rm', '-f', '--', '{}', '+'])
       await run('mv', ['--', written, kept])
     } catch (error) {

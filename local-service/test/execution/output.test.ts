@@ -1,11 +1,20 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { aRepository } from '../../../test/support/git-repository.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { aRepository, writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
 import { RunOutput } from '../../src/execution/output.ts'
-import { runContextIn, type StartedService, startService, temporaryFolder, until } from '../support/a-local-service.ts'
+import {
+  isAlive,
+  pidsIn,
+  runContextIn,
+  type StartedService,
+  startService,
+  temporaryFolder,
+  until,
+} from '../support/a-local-service.ts'
 
 const REPORT = '{"event":"finished","tests":[{"path":["passes"],"state":"passed"}]}'
 const REPORTING = `echo '${REPORT}' > "$LOCAL_SERVICE_REPORT_FILE"`
@@ -131,6 +140,24 @@ describe('the files that a framework wrote to its output folder', () => {
     const { status, found, read } = await runTracing(service, outputs, { branch: 'other' })
     expect([status, found, read('files/pays/trace.zip')]).toEqual(['PASSED', KEPT, 'zipped\n'])
     expect(service.log.join('\n')).not.toContain('could not')
+  })
+
+  it('are left out if the move takes too long, and their processes have the marker of the run', async () => {
+    const [folder, bin] = [await temporaryFolder(), await temporaryFolder()]
+    const [written, pid] = [join(folder, 'written'), join(folder, 'pid')]
+    await writeFiles(folder, { 'written/trace.zip': '' })
+    await writeFile(join(bin, 'mv'), `#!/bin/sh\necho $$ > ${pid}; exec sleep 300\n`, { mode: 0o755 })
+    vi.stubEnv('PATH', `${bin}:${process.env.PATH}`)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const log: string[] = []
+    const output = new RunOutput(join(folder, 'outputs'), (text) => log.push(text))
+    output.open()
+    const keeping = output.keepFiles(written, 'run-1', 1000)
+    const [id = 0] = await pidsIn(pid)
+    expect(readFileSync(`/proc/${id}/environ`, 'utf8').split('\0')).toContain('LOCAL_SERVICE_RUN_ID=run-1')
+    await keeping
+    expect(isAlive(id)).toBe(false)
+    expect(log).toEqual([expect.stringMatching(/^could not keep the files of the framework: /)])
   })
 
   it('change no verdict if they cannot be kept', async () => {

@@ -1,9 +1,17 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { chmod, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aRepository, installPackages } from '../../../test/support/git-repository.ts'
-import { isAlive, pidsIn, puppet, puppetProject, startService, temporaryFolder } from '../support/a-local-service.ts'
+import { aRepository, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import {
+  isAlive,
+  PLAIN_ENV,
+  pidsIn,
+  puppet,
+  puppetProject,
+  startService,
+  temporaryFolder,
+} from '../support/a-local-service.ts'
 
 const FAILING = { autofix: true, ...puppet({ cases: [['adds', 'failed']], exitCode: 1 }) }
 
@@ -75,7 +83,9 @@ describe('auto-fix', () => {
     const { finish, log } = await startFixing('echo new > a.txt', puppetProject(folder))
     const { status, patch } = await finish(FAILING)
     expect([status, existsSync(patch), existsSync(join(folder, 'a.txt'))]).toEqual(['FAILED', false, true])
-    expect(log()).toContain(`exited with code 0. There is no patch, because ${folder} is in no git repository.`)
+    expect(log()).toContain(
+      `exited with code 0. There is no patch, because git has no repository: fatal: not a git repository`,
+    )
   })
 
   it('is not tried if the tests pass, if nobody asked for it, if no test failed, or if there is no command', async () => {
@@ -95,6 +105,27 @@ describe('auto-fix', () => {
     expect([status, existsSync(patch)]).toEqual(['FAILED', false])
     expect(log()).toContain('>&2; exit 7` exited with code 7. It changed nothing.')
     expect(await readFile(join(patch, '../output.txt'), 'utf8')).toContain('\ncannot fix this\n')
+  })
+
+  it.each([
+    '--show-prefix',
+    'add --all',
+  ])('is stopped by a cancel of its run while it waits for git %s', async (args) => {
+    const folder = await temporaryFolder()
+    const [journal, pid, marker] = [join(folder, 'journal'), join(folder, 'pid'), join(folder, 'marker')]
+    const waits = `echo "$LOCAL_SERVICE_RUN_ID" > ${marker}; echo $$ > ${pid}; exec sleep 300`
+    // The journal is there when the tests have begun. Before, git is called for the checkout.
+    const script = `case "$*" in *"${args}") test ! -e ${journal} -o -e ${pid} || { ${waits}; };; esac`
+    await writeFiles(folder, { git: `#!/bin/sh\n${script}\nPATH='${PLAIN_ENV.PATH}' exec git "$@"\n` })
+    await chmod(join(folder, 'git'), 0o755)
+    const env = { ...PLAIN_ENV, PATH: `${folder}:${PLAIN_ENV.PATH}` }
+    const { finish, service } = await startFixing('true', {}, { concurrency: 1, env })
+    const failing = puppet({ journal, cases: [['adds', 'failed']], exitCode: 1 })
+    const runId = await service.startRun({ autofix: true, ...failing })
+    const pids = await pidsIn(pid)
+    expect(await service.cancel(runId)).toMatchObject({ status: 200 })
+    expect(await finish(puppet({}))).toMatchObject({ status: 'PASSED' })
+    expect([pids.map(isAlive), (await readFile(marker, 'utf8')).trim()]).toEqual([[false], runId])
   })
 
   it('is stopped by a cancel of its run', async () => {

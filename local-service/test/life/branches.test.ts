@@ -256,14 +256,13 @@ describe('a run of another branch', () => {
     await chmod(program, 0o755)
     const commit = await repository.git('rev-parse', 'other')
     const runExclusive = createKeyedMutex()
-    const runOf = (env: NodeJS.ProcessEnv) => {
-      const checkout = { kind: 'work-tree', place: { ...place, env: { ...place.env, ...env } }, commit } as const
-      return runContextIn(home, { checkout, runExclusive }, { folder: repository.folder, framework: 'vitest' })
-    }
+    const checkout = { kind: 'work-tree', place, commit } as const
+    const runOf = (personEnv: NodeJS.ProcessEnv) =>
+      runContextIn(home, { checkout, runExclusive, personEnv }, { folder: repository.folder, framework: 'vitest' })
     const stop = new AbortController()
-    const stopped = prepareFiles(runOf({ PATH: `${home}:${PLAIN_ENV.PATH}` }), stop.signal)
+    const stopped = prepareFiles(runOf({ ...PLAIN_ENV, PATH: `${home}:${PLAIN_ENV.PATH}` }), stop.signal)
     const [pid = 0] = await pidsIn(join(home, 'pid'))
-    const next = prepareFiles(runOf({}), new AbortController().signal)
+    const next = prepareFiles(runOf(PLAIN_ENV), new AbortController().signal)
     stop.abort()
     expect(await stopped).toBeUndefined()
     expect(isAlive(pid)).toBe(false)
