@@ -185,7 +185,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** A body that is too large is still read, so that the response reaches a client that is still sending. */
+/** Reads a body to its end, even if it is too large. Node reads only what nobody has begun to read, as in `listen`. */
 async function readBody({ req }: Context): Promise<string> {
   const chunks: Uint8Array[] = []
   let sizeBytes = 0

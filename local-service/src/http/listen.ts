@@ -12,7 +12,7 @@ const HOST = '127.0.0.1'
 export async function listen(port: number, fetch: Parameters<typeof getRequestListener>[0]) {
   const listener = getRequestListener(fetch, {
     overrideGlobalObjects: false,
-    // Node itself reads a body that nobody reads, so that the response reaches a client that is still sending.
+    // If nobody has begun to read a body, Node reads it. So the response reaches a client that is still sending.
     autoCleanupIncoming: false,
     errorHandler: (error) => Response.json({ error: `The request is invalid: ${messageOf(error)}.` }, { status: 400 }),
   })

@@ -92,7 +92,7 @@ function storeIn(database: DatabaseSync) {
   const selectFinished = database.prepare(
     `select run_id, run ->> '$.projectId' as project_id, run ->> '$.phase.status' as status,
      run ->> '$.phase.message' as message, run ->> '$.phase.fix' as fix, shown_bytes, is_reported
-     from runs where is_finished order by number limit ${KEPT_RUNS}`,
+     from runs where is_finished order by number`,
   )
   const clearResources = database.prepare('update runs set resources = null where run_id = ?')
   const show = database.prepare('update runs set shown_bytes = ? where run_id = ? and shown_bytes < ?')
