@@ -1,23 +1,16 @@
 import { relative } from 'node:path'
 import { isInside } from '../../../src/text/path.ts'
+import type { TestedFolders } from '../frameworks/report.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { findPackageCommand, howToUsePlugAndPlay, whyFrameworkTooOld } from './packages.ts'
-import {
-  type FoundRepository,
-  findBranch,
-  hasProjectFolder,
-  openRepository,
-  type ProjectPlace,
-  type Repository,
-  readHead,
-} from './repository.ts'
+import { type FoundRepository, findBranch, hasFolder, openRepository, type Repository, readHead } from './repository.ts'
 
 // local-service/test/life/branches.test.ts tests this file.
 
 /** Which files a run tests: the project's folder itself, or a work tree of a commit. */
 export type Checkout = (
-  | { readonly kind: 'in-place'; readonly place: ProjectPlace }
+  | { readonly kind: 'in-place'; readonly place: TestedFolders }
   | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
 ) & { readonly branchName?: string | undefined }
 
@@ -65,8 +58,9 @@ export async function chooseCheckout(
       head.commit === undefined ? '' : ` To test what is checked out, give the branch ${quote(head.commit)}.`
     return refuse(`Project ${quote(project.id)} ${problem}${instead}`)
   }
-  if (!(await hasProjectFolder(repository, commit))) {
-    return refuse(`Branch ${quote(branch)} has no folder ${quote(repository.folder)} of project ${quote(project.id)}.`)
+  const path = relative(repository.root, repository.folder)
+  if (!(await hasFolder(repository, commit, path))) {
+    return refuse(`Branch ${quote(branch)} has no folder ${quote(path)} of project ${quote(project.id)}.`)
   }
   return { kind: 'work-tree', place: repository, commit, branchName: branch }
 }
@@ -76,9 +70,9 @@ function refuse(error: string): Refusal {
 }
 
 /** Packages are searched from the folder up to `root`. Outside a job's checkout, only the folder is searched. */
-function placeWithoutGit({ folder }: Project, ofJob: CheckoutOfJob | undefined): ProjectPlace {
+function placeWithoutGit({ folder }: Project, ofJob: CheckoutOfJob | undefined): TestedFolders {
   const root = ofJob !== undefined && isInside(folder, ofJob.root) ? ofJob.root : folder
-  return { root, folder: relative(root, folder) }
+  return { root, folder }
 }
 
 export interface ProjectFolder {
@@ -111,7 +105,7 @@ export async function inspectFolder(
   return { ...head, repository, skipsSetup: project.setup !== undefined, problem }
 }
 
-function findProblem({ framework, folder, ...project }: Project, place: ProjectPlace): FrameworkProblem | undefined {
+function findProblem({ framework, folder, ...project }: Project, place: TestedFolders): FrameworkProblem | undefined {
   if (project.command !== undefined || project.setup !== undefined) return undefined
   const old = unlessUnreadable(() => whyFrameworkTooOld(framework, place))
   if (old !== undefined) return { text: old, remedy: 'Update the package.' }

@@ -3,9 +3,9 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isObject } from '../../../src/text/json.ts'
 import type { Framework } from '../frameworks/framework.ts'
+import type { TestedFolders } from '../frameworks/report.ts'
 import { readRegularFile } from '../machine/files.ts'
 import { foldersBetween } from '../machine/paths.ts'
-import type { ProjectPlace } from './repository.ts'
 
 const PACKAGES = 'node_modules'
 /** Vite writes there when it loads a configuration. So a work tree gets folders of its own. */
@@ -14,7 +14,7 @@ const TOOL_FOLDER = /^\.(cache|vite)/
 type Packages = Pick<Framework, 'packageName' | 'otherPackages'>
 
 /** The command of a framework's package, as Node would find it from a folder. Undefined if the package is not installed. */
-export function findPackageCommand(packages: Packages, place: ProjectPlace): string | undefined {
+export function findPackageCommand(packages: Packages, place: TestedFolders): string | undefined {
   const found = findPackage(packages, place)
   const bin = found?.manifest.bin
   const script = isObject(bin) ? Object.values(bin)[0] : bin
@@ -22,13 +22,13 @@ export function findPackageCommand(packages: Packages, place: ProjectPlace): str
 }
 
 /** Says that the installed framework is too old. Undefined if it is not, or if it is not installed. */
-export function whyFrameworkTooOld(framework: Framework, place: ProjectPlace): string | undefined {
+export function whyFrameworkTooOld(framework: Framework, place: TestedFolders): string | undefined {
   const { oldestVersion } = framework
   const { name, manifest } = findPackage(framework, place) ?? {}
   const version = manifest?.version
   if (oldestVersion === undefined) return undefined
   if (typeof version !== 'string' || !isOlder(version, oldestVersion)) return undefined
-  return `${name} ${version} is installed in ${join(place.root, place.folder)}. The service needs ${oldestVersion} or newer`
+  return `${name} ${version} is installed in ${place.folder}. The service needs ${oldestVersion} or newer`
 }
 
 /** Compares the major and the minor version. */
@@ -39,7 +39,7 @@ function isOlder(version: string, other: string): boolean {
 }
 
 /** Folders above `root` may belong to somebody else, so they are not searched. */
-function findPackage({ packageName, otherPackages = [] }: Packages, place: ProjectPlace) {
+function findPackage({ packageName, otherPackages = [] }: Packages, place: TestedFolders) {
   for (const name of [packageName ?? [], otherPackages].flat()) {
     const folder = foldersIn(place)
       .map((at) => join(at, PACKAGES, name))
@@ -54,18 +54,18 @@ function findPackage({ packageName, otherPackages = [] }: Packages, place: Proje
 }
 
 /** With Yarn's Plug'n'Play, the packages are in no folder, and only Yarn finds them. Undefined if it is not used. */
-export function howToUsePlugAndPlay({ name }: Framework, place: ProjectPlace): string | undefined {
+export function howToUsePlugAndPlay({ name }: Framework, place: TestedFolders): string | undefined {
   if (!foldersIn(place).some((at) => existsSync(join(at, '.pnp.cjs')))) return undefined
   return `Yarn's Plug'n'Play is used there (.pnp.cjs). Set "command" to ["yarn", "${name}"] in a configuration file.`
 }
 
 /** The folders of the commands that are installed for a project, its own first. */
-export function commandFoldersOf(place: ProjectPlace): string[] {
+export function commandFoldersOf(place: TestedFolders): string[] {
   return foldersIn(place).map((at) => join(at, PACKAGES, '.bin'))
 }
 
 /** Links the packages of every `node_modules` from the project up to the root into a work tree. */
-export async function linkPackages(place: ProjectPlace, tree: string): Promise<void> {
+export async function linkPackages(place: TestedFolders, tree: string): Promise<void> {
   for (const at of foldersIn(place)) {
     const [installed, folder] = [join(at, PACKAGES), join(tree, relative(place.root, at), PACKAGES)]
     if (!existsSync(installed) || lstatSync(folder, { throwIfNoEntry: false }) !== undefined) continue
@@ -76,6 +76,6 @@ export async function linkPackages(place: ProjectPlace, tree: string): Promise<v
 }
 
 /** The folders in which a project's packages may be installed, its own first. */
-function foldersIn({ root, folder }: ProjectPlace): string[] {
-  return foldersBetween(join(root, folder), root)
+function foldersIn({ root, folder }: TestedFolders): string[] {
+  return foldersBetween(folder, root)
 }

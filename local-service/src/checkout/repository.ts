@@ -1,20 +1,13 @@
 import { rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
+import type { TestedFolders } from '../frameworks/report.ts'
 import { removeFolder } from '../machine/files.ts'
 import { type GitOptions, git, tryGit } from '../machine/git.ts'
 
 // local-service/test/life/branches.test.ts tests this file.
 
-/** Where a project is. */
-export interface ProjectPlace {
-  /** The root of its repository. If there is no repository, it is the project's folder. */
-  readonly root: string
-  /** The project's folder, relative to the root. It is empty if the project's folder is the root. */
-  readonly folder: string
-}
-
-/** A git repository, seen from a project's folder in it. */
-export interface Repository extends ProjectPlace {
+/** A git repository, and the folder of a project in it. */
+export interface Repository extends TestedFolders {
   /** The `.git` folder that all work trees of the repository share. */
   readonly gitFolder: string
   readonly env: NodeJS.ProcessEnv
@@ -38,9 +31,9 @@ export async function openRepository(
   const args = ['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix']
   const result = await tryGit(args, { folder, env, signal })
   if (result.kind === 'failed') return { reason: result.reason.split('\n', 1)[0] ?? '' }
-  const [root = '', gitFolder = '', prefix = ''] = result.output.split('\n')
+  const [root = '', gitFolder = '', path = ''] = result.output.split('\n')
   // git prints its own folder relative to the folder in which it runs.
-  return { repository: { root, folder: prefix.replace(/\/$/, ''), gitFolder: resolve(folder, gitFolder), env, signal } }
+  return { repository: { root, folder: resolve(root, path), gitFolder: resolve(folder, gitFolder), env, signal } }
 }
 
 /** Options for git in a repository. */
@@ -74,9 +67,9 @@ export async function readHead(repository: Repository) {
   }
 }
 
-export async function hasProjectFolder(repository: Repository, commit: string): Promise<boolean> {
-  if (repository.folder === '') return true
-  const result = await tryGit(['cat-file', '-t', `${commit}:${repository.folder}`], gitIn(repository))
+/** Whether a commit has a folder. The path starts in the root. */
+export async function hasFolder(repository: Repository, commit: string, path: string): Promise<boolean> {
+  const result = await tryGit(['cat-file', '-t', `${commit}:${path}`], gitIn(repository))
   return result.kind === 'ok' && result.output === 'tree'
 }
 

@@ -4,7 +4,6 @@ import { fieldsOf, parseJson } from '../../../src/text/json.ts'
 import type { Framework } from '../frameworks/framework.ts'
 import { readRegularFile } from '../machine/files.ts'
 import { quote } from '../text.ts'
-import type { ProjectPlace } from './repository.ts'
 
 /**
  * People often run the tests by a script of package.json. A run of the service does not, so it says which arguments of the script it
@@ -12,10 +11,10 @@ import type { ProjectPlace } from './repository.ts'
  */
 export function whyScriptDiffers(
   framework: Framework['name'],
-  place: ProjectPlace,
+  folder: string,
   args: readonly string[],
 ): string | undefined {
-  const found = findScript(framework, scriptsIn(join(place.root, place.folder)))
+  const found = findScript(framework, scriptsIn(folder))
   const given = new Set(args.flatMap(partsOf))
   const missing = found?.args.filter((argument) => !partsOf(argument).every((part) => given.has(part))) ?? []
   if (found === undefined || missing.length === 0) return undefined

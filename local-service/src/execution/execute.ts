@@ -1,5 +1,7 @@
+import { join, relative } from 'node:path'
 import { linkPackages } from '../checkout/packages.ts'
-import { addWorkTree, type ProjectPlace, removeWorkTree } from '../checkout/repository.ts'
+import { addWorkTree, removeWorkTree } from '../checkout/repository.ts'
+import type { TestedFolders } from '../frameworks/report.ts'
 import { isBad } from '../frameworks/test-case.ts'
 import { describeEnd, hasSucceeded } from '../machine/command.ts'
 import { killProcesses } from '../machine/processes.ts'
@@ -48,7 +50,7 @@ async function executeInFolders(run: RunContext, stop: AbortSignal): Promise<Run
 }
 
 /** Where the files are that a run tests. Makes the work tree if the run needs one. Undefined if the run was stopped. */
-export async function prepareFiles(run: RunContext, stop: AbortSignal): Promise<ProjectPlace | undefined> {
+export async function prepareFiles(run: RunContext, stop: AbortSignal): Promise<TestedFolders | undefined> {
   const { checkout, resources } = run
   if (checkout.kind === 'in-place') return checkout.place
   const { place, commit } = checkout
@@ -69,5 +71,5 @@ export async function prepareFiles(run: RunContext, stop: AbortSignal): Promise<
   }
   // A setup installs its own packages. Through links, it would change the packages of the project's folder.
   if (!needsSetup(run)) await linkPackages(place, tree)
-  return { root: tree, folder: place.folder }
+  return { root: tree, folder: join(tree, relative(place.root, place.folder)) }
 }

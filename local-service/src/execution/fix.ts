@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { copyFile, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { gitIn, openRepository, type ProjectPlace, type Repository } from '../checkout/repository.ts'
+import { gitIn, openRepository, type Repository } from '../checkout/repository.ts'
+import type { TestedFolders } from '../frameworks/report.ts'
 import { describeEnd } from '../machine/command.ts'
 import { git } from '../machine/git.ts'
 import { count, quote, quoteCommand } from '../text.ts'
@@ -16,13 +17,12 @@ import { runProjectCommand } from './project-command.ts'
  * repository, a patch with the changes lies beside the output of the run. Returns what it did, as sentences. Nothing here changes the
  * outcome of the run.
  */
-export async function fixTests(run: RunContext, source: ProjectPlace, stop: AbortSignal): Promise<string> {
+export async function fixTests(run: RunContext, source: TestedFolders, stop: AbortSignal): Promise<string> {
   const { fix } = run.project
   if (fix === undefined) return 'It was not tried, because the project has no "fix" command.'
-  const folder = join(source.root, source.folder)
   const runFix = async () => `${quoteCommand(fix)} ${describeEnd(await runProjectCommand(source, run, fix, stop))}.`
   try {
-    const { repository, reason } = await openRepository(folder, gitEnvironment(run), stop)
+    const { repository, reason } = await openRepository(source.folder, gitEnvironment(run), stop)
     if (repository === undefined)
       return `${await runFix()} There is no patch, because git has no repository: ${reason}.`
     const before = await snapshotOf(repository, run)

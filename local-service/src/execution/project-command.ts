@@ -1,8 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, relative } from 'node:path'
 import { commandFoldersOf, findPackageCommand, howToUsePlugAndPlay, whyFrameworkTooOld } from '../checkout/packages.ts'
-import type { ProjectPlace } from '../checkout/repository.ts'
 import type { Program } from '../frameworks/framework.ts'
+import type { TestedFolders } from '../frameworks/report.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
 import { REPORTERS_FOLDER } from '../reporters/folder.ts'
@@ -13,14 +13,14 @@ import type { RunResources } from './leftovers.ts'
 
 /** Runs a command in the project's folder of the tested files. If the project has a container, runs it in a new container. */
 export function runProjectCommand(
-  source: ProjectPlace,
+  source: TestedFolders,
   run: RunContext,
   argv: readonly string[],
   stop: AbortSignal,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<CommandEnd> {
   const { runId, project, checkout, resources, stopGraceMs, output, personEnv } = run
-  const base = { argv, folder: join(source.root, source.folder), runId, stopGraceMs, output }
+  const base = { argv, folder: source.folder, runId, stopGraceMs, output }
   const settings = project.container
   if (settings === undefined) {
     return runCommand({ ...base, env: { ...environmentIn(source, run), ...variables } }, stop)
@@ -38,18 +38,18 @@ export function runProjectCommand(
 }
 
 /** The environment of the project's commands outside containers. */
-function environmentIn(source: ProjectPlace, { env }: Pick<RunContext, 'env'>): NodeJS.ProcessEnv {
+function environmentIn(source: TestedFolders, { env }: Pick<RunContext, 'env'>): NodeJS.ProcessEnv {
   return withProjectCommands(env, source)
 }
 
 /** An environment whose PATH begins with the project's own commands. */
-function withProjectCommands(env: NodeJS.ProcessEnv, place: ProjectPlace): NodeJS.ProcessEnv {
+function withProjectCommands(env: NodeJS.ProcessEnv, place: TestedFolders): NodeJS.ProcessEnv {
   const path = [...commandFoldersOf(place), ...(env.PATH === undefined ? [] : [env.PATH])]
   return { ...env, PATH: path.join(delimiter) }
 }
 
 /** What starts the project's framework. Undefined if the framework is not installed. */
-export function frameworkProgram(run: Pick<RunContext, 'project' | 'env'>, source: ProjectPlace): Program | undefined {
+export function frameworkProgram(run: Pick<RunContext, 'project' | 'env'>, source: TestedFolders): Program | undefined {
   const { framework, command, container } = run.project
   if (command !== undefined) return { argv: command }
   const script = findPackageCommand(framework, source)
@@ -81,14 +81,14 @@ function isExecutable(file: string): boolean {
 }
 
 /** Says that the framework is too old. Undefined if it is not, or if a command of the project chooses it. */
-export function whyTooOld({ project }: RunContext, source: ProjectPlace): string | undefined {
+export function whyTooOld({ project }: RunContext, source: TestedFolders): string | undefined {
   return project.command === undefined ? whyFrameworkTooOld(project.framework, source) : undefined
 }
 
 /** If the run has a setup, the setup must install the framework. Otherwise a person must install it. */
-export function describeMissing(run: RunContext, source: ProjectPlace): string {
+export function describeMissing(run: RunContext, source: TestedFolders): string {
   const { framework, folder } = run.project
-  const place = needsSetup(run) ? `the work tree, in ${source.folder || 'its root'}` : folder
+  const place = needsSetup(run) ? `the work tree, in ${relative(source.root, source.folder) || 'its root'}` : folder
   const remedy = needsSetup(run) ? 'Let "setup" install' : 'Install'
   const next = howToUsePlugAndPlay(framework, source) ?? `${remedy} it, or set "command".`
   return `${framework.packageName} is not installed in ${place}. ${next}`

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import type { ProjectPlace } from '../checkout/repository.ts'
 import { whyScriptDiffers } from '../checkout/script.ts'
 import type { FrameworkCall } from '../frameworks/framework.ts'
 import { whyNotPassed } from '../frameworks/reason.ts'
-import { type Report, toMessage } from '../frameworks/report.ts'
+import { type Report, type TestedFolders, toMessage } from '../frameworks/report.ts'
 import { isBad } from '../frameworks/test-case.ts'
 import { type CommandEnd, describeEnd, hasFailed } from '../machine/command.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
@@ -17,7 +16,7 @@ import { describeMissing, frameworkProgram, runProjectCommand, whyTooOld } from 
 // The tests in local-service/test/frameworks test this file.
 
 /** Runs the tests once, reads the framework's report, and decides about the outcome. */
-export async function runFramework(run: RunContext, source: ProjectPlace, stop: AbortSignal): Promise<RunOutcome> {
+export async function runFramework(run: RunContext, source: TestedFolders, stop: AbortSignal): Promise<RunOutcome> {
   const tooOld = whyTooOld(run, source)
   if (tooOld !== undefined) return interrupt(run, tooOld)
   const program = frameworkProgram(run, source)
@@ -28,7 +27,7 @@ export async function runFramework(run: RunContext, source: ProjectPlace, stop: 
   const reportFile = join(resources.outputFolder, `report-${randomUUID()}`)
   const isInPlace = checkout.kind === 'in-place'
   const call = await framework.run(program, {
-    folders: { root: source.root, folder: join(source.root, source.folder) },
+    folders: source,
     reportFile,
     reader: run.report,
     report: project.report,
@@ -43,7 +42,7 @@ export async function runFramework(run: RunContext, source: ProjectPlace, stop: 
   const projectOptions = selection.frameworkProjects.map((name) => `--project=${name}`)
   // Behind a `--` of the project's arguments, nothing is an option.
   const args = [...projectOptions, ...selection.files, ...project.args]
-  const difference = project.command === undefined ? whyScriptDiffers(framework.name, source, args) : undefined
+  const difference = project.command === undefined ? whyScriptDiffers(framework.name, source.folder, args) : undefined
   if (difference !== undefined) tell(run, difference)
   const end = await runProjectCommand(source, run, [...call.argv, ...args], stop, call.env)
   const report = await readReportOf(call)
@@ -65,9 +64,9 @@ export function interrupt(run: RunContext, reason: string, end?: CommandEnd): Ru
 }
 
 /** Whether there is no room now on a disk that the run uses. */
-export function lacksRoom({ resources }: RunContext, source: ProjectPlace): Promise<boolean> {
+export function lacksRoom({ resources }: RunContext, source: TestedFolders): Promise<boolean> {
   const { outputFolder, temporaryFolder } = resources
-  return isDiskFull([join(source.root, source.folder), outputFolder, temporaryFolder])
+  return isDiskFull([source.folder, outputFolder, temporaryFolder])
 }
 
 /**

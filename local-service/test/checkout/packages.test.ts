@@ -18,7 +18,7 @@ describe('the manifest of an installed package', () => {
   ])('names no command if it is %s', async (text) => {
     const root = await temporaryFolder()
     await writeFiles(root, { 'node_modules/vitest/package.json': text })
-    expect(findPackageCommand(vitest, { root, folder: '' })).toBeUndefined()
+    expect(findPackageCommand(vitest, { root, folder: root })).toBeUndefined()
   })
 })
 
@@ -27,7 +27,7 @@ describe('the command of Playwright', () => {
 
   it('is that of the package for component tests, if only this package is installed', async () => {
     const root = await temporaryFolder()
-    const place = { root, folder: 'shop' }
+    const place = { root, folder: join(root, 'shop') }
     await writeFiles(root, { 'node_modules/@playwright/experimental-ct-react/package.json': manifest })
     const ofComponents = join(root, 'node_modules/@playwright/experimental-ct-react/cli.js')
     expect(findPackageCommand(playwright, place)).toBe(ofComponents)
@@ -38,7 +38,7 @@ describe('the command of Playwright', () => {
 
 it("names the command for Yarn's Plug'n'Play, if a folder up to the root has its file", async () => {
   const root = await temporaryFolder()
-  const place = { root, folder: 'packages/shop' }
+  const place = { root, folder: join(root, 'packages/shop') }
   expect(howToUsePlugAndPlay(vitest, place)).toBeUndefined()
   await writeFiles(root, { '.pnp.cjs': '' })
   const next = `Yarn's Plug'n'Play is used there (.pnp.cjs). Set "command" to ["yarn", "vitest"] in a configuration file.`
@@ -47,7 +47,7 @@ it("names the command for Yarn's Plug'n'Play, if a folder up to the root has its
 
 it('links the packages into a work tree, but not the folders in which tools keep files of their own', async () => {
   const [root, tree] = [await temporaryFolder(), await temporaryFolder()]
-  const place = { root, folder: 'shop' }
+  const place = { root, folder: join(root, 'shop') }
   const installed = ['left-pad/a.js', '@scope/b/b.js', '.bin/vitest', '.package-lock.json']
   const ofTools = ['.vite/deps/a.js', '.vite-temp/config.mjs', '.vitest/results.json', '.cache/x']
   const files = [...installed, ...ofTools].map((file) => [`shop/node_modules/${file}`, ''])

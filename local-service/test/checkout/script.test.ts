@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
 import { whyScriptDiffers } from '../../src/checkout/script.ts'
@@ -11,7 +12,7 @@ describe('the arguments of a script of package.json', () => {
   ) {
     const root = await temporaryFolder()
     await writeFiles(root, { 'shop/package.json': JSON.stringify({ scripts }) })
-    return whyScriptDiffers(framework, { root, folder: 'shop' }, args)
+    return whyScriptDiffers(framework, join(root, 'shop'), args)
   }
 
   const CI = 'vitest run --config ci.config.ts --coverage --coverage.thresholds.lines=95'
@@ -57,8 +58,8 @@ describe('the arguments of a script of package.json', () => {
 
   it.each(['', '7', '{"scripts":7}', 'broken'])('are none if package.json is %j', async (text) => {
     const root = await temporaryFolder()
-    expect(whyScriptDiffers('vitest', { root, folder: '' }, [])).toBeUndefined()
+    expect(whyScriptDiffers('vitest', root, [])).toBeUndefined()
     await writeFiles(root, { 'package.json': text })
-    expect(whyScriptDiffers('vitest', { root, folder: '' }, [])).toBeUndefined()
+    expect(whyScriptDiffers('vitest', root, [])).toBeUndefined()
   })
 })

@@ -186,7 +186,7 @@ export function runContextIn(
   return {
     runId,
     project,
-    checkout: { kind: 'in-place', place: { root: project.folder, folder: '' } },
+    checkout: { kind: 'in-place', place: { root: project.folder, folder: project.folder } },
     selection: { frameworkProjects: [], files: [] },
     env: PLAIN_ENV,
     personEnv: PLAIN_ENV,
