@@ -4,6 +4,7 @@ import type { TestedFolders } from '../frameworks/report.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { findPackageCommand, howToUsePlugAndPlay, whyFrameworkTooOld } from './packages.ts'
+import { refuse } from './refusal.ts'
 import { type FoundRepository, findBranch, hasFolder, openRepository, type Repository, readHead } from './repository.ts'
 
 // local-service/test/life/branches.test.ts tests this file.
@@ -17,11 +18,6 @@ export type Checkout = (
 /** The full hash of a commit. */
 const HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
-interface Refusal {
-  readonly kind: 'refused'
-  readonly error: string
-}
-
 /** What a job has checked out. The service uses it if git finds no repository for a project's folder. */
 export interface CheckoutOfJob {
   readonly root: string
@@ -30,20 +26,20 @@ export interface CheckoutOfJob {
 
 /**
  * Chooses which files a run tests. The checked-out branch, the hash of the checked-out commit and no branch mean the folder
- * itself. Every other branch means a work tree of this branch.
+ * itself. Every other branch means a work tree of this branch. Throws a Refusal if there is no such branch.
  */
 export async function chooseCheckout(
   project: Project,
   branch: string | undefined,
   { repository, reason }: FoundRepository,
   ofJob?: CheckoutOfJob | undefined,
-): Promise<Checkout | Refusal> {
+): Promise<Checkout> {
   if (repository === undefined) {
     if (branch === undefined || branch === ofJob?.commit) {
       return { kind: 'in-place', place: placeWithoutGit(project, ofJob), branchName: branch }
     }
     const why = `its folder is in no git repository that git can use (${reason})`
-    return refuse(`Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
+    refuse(400, `Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
   }
   const head = await readHead(repository)
   if (branch === undefined || branch === head.branch || branch === head.commit) {
@@ -56,17 +52,13 @@ export async function chooseCheckout(
       : `has no branch ${quote(branch)}. Fetch or create it in ${repository.root}.`
     const instead =
       head.commit === undefined ? '' : ` To test what is checked out, give the branch ${quote(head.commit)}.`
-    return refuse(`Project ${quote(project.id)} ${problem}${instead}`)
+    refuse(400, `Project ${quote(project.id)} ${problem}${instead}`)
   }
   const path = relative(repository.root, repository.folder)
   if (!(await hasFolder(repository, commit, path))) {
-    return refuse(`Branch ${quote(branch)} has no folder ${quote(path)} of project ${quote(project.id)}.`)
+    refuse(400, `Branch ${quote(branch)} has no folder ${quote(path)} of project ${quote(project.id)}.`)
   }
   return { kind: 'work-tree', place: repository, commit, branchName: branch }
-}
-
-function refuse(error: string): Refusal {
-  return { kind: 'refused', error }
 }
 
 /** Packages are searched from the folder up to `root`. Outside a job's checkout, only the folder is searched. */

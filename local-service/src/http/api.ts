@@ -3,12 +3,13 @@ import { readFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { type Context, Hono } from 'hono'
-import { HTTPException } from 'hono/http-exception'
 import { messageOf } from '../../../src/text/untrusted.ts'
+import { Refusal, refuse } from '../checkout/refusal.ts'
 import { outputBytes, readOutput } from '../execution/output.ts'
 import { isFinished, type Run } from '../runs/run.ts'
-import { type ServiceContext, type StartRequest, startRun } from '../runs/start.ts'
+import { type ServiceContext, startRun } from '../runs/start.ts'
 import type { Configuration } from '../settings/configuration.ts'
+import { whyCannotSelect } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { parseCancel, parseStart, parseSuiteStart } from './request-bodies.ts'
 import { describeRun, describeSuiteResult, describeSuiteStatus } from './response-bodies.ts'
@@ -36,7 +37,7 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
   const { log } = service
   const api: Api = new Hono({ getPath: pathOf })
   api.onError((error, c) => {
-    const isRefusal = error instanceof HTTPException
+    const isRefusal = error instanceof Refusal
     if (!isRefusal) log(`error: a request failed: ${error.stack}`)
     const status = isRefusal ? error.status : 500
     if (status === 401) c.header('www-authenticate', 'Bearer')
@@ -53,11 +54,11 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
   })
   api.use(async ({ req }, next) => {
     if (isAuthorized(req.header('authorization'), key)) return next()
-    return refuse(401, 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
+    refuse(401, 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
   })
   api.use(async ({ req: { path } }, next) => {
     if (isPercentEncoded(path)) return next()
-    return refuse(400, `An id in the path ${quote(path)} is not valid percent-encoding. Encode each id as UTF-8.`)
+    refuse(400, `An id in the path ${quote(path)} is not valid percent-encoding. Encode each id as UTF-8.`)
   })
   addRuns(api, projects, service)
   addSuiteRuns(api, suites, service)
@@ -73,15 +74,18 @@ function addRuns(api: Api, projects: Configuration['projects'], service: Service
   }
   endpoint(api, 'POST', RUNS, async (c) => {
     const parameters = parseStart(await readBody(c))
-    const project = find('project', c.req.param('projectId'), projects)
+    const project = orNotFound('project', c.req.param('projectId'), projects)
     const selection = { frameworkProjects: namesIn(parameters.frameworkProjectName), files: [] }
-    return { runId: await start(service, { project, parameters, selection }) }
+    const problem = whyCannotSelect(project, selection)
+    if (problem !== undefined) refuse(400, `Project ${quote(project.id)} ${problem}`)
+    return { runId: await startRun(service, { project, parameters, selection }) }
   })
+  // The first route that matches counts, so `runs/cancel` comes before `runs/:runId`.
   endpoint(api, 'POST', `${RUNS}/cancel`, async (c) => {
     const runId = parseCancel(await readBody(c))
     const { phase } = findRun(c.req.param('projectId'), runId)
     if (queue.cancel(runId)) return { cancelled: [{ runId }] }
-    return refuse(400, `Run ${quote(runId)} is ${phase.status}; only a QUEUED or RUNNING run can be cancelled.`)
+    refuse(400, `Run ${quote(runId)} is ${phase.status}; only a QUEUED or RUNNING run can be cancelled.`)
   })
   endpoint(api, 'GET', `${RUNS}/:runId`, (c) => {
     const { projectId, runId } = c.req.param()
@@ -92,12 +96,15 @@ function addRuns(api: Api, projects: Configuration['projects'], service: Service
   endpoint(api, 'GET', `${RUNS}/:runId/output`, (c) => {
     const { projectId, runId } = c.req.param()
     findRun(projectId, runId)
-    const from = c.req.query('from') ?? 'nothing'
-    if (!/^\d{1,15}$/.test(from)) {
-      return refuse(400, `"from" must be the number of a byte, such as ?from=0, got ${quote(from)}.`)
+    const from = c.req.query('from')
+    if (from === undefined || !/^\d{1,15}$/.test(from)) {
+      refuse(
+        400,
+        `"from" must be the number of a byte, such as ?from=0, got ${from === undefined ? 'nothing' : quote(from)}.`,
+      )
     }
     const part = readOutput(join(outputs, runId), Number(from))
-    if (typeof part === 'string') return refuse(400, part)
+    if (typeof part === 'string') refuse(400, part)
     remember(service, () => store.markShown(runId, part.next))
     return part
   })
@@ -110,9 +117,9 @@ function addSuiteRuns(api: Api, suites: Configuration['suites'], service: Servic
   }
   endpoint(api, 'POST', SUITE_START, async (c) => {
     const parameters = parseSuiteStart(await readBody(c))
-    const suite = find('test suite', c.req.param('testSuiteId'), suites)
+    const suite = orNotFound('test suite', c.req.param('testSuiteId'), suites)
     const { name: testSuiteName, project, selection } = suite
-    const testSuiteRunId = await start(service, { project, parameters, selection, suite })
+    const testSuiteRunId = await startRun(service, { project, parameters, selection, suite })
     return { testSuiteRunId, testSuiteName, projectId: project.id }
   })
   endpoint(api, 'GET', `${SUITE_RUN}/status`, (c) => describeSuiteStatus(findRun(c.req.param('testSuiteRunId'))))
@@ -123,7 +130,6 @@ function addSuiteRuns(api: Api, suites: Configuration['suites'], service: Servic
   })
 }
 
-/** If two paths match a request, the first counts. So `runs/cancel` is not a run. */
 function endpoint<Path extends string>(
   api: Api,
   method: 'GET' | 'POST',
@@ -134,11 +140,6 @@ function endpoint<Path extends string>(
   api.all(path, (c) => noEndpoint(c, `This path takes ${method}.`))
 }
 
-async function start(service: ServiceContext, request: StartRequest): Promise<string> {
-  const started = await startRun(service, request)
-  return started.kind === 'started' ? started.run.runId : refuse(started.status, started.error)
-}
-
 /** In a job, post shows what no client has read. If this cannot be saved, clients can still read everything. */
 function remember({ log }: ServiceContext, save: () => void): void {
   try {
@@ -146,10 +147,6 @@ function remember({ log }: ServiceContext, save: () => void): void {
   } catch (error) {
     log(`could not save what a client has read: ${messageOf(error)}`)
   }
-}
-
-function refuse(status: 400 | 401 | 404 | 500, message: string): never {
-  throw new HTTPException(status, { message })
 }
 
 function noRun(runId: string): never {
@@ -207,7 +204,7 @@ function namesIn(frameworkProjectName: string | undefined): string[] {
     .filter((name) => name !== '')
 }
 
-function find<T>(what: string, id: string, known: ReadonlyMap<string, T>): T {
+function orNotFound<T>(what: string, id: string, known: ReadonlyMap<string, T>): T {
   const list = [...known.keys()].map((name) => quote(name)).join(', ') || 'none'
   return known.get(id) ?? refuse(404, `There is no ${what} ${quote(id)}. The ${what}s of this service: ${list}.`)
 }

@@ -1,10 +1,10 @@
-import { HTTPException } from 'hono/http-exception'
 import * as v from 'valibot'
 import { isObject, parseJson } from '../../../src/text/json.ts'
+import { refuse } from '../checkout/refusal.ts'
 import type { StartParameters } from '../runs/start.ts'
 import { problemsOf, VARIABLES } from '../settings/validation.ts'
 
-// If a body is invalid, these functions throw an error with the status of the response, and one sentence.
+// If a body is invalid, these functions throw a Refusal.
 
 /** The only limit in docs/openapi.yaml: `maxLength` of `StartRunRequest.branch`. */
 const BRANCH_LIMIT_CHARS = 255
@@ -75,9 +75,9 @@ function parse<const Schema extends v.GenericSchema, T>(
   read: (fields: v.InferOutput<Schema>, raw: object) => T,
 ): T {
   const raw = parseJson(body)
-  if (!isObject(raw)) throw new HTTPException(400, { message: 'The body is not a JSON object.' })
+  if (!isObject(raw)) refuse(400, 'The body is not a JSON object.')
   const result = v.safeParse(schema, raw)
-  if (!result.success) throw new HTTPException(400, { message: problemsOf(result.issues)[0] ?? '' })
+  if (!result.success) refuse(400, problemsOf(result.issues)[0] ?? '')
   return read(result.output, raw)
 }
 

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Checkout, type CheckoutOfJob, chooseCheckout } from '../checkout/checkout.ts'
+import { refuse } from '../checkout/refusal.ts'
 import { openRepository } from '../checkout/repository.ts'
 import type { RunContext } from '../execution/context.ts'
 import { executeRun } from '../execution/execute.ts'
@@ -12,11 +13,11 @@ import { ReportReader } from '../frameworks/report-reader.ts'
 import { quoteOutput } from '../machine/command.ts'
 import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import type { Suite } from '../settings/configuration.ts'
-import { type Project, whyCannotSelect } from '../settings/project.ts'
+import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { unusable } from './data-folder.ts'
 import type { RunQueue } from './queue.ts'
-import { queueRun, type Run } from './run.ts'
+import { queueRun } from './run.ts'
 import type { RunStore } from './store.ts'
 
 // local-service/test/interface/start-parameters.test.ts tests this file.
@@ -56,27 +57,20 @@ export interface StartRequest {
   readonly suite?: Suite | undefined
 }
 
-/** If a start is refused, nothing was started. */
-type Started =
-  | { readonly kind: 'started'; readonly run: Run }
-  | { readonly kind: 'refused'; readonly status: 400 | 404 | 500; readonly error: string }
-
-/** Starts a run: decides which files it tests, in which environment and by which engine, and puts it into the queue. */
-export async function startRun(service: ServiceContext, request: StartRequest): Promise<Started> {
+/**
+ * Starts a run: decides which files it tests, in which environment and by which engine, and puts it into the queue. Throws a
+ * Refusal if nothing was started.
+ */
+export async function startRun(service: ServiceContext, request: StartRequest): Promise<string> {
   const { project, parameters, suite } = request
   if (!statSync(project.folder, { throwIfNoEntry: false })?.isDirectory()) {
     const next = 'Put it back, or start the service again for another folder.'
-    return refuse(
-      404,
-      `Project ${quote(project.id)} has no folder any more: ${project.folder} was moved or removed. ${next}`,
-    )
+    const problem = `has no folder any more: ${project.folder} was moved or removed`
+    refuse(404, `Project ${quote(project.id)} ${problem}. ${next}`)
   }
-  const refusal = whyCannotSelect(project, request.selection)
-  if (refusal !== undefined) return refuse(400, `Project ${quote(project.id)} ${refusal}`)
   const environment = environmentOf(request)
-  if (environment === undefined) return refuse(400, describeUnknownEnvironment(request))
-  const checkout = await checkoutOf(service, request)
-  if (checkout.kind === 'refused') return checkout
+  const opened = await openRepository(project.folder, service.env)
+  const checkout = await chooseCheckout(project, parameters.branch, opened, service.checkoutOfJob)
   const facts = {
     projectId: project.id,
     suite: suite && { id: suite.id, name: suite.name },
@@ -87,42 +81,34 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   const context = toRunContext(service, request, { runId, checkout, environment })
   context.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
   if (parameters.ignored.length > 0) context.log(`ignores the fields ${quote(parameters.ignored)}`)
-  try {
-    const isTaken = service.queue.add(run, {
-      resources: context.resources,
-      // Runs in place share the project's folder, and what its reporters write there.
-      exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
-      report: context.report,
-      execute: (stop) => executeRun(context, stop),
-    })
-    return isTaken ? { kind: 'started', run } : refuse(500, 'The service is stopping and takes no more runs.')
-  } catch (error) {
-    return refuse(500, `Nothing was started. ${unusable(service.dataFolder, error).message}`)
+  const task = {
+    resources: context.resources,
+    // Runs in place share the project's folder, and what its reporters write there.
+    exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
+    report: context.report,
+    execute: (stop: AbortSignal) => executeRun(context, stop),
   }
+  if (!addTo(service, run, task)) refuse(500, 'The service is stopping and takes no more runs.')
+  return runId
 }
 
-function refuse(status: 400 | 404 | 500, error: string): Started & { kind: 'refused' } {
-  return { kind: 'refused', status, error }
+function addTo({ queue, dataFolder }: ServiceContext, ...args: Parameters<RunQueue['add']>): boolean {
+  try {
+    return queue.add(...args)
+  } catch (error) {
+    refuse(500, `Nothing was started. ${unusable(dataFolder, error).message}`)
+  }
 }
 
 /** The environment of a run that names no environment, if the project has it. */
 const DEFAULT_ENVIRONMENT = 'default'
 
-function environmentOf({ project, parameters }: StartRequest): Readonly<Record<string, string>> | undefined {
+function environmentOf({ project, parameters }: StartRequest): Readonly<Record<string, string>> {
   const { environment = DEFAULT_ENVIRONMENT } = parameters
-  if (Object.hasOwn(project.environments, environment)) return project.environments[environment]
-  return parameters.environment === undefined ? {} : undefined
-}
-
-function describeUnknownEnvironment({ project, parameters }: StartRequest): string {
+  if (Object.hasOwn(project.environments, environment)) return project.environments[environment] ?? {}
+  if (parameters.environment === undefined) return {}
   const known = Object.keys(project.environments).map(quote).join(', ') || 'none'
-  return `Project ${quote(project.id)} has no environment ${quote(parameters.environment)}. Its environments: ${known}.`
-}
-
-async function checkoutOf({ env, checkoutOfJob }: ServiceContext, { project, parameters }: StartRequest) {
-  const opened = await openRepository(project.folder, env)
-  const checkout = await chooseCheckout(project, parameters.branch, opened, checkoutOfJob)
-  return checkout.kind === 'refused' ? refuse(400, checkout.error) : checkout
+  refuse(400, `Project ${quote(project.id)} has no environment ${quote(environment)}. Its environments: ${known}.`)
 }
 
 function toRunContext(
