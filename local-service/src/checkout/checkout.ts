@@ -3,7 +3,7 @@ import { isInside } from '../../../src/text/path.ts'
 import type { TestedFolders } from '../frameworks/report.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
-import { findPackageCommand, howToUsePlugAndPlay, whyFrameworkTooOld } from './packages.ts'
+import { findFramework } from './packages.ts'
 import { refuse } from './refusal.ts'
 import { type FoundRepository, findBranch, hasFolder, openRepository, type Repository, readHead } from './repository.ts'
 
@@ -97,22 +97,10 @@ export async function inspectFolder(
   return { ...head, repository, skipsSetup: project.setup !== undefined, problem }
 }
 
-function findProblem({ framework, folder, ...project }: Project, place: TestedFolders): FrameworkProblem | undefined {
+function findProblem({ framework, ...project }: Project, place: TestedFolders): FrameworkProblem | undefined {
   if (project.command !== undefined || project.setup !== undefined) return undefined
-  const old = unlessUnreadable(() => whyFrameworkTooOld(framework, place))
-  if (old !== undefined) return { text: old, remedy: 'Update the package.' }
-  if (unlessUnreadable(() => findPackageCommand(framework, place)) !== undefined) return undefined
+  const found = findFramework(framework, place)
+  if ('script' in found) return undefined
   const install = 'Install the packages in a step before this one, for example with "npm ci".'
-  return {
-    text: `${framework.packageName} is not installed in ${folder}`,
-    remedy: howToUsePlugAndPlay(framework, place) ?? install,
-  }
-}
-
-function unlessUnreadable<T>(readManifest: () => T): T | undefined {
-  try {
-    return readManifest()
-  } catch {
-    return undefined
-  }
+  return { text: found.problem, remedy: found.remedy ?? install }
 }

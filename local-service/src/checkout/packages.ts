@@ -1,34 +1,34 @@
-import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isObject } from '../../../src/text/json.ts'
 import type { Framework } from '../frameworks/framework.ts'
 import type { TestedFolders } from '../frameworks/report.ts'
-import { readRegularFile } from '../machine/files.ts'
+import { readManifest } from '../machine/files.ts'
 import { foldersBetween } from '../machine/paths.ts'
 
 const PACKAGES = 'node_modules'
 /** Vite writes there when it loads a configuration. So a work tree gets folders of its own. */
 const TOOL_FOLDER = /^\.(cache|vite)/
 
-type Packages = Pick<Framework, 'packageName' | 'otherPackages'>
+/** The script of an installed framework, or why the service cannot run the framework, and what to do if that is known. */
+type FoundFramework = { readonly script: string } | { readonly problem: string; readonly remedy: string | undefined }
 
-/** The command of a framework's package, as Node would find it from a folder. Undefined if the package is not installed. */
-export function findPackageCommand(packages: Packages, place: TestedFolders): string | undefined {
-  const found = findPackage(packages, place)
-  const bin = found?.manifest.bin
+/** Finds the installed framework as Node would. Sentences call the project's folder `where`. */
+export function findFramework(framework: Framework, place: TestedFolders, where = place.folder): FoundFramework {
+  const { packageName = '', otherPackages = [], oldestVersion = '0' } = framework
+  // Folders above `root` may belong to somebody else, so they are not searched.
+  const found = [packageName, ...otherPackages]
+    .flatMap((name) => foldersIn(place).map((at) => ({ name, folder: join(at, PACKAGES, name) })))
+    .find(({ folder }) => existsSync(join(folder, 'package.json')))
+  const { version, bin }: Partial<Record<string, unknown>> = found === undefined ? {} : readManifest(found.folder)
+  if (typeof version === 'string' && isOlder(version, oldestVersion)) {
+    const problem = `${found?.name} ${version} is installed in ${where}. The service needs ${oldestVersion} or newer`
+    return { problem, remedy: 'Update the package.' }
+  }
   const script = isObject(bin) ? Object.values(bin)[0] : bin
-  return found !== undefined && typeof script === 'string' ? join(found.folder, script) : undefined
-}
-
-/** Says that the installed framework is too old. Undefined if it is not, or if it is not installed. */
-export function whyFrameworkTooOld(framework: Framework, place: TestedFolders): string | undefined {
-  const { oldestVersion } = framework
-  const { name, manifest } = findPackage(framework, place) ?? {}
-  const version = manifest?.version
-  if (oldestVersion === undefined) return undefined
-  if (typeof version !== 'string' || !isOlder(version, oldestVersion)) return undefined
-  return `${name} ${version} is installed in ${place.folder}. The service needs ${oldestVersion} or newer`
+  if (found !== undefined && typeof script === 'string') return { script: join(found.folder, script) }
+  return { problem: `${packageName} is not installed in ${where}`, remedy: howToUsePlugAndPlay(framework, place) }
 }
 
 /** Compares the major and the minor version. */
@@ -38,23 +38,8 @@ function isOlder(version: string, other: string): boolean {
   return major < otherMajor || (major === otherMajor && minor < otherMinor)
 }
 
-/** Folders above `root` may belong to somebody else, so they are not searched. */
-function findPackage({ packageName, otherPackages = [] }: Packages, place: TestedFolders) {
-  for (const name of [packageName ?? [], otherPackages].flat()) {
-    const folder = foldersIn(place)
-      .map((at) => join(at, PACKAGES, name))
-      .find((one) => existsSync(join(one, 'package.json')))
-    if (folder === undefined) continue
-    // Packages may have been installed by another user.
-    const file = realpathSync(join(folder, 'package.json'))
-    const content: unknown = JSON.parse(readRegularFile(file, { acceptsAnyOwner: true }))
-    return { name, folder, manifest: isObject(content) ? content : {} }
-  }
-  return undefined
-}
-
 /** With Yarn's Plug'n'Play, the packages are in no folder, and only Yarn finds them. Undefined if it is not used. */
-export function howToUsePlugAndPlay({ name }: Framework, place: TestedFolders): string | undefined {
+function howToUsePlugAndPlay({ name }: Framework, place: TestedFolders): string | undefined {
   if (!foldersIn(place).some((at) => existsSync(join(at, '.pnp.cjs')))) return undefined
   return `Yarn's Plug'n'Play is used there (.pnp.cjs). Set "command" to ["yarn", "${name}"] in a configuration file.`
 }

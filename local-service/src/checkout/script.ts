@@ -1,8 +1,7 @@
-import { existsSync, realpathSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { fieldsOf, parseJson } from '../../../src/text/json.ts'
+import { basename } from 'node:path'
+import { fieldsOf } from '../../../src/text/json.ts'
 import type { Framework } from '../frameworks/framework.ts'
-import { readRegularFile } from '../machine/files.ts'
+import { readManifest } from '../machine/files.ts'
 import { quote } from '../text.ts'
 
 /**
@@ -14,22 +13,12 @@ export function whyScriptDiffers(
   folder: string,
   args: readonly string[],
 ): string | undefined {
-  const found = findScript(framework, scriptsIn(folder))
+  const found = findScript(framework, fieldsOf(readManifest(folder).scripts))
   const given = new Set(args.flatMap(partsOf))
   const missing = found?.args.filter((argument) => !partsOf(argument).every((part) => given.has(part))) ?? []
   if (found === undefined || missing.length === 0) return undefined
   const what = `the script ${quote(found.name)} of package.json gives ${framework} arguments that this run does not have`
   return `${what}: ${missing.join(' ')}. If the tests need them, set "args"`
-}
-
-function scriptsIn(folder: string): Partial<Record<string, unknown>> {
-  const file = join(folder, 'package.json')
-  if (!existsSync(file)) return {}
-  try {
-    return fieldsOf(fieldsOf(parseJson(readRegularFile(realpathSync(file), { acceptsAnyOwner: true }))).scripts)
-  } catch {
-    return {}
-  }
 }
 
 /** The script `test`, else the only script that calls the framework. */
@@ -62,6 +51,6 @@ function argumentsIn(script: string, framework: Framework['name']): string[] | u
 
 /** An option and its value may be one argument or two. */
 function partsOf(argument: string): string[] {
-  const [option, value] = argument.split(/(?<=^--?[^=]+)=/, 2)
-  return [option ?? '', ...(value === undefined ? [] : [value])]
+  const [, option = argument, ...value] = /^(--?[^=]+)=(.*)$/s.exec(argument) ?? []
+  return [option, ...value]
 }

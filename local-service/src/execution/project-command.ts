@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
-import { commandFoldersOf, findPackageCommand, howToUsePlugAndPlay, whyFrameworkTooOld } from '../checkout/packages.ts'
+import { commandFoldersOf, findFramework } from '../checkout/packages.ts'
 import type { Program } from '../frameworks/framework.ts'
 import type { TestedFolders } from '../frameworks/report.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
@@ -23,7 +23,7 @@ export function runProjectCommand(
   const base = { argv, folder: source.folder, runId, stopGraceMs, output }
   const settings = project.container
   if (settings === undefined) {
-    return runCommand({ ...base, env: { ...environmentIn(source, run), ...variables } }, stop)
+    return runCommand({ ...base, env: { ...withProjectCommands(run.env, source), ...variables } }, stop)
   }
   // The packages of a work tree are links into the project's folder, and its git folder is there too.
   const linked = checkout.kind === 'work-tree' ? [checkout.place.root] : []
@@ -37,29 +37,27 @@ export function runProjectCommand(
   return runInContainer(container, { ...base, env: { ...run.env, ...variables } }, stop)
 }
 
-/** The environment of the project's commands outside containers. */
-function environmentIn(source: TestedFolders, { env }: Pick<RunContext, 'env'>): NodeJS.ProcessEnv {
-  return withProjectCommands(env, source)
-}
-
 /** An environment whose PATH begins with the project's own commands. */
 function withProjectCommands(env: NodeJS.ProcessEnv, place: TestedFolders): NodeJS.ProcessEnv {
   const path = [...commandFoldersOf(place), ...(env.PATH === undefined ? [] : [env.PATH])]
   return { ...env, PATH: path.join(delimiter) }
 }
 
-/** What starts the project's framework. Undefined if the framework is not installed. */
-export function frameworkProgram(run: Pick<RunContext, 'project' | 'env'>, source: TestedFolders): Program | undefined {
-  const { framework, command, container } = run.project
+/** What starts the project's framework. If nothing can start it, returns sentences that say why. */
+export function frameworkProgram(run: RunContext, source: TestedFolders): Program | string {
+  const { framework, command, container, folder } = run.project
   if (command !== undefined) return { argv: command }
-  const script = findPackageCommand(framework, source)
-  if (container !== undefined) return script === undefined ? undefined : programOf(script, 'node')
+  const hasSetup = needsSetup(run)
+  const tree = `the work tree, in ${relative(source.root, source.folder) || 'its root'}`
+  const found = findFramework(framework, source, hasSetup ? tree : folder)
+  if ('problem' in found) {
+    const remedy = `${hasSetup ? 'Let "setup" install' : 'Install'} it, or set "command".`
+    return `${found.problem}. ${found.remedy ?? remedy}`
+  }
+  const { script } = found
   // PATH may have no Node, because a person can start the service by the path of its Node.
-  const node = findExecutable('node', environmentIn(source, run)) ?? process.execPath
-  return script === undefined ? undefined : programOf(script, node)
-}
-
-function programOf(script: string, node: string): Program {
+  const ownNode = () => findExecutable('node', withProjectCommands(run.env, source)) ?? process.execPath
+  const node = container === undefined ? ownNode() : 'node'
   return { argv: [node, script], script, node }
 }
 
@@ -78,20 +76,6 @@ function isExecutable(file: string): boolean {
   } catch {
     return false
   }
-}
-
-/** Says that the framework is too old. Undefined if it is not, or if a command of the project chooses it. */
-export function whyTooOld({ project }: RunContext, source: TestedFolders): string | undefined {
-  return project.command === undefined ? whyFrameworkTooOld(project.framework, source) : undefined
-}
-
-/** If the run has a setup, the setup must install the framework. Otherwise a person must install it. */
-export function describeMissing(run: RunContext, source: TestedFolders): string {
-  const { framework, folder } = run.project
-  const place = needsSetup(run) ? `the work tree, in ${relative(source.root, source.folder) || 'its root'}` : folder
-  const remedy = needsSetup(run) ? 'Let "setup" install' : 'Install'
-  const next = howToUsePlugAndPlay(framework, source) ?? `${remedy} it, or set "command".`
-  return `${framework.packageName} is not installed in ${place}. ${next}`
 }
 
 /** The person's own environment, without the variables by which a git hook ties git commands to its own repository. */

@@ -11,16 +11,14 @@ import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { type RunContext, tell } from './context.ts'
 import { filesFolderOf, isDiskFull, NO_ROOM } from './leftovers.ts'
 import { interruptedBecause, type RunOutcome } from './outcome.ts'
-import { describeMissing, frameworkProgram, runProjectCommand, whyTooOld } from './project-command.ts'
+import { frameworkProgram, runProjectCommand } from './project-command.ts'
 
 // The tests in local-service/test/frameworks test this file.
 
 /** Runs the tests once, reads the framework's report, and decides about the outcome. */
 export async function runFramework(run: RunContext, source: TestedFolders, stop: AbortSignal): Promise<RunOutcome> {
-  const tooOld = whyTooOld(run, source)
-  if (tooOld !== undefined) return interrupt(run, tooOld)
   const program = frameworkProgram(run, source)
-  if (program === undefined) return interrupt(run, describeMissing(run, source))
+  if (typeof program === 'string') return interrupt(run, program)
   const { checkout, project, resources, selection } = run
   const { framework } = project
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { fieldsOf, parseJson } from '../../../src/text/json.ts'
 
 // Others may have made these files and folders so that they do harm: tests, or other users of the machine.
 
@@ -28,6 +30,16 @@ export function readRegularFile(
     if (beginning > 0 && !readsEnd) throw new Error(`${file} is larger than ${limitBytes / 2 ** 20} MiB`)
     return readBytes(descriptor, beginning, size)
   }).toString('utf8')
+}
+
+/** The `package.json` of a folder. Empty if it cannot be read. Another user may have installed the package. */
+export function readManifest(folder: string): Partial<Record<string, unknown>> {
+  try {
+    const file = realpathSync(join(folder, 'package.json'))
+    return fieldsOf(parseJson(readRegularFile(file, { acceptsAnyOwner: true })))
+  } catch {
+    return {}
+  }
 }
 
 /** Reads the bytes from `from` on, but at most `partBytes`. Throws as `readRegularFile` does. */

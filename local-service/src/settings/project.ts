@@ -1,12 +1,12 @@
 import { existsSync, globSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import * as v from 'valibot'
-import { isObject } from '../../../src/text/json.ts'
+import { fieldsOf } from '../../../src/text/json.ts'
 import type { Framework, Selection } from '../frameworks/framework.ts'
 import { junit } from '../frameworks/junit.ts'
 import { playwright } from '../frameworks/playwright.ts'
 import { vitest } from '../frameworks/vitest.ts'
-import { readRegularFile } from '../machine/files.ts'
+import { readManifest } from '../machine/files.ts'
 import { foldersBetween, repositoryFolderOf } from '../machine/paths.ts'
 import { quote } from '../text.ts'
 import { VARIABLES } from './validation.ts'
@@ -118,19 +118,9 @@ function frameworksIn(folder: string): Framework[] {
 }
 
 function dependedOnIn(folder: string): Framework[] {
-  const dependencies = dependenciesIn(folder)
+  const { dependencies, devDependencies } = readManifest(folder)
+  const names = new Set([dependencies, devDependencies].map(fieldsOf).flatMap(Object.keys))
   return FRAMEWORKS.filter(({ packageName = '', otherPackages = [] }) =>
-    [packageName, ...otherPackages].some((name) => dependencies.has(name)),
+    [packageName, ...otherPackages].some((name) => names.has(name)),
   )
-}
-
-function dependenciesIn(folder: string): Set<string> {
-  try {
-    const file = realpathSync(join(folder, 'package.json'))
-    const manifest: unknown = JSON.parse(readRegularFile(file, { acceptsAnyOwner: true }))
-    if (!isObject(manifest)) return new Set()
-    return new Set([manifest.dependencies, manifest.devDependencies].filter(isObject).flatMap(Object.keys))
-  } catch {
-    return new Set()
-  }
 }

@@ -2,7 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
-import { findPackageCommand, howToUsePlugAndPlay, linkPackages } from '../../src/checkout/packages.ts'
+import { findFramework, linkPackages } from '../../src/checkout/packages.ts'
 import { playwright } from '../../src/frameworks/playwright.ts'
 import { vitest } from '../../src/frameworks/vitest.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
@@ -12,13 +12,15 @@ describe('the manifest of an installed package', () => {
     'null',
     '7',
     '"bin"',
+    'broken',
     '{"bin": 7}',
     '{"bin": ["a", 7]}',
     '{"bin": {"a": {}}}',
   ])('names no command if it is %s', async (text) => {
     const root = await temporaryFolder()
     await writeFiles(root, { 'node_modules/vitest/package.json': text })
-    expect(findPackageCommand(vitest, { root, folder: root })).toBeUndefined()
+    const problem = `vitest is not installed in ${root}`
+    expect(findFramework(vitest, { root, folder: root })).toEqual({ problem, remedy: undefined })
   })
 })
 
@@ -30,19 +32,19 @@ describe('the command of Playwright', () => {
     const place = { root, folder: join(root, 'shop') }
     await writeFiles(root, { 'node_modules/@playwright/experimental-ct-react/package.json': manifest })
     const ofComponents = join(root, 'node_modules/@playwright/experimental-ct-react/cli.js')
-    expect(findPackageCommand(playwright, place)).toBe(ofComponents)
+    expect(findFramework(playwright, place)).toEqual({ script: ofComponents })
     await writeFiles(root, { 'node_modules/@playwright/test/package.json': manifest })
-    expect(findPackageCommand(playwright, place)).toBe(join(root, 'node_modules/@playwright/test/cli.js'))
+    expect(findFramework(playwright, place)).toEqual({ script: join(root, 'node_modules/@playwright/test/cli.js') })
   })
 })
 
 it("names the command for Yarn's Plug'n'Play, if a folder up to the root has its file", async () => {
   const root = await temporaryFolder()
   const place = { root, folder: join(root, 'packages/shop') }
-  expect(howToUsePlugAndPlay(vitest, place)).toBeUndefined()
+  expect(findFramework(vitest, place)).toMatchObject({ remedy: undefined })
   await writeFiles(root, { '.pnp.cjs': '' })
   const next = `Yarn's Plug'n'Play is used there (.pnp.cjs). Set "command" to ["yarn", "vitest"] in a configuration file.`
-  expect(howToUsePlugAndPlay(vitest, place)).toBe(next)
+  expect(findFramework(vitest, place)).toMatchObject({ remedy: next })
 })
 
 it('links the packages into a work tree, but not the folders in which tools keep files of their own', async () => {

@@ -72,7 +72,8 @@ describe('the start of the service', () => {
     const old = await service('2.1.9')
     const text = `vitest 2.1.9 is installed in ${folder}. The service needs 3.0 or newer`
     expect(old.log).toContainEqual(expect.stringContaining(`warning: ${text}: no run of project "shop" can pass`))
-    expect(await old.waitFor(await old.startRun())).toMatchObject({ status: 'INTERRUPTED' })
+    const message = `${text}. Update the package.`
+    expect(await old.waitFor(await old.startRun())).toMatchObject({ status: 'INTERRUPTED', message })
     expect(old.log).toContainEqual(expect.stringMatching(/run \S+: vitest 2\.1\.9 is installed/))
     for (const version of ['3.0.0-beta.4', '10.0.0']) {
       expect((await service(version)).log).not.toContainEqual(expect.stringContaining('is installed'))
