@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../src/text/untrusted.ts'
 import { type CheckoutOfJob, inspectFolder, type ProjectFolder } from './checkout/checkout.ts'
-import { type RemovalOptions, removeResources } from './execution/leftovers.ts'
+import { removeResources } from './execution/leftovers.ts'
 import { personalEnvironment } from './execution/project-command.ts'
 import { createApi } from './http/api.ts'
 import { listen } from './http/listen.ts'
@@ -11,6 +11,7 @@ import { removeFolder } from './machine/files.ts'
 import { createKeyedMutex } from './machine/keyed-mutex.ts'
 import { openDataFolder, refuseDataFolderIn, unusable } from './runs/data-folder.ts'
 import { RunQueue } from './runs/queue.ts'
+import { type Removal, recoverRuns } from './runs/recovery.ts'
 import type { RunStore } from './runs/store.ts'
 import { readConfiguration } from './settings/configuration.ts'
 import type { Project } from './settings/project.ts'
@@ -62,59 +63,45 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
     throw new Error('The local service stops tests by process group, which Windows does not have. Use Linux or macOS.')
   }
   const configuration = readConfiguration(settings, options.folder)
-  const { projects } = configuration
-  const { port = 0, key = randomBytes(24).toString('base64url'), stopGraceMs = 5000 } = options
-  const log = logIn(options)
-  const env = personalEnvironment(options.env)
+  const projects = [...configuration.projects.values()]
   const temporaryFolder = realpathSync(options.temporaryFolder)
-  refuseDataFolderIn(
-    [...projects.values()].map(({ folder }) => folder),
-    options.dataFolder,
-  )
+  const folders = projects.map(({ folder }) => folder)
+  refuseDataFolderIn(folders, options.dataFolder)
   const store = openDataFolder(options.dataFolder)
-  const outputs = options.outputs ?? join(store.folder, 'outputs')
-  const { checkoutOfJob } = options
-  const shared = { env, checkoutOfJob, runExclusive: createKeyedMutex() }
-  const queue = createQueue(store, options, shared)
-  const context = {
-    ...shared,
-    stopGraceMs,
-    outputs,
-    dataFolder: store.folder,
-    temporaryFolder,
-    queue,
-    store,
-    log,
-    logsOutput: options.logsOutput ?? true,
-  }
-  const open = async () => {
-    await queue.recover().catch((error: unknown) => {
+  try {
+    const { checkoutOfJob, port = 0, key = randomBytes(24).toString('base64url'), stopGraceMs = 5000 } = options
+    const { log, shared, removal } = partsOf(store, options)
+    await recoverRuns(removal).catch((error: unknown) => {
       throw unusable(store.folder, error)
     })
+    const outputs = options.outputs ?? join(store.folder, 'outputs')
     if (options.outputs === undefined) await removeOutputs(outputs, log)
-    const served = await Promise.all([...projects.values()].map((project) => inspect(project, env, checkoutOfJob)))
+    const served = await Promise.all(projects.map((project) => inspect(project, shared.env, checkoutOfJob)))
     warn(served, log)
-    return { served, listener: await listen(port, createApi(configuration, context, key).fetch) }
-  }
-  const { served, listener } = await open().catch((error: unknown) => {
+    const { concurrency = 2, runLimitMinutes = 55, logsOutput = true } = options
+    const queue = new RunQueue({ ...removal, concurrency, runLimitMinutes })
+    const ofRuns = { stopGraceMs, outputs, dataFolder: store.folder, temporaryFolder, checkoutOfJob, logsOutput }
+    const api = createApi(configuration, { ...shared, ...ofRuns, queue, store, log }, key)
+    const listener = await listen(port, api.fetch)
+    let closed: Promise<void> | undefined
+    const close = async () => {
+      // The service responds until the end, so that clients that poll learn that their run is interrupted.
+      await queue.close()
+      await listener.close()
+      store.close()
+    }
+    return {
+      url: listener.url,
+      key,
+      projects: served,
+      close: () => {
+        closed ??= close()
+        return closed
+      },
+    }
+  } catch (error) {
     store.close()
     throw error
-  })
-  let closed: Promise<void> | undefined
-  async function close(): Promise<void> {
-    // The service responds until the end, so that clients that poll learn that their run is interrupted.
-    await queue.close()
-    await listener.close()
-    store.close()
-  }
-  return {
-    url: listener.url,
-    key,
-    projects: served,
-    close: () => {
-      closed ??= close()
-      return closed
-    },
   }
 }
 
@@ -125,8 +112,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
 export async function removeLeft(options: Pick<ServiceOptions, 'env' | 'dataFolder' | 'log'>): Promise<void> {
   const store = openDataFolder(options.dataFolder)
   try {
-    const shared = { env: personalEnvironment(options.env), runExclusive: createKeyedMutex() }
-    await createQueue(store, options, shared).recover()
+    await recoverRuns(partsOf(store, options).removal)
     const runIds = store.findLeft().map(({ run }) => run.runId)
     if (runIds.length > 0) throw new Error(`The runs ${runIds.join(', ')} left something that could not be removed.`)
   } finally {
@@ -136,23 +122,16 @@ export async function removeLeft(options: Pick<ServiceOptions, 'env' | 'dataFold
 
 type Log = (text: string) => void
 
-function logIn(options: Pick<ServiceOptions, 'log'>): Log {
-  return (text) => options.log(`${new Date().toISOString()} ${toLogText(text)}`)
-}
-
-function createQueue(
-  store: RunStore,
-  options: Pick<ServiceOptions, 'log'> & Partial<ServiceOptions>,
-  removal: RemovalOptions,
-): RunQueue {
-  const log = logIn(options)
-  return new RunQueue({
-    concurrency: options.concurrency ?? 2,
-    runLimitMinutes: options.runLimitMinutes ?? 55,
+/** What a start of the service and a removal both need. */
+function partsOf(store: RunStore, options: Pick<ServiceOptions, 'env' | 'log'>) {
+  const log: Log = (text) => options.log(`${new Date().toISOString()} ${toLogText(text)}`)
+  const shared = { env: personalEnvironment(options.env), runExclusive: createKeyedMutex() }
+  const removal: Removal = {
     store,
     log: (runId, text) => log(`run ${runId}: ${text}`),
-    removeResources: (runId, resources) => removeResources(runId, resources, removal),
-  })
+    removeResources: (runId, resources) => removeResources(runId, resources, shared),
+  }
+  return { log, shared, removal }
 }
 
 async function inspect(project: Project, env: NodeJS.ProcessEnv, ofJob?: CheckoutOfJob): Promise<ServedProject> {

@@ -5,8 +5,8 @@ import { interruptedBecause, type RunOutcome } from '../execution/outcome.ts'
 import type { Progress, ReportReader } from '../frameworks/report-reader.ts'
 import { createKeyedMutex } from '../machine/keyed-mutex.ts'
 import { count } from '../text.ts'
+import { type Removal, tryToRemove } from './recovery.ts'
 import { CANCELLED, finishRun, isFinished, markRunning, type OwnedRun, type Run } from './run.ts'
-import type { RunStore } from './store.ts'
 
 interface RunTask {
   readonly resources: RunResources
@@ -20,20 +20,16 @@ interface RunTask {
   execute(stop: AbortSignal): Promise<RunOutcome>
 }
 
-interface RunQueueOptions {
+interface RunQueueOptions extends Removal {
   readonly concurrency: number
   readonly runLimitMinutes: number
-  readonly store: RunStore
-  readonly log: (runId: string, text: string) => void
-  /** Removes what a run has on the machine, and returns what it removed. */
-  readonly removeResources: (runId: string, resources: RunResources) => Promise<readonly string[]>
 }
 
 interface Entry {
   readonly run: OwnedRun
   readonly task: RunTask
   readonly stop: AbortController
-  /** Whether the task has begun and what the run has on the machine is not removed yet. The run may already be finished. */
+  /** True from the start of the task until the run's resources are removed. The run may already be finished. */
   isActive: boolean
   /** False if the store does not have the outcome, for example because the disk is full. Clients still learn the outcome. */
   isSaved: boolean
@@ -54,20 +50,6 @@ export class RunQueue {
   constructor(options: RunQueueOptions) {
     this.#options = options
     this.#slots = new PQueue({ concurrency: options.concurrency })
-  }
-
-  /** Interrupts the runs that an earlier process of the service left unfinished, and removes what they left. */
-  async recover(): Promise<void> {
-    const { store, log } = this.#options
-    for (const { run, resources } of store.findLeft()) {
-      // The removal comes first, because the run's files may be what fills the disk.
-      const removed = resources && (await this.#remove(run.runId, resources))
-      if (removed?.length) log(run.runId, `left this, now removed: ${removed.join(', ')}`)
-      const before = run.phase.status
-      if (!finishRun(run, interruptedBecause('the service died during the run'))) continue
-      log(run.runId, `${run.phase.status}: it was ${before} when the service died`)
-      store.save(run, removed === undefined ? resources : undefined)
-    }
   }
 
   /** Returns false if the queue is closing. */
@@ -143,7 +125,7 @@ export class RunQueue {
       const isFull = error instanceof Error && 'code' in error && error.code === 'ENOSPC'
       finish(interruptedBecause(isFull ? NO_ROOM : 'the service could not run the tests; its log says why'))
     }
-    await this.#remove(run.runId, task.resources)
+    await tryToRemove(this.#options, run.runId, task.resources)
     entry.isActive = false
     this.#drop(entry)
   }
@@ -161,19 +143,6 @@ export class RunQueue {
       log(run.runId, `error: could not be saved, and is INTERRUPTED after a restart: ${messageOf(error)}`)
     }
     this.#drop(entry)
-  }
-
-  /** Returns what was removed. Undefined if something is still there, such as a container's files that belong to root. */
-  async #remove(runId: string, resources: RunResources): Promise<readonly string[] | undefined> {
-    const { store, log, removeResources } = this.#options
-    try {
-      const removed = await removeResources(runId, resources)
-      store.markRemoved(runId)
-      return removed
-    } catch (error) {
-      log(runId, `error: could not remove its files: ${messageOf(error)}`)
-      return undefined
-    }
   }
 
   #drop({ run, isActive, isSaved }: Entry): void {
