@@ -3,10 +3,10 @@ import { type LocalService, startLocalService } from './service.ts'
 import { readCommandLine, USAGE } from './settings/command-line.ts'
 import { ConfigurationError } from './settings/configuration.ts'
 
-function printAddress({ url, key, ...service }: LocalService, json: boolean): void {
-  const projects = service.projects.map(({ id, folder, framework }) => ({ id, folder, framework }))
+function printAddress({ url, key, projects }: LocalService, json: boolean): void {
   if (json) {
-    console.log(JSON.stringify({ url, key, projects }))
+    const printed = projects.map(({ id, folder, framework }) => ({ id, folder, framework }))
+    console.log(JSON.stringify({ url, key, projects: printed }))
     return
   }
   console.log('The test run service is up; Ctrl-C stops it.')
@@ -17,7 +17,7 @@ function printAddress({ url, key, ...service }: LocalService, json: boolean): vo
 
 async function main(): Promise<void> {
   const stop = Promise.withResolvers<void>()
-  // The service handles signals before it starts anything, so that nothing can be left behind.
+  // A signal during the start is not lost. The service stops when it is up.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
 
   const commandLine = readCommandLine(process.argv.slice(2), process.env, process.cwd())
@@ -39,14 +39,7 @@ async function main(): Promise<void> {
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 main().catch((error: unknown) => {
-  const message = error instanceof ConfigurationError ? error.message : whyNotListening(error)
-  console.error(message ?? error)
-  process.exitCode = message === undefined ? 1 : 2
+  const isMistake = error instanceof ConfigurationError
+  console.error(isMistake ? error.message : error)
+  process.exitCode = isMistake ? 2 : 1
 })
-
-function whyNotListening(error: unknown): string | undefined {
-  if (!(error instanceof Error && 'syscall' in error && error.syscall === 'listen')) return undefined
-  const { code, message, port } = error as NodeJS.ErrnoException & { port?: number }
-  const problem = code === 'EADDRINUSE' ? `Port ${port} is in use` : message
-  return `${problem}. Choose another --port, or leave it out for any free one.`
-}

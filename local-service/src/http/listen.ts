@@ -2,13 +2,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { messageOf } from '../../../src/text/untrusted.ts'
+import { ConfigurationError } from '../settings/configuration.ts'
 
 // The tests in local-service/test/interface test this file.
 
 // The service listens on loopback only, because whoever reaches it can run code on this machine.
 const HOST = '127.0.0.1'
 
-/** With port 0, the system chooses a free port. */
+/** With port 0, the system chooses a free port. Throws a ConfigurationError if the service cannot listen on the port. */
 export async function listen(port: number, fetch: Parameters<typeof getRequestListener>[0]) {
   const listener = getRequestListener(fetch, {
     overrideGlobalObjects: false,
@@ -18,7 +19,10 @@ export async function listen(port: number, fetch: Parameters<typeof getRequestLi
   })
   const server = createServer(listener)
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', ({ code, message }: NodeJS.ErrnoException) => {
+      const problem = code === 'EADDRINUSE' ? `Port ${port} is in use` : message
+      reject(new ConfigurationError(`${problem}. Choose another --port, or leave it out for any free one.`))
+    })
     server.listen(port, HOST, resolve)
   })
   const address = server.address() as AddressInfo
