@@ -5,8 +5,8 @@ import type { CommandEnd } from '../machine/command.ts'
 import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import { MARKER_VARIABLE } from '../machine/processes.ts'
 import type { Project } from '../settings/project.ts'
-import type { RunResources } from './leftovers.ts'
 import type { RunOutput } from './output.ts'
+import type { RunResources } from './resources.ts'
 
 // local-service/test/life/branches.test.ts tests this file.
 

@@ -8,9 +8,9 @@ import { killProcesses } from '../machine/processes.ts'
 import { quoteCommand } from '../text.ts'
 import { gitEnvironment, needsSetup, type RunContext, tell } from './context.ts'
 import { fixTests } from './fix.ts'
-import { createRunFolders, filesFolderOf, NO_ROOM } from './leftovers.ts'
 import { interruptedBecause, type RunOutcome } from './outcome.ts'
 import { runProjectCommand } from './project-command.ts'
+import { createRunFolders, filesFolderOf, NO_ROOM } from './resources.ts'
 import { interrupt, lacksRoom, runFramework } from './test.ts'
 
 // local-service/test/life/branches.test.ts tests this file.

@@ -7,7 +7,7 @@ import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
 import { REPORTERS_FOLDER } from '../reporters/folder.ts'
 import { needsSetup, type RunContext } from './context.ts'
-import type { RunResources } from './leftovers.ts'
+import type { RunResources } from './resources.ts'
 
 // local-service/test/life/test-environment.test.ts tests this file.
 

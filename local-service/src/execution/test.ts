@@ -9,9 +9,9 @@ import { isBad } from '../frameworks/test-case.ts'
 import { type CommandEnd, describeEnd, hasFailed } from '../machine/command.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { type RunContext, tell } from './context.ts'
-import { filesFolderOf, isDiskFull, NO_ROOM } from './leftovers.ts'
 import { interruptedBecause, type RunOutcome } from './outcome.ts'
 import { frameworkProgram, runProjectCommand } from './project-command.ts'
+import { filesFolderOf, isDiskFull, NO_ROOM } from './resources.ts'
 
 // The tests in local-service/test/frameworks test this file.
 

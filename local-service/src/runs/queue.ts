@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { NO_ROOM, type RunResources } from '../execution/leftovers.ts'
 import { interruptedBecause, type RunOutcome } from '../execution/outcome.ts'
+import { NO_ROOM, type RunResources } from '../execution/resources.ts'
 import type { Progress, ReportReader } from '../frameworks/report-reader.ts'
 import { createKeyedMutex } from '../machine/keyed-mutex.ts'
 import { count } from '../text.ts'

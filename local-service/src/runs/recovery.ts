@@ -1,6 +1,6 @@
 import { messageOf } from '../../../src/text/untrusted.ts'
-import type { RunResources } from '../execution/leftovers.ts'
 import { interruptedBecause } from '../execution/outcome.ts'
+import type { RunResources } from '../execution/resources.ts'
 import { finishRun } from './run.ts'
 import type { RunStore } from './store.ts'
 

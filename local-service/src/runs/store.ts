@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { RunResources } from '../execution/leftovers.ts'
+import type { RunResources } from '../execution/resources.ts'
 import { openToAppend } from '../machine/files.ts'
 import { isFinished, type OwnedRun, type Run } from './run.ts'
 

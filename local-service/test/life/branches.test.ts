@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { aRepository, copyInto, type GitRepository, installPackages } from '../../../test/support/git-repository.ts'
 import { openRepository, removeWorkTree } from '../../src/checkout/repository.ts'
 import { prepareFiles } from '../../src/execution/execute.ts'
-import { removeResources } from '../../src/execution/leftovers.ts'
+import { removeResources } from '../../src/execution/resources.ts'
 import { createKeyedMutex, type RunExclusive } from '../../src/machine/keyed-mutex.ts'
 import {
   isAlive,
