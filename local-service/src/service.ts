@@ -76,7 +76,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
     })
     const outputs = options.outputs ?? join(store.folder, 'outputs')
     if (options.outputs === undefined) await removeOutputs(outputs, log)
-    const served = await Promise.all(projects.map((project) => inspect(project, shared.env, checkoutOfJob)))
+    const served = await Promise.all(projects.map((project) => inspect(project, shared.personEnv, checkoutOfJob)))
     warn(served, log)
     const { concurrency = 2, runLimitMinutes = 55, logsOutput = true } = options
     const queue = new RunQueue({ ...removal, concurrency, runLimitMinutes })
@@ -125,7 +125,7 @@ type Log = (text: string) => void
 /** What a start of the service and a removal both need. */
 function partsOf(store: RunStore, options: Pick<ServiceOptions, 'env' | 'log'>) {
   const log: Log = (text) => options.log(`${new Date().toISOString()} ${toLogText(text)}`)
-  const shared = { env: personalEnvironment(options.env), runExclusive: createKeyedMutex() }
+  const shared = { personEnv: personalEnvironment(options.env), runExclusive: createKeyedMutex() }
   const removal: Removal = {
     store,
     log: (runId, text) => log(`run ${runId}: ${text}`),

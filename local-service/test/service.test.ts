@@ -15,7 +15,7 @@ async function leaveRun(engineScript: string) {
   const store = openRunStore(join(folder, 'data'))
   const options = { dataFolder: store.folder, temporaryFolder: folder, gitFolder: join(folder, 'removed/.git') }
   const resources = resourcesOf('run-1', { ...options, engine: ['docker'] })
-  for (const path of [resources.tree, resources.outputFolder]) await mkdir(path, { recursive: true })
+  for (const path of [resources.tree, resources.frameworkFolder]) await mkdir(path, { recursive: true })
   const run: Run = { runId: 'run-1', projectId: 'shop', phase: { status: 'RUNNING', startedAt: 'now' } }
   store.save(run, resources)
   store.close()

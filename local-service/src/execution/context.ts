@@ -17,7 +17,7 @@ export interface RunContext {
   readonly checkout: Checkout
   readonly selection: Selection
   /** The environment of the tests. Their PATH and the variables of the framework's reporter are added later. */
-  readonly env: NodeJS.ProcessEnv
+  readonly testEnv: NodeJS.ProcessEnv
   /** The person's own environment, for git and for the program that starts containers. */
   readonly personEnv: NodeJS.ProcessEnv
   readonly autofix: boolean

@@ -23,7 +23,7 @@ export function runProjectCommand(
   const base = { argv, folder: source.folder, runId, stopGraceMs, output }
   const settings = project.container
   if (settings === undefined) {
-    return runCommand({ ...base, env: { ...withProjectCommands(run.env, source), ...variables } }, stop)
+    return runCommand({ ...base, env: { ...withProjectCommands(run.testEnv, source), ...variables } }, stop)
   }
   // The packages of a work tree are links into the project's folder, and its git folder is there too.
   const linked = checkout.kind === 'work-tree' ? [checkout.place.root] : []
@@ -31,10 +31,10 @@ export function runProjectCommand(
     settings,
     env: personEnv,
     folder: project.folder,
-    folders: [source.root, resources.outputFolder, resources.testsTemporaryFolder],
+    folders: [source.root, resources.frameworkFolder, resources.testsTemporaryFolder],
     readOnlyFolders: [REPORTERS_FOLDER, ...linked],
   }
-  return runInContainer(container, { ...base, env: { ...run.env, ...variables } }, stop)
+  return runInContainer(container, { ...base, env: { ...run.testEnv, ...variables } }, stop)
 }
 
 /** An environment whose PATH begins with the project's own commands. */
@@ -56,7 +56,7 @@ export function frameworkProgram(run: RunContext, source: TestedFolders): Progra
   }
   const { script } = found
   // PATH may have no Node, because a person can start the service by the path of its Node.
-  const ownNode = () => findExecutable('node', withProjectCommands(run.env, source)) ?? process.execPath
+  const ownNode = () => findExecutable('node', withProjectCommands(run.testEnv, source)) ?? process.execPath
   const node = container === undefined ? ownNode() : 'node'
   return { argv: [node, script], script, node }
 }

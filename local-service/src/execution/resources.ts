@@ -15,10 +15,10 @@ export interface RunResources {
   /** What the service writes. */
   readonly runFolder: string
   /** What the framework writes: report, traces, screenshots. */
-  readonly outputFolder: string
-  /** A private folder of the run. */
-  readonly temporaryFolder: string
-  /** The `TMPDIR` of the run's processes, in `temporaryFolder`. Its path is short, because sockets are created in it. */
+  readonly frameworkFolder: string
+  /** A folder of the run that only this user can enter. */
+  readonly privateFolder: string
+  /** The `TMPDIR` of the run's processes, in `privateFolder`. Its path is short, because sockets are created in it. */
   readonly testsTemporaryFolder: string
   /** The work tree that the run tests. It is not created if the run tests the project's own folder. */
   readonly tree: string
@@ -28,8 +28,9 @@ export interface RunResources {
   readonly engine?: readonly string[] | undefined
 }
 
-interface ResourceOptions extends Pick<RunResources, 'temporaryFolder' | 'gitFolder' | 'engine'> {
+interface ResourceOptions extends Pick<RunResources, 'gitFolder' | 'engine'> {
   readonly dataFolder: string
+  readonly temporaryFolder: string
 }
 
 export function resourcesOf(runId: string, { dataFolder, temporaryFolder, ...others }: ResourceOptions): RunResources {
@@ -37,8 +38,8 @@ export function resourcesOf(runId: string, { dataFolder, temporaryFolder, ...oth
   const privateFolder = join(temporaryFolder, `test-run-${runId.slice(0, 8)}`)
   return {
     runFolder,
-    outputFolder: join(runFolder, 'output'),
-    temporaryFolder: privateFolder,
+    frameworkFolder: join(runFolder, 'framework'),
+    privateFolder,
     testsTemporaryFolder: join(privateFolder, 'tmp'),
     // git names its own record of a work tree by the last part of the path.
     tree: join(dataFolder, 'trees', runId),
@@ -47,16 +48,16 @@ export function resourcesOf(runId: string, { dataFolder, temporaryFolder, ...oth
 }
 
 /** The output folder of the framework. The report lies beside it, because Playwright empties this folder. */
-export function filesFolderOf({ outputFolder }: RunResources): string {
-  return join(outputFolder, 'files')
+export function filesFolderOf({ frameworkFolder }: RunResources): string {
+  return join(frameworkFolder, 'files')
 }
 
 export async function createRunFolders(resources: RunResources): Promise<void> {
-  const { outputFolder, temporaryFolder, testsTemporaryFolder, tree } = resources
-  await mkdir(outputFolder, { recursive: true, mode: 0o700 })
+  const { frameworkFolder, privateFolder, testsTemporaryFolder, tree } = resources
+  await mkdir(frameworkFolder, { recursive: true, mode: 0o700 })
   await mkdir(dirname(tree), { recursive: true, mode: 0o700 })
   // The folder must be new. In the machine's temporary folder, somebody else could have created it.
-  await mkdir(temporaryFolder, { mode: 0o700 })
+  await mkdir(privateFolder, { mode: 0o700 })
   await mkdir(testsTemporaryFolder, { mode: 0o700 })
 }
 
@@ -71,7 +72,7 @@ export async function isDiskFull(folders: readonly string[]): Promise<boolean> {
 }
 
 export interface RemovalOptions {
-  readonly env: NodeJS.ProcessEnv
+  readonly personEnv: NodeJS.ProcessEnv
   readonly runExclusive: RunExclusive
 }
 
@@ -81,18 +82,18 @@ export interface RemovalOptions {
  */
 export async function removeResources(
   runId: string,
-  { runFolder, temporaryFolder, tree, gitFolder, engine }: RunResources,
-  { runExclusive, env }: RemovalOptions,
+  { runFolder, privateFolder, tree, gitFolder, engine }: RunResources,
+  { runExclusive, personEnv }: RemovalOptions,
 ): Promise<string[]> {
   const processes = await killProcesses({ runId })
   // The engine's program must be gone first, because it could create another container. The folders come last, because
   // containers write to them.
   const containers =
-    engine === undefined ? 0 : await removeContainers(engine, runId, env).catch((error: Error) => error)
-  const folders = [tree, runFolder, temporaryFolder].filter((folder) => existsSync(folder))
+    engine === undefined ? 0 : await removeContainers(engine, runId, personEnv).catch((error: Error) => error)
+  const folders = [tree, runFolder, privateFolder].filter((folder) => existsSync(folder))
   const removals = [
     gitFolder === undefined ? removeFolder(tree) : runExclusive(gitFolder, () => removeWorkTree(tree, gitFolder)),
-    ...[runFolder, temporaryFolder].map(removeFolder),
+    ...[runFolder, privateFolder].map(removeFolder),
   ]
   // If one removal fails, the others must still finish.
   const results = await Promise.allSettled(removals)

@@ -22,7 +22,7 @@ export async function runFramework(run: RunContext, source: TestedFolders, stop:
   const { checkout, project, resources, selection } = run
   const { framework } = project
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
-  const reportFile = join(resources.outputFolder, `report-${randomUUID()}`)
+  const reportFile = join(resources.frameworkFolder, `report-${randomUUID()}`)
   const isInPlace = checkout.kind === 'in-place'
   const call = await framework.run(program, {
     folders: source,
@@ -63,8 +63,8 @@ export function interrupt(run: RunContext, reason: string, end?: CommandEnd): Ru
 
 /** Whether there is no room now on a disk that the run uses. */
 export function lacksRoom({ resources }: RunContext, source: TestedFolders): Promise<boolean> {
-  const { outputFolder, temporaryFolder } = resources
-  return isDiskFull([source.folder, outputFolder, temporaryFolder])
+  const { frameworkFolder, privateFolder } = resources
+  return isDiskFull([source.folder, frameworkFolder, privateFolder])
 }
 
 /**

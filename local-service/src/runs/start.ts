@@ -27,7 +27,7 @@ export interface ServiceContext {
   readonly stopGraceMs: number
   readonly outputs: string
   /** The person's own environment. */
-  readonly env: NodeJS.ProcessEnv
+  readonly personEnv: NodeJS.ProcessEnv
   readonly checkoutOfJob?: CheckoutOfJob | undefined
   readonly dataFolder: string
   readonly temporaryFolder: string
@@ -69,7 +69,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
     refuse(404, `Project ${quote(project.id)} ${problem}. ${next}`)
   }
   const environment = environmentOf(request)
-  const opened = await openRepository(project.folder, service.env)
+  const opened = await openRepository(project.folder, service.personEnv)
   const checkout = await chooseCheckout(project, parameters.branch, opened, service.checkoutOfJob)
   const facts = {
     projectId: project.id,
@@ -117,18 +117,18 @@ function toRunContext(
   facts: Pick<RunContext, 'runId' | 'checkout'> & { environment: Readonly<Record<string, string>> },
 ): RunContext {
   const { runId, checkout, environment } = facts
-  const { dataFolder, temporaryFolder, env, stopGraceMs, outputs, runExclusive } = service
+  const { dataFolder, temporaryFolder, personEnv, stopGraceMs, outputs, runExclusive } = service
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
   const resources = resourcesOf(runId, { dataFolder, temporaryFolder, gitFolder, engine: project.container?.engine })
   const log: RunContext['log'] = (text, end) => {
     const output = end !== undefined && service.logsOutput ? quoteOutput(end) : ''
     service.log(`run ${runId}: ${text}${output}`)
   }
-  const base = baseEnvironment(resources, project.container === undefined ? env : undefined)
+  const base = baseEnvironment(resources, project.container === undefined ? personEnv : undefined)
   return {
     ...{ runId, project, checkout, selection, resources, stopGraceMs, runExclusive },
-    env: { ...base, ...environment, ...parameters.envOverrides },
-    personEnv: env,
+    testEnv: { ...base, ...environment, ...parameters.envOverrides },
+    personEnv,
     autofix: parameters.autofix,
     output: new RunOutput(join(outputs, runId), log),
     report: new ReportReader(),

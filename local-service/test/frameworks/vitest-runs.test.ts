@@ -164,11 +164,11 @@ describe('a run of a Vitest project', () => {
     const stop = new AbortController()
     const run = runContextIn(folder)
     const ended = executeRun(run, stop.signal)
-    const { outputFolder } = run.resources
+    const { frameworkFolder } = run.resources
     const events = async () => {
-      const files = await readdir(outputFolder).catch(() => [])
+      const files = await readdir(frameworkFolder).catch(() => [])
       const report = files.find((name) => name.startsWith('report-'))
-      return report === undefined ? '' : readFile(join(outputFolder, report), 'utf8')
+      return report === undefined ? '' : readFile(join(frameworkFolder, report), 'utf8')
     }
     await until(async () => (await events()).includes('"waits"'))
     const pids = await pidsIn(join(folder, 'pids'))

@@ -41,7 +41,7 @@ beforeEach(async () => {
     outputs: folder,
     dataFolder: folder,
     temporaryFolder: folder,
-    env: PLAIN_ENV,
+    personEnv: PLAIN_ENV,
     stopGraceMs: 1000,
     runExclusive: <T>(_key: string, task: () => Promise<T>) => task(),
   }

@@ -230,7 +230,7 @@ describe('a run of another branch', () => {
     const prepareAndRemove = async () => {
       const run = runContextIn(home, { checkout, runExclusive }, project)
       expect(await prepareFiles(run, new AbortController().signal)).toBeDefined()
-      await removeResources(run.runId, { ...run.resources, gitFolder }, { runExclusive, env: PLAIN_ENV })
+      await removeResources(run.runId, { ...run.resources, gitFolder }, { runExclusive, personEnv: PLAIN_ENV })
     }
     await Promise.all(Array.from({ length: 12 }, prepareAndRemove))
     expect(keys).toEqual(Array(24).fill(gitFolder))

@@ -188,7 +188,7 @@ export function runContextIn(
     project,
     checkout: { kind: 'in-place', place: { root: project.folder, folder: project.folder } },
     selection: { frameworkProjects: [], files: [] },
-    env: PLAIN_ENV,
+    testEnv: PLAIN_ENV,
     personEnv: PLAIN_ENV,
     autofix: false,
     resources: resourcesOf(runId, { dataFolder: join(folder, 'data'), temporaryFolder: folder }),

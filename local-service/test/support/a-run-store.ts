@@ -5,8 +5,8 @@ import { temporaryFolder } from './a-local-service.ts'
 
 export const RESOURCES = {
   runFolder: '/runs/1',
-  outputFolder: '/runs/1/output',
-  temporaryFolder: '/tmp/1',
+  frameworkFolder: '/runs/1/framework',
+  privateFolder: '/tmp/1',
   testsTemporaryFolder: '/tmp/1/tmp',
   tree: '/trees/1',
 }
