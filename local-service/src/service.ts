@@ -109,11 +109,11 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
  * Removes what a killed service left. The records in the data folder say what that is, so this needs no settings. Throws if
  * something is still there.
  */
-export async function removeLeft(options: Pick<ServiceOptions, 'env' | 'dataFolder' | 'log'>): Promise<void> {
+export async function removeUnfinished(options: Pick<ServiceOptions, 'env' | 'dataFolder' | 'log'>): Promise<void> {
   const store = openDataFolder(options.dataFolder)
   try {
     await recoverRuns(partsOf(store, options).removal)
-    const runIds = store.findLeft().map(({ run }) => run.runId)
+    const runIds = store.findUnfinished().map(({ run }) => run.runId)
     if (runIds.length > 0) throw new Error(`The runs ${runIds.join(', ')} left something that could not be removed.`)
   } finally {
     store.close()

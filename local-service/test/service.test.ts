@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { resourcesOf } from '../src/execution/resources.ts'
 import type { Run } from '../src/runs/run.ts'
 import { openRunStore } from '../src/runs/store.ts'
-import { removeLeft } from '../src/service.ts'
+import { removeUnfinished } from '../src/service.ts'
 import { temporaryFolder } from './support/a-local-service.ts'
 
 /** What a service leaves if it is killed while a run is RUNNING in a container. The engine is a script. */
@@ -30,18 +30,18 @@ async function leaveRun(engineScript: string) {
 
 it('what a killed service left is removed, without its settings', async () => {
   const { removal, resources } = await leaveRun('exit 0')
-  await removeLeft(removal)
+  await removeUnfinished(removal)
   expect([resources.tree, resources.runFolder].filter((path) => existsSync(path))).toEqual([])
   const store = openRunStore(removal.dataFolder)
   expect(store.findFinished()).toMatchObject([{ runId: 'run-1', status: 'INTERRUPTED', isReported: false }])
-  expect(store.findLeft()).toEqual([])
+  expect(store.findUnfinished()).toEqual([])
   store.close()
-  await removeLeft(removal)
+  await removeUnfinished(removal)
 })
 
 it('if something cannot be removed, the removal says of which run, and the rest is removed', async () => {
   const { removal, resources, log } = await leaveRun('echo no daemon >&2; exit 1')
-  await expect(removeLeft(removal)).rejects.toThrow('The runs run-1 left something that could not be removed.')
+  await expect(removeUnfinished(removal)).rejects.toThrow('The runs run-1 left something that could not be removed.')
   expect(log.join('\n')).toContain(
     'run run-1: error: could not remove its files: a container may be left, because "docker ps" failed: no daemon',
   )

@@ -74,7 +74,7 @@ function readRuns({ dataFolder }: ServiceFolder): { finished: readonly FinishedR
   try {
     // A test may have written to the store. The id is the name of a folder too.
     const finished = store.findFinished().filter(({ runId }) => /^[\w-]+$/.test(runId))
-    return { finished, isLeft: store.findLeft().length > 0 }
+    return { finished, isLeft: store.findUnfinished().length > 0 }
   } finally {
     store.close()
   }

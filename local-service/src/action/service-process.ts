@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { countChangedFiles } from '../checkout/repository.ts'
-import { type LocalService, removeLeft, type ServedProject, startLocalService } from '../service.ts'
+import { type LocalService, removeUnfinished, type ServedProject, startLocalService } from '../service.ts'
 import { readCommandLine } from '../settings/command-line.ts'
 import { ConfigurationError } from '../settings/configuration.ts'
 import { count } from '../text.ts'
@@ -126,7 +126,7 @@ function nameOfCheckout(env: NodeJS.ProcessEnv): string | undefined {
 }
 
 try {
-  await (mode === 'clean' ? removeLeft(SHARED) : serve())
+  await (mode === 'clean' ? removeUnfinished(SHARED) : serve())
 } catch (error) {
   if (!(error instanceof ConfigurationError)) console.error(error)
   process.exitCode = 1

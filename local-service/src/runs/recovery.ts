@@ -17,7 +17,7 @@ export interface Removal {
 /** Interrupts the runs that an earlier process of the service did not finish, and removes their resources. */
 export async function recoverRuns(removal: Removal): Promise<void> {
   const { store, log } = removal
-  for (const { run, resources } of store.findLeft()) {
+  for (const { run, resources } of store.findUnfinished()) {
     // The removal comes first, because the run's files may be what fills the disk.
     const removed = resources && (await tryToRemove(removal, run.runId, resources))
     if (removed?.length) log(run.runId, `left this, now removed: ${removed.join(', ')}`)

@@ -27,7 +27,7 @@ const SCHEMA = `
   ) strict`
 
 /** A run that an earlier process of the service left unfinished, or of which something is still on the machine. */
-export interface LeftRun {
+export interface UnfinishedRun {
   readonly run: OwnedRun
   readonly resources?: RunResources | undefined
 }
@@ -86,7 +86,7 @@ function storeIn(database: DatabaseSync) {
      do update set is_finished = excluded.is_finished, run = excluded.run, resources = excluded.resources`,
   )
   const select = database.prepare('select run from runs where run_id = ?')
-  const selectLeft = database.prepare(
+  const selectUnfinished = database.prepare(
     'select run, resources from runs where not is_finished or resources is not null order by number',
   )
   const selectFinished = database.prepare(
@@ -111,8 +111,8 @@ function storeIn(database: DatabaseSync) {
       const row = select.get(runId)
       return row && JSON.parse(String(row.run))
     },
-    findLeft: (): LeftRun[] =>
-      selectLeft.all().map(({ run, resources }) => ({
+    findUnfinished: (): UnfinishedRun[] =>
+      selectUnfinished.all().map(({ run, resources }) => ({
         run: JSON.parse(String(run)),
         resources: resources === null ? undefined : JSON.parse(String(resources)),
       })),

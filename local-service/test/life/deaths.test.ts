@@ -189,7 +189,7 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     // Also of the runs whose start was never confirmed, none is unfinished.
     await current.kill()
     const store = openRunStore(data)
-    expect(store.findLeft()).toEqual([])
+    expect(store.findUnfinished()).toEqual([])
     store.close()
     const statuses = [...known.values()].map((run) => run?.status)
     expect(statuses).toEqual(expect.arrayContaining(['PASSED', 'FAILED', 'CANCELLED', 'INTERRUPTED']))

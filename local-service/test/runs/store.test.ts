@@ -24,7 +24,7 @@ describe('the store of runs', () => {
     const again = openRunStore(store.folder)
     for (const run of [queued, running, failed]) expect(again.find(run.runId)).toEqual(run)
     expect(again.find('another')).toBeUndefined()
-    expect(again.findLeft()).toEqual([{ run: queued }, { run: running }])
+    expect(again.findUnfinished()).toEqual([{ run: queued }, { run: running }])
     again.close()
   })
 
@@ -33,9 +33,9 @@ describe('the store of runs', () => {
     const run = queueRun({ projectId: 'shop' })
     finishRun(run, PASSED)
     store.save(run, RESOURCES)
-    expect(store.findLeft()).toEqual([{ run, resources: RESOURCES }])
+    expect(store.findUnfinished()).toEqual([{ run, resources: RESOURCES }])
     store.markRemoved(run.runId)
-    expect(store.findLeft()).toEqual([])
+    expect(store.findUnfinished()).toEqual([])
   })
 
   it('forgets the oldest finished runs when it is opened', async () => {
