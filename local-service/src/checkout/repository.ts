@@ -90,7 +90,7 @@ export async function addWorkTree(repository: Repository, commit: string, at: st
  */
 export async function removeWorkTree(path: string, gitFolder: string): Promise<void> {
   const record = join(gitFolder, 'worktrees', basename(path))
-  // Another git command fails if it reads a record that is going. It skips a record without this file.
+  // git fails if it reads a record that is half removed, and it skips a record without this file. So this file goes first.
   await rm(join(record, 'gitdir'), { force: true })
   await removeFolder(path)
   await rm(record, { recursive: true, force: true })

@@ -33,11 +33,8 @@ async function executeInFolders(run: RunContext, stop: AbortSignal): Promise<Run
   if (setup !== undefined && needsSetup(run)) {
     const end = await runProjectCommand(source, run, setup, stop)
     if (!hasSucceeded(end)) {
-      const reason =
-        end.kind !== 'stopped' && (await lacksRoom(run, source))
-          ? NO_ROOM
-          : `${quoteCommand(setup)} ${describeEnd(end)}`
-      return interrupt(run, `setup: ${reason}`, end)
+      const isFull = end.kind !== 'stopped' && (await lacksRoom(run, source))
+      return interrupt(run, `setup: ${isFull ? NO_ROOM : `${quoteCommand(setup)} ${describeEnd(end)}`}`, end)
     }
   }
   const outcome = await runFramework(run, source, stop)

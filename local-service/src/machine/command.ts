@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../../src/text/untrusted.ts'
@@ -89,21 +90,22 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   return { kind: 'exited', code: ended.code, output }
 }
 
-/** Waits for the command's exit. Undefined if the command was stopped and its exit did not come. */
+/**
+ * Waits for the command's exit. If the command is stopped, and no exit comes after SIGKILL, gives up and returns undefined,
+ * because a stopped run must still finish.
+ */
 async function waitForEnd(
   exit: Promise<Exit>,
   group: ProcessGroup,
   command: Command,
   stop: AbortSignal,
 ): Promise<Exit | undefined> {
-  const stopping = Promise.withResolvers<void>()
-  const onStop = () => stopping.resolve(stopProcesses(group, command.stopGraceMs))
-  stop.addEventListener('abort', onStop, { once: true })
-  // If a process cannot be killed, its exit never comes. A stopped run must still finish, so the wait ends.
-  const giveUp = stopping.promise.then(() => delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false }))
-  const ended = await Promise.race([exit, giveUp])
-  if (stop.aborted) await stopping.promise
-  stop.removeEventListener('abort', onStop)
+  const exited = new AbortController()
+  const stopped = once(stop, 'abort', { signal: exited.signal }).then(() => stopProcesses(group, command.stopGraceMs))
+  const gaveUp = stopped.then(() => delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false }))
+  const ended = await Promise.race([exit, gaveUp])
+  exited.abort()
+  if (stop.aborted) await stopped
   return ended
 }
 

@@ -33,7 +33,7 @@ export interface RunContainer {
 }
 
 /**
- * Runs a command as a person would: behind `docker run`. Docker's program passes SIGINT and SIGTERM on to the command. If it
+ * Runs a command with `docker run`. Docker's program passes SIGINT and SIGTERM on to the command. If it
  * is killed, the container stays. So the guard removes the container if the service dies, and `removeContainers` removes it
  * at the end of the run.
  */
@@ -45,7 +45,8 @@ export async function runInContainer(
   const { engine, image, options } = settings
   const name = `test-run-${randomUUID()}`
   const variables = Object.entries(command.env).filter(([, value]) => value !== undefined)
-  // The list of processes shows the arguments to everybody. So the other variables are only named there.
+  // Every user can read the arguments of a process. So only variables that the engine itself reads have their value there. The
+  // engine takes the values of all others from its own environment.
   const argv = [
     ...[...engine, 'run', '--rm', '--init', '--name', name, '--label', `${LABEL}=${command.runId}`],
     // With this, Podman too removes a running container at once.

@@ -42,8 +42,8 @@ export interface GuardCommand {
 
 /**
  * Kills the process group if the service dies before the guard is dismissed. Then runs the further command, if there is one.
- * However the service dies, the system closes the pipe that the guard reads. The guard has a group of its own. If the service
- * hangs, post kills the service's whole group.
+ * However the service dies, the system closes the pipe that the guard reads. If the service hangs, post kills the service's
+ * whole group. So the guard has a group of its own.
  */
 export function guardGroup(groupId: number, further?: GuardCommand): { dismiss(): Promise<unknown> } {
   const args = ['-c', 'read -r line; kill -s KILL -- "-$0"; "$@"', String(groupId), ...(further?.argv ?? [])]

@@ -18,7 +18,7 @@ export function openDataFolder(dataFolder: string): RunStore {
   }
 }
 
-/** For an error of the store or of its folder. */
+/** Says why the data folder cannot be used. */
 export function unusable(dataFolder: string, error: unknown): ConfigurationError {
   const isUsed = error instanceof Error && 'errcode' in error && error.errcode === BUSY
   const problem = isUsed ? 'another service uses it' : messageOf(error)

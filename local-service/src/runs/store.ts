@@ -9,7 +9,7 @@ export type RunStore = ReturnType<typeof openRunStore>
 
 /** How many runs are kept. The oldest are forgotten when the store is opened. */
 const KEPT_RUNS = 1000
-/** The system releases the lock of a killed process when the process ends. That may be a moment after it is not seen any more. */
+/** A killed process leaves the list of processes a moment before the system releases its lock. */
 const LOCK_LIMIT_MS = 2000
 
 /** SQLite opens these files too, if they are there. */
@@ -26,7 +26,7 @@ const SCHEMA = `
     is_reported integer not null default 0
   ) strict`
 
-/** A run that an earlier process of the service left unfinished, or of which something is still on the machine. */
+/** A run that an earlier process of the service did not finish, or whose resources it did not remove. */
 export interface UnfinishedRun {
   readonly run: OwnedRun
   readonly resources?: RunResources | undefined

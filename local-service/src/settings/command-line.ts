@@ -11,7 +11,8 @@ import { idOfFolder } from './project.ts'
 export const USAGE = `Usage: npm run service -- [FOLDER] [options] [-- COMMAND]
 
 Runs the tests of a project for the clients of the test run service's interface. It finds Vitest and Playwright Test itself. For
-every other test tool, give --framework=junit, --report and the COMMAND that runs the tests. The project is in FOLDER, or in the current folder. The service prints its address, an API key and the id of the project. Ctrl-C stops it.
+every other test tool, give --framework=junit, --report and the COMMAND that runs the tests. The project is in FOLDER, or in the
+current folder. The service prints its address, an API key and the id of the project. Ctrl-C stops it.
 
   --config FILE      a JSON file with several projects, environments or suites; see "Configuration" in the README
   --port NUMBER      the port; default: any free port

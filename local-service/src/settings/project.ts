@@ -20,7 +20,10 @@ export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'
 const FRAMEWORKS: readonly Framework[] = [vitest, playwright, junit]
 export const FRAMEWORK_NAMES = ['vitest', 'playwright', 'junit'] as const
 
-/** A program and its arguments. Whoever writes a whole command as one argument gets a better sentence than the system's. */
+/**
+ * A program and its arguments. If somebody writes a whole command as one argument, the system would only say that the program
+ * is missing.
+ */
 const COMMAND = v.pipe(
   v.array(v.string()),
   v.minLength(1, 'It is empty'),
