@@ -65,8 +65,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
   const configuration = readConfiguration(settings, options.folder)
   const projects = [...configuration.projects.values()]
   const temporaryFolder = realpathSync(options.temporaryFolder)
-  const folders = projects.map(({ folder }) => folder)
-  refuseDataFolderIn(folders, options.dataFolder)
+  refuseDataFolderIn(projects, options.dataFolder)
   const store = openDataFolder(options.dataFolder)
   try {
     const { checkoutOfJob, port = 0, key = randomBytes(24).toString('base64url'), stopGraceMs = 5000 } = options
@@ -77,10 +76,12 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
     const outputs = options.outputs ?? join(store.folder, 'outputs')
     if (options.outputs === undefined) await removeOutputs(outputs, log)
     const served = await Promise.all(projects.map((project) => inspect(project, shared.personEnv, checkoutOfJob)))
-    warn(served, log)
+    for (const { id, found } of served) {
+      if (found.problem !== undefined) log(`warning: ${found.problem.text}: no run of project ${quote(id)} can pass`)
+    }
     const { concurrency = 2, runLimitMinutes = 55, logsOutput = true } = options
     const queue = new RunQueue({ ...removal, concurrency, runLimitMinutes })
-    const ofRuns = { stopGraceMs, outputs, dataFolder: store.folder, temporaryFolder, checkoutOfJob, logsOutput }
+    const ofRuns = { stopGraceMs, outputs, temporaryFolder, checkoutOfJob, logsOutput }
     const api = createApi(configuration, { ...shared, ...ofRuns, queue, store, log }, key)
     const listener = await listen(port, api.fetch)
     let closed: Promise<void> | undefined
@@ -144,11 +145,4 @@ async function removeOutputs(folder: string, log: Log): Promise<void> {
   await removeFolder(folder).catch((error: unknown) => {
     log(`warning: could not remove the outputs of earlier runs: ${messageOf(error)}`)
   })
-}
-
-/** Warns if a project's framework cannot be used. */
-function warn(projects: readonly ServedProject[], log: Log): void {
-  for (const { id, found } of projects) {
-    if (found.problem !== undefined) log(`warning: ${found.problem.text}: no run of project ${quote(id)} can pass`)
-  }
 }

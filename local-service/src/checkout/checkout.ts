@@ -5,7 +5,7 @@ import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { findFramework } from './packages.ts'
 import { refuse } from './refusal.ts'
-import { type FoundRepository, findBranch, hasFolder, openRepository, type Repository, readHead } from './repository.ts'
+import { findBranch, hasFolder, openRepository, type Repository, readHead } from './repository.ts'
 
 // local-service/test/life/branches.test.ts tests this file.
 
@@ -31,9 +31,10 @@ export interface CheckoutOfJob {
 export async function chooseCheckout(
   project: Project,
   branch: string | undefined,
-  { repository, reason }: FoundRepository,
-  ofJob?: CheckoutOfJob | undefined,
+  env: NodeJS.ProcessEnv,
+  ofJob: CheckoutOfJob | undefined,
 ): Promise<Checkout> {
+  const { repository, reason } = await openRepository(project.folder, env)
   if (repository === undefined) {
     if (branch === undefined || branch === ofJob?.commit) {
       return { kind: 'in-place', place: placeWithoutGit(project, ofJob), branchName: branch }

@@ -17,7 +17,7 @@ export interface Repository extends TestedFolders {
 /** In a very large repository, git needs long for a status. */
 const STATUS_LIMIT_MS = 5000
 
-export interface FoundRepository {
+interface FoundRepository {
   readonly repository?: Repository
   readonly reason?: string
 }

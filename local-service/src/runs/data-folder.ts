@@ -4,6 +4,7 @@ import { isInside } from '../../../src/text/path.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { repositoryFolderOf } from '../machine/paths.ts'
 import { ConfigurationError } from '../settings/configuration.ts'
+import type { Project } from '../settings/project.ts'
 import { openRunStore, type RunStore } from './store.ts'
 
 /** The result code of SQLite if another process has locked the database. */
@@ -31,9 +32,9 @@ export function unusable(dataFolder: string, error: unknown): ConfigurationError
  * Throws a ConfigurationError if the data folder is in a repository or a folder that the service serves. Node looks for
  * packages in all folders above a work tree. So the tests of a branch would find the repository's installed packages.
  */
-export function refuseDataFolderIn(folders: readonly string[], dataFolder: string): void {
+export function refuseDataFolderIn(projects: readonly Pick<Project, 'folder'>[], dataFolder: string): void {
   const path = realPathOf(dataFolder)
-  const root = folders.map(repositoryFolderOf).find((folder) => isInside(path, folder))
+  const root = projects.map(({ folder }) => repositoryFolderOf(folder)).find((folder) => isInside(path, folder))
   if (root === undefined) return
   throw new ConfigurationError(
     `The data folder ${path} lies in ${root}, so tests could change the data. Choose a folder outside ${root} with --data. ` +

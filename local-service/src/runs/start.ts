@@ -2,7 +2,6 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Checkout, type CheckoutOfJob, chooseCheckout } from '../checkout/checkout.ts'
 import { refuse } from '../checkout/refusal.ts'
-import { openRepository } from '../checkout/repository.ts'
 import type { RunContext } from '../execution/context.ts'
 import { executeRun } from '../execution/execute.ts'
 import { RunOutput } from '../execution/output.ts'
@@ -29,7 +28,6 @@ export interface ServiceContext {
   /** The person's own environment. */
   readonly personEnv: NodeJS.ProcessEnv
   readonly checkoutOfJob?: CheckoutOfJob | undefined
-  readonly dataFolder: string
   readonly temporaryFolder: string
   readonly runExclusive: RunExclusive
   readonly queue: RunQueue
@@ -69,14 +67,9 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
     refuse(404, `Project ${quote(project.id)} ${problem}. ${next}`)
   }
   const environment = environmentOf(request)
-  const opened = await openRepository(project.folder, service.personEnv)
-  const checkout = await chooseCheckout(project, parameters.branch, opened, service.checkoutOfJob)
-  const facts = {
-    projectId: project.id,
-    suite: suite && { id: suite.id, name: suite.name },
-    branchName: checkout.branchName,
-  }
-  const run = queueRun(facts)
+  const checkout = await chooseCheckout(project, parameters.branch, service.personEnv, service.checkoutOfJob)
+  const { branchName } = checkout
+  const run = queueRun({ projectId: project.id, suite: suite && { id: suite.id, name: suite.name }, branchName })
   const { runId } = run
   const context = toRunContext(service, request, { runId, checkout, environment })
   context.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
@@ -92,11 +85,11 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   return runId
 }
 
-function addTo({ queue, dataFolder }: ServiceContext, ...args: Parameters<RunQueue['add']>): boolean {
+function addTo({ queue, store }: ServiceContext, ...args: Parameters<RunQueue['add']>): boolean {
   try {
     return queue.add(...args)
   } catch (error) {
-    refuse(500, `Nothing was started. ${unusable(dataFolder, error).message}`)
+    refuse(500, `Nothing was started. ${unusable(store.folder, error).message}`)
   }
 }
 
@@ -117,9 +110,10 @@ function toRunContext(
   facts: Pick<RunContext, 'runId' | 'checkout'> & { environment: Readonly<Record<string, string>> },
 ): RunContext {
   const { runId, checkout, environment } = facts
-  const { dataFolder, temporaryFolder, personEnv, stopGraceMs, outputs, runExclusive } = service
+  const { store, temporaryFolder, personEnv, stopGraceMs, outputs, runExclusive } = service
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
-  const resources = resourcesOf(runId, { dataFolder, temporaryFolder, gitFolder, engine: project.container?.engine })
+  const engine = project.container?.engine
+  const resources = resourcesOf(runId, { dataFolder: store.folder, temporaryFolder, gitFolder, engine })
   const log: RunContext['log'] = (text, end) => {
     const output = end !== undefined && service.logsOutput ? quoteOutput(end) : ''
     service.log(`run ${runId}: ${text}${output}`)

@@ -89,16 +89,10 @@ function parseCommandLine(args: readonly string[]) {
   }
 }
 
-function numberIn(
-  text: string,
-  what: string,
-  least: number,
-  most: number,
-  kind: 'a number' | 'a whole number' = 'a number',
-): number {
+function numberIn(text: string, what: string, least: number, most: number, kind = 'a number'): number {
   const number = Number(text)
-  const isOfKind = text.trim() !== '' && (kind === 'a number' || Number.isInteger(number))
-  if (isOfKind && number >= least && number <= most) return number
+  const isOfKind = kind === 'a number' || Number.isInteger(number)
+  if (text.trim() !== '' && isOfKind && number >= least && number <= most) return number
   throw new ConfigurationError(`${what} is ${quote(text)}. Give ${kind} from ${least} to ${most}.`)
 }
 

@@ -39,7 +39,6 @@ beforeEach(async () => {
     logsOutput: false,
     log: (text: string) => void log.push(text),
     outputs: folder,
-    dataFolder: folder,
     temporaryFolder: folder,
     personEnv: PLAIN_ENV,
     stopGraceMs: 1000,

@@ -32,9 +32,9 @@ describe('the data folder', () => {
     const shop = join(folder, 'project/packages/shop')
     mkdirSync(shop, { recursive: true })
     const data = join(folder, 'project/data')
-    refuseDataFolderIn([shop], data)
+    refuseDataFolderIn([{ folder: shop }], data)
     await writeFiles(folder, { 'project/.git/HEAD': '' })
-    expect(() => refuseDataFolderIn([shop], data)).toThrow(
+    expect(() => refuseDataFolderIn([{ folder: shop }], data)).toThrow(
       `The data folder ${data} lies in ${folder}/project, so tests`,
     )
     expect(existsSync(data)).toBe(false)
