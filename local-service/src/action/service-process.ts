@@ -1,10 +1,8 @@
 import { tmpdir } from 'node:os'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { countChangedFiles } from '../checkout/repository.ts'
 import { type LocalService, removeUnfinished, type ServedProject, startLocalService } from '../service.ts'
 import { readCommandLine } from '../settings/command-line.ts'
 import { ConfigurationError } from '../settings/configuration.ts'
-import { count } from '../text.ts'
 import { ServiceFolder } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` gets its order from main and serves until a signal, or until the folder is
@@ -53,7 +51,7 @@ async function serve(): Promise<void> {
   // If post never runs, the runner removes the folder at the end of the job.
   const poll = setInterval(() => folder.exists() || stop.resolve(), POLL_MS)
   try {
-    const outcome = await describeStart(service, order.commit)
+    const outcome = describeStart(service)
     answer(outcome)
     if (outcome.kind === 'up') await stop.promise
   } finally {
@@ -96,33 +94,20 @@ function start({ args, key, workspace, commit }: Order): Promise<LocalService> {
   })
 }
 
-async function describeStart({ url, projects }: LocalService, jobCommit: string): Promise<Start> {
+function describeStart({ url, projects }: LocalService): Start {
   const [problem] = projects.flatMap(({ found }) => found.problem ?? [])
   if (problem !== undefined) return { kind: 'failed', reason: `${problem.text}. ${problem.remedy}` }
-  const log = await Promise.all(projects.map((project) => describeProject(project, jobCommit)))
-  return { kind: 'up', url, projects: projects.map(({ id, found: { commit } }) => ({ id, commit })), log: log.flat() }
+  const log = projects.flatMap(describeProject)
+  return { kind: 'up', url, projects: projects.map(({ id, found: { commit } }) => ({ id, commit })), log }
 }
 
 /** What the log of main says about a project. */
-async function describeProject({ id, framework, folder, found }: ServedProject, jobCommit: string): Promise<string[]> {
-  const { commit, repository, skipsSetup } = found
-  const name = found.branch ?? (commit === jobCommit ? nameOfCheckout(process.env) : undefined)
-  const checkedOut = commit === undefined ? 'no commit' : `commit ${commit}${name === undefined ? '' : ` (${name})`}`
-  const changes = repository === undefined ? 0 : await countChangedFiles(repository)
+function describeProject({ id, framework, folder, found: { commit, skipsSetup } }: ServedProject): string[] {
+  const checkedOut = commit === undefined ? 'no commit' : `commit ${commit}`
   return [
     `The local service serves the project ${id}: ${framework} in ${folder}, ${checkedOut}.`,
-    ...(changes
-      ? [`"git status" lists ${count(changes, 'changed file')} in the repository. The tests see the files as they are.`]
-      : []),
     ...(skipsSetup ? [`A run of this commit tests the folder itself, so the "setup" of ${id} does not run.`] : []),
   ]
-}
-
-/** On a pull request, `actions/checkout` checks out a merge commit, which is on no branch. */
-function nameOfCheckout(env: NodeJS.ProcessEnv): string | undefined {
-  const isMergeCommit = /^refs\/pull\/\d+\/merge$/.test(env.GITHUB_REF ?? '')
-  if (isMergeCommit && env.GITHUB_HEAD_REF) return `${env.GITHUB_HEAD_REF}, merged into ${env.GITHUB_BASE_REF}`
-  return env.GITHUB_REF_NAME || undefined
 }
 
 try {

@@ -71,9 +71,6 @@ function placeWithoutGit({ folder }: Project, ofJob: CheckoutOfJob | undefined):
 export interface ProjectFolder {
   /** The commit that is checked out in it, if any. */
   readonly commit: string | undefined
-  /** The branch that is checked out in it, if any. */
-  readonly branch: string | undefined
-  readonly repository: Repository | undefined
   /** Whether a run of the folder itself leaves out the `setup` of the project. */
   readonly skipsSetup: boolean
   /** Why no run can test the folder. Undefined if no reason is known. */
@@ -93,9 +90,9 @@ export async function inspectFolder(
   ofJob: CheckoutOfJob | undefined,
 ): Promise<ProjectFolder> {
   const { repository } = await openRepository(project.folder, env)
-  const head = repository === undefined ? { commit: ofJob?.commit, branch: undefined } : await readHead(repository)
+  const { commit } = repository === undefined ? { commit: ofJob?.commit } : await readHead(repository)
   const problem = findProblem(project, repository ?? placeWithoutGit(project, ofJob))
-  return { ...head, repository, skipsSetup: project.setup !== undefined, problem }
+  return { commit, skipsSetup: project.setup !== undefined, problem }
 }
 
 function findProblem({ framework, ...project }: Project, place: TestedFolders): FrameworkProblem | undefined {

@@ -14,9 +14,6 @@ export interface Repository extends TestedFolders {
   readonly signal?: AbortSignal | undefined
 }
 
-/** In a very large repository, git needs long for a status. */
-const STATUS_LIMIT_MS = 5000
-
 interface FoundRepository {
   readonly repository?: Repository
   readonly reason?: string
@@ -71,13 +68,6 @@ export async function readHead(repository: Repository) {
 export async function hasFolder(repository: Repository, commit: string, path: string): Promise<boolean> {
   const result = await tryGit(['cat-file', '-t', `${commit}:${path}`], gitIn(repository))
   return result.kind === 'ok' && result.output === 'tree'
-}
-
-/** How many lines `git status` has. Undefined if git does not say so in time. */
-export async function countChangedFiles(repository: Repository): Promise<number | undefined> {
-  const options = { ...gitIn(repository), signal: AbortSignal.timeout(STATUS_LIMIT_MS) }
-  const result = await tryGit(['--no-optional-locks', 'status', '--porcelain', '--no-renames', '-z'], options)
-  return result.kind === 'ok' ? result.output.split('\0').length - 1 : undefined
 }
 
 export async function addWorkTree(repository: Repository, commit: string, at: string): Promise<void> {
