@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import * as core from '@actions/core'
 import { signalProcess } from '../machine/processes.ts'
-import { foldedGroup, LOG_LIMIT_BYTES, TITLE_OF_LOG, toCommandMessage, toLogLine } from './runner-text.ts'
+import { foldedGroup, TITLE_OF_LOG, toCommandMessage, toLogLine } from './runner-text.ts'
 import { ServiceFolder } from './service-folder.ts'
 import type { Order, Start } from './service-process.ts'
 
@@ -91,7 +91,7 @@ function startService(folder: ServiceFolder, order: Order): Promise<Start & { ki
 }
 
 function withLog(what: string, folder: ServiceFolder): string {
-  core.info(foldedGroup(TITLE_OF_LOG, folder.readLog(LOG_LIMIT_BYTES)))
+  core.info(foldedGroup(TITLE_OF_LOG, folder.readLog()))
   return `The local service ${what}. The log above has what it wrote.`
 }
 

@@ -7,7 +7,7 @@ import { messageOf } from '../../../src/text/untrusted.ts'
 import { readIfPossible, signalProcess } from '../machine/processes.ts'
 import { type FinishedRun, openRunStore } from '../runs/store.ts'
 import { describeRuns } from './job-summary.ts'
-import { foldedGroup, LOG_LIMIT_BYTES, TITLE_OF_LOG, toCommandMessage } from './runner-text.ts'
+import { foldedGroup, TITLE_OF_LOG, toCommandMessage } from './runner-text.ts'
 import { ServiceFolder } from './service-folder.ts'
 
 // The post step of the action local-service: stops the service and all that it started, and shows what no gate has shown. It never
@@ -58,8 +58,8 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
   const runs = found?.finished ?? []
   await showOutput(runs, folder)
   await attempt('show the log of the service', () => {
-    const log = folder.readLog(LOG_LIMIT_BYTES)
-    const hasProblem = end !== 'stopped' || found === undefined || !isClean || ERROR_IN_LOG.test(log.text)
+    const log = folder.readLog()
+    const hasProblem = end !== 'stopped' || found === undefined || !isClean || ERROR_IN_LOG.test(log)
     if (hasProblem) core.info(foldedGroup(TITLE_OF_LOG, log))
   })
   if (end === 'was gone') core.error(KILLED)
@@ -86,8 +86,8 @@ async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): 
   for (const { runId, projectId, status, shownBytes } of runs) {
     await attempt(`show the output of run ${runId}`, () => {
       const output = folder.readOutput(runId, 'output.txt', Math.min(OUTPUT_LIMIT_BYTES, roomBytes), shownBytes)
-      if (output.text === '' && output.leftOutBytes === 0) return
-      roomBytes -= Buffer.byteLength(output.text)
+      if (output === '') return
+      roomBytes = Math.max(0, roomBytes - Buffer.byteLength(output))
       const title = `Output of run ${runId} (${projectId}): ${status}`
       core.info(foldedGroup(shownBytes > 0 ? `${title}, the rest` : title, output))
     })
@@ -97,7 +97,7 @@ async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): 
 function writeSummary(runs: readonly FinishedRun[], folder: ServiceFolder): void {
   const { GITHUB_STEP_SUMMARY: summary } = process.env
   const read = (runId: string, name: 'output.txt' | 'fix.patch') =>
-    folder.readOutput(runId, name, SUMMARY_OUTPUT_LIMIT_BYTES).text
+    folder.readOutput(runId, name, SUMMARY_OUTPUT_LIMIT_BYTES)
   const shown = runs.map((run) => ({
     ...run,
     output: run.message === undefined ? '' : read(run.runId, 'output.txt'),

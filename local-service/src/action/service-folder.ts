@@ -1,16 +1,11 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { closeSync, existsSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { openToAppend, readRegularFile, removeFolder } from '../machine/files.ts'
+import { openToAppend, readPartOfFile, removeFolder } from '../machine/files.ts'
 
 const SERVICE = join(import.meta.dirname, '../service/index.js')
 
-/** The end of a file, or all of it. */
-export interface FileTail {
-  readonly text: string
-  /** How much was left out before the text. */
-  readonly leftOutBytes: number
-}
+const LOG_LIMIT_BYTES = 256 * 1024
 
 /**
  * The folder of the service in the runner's temporary folder. Tests run as the user of the job. So what is read here after they
@@ -69,14 +64,13 @@ export class ServiceFolder {
     }
   }
 
-  readLog(limitBytes: number): FileTail {
-    return readEnd(this.#log, limitBytes)
+  readLog(): string {
+    return readEnd(this.#log, LOG_LIMIT_BYTES)
   }
 
-  /** A file of a run from this byte on. The text is empty if there is no such file. */
-  readOutput(runId: string, name: 'output.txt' | 'fix.patch', limitBytes: number, fromByte = 0): FileTail {
-    const file = join(this.outputFolder, runId, name)
-    return readEnd(file, limitBytes, fromByte)
+  /** The end of a file of a run. What is before `fromByte` does not count. The text is empty if there is no such file. */
+  readOutput(runId: string, name: 'output.txt' | 'fix.patch', limitBytes: number, fromByte = 0): string {
+    return readEnd(join(this.outputFolder, runId, name), limitBytes, fromByte)
   }
 
   /** Removes all but the output of the runs. */
@@ -85,9 +79,13 @@ export class ServiceFolder {
   }
 }
 
-function readEnd(file: string, limitBytes: number, fromByte = 0): FileTail {
+/** If the text is too long, its first line says how much is left out. */
+function readEnd(file: string, limitBytes: number, fromByte = 0): string {
   const size = lstatSync(file, { throwIfNoEntry: false })?.size ?? 0
-  const bytes = Math.max(0, size - fromByte)
-  const text = readRegularFile(file, { limitBytes: Math.min(limitBytes, bytes), readsEnd: true })
-  return { text, leftOutBytes: Math.max(0, bytes - limitBytes) }
+  const from = Math.max(fromByte, size - limitBytes)
+  const text = readPartOfFile(file, from, limitBytes, Number.POSITIVE_INFINITY).toString()
+  if (from === fromByte) return text
+  const leftOut = `… ${((from - fromByte) / 2 ** 20).toFixed(1)} MiB before this line are left out.`
+  // The rest of the line that the limit divides is left out too.
+  return `${leftOut}\n${text.slice(text.indexOf('\n') + 1)}`
 }

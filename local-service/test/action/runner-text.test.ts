@@ -3,22 +3,13 @@ import { foldedGroup, toCommandMessage, toLogLine } from '../../src/action/runne
 
 test('in a folded group, nothing is a command of the runner, and the colours stay', () => {
   const text = 'first\n::error::a ##[error]b\n\u001B[31mred\u001B[0m\n'
-  expect(foldedGroup('Log %0A::error::', { text, leftOutBytes: 0 }).split('\n')).toEqual([
+  expect(foldedGroup('Log %0A::error::', text).split('\n')).toEqual([
     '::group::Log %250A::error::',
     'first',
     ': :error::a # #[error]b',
     '\u001B[31mred\u001B[0m\u001B[0m',
     '::endgroup::',
   ])
-})
-
-test('a folded group of the end of a text says how much is left out, and begins with a whole line', () => {
-  const [, leftOut, ...lines] = foldedGroup('Log', {
-    text: 'half a line\nlast line\n',
-    leftOutBytes: 3_300_000,
-  }).split('\n')
-  expect(leftOut).toBe('… 3.1 MiB before this line are left out.')
-  expect(lines[0]).toBe('last line')
 })
 
 test('a line or a message is no other command, and a message cannot end the runner', () => {

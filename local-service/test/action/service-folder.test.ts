@@ -4,14 +4,26 @@ import { expect, it } from 'vitest'
 import { ServiceFolder } from '../../src/action/service-folder.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
+const LEFT_OUT = '… 0.0 MiB before this line are left out.\n'
+
 it.each([
-  ['all of it, if nothing was shown', 0, 14, 'one\ntwo\nthree\n', 0],
-  ['what was not shown yet, and nothing of it counts as left out', 8, 6, 'three\n', 0],
-  ['its end, if it is too long', 0, 6, 'three\n', 8],
-  ['nothing, if all was shown', 14, 6, '', 0],
-])('the output of a run for the log of post is %s', async (_, fromByte, limitBytes, text, leftOutBytes) => {
+  ['all of it, if nothing was shown', 0, 14, 'one\ntwo\nthree\n'],
+  ['what was not shown yet, and nothing of it counts as left out', 8, 6, 'three\n'],
+  ['its end in whole lines, if it is too long', 0, 8, `${LEFT_OUT}three\n`],
+  ['the end of what was not shown yet, if that is too long', 4, 8, `${LEFT_OUT}three\n`],
+  ['only how much is left out, if the last line is too long', 0, 3, LEFT_OUT],
+  ['how much is left out, if there is no room', 0, 0, LEFT_OUT],
+  ['nothing, if all was shown', 14, 6, ''],
+])('the output of a run for the log of post is %s', async (_, fromByte, limitBytes, text) => {
   const folder = ServiceFolder.create(await temporaryFolder())
   mkdirSync(join(folder.outputFolder, 'run-1'))
   writeFileSync(join(folder.outputFolder, 'run-1/output.txt'), 'one\ntwo\nthree\n')
-  expect(folder.readOutput('run-1', 'output.txt', limitBytes, fromByte)).toEqual({ text, leftOutBytes })
+  expect(folder.readOutput('run-1', 'output.txt', limitBytes, fromByte)).toBe(text)
+})
+
+it('the end of a long log says how much is left out', async () => {
+  const folder = ServiceFolder.create(await temporaryFolder())
+  mkdirSync(folder.dataFolder)
+  writeFileSync(join(folder.dataFolder, '../log'), `${'x'.repeat(99)}\n`.repeat(36_000))
+  expect(folder.readLog()).toMatch(/^… 3\.2 MiB before this line are left out\.\n(x{99}\n)+$/)
 })
