@@ -1,9 +1,11 @@
+import { type StdioOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { openSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as core from '@actions/core'
 import { signalProcess } from '../machine/processes.ts'
 import { foldedGroup, TITLE_OF_LOG, toCommandMessage, toLogLine } from './runner-text.ts'
-import { ServiceFolder } from './service-folder.ts'
+import { SERVICE, ServiceFolder } from './service-folder.ts'
 import type { Order, Start } from './service-process.ts'
 
 // The main step of the action local-service: starts the service and leaves it running. Post stops it.
@@ -58,7 +60,9 @@ function readOrder(): Order {
  */
 function startService(folder: ServiceFolder, order: Order): Promise<Start & { kind: 'up' }> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THIS_STEP.test(name)))
-  const service = folder.spawnService([], { detached: true, env })
+  const log = openSync(folder.log, 'a')
+  const stdio: StdioOptions = ['ignore', log, log, 'ipc']
+  const service = spawn(process.execPath, [SERVICE, folder.path], { detached: true, env, stdio })
   // Main saves the process before the service begins. So post can stop the service, whatever happens to main.
   core.saveState('process', service.pid)
   return new Promise((resolve, reject) => {

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
@@ -8,7 +7,7 @@ import { readIfPossible, signalProcess } from '../machine/processes.ts'
 import { type FinishedRun, openRunStore } from '../runs/store.ts'
 import { describeRuns } from './job-summary.ts'
 import { foldedGroup, TITLE_OF_LOG, toCommandMessage } from './runner-text.ts'
-import { ServiceFolder } from './service-folder.ts'
+import { SERVICE, ServiceFolder } from './service-folder.ts'
 
 // The post step of the action local-service: stops the service and all that it started, and shows what no gate has shown. It never
 // fails the job.
@@ -16,7 +15,7 @@ import { ServiceFolder } from './service-folder.ts'
 
 const STOP_LIMIT_MS = 20_000
 const KILL_LIMIT_MS = 5000
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [2, 50]
+const POLL_MS = 20
 
 /** How much output the log has: of each run, and of all runs. */
 const [OUTPUT_LIMIT_BYTES, ALL_OUTPUT_LIMIT_BYTES] = [4 * 1024 * 1024, 16 * 1024 * 1024]
@@ -118,16 +117,15 @@ async function attempt<T>(what: string, step: () => T | Promise<T>): Promise<T |
 }
 
 /**
- * Ends the service, and waits until it has ended. If it does not end in time, kills it with its process group, which holds
- * the commands of git and of container engines.
+ * Ends the service, and waits until it has ended. If it does not end in time, kills it with its process group. git and
+ * the container engines run in this group.
  */
 async function stop(folder: ServiceFolder, id: number): Promise<End> {
-  const isAlive = () => isService(id, folder)
-  if (!isAlive()) return 'was gone'
+  if (!isService(id, folder)) return 'was gone'
   signalProcess(id, 'SIGTERM')
-  if (await waitUntil(() => !isAlive(), STOP_LIMIT_MS)) return 'stopped'
-  if (isAlive()) signalProcess(-id, 'SIGKILL')
-  await waitUntil(() => !isAlive(), KILL_LIMIT_MS)
+  if (await hasEnded(id, folder, STOP_LIMIT_MS)) return 'stopped'
+  signalProcess(-id, 'SIGKILL')
+  await hasEnded(id, folder, KILL_LIMIT_MS)
   return 'killed'
 }
 
@@ -141,14 +139,11 @@ function isService(id: number, { path }: ServiceFolder): boolean {
   return stdout.trimEnd().endsWith(last.join(' '))
 }
 
-/** Returns false if the time is up. A service without a run ends within milliseconds, so the first pauses are short. */
-async function waitUntil(holds: () => boolean, limitMs: number): Promise<boolean> {
+async function hasEnded(id: number, folder: ServiceFolder, limitMs: number): Promise<boolean> {
   const deadlineMs = performance.now() + limitMs
-  let pauseMs = FIRST_PAUSE_MS
-  while (!holds()) {
+  while (isService(id, folder)) {
     if (performance.now() > deadlineMs) return false
-    await delay(pauseMs)
-    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+    await delay(POLL_MS)
   }
   return true
 }
@@ -157,13 +152,13 @@ async function waitUntil(holds: () => boolean, limitMs: number): Promise<boolean
  * A new process of the service removes what a killed service left: processes, containers, work trees, folders. Returns
  * whether it removed everything.
  */
-async function clean(folder: ServiceFolder): Promise<boolean> {
+function clean({ path }: ServiceFolder): boolean {
   core.info('The local service did not end by itself. Post now removes what the service left.')
-  const cleaning = folder.spawnService(['clean'])
-  const timer = setTimeout(() => cleaning.kill('SIGKILL'), STOP_LIMIT_MS)
-  const [exitCode] = await once(cleaning, 'exit').catch(() => [])
-  clearTimeout(timer)
-  return exitCode === 0
+  const options = { encoding: 'utf8', timeout: STOP_LIMIT_MS, killSignal: 'SIGKILL' } as const
+  const { status, output } = spawnSync(process.execPath, [SERVICE, path, 'clean'], options)
+  // If the process could not be started, there is no output.
+  core.info(foldedGroup('Log of the clean-up', output?.join('') ?? ''))
+  return status === 0
 }
 
 await post()

@@ -1,9 +1,8 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
-import { closeSync, existsSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { openToAppend, readPartOfFile, removeFolder } from '../machine/files.ts'
+import { readPartOfFile, removeFolder } from '../machine/files.ts'
 
-const SERVICE = join(import.meta.dirname, '../service/index.js')
+export const SERVICE = join(import.meta.dirname, '../service/index.js')
 
 const LOG_LIMIT_BYTES = 256 * 1024
 
@@ -18,13 +17,14 @@ export class ServiceFolder {
   /** The service writes the output of each run here, into a folder with the id of the run. Post leaves it to the runner. */
   readonly outputFolder: string
   readonly #private: string
-  readonly #log: string
+  /** The service and its commands write here, because the runner would wait for pipes. */
+  readonly log: string
 
   constructor(path: string) {
     this.path = path
     this.#private = join(path, 'service')
     this.dataFolder = join(this.#private, 'data')
-    this.#log = join(this.#private, 'log')
+    this.log = join(this.#private, 'log')
     this.outputFolder = join(path, 'output')
   }
 
@@ -34,38 +34,13 @@ export class ServiceFolder {
     return folder
   }
 
-  /**
-   * False if the runner has emptied its temporary folder, because the job has ended. Runs may still make folders here, but nothing
-   * makes the log again.
-   */
+  /** Whether the log is still there. The runner removes it at the end of the job, and only main creates it. */
   exists(): boolean {
-    return existsSync(this.#log)
-  }
-
-  /**
-   * Starts a process of the service, with a channel for messages. Its output goes to the log, because the runner would wait for
-   * pipes.
-   */
-  spawnService(args: readonly string[], options: SpawnOptions = {}): ChildProcess {
-    const log = this.#openLog()
-    try {
-      return spawn(process.execPath, [SERVICE, this.path, ...args], { ...options, stdio: ['ignore', log, log, 'ipc'] })
-    } finally {
-      if (log !== 'ignore') closeSync(log)
-    }
-  }
-
-  /** If a test has replaced the log, the process must start all the same. */
-  #openLog(): number | 'ignore' {
-    try {
-      return openToAppend(this.#log)
-    } catch {
-      return 'ignore'
-    }
+    return existsSync(this.log)
   }
 
   readLog(): string {
-    return readEnd(this.#log, LOG_LIMIT_BYTES)
+    return readEnd(this.log, LOG_LIMIT_BYTES)
   }
 
   /** The end of a file of a run. What is before `fromByte` does not count. The text is empty if there is no such file. */

@@ -526,6 +526,7 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     // The gate may have shown this output before it was killed.
     expect(stripVTControlCharacters([...log, ...post.log].join('\n'))).toContain('RUN')
     expect([...groupsIn(post.log).keys()]).toContain('Log of the local service')
+    expect(groupsIn(post.log).get('Log of the clean-up')?.join('\n')).toMatch(/Z run \S+: INTERRUPTED/)
     expect(processesOf(step)).toEqual([])
   })
 
