@@ -1,12 +1,13 @@
 import { type StdioOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { openSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as core from '@actions/core'
 import { signalProcess } from '../machine/processes.ts'
 import { foldedGroup, TITLE_OF_LOG, toCommandMessage, toLogLine } from './runner-text.ts'
 import { SERVICE, ServiceFolder } from './service-folder.ts'
-import type { Order, Start } from './service-process.ts'
+import type { Order, StartResponse } from './service-process.ts'
 
 // The main step of the action local-service: starts the service and leaves it running. Post stops it.
 // The tests in local-service/test/job test this file.
@@ -27,13 +28,12 @@ async function main(): Promise<void> {
   if (!temporaryFolder) throw new Error('RUNNER_TEMP is not set. This is for a step of a workflow.')
   const folder = ServiceFolder.create(temporaryFolder)
   core.saveState('folder', folder.path)
-  const { url, projects, log } = await startService(folder, order)
+  const { url, project, commit, log } = await startService(folder, order)
   core.saveState('is-up', 'true')
-  const commits = new Set(projects.map(({ commit }) => commit))
   core.setOutput('base-url', url)
   core.setOutput('api-key', order.key)
-  core.setOutput('project', projects.length === 1 ? projects[0]?.id : '')
-  core.setOutput('commit', commits.size === 1 ? [...commits][0] : '')
+  core.setOutput('project', project)
+  core.setOutput('commit', commit)
   core.setOutput('output-dir', folder.outputFolder)
   for (const line of log) core.info(toLogLine(line))
   core.info(`The output of each run is in ${folder.outputFolder} until the end of the job.`)
@@ -58,45 +58,37 @@ function readOrder(): Order {
  * Starts the service in a process group of its own. If it does not start, its process has ended when this throws. If main ends before
  * it has sent the order, the service ends too.
  */
-function startService(folder: ServiceFolder, order: Order): Promise<Start & { kind: 'up' }> {
+async function startService(folder: ServiceFolder, order: Order): Promise<StartResponse & { kind: 'up' }> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THIS_STEP.test(name)))
   const log = openSync(folder.log, 'a')
   const stdio: StdioOptions = ['ignore', log, log, 'ipc']
   const service = spawn(process.execPath, [SERVICE, folder.path], { detached: true, env, stdio })
   // Main saves the process before the service begins. So post can stop the service, whatever happens to main.
   core.saveState('process', service.pid)
-  return new Promise((resolve, reject) => {
-    let reason: string | undefined
-    const limit = setTimeout(() => {
-      reason = withLog(`could not be reached within ${START_LIMIT_MS / 1000} s`, folder)
-      // The id of its group is its process id.
-      if (service.pid !== undefined) signalProcess(-service.pid, 'SIGKILL')
-    }, START_LIMIT_MS)
-    service.once('message', (start: Start) => {
-      if (start.kind === 'failed') {
-        reason = start.reason
-        return
-      }
-      clearTimeout(limit)
-      service.disconnect()
-      service.unref()
-      resolve(start)
-    })
-    service.once('error', ({ message }) => reject(new Error(`The local service could not be started: ${message}`)))
-    // All messages have been received when this happens.
-    service.once('close', (code, signal) => {
-      clearTimeout(limit)
-      const end = signal === null ? `with exit code ${code}` : `by ${signal}`
-      reject(new Error(reason ?? withLog(`ended before it was up, ${end}`, folder)))
-    })
-    // If the service has ended already, it is closed.
-    service.send(order, () => undefined)
-  })
-}
-
-function withLog(what: string, folder: ServiceFolder): string {
+  // If the service has ended already, it is closed.
+  service.send(order, () => undefined)
+  const limit = AbortSignal.timeout(START_LIMIT_MS)
+  // The id of its group is its process id.
+  limit.onabort = () => signalProcess(-Number(service.pid), 'SIGKILL')
+  // All messages have been received when this happens.
+  const closed = once(service, 'close')
+  const [response]: StartResponse[] = await Promise.race([once(service, 'message'), closed.then(() => [])]).catch(
+    (error) => {
+      throw new Error(`The local service could not be started: ${error.message}`)
+    },
+  )
+  if (response?.kind === 'up') {
+    limit.onabort = null
+    service.disconnect()
+    service.unref()
+    return response
+  }
+  const [code, signal] = await closed
+  if (response !== undefined) throw new Error(response.reason)
+  const early = `ended before it was up, ${signal === null ? `with exit code ${code}` : `by ${signal}`}`
+  const what = limit.aborted ? `could not be reached within ${START_LIMIT_MS / 1000} s` : early
   core.info(foldedGroup(TITLE_OF_LOG, folder.readLog()))
-  return `The local service ${what}. The log above has what it wrote.`
+  throw new Error(`The local service ${what}. The log above has what it wrote.`)
 }
 
 main().catch((error: Error) => core.setFailed(toCommandMessage(error.message)))

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type LocalService, removeUnfinished, type ServedProject, startLocalService } from '../service.ts'
@@ -19,72 +20,56 @@ export interface Order {
   readonly commit: string
 }
 
-export type Start =
+export type StartResponse =
   | {
       readonly kind: 'up'
       readonly url: string
-      readonly projects: readonly StartedProject[]
+      /** If the projects differ in this, it is absent. */
+      readonly project?: string | undefined
+      readonly commit?: string | undefined
       /** Lines for the log of main. */
       readonly log: readonly string[]
     }
   | { readonly kind: 'failed'; readonly reason: string }
 
-interface StartedProject {
-  readonly id: string
-  readonly commit?: string | undefined
-}
-
 const POLL_MS = 200
 
-const [path = '', mode] = process.argv.slice(2)
-const folder = new ServiceFolder(path)
-
-/** What serving and cleaning have in common. */
-const SHARED = { env: process.env, dataFolder: folder.dataFolder, log: (line: string) => console.error(line) }
-
-async function serve(): Promise<void> {
+async function serve(folder: ServiceFolder): Promise<void> {
   const stop = Promise.withResolvers<void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
   const order = await receiveOrder()
   if (order === undefined || !folder.exists()) return
-  const service = await start(order)
+  const service = await startService(order, folder)
+  const response = describeStart(service)
+  respond(response)
   // If post never runs, the runner removes the folder at the end of the job.
-  const poll = setInterval(() => folder.exists() || stop.resolve(), POLL_MS)
-  try {
-    const outcome = describeStart(service)
-    answer(outcome)
-    if (outcome.kind === 'up') await stop.promise
-  } finally {
-    clearInterval(poll)
-    await service.close()
-  }
+  setInterval(() => folder.exists() || stop.resolve(), POLL_MS).unref()
+  if (response.kind === 'up') await stop.promise
+  await service.close()
 }
 
 /** Undefined if main ended before it gave an order. */
-function receiveOrder(): Promise<Order | undefined> {
-  return new Promise((resolve) => {
-    const onEnd = () => resolve(undefined)
-    if (!process.connected) onEnd()
-    process.once('disconnect', onEnd)
-    process.once('message', (order) => {
-      // Without a listener, the channel does not keep this process alive.
-      process.off('disconnect', onEnd)
-      resolve(order as Order)
-    })
-  })
+async function receiveOrder(): Promise<Order | undefined> {
+  if (!process.connected) return undefined
+  const [order] = await Promise.race([once(process, 'message'), once(process, 'disconnect')])
+  // Without a listener, the channel does not keep this process alive.
+  process.removeAllListeners('disconnect')
+  return order
 }
 
 /** If main has ended, post stops the service. */
-function answer(start: Start): void {
-  process.send?.(start, undefined, undefined, () => undefined)
+function respond(response: StartResponse): void {
+  process.send?.(response, () => undefined)
 }
 
-function start({ args, key, workspace, commit }: Order): Promise<LocalService> {
+function startService({ args, key, workspace, commit }: Order, folder: ServiceFolder): Promise<LocalService> {
   const commandLine = readCommandLine(args, {}, workspace)
   if (commandLine === undefined) throw new ConfigurationError('The argument --help does not start the service.')
   return startLocalService(commandLine.settings, {
     ...commandLine,
-    ...SHARED,
+    env: process.env,
+    dataFolder: folder.dataFolder,
+    log: console.error,
     key,
     // The gate or post shows the output.
     logsOutput: false,
@@ -94,11 +79,13 @@ function start({ args, key, workspace, commit }: Order): Promise<LocalService> {
   })
 }
 
-function describeStart({ url, projects }: LocalService): Start {
+function describeStart({ url, projects }: LocalService): StartResponse {
   const [problem] = projects.flatMap(({ found }) => found.problem ?? [])
   if (problem !== undefined) return { kind: 'failed', reason: `${problem.text}. ${problem.remedy}` }
-  const log = projects.flatMap(describeProject)
-  return { kind: 'up', url, projects: projects.map(({ id, found: { commit } }) => ({ id, commit })), log }
+  const common = (values: readonly (string | undefined)[]) => (new Set(values).size === 1 ? values[0] : undefined)
+  const project = common(projects.map(({ id }) => id))
+  const commit = common(projects.map(({ found }) => found.commit))
+  return { kind: 'up', url, project, commit, log: projects.flatMap(describeProject) }
 }
 
 /** What the log of main says about a project. */
@@ -110,10 +97,13 @@ function describeProject({ id, framework, folder, found: { commit, skipsSetup } 
   ]
 }
 
+const [path = '', mode] = process.argv.slice(2)
+const folder = new ServiceFolder(path)
 try {
-  await (mode === 'clean' ? removeUnfinished(SHARED) : serve())
+  if (mode === 'clean') await removeUnfinished({ env: process.env, dataFolder: folder.dataFolder, log: console.error })
+  else await serve(folder)
 } catch (error) {
   if (!(error instanceof ConfigurationError)) console.error(error)
   process.exitCode = 1
-  answer({ kind: 'failed', reason: messageOf(error) })
+  respond({ kind: 'failed', reason: messageOf(error) })
 }

@@ -329,13 +329,20 @@ describe.concurrent('the step fails with what the service wrote', () => {
     expect(post).toMatchObject({ conclusion: 'success', log: [] })
   })
 
+  test('if the system does not start the process of the service', async ({ jobs }) => {
+    const missing = `if (process.argv[1].includes('main/index')) process.execPath = '/missing/node'`
+    const { main, post } = await jobs.service(jobs.folder(), { env: { NODE_OPTIONS: importing(missing) } }).run()
+    expect(main.annotations.map(({ message }) => message)).toEqual([
+      'The local service could not be started: spawn /missing/node ENOENT',
+    ])
+    expect(post).toMatchObject({ conclusion: 'success', log: [] })
+  })
+
   test('if the service cannot be reached within 30 s, and no process is left', async ({ jobs }) => {
     const hanging = `if (process.argv[1].includes('service/index')) for (;;);`
     const soon = `
-      const { setTimeout } = globalThis
-      if (process.argv[1].includes('main/index')) {
-        globalThis.setTimeout = (callback, ms) => setTimeout(callback, ms === 30_000 ? 100 : ms)
-      }`
+      const { timeout } = AbortSignal
+      if (process.argv[1].includes('main/index')) AbortSignal.timeout = (ms) => timeout(ms === 30_000 ? 100 : ms)`
     const step = jobs.service(jobs.folder(), { env: { NODE_OPTIONS: importing(hanging, soon) } })
     const main = await step.startMain().result()
     expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(/within 30 s/)])
