@@ -10,39 +10,35 @@ import type { FinishedRun } from '../runs/store.ts'
 const SIZE_LIMIT_BYTES = 900_000
 const TEXT_LIMIT_CHARS = 30_000
 
-export interface ShownRun extends FinishedRun {
-  /** The end of the output, or all of it. */
-  readonly output: string
-  /** What auto-fix changed. */
-  readonly patch: string
-}
+/** Returns the end of a file of a run, or all of it. */
+type ReadOutput = (runId: string, file: string) => string
 
 /** Markdown for the summary of the job. */
-export function describeRuns(runs: readonly ShownRun[]): string {
-  const parts = runs.map(describe).filter((part) => part !== '')
+export function describeRuns(runs: readonly FinishedRun[], read: ReadOutput): string {
   let summary = ''
-  for (const [index, part] of parts.entries()) {
-    if (Buffer.byteLength(summary + part) > SIZE_LIMIT_BYTES) {
-      return `${summary}<p>There is more about ${parts.length - index} more runs. Their output is in the log of the job.</p>\n`
+  for (const run of runs) {
+    const section = describe(run, read)
+    if (Buffer.byteLength(summary + section) > SIZE_LIMIT_BYTES) {
+      return `${summary}<p>Further runs are left out. Their output is in the log of the job.</p>\n`
     }
-    summary += part
+    summary += section
   }
   return summary
 }
 
-function describe({ runId, projectId, status, message, fix, isReported, output, patch }: ShownRun): string {
-  const end = message === undefined ? '' : withoutTerminalSequences(output).trim().slice(-TEXT_LIMIT_CHARS)
+function describe({ runId, projectId, status, message, fix, isReported }: FinishedRun, read: ReadOutput): string {
   const parts: Html[] = []
-  if (message !== undefined && !isReported) {
-    parts.push(html`<h3>Tests of ${projectId}: ${status}</h3>\n\n<p>Run ${runId}. ${untruncated(message)}</p>\n\n`)
-  } else if (end !== '') {
-    parts.push(html`<h3>End of the output of the tests of ${projectId}</h3>\n\n<p>Run ${runId}.</p>\n\n`)
+  if (message !== undefined) {
+    if (!isReported) parts.push(html`<p>${untruncated(message)}</p>\n\n`)
+    const end = withoutTerminalSequences(read(runId, 'output.txt')).trim().slice(-TEXT_LIMIT_CHARS)
+    if (end !== '') parts.push(html`<p>The end of the output:</p>\n\n${linesOf(untrusted(end))}\n\n`)
   }
-  if (end !== '') parts.push(html`${linesOf(untrusted(end))}\n\n`)
-  if (fix !== undefined)
-    parts.push(html`<h3>Auto-fix of ${projectId}</h3>\n\n<p>Run ${runId}. ${untruncated(fix)}</p>\n\n`)
-  if (patch !== '' && patch.length <= TEXT_LIMIT_CHARS) {
-    parts.push(html`<details><summary>The patch</summary>${linesOf(untrusted(patch))}</details>\n\n`)
+  if (fix !== undefined) {
+    parts.push(html`<p>Auto-fix: ${untruncated(fix)}</p>\n\n`)
+    const patch = read(runId, 'fix.patch')
+    if (patch !== '' && patch.length <= TEXT_LIMIT_CHARS)
+      parts.push(html`<details><summary>The patch</summary>${linesOf(untrusted(patch))}</details>\n\n`)
   }
-  return render(html`${parts}`)
+  if (parts.length === 0) return ''
+  return render(html`<h3>Tests of ${projectId}: ${status}</h3>\n\n<p>Run ${runId}.</p>\n\n${parts}`)
 }

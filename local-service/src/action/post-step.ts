@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, existsSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
 import { messageOf } from '../../../src/text/untrusted.ts'
+import { removeFolder } from '../machine/files.ts'
 import { readIfPossible, signalProcess } from '../machine/processes.ts'
 import { type FinishedRun, openRunStore } from '../runs/store.ts'
 import { describeRuns } from './job-summary.ts'
@@ -17,15 +18,16 @@ const STOP_LIMIT_MS = 20_000
 const KILL_LIMIT_MS = 5000
 const POLL_MS = 20
 
-/** How much output the log has: of each run, and of all runs. */
-const [OUTPUT_LIMIT_BYTES, ALL_OUTPUT_LIMIT_BYTES] = [4 * 1024 * 1024, 16 * 1024 * 1024]
+/** How much output of one run the log has, and how much of all runs. */
+const OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
+const ALL_OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
 const SUMMARY_OUTPUT_LIMIT_BYTES = 128 * 1024
 
 const KILLED =
   'The local service was killed or crashed before post stopped it, and its runs ended. A frequent cause is that no memory was left: ' +
   'choose a runner with more memory, or let fewer tests run at once. A step or a test may also have killed it. The log above has its last lines.'
 
-const MAY_BE_LEFT =
+const CLEAN_UP_FAILED =
   'The local service was killed, and post could not remove everything that the service left. Processes, containers and work ' +
   'trees of its runs may still be on this machine. The log above says what is known. To find the containers, run ' +
   '"docker ps --all --filter label=test-run-service.run", or the same with podman.'
@@ -41,7 +43,7 @@ async function post(): Promise<void> {
   const end = await attempt('stop the service', () => stop(folder, Number(core.getState('process'))))
   // A service that main has not seen up had no run. If it failed, main has shown why.
   if (core.getState('is-up') !== '' || end !== 'was gone') await report(folder, end)
-  await attempt(`remove the private files in ${path}`, () => folder.remove())
+  await attempt(`remove the private files in ${path}`, () => removeFolder(folder.privateFolder))
 }
 
 type End = 'was gone' | 'stopped' | 'killed'
@@ -49,9 +51,11 @@ type End = 'was gone' | 'stopped' | 'killed'
 async function report(folder: ServiceFolder, end: End | undefined): Promise<void> {
   const read = () => attempt('read which runs have finished', () => readRuns(folder))
   let found = await read()
+  // If the store cannot be read, the way the service ended decides.
+  const diedEarly = end === 'was gone' || end === 'killed'
   let isClean = true
-  if (found?.isLeft ?? (end === 'was gone' || end === 'killed')) {
-    isClean = (await attempt('remove what the service left', () => clean(folder))) ?? false
+  if (found?.needsCleanUp ?? diedEarly) {
+    isClean = (await attempt('remove what the service left', () => cleanUp(folder))) ?? false
     found = await read()
   }
   const runs = found?.finished ?? []
@@ -63,17 +67,16 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
   })
   if (end === 'was gone') core.error(KILLED)
   await attempt('write the job summary', () => writeSummary(runs, folder))
-  if (!isClean) core.warning(MAY_BE_LEFT)
+  if (!isClean) core.warning(CLEAN_UP_FAILED)
 }
 
-/** The finished runs, and whether the service has left something unfinished. */
-function readRuns({ dataFolder }: ServiceFolder): { finished: readonly FinishedRun[]; isLeft: boolean } {
-  if (!existsSync(dataFolder)) return { finished: [], isLeft: false }
+/** The finished runs, and whether an unfinished run or something that a run left must be removed. */
+function readRuns({ dataFolder }: ServiceFolder): { finished: readonly FinishedRun[]; needsCleanUp: boolean } {
   const store = openRunStore(dataFolder)
   try {
     // A test may have written to the store. The id is the name of a folder too.
     const finished = store.findFinished().filter(({ runId }) => /^[\w-]+$/.test(runId))
-    return { finished, isLeft: store.findUnfinished().length > 0 }
+    return { finished, needsCleanUp: store.findUnfinished().length > 0 }
   } finally {
     store.close()
   }
@@ -94,16 +97,9 @@ async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): 
 }
 
 function writeSummary(runs: readonly FinishedRun[], folder: ServiceFolder): void {
-  const { GITHUB_STEP_SUMMARY: summary } = process.env
-  const read = (runId: string, name: 'output.txt' | 'fix.patch') =>
-    folder.readOutput(runId, name, SUMMARY_OUTPUT_LIMIT_BYTES)
-  const shown = runs.map((run) => ({
-    ...run,
-    output: run.message === undefined ? '' : read(run.runId, 'output.txt'),
-    patch: run.fix === undefined ? '' : read(run.runId, 'fix.patch'),
-  }))
-  const text = describeRuns(shown)
-  if (summary && text !== '') appendFileSync(summary, text)
+  const { GITHUB_STEP_SUMMARY: file } = process.env
+  const text = describeRuns(runs, (runId, name) => folder.readOutput(runId, name, SUMMARY_OUTPUT_LIMIT_BYTES))
+  if (file && text !== '') appendFileSync(file, text)
 }
 
 /** Does one step of post. If it fails, post warns, returns undefined, and goes on with the next step. */
@@ -152,7 +148,7 @@ async function hasEnded(id: number, folder: ServiceFolder, limitMs: number): Pro
  * A new process of the service removes what a killed service left: processes, containers, work trees, folders. Returns
  * whether it removed everything.
  */
-function clean({ path }: ServiceFolder): boolean {
+function cleanUp({ path }: ServiceFolder): boolean {
   core.info('The local service did not end by itself. Post now removes what the service left.')
   const options = { encoding: 'utf8', timeout: STOP_LIMIT_MS, killSignal: 'SIGKILL' } as const
   const { status, output } = spawnSync(process.execPath, [SERVICE, path, 'clean'], options)

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { readPartOfFile, removeFolder } from '../machine/files.ts'
+import { readPartOfFile } from '../machine/files.ts'
 
 export const SERVICE = join(import.meta.dirname, '../service/index.js')
 
@@ -16,21 +16,22 @@ export class ServiceFolder {
   readonly dataFolder: string
   /** The service writes the output of each run here, into a folder with the id of the run. Post leaves it to the runner. */
   readonly outputFolder: string
-  readonly #private: string
+  /** Everything but the output of the runs. Post removes it. */
+  readonly privateFolder: string
   /** The service and its commands write here, because the runner would wait for pipes. */
   readonly log: string
 
   constructor(path: string) {
     this.path = path
-    this.#private = join(path, 'service')
-    this.dataFolder = join(this.#private, 'data')
-    this.log = join(this.#private, 'log')
+    this.privateFolder = join(path, 'service')
+    this.dataFolder = join(this.privateFolder, 'data')
+    this.log = join(this.privateFolder, 'log')
     this.outputFolder = join(path, 'output')
   }
 
   static create(temporaryFolder: string): ServiceFolder {
     const folder = new ServiceFolder(mkdtempSync(join(temporaryFolder, 'test-run-service-')))
-    for (const path of [folder.#private, folder.outputFolder]) mkdirSync(path)
+    for (const path of [folder.privateFolder, folder.outputFolder]) mkdirSync(path)
     return folder
   }
 
@@ -44,13 +45,8 @@ export class ServiceFolder {
   }
 
   /** The end of a file of a run. What is before `fromByte` does not count. The text is empty if there is no such file. */
-  readOutput(runId: string, name: 'output.txt' | 'fix.patch', limitBytes: number, fromByte = 0): string {
+  readOutput(runId: string, name: string, limitBytes: number, fromByte = 0): string {
     return readEnd(join(this.outputFolder, runId, name), limitBytes, fromByte)
-  }
-
-  /** Removes all but the output of the runs. */
-  remove(): Promise<void> {
-    return removeFolder(this.#private)
   }
 }
 

@@ -425,7 +425,7 @@ describe.concurrent('a run that does not pass', () => {
     const tags = new Set(page.elements.map(({ tagName }) => tagName))
     expect([...tags].sort()).toEqual(['code', 'h3', 'p', 'pre'])
     expect(page.text).toContain('Error: </code></pre><img src=x>')
-    expect(page.text).toContain(`End of the output of the tests of ${basename(folder)}`)
+    expect(page.text).toContain(`Tests of ${basename(folder)}: FAILED`)
     // The summary of the gate has the sentence, and its log has the output.
     expect(main.summary).toContain('vitest could not run the tests')
     expect(post.summary).not.toContain('could not run the tests')
@@ -442,7 +442,7 @@ describe.concurrent('a run that does not pass', () => {
     const { main } = await jobs.gate(step, outputs).run()
     const { summary } = await step.runPost()
     const page = renderedPage(summary).text
-    expect(page.split('Tests of shop: FAILED')).toHaveLength(2)
+    expect(page.split('Tests of shop: FAILED')).toHaveLength(3)
     expect(page.split('vitest exited with code 1 without a report')).toHaveLength(2)
     expect(page.split('it rains')).toHaveLength(3)
     expect(main.summary).toContain('vitest exited with code 1 without a report')
@@ -469,10 +469,10 @@ describe.concurrent('a run that does not pass', () => {
     const did = `\`cp new.txt a.txt\` exited with code 0. It changed 1 file: "a.txt". The patch is ${patch}.`
     expect(main.log).toContain(`[local service] auto-fix: ${did}`)
     const page = renderedPage(post.summary).text
-    expect(page).toContain(`Auto-fix of shop`)
-    expect(page).toContain(did)
+    expect(page).toContain('Tests of shop: FAILED')
+    expect(page).toContain(`Auto-fix: ${did}`)
     expect(page).toMatch(/\n-rain\n\+sun/)
-    expect(page).not.toContain('Tests of')
+    expect(page).not.toContain('The end of the output')
     expect(post.log).toEqual([])
     expect(readFileSync(patch, 'utf8')).toContain('\n-rain\n+sun\n')
   })
