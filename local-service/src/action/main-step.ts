@@ -1,12 +1,13 @@
 import { type StdioOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { openSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { mkdirSync, mkdtempSync, openSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import * as core from '@actions/core'
 import { signalProcess } from '../machine/processes.ts'
 import { foldedGroup, TITLE_OF_LOG, toCommandMessage, toLogLine } from './runner-text.ts'
-import { SERVICE, ServiceFolder } from './service-folder.ts'
+import { readLog, SERVICE, type ServiceFolder, serviceFolder } from './service-folder.ts'
 import type { Order, StartResponse } from './service-process.ts'
 
 // The main step of the action local-service: starts the service and leaves it running. Post stops it.
@@ -24,9 +25,8 @@ async function main(): Promise<void> {
   }
   const order = readOrder()
   core.setSecret(order.key)
-  const temporaryFolder = process.env.RUNNER_TEMP
-  if (!temporaryFolder) throw new Error('RUNNER_TEMP is not set. This is for a step of a workflow.')
-  const folder = ServiceFolder.create(temporaryFolder)
+  const folder = serviceFolder(mkdtempSync(join(process.env.RUNNER_TEMP || tmpdir(), 'test-run-service-')))
+  for (const path of [folder.privateFolder, folder.outputFolder]) mkdirSync(path)
   core.saveState('folder', folder.path)
   const { url, project, commit, log } = await startService(folder, order)
   core.saveState('is-up', 'true')
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
 
 /** The service reads the inputs as arguments of its command. */
 function readOrder(): Order {
-  const { GITHUB_WORKSPACE: workspace = process.cwd(), GITHUB_SHA: commit = '' } = process.env
+  const { GITHUB_WORKSPACE: workspace = process.cwd() } = process.env
   const option = (name: string) => core.getInput(name) && `--${name}=${core.getInput(name)}`
   const args = [
     ...['config', 'framework', 'report', 'run-limit-minutes'].map(option),
@@ -51,7 +51,7 @@ function readOrder(): Order {
   ]
   const command = core.getMultilineInput('command')
   const given = [...args.filter((argument) => argument !== ''), ...(command.length > 0 ? ['--', ...command] : [])]
-  return { args: given, key: randomBytes(24).toString('base64url'), workspace, commit }
+  return { args: given, key: randomBytes(24).toString('base64url'), workspace }
 }
 
 /**
@@ -72,11 +72,10 @@ async function startService(folder: ServiceFolder, order: Order): Promise<StartR
   limit.onabort = () => signalProcess(-Number(service.pid), 'SIGKILL')
   // All messages have been received when this happens.
   const closed = once(service, 'close')
-  const [response]: StartResponse[] = await Promise.race([once(service, 'message'), closed.then(() => [])]).catch(
-    (error) => {
-      throw new Error(`The local service could not be started: ${error.message}`)
-    },
-  )
+  const firstEvent = Promise.race([once(service, 'message'), closed.then(() => [])]).catch(({ message }) => {
+    throw new Error(`The local service could not be started: ${message}`)
+  })
+  const [response]: StartResponse[] = await firstEvent
   if (response?.kind === 'up') {
     limit.onabort = null
     service.disconnect()
@@ -87,7 +86,7 @@ async function startService(folder: ServiceFolder, order: Order): Promise<StartR
   if (response !== undefined) throw new Error(response.reason)
   const early = `ended before it was up, ${signal === null ? `with exit code ${code}` : `by ${signal}`}`
   const what = limit.aborted ? `could not be reached within ${START_LIMIT_MS / 1000} s` : early
-  core.info(foldedGroup(TITLE_OF_LOG, folder.readLog()))
+  core.info(foldedGroup(TITLE_OF_LOG, readLog(folder)))
   throw new Error(`The local service ${what}. The log above has what it wrote.`)
 }
 

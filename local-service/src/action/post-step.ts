@@ -8,7 +8,7 @@ import { readIfPossible, signalProcess } from '../machine/processes.ts'
 import { type FinishedRun, openRunStore } from '../runs/store.ts'
 import { describeRuns } from './job-summary.ts'
 import { foldedGroup, TITLE_OF_LOG, toCommandMessage } from './runner-text.ts'
-import { SERVICE, ServiceFolder } from './service-folder.ts'
+import { readLog, readOutput, SERVICE, type ServiceFolder, serviceFolder } from './service-folder.ts'
 
 // The post step of the action local-service: stops the service and all that it started, and shows what no gate has shown. It never
 // fails the job.
@@ -39,7 +39,7 @@ async function post(): Promise<void> {
   const path = core.getState('folder')
   // If there is no folder, main has started nothing.
   if (path === '') return
-  const folder = new ServiceFolder(path)
+  const folder = serviceFolder(path)
   const end = await attempt('stop the service', () => stop(folder, Number(core.getState('process'))))
   // A service that main has not seen up had no run. If it failed, main has shown why.
   if (core.getState('is-up') !== '' || end !== 'was gone') await report(folder, end)
@@ -50,18 +50,15 @@ type End = 'was gone' | 'stopped' | 'killed'
 
 async function report(folder: ServiceFolder, end: End | undefined): Promise<void> {
   const read = () => attempt('read which runs have finished', () => readRuns(folder))
-  let found = await read()
+  const before = await read()
   // If the store cannot be read, the way the service ended decides.
-  const diedEarly = end === 'was gone' || end === 'killed'
-  let isClean = true
-  if (found?.needsCleanUp ?? diedEarly) {
-    isClean = (await attempt('remove what the service left', () => cleanUp(folder))) ?? false
-    found = await read()
-  }
+  const needsCleanUp = before?.needsCleanUp ?? (end === 'was gone' || end === 'killed')
+  const isClean = needsCleanUp ? await attempt('remove what the service left', () => cleanUp(folder)) : true
+  const found = needsCleanUp ? await read() : before
   const runs = found?.finished ?? []
   await showOutput(runs, folder)
   await attempt('show the log of the service', () => {
-    const log = folder.readLog()
+    const log = readLog(folder)
     const hasProblem = end !== 'stopped' || found === undefined || !isClean || ERROR_IN_LOG.test(log)
     if (hasProblem) core.info(foldedGroup(TITLE_OF_LOG, log))
   })
@@ -87,7 +84,7 @@ async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): 
   let roomBytes = ALL_OUTPUT_LIMIT_BYTES
   for (const { runId, projectId, status, shownBytes } of runs) {
     await attempt(`show the output of run ${runId}`, () => {
-      const output = folder.readOutput(runId, 'output.txt', Math.min(OUTPUT_LIMIT_BYTES, roomBytes), shownBytes)
+      const output = readOutput(folder, runId, 'output.txt', Math.min(OUTPUT_LIMIT_BYTES, roomBytes), shownBytes)
       if (output === '') return
       roomBytes = Math.max(0, roomBytes - Buffer.byteLength(output))
       const title = `Output of run ${runId} (${projectId}): ${status}`
@@ -98,7 +95,7 @@ async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): 
 
 function writeSummary(runs: readonly FinishedRun[], folder: ServiceFolder): void {
   const { GITHUB_STEP_SUMMARY: file } = process.env
-  const text = describeRuns(runs, (runId, name) => folder.readOutput(runId, name, SUMMARY_OUTPUT_LIMIT_BYTES))
+  const text = describeRuns(runs, (runId, name) => readOutput(folder, runId, name, SUMMARY_OUTPUT_LIMIT_BYTES))
   if (file && text !== '') appendFileSync(file, text)
 }
 

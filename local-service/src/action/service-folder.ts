@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPartOfFile } from '../machine/files.ts'
 
@@ -6,48 +6,38 @@ export const SERVICE = join(import.meta.dirname, '../service/index.js')
 
 const LOG_LIMIT_BYTES = 256 * 1024
 
-/**
- * The folder of the service in the runner's temporary folder. Tests run as the user of the job. So what is read here after they
- * have begun is checked.
- */
-export class ServiceFolder {
-  readonly path: string
-  /** The service keeps its runs here. They show what a killed service left. */
-  readonly dataFolder: string
-  /** The service writes the output of each run here, into a folder with the id of the run. Post leaves it to the runner. */
-  readonly outputFolder: string
-  /** Everything but the output of the runs. Post removes it. */
-  readonly privateFolder: string
-  /** The service and its commands write here, because the runner would wait for pipes. */
-  readonly log: string
+/** Tests run as the user of the job. So what is read from this folder after they have begun is checked. */
+export type ServiceFolder = ReturnType<typeof serviceFolder>
 
-  constructor(path: string) {
-    this.path = path
-    this.privateFolder = join(path, 'service')
-    this.dataFolder = join(this.privateFolder, 'data')
-    this.log = join(this.privateFolder, 'log')
-    this.outputFolder = join(path, 'output')
+/** The folder of the service, and the paths in it. */
+export function serviceFolder(path: string) {
+  const privateFolder = join(path, 'service')
+  return {
+    path,
+    /** Everything but the output of the runs. Post removes it. */
+    privateFolder,
+    /** The service keeps its runs here. They show what a killed service left. */
+    dataFolder: join(privateFolder, 'data'),
+    /** Only main creates it. The service and its commands write to it, because the runner would wait for pipes. */
+    log: join(privateFolder, 'log'),
+    /** The service writes the output of each run here, into a folder with the id of the run. Post leaves it to the runner. */
+    outputFolder: join(path, 'output'),
   }
+}
 
-  static create(temporaryFolder: string): ServiceFolder {
-    const folder = new ServiceFolder(mkdtempSync(join(temporaryFolder, 'test-run-service-')))
-    for (const path of [folder.privateFolder, folder.outputFolder]) mkdirSync(path)
-    return folder
-  }
+export function readLog({ log }: ServiceFolder): string {
+  return readEnd(log, LOG_LIMIT_BYTES)
+}
 
-  /** Whether the log is still there. The runner removes it at the end of the job, and only main creates it. */
-  exists(): boolean {
-    return existsSync(this.log)
-  }
-
-  readLog(): string {
-    return readEnd(this.log, LOG_LIMIT_BYTES)
-  }
-
-  /** The end of a file of a run. What is before `fromByte` does not count. The text is empty if there is no such file. */
-  readOutput(runId: string, name: string, limitBytes: number, fromByte = 0): string {
-    return readEnd(join(this.outputFolder, runId, name), limitBytes, fromByte)
-  }
+/** The end of a file of a run. What is before `fromByte` does not count. The text is empty if there is no such file. */
+export function readOutput(
+  { outputFolder }: ServiceFolder,
+  runId: string,
+  name: string,
+  limitBytes: number,
+  fromByte = 0,
+) {
+  return readEnd(join(outputFolder, runId, name), limitBytes, fromByte)
 }
 
 /** If the text is too long, its first line says how much is left out. */

@@ -1,13 +1,14 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type LocalService, removeUnfinished, type ServedProject, startLocalService } from '../service.ts'
 import { readCommandLine } from '../settings/command-line.ts'
 import { ConfigurationError } from '../settings/configuration.ts'
-import { ServiceFolder } from './service-folder.ts'
+import { type ServiceFolder, serviceFolder } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` gets its order from main and serves until a signal, or until the folder is
-// gone. `index.js FOLDER clean` removes what a killed service left, and ends.
+// removed. `index.js FOLDER clean` removes what a killed service left, and ends.
 // The tests in local-service/test/job test this file.
 
 /** What the service should serve. */
@@ -15,9 +16,8 @@ export interface Order {
   /** The arguments of the command of the service. */
   readonly args: readonly string[]
   readonly key: string
-  /** What the job has checked out. */
+  /** Relative paths in the arguments start here. */
   readonly workspace: string
-  readonly commit: string
 }
 
 export type StartResponse =
@@ -38,12 +38,13 @@ async function serve(folder: ServiceFolder): Promise<void> {
   const stop = Promise.withResolvers<void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
   const order = await receiveOrder()
-  if (order === undefined || !folder.exists()) return
+  // If post never runs, the runner removes the folder at the end of the job. Runs may make folders again, but not the log.
+  const isJobOver = () => !existsSync(folder.log)
+  if (order === undefined || isJobOver()) return
   const service = await startService(order, folder)
   const response = describeStart(service)
   respond(response)
-  // If post never runs, the runner removes the folder at the end of the job.
-  setInterval(() => folder.exists() || stop.resolve(), POLL_MS).unref()
+  setInterval(() => isJobOver() && stop.resolve(), POLL_MS).unref()
   if (response.kind === 'up') await stop.promise
   await service.close()
 }
@@ -62,7 +63,7 @@ function respond(response: StartResponse): void {
   process.send?.(response, () => undefined)
 }
 
-function startService({ args, key, workspace, commit }: Order, folder: ServiceFolder): Promise<LocalService> {
+function startService({ args, key, workspace }: Order, folder: ServiceFolder): Promise<LocalService> {
   const commandLine = readCommandLine(args, {}, workspace)
   if (commandLine === undefined) throw new ConfigurationError('The argument --help does not start the service.')
   return startLocalService(commandLine.settings, {
@@ -75,7 +76,7 @@ function startService({ args, key, workspace, commit }: Order, folder: ServiceFo
     logsOutput: false,
     outputs: folder.outputFolder,
     temporaryFolder: tmpdir(),
-    checkoutOfJob: { root: workspace, commit },
+    checkoutOfJob: { root: workspace, commit: process.env.GITHUB_SHA ?? '' },
   })
 }
 
@@ -85,20 +86,18 @@ function describeStart({ url, projects }: LocalService): StartResponse {
   const common = (values: readonly (string | undefined)[]) => (new Set(values).size === 1 ? values[0] : undefined)
   const project = common(projects.map(({ id }) => id))
   const commit = common(projects.map(({ found }) => found.commit))
-  return { kind: 'up', url, project, commit, log: projects.flatMap(describeProject) }
+  return { kind: 'up', url, project, commit, log: projects.map(describeProject) }
 }
 
 /** What the log of main says about a project. */
-function describeProject({ id, framework, folder, found: { commit, skipsSetup } }: ServedProject): string[] {
+function describeProject({ id, framework, folder, found: { commit, skipsSetup } }: ServedProject): string {
   const checkedOut = commit === undefined ? 'no commit' : `commit ${commit}`
-  return [
-    `The local service serves the project ${id}: ${framework} in ${folder}, ${checkedOut}.`,
-    ...(skipsSetup ? [`A run of this commit tests the folder itself, so the "setup" of ${id} does not run.`] : []),
-  ]
+  const setup = skipsSetup ? ' Its "setup" does not run for this commit, because the folder itself is tested.' : ''
+  return `The local service serves the project ${id}: ${framework} in ${folder}, ${checkedOut}.${setup}`
 }
 
 const [path = '', mode] = process.argv.slice(2)
-const folder = new ServiceFolder(path)
+const folder = serviceFolder(path)
 try {
   if (mode === 'clean') await removeUnfinished({ env: process.env, dataFolder: folder.dataFolder, log: console.error })
   else await serve(folder)

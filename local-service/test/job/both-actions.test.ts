@@ -224,9 +224,9 @@ test('fails', () => { throw new Error('rain') })`,
     })
     const commit = await git('rev-parse', 'HEAD')
     const { step, outputs, log } = await jobs.start(folder, { inputs: { config: 'ci/service.json' } })
-    expect(log.slice(0, 3)).toEqual([
-      `The local service serves the project one: vitest in ${folder}, commit ${commit}.`,
-      'A run of this commit tests the folder itself, so the "setup" of one does not run.',
+    const setup = 'Its "setup" does not run for this commit, because the folder itself is tested.'
+    expect(log.slice(0, 2)).toEqual([
+      `The local service serves the project one: vitest in ${folder}, commit ${commit}. ${setup}`,
       `The local service serves the project two: vitest in ${folder}, commit ${commit}.`,
     ])
     expect(outputs).toMatchObject({ project: '', commit })
