@@ -18,10 +18,9 @@ const STOP_LIMIT_MS = 20_000
 const KILL_LIMIT_MS = 5000
 const POLL_MS = 20
 
-/** How much output of one run the log has, and how much of all runs. */
+/** How much output of one run is read, and how much of all runs the log has. */
 const OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
 const ALL_OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
-const SUMMARY_OUTPUT_LIMIT_BYTES = 128 * 1024
 
 const KILLED =
   'The local service was killed or crashed before post stopped it, and its runs ended. A frequent cause is that no memory was left: ' +
@@ -95,7 +94,7 @@ async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): 
 
 function writeSummary(runs: readonly FinishedRun[], folder: ServiceFolder): void {
   const { GITHUB_STEP_SUMMARY: file } = process.env
-  const text = describeRuns(runs, (runId, name) => readOutput(folder, runId, name, SUMMARY_OUTPUT_LIMIT_BYTES))
+  const text = describeRuns(runs, (runId, name) => readOutput(folder, runId, name, OUTPUT_LIMIT_BYTES))
   if (file && text !== '') appendFileSync(file, text)
 }
 

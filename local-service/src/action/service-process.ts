@@ -11,7 +11,6 @@ import { type ServiceFolder, serviceFolder } from './service-folder.ts'
 // removed. `index.js FOLDER clean` removes what a killed service left, and ends.
 // The tests in local-service/test/job test this file.
 
-/** What the service should serve. */
 export interface Order {
   /** The arguments of the command of the service. */
   readonly args: readonly string[]
