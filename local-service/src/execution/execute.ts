@@ -11,7 +11,7 @@ import { fixTests } from './fix.ts'
 import { interruptedBecause, type RunOutcome } from './outcome.ts'
 import { runProjectCommand } from './project-command.ts'
 import { createRunFolders, filesFolderOf, NO_ROOM } from './resources.ts'
-import { interrupt, lacksRoom, runFramework } from './test.ts'
+import { interrupt, lacksRoom, runFramework } from './run-framework.ts'
 
 // local-service/test/life/branches.test.ts tests this file.
 
