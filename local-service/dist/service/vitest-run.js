@@ -12,10 +12,9 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import EventReporter from './vitest-reporter.js';
 // Runs the command of the project's own Vitest, with its arguments, in this process. The current folder is that of the project.
-// Three steps are not the command's own:
+// Two steps are not the command's own:
 // - When the command starts the tests, the service's reporter joins the project's reporters. Vitest has no option for that.
 // - Vitest's reporter for GitHub goes. The gate has annotations itself, so the commands would only be noise in its log.
-// - If Vitest finds no project of a name, its error says which projects there are.
 //
 // local-service/test/frameworks/vitest-as-by-hand.test.ts tests this file.
 const api = createRequire(resolve('package.json')).resolve('vitest/node');
@@ -27,10 +26,9 @@ prototype.start = function (...filters) {
     addReporter(this);
     return start.apply(this, filters);
 };
-nameProjects();
 process.argv[1] = command;
 await import(__rewriteRelativeImportExtension(pathToFileURL(command).href));
-/** Vitest does not export its class. So an instance without a project shows it. */
+/** Vitest does not export its class. So this creates an instance without a project, and returns its prototype. */
 async function findPrototype() {
     const env = { ...process.env };
     const instance = await createVitest('test', { config: false, root: tmpdir(), run: true, watch: false });
@@ -41,28 +39,6 @@ async function findPrototype() {
             delete process.env[name];
     Object.assign(process.env, env);
     return Object.getPrototypeOf(instance);
-}
-/** If no project has the name that the arguments give, Vitest 3 and 4 do not say which names there are. */
-function nameProjects() {
-    const internals = prototype;
-    const { matchesProjectFilter: matches, _setServer: setServer } = internals;
-    if (matches === undefined || setServer === undefined)
-        return;
-    const names = new Set();
-    internals.matchesProjectFilter = function (name) {
-        names.add(name);
-        return matches.call(this, name);
-    };
-    internals._setServer = async function (...args) {
-        try {
-            return await setServer.apply(this, args);
-        }
-        catch (error) {
-            if (!(error instanceof Error && error.message.startsWith('No projects matched')))
-                throw error;
-            throw new Error(`${error.message} The projects are ${[...names].map((name) => JSON.stringify(name)).join(', ')}.`);
-        }
-    };
 }
 function addReporter(vitest) {
     // All versions from 3.0 on have this field, but version 5.1 does not declare it.
