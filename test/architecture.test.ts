@@ -44,8 +44,8 @@ describe('the layers', () => {
       types: ['action'],
     },
     action: {
-      loads: ['action', 'service', 'report', 'model', 'text', 'clock'],
-      types: ['handover', 'github'],
+      loads: ['action', 'report', 'model', 'text', 'clock'],
+      types: ['service', 'handover', 'github'],
     },
     service: {
       loads: ['service', 'model', 'text', 'clock', 'version', 'undici', 'node:http', 'node:https'],

@@ -1,10 +1,10 @@
 import { type Failure, isFailure } from '../model/failure.ts'
 import type { Cancellation } from '../model/outcome.ts'
 import { isFinished, type Run } from '../model/run.ts'
-import { FailureStreak, isKeyRefused, isTransient, mayHaveBeenAccepted, retry, TryAgain } from '../service/retry.ts'
 import type { RequestOptions } from '../service/transport.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortReason } from './abort.ts'
+import { FailureStreak, isKeyRefused, isTransient, mayHaveBeenAccepted, retry, TryAgain } from './retry.ts'
 import { doesNotExist, type RunHandle } from './run-handle.ts'
 import type { World } from './world.ts'
 

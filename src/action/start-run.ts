@@ -1,18 +1,11 @@
 import type { Cancellation, Ending } from '../model/outcome.ts'
 import type { StartParameters } from '../model/run.ts'
 import { failureText } from '../report/failure-text.ts'
-import {
-  askedPauseMs,
-  FailureStreak,
-  mayHaveBeenAccepted,
-  retry,
-  startMayRepeatForMs,
-  TryAgain,
-} from '../service/retry.ts'
 import { durationText } from '../text/duration.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortedEnding, abortReason } from './abort.ts'
 import { quietLog } from './progress-log.ts'
+import { askedPauseMs, FailureStreak, mayHaveBeenAccepted, retry, startMayRepeatForMs, TryAgain } from './retry.ts'
 import type { World } from './world.ts'
 
 /** How the start ended, if no id of a run came. */

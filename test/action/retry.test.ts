@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { Failure } from '../../src/model/failure.ts'
 import {
   askedPauseMs,
   backoffMs,
@@ -8,7 +7,8 @@ import {
   retry,
   startMayRepeatForMs,
   TryAgain,
-} from '../../src/service/retry.ts'
+} from '../../src/action/retry.ts'
+import type { Failure } from '../../src/model/failure.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
 const status = (code: number): Failure => ({ kind: 'status', status: code })
