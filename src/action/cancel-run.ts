@@ -32,8 +32,8 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
   if (cancel === undefined) return { kind: 'not-supported' }
   log.info(fragment`Run ${handle.id}: cancelling it at the service.`)
   const streak = new FailureStreak(service, clock)
-  /** Whether a run that is CANCELLED now may have been cancelled by this process. */
-  let mayBeOurs = false
+  /** Whether an earlier try may have cancelled the run. Only then a CANCELLED run counts as cancelled by this step. */
+  let mayHaveCancelled = false
 
   const cancelUntil = (deadlineMs: number, signal: AbortSignal): Promise<CancelResult> => {
     // A request gets half of the time that is left, so that a request that hangs leaves time for another try.
@@ -41,39 +41,41 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
       const leftMs = Math.max(1, deadlineMs - clock.now())
       return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
     }
-    /** The step fails to cancel the run because of `failure`, unless there is time for another try. */
-    const tryAgain = (failure: Failure, lastFailure = failure): TryAgain | CancelResult => {
+    /** Another try, if there is time. Otherwise the cancel fails, and the user reads `reported`. The pause obeys `latest`. */
+    const tryAgain = (reported: Failure, latest = reported): TryAgain | CancelResult => {
       const untilMs = Math.min(deadlineMs - SHORTEST_TRY_MS, streak.untilMs)
-      if (clock.now() < untilMs) return new TryAgain(lastFailure, untilMs)
-      return { kind: 'failed', failure: streak.atEnd(failure) }
+      if (clock.now() < untilMs) return new TryAgain(latest, untilMs)
+      return { kind: 'failed', failure: streak.atEnd(reported) }
     }
 
-    /** Sends the cancel. If the response leaves open what became of the run, reads the run. */
     const attempt = async (): Promise<TryAgain | CancelResult> => {
       if (signal.aborted) return { kind: 'failed', failure: { kind: 'aborted' } }
       const response = await cancel(handle.id, requestOptions())
       streak.onResponse(response)
       if (response === true) return { kind: 'cancelled' }
-      const failure: Failure = response === false ? { kind: 'not-listed' } : response
-      if (isKeyRefused(failure)) return { kind: 'failed', failure }
-      if (response !== false) mayBeOurs ||= mayHaveBeenAccepted(failure)
-      if (!leavesOpen(failure)) return tryAgain(failure)
+      if (isKeyRefused(response)) return { kind: 'failed', failure: response }
+      const isNotListed = response.kind === 'not-listed'
+      if (!isNotListed) mayHaveCancelled ||= mayHaveBeenAccepted(response)
+      if (!mustReadRun(response)) return tryAgain(response)
+      const result = await readRun(response)
+      // If the service accepted the cancel of a run that had not finished, a later CANCELLED is the work of this cancel.
+      mayHaveCancelled ||= isNotListed
+      return result
+    }
 
+    /** Reads the run, because the response to the cancel leaves open what became of it. */
+    const readRun = async (response: Failure): Promise<TryAgain | CancelResult> => {
       const sentMs = clock.now()
       const run = await service.get(handle.id, requestOptions())
       streak.onResponse(run)
       if (isFailure(run)) {
         if (isKeyRefused(run)) return { kind: 'failed', failure: run }
         if (doesNotExist(handle, run, sentMs)) return { kind: 'not-found' }
-        return tryAgain(response === false ? run : failure, run)
+        return tryAgain(response.kind === 'not-listed' ? run : response, run)
       }
       options.onRun?.(run)
-      if (isFinished(run)) {
-        return mayBeOurs && run.status === 'CANCELLED' ? { kind: 'cancelled' } : { kind: 'already-finished', run }
-      }
-      // The service accepted the cancel of a run that had not finished. So if the run is CANCELLED later, this cancel did it.
-      if (response === false) mayBeOurs = true
-      return tryAgain(failure)
+      if (!isFinished(run)) return tryAgain(response)
+      return mayHaveCancelled && run.status === 'CANCELLED' ? { kind: 'cancelled' } : { kind: 'already-finished', run }
     }
     return retry(attempt, (atMs) => clock.sleep(atMs - clock.now(), signal), world)
   }
@@ -87,8 +89,8 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
   return cancelUntil(abortReason(world.signal).cancelDeadlineMs, never)
 }
 
-/** Whether such a response to a cancel does not say what became of the run. After a transient failure, main only tries again. */
-function leavesOpen(failure: Failure): boolean {
+/** Whether main reads the run before it cancels again. After a transient failure, it only cancels again. */
+function mustReadRun(failure: Failure): boolean {
   if (failure.kind === 'status') return !isTransient(failure)
   return failure.kind === 'invalid-response' || failure.kind === 'not-listed'
 }

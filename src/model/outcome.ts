@@ -120,7 +120,18 @@ export function statusOf({ cancellation, run }: StepOutcome): Run['status'] | un
 
 /** Whether post must try again to cancel the run, or warn once more. */
 export function needsPost({ cancellation }: StepOutcome): boolean {
-  return ['failed', 'id-unknown', 'not-supported'].includes(cancellation.kind)
+  switch (cancellation.kind) {
+    case 'failed':
+    case 'id-unknown':
+    case 'not-supported':
+      return true
+    case 'not-wanted':
+    case 'no-run':
+    case 'cancelled':
+    case 'already-finished':
+    case 'not-found':
+      return false
+  }
 }
 
 /** When a report is written. With `on-failure`, only if the step fails. */

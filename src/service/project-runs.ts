@@ -9,11 +9,8 @@ export interface RunRequests {
   /** Starts a run and returns its id. Sends exactly one request. */
   start(parameters: StartParameters, options: RequestOptions): Promise<string | Failure>
   get(runId: string, options: RequestOptions): Promise<Run | Failure>
-  /**
-   * True if the response lists the run as cancelled. False if the service accepted the cancel, but does not list the run.
-   * Absent if the workflow has no cancel.
-   */
-  readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean | Failure>
+  /** Absent if the workflow has no cancel. */
+  readonly cancel?: (runId: string, options: RequestOptions) => Promise<true | Failure>
   /** Reads the output of the run's tests from a byte on. Absent if the workflow has no output. */
   readonly output?:
     | ((runId: string, from: number, options: RequestOptions) => Promise<OutputPart | Failure>)
@@ -39,7 +36,8 @@ export function projectRuns(send: SendJson, projectId: string): RunRequests {
     },
     cancel(runId, options) {
       const path = [...runs, 'cancel']
-      return send('POST', path, { where: { runId } }, options, (json) => decodeCancelled(json).includes(runId))
+      const decode = (json: unknown) => decodeCancelled(json).includes(runId) || ({ kind: 'not-listed' } as const)
+      return send('POST', path, { where: { runId } }, options, decode)
     },
     output(runId, from, options) {
       const path = [...runs, runId, 'output']

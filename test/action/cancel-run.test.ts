@@ -20,15 +20,15 @@ import {
 } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
-const LISTED = response(true)
-const NOT_LISTED = response(false)
+const LISTED = response<true>(true)
+const NOT_LISTED = failure({ kind: 'not-listed' })
 const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
 const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') }
 
 interface Setting extends Partial<Pick<CancelOptions, 'deadlineMs'>> {
   /** By default, the run that `run-id` names. */
   readonly handle?: RunHandle
-  readonly cancel: readonly Reply<boolean>[]
+  readonly cancel: readonly Reply<true>[]
   readonly get?: readonly Reply<Run>[]
   readonly signalAtMs?: number
   readonly signalName?: 'SIGINT' | 'SIGTERM'
@@ -119,6 +119,7 @@ describe('what became of the run', () => {
     ['409', 'RUNNING CANCELLED', 'finished as CANCELLED', 2],
     ['not-sent empty', 'CANCELLED', 'finished as CANCELLED', 2],
     ['empty', 'RUNNING CANCELLED', 'cancelled', 2],
+    ['empty', '500 CANCELLED', 'cancelled', 2],
     ['lost empty', 'CANCELLED', 'cancelled', 2],
     ['lost 409', 'RUNNING CANCELLED', 'cancelled', 3],
     ['lost empty', 'PASSED', 'finished as PASSED', 2],
@@ -182,7 +183,7 @@ describe('a new run that the service does not know', () => {
 })
 
 describe('a cancel that fails', () => {
-  const transient: readonly Reply<boolean>[] = [
+  const transient: readonly Reply<true>[] = [
     failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' }),
     failure({ kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }),
     failure(LOST),

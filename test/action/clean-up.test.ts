@@ -73,7 +73,9 @@ describe('the run that main left', () => {
   })
 
   test('causes no warning if it has finished meanwhile', async () => {
-    const { infos, warnings } = await post({ script: { cancel: [response(false)], get: [response(PASSED)] } })
+    const { infos, warnings } = await post({
+      script: { cancel: [failure({ kind: 'not-listed' })], get: [response(PASSED)] },
+    })
     expect(infos.at(-1)).toMatch(/run-1.*finished.*PASSED/)
     expect(warnings).toEqual([])
   })
@@ -90,7 +92,9 @@ describe('the run that main left', () => {
   })
 
   test('is cancelled again for 60 s, and then named in one warning', async () => {
-    const { warnings, endedMs } = await post({ script: { cancel: [response(false)], get: [response(RUNNING)] } })
+    const { warnings, endedMs } = await post({
+      script: { cancel: [failure({ kind: 'not-listed' })], get: [response(RUNNING)] },
+    })
     expect(warnings).toEqual([expect.stringMatching(/run-1 may still be running/)])
     expect(endedMs).toBeGreaterThan(50_000)
     expect(endedMs).toBeLessThanOrEqual(60_001)

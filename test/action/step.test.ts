@@ -49,7 +49,8 @@ const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
 const REFUSED: Failure = { kind: 'status', status: 401 }
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 const STARTED = [response('run-1', 100)]
-const CANCEL = [response(true)]
+const CANCEL = [response<true>(true)]
+const NOT_LISTED = failure({ kind: 'not-listed' })
 
 interface Setting extends Partial<StepSettings> {
   readonly script: Script
@@ -273,7 +274,7 @@ describe('when the step is cancelled', () => {
 
   test('a status that the cancel finds is an output at once, because the step may be killed', async () => {
     const { effects, outcome } = await step({
-      script: { start: [response('run-1', 500)], get: [response(RUNNING)], cancel: [response(false), noResponse] },
+      script: { start: [response('run-1', 500)], get: [response(RUNNING)], cancel: [NOT_LISTED, noResponse] },
       signalAtMs: 100,
     })
     expect(effects).toContain('output status=RUNNING')
@@ -310,7 +311,7 @@ describe('the limit of the wait', () => {
       script: {
         start: STARTED,
         get: [response(RUNNING), response(RUNNING), response(PASSED)],
-        cancel: [response(false)],
+        cancel: [NOT_LISTED],
       },
       waitLimitMs: 1_000,
     })

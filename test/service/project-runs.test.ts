@@ -52,7 +52,7 @@ describe('the runs of a project', () => {
     it('is confirmed only if the service lists this run', async () => {
       const { runs } = await project('{"cancelled":[{"runId":"r-2"},{"runId":"r-11"}]}')
       expect(await runs.cancel?.('r-11', patient())).toBe(true)
-      expect(await runs.cancel?.('r-1', patient())).toBe(false)
+      expect(await runs.cancel?.('r-1', patient())).toEqual({ kind: 'not-listed' })
     })
   })
 })

@@ -69,7 +69,7 @@ export class ModelService {
         start: () => this.#startTimeline(),
         get: (runId) => timelineOf<Run>(this.#nextOutcome('get'), () => this.#get(runId)),
         cancel: this.#plan.hasCancel
-          ? (runId) => timelineOf<boolean>(this.#nextOutcome('cancel'), () => this.#cancel(runId))
+          ? (runId) => timelineOf<true>(this.#nextOutcome('cancel'), () => this.#cancel(runId))
           : undefined,
         output: (from) => timelineOf<OutputPart>(this.#nextOutcome('output'), () => this.#output(from)),
       },
@@ -131,17 +131,17 @@ export class ModelService {
     return decodeRun(json, JSON.stringify(json), (text) => text)
   }
 
-  #cancel(runId: string): boolean | Failure {
+  #cancel(runId: string): true | Failure {
     const run = this.#find(runId, this.#plan.unknownToCancelForMs)
     if (run === undefined) return NOT_FOUND
     if (this.isFinished(run)) {
       const { responseWhenFinished } = this.#plan
-      if (responseWhenFinished === 'empty list') return false
+      if (responseWhenFinished === 'empty list') return { kind: 'not-listed' }
       return { kind: 'status', status: responseWhenFinished }
     }
     if (this.#emptyListsLeft > 0) {
       this.#emptyListsLeft--
-      return false
+      return { kind: 'not-listed' }
     }
     run.cancelAcceptedAtMs ??= this.#clock.now()
     return true

@@ -49,7 +49,7 @@ export interface Script {
   readonly start?: Replies<string>
   readonly get?: Replies<Run>
   /** If absent, the workflow has no cancel. */
-  readonly cancel?: Replies<boolean> | undefined
+  readonly cancel?: Replies<true> | undefined
   /** If absent, the service offers no output. */
   readonly output?: readonly Reply<OutputPart>[] | ((from: number) => Reply<OutputPart>)
 }
@@ -67,7 +67,7 @@ export class FakeService implements ServiceClient {
   readonly failureLimitMs: number
   readonly redact = (text: string) => text
   readonly output?: ServiceClient['output']
-  readonly cancel?: (runId: string, options: RequestOptions) => Promise<boolean | Failure>
+  readonly cancel?: (runId: string, options: RequestOptions) => Promise<true | Failure>
   readonly #counts = { start: 0, get: 0, cancel: 0, output: 0 }
   readonly #clock: FakeClock
   readonly #script: Script
