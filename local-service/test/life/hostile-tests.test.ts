@@ -40,7 +40,7 @@ describe('a service whose tests', () => {
     execFileSync('mkfifo', [join(folder, 'node_modules/vitest/package.json')])
     const service = await startService({ projects: { shop: { folder, framework: 'vitest' } } })
     expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'INTERRUPTED' })
-    expect(service.log.join('\n')).toContain('node_modules/vitest/package.json is not a regular file')
+    expect(service.log.join('\n')).toContain(`vitest is not installed in ${folder}`)
   })
 
   it('are never reached, because the checkout hangs, ends it at the limit of the run', async () => {
