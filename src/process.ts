@@ -59,10 +59,10 @@ export async function exitAfter(
   return task().then((code) => flushAndExit(code, signal), exitAfterCrash)
 }
 
-/** Far more than the runner needs to read 16 MiB of output, which may stand in the log before the verdict. */
+/** Before the verdict, 16 MiB of output may still wait to be written. The runner reads them in far less time than this. */
 const FLUSH_LIMIT_MS = 30_000
 
-/** Exits once the log is written, or when its time is up. Open connections and timers do not delay the exit. */
+/** Exits once the log is written, or when this has taken too long. Open connections and timers do not delay the exit. */
 function flushAndExit(code: number, signal: AbortSignal): Promise<never> {
   const exit = () => process.exit(code)
   const exitWhenAborted = () => {

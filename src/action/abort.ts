@@ -6,9 +6,9 @@ export const CANCEL_LIMIT_MS = 15_000
 /** How long post waits for a main that it has asked to stop. Then post acts itself. */
 export const POST_WAITS_FOR_MAIN_MS = 40_000
 
-/** When main must have exited after an abort, because the runner then sends SIGKILL, or post acts itself. */
+/** How long after an abort main must have exited. After that, the runner sends SIGKILL, or post acts itself. */
 const EXIT_LIMIT_MS: Readonly<Record<AbortCause, number>> = {
-  // The runner sends SIGTERM 7.5 s after SIGINT, which changes nothing, and SIGKILL 10 s after SIGINT.
+  // The runner sends SIGTERM 7.5 s after SIGINT. Main ignores this second signal. After 10 s, the runner sends SIGKILL.
   SIGINT: 9_500,
   // If no SIGINT came before, the runner sends SIGKILL 2.5 s later.
   SIGTERM: 2_200,
@@ -21,7 +21,7 @@ const EXIT_LIMIT_MS: Readonly<Record<AbortCause, number>> = {
 
 /** What main needs after the cancel, to write the outputs, the summary and the log. */
 export const EXIT_MS = 150
-/** What a cancel gets at least, if a start was in flight. */
+/** If a start is in flight, main stops waiting for it so long before `cancelDeadlineMs` that a cancel still has this time. */
 const CANCEL_MS = 250
 
 /**

@@ -30,7 +30,7 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
   const { service, clock, log } = world
   const { cancel } = service
   if (cancel === undefined) return { kind: 'not-supported' }
-  log.info(fragment`Run ${handle.id}: cancelling it at the service.`)
+  log.info(fragment`Cancelling run ${handle.id} at the service.`)
   const streak = new FailureStreak(service, clock)
   /** Whether an earlier try may have cancelled the run. Only then a CANCELLED run counts as cancelled by this step. */
   let mayHaveCancelled = false

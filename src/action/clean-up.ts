@@ -98,7 +98,7 @@ async function doWhatIsLeft(
   if (hasSameInputs) await cancelAndLog(runId, deadlineMs, warn, world)
   else
     warn(
-      fragment`The post step cannot cancel the run, because a later step has changed a value from which base-url, project or test-suite is taken.`,
+      fragment`The post step cannot cancel the run, because base-url, project or test-suite has another value now. Perhaps a later step changed a variable that the input uses.`,
     )
 }
 
@@ -111,7 +111,7 @@ async function cancelAndLog(
   const { log, clock } = world
   try {
     const service = await open()
-    // Main may have started the run just before it was killed, so the time in which a 404 proves nothing begins now.
+    // Main may have started the run just before it was killed, so post counts the 15 s of `doesNotExist` from now.
     const startedMs = ownsRun ? clock.now() : undefined
     const result = await cancelRun({ id: runId, startedMs }, { deadlineMs }, { ...world, service })
     switch (result.kind) {

@@ -9,7 +9,7 @@ const VALUES_LIMIT = 1_000
  */
 export class OutputMasks {
   readonly #values = new Set<string>()
-  /** Finds the values. Undefined if it is not made yet. */
+  /** Matches all values. Undefined if a value was added since it was built. */
   #pattern: RegExp | undefined
 
   /** Whether there are more values than this class hides. */

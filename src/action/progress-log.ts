@@ -70,8 +70,8 @@ export function progressLog(runId: string, world: LogWorld) {
       isFailureLogged = false
       const isFirstFailedCase = !hasFailedCase && (seen.progress?.failed ?? 0) > 0
       hasFailedCase ||= isFirstFailedCase
-      // A final status has no line, because the verdict says it after the last line of the tests. A person looks when the first
-      // test case fails.
+      // A final status has no line, because the verdict says it after the last line of the tests. The first failed test case
+      // has a line at once, because a person then wants to look.
       if (!isFinished(seen) && (seen.rawStatus !== run?.rawStatus || isFirstFailedCase))
         write(fragment`Run ${runId}: ${seen.rawStatus}${progressText(seen)}`)
       run = seen

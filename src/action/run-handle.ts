@@ -12,7 +12,7 @@ export interface RunHandle {
   readonly startedMs?: number | undefined
 }
 
-/** How long a new run may be unknown to some part of the service. */
+/** For this long after a start, a 404 is not final, because perhaps not every server of the service knows the run yet. */
 const NOT_FOUND_GRACE_MS = 15_000
 
 /** Whether the response to a request that was sent at this time proves that the run does not exist. */

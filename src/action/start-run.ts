@@ -64,7 +64,7 @@ export async function startRun(
         const untilNextTry = durationText(nextTryMs - clock.now())
         const untilEnd = durationText(untilMs - clock.now())
         write(
-          fragment`The run is not started yet. The step tries again in ${untilNextTry}. It stops trying after ${untilEnd} at the latest. ${failureText(failure, 'start')}`,
+          fragment`The run is not started yet. ${failureText(failure, 'start')} The step tries again in ${untilNextTry}, for ${untilEnd} at most.`,
         )
       }),
     world,

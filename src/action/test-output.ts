@@ -10,11 +10,11 @@ type OutputWorld = Pick<World, 'service' | 'clock' | 'log' | 'signal'>
 
 /** How much of the output the log shows. */
 const SHOWN_LIMIT_BYTES = 16 * 1024 * 1024
-/** How much longer than until the next poll a read in flight may take. So a poll is at most this late. */
+/** If a poll is due, a read in flight gets this much more time. So a poll is at most this late. */
 const LATE_READ_MS = 1_000
 /** How long main reads the rest of the output when the run has finished. */
 const REST_LIMIT_MS = 10_000
-/** A read that had less time, because a poll was due, may succeed at the next try. */
+/** A time-out counts as a failure only if the read had this long. A shorter read was cut off by the next poll. */
 const ENOUGH_FOR_READ_MS = 10_000
 const FAILURES_LIMIT = 3
 const PAUSE_AFTER_FAILURE_MS = 500
@@ -22,7 +22,7 @@ const PAUSE_AFTER_FAILURE_MS = 500
 const READS_LIMIT = 100
 /** Main writes a part in slices, because V8 frees shorter strings sooner. */
 const SLICE_CHARS = 32 * 1024
-/** A longer line is cut. So main keeps no more than this of a line that has not ended. */
+/** Longer lines are cut. So of a line that has not ended, main keeps only its beginning. */
 const LINE_LIMIT_CHARS = 10_000
 
 /**
@@ -102,7 +102,7 @@ export class TestOutput {
         return
       }
       this.#failures = 0
-      // A character at the end may not be complete yet.
+      // No new byte came, because the last character is not complete yet.
       if (part.next === this.#readBytes) return
       this.#readBytes = part.next
       this.#show(String(part.text))
@@ -128,7 +128,7 @@ export class TestOutput {
     // The last line is not shown, because it may end in the middle of the key.
     this.#line = ''
     const allBytes = Math.max(this.#availableBytes, this.#readBytes)
-    this.#endWith(fragment`there is more output. The log shows the first 16 MiB of ${allBytes} bytes in all.`)
+    this.#endWith(fragment`the log shows only the first 16 MiB of the output. So far there are ${allBytes} bytes.`)
   }
 
   #endWith(why: Fragment): void {

@@ -152,9 +152,7 @@ function failureMessage(error: unknown): Fragment {
   const { status, data } = fieldsOf(response)
   // If no response came, the error has none. GraphQL's own errors have a response without a status.
   if (typeof status !== 'number') {
-    return notWritten(
-      fragment`GitHub's API gave no usable response (${message}). The next workflow run writes the comment`,
-    )
+    return notWritten(fragment`GitHub's API gave no usable response (${message}). The next workflow run tries again`)
   }
   const { message: said } = fieldsOf(data)
   const reason = fragment`GitHub responded with status ${status}${typeof said === 'string' ? fragment` (${said})` : ''}`

@@ -14,6 +14,7 @@ export interface WorkflowEvent {
   readonly problem?: Fragment | undefined
 }
 
+/** Its types are not checked, because GitHub writes the event. */
 interface EventPayload {
   readonly repository?: Repository & { readonly default_branch?: string }
   readonly sender?: { readonly login?: string }
@@ -132,7 +133,7 @@ function unknown(reason: Fragment): EventBranch {
   return { kind: 'unknown', reason }
 }
 
-/** The event of a workflow run that can be about a tag. A release always is. */
+/** Events whose workflow run may be about a tag. A workflow run of the event `release` always is. */
 const MAY_BE_ABOUT_A_TAG = ['push', 'workflow_dispatch', 'create', 'deployment', 'deployment_status']
 
 /** For a workflow run that is about a tag, GitHub writes the name of the tag in the place of the branch. */
@@ -186,7 +187,7 @@ export interface EventPullRequest {
  */
 export function pullRequestOfEvent({ payload, repository }: WorkflowEvent): EventPullRequest | undefined {
   const { pull_request: pullRequest, issue, workflow_run: workflowRun } = payload
-  // GitHub also lists pull requests of other repositories. Their numbers are those of other pull requests here.
+  // GitHub also lists pull requests of other repositories. In this repository, these numbers belong to other pull requests.
   const [only, ...others] = (workflowRun?.pull_requests ?? []).filter(({ base, head }) =>
     [base, head].every((side) => side?.repo?.id !== undefined && side.repo.id === repository.id),
   )
@@ -201,7 +202,10 @@ export function headLabel(pullRequest: PullRequest, repository: Repository): str
   return isFork(pullRequest, repository) ? (label ?? `fork:${ref ?? ''}`) : ref || undefined
 }
 
-/** The branch or the tag of a commit that the event is about. Undefined for every other commit, and for a branch. */
+/**
+ * The branch or the tag of a commit that the event is about. Undefined for any other commit, and if `given` is not the hash of
+ * a commit.
+ */
 export function nameOfCommit(event: WorkflowEvent, given: string | undefined): string | undefined {
   const { payload, commit, ref, repository } = event
   if (!given) return undefined

@@ -25,7 +25,7 @@ export interface ReportFile {
   readonly text: () => string | Buffer
 }
 
-/** The limit of file systems. With the prefix `test-run-`, the longest run id exceeds it. */
+/** The longest name that file systems allow. A run id of 256 characters with the prefix `test-run-` is longer. */
 const LONGEST_NAME = 255
 
 /** The folder of the report files if `report-dir` names none: one per run, in the runner's temporary folder. */

@@ -29,7 +29,7 @@ export class JobWatch {
   }
 
   /**
-   * Call this four times a second, whatever main waits for. If main is stopping already, post may still ask, and waits for the
+   * Call this four times a second, whatever main waits for, also while main stops. Post may ask then too, and waits for the
    * answer.
    */
   look(): void {
@@ -60,7 +60,8 @@ export function openHandover(env: NodeJS.ProcessEnv, stop: (cause: ReasonToStop)
   } catch {
     // Nothing is lost, because post then finds the file by its name.
   }
-  // The runner empties only its own folder, and main checks two files, because another step may remove one of them.
+  // The runner empties only its own folder. So if main's file lies elsewhere, only the state file counts. Otherwise both must
+  // be gone, because another step may remove one of them.
   const isInRunnerTemp = dirname(file.path) === env.RUNNER_TEMP
   const isRunnerTempEmptied = () => didStateFileExist && isRemoved(statePath) && (!isInRunnerTemp || file.isRemoved())
   const recorder = new StepRecorder(file)

@@ -49,7 +49,7 @@ export interface MainRecord {
   readonly runId?: string | undefined
   /** Given in the phase "started": whether the step may cancel the run. */
   readonly mayCancel?: boolean | undefined
-  /** Main has exited, and something is left to do. */
+  /** Post need not wait for main. Main has exited, or nothing is left to do and main could not remove its file. */
   readonly hasEnded?: true | undefined
 }
 
@@ -96,8 +96,8 @@ export class MainFile {
   }
 
   /**
-   * Throws if post cannot read the record, because it was not written or the file was removed. A record begins with the line
-   * break, so a part of a line that a full disk has left does not spoil it.
+   * Throws if post cannot read the record, because it was not written or the file was removed. Each record begins with a line
+   * break. If a full disk has cut the record before, this one still has a line of its own.
    */
   append(record: MainRecord): void {
     const file = openOwn(this.path, O_WRONLY | O_APPEND)
@@ -127,7 +127,7 @@ export class MainFile {
     rmSync(this.path, { force: true })
   }
 
-  /** Removes the file, and then reads what was in it. Otherwise as `read`. */
+  /** Removes the file, and then reads what was in it. Returns undefined, and throws, in the same cases as `read`. */
   take(): TakenFile | undefined {
     return readOwn(this.path, () => problemOf(() => this.remove()))
   }
@@ -175,7 +175,7 @@ export function findMainFiles(env: NodeJS.ProcessEnv): MainFile[] {
   return paths.filter(isCandidate).map((found) => new MainFile(found))
 }
 
-/** If the state is lost, a file that post finds may be of another step with the identity of this step. */
+/** Whether the runner lost the state. Post then finds files by their names, and such a file may be another step's. */
 export function isStateLost(env: NodeJS.ProcessEnv): boolean {
   return !pathInState(env)
 }

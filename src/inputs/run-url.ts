@@ -30,7 +30,8 @@ export function readRunUrl(inputs: InputReader, target: Target | undefined): Ste
     template.replace(PLACEHOLDER, (_, name) => encodeURIComponent(name === 'run-id' ? runId : (target?.id ?? '')))
   const filled = fill('x')
   const url = parseAddress(filled)
-  // With https://{project}.example.com, an id could choose the host. Then the two hosts differ.
+  // An id must not choose the host, as in https://{project}.example.com. If it could, the filled address has another host than
+  // the template.
   if (url === undefined || url.host !== URL.parse(template)?.host || /[{}]/.test(filled)) {
     return problem(
       fragment`is not accepted. Give an absolute address, with placeholders only after the host and the port. Use { and } only for placeholders.`,

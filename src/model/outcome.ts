@@ -69,8 +69,8 @@ export interface StepSubject {
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
   /**
-   * The branch or the tag of `parameters.branch`, if that is the hash of a commit. Absent unless it is the commit that the
-   * workflow runs on, or the head of the event's pull request.
+   * The branch or the tag of `parameters.branch`, if that is the hash of the workflow's own commit, or of the head of the
+   * event's pull request.
    */
   readonly commitName?: string | undefined
   /** `comment-key` and the values of the matrix. They distinguish this step in reports. */
@@ -94,7 +94,7 @@ export interface StepHistory {
   readonly runId?: string | undefined
   readonly runUrl?: string | undefined
   readonly cancellation: Cancellation
-  /** Whether the log has all the output of the tests. Absent if the wait did not end with the run. */
+  /** Whether the log has all the output of the tests. Absent unless the step saw the run finish. */
   readonly hasShownOutput?: boolean | undefined
   /** The time from the beginning of `performStep` until the outcome is known. */
   readonly tookMs: number

@@ -5,7 +5,7 @@ import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { join, joinWithDots, NONE } from './words.ts'
 
-/** What a step tests. A page writes `Branch main` of it, and the log `branch “main”`. */
+/** What a step tests. A page shows it as `Branch main`, and the log as `branch “main”`. */
 interface Fact {
   readonly name: Fragment
   /** The name within a sentence. */
@@ -37,7 +37,7 @@ function factsOf({ target, parameters, commitName }: StepSubject, branch: Fact['
  * the run. */
 export function subjectText(outcome: StepOutcome): Fragment {
   const { otherBranch } = outcome
-  // The name is that of the commit that this step asked for.
+  // `commitName` is about the commit that this step asked for, and another one was tested.
   const subject = otherBranch === undefined ? outcome.subject : { ...outcome.subject, commitName: undefined }
   const facts = factsOf(subject, testedBranch(outcome)).map(
     ({ name, value, note }) => fragment`${name} ${value}${note ?? NONE}`,

@@ -29,7 +29,7 @@ interface JobSummaryOptions {
 
 /** The summary with as many rows as fit. If the file has no room for a summary, only the headline. */
 export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: JobSummaryOptions): Html {
-  // The text before may have left an HTML block open. An empty line closes it.
+  // An earlier writer to this file may have left an HTML block open. An empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
   // The comment does not have the message of the run, because nobody masks secrets in a comment.
   const reason = outcome.run?.message === undefined ? html`` : messageOfRun(outcome.run.message)
@@ -126,7 +126,7 @@ function open(rows: readonly CaseRow[], columns: Columns): Html {
   return rows.length === 0 ? html`` : caseTable(rows, columns)
 }
 
-/** A folded table of the first of so many test cases. */
+/** A folded table. `rows` are the first of `all` test cases. */
 function folded(name: Fragment, all: number, rows: readonly CaseRow[], columns: Columns): Html {
   if (rows.length === 0) return html``
   const count = rows.length < all ? fragment`${all}, the first ${rows.length} shown` : fragment`${all}`

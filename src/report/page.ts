@@ -50,7 +50,7 @@ function isIncomplete({ run, counts }: StepOutcome): boolean {
   return run !== undefined && counts.total > 0 && run.status !== 'PASSED' && run.status !== 'FAILED'
 }
 
-/** After a PASSED run, the verdict says this. */
+/** Undefined after a PASSED run, because the verdict then says this. */
 function withoutResultText({ run, counts }: StepOutcome): Fragment | undefined {
   if (counts.other === 0 || run?.status === 'PASSED') return undefined
   return fragment`The action knows no result of ${counts.other} of ${counts.total} ${casesOf(counts.total)}.`

@@ -11,7 +11,7 @@ import type { TransportSettings } from './transport.ts'
 
 /** The client of the test run service. If a request fails, its method returns the failure. */
 export interface ServiceClient extends RunRequests {
-  /** How long requests may fail without a break. Then they are not repeated any more. */
+  /** If requests have failed for this long without a success, they are not repeated any more. */
   readonly failureLimitMs: number
   /** Replaces the key. Each response is searched for it already, but two parts of the output can each hold half of it. */
   readonly redact: Redact
@@ -25,7 +25,9 @@ export interface ServiceAddress {
 }
 
 const FAILURE_LIMIT_MS = 300_000
-/** A service on this machine has no network between it and the step, so a failure that lasts is the service's end. */
+/**
+ * Between the step and a service on the same machine there is no network. So if requests keep failing, the service has ended.
+ */
 const LOOPBACK_FAILURE_LIMIT_MS = 30_000
 
 export async function openService(

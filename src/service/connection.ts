@@ -65,7 +65,7 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
   return {
     dispatch({ body, ...options }, handler) {
       const onError = (error: Error) => handler.onResponseError(undefined, error)
-      // If the service wants to speak another protocol, no other event comes.
+      // After status 101 with an `Upgrade` header, Node only closes the connection.
       const onClose = () => onError(new Error('the connection was closed'))
       try {
         const outgoing = request({ ...service, ...options })
@@ -90,7 +90,7 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
   }
 }
 
-/** Gives a request its socket only when the connection is made. So if it gets none, nothing of the request was sent. */
+/** Gives a request its socket only when the connection is made. So if the request got no socket, no byte of it was sent. */
 function connectFirst(agent: HttpAgent, made: 'connect' | 'secureConnect'): void {
   const connect = agent.createConnection.bind(agent)
   agent.createConnection = (options, callback = () => {}) => {

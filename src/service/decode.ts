@@ -174,7 +174,7 @@ function wholeNumber(value: unknown): number | undefined {
 /** Longer than any real title or status, and more than any message shows. */
 const TEXT_LIMIT_CHARS = 10_000
 
-/** Truncated before anything is made of it, because a body may have 16 MiB. */
+/** A text of the service, truncated at once, because it may have 16 MiB. */
 export function shortened(text: string): Untrusted {
   return untrusted(truncate(text, TEXT_LIMIT_CHARS))
 }

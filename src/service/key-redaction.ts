@@ -68,7 +68,7 @@ function unitAfterBackslash(unit: number): number {
   return CONTROL_LETTERS.has(unit) ? LINE_BREAK : unit
 }
 
-/** Where positions of a decoded text are in the text before. */
+/** Maps positions in the decoded text to positions in the text from which it was decoded. */
 function positionsBefore(positions: Positions, encoded: string): Positions {
   const before: number[] = []
   let removed = 0

@@ -16,7 +16,7 @@ const GOOD = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
  * docs/openapi.yaml. It has no cancel.
  */
 export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): RunRequests {
-  /** When the status was first FINISHED. A step reads only one run. */
+  /** When the status was first FINISHED. One value is enough, because a step reads only one run. */
   let finishedAtMs: number | undefined
   return {
     start(parameters, options) {

@@ -28,7 +28,7 @@ export interface RequestOptions {
 export interface TransportSettings {
   readonly baseUrl: URL
   readonly apiKey: string
-  /** Applied once to each body before it is decoded, and to all other text from outside. */
+  /** Applied to each body before it is decoded, and to all other text from outside. Places that join or cut such text apply it again. */
   readonly redact: Redact
   readonly userAgent: string
   readonly connections: Connections
@@ -160,7 +160,8 @@ class Exchange implements ResponseHandler {
 
   async #waitForResponse(ms: number): Promise<void> {
     if (ms > 0) await this.#settings.clock.sleep(ms, this.#settled.signal)
-    // After a pause of the machine, the timer fires first. If the response is already in the socket, it counts.
+    // After the machine was suspended, the timer fires before the socket is read. A response that is already in the socket
+    // still counts.
     await eventLoopTurn()
   }
 

@@ -1,9 +1,9 @@
 import { type Untrusted, untrusted } from './untrusted.ts'
 
-// Text that people can see, but that is not escaped yet. It has no terminal sequences and no invisible characters, so it
-// looks like what it is. The expressions below also get strings of millions of characters. So none of them repeats a group,
-// which could overflow the engine's stack, except the two for lines with styles, because these lines are short.
-// test/text/safe-text.test.ts tests them.
+// Text that people can see, but that is not escaped yet. It has no terminal sequences and no invisible characters, so it looks
+// like what it is. The expressions below also get strings of millions of characters. A repeated group could overflow the
+// engine's stack. So only the two for lines with styles have one, because these lines are short. test/text/safe-text.test.ts
+// tests them.
 
 /** Most text has only these characters, and needs no replacement. */
 const PLAIN = String.raw` -~\u00A1-\u00AC\u00AE-\u034E\u0370-\u05FF\u0900-\u10FF\u2010-\u2027\u2030-\u205E\u2070-\u3130\u3165-\uD7FF`

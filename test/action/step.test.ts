@@ -303,7 +303,7 @@ describe('the limit of the wait', () => {
     expect(requests.at(-1)).toBe('cancel')
     expect(record).toEqual(['starting', 'started run-1', 'done'])
     expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
-    expect(world.effects.find(({ text }) => text.includes('cancelling'))?.atMs).toBe(SETTINGS.waitLimitMs)
+    expect(world.effects.find(({ text }) => text.includes('Cancelling'))?.atMs).toBe(SETTINGS.waitLimitMs)
   })
 
   test('does not count if the cancel finds the run finished, and the true verdict counts', async () => {
@@ -357,7 +357,7 @@ test('a workflow without a cancel says so with the id, and the record leaves the
   const { outcome, effects, error } = await step({ script: { start: STARTED, get: [noResponse] }, signalAtMs: 1_000 })
   expect(outcome.conclusion).toBe('cancelled')
   expect(error).toMatch(/run-1.*cannot cancel/)
-  expect(effects).not.toContainEqual(expect.stringContaining('cancelling it'))
+  expect(effects).not.toContainEqual(expect.stringContaining('Cancelling'))
   // Post warns once more.
   expect(effects).not.toContain('record done')
 })

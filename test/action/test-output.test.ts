@@ -77,7 +77,7 @@ async function watch({ textAt = () => '', runMs = 60_000, pollIntervalMs = 5_000
       .filter(({ text }) => !text.startsWith('Run run-1: '))
       .map(({ text }) => text)
       .join('\n'),
-    said: lines.filter(({ text }) => /^Run run-1: (the output|there is)/.test(text)).map(({ text }) => text),
+    said: lines.filter(({ text }) => /^Run run-1: the (output|log)/.test(text)).map(({ text }) => text),
   }
 }
 
@@ -161,7 +161,7 @@ describe('the output of a run', () => {
     const { output, said, readsMs } = await watch({ textAt: () => text })
     expect(output.length).toBe(16 * MIB - 1)
     expect(said).toEqual([
-      'Run run-1: there is more output. The log shows the first 16 MiB of 17,825,792 bytes in all.',
+      'Run run-1: the log shows only the first 16 MiB of the output. So far there are 17,825,792 bytes.',
     ])
     expect(readsMs).toHaveLength(65)
   })

@@ -401,7 +401,7 @@ describe('a failure of GitHub', () => {
     await hanging
     expect(await clock.run(written)).toEqual({
       log: [
-        "warning: The pull request comment was not written: GitHub's API gave no usable response (no response within 30 s). The next workflow run writes the comment.",
+        "warning: The pull request comment was not written: GitHub's API gave no usable response (no response within 30 s). The next workflow run tries again.",
       ],
     })
     expect(clock.now()).toBe(30_000)
