@@ -64,6 +64,12 @@ export class TestOutput {
       await clock.sleep(PAUSE_AFTER_FAILURE_MS, signal)
       await this.#read(untilMs, 0)
     }
+    if (this.#hasMore) {
+      const missingBytes = this.#availableBytes - this.#readBytes
+      this.#endWith(
+        fragment`the end of the output is missing, because ${missingBytes} bytes could not be read in time.`,
+      )
+    }
     const hasAll = !this.#isOver && this.#availableBytes > 0 && this.#readBytes >= this.#availableBytes
     this.end()
     return hasAll
@@ -128,7 +134,9 @@ export class TestOutput {
     // The last line is not shown, because it may end in the middle of the key.
     this.#line = ''
     const allBytes = Math.max(this.#availableBytes, this.#readBytes)
-    this.#endWith(fragment`the log shows only the first 16 MiB of the output. So far there are ${allBytes} bytes.`)
+    this.#endWith(
+      fragment`there is more output. The log shows the first 16 MiB. So far there are ${allBytes} bytes in all.`,
+    )
   }
 
   #endWith(why: Fragment): void {

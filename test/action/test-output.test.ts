@@ -77,7 +77,7 @@ async function watch({ textAt = () => '', runMs = 60_000, pollIntervalMs = 5_000
       .filter(({ text }) => !text.startsWith('Run run-1: '))
       .map(({ text }) => text)
       .join('\n'),
-    said: lines.filter(({ text }) => /^Run run-1: the (output|log)/.test(text)).map(({ text }) => text),
+    said: lines.filter(({ text }) => /^Run run-1: (the output|the end|there is)/.test(text)).map(({ text }) => text),
   }
 }
 
@@ -161,7 +161,7 @@ describe('the output of a run', () => {
     const { output, said, readsMs } = await watch({ textAt: () => text })
     expect(output.length).toBe(16 * MIB - 1)
     expect(said).toEqual([
-      'Run run-1: the log shows only the first 16 MiB of the output. So far there are 17,825,792 bytes.',
+      'Run run-1: there is more output. The log shows the first 16 MiB. So far there are 17,825,792 bytes in all.',
     ])
     expect(readsMs).toHaveLength(65)
   })
@@ -214,10 +214,11 @@ describe('a service whose output is at fault', () => {
   })
 
   test('whose output is late delays each poll by at most a second, and the end by at most 10 s', async () => {
-    const { ending, pollsMs, endedMs } = await watch({ output: () => noResponse, outputBytes: 9, runMs: 30_000 })
+    const { ending, pollsMs, endedMs, said } = await watch({ output: () => noResponse, outputBytes: 9, runMs: 30_000 })
     expect(ending).toBe('finished')
     expect(pollsMs).toEqual([0, 6_000, 12_000, 18_000, 24_000, 30_000])
     expect(endedMs).toBe(40_000)
+    expect(said).toEqual(['Run run-1: the end of the output is missing, because 9 bytes could not be read in time.'])
   })
 
   test('has a second more for a response than until the next poll, and a read that had too little time is tried again', async () => {
