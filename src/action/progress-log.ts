@@ -3,6 +3,7 @@ import { isFinished, type Run } from '../model/run.ts'
 import { failureText } from '../report/failure-text.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
+import type { Untrusted } from '../text/untrusted.ts'
 import type { World } from './world.ts'
 
 // The lines of a log while something waits. test/action/wait-for-run.test.ts tests them.
@@ -23,13 +24,10 @@ export function quietLog({ clock, log, signal }: LogWorld, { writesAtOnce }: { r
   }
   return {
     write,
-    /**
-     * Pauses until the deadline, or until the step is aborted. Calls `writeHeartbeat` if no line was written for a minute.
-     * `writeHeartbeat` must call `write`, because the minute counts from the last `write`.
-     */
-    async pause(deadlineMs: number, writeHeartbeat: () => void): Promise<void> {
+    /** Pauses until the deadline, or until the step is aborted. If no line was written for a minute, writes `heartbeat`. */
+    async pause(deadlineMs: number, heartbeat: () => Fragment): Promise<void> {
       while (!signal.aborted && clock.now() < deadlineMs) {
-        if (clock.now() - lastLineMs >= HEARTBEAT_MS) writeHeartbeat()
+        if (clock.now() - lastLineMs >= HEARTBEAT_MS) write(heartbeat())
         await clock.sleep(Math.min(deadlineMs, lastLineMs + HEARTBEAT_MS) - clock.now(), signal)
       }
     },
@@ -41,44 +39,39 @@ export function progressLog(runId: string, world: LogWorld) {
   const { clock, log } = world
   const sinceMs = clock.now()
   const { write, pause } = quietLog(world, { writesAtOnce: false })
-  let run: Run | undefined
-  /** The failure of the latest poll. Undefined if that poll succeeded. */
-  let failure: Failure | undefined
+  /** The status in the last line. */
+  let status: Untrusted | undefined
+  /** Whether the latest poll failed. */
+  let isFailing = false
   let isFailureLogged = false
   let lastFailureLineMs = Number.NEGATIVE_INFINITY
   let hasWarnedOfUnknown = false
   let hasFailedCase = false
 
-  function writeFailure(what: Fragment, cause: Failure): void {
-    write(fragment`Run ${runId}: ${what} ${failureText(cause, 'poll')}`)
+  const waited = () => durationText(clock.now() - sinceMs)
+
+  function failureLine(what: Fragment, cause: Failure): Fragment {
     isFailureLogged = true
     lastFailureLineMs = clock.now()
-  }
-
-  function writeHeartbeat(): void {
-    const waited = durationText(clock.now() - sinceMs)
-    // Each pause follows a poll, so `failure` or `run` is set. `waiting` is never shown, but the type asks for a value.
-    if (failure === undefined)
-      write(fragment`Run ${runId}: still ${run?.rawStatus ?? 'waiting'} after ${waited}${progressText(run)}.`)
-    else writeFailure(fragment`the status still cannot be read. The step has waited for ${waited}.`, failure)
+    return fragment`Run ${runId}: ${what} ${failureText(cause, 'poll')}`
   }
 
   return {
     onRun(seen: Run): void {
       if (isFailureLogged) log.info(fragment`Run ${runId}: the service responds again.`)
-      failure = undefined
+      isFailing = false
       isFailureLogged = false
       const isFirstFailedCase = !hasFailedCase && (seen.progress?.failed ?? 0) > 0
       hasFailedCase ||= isFirstFailedCase
       // A final status has no line, because the verdict says it after the last line of the tests. The first failed test case
       // has a line at once, because a person then wants to look.
-      if (!isFinished(seen) && (seen.rawStatus !== run?.rawStatus || isFirstFailedCase))
+      if (!isFinished(seen) && (seen.rawStatus !== status || isFirstFailedCase))
         write(fragment`Run ${runId}: ${seen.rawStatus}${progressText(seen)}`)
-      run = seen
-      if (run.status !== 'UNKNOWN' || isFinished(run) || hasWarnedOfUnknown) return
+      status = seen.rawStatus
+      if (seen.status !== 'UNKNOWN' || isFinished(seen) || hasWarnedOfUnknown) return
       hasWarnedOfUnknown = true
       log.warning(
-        fragment`Run ${runId} has the status ${run.rawStatus}, which this version of the action does not know. The step keeps waiting, because the service does not say that this run has finished.`,
+        fragment`Run ${runId} has the status ${status}, which this version of the action does not know. The step keeps waiting, because the service does not say that this run has finished.`,
       )
     },
 
@@ -87,19 +80,25 @@ export function progressLog(runId: string, world: LogWorld) {
      * at most one failure a minute is logged.
      */
     onPollFailed(cause: Failure): void {
-      const isFirst = failure === undefined
-      failure = cause
+      const isFirst = !isFailing
+      isFailing = true
       if (isFirst && clock.now() - lastFailureLineMs >= HEARTBEAT_MS)
-        writeFailure(fragment`a status request failed. The step tries again.`, cause)
+        write(failureLine(fragment`a status request failed. The step tries again.`, cause))
     },
 
-    pause: (deadlineMs: number) => pause(deadlineMs, writeHeartbeat),
+    pauseAfterRun: (deadlineMs: number, run: Run) =>
+      pause(deadlineMs, () => fragment`Run ${runId}: still ${run.rawStatus} after ${waited()}${progressText(run)}.`),
+
+    pauseAfterFailure: (deadlineMs: number, { failure }: { readonly failure: Failure }) =>
+      pause(deadlineMs, () =>
+        failureLine(fragment`the status still cannot be read. The step has waited for ${waited()}.`, failure),
+      ),
   }
 }
 
 /** `, 126 of 485 test cases done, 2 failed`. Empty if the service does not say how many are done. */
-function progressText(run: Run | undefined): Fragment {
-  const { total, passed, failed, skipped } = run?.progress ?? {}
+function progressText({ progress }: Run): Fragment {
+  const { total, passed, failed, skipped } = progress ?? {}
   if (passed === undefined && failed === undefined && skipped === undefined) return fragment``
   const done = (passed ?? 0) + (failed ?? 0) + (skipped ?? 0)
   const isOne = (total ?? done) === 1

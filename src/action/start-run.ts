@@ -32,7 +32,7 @@ export async function startRun(
   const { service, clock, signal } = world
   const streak = new FailureStreak(service, clock)
   const firstTryMs = clock.now()
-  const { write, pause } = quietLog(world, { writesAtOnce: true })
+  const { pause } = quietLog(world, { writesAtOnce: true })
 
   const attempt = async (tries: number) => {
     if (signal.aborted) return startWithoutId(abortedEnding(signal), 'no-run')
@@ -63,9 +63,7 @@ export async function startRun(
       pause(nextTryMs, () => {
         const untilNextTry = durationText(nextTryMs - clock.now())
         const untilEnd = durationText(untilMs - clock.now())
-        write(
-          fragment`The run is not started yet. ${failureText(failure, 'start')} The step tries again in ${untilNextTry}, for ${untilEnd} at most.`,
-        )
+        return fragment`The run is not started yet. ${failureText(failure, 'start')} The step tries again in ${untilNextTry}, for ${untilEnd} at most.`
       }),
     world,
   )

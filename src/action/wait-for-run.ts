@@ -77,7 +77,7 @@ export async function waitForRun(
   /** Returns when the run has finished, or if the wait cannot go on. */
   const ending = async (): Promise<WaitEnding> => {
     for (;;) {
-      const seen = await retry(poll, progress.pause, world)
+      const seen = await retry(poll, progress.pauseAfterFailure, world)
       if ('kind' in seen) return seen
       progress.onRun(seen)
       if (seen.rawStatus !== run?.rawStatus) onStatus(seen)
@@ -90,7 +90,7 @@ export async function waitForRun(
       const pauseMs = pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter)
       const nextPollMs = Math.min(clock.now() + pauseMs, deadlineMs)
       await output.readUntil(nextPollMs, run.outputBytes)
-      await progress.pause(nextPollMs)
+      await progress.pauseAfterRun(nextPollMs, run)
     }
   }
 
