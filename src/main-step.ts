@@ -21,9 +21,9 @@ export async function performMain(
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
   recorder: StepRecorder,
-  isJobOver: () => boolean,
+  hasJobEnded: () => boolean,
 ): Promise<boolean> {
-  const output = runnerOutput(env, isJobOver)
+  const output = runnerOutput(env, hasJobEnded)
   recorder.attachLog(output.log)
   try {
     const job = readJob(env)

@@ -8,10 +8,10 @@ const { signal, abort } = abortOnSignals()
 const { recorder, watch } = openHandover(process.env, abort)
 maskKey(process.env)
 process.on('exit', () => recorder.exit())
-fourTimesASecond(() => watch.look())
+fourTimesASecond(() => watch.check())
 
 const task = async () => {
   const { performMain } = await import('./main-step.ts')
-  return (await performMain(process.env, signal, recorder, () => watch.isJobOver())) ? 0 : 1
+  return (await performMain(process.env, signal, recorder, () => watch.hasJobEnded())) ? 0 : 1
 }
 await exitAfter(task, { signal, crashLevel: 'error', onLogClosed: () => watch.onLogClosed() })

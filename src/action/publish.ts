@@ -29,7 +29,7 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   announceVerdict(outcome, settings, hasSummary, world)
   const warning = otherBranchWarning(outcome)
   if (warning !== undefined) world.log.warning(warning)
-  if (world.isJobOver()) return
+  if (world.hasJobEnded()) return
   const reportDir = publishReportFiles(outcome, world)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
   // An aborted step has no time for the comment. If this step only started the run, there is no result yet, and the step

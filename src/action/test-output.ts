@@ -33,7 +33,7 @@ export class TestOutput {
   readonly #runId: string
   readonly #world: OutputWorld
   readonly #masks = new OutputMasks()
-  #isOver: boolean
+  #hasEnded: boolean
   #availableBytes = 0
   #readBytes = 0
   #shownBytes = 0
@@ -45,7 +45,7 @@ export class TestOutput {
   constructor(runId: string, world: OutputWorld, isWanted: boolean) {
     this.#runId = runId
     this.#world = world
-    this.#isOver = !isWanted || world.service.output === undefined
+    this.#hasEnded = !isWanted || world.service.output === undefined
   }
 
   /** Call this after each poll, with the number of bytes that there are. Reads until it has them, or until the next poll is due. */
@@ -70,7 +70,7 @@ export class TestOutput {
         fragment`the end of the output is missing, because ${missingBytes} bytes could not be read in time.`,
       )
     }
-    const hasAll = !this.#isOver && this.#availableBytes > 0 && this.#readBytes >= this.#availableBytes
+    const hasAll = !this.#hasEnded && this.#availableBytes > 0 && this.#readBytes >= this.#availableBytes
     this.end()
     return hasAll
   }
@@ -78,11 +78,11 @@ export class TestOutput {
   /** Writes the last line, although its end has not come, and shows no more. */
   end(): void {
     if (this.#line !== '') this.#write('\n')
-    this.#isOver = true
+    this.#hasEnded = true
   }
 
   get #hasMore(): boolean {
-    return !this.#isOver && !this.#world.signal.aborted && this.#readBytes < this.#availableBytes
+    return !this.#hasEnded && !this.#world.signal.aborted && this.#readBytes < this.#availableBytes
   }
 
   async #read(untilMs: number, lateMs: number): Promise<void> {
@@ -127,7 +127,7 @@ export class TestOutput {
     this.#shownBytes += bytes.byteLength
     const isTooMuch = bytes.byteLength > leftBytes
     const shown = isTooMuch ? bytes.toString('utf8', 0, leftBytes) : text
-    for (let from = 0; from < shown.length && !this.#isOver; from += SLICE_CHARS) {
+    for (let from = 0; from < shown.length && !this.#hasEnded; from += SLICE_CHARS) {
       this.#write(shown.slice(from, from + SLICE_CHARS))
     }
     if (!isTooMuch) return

@@ -18,7 +18,7 @@ export interface World {
   readonly log: Log
   readonly recorder: Recorder
   /** Whether the job has ended, so that the next job may already use the runner's folders. */
-  isJobOver(): boolean
+  hasJobEnded(): boolean
   /** Writes nothing if the job is over. Main may still call it then, while it cancels the run. */
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void

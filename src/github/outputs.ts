@@ -28,7 +28,7 @@ export interface Outputs
 }
 
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
-export function runnerOutput(env: NodeJS.ProcessEnv, isJobOver = () => false) {
+export function runnerOutput(env: NodeJS.ProcessEnv, hasJobEnded = () => false) {
   const log: Log = {
     // Bytes, because the runner may read slowly. A string that waits for the runner would take up to twice the memory.
     info: (message) => void process.stdout.write(Buffer.from(render(message) + EOL)),
@@ -41,7 +41,7 @@ export function runnerOutput(env: NodeJS.ProcessEnv, isJobOver = () => false) {
    * and the step goes on, because the step may still have to cancel its run.
    */
   function warnOnError(task: () => void): void {
-    if (isJobOver()) return
+    if (hasJobEnded()) return
     try {
       task()
     } catch (cause) {
@@ -54,7 +54,7 @@ export function runnerOutput(env: NodeJS.ProcessEnv, isJobOver = () => false) {
   }
   return {
     log,
-    isJobOver,
+    hasJobEnded,
     annotate({ level, title, message, file, line }: Annotation): void {
       const write = level === 'error' ? error : warning
       // `@actions/core` leaves out what is empty or 0.

@@ -115,7 +115,7 @@ export class MainFile {
   }
 
   isOfAnotherUser(): boolean {
-    return lookAt(this.path) === "another user's file"
+    return kindAt(this.path) === "another user's file"
   }
 
   /** Undefined if the file was removed. Throws if it cannot be read. */
@@ -135,7 +135,7 @@ export class MainFile {
   /** False if nobody can be asked, because the file cannot be created. */
   askToStop(): boolean {
     const path = this.path + STOP
-    return succeeds(() => writeFileSync(path, '', { flag: 'wx', mode: 0o600 })) || lookAt(path) === 'own file'
+    return succeeds(() => writeFileSync(path, '', { flag: 'wx', mode: 0o600 })) || kindAt(path) === 'own file'
   }
 
   isStopAnswered(): boolean {
@@ -148,7 +148,7 @@ export class MainFile {
 
   /** Whether post has asked main to stop. If so, this answers. */
   answerStop(): boolean {
-    if (lookAt(this.path + STOP) !== 'own file') return false
+    if (kindAt(this.path + STOP) !== 'own file') return false
     this.withdrawStop()
     return true
   }
@@ -171,7 +171,7 @@ export function createMainFile(env: NodeJS.ProcessEnv): MainFile {
 export function findMainFiles(env: NodeJS.ProcessEnv): MainFile[] {
   const path = pathInState(env)
   const paths = path ? [path] : folders(env).flatMap((folder) => filesWithIdentity(folder, env))
-  const isCandidate = (found: string) => basename(found).startsWith(PREFIX) && lookAt(found) !== 'nothing'
+  const isCandidate = (found: string) => basename(found).startsWith(PREFIX) && kindAt(found) !== 'nothing'
   return paths.filter(isCandidate).map((found) => new MainFile(found))
 }
 
@@ -185,11 +185,13 @@ function pathInState(env: NodeJS.ProcessEnv): string | undefined {
 }
 
 function filesWithIdentity(folder: string, env: NodeJS.ProcessEnv): string[] {
-  let names: string[] = []
-  succeeds(() => (names = readdirSync(folder)))
-  return names
-    .filter((name) => name.startsWith(identity(env)) && !name.endsWith(STOP))
-    .map((name) => join(folder, name))
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.startsWith(identity(env)) && !name.endsWith(STOP))
+      .map((name) => join(folder, name))
+  } catch {
+    return []
+  }
 }
 
 /**
@@ -200,8 +202,8 @@ export function hasIdentityOf(env: NodeJS.ProcessEnv, { path }: MainFile): boole
   return basename(path).startsWith(identity(env))
 }
 
-/** If the check fails, for example because a network drive does not respond, the file does not count as removed. */
-export function isRemoved(path: string): boolean {
+/** If the check fails, for example because a network drive does not respond, the file does not count as missing. */
+export function isMissing(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) === undefined
   } catch {
@@ -216,7 +218,7 @@ const { O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_WRONLY } = constan
 
 type Found = 'own file' | "another user's file" | 'nothing' | 'unknown'
 
-function lookAt(path: string): Found {
+function kindAt(path: string): Found {
   try {
     return kindOf(lstatSync(path, { throwIfNoEntry: false }))
   } catch {
@@ -230,7 +232,7 @@ function kindOf(status: Stats | undefined): Found {
 }
 
 function mayBeOwn(path: string): boolean {
-  return ['own file', 'unknown'].includes(lookAt(path))
+  return ['own file', 'unknown'].includes(kindAt(path))
 }
 
 /** Follows no link and never waits. Undefined if there is no plain file of this user. */

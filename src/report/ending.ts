@@ -309,9 +309,9 @@ function cancellationText({ ending, cancellation, subject }: StepOutcome, messag
       return isRunNotFound ? NONE : fragment` The service does not know the run any more.`
     case 'failed': {
       const why = reasonOfCancelFailure(cancellation.failure, ending)
-      const isJobOver = ending.kind === 'aborted' && ['RUNNER_TEMP emptied', 'log closed'].includes(ending.cause)
+      const hasJobEnded = ending.kind === 'aborted' && ['RUNNER_TEMP emptied', 'log closed'].includes(ending.cause)
       // Post may not run if the job is over.
-      const next = isJobOver ? CANCEL_IT : fragment`The post step tries again to cancel the run.`
+      const next = hasJobEnded ? CANCEL_IT : fragment`The post step tries again to cancel the run.`
       return fragment` This step could not cancel the run${why}. The run may still be running. ${next}`
     }
   }

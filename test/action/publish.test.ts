@@ -96,7 +96,7 @@ describe('the verdict', () => {
 })
 
 test('after the end of the job, main writes the verdict to the log, and nothing to folders of the next job', async () => {
-  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal: 'SIGHUP', isJobOver: true })
+  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal: 'SIGHUP', hasJobEnded: true })
   expect(world.texts('error ')).toEqual([expect.stringContaining('[Step cancelled]')])
   for (const effect of ['files ', 'summary ', 'comment']) expect(world.texts(effect)).toEqual([])
 })

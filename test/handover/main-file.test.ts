@@ -52,7 +52,7 @@ function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = 
   const reasons: string[] = []
   const { recorder, watch } = openHandover(env, (cause) => reasons.push(cause))
   /** Why main would stop now. */
-  const reasonToStop = (notice = () => watch.look()) => {
+  const reasonToStop = (notice = () => watch.check()) => {
     notice()
     return reasons.pop()
   }
@@ -379,28 +379,28 @@ describe('a request to stop', () => {
 
 it('the job is over if nobody reads the log any more, and main has to stop', () => {
   const { watch, reasonToStop } = job()
-  expect(watch.isJobOver()).toBe(false)
+  expect(watch.hasJobEnded()).toBe(false)
   expect(reasonToStop(() => watch.onLogClosed())).toBe('log closed')
-  expect(watch.isJobOver()).toBe(true)
+  expect(watch.hasJobEnded()).toBe(true)
 })
 
 describe('the runner’s temporary folder', () => {
   it('counts as emptied only if main’s file and the file of the runner’s state are both removed', () => {
     const { watch, reasonToStop, statePath, file } = job()
     rmSync(statePath)
-    expect(watch.isJobOver()).toBe(false)
+    expect(watch.hasJobEnded()).toBe(false)
     writeFileSync(statePath, '')
     file.remove()
-    expect(watch.isJobOver()).toBe(false)
+    expect(watch.hasJobEnded()).toBe(false)
     rmSync(statePath)
-    expect(watch.isJobOver()).toBe(true)
+    expect(watch.hasJobEnded()).toBe(true)
     expect(reasonToStop()).toBe('RUNNER_TEMP emptied')
   })
 
   it('counts as emptied by the file of the state alone if main’s file is in the system’s folder', () => {
     const { watch, statePath, file } = job({ hasTemp: false })
     rmSync(statePath)
-    expect([file.isRemoved(), watch.isJobOver()]).toEqual([false, true])
+    expect([file.isRemoved(), watch.hasJobEnded()]).toEqual([false, true])
   })
 
   it('does not count as emptied while the files cannot be looked at, as on a drive that fails', () => {
@@ -409,13 +409,13 @@ describe('the runner’s temporary folder', () => {
       rmSync(path)
       symlinkSync(path, path)
     }
-    expect(watch.isJobOver()).toBe(false)
+    expect(watch.hasJobEnded()).toBe(false)
   })
 
   it('does not count as emptied if there never was a file of the state', () => {
     const { watch, file } = job({ hasStateFile: false })
     file.remove()
-    expect(watch.isJobOver()).toBe(false)
+    expect(watch.hasJobEnded()).toBe(false)
   })
 
   it('does not count as emptied if only main’s file was removed: main goes on, and one warning names the run', () => {

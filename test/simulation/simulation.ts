@@ -3,7 +3,7 @@ import { cleanUpAfterMain } from '../../src/action/clean-up.ts'
 import { performStep } from '../../src/action/step.ts'
 import type { World } from '../../src/action/world.ts'
 import type { Clock } from '../../src/clock.ts'
-import { JobWatch } from '../../src/handover/job-watch.ts'
+import { createJobWatch } from '../../src/handover/job-watch.ts'
 import type { MainFile, MainRecord } from '../../src/handover/main-file.ts'
 import { RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
 import type { AbortCause } from '../../src/model/outcome.ts'
@@ -104,7 +104,7 @@ class SimulatedMain {
   readonly file = new MemoryFile({ phase: 'nothing started' })
   #isFolderEmptied = false
   #recorder: StepRecorder | undefined
-  #watch: JobWatch | undefined
+  #watch: ReturnType<typeof createJobWatch> | undefined
   #isStartRefused = false
   #isDead = false
   #effects = 0
@@ -205,7 +205,7 @@ class SimulatedMain {
   #look(): void {
     this.#whenRunning(() => {
       try {
-        if (!this.#isDead) this.#watch?.look()
+        if (!this.#isDead) this.#watch?.check()
       } catch (cause) {
         this.#crashInTimer.resolve(this.#endByCrash(cause))
       }
@@ -255,7 +255,7 @@ class SimulatedMain {
     const ofMain: MainFile = Object.assign(new MemoryFile(), { append, remove, isRemoved, answerStop })
     const recorder = new StepRecorder(ofMain)
     this.#recorder = recorder
-    const watch = new JobWatch(
+    const watch = createJobWatch(
       ofMain,
       recorder,
       () => this.#isFolderEmptied,
@@ -278,7 +278,7 @@ class SimulatedMain {
       },
       log,
       recorder,
-      isJobOver: () => watch.isJobOver(),
+      hasJobEnded: () => watch.hasJobEnded(),
       setOutput: (name, value) => this.effect(() => this.#outputs.set(name, value)),
       annotate: ({ level, message }) => this.#say(level, message),
       writeGroup: () => this.effect(() => {}),

@@ -18,7 +18,7 @@ export interface FakeWorldOptions {
   /** If undefined, the report files cannot be written. */
   readonly reportFolder?: string | undefined
   readonly summaryBytes?: number
-  readonly isJobOver?: boolean
+  readonly hasJobEnded?: boolean
 }
 
 /** A world that records every effect in order. */
@@ -58,8 +58,8 @@ export class FakeWorld implements World {
     else this.clock.at(atMs, abort)
   }
 
-  isJobOver(): boolean {
-    return this.#options.isJobOver === true
+  hasJobEnded(): boolean {
+    return this.#options.hasJobEnded === true
   }
 
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void {
