@@ -105,6 +105,8 @@ export class RunQueue {
       log(run.runId, `exceeded its limit of ${runLimitMinutes} min; stopping it`)
       stop.abort()
     }, runLimitMinutes * 60_000)
+    // Once a run is stopped, for example by a cancel, its limit no longer applies.
+    stop.signal.addEventListener('abort', () => clearTimeout(limit), { once: true })
     const finish = (outcome: RunOutcome) => {
       clearTimeout(limit)
       const message = `the run exceeded its limit of ${runLimitMinutes} min (run-limit-minutes)`
