@@ -127,6 +127,12 @@ describe('the verdict about a command', () => {
       /^`node -e .*` exited with code 3, although no test failed: Error: lines 80% < 90%\n\n1 passed$/,
     ],
     [
+      "exits with another code because of one of Jest's thresholds",
+      `${write(PASSES)} console.error('PASS cart.test.js\\n\\nJest: Coverage for lines (60%) does not meet "global" threshold (100%)\\n\\nTests: 1 passed'); process.exitCode = 1`,
+      'FAILED',
+      /although no test failed: Jest: Coverage for lines \(60%\) does not meet "global" threshold \(100%\)\n\nTests: 1 passed$/,
+    ],
+    [
       'exits with another code and found no tests',
       `${write('<testsuites/>')} console.log('no tests ran'); process.exitCode = 5`,
       'FAILED',
