@@ -85,8 +85,8 @@ describe('what the pages name', () => {
       ['whole lines, of at most 10,000 characters', 'LINE_LIMIT_CHARS = 10_000'],
       ['a fiftieth of the time waited', 'waitedMs / 50'],
       ['at most 15 s', 'LONGEST_PAUSE_MS = 15_000'],
-      ['tries to cancel the run for 15 s', 'CANCEL_LIMIT_MS = 15_000'],
-      ['tries to cancel the run for up to a minute', 'POST_LIMIT_MS = 60_000'],
+      ['repeats it for 15 s', 'CANCEL_LIMIT_MS = 15_000'],
+      ['in the post step for up to 60 s', 'POST_LIMIT_MS = 60_000'],
       ['at most 35,000', 'most: 35_000'],
       ['0.05 to 3,600', 'least: 0.05, most: 3_600'],
     ] as const
