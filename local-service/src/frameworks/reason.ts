@@ -77,7 +77,7 @@ export function lastParagraph(output: string): string | undefined {
 /** An error that is further away from the end is probably not the reason of the end. */
 const NEAR_THE_END_CHARS = 2000
 /** Jest begins the sentence about a threshold with its own name. */
-const ERROR_LINE = /^\W*(?:(?:\w*(?:Error|Exception)s?|errors?|fail(?:ed|ure)?|fatal|panic)\b|Jest: )/im
+const ERROR_LINE = /^[^\w\n]*(?:(?:\w*(?:Error|Exception)s?|errors?|fail(?:ed|ure)?|fatal|panic)\b|Jest: )/im
 
 /**
  * The end of the output of any tool. It begins in the last paragraph that has a line with a word such as "error" at its

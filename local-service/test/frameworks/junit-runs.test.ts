@@ -128,7 +128,7 @@ describe('the verdict about a command', () => {
     ],
     [
       "exits with another code because of one of Jest's thresholds",
-      `${write(PASSES)} console.error('PASS cart.test.js\\n\\nJest: Coverage for lines (60%) does not meet "global" threshold (100%)\\n\\nTests: 1 passed'); process.exitCode = 1`,
+      `${write(PASSES)} console.error('PASS cart.test.js\\n\\n----|----\\nJest: Coverage for lines (60%) does not meet "global" threshold (100%)\\n\\nTests: 1 passed'); process.exitCode = 1`,
       'FAILED',
       /although no test failed: Jest: Coverage for lines \(60%\) does not meet "global" threshold \(100%\)\n\nTests: 1 passed$/,
     ],
