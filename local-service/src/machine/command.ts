@@ -39,8 +39,8 @@ export type CommandEnd = (
   readonly output: string
 }
 
-/** How the command's process exited, or why it was not started. */
-type Exit = { readonly code: number } | { readonly signal: string } | Error
+/** How the command's process exited. */
+type Exit = { readonly code: number } | { readonly signal: string }
 
 const FIRST_OUTPUT_CHARS = 2000
 const LAST_OUTPUT_CHARS = 20_000
@@ -64,11 +64,13 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
     return { kind: 'not-started', reason: reasonOf(error, command), output: '' }
   }
   const exit = new Promise<Exit>((resolve) => {
-    child.once('error', resolve)
     child.once('exit', (code, signal) => resolve(code === null ? { signal: String(signal) } : { code }))
   })
   const closed = new Promise((resolve) => child.once('close', resolve))
-  if (child.pid === undefined) return { kind: 'not-started', reason: reasonOf(await exit, command), output: '' }
+  if (child.pid === undefined) {
+    const [error] = await once(child, 'error')
+    return { kind: 'not-started', reason: reasonOf(error, command), output: '' }
+  }
 
   const group = { groupId: child.pid, runId: command.runId }
   let guard: ReturnType<typeof guardGroup> | undefined
@@ -85,7 +87,6 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
 
   const output = excerpt.text()
   if (stop.aborted || ended === undefined) return { kind: 'stopped', output }
-  if (ended instanceof Error) return { kind: 'not-started', reason: reasonOf(ended, command), output }
   if ('signal' in ended) return { kind: 'killed', signal: ended.signal, output }
   return { kind: 'exited', code: ended.code, output }
 }

@@ -278,6 +278,22 @@ describe('a run of a Vitest project', () => {
     expect(service.log.join('\n')).toMatch(/✓ .*a\.test\.js > adds in production/)
   })
 
+  it('leaves out what the reporter for GitHub writes, but no line of a test', async () => {
+    const service = await startWith({
+      'vitest.config.mjs': `export default { test: { reporters: ['default', 'github-actions'] } }`,
+      'a.test.js': `
+        import { it } from 'vitest'
+        console.log('::error::of the test')
+
+
+
+
+        it('fails', () => { throw new Error('red') })`,
+    })
+    expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'FAILED' })
+    expect(service.log.join('\n').match(/:error.*/g)).toEqual([':error::of the test'])
+  })
+
   it('says with the words of Vitest that no project matches its patterns', async () => {
     const service = await startWith({
       'vitest.config.mjs': `export default { test: { name: 'unit' } }`,
