@@ -45,6 +45,7 @@ async function post({ script = {}, mains, openError, signalAtMs, ...setting }: S
     file.askToStop = () => {
       if (!canBeAsked) return false
       file.isStopRequested = true
+      file.stopRequests++
       if (answersAfterMs !== undefined) clock.at(clock.now() + answersAfterMs, () => file.answerStop())
       if (endsAfterMs !== undefined)
         clock.at(clock.now() + endsAfterMs, () => (leaves === undefined ? file.remove() : file.append(leaves)))
@@ -154,7 +155,7 @@ describe('main’s file says', () => {
     const { requests, endedMs } = await post({ script: CANCEL, mains: [{ file }] })
     expect(requests).toMatchObject([{ method: 'cancel', atMs: 0 }])
     expect(endedMs).toBe(0)
-    expect(file.isStopRequested).toBe(false)
+    expect(file.stopRequests).toBe(0)
   })
 
   test('nothing, because it cannot be read: post warns, and does not fail', async () => {

@@ -174,7 +174,7 @@ describe.concurrent('a later step has changed the project of this step', () => {
       expect.objectContaining({
         level: 'warning',
         message: expect.stringMatching(
-          new RegExp(`^Run ${one.service.runs[0]?.runId} may still be running\\. .* a later step has changed a value`),
+          new RegExp(`^Run ${one.service.runs[0]?.runId} may still be running\\. .* has another value now\\.`),
         ),
       }),
     ])

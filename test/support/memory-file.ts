@@ -6,6 +6,7 @@ export class MemoryFile implements MainFile {
   /** Undefined if the file was removed. */
   text: string | undefined
   isStopRequested = false
+  stopRequests = 0
   isDiskFull = () => false
   /** Called when main would see something new at its next look. */
   onNews = () => {}
@@ -49,6 +50,7 @@ export class MemoryFile implements MainFile {
 
   askToStop(): boolean {
     this.isStopRequested = true
+    this.stopRequests++
     this.onNews()
     return true
   }
