@@ -52,6 +52,8 @@ const HEADLINE = /^⎯+ (?:Startup|Unhandled|Collect|Test Run) (?:Error|Rejectio
 const FIRST_LINE_OF_ERROR = /^(?:[A-Z]\w*Error(?: \[\w+\])?|Error(?: \[\w+\])?|error): \S/m
 /** The stack, or a blank line. */
 const END_OF_ERROR = /\n(?: +(?:at |❯ )|\s*\n)/
+/** The first line of the stack, if it is in a file of the project. */
+const FRAME_OF_VITEST = /^\n +❯ (?:.* )?((?!node:|node_modules\/|\/)[^\s:]+:\d+):\d+/
 const MISSING_DEPENDENCY = /^ *MISSING DEPENDENCY +(.+)/m
 /** V8 prints it when a process has no memory left. Then the process ends with SIGABRT. */
 const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
@@ -116,5 +118,8 @@ function errorAt(output: string, index: number): string | undefined {
     .slice(index)
     .replace(/^(.*:)\n\s*/, '$1 ')
     .replace(/^.*\[\n[^\]]*\]/, (list) => list.replace(/\s+/g, ' '))
-  return text.slice(0, END_OF_ERROR.exec(text)?.index).trim() || undefined
+  const end = END_OF_ERROR.exec(text)?.index ?? text.length
+  const error = text.slice(0, end).trim()
+  const [, place] = FRAME_OF_VITEST.exec(text.slice(end)) ?? []
+  return (place === undefined ? error : `${error}\nat ${place}`) || undefined
 }

@@ -80,7 +80,7 @@ describe('an error in the output of a framework that did not start', () => {
       PROVIDER_OF_VITEST_3,
       "Error: Cannot find package '@vitest/browser' imported from /shop/node_modules/vitest/dist/chunks/resolveConfig.js",
     ],
-    ['a global setup of Vitest', GLOBAL_SETUP, 'Error: the database is not there\nit has two lines'],
+    ['a global setup of Vitest', GLOBAL_SETUP, 'Error: the database is not there\nit has two lines\nat gs.mjs:1'],
     [
       'a missing package',
       " MISSING DEPENDENCY  Cannot find dependency '@vitest/coverage-v8'\n\n",
@@ -122,13 +122,17 @@ describe('an error in the output of a framework that did not start', () => {
 
 describe('an error in what Vitest said about itself', () => {
   it.each([
-    ['a global setup that throws', GLOBAL_SETUP, 'Error: the database is not there\nit has two lines'],
+    ['a global setup that throws', GLOBAL_SETUP, 'Error: the database is not there\nit has two lines\nat gs.mjs:1'],
     [
       'thresholds that are not met',
       'ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)\nERROR: Uncovered functions (2) exceed global threshold (1)',
       'ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)\nERROR: Uncovered functions (2) exceed global threshold (1)',
     ],
-    ['a rejection that nobody caught', '\n⎯⎯⎯ Unhandled Rejection ⎯⎯⎯\nError: lost\n ❯ a.test.js:2:1\n', 'Error: lost'],
+    [
+      'a rejection that nobody caught',
+      '\n⎯⎯⎯ Unhandled Rejection ⎯⎯⎯\nError: lost\n ❯ a.test.js:2:1\n',
+      'Error: lost\nat a.test.js:2',
+    ],
     ['nothing', '', undefined],
   ])('is found for %s', (_what, said, error) => {
     expect(findSaidError(said)).toBe(error)

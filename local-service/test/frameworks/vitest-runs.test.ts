@@ -351,7 +351,7 @@ describe('a run of a Vitest project', () => {
         'setup.mjs': 'export default () => { throw new Error("no database") }',
         'a.test.js': '',
       },
-      'vitest could not run the tests: Error: no database',
+      'vitest could not run the tests: Error: no database\nat setup.mjs:1',
     ],
   ])('fails without a test case, and says why, when it %s', async (_case, files, message) => {
     const service = await startWith(files as Record<string, string>)
