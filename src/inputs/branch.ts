@@ -18,6 +18,8 @@ interface Branch {
 export function readBranch(inputs: InputReader, event: WorkflowEvent): Branch {
   const given = inputs.text('branch')
   const ofEvent = branchOfEvent(event)
+  // If the event's file cannot be read, main accepts a branch that the user gives. Nothing says then that it is a fork's, and the
+  // message about this file asks the user to name the branch.
   const isOfFork = ofEvent.kind === 'fork' && isSameBranch(given, ofEvent.name)
   const branch: typeof ofEvent = given === '' || isOfFork ? ofEvent : { kind: 'branch', name: given }
   switch (branch.kind) {
