@@ -43,7 +43,7 @@ export async function cleanUpAfterMain(files: readonly MainFile[], world: PostWo
         return warnOfUnknown(fragment`the end of the file ${file.path} has no whole record`, log)
       await doWhatIsLeft(record, world.hasSameInputs(file), deadlineMs, world)
     } catch (cause) {
-      warnOfUnknown(fragment`it could not read ${file.path}: ${messageOf(cause)}`, log)
+      warnOfUnknown(fragment`the work with the file ${file.path} failed: ${messageOf(cause)}`, log)
     }
   }
   await Promise.all(files.map(cleanUpOne))

@@ -129,6 +129,26 @@ describe('the run that main left', () => {
   })
 })
 
+test('an error after the file was read is not called a file that cannot be read', async () => {
+  const clock = new FakeClock()
+  const world = new FakeWorld(clock, new FakeService(clock, {}))
+  const hasSameInputs = () => {
+    throw new TypeError('undefined is not a function')
+  }
+  const open = async () => world.service
+  await cleanUpAfterMain([new MemoryFile({ ...STARTED, hasEnded: true })], {
+    ...world,
+    open,
+    hasSameInputs,
+    ownsRun: true,
+  })
+  expect(world.texts('warning ')).toEqual([
+    expect.stringMatching(
+      /, because the work with the file .* failed: undefined is not a function\. If the step has started/,
+    ),
+  ])
+})
+
 describe('main’s file says', () => {
   const CANCEL: Script = { cancel: [response(true)] }
 
@@ -165,7 +185,9 @@ describe('main’s file says', () => {
       throw new Error('EIO: i/o error')
     }
     const { warnings, requests } = await post({ script: CANCEL, mains: [{ file }] })
-    expect(warnings).toEqual([expect.stringMatching(/could not read .*: EIO: i\/o error\. .* may still be running\./)])
+    expect(warnings).toEqual([
+      expect.stringMatching(/the work with the file .* failed: EIO: i\/o error\. .* may still be running\./),
+    ])
     expect(requests).toEqual([])
   })
 
