@@ -2,7 +2,7 @@ import { performStep } from './action/step.ts'
 import type { World } from './action/world.ts'
 import { eventLoopTurn, systemClock } from './clock.ts'
 import { type CommentOptions, keepCommentUpToDate } from './github/comment.ts'
-import { nameOfCommit, readEvent } from './github/event.ts'
+import { readEvent } from './github/event.ts'
 import { attemptUrl, readJob } from './github/job.ts'
 import { runnerOutput } from './github/outputs.ts'
 import { defaultReportFolder, writeReportFiles } from './github/report-files.ts'
@@ -10,7 +10,6 @@ import { RecordNotWritten, type StepRecorder } from './handover/recorder.ts'
 import { readBaseline } from './inputs/baseline.ts'
 import { InvalidInputsError } from './inputs/input-reader.ts'
 import { readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
-import type { StepSubject } from './model/outcome.ts'
 import { commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
 import { openService } from './service/client.ts'
@@ -24,44 +23,40 @@ export async function performMain(
   hasJobEnded: () => boolean,
 ): Promise<boolean> {
   const output = runnerOutput(env, hasJobEnded)
-  recorder.attachLog(output.log)
+  const { log } = output
+  const clock = systemClock
+  recorder.attachLog(log)
   try {
     const job = readJob(env)
     if (job !== undefined) output.setOutput('job-url', job.url)
     const event = readEvent(env)
-    const inputs = readInputs(env, event)
-    for (const warning of inputs.warnings) output.log.warning(warning)
-    if (inputs.branchInfo !== undefined) output.log.info(inputs.branchInfo)
-    const commitName = nameOfCommit(event, inputs.subject.parameters.branch)
-    const { log } = output
-    const { target } = inputs.subject
-    const service = await openService(inputs.service, systemClock, {
-      workflowRunUrl: attemptUrl(env),
-      debug: log.debug,
-    })
-    const { baselinePath: path } = inputs
-    const baseline = path === undefined ? undefined : readBaseline(path, target.kind, service.redact, log)
-    const subject: StepSubject = { ...inputs.subject, commitName, job, baseline }
+    const inputs = readInputs(env, event, job)
+    const { address, settings, subject, reportDir, baselinePath, comment, githubToken: token } = inputs
+    for (const warning of inputs.warnings) log.warning(warning)
+    if (inputs.branchInfo !== undefined) log.info(inputs.branchInfo)
+    const workflowRunUrl = attemptUrl(env)
+    const service = await openService(address, clock, { workflowRunUrl, debug: log.debug })
+    const { kind } = subject.target
+    const baseline = baselinePath === undefined ? undefined : readBaseline(baselinePath, kind, service.redact, log)
     const world: World = {
       ...output,
-      clock: systemClock,
+      clock,
       random: Math.random,
       signal,
       recorder,
       service,
       writeReportFiles: (files, runId) =>
-        writeReportFiles(files, inputs.reportDir ?? defaultReportFolder(env, runId), env, log),
+        writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), env, log),
       writeComment: (outcome, hasSummary) => {
-        const { comment: settings, githubToken: token } = inputs
         const body: CommentOptions['body'] = (marker, pullRequestBranch) =>
           commentBody(outcome, { marker, pullRequestBranch, hasSummary })
         const { success } = outcome
-        return keepCommentUpToDate({ env, event, settings, token, success, body, log, clock: systemClock, signal })
+        return keepCommentUpToDate({ env, event, settings: comment, token, success, body, log, clock, signal })
       },
     }
     // If a signal came while the action was loading, its handler runs now. Then nothing is started.
     await eventLoopTurn()
-    const { success } = await performStep({ ...inputs.settings, subject }, world)
+    const { success } = await performStep({ ...settings, subject: { ...subject, baseline } }, world)
     return success
   } catch (error) {
     output.setOutput('conclusion', 'error')

@@ -2,9 +2,9 @@ import { resolve } from 'node:path'
 import { setSecret } from '@actions/core'
 import type { StepSettings } from '../action/step.ts'
 import type { CommentSettings } from '../github/comment.ts'
-import type { WorkflowEvent } from '../github/event.ts'
+import { nameOfCommit, type WorkflowEvent } from '../github/event.ts'
 import { isInAllowedFolder, resultsFile } from '../github/report-files.ts'
-import type { StepSubject, When } from '../model/outcome.ts'
+import type { Job, StepSubject, When } from '../model/outcome.ts'
 import type { StartParameters, Target } from '../model/run.ts'
 import { isUsableRunId, RUN_ID_RULE } from '../service/decode.ts'
 import { parseJson } from '../text/json.ts'
@@ -29,8 +29,8 @@ const ANNOTATIONS = { true: true, false: false, always: true, never: false }
 const MINUTES = { most: 35_000, unitMs: 60_000 }
 const SECONDS = { least: 0.05, most: 3_600, unitMs: 1_000 }
 
-/** Reads and checks all inputs, and masks the GitHub token in the log. Throws an InvalidInputsError with all problems. */
-export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
+/** Reads and checks all inputs but the baseline's file, and masks the GitHub token in the log. Throws an InvalidInputsError with all problems. */
+export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: Job) {
   const inputs = new InputReader(env)
   const service = readServiceAddress(inputs, env, event)
   const runId = readRunId(inputs)
@@ -74,10 +74,12 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent) {
     target: address.target,
     ownsRun,
     parameters: ownsRun ? { ...parameters, branch: branch.name } : {},
+    commitName: ownsRun ? nameOfCommit(event, branch.name) : undefined,
+    job,
     labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
   }
   return {
-    service: address,
+    address,
     settings,
     subject,
     branchInfo: branch.info,

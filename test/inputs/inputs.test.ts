@@ -57,7 +57,7 @@ function problemsOf(given: Readonly<Record<string, string>>, step: Step = {}): s
 describe('a step', () => {
   it('with only the required inputs has the defaults', () => {
     expect(inputsOf()).toEqual({
-      service: expect.objectContaining({
+      address: expect.objectContaining({
         baseUrl: new URL('https://tests.example.com/'),
         apiKey: 'key-1',
         target: TARGET,
@@ -121,7 +121,7 @@ describe('a step', () => {
       'github-token': 'ghs_token',
     })
     expect(inputs).toEqual({
-      service: expect.objectContaining({ baseUrl: new URL('https://tests.example.com/api/'), proxies: {} }),
+      address: expect.objectContaining({ baseUrl: new URL('https://tests.example.com/api/'), proxies: {} }),
       githubToken: 'ghs_token',
       subject: {
         target: TARGET,
@@ -164,7 +164,7 @@ describe('base-url', () => {
     ['http://[::1]:8080', 'http://[::1]:8080/'],
     ['http://localhost:8080/x', 'http://localhost:8080/x'],
   ])('%j is accepted', (given, url) => {
-    expect(inputsOf({ 'base-url': given }).service.baseUrl.href).toBe(url)
+    expect(inputsOf({ 'base-url': given }).address.baseUrl.href).toBe(url)
   })
 
   const NO_ADDRESS = 'is not an absolute address. Give the address of the service, such as https://tests.example.com.'
@@ -217,7 +217,7 @@ describe('base-url', () => {
 describe('api-key', () => {
   it('may have 512 characters, and is sent without white space at its ends', () => {
     const key = '\\('.repeat(256)
-    expect(inputsOf({ 'api-key': ` ${key}\n` }).service.apiKey).toBe(key)
+    expect(inputsOf({ 'api-key': ` ${key}\n` }).address.apiKey).toBe(key)
   })
 
   it.each(['two words', 'schlüssel', 'bell\u0007', 'k'.repeat(513)])('%j cannot be sent, and is not shown', (key) => {
