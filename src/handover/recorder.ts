@@ -71,8 +71,7 @@ export class StepRecorder implements Recorder {
 
   /** Warns if another step has removed main's file while something may be left to do. */
   warnIfRemoved(): void {
-    if (!this.#isDone && this.#record.phase !== 'nothing started' && this.#file.isRemoved())
-      this.#warnOnce(`${this.#file.path} was removed`)
+    if (!this.#isDone && this.#record.phase !== 'nothing started' && this.#file.isRemoved()) this.#warnOnce()
   }
 
   /** If the record could not be written, returns why. */
@@ -86,13 +85,16 @@ export class StepRecorder implements Recorder {
     }
   }
 
-  #warnOnce(problem: string): void {
+  /** `problem` says why the file could not be written. It matters only if the file is still there. */
+  #warnOnce(problem = ''): void {
     if (this.#hasWarned) return
     this.#hasWarned = true
     const { runId } = this.#record
     const aboutRun = runId === undefined ? fragment`` : fragment` about run ${runId}`
-    this.#log?.warning(
-      fragment`The post step will not know what is left to do${aboutRun}, because the file that tells it cannot be written: ${problem}. Free some space on the runner, or check whether another step empties its temporary folder.`,
-    )
+    const { path } = this.#file
+    const why = this.#file.isRemoved()
+      ? fragment`the file ${path} was removed. Check whether another step empties its temporary folder`
+      : fragment`the file ${path} could not be written: ${problem}. Free some space on the runner`
+    this.#log?.warning(fragment`The post step will not know what is left to do${aboutRun}, because ${why}.`)
   }
 }

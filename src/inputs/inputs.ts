@@ -110,7 +110,7 @@ function readRunId(inputs: InputReader): string | undefined {
   const given = inputs.text('run-id')
   if (given !== '' && !isUsableRunId(given)) {
     inputs.problem(
-      fragment`Input run-id: "${given}" cannot be a run's id. Give the output run-id of the step that started the run. An id has ${RUN_ID_RULE}`,
+      fragment`Input run-id: "${given}" cannot be a run's id. Give the output run-id of the step that started the run. An id has ${RUN_ID_RULE}.`,
     )
   }
   return given || undefined

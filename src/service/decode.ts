@@ -36,7 +36,7 @@ export function decodeStarted(json: unknown, name: 'runId' | 'testSuiteRunId'): 
 }
 
 /** What `isUsableRunId` accepts. */
-export const RUN_ID_RULE = '1 to 256 characters: letters, digits and . _ ~ : = + / @ -'
+export const RUN_ID_RULE = '1 to 256 of these characters: letters, digits and `. _ ~ : = + / @ -`'
 
 /** Whether outputs, paths and main's file can safely contain this id. URL parsing would collapse `.` and `..`. */
 export function isUsableRunId(runId: string): boolean {

@@ -172,7 +172,23 @@ describe('a record that cannot be written', () => {
     recorder.exit()
     expect(warnings).toEqual([
       expect.stringMatching(
-        /will not know what is left to do about run r-1, because .*: there is no file \/.*test-run-action/,
+        /will not know what is left to do about run r-1, because the file \/.*test-run-action-.* was removed\. Check whether another step/,
+      ),
+    ])
+  })
+
+  it('is a warning with the reason, if the file is still there', () => {
+    const { file } = job()
+    const recorder = new StepRecorder(file)
+    const warnings: string[] = []
+    recorder.attachLog({ warning: (message) => warnings.push(render(message)) })
+    file.append = () => {
+      throw new Error('ENOSPC: no space left on device, write')
+    }
+    recorder.knowsRun('r-1', true)
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /about run r-1, because the file \/.*test-run-action-.* could not be written: ENOSPC: .*, write\. Free some space/,
       ),
     ])
   })
@@ -424,6 +440,6 @@ describe('the runner’s temporary folder', () => {
     recorder.knowsRun('r-1', true)
     file.remove()
     for (const _ of [1, 2]) expect(reasonToStop()).toBeUndefined()
-    expect(warnings).toEqual([expect.stringMatching(/about run r-1, because .* was removed/)])
+    expect(warnings).toEqual([expect.stringMatching(/about run r-1, because the file .* was removed\. Check/)])
   })
 })

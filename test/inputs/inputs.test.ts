@@ -423,7 +423,7 @@ describe('run-id', () => {
 
   it.each(['..', 'id\nwith=a line'])('%j is refused', (runId) => {
     expect(problemsOf({ 'run-id': runId })).toEqual([
-      `Input run-id: "${runId.replace('\n', ' ')}" cannot be a run's id. Give the output run-id of the step that started the run. An id has 1 to 256 characters: letters, digits and . _ ~ : = + / @ -`,
+      `Input run-id: "${runId.replace('\n', ' ')}" cannot be a run's id. Give the output run-id of the step that started the run. An id has 1 to 256 of these characters: letters, digits and \`. _ ~ : = + / @ -\`.`,
     ])
   })
 

@@ -307,7 +307,7 @@ describe('the other responses', () => {
   it.each(UNUSABLE)('give no id for %j, which the message shows', (runId) => {
     expect(failureOf(() => started({ runId }))).toEqual({
       kind: 'invalid-response',
-      expected: 'runId to have 1 to 256 characters: letters, digits and . _ ~ : = + / @ -',
+      expected: 'runId to have 1 to 256 of these characters: letters, digits and `. _ ~ : = + / @ -`',
       got: JSON.stringify(runId),
     })
   })
