@@ -1,5 +1,5 @@
 import { type Failure, isFailure } from '../model/failure.ts'
-import type { Cancellation } from '../model/outcome.ts'
+import type { RunCancellation } from '../model/outcome.ts'
 import { isFinished, type Run } from '../model/run.ts'
 import type { RequestOptions } from '../service/transport.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -10,7 +10,7 @@ import type { World } from './world.ts'
 
 type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'signal' | 'log'>
 
-type CancelResult = Exclude<Cancellation, { kind: 'not-wanted' | 'no-run' | 'id-unknown' }>
+type CancelResult = Exclude<RunCancellation, { kind: 'not-wanted' }>
 
 export interface CancelOptions {
   /** If the step is aborted, the deadline of `StepAborted` applies instead. */

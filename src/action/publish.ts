@@ -1,5 +1,5 @@
 import type { ReportFile } from '../github/report-files.ts'
-import { type StepOutcome, statusOf, type When } from '../model/outcome.ts'
+import { hasReadRun, type ReadRunOutcome, type StepOutcome, statusOf, type When } from '../model/outcome.ts'
 import { runDurationMs } from '../model/run.ts'
 import { annotations, reasonGroups } from '../report/annotations.ts'
 import { ctrf } from '../report/ctrf.ts'
@@ -65,8 +65,8 @@ function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSumm
   for (const group of reasonGroups(outcome, hasAnnotations)) world.writeGroup(group)
 }
 
-export function reportFiles(outcome: StepOutcome): readonly ReportFile[] {
-  const { testCases, message, responseText } = outcome.run ?? {}
+export function reportFiles(outcome: ReadRunOutcome): readonly ReportFile[] {
+  const { testCases, message, responseText } = outcome.run
   const hasContent = testCases !== undefined || message !== undefined
   if (!hasContent || responseText === undefined) return []
   return [
@@ -77,8 +77,9 @@ export function reportFiles(outcome: StepOutcome): readonly ReportFile[] {
 }
 
 function publishReportFiles(outcome: StepOutcome, world: World): string | undefined {
+  if (!hasReadRun(outcome)) return undefined
   const files = reportFiles(outcome)
-  if (files.length === 0 || outcome.runId === undefined) return undefined
+  if (files.length === 0) return undefined
   const folder = world.writeReportFiles(files, outcome.runId)
   if (folder !== undefined) world.setOutput('report-dir', folder)
   return folder

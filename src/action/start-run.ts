@@ -1,4 +1,4 @@
-import type { Cancellation, Ending } from '../model/outcome.ts'
+import type { NoRunEnding, NoRunHistory } from '../model/outcome.ts'
 import type { StartParameters } from '../model/run.ts'
 import { failureText } from '../report/failure-text.ts'
 import { durationText } from '../text/duration.ts'
@@ -8,19 +8,13 @@ import { quietLog } from './progress-log.ts'
 import { askedPauseMs, FailureStreak, mayHaveBeenAccepted, retry, startMayRepeatForMs, TryAgain } from './retry.ts'
 import type { World } from './world.ts'
 
-/** How the start ended, if no id of a run came. */
-interface StartWithoutId {
-  readonly ending: Ending
-  readonly cancellation: Cancellation
-}
-
 type StartWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>
 
 /** With less time left, main does not try again, because it could only cancel the run. */
 const SHORTEST_WAIT_MS = 1_000
 
 /**
- * Starts at most one run, and returns its id. Main repeats the request only if the service provably did not accept it, and
+ * Starts at most one run, and returns its id, or how the start ended without an id. Main repeats the request only if the service provably did not accept it, and
  * never after `deadlineMs`. If the step is aborted while a start is in flight, main waits until `startDeadlineMs` for the
  * response, because the response contains the id.
  */
@@ -28,14 +22,14 @@ export async function startRun(
   parameters: StartParameters,
   deadlineMs: number,
   world: StartWorld,
-): Promise<string | StartWithoutId> {
+): Promise<string | NoRunHistory> {
   const { service, clock, signal } = world
   const streak = new FailureStreak(service, clock)
   const firstTryMs = clock.now()
   const { pause } = quietLog(world, { writesAtOnce: true })
 
   const attempt = async (tries: number) => {
-    if (signal.aborted) return startWithoutId(abortedEnding(signal), 'no-run')
+    if (signal.aborted) return withoutRun(abortedEnding(signal), 'no-run')
     // A repeated start uses a new connection. After a 429, a service often closes the old connection. If main sent the next
     // start on that connection, nobody would know whether the service accepted it.
     const response = await service.start(parameters, {
@@ -45,7 +39,7 @@ export async function startRun(
     })
     if (typeof response === 'string') return response
     const cancellation = mayHaveBeenAccepted(response) ? 'id-unknown' : 'no-run'
-    if (signal.aborted) return startWithoutId(abortedEnding(signal), cancellation)
+    if (signal.aborted) return withoutRun(abortedEnding(signal), cancellation)
 
     streak.onResponse(response)
     const mayRepeatUntilMs = firstTryMs + startMayRepeatForMs(response)
@@ -53,7 +47,7 @@ export async function startRun(
     const nowMs = clock.now()
     // The pause that the service asks for is never shortened before a start.
     if (nowMs < untilMs && nowMs + askedPauseMs(response) <= untilMs) return new TryAgain(response, untilMs)
-    return startWithoutId({ kind: 'start-failed', failure: streak.atEnd(response) }, cancellation)
+    return withoutRun({ kind: 'start-failed', failure: streak.atEnd(response) }, cancellation)
   }
 
   return retry(
@@ -69,6 +63,6 @@ export async function startRun(
   )
 }
 
-function startWithoutId(ending: Ending, cancellation: 'no-run' | 'id-unknown'): StartWithoutId {
+function withoutRun(ending: NoRunEnding, cancellation: 'no-run' | 'id-unknown'): NoRunHistory {
   return { ending, cancellation: { kind: cancellation } }
 }

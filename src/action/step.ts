@@ -1,4 +1,12 @@
-import { type Cancellation, needsPost, type StepHistory, type StepOutcome, type StepSubject } from '../model/outcome.ts'
+import {
+  type NoRunHistory,
+  needsPost,
+  type RunCancellation,
+  type RunHistory,
+  type StepHistory,
+  type StepOutcome,
+  type StepSubject,
+} from '../model/outcome.ts'
 import type { Run } from '../model/run.ts'
 import { whatIsTested } from '../report/facts.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -27,8 +35,12 @@ export interface StepSettings extends WaitSettings, VerdictRules {
 /** Starts a run or takes the given one, waits for it, cancels it if needed, decides the verdict, and publishes it. */
 export async function performStep(settings: StepSettings, world: World): Promise<StepOutcome> {
   const step: Step = { settings, world, stepBeganMs: world.clock.now() }
-  const ofRun = await startAndWait(step)
-  const history: StepHistory = { ...ofRun, subject: settings.subject, tookMs: world.clock.now() - step.stepBeganMs }
+  const runHistory = await startAndWait(step)
+  const history: StepHistory = {
+    ...runHistory,
+    subject: settings.subject,
+    tookMs: world.clock.now() - step.stepBeganMs,
+  }
   const outcome = concludeStep(history, settings)
   // If post is needed, the record stays as it is, and post acts on it.
   if (!needsPost(outcome)) world.recorder.done()
@@ -42,11 +54,9 @@ interface Step {
   readonly stepBeganMs: number
 }
 
-type RunHistory = Omit<StepHistory, 'subject' | 'tookMs'>
+const NOT_WANTED: RunCancellation = { kind: 'not-wanted' }
 
-const NOT_WANTED: Cancellation = { kind: 'not-wanted' }
-
-async function startAndWait(step: Step): Promise<RunHistory> {
+async function startAndWait(step: Step): Promise<RunHistory | NoRunHistory> {
   const { settings, world, stepBeganMs } = step
   const { recorder, clock, signal } = world
   if (settings.runId !== undefined) {

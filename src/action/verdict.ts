@@ -1,5 +1,5 @@
 import { newFailures } from '../model/baseline.ts'
-import type { Conclusion, Ending, StepHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
+import type { Conclusion, Ending, RunFacts, StepHistory, StepOutcome, StepSubject, Verdict } from '../model/outcome.ts'
 import { countTestCases, type FinishedRun, isSameBranch, type Run } from '../model/run.ts'
 
 export interface VerdictRules {
@@ -23,42 +23,40 @@ const CONCLUSION_OF_STATUS: Readonly<Record<FinishedRun['status'], Conclusion>> 
  * says that it tested another branch, the step fails. `rules` say what else a PASSED run needs.
  */
 export function concludeStep(history: StepHistory, rules: VerdictRules): StepOutcome {
-  const { cancellation } = history
-  // If the wait's limit was exceeded and the cancel finds a finished run, the run's own verdict counts. After an abort or a
-  // failed poll, it does not.
-  const finishedAtLimit = history.ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished'
-  const ending: Ending = finishedAtLimit ? { kind: 'finished', run: cancellation.run } : history.ending
-  const run = ending.kind === 'finished' ? ending.run : history.run
+  const known = withRunFinishedAtLimit(history)
+  const { run, subject } = known
   const testCases = run?.testCases ?? []
-  const { baseline } = history.subject
-  const known: UndecidedOutcome = {
-    ...history,
-    ending,
-    run,
+  const facts: RunFacts = {
     counts: countTestCases(testCases),
-    newFailures: baseline && newFailures(testCases, baseline),
-    otherBranch: run && otherBranchOf(run, history.subject),
+    newFailures: subject.baseline && newFailures(testCases, subject.baseline),
+    otherBranch: run && otherBranchOf(run, subject),
   }
-  return { ...known, ...decide(known, rules) }
+  return { ...known, ...facts, ...decide(known.ending, facts, rules) }
 }
 
-type UndecidedOutcome = Omit<StepOutcome, 'conclusion' | 'success'>
+/**
+ * If the wait's limit was exceeded and the cancel finds a finished run, the run's own verdict counts. After an abort or a failed
+ * poll, it does not.
+ */
+function withRunFinishedAtLimit(history: StepHistory): StepHistory {
+  const { cancellation } = history
+  if (history.runId === undefined || history.ending.kind !== 'wait-timeout') return history
+  if (cancellation.kind !== 'already-finished') return history
+  const { run } = cancellation
+  return { ...history, ending: { kind: 'finished', run }, run }
+}
 
 /**
  * The branches are not compared in two cases. If the input `run-id` names the run, the run may be of any branch. If the
  * target is a test suite, the branch is only metadata.
  */
-function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: StepSubject): StepOutcome['otherBranch'] {
+function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: StepSubject): RunFacts['otherBranch'] {
   const { branch } = parameters
   if (!ownsRun || target.kind !== 'project' || branch === undefined || branchName === undefined) return undefined
   return isSameBranch(branchName, branch) ? undefined : { tested: branchName, asked: branch }
 }
 
-function decide(
-  known: UndecidedOutcome,
-  { passWithNoTests, strict }: VerdictRules,
-): Pick<StepOutcome, 'conclusion' | 'success'> {
-  const { ending, counts, otherBranch } = known
+function decide(ending: Ending, { counts, otherBranch }: RunFacts, { passWithNoTests, strict }: VerdictRules): Verdict {
   switch (ending.kind) {
     case 'finished': {
       const conclusion = CONCLUSION_OF_STATUS[ending.run.status]

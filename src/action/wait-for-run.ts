@@ -1,5 +1,5 @@
 import { type Failure, isFailure, isNotFound } from '../model/failure.ts'
-import type { Ending, StepHistory } from '../model/outcome.ts'
+import type { RunEnding, RunHistory } from '../model/outcome.ts'
 import { isFinished, type Run } from '../model/run.ts'
 import { abortedEnding } from './abort.ts'
 import { progressLog } from './progress-log.ts'
@@ -8,9 +8,9 @@ import { doesNotExist, type RunHandle } from './run-handle.ts'
 import { TestOutput } from './test-output.ts'
 import type { World } from './world.ts'
 
-type WaitEnding = Extract<Ending, { kind: 'finished' | 'wait-timeout' | 'aborted' | 'poll-failed' }>
+type WaitEnding = Exclude<RunEnding, { kind: 'started' }>
 
-interface WaitResult extends Pick<StepHistory, 'run' | 'hasShownOutput'> {
+interface WaitResult extends Pick<RunHistory, 'run' | 'hasShownOutput'> {
   readonly ending: WaitEnding
 }
 

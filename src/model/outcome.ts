@@ -14,13 +14,10 @@ export type Conclusion =
   | 'error'
   | 'started'
 
-export type Cancellation =
+/** What became of a run whose id main knows. */
+export type RunCancellation =
   /** The run has finished, or the step leaves it running, because it does not wait or may not cancel. */
   | { readonly kind: 'not-wanted' }
-  /** No run can have been started. */
-  | { readonly kind: 'no-run' }
-  /** A start may have started a run, but main has no id for it. The service's interface has no way to look it up. */
-  | { readonly kind: 'id-unknown' }
   /** The test-suite workflow has no cancel. */
   | { readonly kind: 'not-supported' }
   | { readonly kind: 'cancelled' }
@@ -29,6 +26,15 @@ export type Cancellation =
   | { readonly kind: 'not-found' }
   /** The run is not known to be cancelled. */
   | { readonly kind: 'failed'; readonly failure: Failure }
+
+/** If main knows no id, nothing can be cancelled. */
+type NoCancellation =
+  /** No run can have been started. */
+  | { readonly kind: 'no-run' }
+  /** A start may have started a run, but main has no id for it. The service's interface has no way to look it up. */
+  | { readonly kind: 'id-unknown' }
+
+export type Cancellation = RunCancellation | NoCancellation
 
 /** What aborts a step from outside. */
 export type AbortCause =
@@ -45,8 +51,13 @@ export type AbortCause =
   /** A line could not be written to the log. Nobody reads the log any more, because the runner's worker is dead. */
   | 'log closed'
 
-/** What ended the step. */
-export type Ending =
+interface Aborted {
+  readonly kind: 'aborted'
+  readonly cause: AbortCause
+}
+
+/** What ended a step that knows its run. */
+export type RunEnding =
   | { readonly kind: 'finished'; readonly run: FinishedRun }
   | { readonly kind: 'started' }
   | {
@@ -57,9 +68,13 @@ export type Ending =
       /** Present if the last poll failed. */
       readonly failure?: Failure | undefined
     }
-  | { readonly kind: 'aborted'; readonly cause: AbortCause }
-  | { readonly kind: 'start-failed'; readonly failure: Failure }
+  | Aborted
   | { readonly kind: 'poll-failed'; readonly failure: Failure }
+
+/** What ended a step that knows no run. */
+export type NoRunEnding = Aborted | { readonly kind: 'start-failed'; readonly failure: Failure }
+
+export type Ending = RunEnding | NoRunEnding
 
 /** What is known about a step before its first request: what it tests, and what tells it from other steps in reports. */
 export interface StepSubject {
@@ -85,26 +100,51 @@ export interface Job {
   readonly url: string
 }
 
-/** What happened in a step. */
-export interface StepHistory {
-  readonly ending: Ending
-  /** The run as the service last described it. */
-  readonly run?: Run | undefined
-  /** Absent if no id is known. */
-  readonly runId?: string | undefined
+/** What happened if main knows the run's id: it started the run, or the input `run-id` names it. */
+export interface RunHistory {
+  readonly ending: RunEnding
+  readonly cancellation: RunCancellation
+  readonly runId: string
   readonly runUrl?: string | undefined
-  readonly cancellation: Cancellation
+  /** The run as the service last described it. Absent if it never did. */
+  readonly run?: Run | undefined
   /** Whether the log has all the output of the tests. Absent unless the step saw the run finish. */
   readonly hasShownOutput?: boolean | undefined
+}
+
+/** What happened if main knows no id: no run was started, or the response to the start had no id. */
+export interface NoRunHistory extends Partial<Record<Exclude<keyof RunHistory, 'ending' | 'cancellation'>, undefined>> {
+  readonly ending: NoRunEnding
+  readonly cancellation: NoCancellation
+}
+
+/** What happened in a step. */
+export type StepHistory = (RunHistory | NoRunHistory) & {
   /** The time from the beginning of `performStep` until the outcome is known. */
   readonly tookMs: number
   readonly subject: StepSubject
 }
 
 /** Everything that reports say about a step. It is built once, and every report is a function of it. */
-export interface StepOutcome extends StepHistory {
+export type StepOutcome = StepHistory & Verdict & RunFacts
+
+export type RunOutcome = Extract<StepOutcome, RunHistory>
+export type NoRunOutcome = Extract<StepOutcome, NoRunHistory>
+
+/** The outcome of a step that has read its run. The report files are about such a run. */
+export type ReadRunOutcome = RunOutcome & { readonly run: Run }
+
+export function hasReadRun(outcome: StepOutcome): outcome is ReadRunOutcome {
+  return outcome.run !== undefined
+}
+
+export interface Verdict {
   readonly conclusion: Conclusion
   readonly success: boolean
+}
+
+/** What the verdict and the reports take from the run. */
+export interface RunFacts {
   /** Both branches, if the service says that it tested another branch than this step asked for. */
   readonly otherBranch?: { readonly tested: Untrusted; readonly asked: string } | undefined
   /** The failing test cases that did not fail in the baseline. Absent if there is no baseline. */

@@ -1,7 +1,6 @@
-import type { StepOutcome } from '../model/outcome.ts'
+import type { ReadRunOutcome } from '../model/outcome.ts'
 import { FAILING, runDurationMs, type TestCase } from '../model/run.ts'
 import { json, render } from '../text/safe-text.ts'
-import { untrusted } from '../text/untrusted.ts'
 import { visibleText } from '../text/visible-text.ts'
 import { titleOf } from './cases.ts'
 import { endingText } from './ending.ts'
@@ -10,7 +9,7 @@ import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
 
 // The Common Test Report Format (https://ctrf.io), in the schema 0.0 of the package `ctrf`.
 
-export function ctrf(outcome: StepOutcome): string {
+export function ctrf(outcome: ReadRunOutcome): string {
   const { runId, run, subject } = outcome
   const branchName = testedBranch(outcome)
   const runEntries = runEntriesOf(outcome)
@@ -27,28 +26,28 @@ export function ctrf(outcome: StepOutcome): string {
         branchName: branchName && visibleText(branchName),
         testEnvironment: environment && visibleText(environment),
       },
-      extra: { runStatus: run && visibleText(run.rawStatus) },
-      tests: [...(run?.testCases?.map(testOf) ?? []), ...runEntries],
+      extra: { runStatus: visibleText(run.rawStatus) },
+      tests: [...(run.testCases?.map(testOf) ?? []), ...runEntries],
     },
   }
   return `${json(report)}\n`
 }
 
 /** Empty unless the run needs an entry of its own. */
-function runEntriesOf(outcome: StepOutcome) {
-  const { rawStatus = untrusted(''), message } = outcome.run ?? {}
+function runEntriesOf(outcome: ReadRunOutcome) {
   if (!hasRunEntry(outcome)) return []
+  const { rawStatus, message } = outcome.run
   const text = message === undefined ? render(endingText(outcome).sentences) : message
   return [{ name: RUN_ENTRY, status: 'failed', duration: 0, rawStatus: visibleText(rawStatus), message: text }]
 }
 
-function summaryOf({ run, counts }: StepOutcome, runEntries: number) {
+function summaryOf({ run, counts }: ReadRunOutcome, runEntries: number) {
   const { passed, flaky, skipped, other } = counts
   const [total, failed] = [counts.total + runEntries, counts.failed + runEntries]
   // The schema requires both times. The package `ctrf` itself writes zero for an unknown time.
-  const start = run?.startedAt?.getTime() ?? run?.finishedAt?.getTime() ?? 0
-  const stop = Math.max(start, run?.finishedAt?.getTime() ?? start)
-  const duration = run && runDurationMs(run)
+  const start = run.startedAt?.getTime() ?? run.finishedAt?.getTime() ?? 0
+  const stop = Math.max(start, run.finishedAt?.getTime() ?? start)
+  const duration = runDurationMs(run)
   return { tests: total, passed, failed, skipped, pending: 0, other, flaky, start, stop, duration }
 }
 

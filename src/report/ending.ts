@@ -1,5 +1,5 @@
 import { type Failure, isNotFound } from '../model/failure.ts'
-import type { AbortCause, Ending, StepOutcome } from '../model/outcome.ts'
+import type { AbortCause, Ending, NoRunOutcome, RunOutcome, StepOutcome } from '../model/outcome.ts'
 import { FAILING, type FinishedRun, isFinished, type Run } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, quote, render } from '../text/safe-text.ts'
@@ -39,72 +39,71 @@ interface EndingText {
 }
 
 export function endingText(outcome: StepOutcome): EndingText {
-  const { ending, cancellation } = outcome
+  return outcome.runId === undefined ? textWithoutRun(outcome) : textOfRun(outcome)
+}
+
+function textWithoutRun({ ending, cancellation }: NoRunOutcome): EndingText {
+  const mayRun = cancellation.kind === 'id-unknown'
+  const text = (sign: Fragment, title: Fragment, what: Fragment): EndingText => {
+    const sentences = mayRun ? fragment`${what} ${RUN_WITHOUT_ID}` : what
+    return { sign, title, suffix: NONE, sentences, pageSentences: sentences }
+  }
   switch (ending.kind) {
-    case 'finished':
-      return textOfFinished(ending.run, outcome)
-    case 'started':
-      return {
-        sign: START,
-        title: fragment`Run started`,
-        suffix: NONE,
-        ...said(
-          () => fragment`This step does not wait for run ${idOf(outcome)}, so it does not know whether the tests pass.`,
-        ),
-      }
-    case 'wait-timeout':
-      return {
-        sign: CLOCK,
-        title: ending.wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`,
-        suffix: fragment` within ${durationText(ending.limitMs)}${failedOrPassed(outcome)}`,
-        ...said(
-          (message) =>
-            fragment`${sentencesOfTimeout(ending, outcome)}${cancellationText(outcome, message)} If the run needs more time, raise the input ${'timeout-minutes'}.`,
-        ),
-      }
-    case 'aborted':
-      return {
-        sign: STOP,
-        title: fragment`Step cancelled`,
-        suffix: failedOrPassed(outcome),
-        ...said((message) => fragment`${sentencesOfAbort(ending.cause, outcome)}${cancellationText(outcome, message)}`),
-      }
+    case 'aborted': {
+      const when = mayRun ? fragment`while this step was starting a run` : fragment`before this step started a run`
+      return text(STOP, fragment`Step cancelled`, sentencesOfAbort(ending.cause, when))
+    }
     case 'start-failed': {
-      const mayRun = cancellation.kind !== 'no-run'
       const what = mayRun ? fragment`The start request returned no run id` : fragment`The run could not be started`
       const why = fragment`${failureReason(ending.failure)}.${failureAdvice(ending.failure, 'start')}`
-      return {
-        sign: FAIL,
-        title: mayRun ? fragment`Run may have been started` : fragment`Run not started`,
-        suffix: NONE,
-        ...said((message) => fragment`${what}, because ${why}${cancellationText(outcome, message)}`),
-      }
-    }
-    case 'poll-failed': {
-      const what = fragment`The status of run ${idOf(outcome)} could not be read`
-      const { failure } = ending
-      const advice = isNotFound(failure) ? notFoundAdvice(outcome.subject.ownsRun) : failureAdvice(failure, 'poll')
-      const why = fragment`${failureReason(failure)}.${advice}`
-      return {
-        sign: FAIL,
-        title: fragment`Run status could not be read`,
-        suffix: failedOrPassed(outcome),
-        ...said((message) => fragment`${what}, because ${why}${cancellationText(outcome, message)}`),
-      }
+      const title = mayRun ? fragment`Run may have been started` : fragment`Run not started`
+      return text(FAIL, title, fragment`${what}, because ${why}`)
     }
   }
 }
 
-/** Writes the message of a run behind its status, or nothing. */
-type MessageText = (run: Run) => Fragment
-
-/** The sentences with the message of the run for the log, and without it for pages. */
-function said(write: (message: MessageText) => Fragment): Pick<EndingText, 'sentences' | 'pageSentences'> {
-  return { sentences: write(withMessage), pageSentences: write(() => NONE) }
+function textOfRun(outcome: RunOutcome): EndingText {
+  const { ending } = outcome
+  /** `what` happened. What was done about the run follows, and then what the user can do. */
+  const text = (sign: Fragment, title: Fragment, suffix: Fragment, what: Fragment, next = NONE): EndingText => {
+    const sentences = (cancellation: Fragment) => fragment`${what}${cancellation}${next}`
+    return {
+      sign,
+      title,
+      suffix,
+      sentences: sentences(cancellationText(outcome, { showsMessage: true })),
+      pageSentences: sentences(cancellationText(outcome, { showsMessage: false })),
+    }
+  }
+  switch (ending.kind) {
+    case 'finished':
+      return textOfFinished(ending.run, outcome)
+    case 'started': {
+      const what = fragment`This step does not wait for run ${linkedRunId(outcome)}, so it does not know whether the tests pass.`
+      return { sign: START, title: fragment`Run started`, suffix: NONE, sentences: what, pageSentences: what }
+    }
+    case 'wait-timeout': {
+      const title = ending.wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`
+      const suffix = fragment` within ${durationText(ending.limitMs)}${failedOrPassed(outcome)}`
+      const next = fragment` If the run needs more time, raise the input ${'timeout-minutes'}.`
+      return text(CLOCK, title, suffix, sentencesOfTimeout(ending, outcome), next)
+    }
+    case 'aborted': {
+      const what = sentencesOfAbort(ending.cause, momentOfAbort(outcome))
+      return text(STOP, fragment`Step cancelled`, failedOrPassed(outcome), what)
+    }
+    case 'poll-failed': {
+      const { failure } = ending
+      const advice = isNotFound(failure) ? notFoundAdvice(outcome.subject.ownsRun) : failureAdvice(failure, 'poll')
+      const what = fragment`The status of run ${linkedRunId(outcome)} could not be read, because ${failureReason(failure)}.${advice}`
+      return text(FAIL, fragment`Run status could not be read`, failedOrPassed(outcome), what)
+    }
+  }
 }
 
-const withMessage: MessageText = ({ message }) =>
-  message === undefined ? NONE : fragment` with the message ${quote(firstLineOf(message), SENTENCE_LIMIT_CHARS)}`
+function withMessage({ message }: Run): Fragment {
+  return message === undefined ? NONE : fragment` with the message ${quote(firstLineOf(message), SENTENCE_LIMIT_CHARS)}`
+}
 
 /** How the log shows the verdict. A success is a warning if a test case failed, or has no known result. */
 export function verdictLevel({ success, counts }: StepOutcome): 'error' | 'warning' | 'info' {
@@ -112,12 +111,7 @@ export function verdictLevel({ success, counts }: StepOutcome): 'error' | 'warni
   return counts.failed + counts.other > 0 ? 'warning' : 'info'
 }
 
-/** The run's id. It is known whenever the run has finished or the step has waited for it. */
-function idOf(outcome: StepOutcome): Fragment {
-  return linkedRunId(outcome) ?? NONE
-}
-
-function textOfFinished(run: FinishedRun, outcome: StepOutcome): EndingText {
+function textOfFinished(run: FinishedRun, outcome: RunOutcome): EndingText {
   const { counts } = outcome
   const results = resultsOf(run, outcome)
   const text = (sign: Fragment, title: Fragment, suffix: Fragment, what: Fragment, next = NONE): EndingText => ({
@@ -127,7 +121,7 @@ function textOfFinished(run: FinishedRun, outcome: StepOutcome): EndingText {
     sentences: fragment`${what}${withMessage(run)}${results}.${next}`,
     pageSentences: fragment`${what}.${next}`,
   })
-  const finished = fragment`Run ${idOf(outcome)} finished as ${run.rawStatus}`
+  const finished = fragment`Run ${linkedRunId(outcome)} finished as ${run.rawStatus}`
   const lookUp = run.message === undefined ? fragment` Look up the run at the service to find the reason.` : NONE
   switch (run.status) {
     case 'PASSED':
@@ -144,7 +138,7 @@ function textOfFinished(run: FinishedRun, outcome: StepOutcome): EndingText {
       return run.message === undefined ? failed : { ...failed, pageSentences: undefined }
     }
     case 'TIMEDOUT': {
-      const what = fragment`Run ${idOf(outcome)} exceeded the service's time limit and finished as ${run.rawStatus}`
+      const what = fragment`Run ${linkedRunId(outcome)} exceeded the service's time limit and finished as ${run.rawStatus}`
       return text(CLOCK, fragment`Run timed out`, failedOrPassed(outcome), what)
     }
     case 'CANCELLED': {
@@ -158,7 +152,7 @@ function textOfFinished(run: FinishedRun, outcome: StepOutcome): EndingText {
     }
     case 'UNKNOWN': {
       const title = fragment`Run finished with an unknown status`
-      const what = fragment`Run ${idOf(outcome)} finished with the status ${quote(run.rawStatus, TITLE_LIMIT_CHARS)}`
+      const what = fragment`Run ${linkedRunId(outcome)} finished with the status ${quote(run.rawStatus, TITLE_LIMIT_CHARS)}`
       const next = fragment` The step fails, because this version of the action does not know this status. Update the action.`
       return text(FAIL, title, failedOrPassed(outcome), what, next)
     }
@@ -166,10 +160,10 @@ function textOfFinished(run: FinishedRun, outcome: StepOutcome): EndingText {
 }
 
 /** The service says PASSED. Then the branch, the test cases and the inputs decide. */
-function textOfPass(run: FinishedRun, outcome: StepOutcome): EndingText {
+function textOfPass(run: FinishedRun, outcome: RunOutcome): EndingText {
   const { conclusion, counts, otherBranch, success } = outcome
   const { failed, other } = counts
-  const finished = fragment`Run ${idOf(outcome)} finished as ${run.rawStatus}`
+  const finished = fragment`Run ${linkedRunId(outcome)} finished as ${run.rawStatus}`
   const text = (sign: Fragment, title: Fragment, suffix: Fragment, sentences: Fragment): EndingText => ({
     sign,
     title,
@@ -250,9 +244,9 @@ function noTestsText({ success, counts }: StepOutcome): Fragment {
 
 function sentencesOfTimeout(
   { limitMs, wasQueued, failure }: Extract<Ending, { kind: 'wait-timeout' }>,
-  outcome: StepOutcome,
+  outcome: RunOutcome,
 ): Fragment {
-  const id = idOf(outcome)
+  const id = linkedRunId(outcome)
   const limit = fragment`${durationText(limitMs)} (the input ${'timeout-minutes'})`
   const failed =
     failure === undefined ? NONE : fragment` Its last status request failed, because ${failureReason(failure)}.`
@@ -262,8 +256,7 @@ function sentencesOfTimeout(
   return fragment`Run ${id} did not finish within ${limit}.${last}${failed}`
 }
 
-function sentencesOfAbort(cause: AbortCause, outcome: StepOutcome): Fragment {
-  const when = momentOfAbort(outcome)
+function sentencesOfAbort(cause: AbortCause, when: Fragment): Fragment {
   switch (cause) {
     case 'RUNNER_TEMP emptied':
       return fragment`The runner's temporary folder was emptied ${when}. The runner does this at the end of a job, so this step assumed that the job had ended. If the job had not ended, another step emptied the folder.`
@@ -276,17 +269,18 @@ function sentencesOfAbort(cause: AbortCause, outcome: StepOutcome): Fragment {
   }
 }
 
-function momentOfAbort(outcome: StepOutcome): Fragment {
-  const { run, cancellation } = outcome
+function momentOfAbort(outcome: RunOutcome): Fragment {
+  const { run } = outcome
   const id = linkedRunId(outcome)
-  if (id !== undefined && run !== undefined && !isFinished(run)) return fragment`while run ${id} was ${run.rawStatus}`
-  if (id !== undefined) return fragment`while this step waited for run ${id}`
-  if (cancellation.kind === 'no-run') return fragment`before this step started a run`
-  return fragment`while this step was starting a run`
+  if (run !== undefined && !isFinished(run)) return fragment`while run ${id} was ${run.rawStatus}`
+  return fragment`while this step waited for run ${id}`
 }
 
 /** Whether the step cancelled the run, and whether the run may still be running. Sentences, or nothing. */
-function cancellationText({ ending, cancellation, subject }: StepOutcome, message: MessageText): Fragment {
+function cancellationText(
+  { ending, cancellation, subject }: RunOutcome,
+  { showsMessage }: { readonly showsMessage: boolean },
+): Fragment {
   const pollFailure = ending.kind === 'poll-failed' ? ending.failure : undefined
   const isRunNotFound = pollFailure !== undefined && isNotFound(pollFailure)
   switch (cancellation.kind) {
@@ -295,16 +289,14 @@ function cancellationText({ ending, cancellation, subject }: StepOutcome, messag
       const byDefault = subject.ownsRun ? NONE : fragment` (the default with ${'run-id'})`
       return fragment` This step did not cancel the run, because the input ${'cancel-on-abort'} is ${'false'}${byDefault}. The run may still be running. ${CANCEL_IT}`
     }
-    case 'no-run':
-      return NONE
-    case 'id-unknown':
-      return fragment` ${RUN_WITHOUT_ID}`
     case 'not-supported':
       return fragment` The run may still be running, because the action cannot cancel runs of test suites. ${CANCEL_IT}`
     case 'cancelled':
       return fragment` This step cancelled the run.`
-    case 'already-finished':
-      return fragment` The run had already finished as ${cancellation.run.rawStatus}${message(cancellation.run)}.`
+    case 'already-finished': {
+      const { run } = cancellation
+      return fragment` The run had already finished as ${run.rawStatus}${showsMessage ? withMessage(run) : NONE}.`
+    }
     case 'not-found':
       return isRunNotFound ? NONE : fragment` The service does not know the run any more.`
     case 'failed': {

@@ -1,5 +1,5 @@
 import type { Baseline } from '../model/baseline.ts'
-import type { StepOutcome, StepSubject } from '../model/outcome.ts'
+import type { RunHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
 import { BRANCH_LIMIT_CHARS } from '../model/run.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
@@ -42,8 +42,7 @@ export function subjectText(outcome: StepOutcome): Fragment {
   const facts = factsOf(subject, testedBranch(outcome)).map(
     ({ name, value, note }) => fragment`${name} ${value}${note ?? NONE}`,
   )
-  const runId = linkedRunId(outcome)
-  if (runId !== undefined) facts.push(fragment`Run ${runId}`)
+  if (outcome.runId !== undefined) facts.push(fragment`Run ${linkedRunId(outcome)}`)
   const { autofix } = subject.parameters
   if (autofix !== undefined) facts.push(autofix ? fragment`Auto-fix on` : fragment`Auto-fix off`)
   if (subject.baseline !== undefined) facts.push(baselineText(subject.baseline))
@@ -70,8 +69,7 @@ export function whatIsTested(subject: StepSubject): Fragment {
   return join(facts, fragment`, `)
 }
 
-export function linkedRunId({ runId, runUrl }: StepOutcome): Fragment | undefined {
-  if (runId === undefined) return undefined
+export function linkedRunId({ runId, runUrl }: Pick<RunHistory, 'runId' | 'runUrl'>): Fragment {
   return runUrl === undefined ? fragment`${runId}` : link(runUrl, fragment`${runId}`)
 }
 

@@ -1,4 +1,4 @@
-import type { StepOutcome } from '../model/outcome.ts'
+import type { ReadRunOutcome } from '../model/outcome.ts'
 import { runDurationMs, type TestCase } from '../model/run.ts'
 import { linesOf, render, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
@@ -15,8 +15,8 @@ const NAME_LIMIT_CHARS = 900
 /** For test cases without a file, and for the run itself. */
 const CLASS_NAME = 'test-run'
 
-export function junit(outcome: StepOutcome): Buffer {
-  const testCases = outcome.run?.testCases ?? []
+export function junit(outcome: ReadRunOutcome): Buffer {
+  const testCases = outcome.run.testCases ?? []
   const nameFor = namesByClass()
   const hasEntry = hasRunEntry(outcome)
   const text = new LongText()
@@ -27,14 +27,14 @@ export function junit(outcome: StepOutcome): Buffer {
   return text.toBuffer()
 }
 
-function opening({ run, counts, subject }: StepOutcome, runErrors: number): Xml {
+function opening({ run, counts, subject }: ReadRunOutcome, runErrors: number): Xml {
   const { total, byKind, skipped, other } = counts
   const errors = byKind['timed-out'] + byKind.interrupted + runErrors
-  const sumMs = () => run?.testCases?.reduce((sum, { durationMs }) => sum + (durationMs ?? 0), 0)
-  const ms = (run && runDurationMs(run)) ?? sumMs() ?? 0
+  const sumMs = () => run.testCases?.reduce((sum, { durationMs }) => sum + (durationMs ?? 0), 0)
+  const ms = runDurationMs(run) ?? sumMs() ?? 0
   const totals = xml`tests="${total + runErrors}" failures="${byKind.failed}" errors="${errors}" skipped="${skipped + other}" time="${seconds(ms)}"`
   const name = subject.target.id
-  const timestamp = run?.startedAt === undefined ? xml`` : xml` timestamp="${run.startedAt.toISOString().slice(0, 19)}"`
+  const timestamp = run.startedAt === undefined ? xml`` : xml` timestamp="${run.startedAt.toISOString().slice(0, 19)}"`
   return xml`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="${name}" ${totals}>
 <testsuite name="${name}" ${totals}${timestamp}>
@@ -74,9 +74,9 @@ function contentOf({ kind, rawStatus, message }: TestCase): Xml {
   }
 }
 
-function runElement(outcome: StepOutcome, nameFor: NameFor): Xml {
+function runElement(outcome: ReadRunOutcome, nameFor: NameFor): Xml {
   const name = nameFor(untrusted(CLASS_NAME), untrusted(RUN_ENTRY))
-  const { rawStatus = '', message } = outcome.run ?? {}
+  const { rawStatus, message } = outcome.run
   const summary = message === undefined ? rawStatus : firstLineOf(message)
   const reason = message === undefined ? xml`` : xml`\n${linesOf(message)}`
   return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${summary}" type="${rawStatus}">${endingText(outcome).sentences}${reason}</error></testcase>\n`

@@ -1,4 +1,4 @@
-import type { StepOutcome } from '../model/outcome.ts'
+import type { ReadRunOutcome } from '../model/outcome.ts'
 
 /** The name of the entry for the run itself, in files that list test cases. */
 export const RUN_ENTRY = 'The run itself'
@@ -7,8 +7,7 @@ export const RUN_ENTRY = 'The run itself'
  * Whether `junit.xml` and `ctrf.json` have an entry for the run itself. Programs that read these files look only at test
  * cases. So they would take a run that did not pass for green, unless one of its cases failed.
  */
-export function hasRunEntry({ run, ending, conclusion, success, counts }: StepOutcome): boolean {
-  if (run === undefined) return false
+export function hasRunEntry({ run, ending, conclusion, success, counts }: ReadRunOutcome): boolean {
   if (run.message !== undefined) return true
   const doCasesSayIt = counts.failed > 0 && (run.status === 'FAILED' || conclusion === 'failed')
   // After an abort or a failed poll, a PASSED run is still a run that passed.

@@ -1,10 +1,10 @@
 import { validateStrict } from 'ctrf'
 import { describe, expect, it } from 'vitest'
-import type { StepOutcome } from '../../src/model/outcome.ts'
+import type { ReadRunOutcome } from '../../src/model/outcome.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
 import { anOutcome, aRun, aTestCase } from '../support/builders.ts'
 
-function parsed(result: StepOutcome) {
+function parsed(result: ReadRunOutcome) {
   const report: unknown = JSON.parse(ctrf(result))
   validateStrict(report)
   return report
@@ -71,7 +71,7 @@ describe('ctrf.json', () => {
   ])('never stops before it starts: %s', (_, startedMs, finishedMs, [start, stop]) => {
     const date = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms))
     const run = aRun({ status: 'INTERRUPTED', startedAt: date(startedMs), finishedAt: date(finishedMs) })
-    const { summary } = parsed(anOutcome({ runId: undefined, run })).results
+    const { summary } = parsed(anOutcome({ run })).results
     expect(summary).toMatchObject({ start, stop })
     expect(summary.duration).toBeUndefined()
   })

@@ -45,8 +45,8 @@ describe('the line of facts', () => {
   it('says that the branch of a test suite is metadata', () => {
     const target = { kind: 'test-suite', id: 'smoke' } as const
     const subject = { target, parameters: { branch: 'main', autofix: false } }
-    expect(factsOf({ subject, runId: undefined, ending: { kind: 'started' } })).toBe(
-      'Test suite smoke · Branch main (sent as metadata only, so the service may test another branch) · Auto-fix off',
+    expect(factsOf({ subject, ending: { kind: 'started' } })).toBe(
+      'Test suite smoke · Branch main (sent as metadata only, so the service may test another branch) · Run run_7f3a · Auto-fix off',
     )
   })
 })

@@ -2,10 +2,10 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import * as report from '../../src/report/junit.ts'
-import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy } from '../support/builders.ts'
+import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy, withRun } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 
-const junit = (outcome: StepOutcome) => report.junit(outcome).toString()
+const junit = (outcome: StepOutcome) => report.junit(withRun(outcome)).toString()
 
 interface Case {
   name: string

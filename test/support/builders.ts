@@ -1,6 +1,16 @@
 import { concludeStep } from '../../src/action/verdict.ts'
 import { type Baseline, baselineOf } from '../../src/model/baseline.ts'
-import type { StepHistory, StepOutcome, StepSubject } from '../../src/model/outcome.ts'
+import {
+  type Cancellation,
+  type Ending,
+  hasReadRun,
+  type NoRunHistory,
+  type ReadRunOutcome,
+  type RunHistory,
+  type StepHistory,
+  type StepOutcome,
+  type StepSubject,
+} from '../../src/model/outcome.ts'
 import {
   type FinishedRun,
   isFinished,
@@ -102,32 +112,53 @@ function finished(run: Run): FinishedRun {
   return run
 }
 
-/** An outcome with this history. By default, the run has finished. The verdict follows from the history. */
-export function anOutcome(
-  fields: Partial<Omit<StepHistory, 'subject'>> & {
-    readonly subject?: Partial<StepSubject>
-    readonly passWithNoTests?: boolean
-    readonly strict?: boolean
-  } = {},
-): StepOutcome {
-  const { passWithNoTests = false, strict = false, ...others } = fields
-  const { ending = { kind: 'finished', run: finished(fields.run ?? aRun()) }, cancellation = { kind: 'not-wanted' } } =
-    others
+interface OutcomeFields extends Partial<Omit<RunHistory, 'ending' | 'cancellation' | 'runId'>> {
+  readonly runId?: string | undefined
+  readonly ending?: Ending
+  readonly cancellation?: Cancellation
+  readonly tookMs?: number
+  readonly subject?: Partial<StepSubject>
+  readonly passWithNoTests?: boolean
+  readonly strict?: boolean
+}
+
+/** The outcome of a step with this history. By default, the run has finished. The verdict follows from the history. */
+export function anOutcome(fields?: OutcomeFields & { readonly ending?: never }): ReadRunOutcome
+export function anOutcome(fields: OutcomeFields): StepOutcome
+export function anOutcome(fields: OutcomeFields = {}): StepOutcome {
+  const { passWithNoTests = false, strict = false, tookMs = 190_000, subject } = fields
   const history: StepHistory = {
-    runId: 'run_7f3a',
-    tookMs: 190_000,
-    ...others,
-    ending,
-    cancellation,
-    // The step has seen this run last.
-    run: 'run' in cancellation ? cancellation.run : 'run' in ending ? ending.run : fields.run,
+    ...historyOf(fields),
+    tookMs,
     subject: {
       target: { kind: 'project', id: 'web-shop' },
       parameters: { branch: 'main', environment: 'staging' },
       ownsRun: true,
       labels: [],
-      ...fields.subject,
+      ...subject,
     },
   }
   return concludeStep(history, { passWithNoTests, strict })
+}
+
+function historyOf(fields: OutcomeFields): RunHistory | NoRunHistory {
+  const { runId = 'run_7f3a', runUrl, run, hasShownOutput } = fields
+  const ending: Ending = fields.ending ?? { kind: 'finished', run: finished(run ?? aRun()) }
+  const cancellation: Cancellation = fields.cancellation ?? {
+    kind: ending.kind === 'start-failed' ? 'no-run' : 'not-wanted',
+  }
+  if (cancellation.kind === 'no-run' || cancellation.kind === 'id-unknown') {
+    if (ending.kind === 'start-failed' || ending.kind === 'aborted') return { ending, cancellation }
+    throw new TypeError(`Without a run, the step cannot end as ${ending.kind}`)
+  }
+  if (ending.kind === 'start-failed') throw new TypeError('The start has failed, so there is no run')
+  // The step has seen this run last.
+  const lastRun = 'run' in cancellation ? cancellation.run : 'run' in ending ? ending.run : run
+  return { ending, cancellation, runId, runUrl, run: lastRun, hasShownOutput }
+}
+
+/** For tests that go through outcomes of all kinds. */
+export function withRun(outcome: StepOutcome): ReadRunOutcome {
+  if (!hasReadRun(outcome)) throw new TypeError('The step has not read its run')
+  return outcome
 }

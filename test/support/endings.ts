@@ -161,17 +161,14 @@ export const ENDINGS = {
     },
   }),
   abortedInStart: anOutcome({
-    runId: undefined,
     ending: { kind: 'aborted', cause: 'SIGINT' },
     cancellation: { kind: 'id-unknown' },
   }),
   abortedBeforeStart: anOutcome({
-    runId: undefined,
     ending: { kind: 'aborted', cause: 'SIGINT' },
     cancellation: { kind: 'no-run' },
   }),
   startRefused: anOutcome({
-    runId: undefined,
     ending: {
       kind: 'start-failed',
       failure: { kind: 'status', status: 401, error: untrusted('Invalid API key') },
@@ -179,7 +176,6 @@ export const ENDINGS = {
     cancellation: { kind: 'no-run' },
   }),
   startUnclear: anOutcome({
-    runId: undefined,
     ending: { kind: 'start-failed', failure: { kind: 'no-response', reason: 'socket hang up; ECONNRESET' } },
     cancellation: { kind: 'id-unknown' },
   }),
@@ -215,7 +211,6 @@ export const ENDINGS = {
     cancellation: { kind: 'not-wanted' },
   }),
   startRedirected: anOutcome({
-    runId: undefined,
     ending: { kind: 'start-failed', failure: { kind: 'status', status: 302 } },
     cancellation: { kind: 'no-run' },
   }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Failure } from '../../src/model/failure.ts'
-import type { Cancellation, Ending, StepOutcome } from '../../src/model/outcome.ts'
-import { type FinishedRun, isFinished, type Run, type TestCase } from '../../src/model/run.ts'
+import type { NoRunHistory, RunHistory, StepOutcome } from '../../src/model/outcome.ts'
+import { isFinished, type Run, type TestCase } from '../../src/model/run.ts'
 import { type Untrusted, untrusted } from '../../src/text/untrusted.ts'
 import { firstLineOf } from '../../src/text/visible-text.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
@@ -48,14 +48,9 @@ const kinds = <Kind extends string>(...all: readonly Kind[]) => fc.constantFrom(
 export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
   const text: Text = strings.map((drawn) => new Placeholder(drawn) as unknown as string & Untrusted)
   const run = anyRun(text, anyMessage(strings), anyPath(strings))
-  const finished = run.filter(isFinished)
-  const failure = anyFailure(text)
+  const runId = strings.map((drawn) => new Placeholder(drawn || 'run-1') as unknown as string)
   const shape = fc.record({
-    ending: anyEnding(finished, failure),
-    cancellation: anyCancellation(finished, failure),
-    run: maybe(run),
-    runId: maybe(strings.map((drawn) => new Placeholder(drawn || 'run-1') as unknown as string)),
-    runUrl: maybe(fc.constant('https://app.example.com/runs/1')),
+    history: anyHistory(run, runId, anyFailure(text)),
     passWithNoTests: fc.boolean(),
     strict: fc.boolean(),
     subject: fc.record({
@@ -85,8 +80,8 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
   })
   return shape.map((drawn) => {
     const build: Worded = (reword) => {
-      const { failedBeforeEvery, ...history } = reworded(drawn, reword)
-      const outcome = anOutcome(history)
+      const { failedBeforeEvery, history, ...others } = reworded(drawn, reword)
+      const outcome = anOutcome({ ...others, ...history })
       // The index decides and not the title, because two different titles may get one word.
       const isNew = (_: unknown, index: number) => index % failedBeforeEvery !== 0
       return { ...outcome, newFailures: outcome.newFailures && new Set([...outcome.newFailures].filter(isNew)) }
@@ -164,31 +159,42 @@ function anyFailure(text: Text): fc.Arbitrary<Failure> {
   )
 }
 
-function anyCancellation(run: fc.Arbitrary<FinishedRun>, failure: fc.Arbitrary<Failure>): fc.Arbitrary<Cancellation> {
-  return fc.oneof(
-    fc.record({
-      kind: kinds('not-wanted', 'no-run', 'id-unknown', 'not-supported', 'cancelled', 'not-found'),
-    }),
-    fc.record({ kind: kinds('already-finished'), run }),
-    fc.record({ kind: kinds('failed'), failure }),
-  )
-}
-
-function anyEnding(run: fc.Arbitrary<FinishedRun>, failure: fc.Arbitrary<Failure>): fc.Arbitrary<Ending> {
+function anyHistory(
+  run: fc.Arbitrary<Run>,
+  runId: fc.Arbitrary<string>,
+  failure: fc.Arbitrary<Failure>,
+): fc.Arbitrary<RunHistory | NoRunHistory> {
+  const finished = run.filter(isFinished)
+  const aborted = fc.record({
+    kind: kinds('aborted'),
+    cause: kinds('SIGINT', 'RUNNER_TEMP emptied', 'log closed'),
+  })
   const timeout = fc.record({
     kind: kinds('wait-timeout'),
     limitMs: fc.nat(40_000_000),
     wasQueued: fc.boolean(),
     failure: maybe(failure),
   })
-  return fc.oneof(
-    { weight: 5, arbitrary: fc.record({ kind: kinds('finished'), run }) },
-    { weight: 1, arbitrary: fc.record({ kind: kinds('started') }) },
-    {
-      weight: 1,
-      arbitrary: fc.record({ kind: kinds('aborted'), cause: kinds('SIGINT', 'RUNNER_TEMP emptied', 'log closed') }),
-    },
-    { weight: 1, arbitrary: timeout },
-    { weight: 1, arbitrary: fc.record({ kind: kinds('start-failed', 'poll-failed'), failure }) },
-  )
+  const ofRun = fc.record({
+    ending: fc.oneof(
+      { weight: 5, arbitrary: fc.record({ kind: kinds('finished'), run: finished }) },
+      fc.record({ kind: kinds('started') }),
+      aborted,
+      timeout,
+      fc.record({ kind: kinds('poll-failed'), failure }),
+    ),
+    cancellation: fc.oneof(
+      fc.record({ kind: kinds('not-wanted', 'not-supported', 'cancelled', 'not-found') }),
+      fc.record({ kind: kinds('already-finished'), run: finished }),
+      fc.record({ kind: kinds('failed'), failure }),
+    ),
+    run: maybe(run),
+    runId,
+    runUrl: maybe(fc.constant('https://app.example.com/runs/1')),
+  })
+  const withoutRun = fc.record({
+    ending: fc.oneof(aborted, fc.record({ kind: kinds('start-failed'), failure })),
+    cancellation: fc.record({ kind: kinds('no-run', 'id-unknown') }),
+  })
+  return fc.oneof({ weight: 8, arbitrary: ofRun }, withoutRun)
 }
