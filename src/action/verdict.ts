@@ -9,8 +9,7 @@ export interface VerdictRules {
   readonly strict: boolean
 }
 
-const CONCLUSION_OF_STATUS: Readonly<Record<FinishedRun['status'], Conclusion>> = {
-  PASSED: 'passed',
+const CONCLUSION_OF_STATUS: Readonly<Record<Exclude<FinishedRun['status'], 'PASSED'>, Conclusion>> = {
   FAILED: 'failed',
   TIMEDOUT: 'timed-out',
   CANCELLED: 'cancelled',
@@ -56,25 +55,32 @@ function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: Ste
   return isSameBranch(branchName, branch) ? undefined : { tested: branchName, asked: branch }
 }
 
-function decide(ending: Ending, { counts, otherBranch }: RunFacts, { passWithNoTests, strict }: VerdictRules): Verdict {
+function decide(ending: Ending, facts: RunFacts, rules: VerdictRules): Verdict {
+  const byEnding = (conclusion: Conclusion, success = false): Verdict => ({ reason: 'ending', conclusion, success })
   switch (ending.kind) {
     case 'finished': {
-      const conclusion = CONCLUSION_OF_STATUS[ending.run.status]
-      if (conclusion !== 'passed') return { conclusion, success: false }
-      if (otherBranch !== undefined) return { conclusion: 'error', success: false }
-      const didAnyCaseRun = counts.passed + counts.failed > 0
-      if (!didAnyCaseRun && !passWithNoTests) return { conclusion: 'no-tests', success: false }
-      if (strict && counts.failed + counts.other > 0) return { conclusion: 'failed', success: false }
-      return { conclusion: didAnyCaseRun ? 'passed' : 'no-tests', success: true }
+      const { status } = ending.run
+      return status === 'PASSED' ? decidePassed(facts, rules) : byEnding(CONCLUSION_OF_STATUS[status])
     }
     case 'started':
-      return { conclusion: 'started', success: true }
+      return byEnding('started', true)
     case 'aborted':
-      return { conclusion: 'cancelled', success: false }
+      return byEnding('cancelled')
     case 'wait-timeout':
-      return { conclusion: 'wait-timeout', success: false }
+      return byEnding('wait-timeout')
     case 'start-failed':
     case 'poll-failed':
-      return { conclusion: 'error', success: false }
+      return byEnding('error')
   }
+}
+
+/** The service says PASSED. Then the branch, the test cases and the inputs decide. */
+function decidePassed({ counts, otherBranch }: RunFacts, { passWithNoTests, strict }: VerdictRules): Verdict {
+  if (otherBranch !== undefined) return { reason: 'other branch', conclusion: 'error', success: false }
+  const didAnyCaseRun = counts.passed + counts.failed > 0
+  const hasDoubts = counts.failed + counts.other > 0
+  if (!didAnyCaseRun && !passWithNoTests) return { reason: 'no tests', conclusion: 'no-tests', success: false }
+  if (strict && hasDoubts) return { reason: 'strict', conclusion: 'failed', success: false }
+  if (!didAnyCaseRun) return { reason: 'no tests', conclusion: 'no-tests', success: true }
+  return { reason: hasDoubts ? 'status despite doubts' : 'no doubts', conclusion: 'passed', success: true }
 }

@@ -138,7 +138,22 @@ export function hasReadRun(outcome: StepOutcome): outcome is ReadRunOutcome {
   return outcome.run !== undefined
 }
 
+/** What decides the verdict after a PASSED run. */
+export type PassedReason =
+  /** The service says that it tested another branch. */
+  | 'other branch'
+  /** No test case ran. The user says whether the step then succeeds. */
+  | 'no tests'
+  /** A test case failed or has no known result, and the user wants that the step then fails. */
+  | 'strict'
+  /** A test case failed or has no known result, and the run's status decides. */
+  | 'status despite doubts'
+  /** No test case failed, and all results are known. */
+  | 'no doubts'
+
 export interface Verdict {
+  /** `ending` means that the ending alone decides: the run did not pass, or the step did not see it finish. */
+  readonly reason: PassedReason | 'ending'
   readonly conclusion: Conclusion
   readonly success: boolean
 }

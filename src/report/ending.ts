@@ -1,5 +1,5 @@
 import { type Failure, isNotFound } from '../model/failure.ts'
-import type { AbortCause, Ending, NoRunOutcome, RunOutcome, StepOutcome } from '../model/outcome.ts'
+import type { AbortCause, Ending, NoRunOutcome, PassedReason, RunOutcome, StepOutcome } from '../model/outcome.ts'
 import { FAILING, type FinishedRun, isFinished, type Run } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, quote, render } from '../text/safe-text.ts'
@@ -63,7 +63,7 @@ function textWithoutRun({ ending, cancellation }: NoRunOutcome): EndingText {
 }
 
 function textOfRun(outcome: RunOutcome): EndingText {
-  const { ending } = outcome
+  const { ending, reason } = outcome
   /** `what` happened. What was done about the run follows, and then what the user can do. */
   const text = (sign: Fragment, title: Fragment, suffix: Fragment, what: Fragment, next = NONE): EndingText => {
     const sentences = (cancellation: Fragment) => fragment`${what}${cancellation}${next}`
@@ -76,8 +76,10 @@ function textOfRun(outcome: RunOutcome): EndingText {
     }
   }
   switch (ending.kind) {
-    case 'finished':
-      return textOfFinished(ending.run, outcome)
+    case 'finished': {
+      const { run } = ending
+      return reason === 'ending' ? textOfFinished(run, outcome) : textOfPassed(run, reason, outcome)
+    }
     case 'started': {
       const what = fragment`This step does not wait for run ${linkedRunId(outcome)}, so it does not know whether the tests pass.`
       return { sign: START, title: fragment`Run started`, suffix: NONE, sentences: what, pageSentences: what }
@@ -124,8 +126,8 @@ function textOfFinished(run: FinishedRun, outcome: RunOutcome): EndingText {
   const finished = fragment`Run ${linkedRunId(outcome)} finished as ${run.rawStatus}`
   const lookUp = run.message === undefined ? fragment` Look up the run at the service to find the reason.` : NONE
   switch (run.status) {
+    // A PASSED run is not worded here, because its verdict has a reason of its own.
     case 'PASSED':
-      return textOfPass(run, outcome)
     case 'FAILED': {
       if (counts.failed > 0)
         return {
@@ -159,11 +161,12 @@ function textOfFinished(run: FinishedRun, outcome: RunOutcome): EndingText {
   }
 }
 
-/** The service says PASSED. Then the branch, the test cases and the inputs decide. */
-function textOfPass(run: FinishedRun, outcome: RunOutcome): EndingText {
-  const { conclusion, counts, otherBranch, success } = outcome
+/** The service says PASSED. Then other things decide. */
+function textOfPassed(run: FinishedRun, reason: PassedReason, outcome: RunOutcome): EndingText {
+  const { counts, success } = outcome
   const { failed, other } = counts
   const finished = fragment`Run ${linkedRunId(outcome)} finished as ${run.rawStatus}`
+  const results = fragment`${finished}${resultsOf(run, outcome)}.`
   const text = (sign: Fragment, title: Fragment, suffix: Fragment, sentences: Fragment): EndingText => ({
     sign,
     title,
@@ -171,27 +174,33 @@ function textOfPass(run: FinishedRun, outcome: RunOutcome): EndingText {
     sentences,
     pageSentences: sentences,
   })
-  if (otherBranch !== undefined) {
-    // The counts say nothing about the branch that was asked for.
-    const sentences = fragment`${finished}, but on another branch. ${otherBranchText(otherBranch)}`
-    return text(FAIL, fragment`Another branch was tested`, NONE, sentences)
+  const doubtsOfTotal = failed > 0 ? failedOfTotal(outcome) : ofTotal(other, counts)
+  switch (reason) {
+    case 'other branch': {
+      // The counts say nothing about the branch that was asked for.
+      const sentences = fragment`${finished}, but on another branch. ${otherBranchText(outcome) ?? NONE}`
+      return text(FAIL, fragment`Another branch was tested`, NONE, sentences)
+    }
+    case 'no tests':
+      return text(
+        success ? WARNING : FAIL,
+        fragment`No tests ran`,
+        ofTotal(0, counts),
+        fragment`${results} ${noTestsText(outcome)}`,
+      )
+    case 'strict': {
+      const title = failed > 0 ? fragment`Tests failed` : fragment`Unknown results`
+      const sentences = fragment`${results} The step fails, because the input ${'strict'} is ${'true'}.`
+      return text(FAIL, title, doubtsOfTotal, sentences)
+    }
+    case 'status despite doubts': {
+      const title = failed > 0 ? fragment`Run passed, with failed tests` : fragment`Run passed, with unknown results`
+      const sentences = fragment`${results} The step succeeds, because the run's status decides. If such a run must fail, set the input ${'strict'} to ${'true'}.`
+      return text(WARNING, title, doubtsOfTotal, sentences)
+    }
+    case 'no doubts':
+      return { ...text(PASS, fragment`Tests passed`, passedAndNotRun(counts), results), pageSentences: undefined }
   }
-  const results = fragment`${finished}${resultsOf(run, outcome)}.`
-  if (conclusion === 'no-tests') {
-    const sentences = fragment`${results} ${noTestsText(outcome)}`
-    return text(success ? WARNING : FAIL, fragment`No tests ran`, ofTotal(0, counts), sentences)
-  }
-  if (conclusion === 'failed') {
-    const title = failed > 0 ? fragment`Tests failed` : fragment`Unknown results`
-    const sentences = fragment`${results} The step fails, because the input ${'strict'} is ${'true'}.`
-    return text(FAIL, title, failed > 0 ? failedOfTotal(outcome) : ofTotal(other, counts), sentences)
-  }
-  if (failed + other > 0) {
-    const title = failed > 0 ? fragment`Run passed, with failed tests` : fragment`Run passed, with unknown results`
-    const sentences = fragment`${results} The step succeeds, because the run's status decides. If such a run must fail, set the input ${'strict'} to ${'true'}.`
-    return text(WARNING, title, failed > 0 ? failedOfTotal(outcome) : ofTotal(other, counts), sentences)
-  }
-  return { ...text(PASS, fragment`Tests passed`, passedAndNotRun(counts), results), pageSentences: undefined }
 }
 
 function resultsOf(run: FinishedRun, outcome: StepOutcome): Fragment {

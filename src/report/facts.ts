@@ -82,13 +82,14 @@ export function testedBranch({ run, subject }: StepOutcome): string | Untrusted 
   return run?.branchName ?? subject.parameters.branch
 }
 
-export function otherBranchText({ tested, asked }: NonNullable<StepOutcome['otherBranch']>): Fragment {
-  const branch = quote(asked, BRANCH_LIMIT_CHARS)
-  return fragment`The service says that it tested the branch ${quote(tested, BRANCH_LIMIT_CHARS)}, and this step asked for ${branch}. So nothing shows whether the tests of ${branch} pass. Check whether ${branch} is pushed. If the service has another name for ${branch}, set the input ${'branch'} to that name. Otherwise ask the operators of the service.`
+/** Undefined if the branches agree. */
+export function otherBranchText({ otherBranch }: StepOutcome): Fragment | undefined {
+  if (otherBranch === undefined) return undefined
+  const branch = quote(otherBranch.asked, BRANCH_LIMIT_CHARS)
+  return fragment`The service says that it tested the branch ${quote(otherBranch.tested, BRANCH_LIMIT_CHARS)}, and this step asked for ${branch}. So nothing shows whether the tests of ${branch} pass. Check whether ${branch} is pushed. If the service has another name for ${branch}, set the input ${'branch'} to that name. Otherwise ask the operators of the service.`
 }
 
-/** Undefined if the branches agree, and after a PASSED run, because the verdict then says this. */
-export function otherBranchWarning({ otherBranch, ending }: StepOutcome): Fragment | undefined {
-  const isInVerdict = ending.kind === 'finished' && ending.run.status === 'PASSED'
-  return otherBranch === undefined || isInVerdict ? undefined : otherBranchText(otherBranch)
+/** Undefined if the branches agree, or if the verdict says that they do not. */
+export function otherBranchWarning(outcome: StepOutcome): Fragment | undefined {
+  return outcome.reason === 'other branch' ? undefined : otherBranchText(outcome)
 }

@@ -135,6 +135,7 @@ describe('a run that is started and waited for', () => {
     expect(outcome).toEqual({
       ending: { kind: 'finished', run: PASSED },
       run: PASSED,
+      reason: 'no doubts',
       conclusion: 'passed',
       success: true,
       counts: countTestCases(PASSED.testCases ?? []),
