@@ -52,7 +52,7 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
       if (signal.aborted) return { kind: 'failed', failure: { kind: 'aborted' } }
       const response = await cancel(handle.id, requestOptions())
       streak.onResponse(response)
-      if (response === true) return { kind: 'cancelled' }
+      if (!isFailure(response)) return { kind: 'cancelled' }
       if (isKeyRefused(response)) return { kind: 'failed', failure: response }
       const isNotListed = response.kind === 'not-listed'
       if (!isNotListed) mayHaveCancelled ||= mayHaveBeenAccepted(response)

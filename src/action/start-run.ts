@@ -1,3 +1,4 @@
+import { isFailure } from '../model/failure.ts'
 import type { NoRunEnding, NoRunHistory } from '../model/outcome.ts'
 import type { StartParameters } from '../model/run.ts'
 import { failureText } from '../report/failure-text.ts'
@@ -37,7 +38,7 @@ export async function startRun(
       graceIfSentMs: () => abortReason(signal).startDeadlineMs - clock.now(),
       onNewConnection: tries > 1,
     })
-    if (typeof response === 'string') return response
+    if (!isFailure(response)) return response
     const cancellation = mayHaveBeenAccepted(response) ? 'id-unknown' : 'no-run'
     if (signal.aborted) return withoutRun(abortedEnding(signal), cancellation)
 

@@ -57,14 +57,14 @@ export async function waitForRun(
     failure,
   })
 
-  const poll = async (): Promise<Run | WaitEnding | TryAgain> => {
+  const poll = async (): Promise<{ readonly kind: 'read'; readonly run: Run } | WaitEnding | TryAgain> => {
     if (signal.aborted) return abortedEnding(signal)
     const sentMs = clock.now()
     isLastPoll = sentMs >= deadlineMs
     const limitMs = isLastPoll ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadlineMs - sentMs)
     const response = await service.get(handle.id, { signal, limitMs })
     streak.onResponse(response)
-    if (!isFailure(response)) return response
+    if (!isFailure(response)) return { kind: 'read', run: response }
     if (signal.aborted) return abortedEnding(signal)
     const hasResponded = handle.startedMs !== undefined || run !== undefined
     if (clock.now() >= streak.untilMs || !mayStillSucceed(response, handle, sentMs, hasResponded))
@@ -77,11 +77,11 @@ export async function waitForRun(
   /** Returns when the run has finished, or if the wait cannot go on. */
   const ending = async (): Promise<WaitEnding> => {
     for (;;) {
-      const seen = await retry(poll, progress.pauseAfterFailure, world)
-      if ('kind' in seen) return seen
-      progress.onRun(seen)
-      if (seen.rawStatus !== run?.rawStatus) onStatus(seen)
-      run = seen
+      const polled = await retry(poll, progress.pauseAfterFailure, world)
+      if (polled.kind !== 'read') return polled
+      progress.onRun(polled.run)
+      if (polled.run.rawStatus !== run?.rawStatus) onStatus(polled.run)
+      run = polled.run
       if (isFinished(run)) {
         hasShownOutput = await output.finish(run.outputBytes)
         return { kind: 'finished', run }

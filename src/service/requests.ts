@@ -61,7 +61,7 @@ export function createSendJson(settings: TransportSettings): SendJson {
 
 /** For the debug log, which contains no header's value and nothing of a body. */
 function statusOrFailure(response: ServiceResponse | Failure): Fragment {
-  if ('status' in response) return fragment`status ${response.status}`
+  if (!isFailure(response) || response.kind === 'status') return fragment`status ${response.status}`
   const { kind } = response
   if ('reason' in response) return fragment`${kind} (${response.reason})`
   return 'code' in response ? fragment`${kind} (${response.code})` : fragment`${kind}`

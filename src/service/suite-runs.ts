@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { isFailure } from '../model/failure.ts'
 import type { Run } from '../model/run.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { decodeStarted, decodeSuiteResult, decodeSuiteStatus, shortened } from './decode.ts'
@@ -32,7 +33,7 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Ru
       const path = ['v1', 'testSuiteRun', testSuiteRunId]
       if (finishedAtMs === undefined) {
         const status = await send('GET', [...path, 'status'], undefined, options, decodeSuiteStatus)
-        if (typeof status !== 'string') return status
+        if (isFailure(status)) return status
         if (status !== 'FINISHED') {
           const known = status === 'RUNNING' ? status : 'UNKNOWN'
           return { status: known, rawStatus: shortened(status) }
