@@ -4,6 +4,14 @@ export const RUN_STATUSES = ['QUEUED', 'RUNNING', 'PASSED', 'FAILED', 'TIMEDOUT'
 
 type RunStatus = (typeof RUN_STATUSES)[number]
 
+/** What `isUsableRunId` accepts. */
+export const RUN_ID_RULE = '1 to 256 of these characters: letters, digits and `. _ ~ : = + / @ -`'
+
+/** Whether outputs, paths and main's file can safely contain this id. URL parsing would collapse `.` and `..`. */
+export function isUsableRunId(runId: string): boolean {
+  return /^[A-Za-z0-9._~:=+/@-]{1,256}$/.test(runId) && runId !== '.' && runId !== '..'
+}
+
 /** The service's limit for a branch. */
 export const BRANCH_LIMIT_CHARS = 255
 

@@ -2,8 +2,10 @@ import type { Failure } from '../model/failure.ts'
 import {
   type FilePath,
   isFinished,
+  isUsableRunId,
   kindOf,
   type Progress,
+  RUN_ID_RULE,
   RUN_STATUSES,
   type Run,
   showsReason,
@@ -33,14 +35,6 @@ export class InvalidResponse extends Error {
 export function decodeStarted(json: unknown, name: 'runId' | 'testSuiteRunId'): string {
   const runId = requiredText(requiredObject(json, 'the response')[name], name)
   return isUsableRunId(runId) ? runId : throwInvalid(`${name} to have ${RUN_ID_RULE}`, runId)
-}
-
-/** What `isUsableRunId` accepts. */
-export const RUN_ID_RULE = '1 to 256 of these characters: letters, digits and `. _ ~ : = + / @ -`'
-
-/** Whether outputs, paths and main's file can safely contain this id. URL parsing would collapse `.` and `..`. */
-export function isUsableRunId(runId: string): boolean {
-  return /^[A-Za-z0-9._~:=+/@-]{1,256}$/.test(runId) && runId !== '.' && runId !== '..'
 }
 
 export function decodeRun(json: unknown, responseText: string, redact: Redact): Run {
