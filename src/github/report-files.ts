@@ -1,19 +1,5 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { fieldsOf } from '../text/json.ts'
 import type { Log } from '../text/log.ts'
 import { isInside } from '../text/path.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -74,43 +60,4 @@ function realPath(path: string): string {
   let existing = path
   while (!existsSync(existing)) existing = dirname(existing)
   return join(realpathSync(existing), relative(existing, path))
-}
-
-/** Whether the path does not exist because a link in it, or at its end, leads to nothing. */
-function isBehindDanglingLink(path: string): boolean {
-  const status = lstatSync(path, { throwIfNoEntry: false })
-  if (status !== undefined) return status.isSymbolicLink() && !existsSync(path)
-  const folder = dirname(path)
-  return folder !== path && isBehindDanglingLink(folder)
-}
-
-/** The file `results.json` that the path names: itself, or the one in this folder. */
-export function resultsFile(path: string): string {
-  try {
-    return statSync(path).isDirectory() ? join(path, 'results.json') : path
-  } catch {
-    return path
-  }
-}
-
-const { O_NONBLOCK = 0, O_RDONLY } = constants
-
-/** Undefined if there is no such file. A named pipe fails at once, because main would handle no signal while it waits. */
-export function readResults(path: string, limitBytes: number): Buffer | undefined {
-  let file: number
-  try {
-    file = openSync(path, O_RDONLY | O_NONBLOCK)
-  } catch (cause) {
-    if (fieldsOf(cause).code !== 'ENOENT') throw cause
-    if (isBehindDanglingLink(path)) throw new Error('a link in its path leads to nothing')
-    return undefined
-  }
-  try {
-    const status = fstatSync(file)
-    if (!status.isFile()) throw new Error('it is no file')
-    if (status.size > limitBytes) throw new Error(`it has more than ${limitBytes} bytes`)
-    return readFileSync(file)
-  } finally {
-    closeSync(file)
-  }
 }
