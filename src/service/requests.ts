@@ -1,8 +1,9 @@
 import { type Clock, eventLoopTurn } from '../clock.ts'
 import { type Failure, isFailure } from '../model/failure.ts'
+import type { Run, StartParameters } from '../model/run.ts'
 import { fieldsOf, parseJson } from '../text/json.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
-import { InvalidResponse, shortened } from './decode.ts'
+import { InvalidResponse, type OutputPart, shortened } from './decode.ts'
 import type { Redact } from './key-redaction.ts'
 import {
   isSuccess,
@@ -15,29 +16,46 @@ import {
 
 // test/service/transport.test.ts tests what is sent, and what a response is. test/service/client.test.ts tests the debug log.
 
+/** The requests of one of the service's two workflows. */
+export interface RunRequests {
+  /** Starts a run and returns its id. Sends exactly one request. */
+  start(parameters: StartParameters, options: RequestOptions): Promise<string | Failure>
+  get(runId: string, options: RequestOptions): Promise<Run | Failure>
+  /** Absent if the workflow has no cancel. */
+  readonly cancel?: (runId: string, options: RequestOptions) => Promise<true | Failure>
+  /** Reads the output of the run's tests from a byte on. Absent if the workflow has no output. */
+  readonly output?:
+    | ((runId: string, from: number, options: RequestOptions) => Promise<OutputPart | Failure>)
+    | undefined
+}
+
+/** A request below `baseUrl`. Each segment of the path is percent-encoded. */
+export interface JsonRequest {
+  readonly method: 'GET' | 'POST'
+  readonly path: readonly string[]
+  /** Appended to the path as it is. */
+  readonly query?: string | undefined
+  readonly body?: object | undefined
+}
+
 /**
  * Sends one request and decodes the JSON of a 2xx response. `decode` also gets the text of the body, without the key. It
  * may throw an InvalidResponse.
  */
 export type SendJson = <T>(
-  method: 'GET' | 'POST',
-  path: readonly string[],
-  body: object | undefined,
+  request: JsonRequest,
   options: RequestOptions,
   decode: (json: unknown, text: string, redact: Redact) => T,
 ) => Promise<T | Failure>
 
-/**
- * Sends requests to paths below `baseUrl`. Percent-encodes each segment of a path. The caller must refuse `.` and `..`,
- * because URL parsing would collapse them.
- */
+/** The caller must refuse the segments `.` and `..`, because URL parsing would collapse them. */
 export function createSendJson(settings: TransportSettings): SendJson {
   const prefix = settings.baseUrl.pathname.replace(/\/$/, '')
   const { clock, redact } = settings
-  return async (method, path, body, options, decode) => {
+  return async ({ method, path, query = '', body }, options, decode) => {
     const request: OutgoingRequest = {
       method,
-      path: `${prefix}/${path.map(encodeURIComponent).join('/')}${options.query ?? ''}`,
+      path: `${prefix}/${path.map(encodeURIComponent).join('/')}${query}`,
       json: body && JSON.stringify(body),
       options,
     }

@@ -3,8 +3,7 @@ import { isFailure } from '../model/failure.ts'
 import type { Run } from '../model/run.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { decodeStarted, decodeSuiteResult, decodeSuiteStatus, shortened } from './decode.ts'
-import type { RunRequests } from './project-runs.ts'
-import type { SendJson } from './requests.ts'
+import type { RunRequests, SendJson } from './requests.ts'
 
 /** How long results may still be unfinished after the status says FINISHED. */
 const UNFINISHED_LIMIT_MS = 30_000
@@ -27,12 +26,12 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Ru
         metadata: parameters.branch === undefined ? undefined : { git: { branch: parameters.branch } },
       }
       const path = ['v1', 'testSuite', testSuiteId, 'run']
-      return send('POST', path, body, options, (json) => decodeStarted(json, 'testSuiteRunId'))
+      return send({ method: 'POST', path, body }, options, (json) => decodeStarted(json, 'testSuiteRunId'))
     },
     async get(testSuiteRunId, options) {
       const path = ['v1', 'testSuiteRun', testSuiteRunId]
       if (finishedAtMs === undefined) {
-        const status = await send('GET', [...path, 'status'], undefined, options, decodeSuiteStatus)
+        const status = await send({ method: 'GET', path: [...path, 'status'] }, options, decodeSuiteStatus)
         if (isFailure(status)) return status
         if (status !== 'FINISHED') {
           const known = status === 'RUNNING' ? status : 'UNKNOWN'
@@ -41,7 +40,7 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Ru
         finishedAtMs = clock.now()
       }
       const deadlineMs = finishedAtMs + UNFINISHED_LIMIT_MS
-      return send('GET', [...path, 'result'], undefined, options, (json, text, redact) => {
+      return send({ method: 'GET', path: [...path, 'result'] }, options, (json, text, redact) => {
         const testCases = decodeSuiteResult(json, redact)
         const statuses = testCases.map(({ rawStatus }) => String(rawStatus))
         const mayStillChange = statuses.some((status) => UNFINISHED.has(status)) && clock.now() < deadlineMs

@@ -13,8 +13,6 @@ export const BODY_LIMIT_BYTES = 16 * 1024 * 1024
 export const REQUEST_LIMIT_MS = 30_000
 
 export interface RequestOptions {
-  /** Appended to the path as it is. */
-  readonly query?: string | undefined
   /** If it aborts before the request is sent, the request is not sent. Otherwise, its response is dropped. */
   readonly signal: AbortSignal
   /** If the request has been sent when the signal aborts, its response is still awaited for this long. */

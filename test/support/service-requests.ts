@@ -39,7 +39,7 @@ export async function senderTo(baseUrl: string, options: SendOptions = {}): Prom
 export async function sendJsonTo(baseUrl: string, sendOptions?: SendOptions) {
   const send = await senderTo(baseUrl, sendOptions)
   return (method: 'GET' | 'POST', path: readonly string[], body: object | undefined, options: RequestOptions) =>
-    send(method, path, body, options, (json, text) => ({ json, text }))
+    send({ method, path, body }, options, (json, text) => ({ json, text }))
 }
 
 /** As if `NODE_EXTRA_CA_CERTS` named it, until the test ends. */
