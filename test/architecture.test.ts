@@ -52,7 +52,7 @@ describe('the layers', () => {
       types: ['node:net'],
     },
     report: { loads: ['report', 'model', 'text', 'node:http'], types: ['github'] },
-    handover: { loads: ['handover', 'github', 'text', 'node'] },
+    handover: { loads: ['handover', 'github', 'text', 'node'], types: ['model'] },
     github: { loads: ['github', 'model', 'text', 'version', '@actions', 'node'], types: ['clock'] },
     model: { loads: ['model', 'text'] },
     text: { loads: ['text', 'node:path'] },

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { appendEntry } from '../github/runner-file.ts'
+import type { AbortCause } from '../model/outcome.ts'
 import { createMainFile, isMissing, type MainFile, STATE_NAME } from './main-file.ts'
 import { StepRecorder } from './recorder.ts'
 
 // main.ts loads this file before everything else, so it must load little. test/handover/main-file.test.ts tests it.
 
-type ReasonToStop = 'asked by post' | 'RUNNER_TEMP emptied' | 'log closed'
+type ReasonToStop = Extract<AbortCause, 'asked by post' | 'RUNNER_TEMP emptied' | 'log closed'>
 
 /** Notices why main has to stop if no signal of the runner says it: post asks main to stop, or the job has ended. */
 export function createJobWatch(
