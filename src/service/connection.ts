@@ -2,6 +2,7 @@ import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
+import { eventLoopTurn } from '../clock.ts'
 
 export interface Proxies {
   readonly httpsProxy?: string | undefined
@@ -20,23 +21,24 @@ export interface RequestController {
   abort(reason: Error): void
 }
 
-/** What happens to a request. The methods have the names and the arguments of undici's, because undici calls them too. */
+/** What happens to a request. */
 export interface ResponseHandler {
   /** The connection is there. Nothing of the request has been written yet. */
   onRequestStart(controller: RequestController): void
-  onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void
-  onResponseData(_: unknown, chunk: Buffer): void
+  onResponseStart(status: number, headers: Record<string, string | string[] | undefined>): void
+  onResponseData(chunk: Buffer): void
   onResponseEnd(): void
   /** May be called at any moment, also after `onResponseEnd`. */
-  onResponseError(_: unknown, error: Error): void
+  onResponseError(error: Error): void
 }
 
 export interface Connections {
   /** Sends a request. If it cannot be sent, this calls `onResponseError` and does not throw. */
   dispatch(request: HttpRequest, handler: ResponseHandler): void
+  /** Resolves when the connection of a response that has come can take another request. Before, a request opens a new one. */
+  idle(): Promise<void>
   /** Later requests use new connections. */
   renew(): void
-  destroy(): void
 }
 
 /**
@@ -64,7 +66,7 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
   const service = { agent, protocol, port, host: hostname.replace(/^\[|\]$/g, '') }
   return {
     dispatch({ body, ...options }, handler) {
-      const onError = (error: Error) => handler.onResponseError(undefined, error)
+      const onError = (error: Error) => handler.onResponseError(error)
       // After status 101 with an `Upgrade` header, Node only closes the connection.
       const onClose = () => onError(new Error('the connection was closed'))
       try {
@@ -75,8 +77,8 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
           const { statusCode = 0, headers } = response
           if (statusCode < 200) return void outgoing.destroy(new Error(`the status ${statusCode} is not expected`))
           outgoing.off('close', onClose)
-          handler.onResponseStart(undefined, statusCode, headers)
-          response.on('data', (chunk: Buffer) => handler.onResponseData(undefined, chunk))
+          handler.onResponseStart(statusCode, headers)
+          response.on('data', (chunk: Buffer) => handler.onResponseData(chunk))
           response.on('end', () => handler.onResponseEnd())
           response.on('error', onError)
         })
@@ -85,8 +87,8 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
         onError(cause as Error)
       }
     },
+    idle: () => Promise.resolve(),
     renew: () => agent.destroy(),
-    destroy: () => agent.destroy(),
   }
 }
 
@@ -142,11 +144,23 @@ async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Con
   const open = () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: tls } : settings)
   let agent = open()
   return {
-    dispatch: (request, handler) => void agent.dispatch({ origin, ...request }, handler),
+    dispatch(request, handler) {
+      agent.dispatch(
+        { origin, ...request },
+        {
+          onRequestStart: (controller) => handler.onRequestStart(controller),
+          onResponseStart: (_, status, headers) => handler.onResponseStart(status, headers),
+          onResponseData: (_, chunk) => handler.onResponseData(chunk),
+          onResponseEnd: () => handler.onResponseEnd(),
+          onResponseError: (_, error) => handler.onResponseError(error),
+        },
+      )
+    },
+    // undici uses a connection again one event-loop turn after its response.
+    idle: eventLoopTurn,
     renew() {
       void agent.close()
       agent = open()
     },
-    destroy: () => void agent.destroy(),
   }
 }

@@ -1,4 +1,4 @@
-import { type Clock, eventLoopTurn } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import { type Failure, isFailure } from '../model/failure.ts'
 import type { Run, StartParameters } from '../model/run.ts'
 import { fieldsOf, parseJson } from '../text/json.ts'
@@ -51,7 +51,7 @@ export type SendJson = <T>(
 /** The caller must refuse the segments `.` and `..`, because URL parsing would collapse them. */
 export function createSendJson(settings: TransportSettings): SendJson {
   const prefix = settings.baseUrl.pathname.replace(/\/$/, '')
-  const { clock, redact } = settings
+  const { clock, redact, connections } = settings
   return async ({ method, path, query = '', body }, options, decode) => {
     const request: OutgoingRequest = {
       method,
@@ -64,9 +64,8 @@ export function createSendJson(settings: TransportSettings): SendJson {
     const tookMs = Math.round(clock.now() - sentMs)
     settings.debug?.(fragment`${method} ${redact(request.path)}: ${statusOrFailure(response)}, ${tookMs} ms`)
     if (isFailure(response)) return response
-    // Behind a proxy, undici uses a connection again one event-loop turn after its response. A request before that, such as
-    // the first poll, would open another connection.
-    await eventLoopTurn()
+    // The first poll follows the start at once. It uses the same connection.
+    await connections.idle()
     if (!isSuccess(response.status)) return failureOfStatus(response, settings)
     try {
       return decode(parseBody(response), response.text, redact)

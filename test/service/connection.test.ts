@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { forwardProxy } from '../support/forward-proxy.ts'
 import { closedPort, json, listen, recordingServer, tcpServer } from '../support/recording-server.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
-import { betweenPolls, failureOf, patient, sendJsonTo, trust } from '../support/service-requests.ts'
+import { failureOf, patient, sendJsonTo, trust } from '../support/service-requests.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** A service behind TLS, and a start that is sent to it. */
@@ -94,13 +94,12 @@ describe('the proxy for https', () => {
     expect(service.received[0]?.headers).not.toHaveProperty('proxy-authorization')
   })
 
-  it('keeps its tunnel for later requests', async () => {
+  it('keeps its tunnel for later requests, also for one that follows at once', async () => {
     const { service } = await tlsService()
     const proxy = await forwardProxy()
     const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
     for (let poll = 0; poll < 3; poll++) {
       await send('GET', ['v1'], undefined, patient())
-      await betweenPolls()
     }
     expect(service.received).toHaveLength(3)
     expect(proxy.asked).toHaveLength(1)

@@ -163,7 +163,6 @@ describe('a request', () => {
       server.received.length === 1 ? json({})(response, request) : end(response),
     )
     await get()
-    await betweenPolls()
     expect(await failureOf(post())).toMatchObject({ kind: 'no-response' })
     await betweenPolls()
     expect(server.connections).toHaveLength(1)

@@ -23,7 +23,7 @@ export interface SendOptions {
 export async function senderTo(baseUrl: string, options: SendOptions = {}): Promise<SendJson> {
   const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1', debug } = options
   const connections = await openConnections(new URL(baseUrl).origin, proxies)
-  onTestFinished(() => connections.destroy())
+  onTestFinished(() => connections.renew())
   return createSendJson({
     baseUrl: new URL(baseUrl),
     apiKey,
