@@ -83,17 +83,18 @@ async function stopMain(file: MainFile, { log, clock, signal }: PostWorld): Prom
 }
 
 async function doWhatIsLeft(
-  { phase, runId, mayCancel }: MainRecord,
+  record: MainRecord,
   hasSameInputs: boolean,
   deadlineMs: number,
   world: PostWorld,
 ): Promise<void> {
   const { log } = world
-  if (phase === 'starting')
+  if (record.phase === 'starting')
     log.warning(
       fragment`The step may have sent a start request, but it saved no run id for the post step. ${RUN_WITHOUT_ID}`,
     )
-  if (phase !== 'started' || runId === undefined || !mayCancel) return
+  if (record.phase !== 'started' || !record.mayCancel) return
+  const { runId } = record
   const warn = (reason: Fragment) => log.warning(fragment`Run ${runId} may still be running. ${reason} ${CANCEL_IT}`)
   if (hasSameInputs) await cancelAndLog(runId, deadlineMs, warn, world)
   else

@@ -39,19 +39,23 @@ import { messageOf } from '../text/untrusted.ts'
 // One way serves every system. There are no process ids and no signals between post and main.
 // post.ts loads this file before everything else, so it must load little. recorder.ts and job-watch.ts are main's side.
 
-const PHASES = ['nothing started', 'starting', 'started'] as const
-
-/** One line of main's file. */
-export interface MainRecord {
-  /** Main never writes "unknown". Post reads it if the file has no whole record. */
-  readonly phase: (typeof PHASES)[number] | 'unknown'
-  /** Given in the phase "started". */
-  readonly runId?: string | undefined
-  /** Given in the phase "started": whether the step may cancel the run. */
-  readonly mayCancel?: boolean | undefined
+interface InEachRecord {
   /** Post need not wait for main. Main has exited, or nothing is left to do and main could not remove its file. */
   readonly hasEnded?: true | undefined
 }
+
+/** What main knows of its run when it writes a line. */
+export type MainRecord =
+  | (InEachRecord & { readonly phase: 'nothing started' | 'starting' })
+  | (InEachRecord & {
+      readonly phase: 'started'
+      readonly runId: string
+      /** Whether the step may cancel the run. */
+      readonly mayCancel: boolean
+    })
+
+/** What post reads. The phase is "unknown" if the file has no whole record. */
+export type ReadRecord = MainRecord | (InEachRecord & { readonly phase: 'unknown' })
 
 /** The last whole record of the text. */
 export function lastRecord(text: string): MainRecord | undefined {
@@ -64,12 +68,11 @@ export function lastRecord(text: string): MainRecord | undefined {
 function parseRecord(line: string): MainRecord | undefined {
   const json = parseJson(line)
   if (!isObject(json)) return undefined
-  const phase = PHASES.find((known) => known === json.phase)
+  const { phase, runId } = json
   const hasEnded = json.hasEnded === true ? json.hasEnded : undefined
-  if (phase === undefined) return undefined
-  if (phase !== 'started') return { phase, hasEnded }
-  if (typeof json.runId !== 'string') return undefined
-  return { phase, runId: json.runId, mayCancel: json.mayCancel === true, hasEnded }
+  if (phase === 'nothing started' || phase === 'starting') return { phase, hasEnded }
+  if (phase !== 'started' || typeof runId !== 'string') return undefined
+  return { phase, runId, mayCancel: json.mayCancel === true, hasEnded }
 }
 
 /** Another step can write to the file, and make it very long. */
@@ -82,7 +85,7 @@ export const STATE_NAME = 'file'
 
 /** What post took. */
 export interface TakenFile {
-  readonly record: MainRecord
+  readonly record: ReadRecord
   /** Why the file could not be removed. */
   readonly problem?: string | undefined
 }
@@ -100,13 +103,11 @@ export class MainFile {
    * break. If a full disk has cut the record before, this one still has a line of its own.
    */
   append(record: MainRecord): void {
-    const file = openOwn(this.path, O_WRONLY | O_APPEND)
-    if (file === undefined) throw new Error(`there is no file ${this.path}`)
-    try {
+    const write = (file: number) => {
       writeFileSync(file, `\n${JSON.stringify(record)}`)
-    } finally {
-      closeSync(file)
+      return true
     }
+    if (!withOwn(this.path, O_WRONLY | O_APPEND, write)) throw new Error(`there is no file ${this.path}`)
     if (this.isRemoved()) throw new Error(`${this.path} was removed`)
   }
 
@@ -119,8 +120,8 @@ export class MainFile {
   }
 
   /** Undefined if the file was removed. Throws if it cannot be read. */
-  read(): MainRecord | undefined {
-    return readOwn(this.path, () => undefined)?.record
+  read(): ReadRecord | undefined {
+    return withOwn(this.path, O_RDONLY, recordIn)
   }
 
   remove(): void {
@@ -129,7 +130,10 @@ export class MainFile {
 
   /** Removes the file, and then reads what was in it. Returns undefined, and throws, in the same cases as `read`. */
   take(): TakenFile | undefined {
-    return readOwn(this.path, () => problemOf(() => this.remove()))
+    return withOwn(this.path, O_RDONLY, (file) => {
+      const problem = problemOf(() => this.remove())
+      return { record: recordIn(file), problem }
+    })
   }
 
   /** False if nobody can be asked, because the file cannot be created. */
@@ -251,16 +255,19 @@ function openOwn(path: string, flags: number): number | undefined {
   return undefined
 }
 
-/** Reads the file after `beforehand`, whose problem is returned too. */
-function readOwn(path: string, beforehand: () => string | undefined): TakenFile | undefined {
-  const file = openOwn(path, O_RDONLY)
+/** Opens the file, uses it and closes it. Undefined if there is no plain file of this user. */
+function withOwn<Result>(path: string, flags: number, use: (file: number) => Result): Result | undefined {
+  const file = openOwn(path, flags)
   if (file === undefined) return undefined
   try {
-    const problem = beforehand()
-    return { record: lastRecord(endOf(file)) ?? { phase: 'unknown' }, problem }
+    return use(file)
   } finally {
     closeSync(file)
   }
+}
+
+function recordIn(file: number): ReadRecord {
+  return lastRecord(endOf(file)) ?? { phase: 'unknown' }
 }
 
 function endOf(file: number): string {

@@ -89,8 +89,7 @@ export class StepRecorder implements Recorder {
   #warnOnce(problem = ''): void {
     if (this.#hasWarned) return
     this.#hasWarned = true
-    const { runId } = this.#record
-    const aboutRun = runId === undefined ? fragment`` : fragment` about run ${runId}`
+    const aboutRun = this.#record.phase === 'started' ? fragment` about run ${this.#record.runId}` : fragment``
     const { path } = this.#file
     const why = this.#file.isRemoved()
       ? fragment`the file ${path} was removed. Check whether another step empties its temporary folder`

@@ -206,7 +206,7 @@ describe('main’s file says', () => {
     const file = new MemoryFile()
     const { warnings, requests } = await post({
       script: CANCEL,
-      mains: [{ file, answersAfterMs: 250, endsAfterMs: 500, leaves: { phase: 'unknown' } }],
+      mains: [{ file, answersAfterMs: 250, endsAfterMs: 500, leaves: { phase: 'of a later version' } as never }],
     })
     expect(requests).toEqual([])
     expect(warnings).toEqual([expect.stringMatching(/\/tmp\/.* has no whole record\. .* may still be running\./)])

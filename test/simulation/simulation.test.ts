@@ -79,7 +79,7 @@ const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
   if (!wait && isDone && (conclusion === undefined || conclusion === 'started')) return
   if (!cancelOnAbort && !isMainHeard && record?.phase !== 'starting') return
 
-  const isIdKnown = post === undefined ? main.outputs.has('run-id') : post.record?.runId !== undefined
+  const isIdKnown = post === undefined ? main.outputs.has('run-id') : post.record?.phase === 'started'
   const isNamed = messages.some(
     (message) => isNameOf(run, message) || (!isIdKnown && /run may have been started/.test(message)),
   )

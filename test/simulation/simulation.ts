@@ -4,7 +4,7 @@ import { performStep } from '../../src/action/step.ts'
 import type { World } from '../../src/action/world.ts'
 import type { Clock } from '../../src/clock.ts'
 import { createJobWatch } from '../../src/handover/job-watch.ts'
-import type { MainFile, MainRecord } from '../../src/handover/main-file.ts'
+import type { MainFile, MainRecord, ReadRecord } from '../../src/handover/main-file.ts'
 import { RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
 import type { AbortCause } from '../../src/model/outcome.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
@@ -27,7 +27,7 @@ interface PostResult {
   readonly endedMs: number
   readonly responses: readonly ObservedResponse[]
   /** The last record of main's file, as post took it. Undefined if the file was removed before. */
-  readonly record?: MainRecord | undefined
+  readonly record?: ReadRecord | undefined
 }
 
 interface MainResult {
@@ -38,7 +38,7 @@ interface MainResult {
   readonly responses: readonly ObservedResponse[]
   readonly outputs: ReadonlyMap<string, unknown>
   /** The last record of main's file at the end of main. Undefined if the file was removed. */
-  readonly record?: MainRecord | undefined
+  readonly record?: ReadRecord | undefined
   /** Main could not write the phase "starting". */
   readonly isStartRefused: boolean
 }
@@ -75,7 +75,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   // findMainFiles decides this before anything is loaded.
   const ofMain = main.file.isRemoved() ? [] : [main.file]
   const files: readonly MainFile[] = isStateLost && hasSibling ? [...ofMain, fileOfSibling(service)] : ofMain
-  let record: MainRecord | undefined
+  let record: ReadRecord | undefined
   const take = main.file.take.bind(main.file)
   main.file.take = () => {
     const taken = take()

@@ -1,4 +1,10 @@
-import { lastRecord, type MainFile, type MainRecord, type TakenFile } from '../../src/handover/main-file.ts'
+import {
+  lastRecord,
+  type MainFile,
+  type MainRecord,
+  type ReadRecord,
+  type TakenFile,
+} from '../../src/handover/main-file.ts'
 
 /** Main's file in memory, with the file by which post asks main to stop. */
 export class MemoryFile implements MainFile {
@@ -33,7 +39,7 @@ export class MemoryFile implements MainFile {
     return this.text === undefined
   }
 
-  read(): MainRecord | undefined {
+  read(): ReadRecord | undefined {
     return this.text === undefined ? undefined : (lastRecord(this.text) ?? { phase: 'unknown' })
   }
 
