@@ -40,7 +40,7 @@ describe('the layers', () => {
       loads: ['entry', 'inputs', 'action', 'service', 'report', 'handover', 'github', 'model', 'text', 'clock'],
     },
     inputs: {
-      loads: ['inputs', 'service', 'github', 'model', 'text', '@actions', 'node:fs', 'node:path'],
+      loads: ['inputs', 'service', 'report', 'github', 'model', 'text', '@actions', 'node:fs', 'node:path'],
       types: ['action'],
     },
     action: {

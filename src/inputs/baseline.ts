@@ -2,15 +2,15 @@ import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readF
 import { dirname, join } from 'node:path'
 import { type Baseline, baselineOf } from '../model/baseline.ts'
 import type { Target } from '../model/run.ts'
+import { expectedAndGot } from '../report/failure-text.ts'
 import { decodeRun, decodeSuiteResult, InvalidResponse } from '../service/decode.ts'
 import type { Redact } from '../service/key-redaction.ts'
 import { BODY_LIMIT_BYTES } from '../service/transport.ts'
 import { fieldsOf } from '../text/json.ts'
 import type { Log } from '../text/log.ts'
-import { type Fragment, fragment, quote } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 
-const EXCERPT_LIMIT_CHARS = 100
 const { O_NONBLOCK = 0, O_RDONLY } = constants
 
 /** The file `results.json` that the path names: itself, or the one in this folder. */
@@ -43,9 +43,9 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
 
 function whyUnreadable(cause: unknown): Fragment {
   if (cause instanceof SyntaxError) return fragment`it is not JSON`
-  if (!(cause instanceof InvalidResponse)) return fragment`${messageOf(cause)}`
-  const { expected, found, got } = cause.failure
-  return fragment`it is no response of the service (expected ${expected}, got ${found ?? quote(got ?? '', EXCERPT_LIMIT_CHARS)})`
+  if (cause instanceof InvalidResponse)
+    return fragment`it is no response of the service (${expectedAndGot(cause.failure)})`
+  return fragment`${messageOf(cause)}`
 }
 
 function decodeBaseline(text: string, kind: Target['kind'], redact: Redact): Baseline {

@@ -31,10 +31,8 @@ export type Failure =
   | {
       readonly kind: 'invalid-response'
       readonly expected: string
-      /** What the service sent. Absent if `found` is given. */
-      readonly got?: Untrusted | undefined
-      /** What came, in our words, for example `an array`. */
-      readonly found?: string | undefined
+      /** What the service sent, or words of ours for it, for example `an array`. */
+      readonly got: { readonly sent: Untrusted } | { readonly words: string }
       /** Whether the response is not JSON, so that perhaps another server sent it. */
       readonly isNotJson?: boolean | undefined
     }

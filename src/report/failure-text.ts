@@ -39,12 +39,20 @@ export function failureReason(failure: Failure, the = fragment`the`): Fragment {
       return fragment`${the} ${who} responded with ${words}${pause}${said ?? sent}`
     }
     case 'invalid-response':
-      return fragment`${the} service sent an invalid response (expected ${failure.expected}, got ${failure.found ?? quote(failure.got ?? '', EXCERPT_LIMIT_CHARS)})`
+      return fragment`${the} service sent an invalid response (${expectedAndGot(failure)})`
     case 'not-listed':
       return fragment`${the} service accepted the cancel, but does not list the run`
     case 'aborted':
       return fragment`${the} request was given up because the step is ending`
   }
+}
+
+/** For example: expected JSON, got “<html>”. */
+export function expectedAndGot({
+  expected,
+  got,
+}: Pick<Extract<Failure, { kind: 'invalid-response' }>, 'expected' | 'got'>): Fragment {
+  return fragment`expected ${expected}, got ${'sent' in got ? quote(got.sent, EXCERPT_LIMIT_CHARS) : got.words}`
 }
 
 /** What to do about the failure: one or two sentences with a space before them, or nothing. */

@@ -196,13 +196,13 @@ function requiredText(value: unknown, name: string): string {
 }
 
 function throwInvalid(expected: string, value: unknown): never {
-  throw new InvalidResponse({ expected, ...describe(value) })
+  throw new InvalidResponse({ expected, got: describe(value) })
 }
 
 /** Only names an array or an object, because it may have 16 MiB. */
-function describe(value: unknown): { readonly found: string } | { readonly got: Untrusted } {
-  if (typeof value === 'string') return { got: shortened(JSON.stringify(value)) }
-  if (value === undefined) return { found: 'nothing' }
-  if (Array.isArray(value)) return { found: 'an array' }
-  return { found: isObject(value) ? 'an object' : String(value) }
+function describe(value: unknown): InvalidResponseFailure['got'] {
+  if (typeof value === 'string') return { sent: shortened(JSON.stringify(value)) }
+  if (value === undefined) return { words: 'nothing' }
+  if (Array.isArray(value)) return { words: 'an array' }
+  return { words: isObject(value) ? 'an object' : String(value) }
 }

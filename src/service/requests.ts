@@ -87,14 +87,14 @@ function statusOrFailure(response: ServiceResponse | Failure): Fragment {
 function parseBody({ header, text }: ServiceResponse): unknown {
   const contentType = header('content-type')
   if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType)) {
-    const got = shortened(text === '' ? contentType : `${contentType}: ${text}`)
+    const got = { sent: shortened(text === '' ? contentType : `${contentType}: ${text}`) }
     throw new InvalidResponse({ expected: 'the content type application/json', got, isNotJson: true })
   }
   try {
     return JSON.parse(text)
   } catch {
-    const sent = text === '' ? { found: 'an empty body' } : { got: shortened(text) }
-    throw new InvalidResponse({ expected: 'JSON', ...sent, isNotJson: true })
+    const got = text === '' ? { words: 'an empty body' } : { sent: shortened(text) }
+    throw new InvalidResponse({ expected: 'JSON', got, isNotJson: true })
   }
 }
 

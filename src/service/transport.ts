@@ -175,7 +175,7 @@ class Exchange implements ResponseHandler {
   /** A status that is not 2xx counts also if the body cannot be unpacked. */
   #received(isOtherStatus: boolean): ServiceResponse | Failure {
     const options = { limitBytes: BODY_LIMIT_BYTES, mayBeIncomplete: isOtherStatus }
-    const body = unpack(Buffer.concat(this.#chunks), this.#header('content-encoding'), options)
+    const body = unpack(Buffer.concat(this.#chunks), this.#header('content-encoding') ?? '', options)
     if (isFailure(body) && !isOtherStatus) return body
     // It also removes the byte order mark that some servers put before the text.
     const text = isFailure(body) ? '' : this.#settings.redact(new TextDecoder().decode(body))
@@ -190,8 +190,8 @@ class Exchange implements ResponseHandler {
 }
 
 function incomplete(bytes: number): Failure {
-  const found = `${bytes} bytes, then the end of the connection`
-  return { kind: 'invalid-response', expected: 'a complete response', found }
+  const words = `${bytes} bytes, then the end of the connection`
+  return { kind: 'invalid-response', expected: 'a complete response', got: { words } }
 }
 
 export function isSuccess(status: number): boolean {

@@ -11,15 +11,15 @@ const ENCODINGS = ['gzip', 'br', 'deflate'] as const
  */
 export function unpack(
   body: Buffer,
-  contentEncoding: string | undefined,
+  contentEncoding: string,
   { limitBytes, mayBeIncomplete }: { readonly limitBytes: number; readonly mayBeIncomplete: boolean },
 ): Buffer | Failure {
-  const encoding = contentEncoding?.trim().toLowerCase() ?? ''
+  const encoding = contentEncoding.trim().toLowerCase()
   if (encoding === '' || encoding === 'identity') return body
   const known = ENCODINGS.find((name) => name === encoding)
   if (known === undefined) {
     const expected = `a body that is not packed, or the Content-Encoding ${ENCODINGS.join(', ')}`
-    return { kind: 'invalid-response', expected, got: untrusted(contentEncoding ?? '') }
+    return { kind: 'invalid-response', expected, got: { sent: untrusted(contentEncoding) } }
   }
   // Not an import, because nearly no service packs its bodies.
   const zlib = process.getBuiltinModule('node:zlib')
@@ -45,9 +45,17 @@ export function unpack(
 }
 
 function unreadable(encoding: string, cause: unknown): Failure {
-  return { kind: 'invalid-response', expected: `a complete body, packed with ${encoding}`, found: messageOf(cause) }
+  return {
+    kind: 'invalid-response',
+    expected: `a complete body, packed with ${encoding}`,
+    got: { words: messageOf(cause) },
+  }
 }
 
 export function largerThan(limitBytes: number): Failure {
-  return { kind: 'invalid-response', expected: `a body of at most ${limitBytes} bytes`, found: 'a larger body' }
+  return {
+    kind: 'invalid-response',
+    expected: `a body of at most ${limitBytes} bytes`,
+    got: { words: 'a larger body' },
+  }
 }

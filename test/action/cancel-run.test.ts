@@ -23,7 +23,7 @@ import { FakeWorld } from '../support/fake-world.ts'
 const LISTED = response<true>(true)
 const NOT_LISTED = failure({ kind: 'not-listed' })
 const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
-const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') }
+const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }
 
 interface Setting extends Partial<Pick<CancelOptions, 'deadlineMs'>> {
   /** By default, the run that `run-id` names. */

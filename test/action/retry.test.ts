@@ -15,7 +15,7 @@ const status = (code: number): Failure => ({ kind: 'status', status: code })
 const NOT_SENT: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
 const UNTRUSTED: Failure = { kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }
 const NO_RESPONSE: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
-const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') }
+const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }
 const ABORTED: Failure = { kind: 'aborted' }
 
 describe('a poll or a cancel', () => {

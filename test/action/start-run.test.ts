@@ -128,7 +128,7 @@ describe('a start is never repeated', () => {
   // The tests of action/retry.ts say for every failure whether the start may be repeated.
   test.each<[Failure, boolean]>([
     [LOST, true],
-    [{ kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') }, true],
+    [{ kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }, true],
     [{ kind: 'status', status: 503, retryAfterMs: 1_000 }, true],
     [{ kind: 'status', status: 401 }, false],
     [{ kind: 'status', status: 302 }, false],

@@ -128,7 +128,7 @@ describe('a poll that fails', () => {
   const faults: readonly Reply<Run>[] = [
     failure({ kind: 'not-sent', reason: 'getaddrinfo EAI_AGAIN' }, 50),
     failure({ kind: 'no-response', reason: 'read ECONNRESET' }, 50),
-    failure({ kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>') }, 50),
+    failure({ kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }, 50),
     failure({ kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }),
     failure({ kind: 'status', status: 429, retryAfterMs: 20_000 }, 50),
     failure({ kind: 'status', status: 503 }, 50),

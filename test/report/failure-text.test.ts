@@ -12,11 +12,11 @@ describe('the sentence on a failure', () => {
   it.each<[Failure, string]>([
     [{ kind: 'status', status: 599, error: untrusted('x') }, 'The service responded with 599 and said “x”.'],
     [
-      { kind: 'invalid-response', expected: 'JSON', got: untrusted('<html>'), isNotJson: true },
+      { kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') }, isNotJson: true },
       'The service sent an invalid response (expected JSON, got “<html>”). Check the path in the input base-url, and whether a proxy responds instead of the service.',
     ],
     [
-      { kind: 'invalid-response', expected: 'results to be an object', found: 'an array' },
+      { kind: 'invalid-response', expected: 'results to be an object', got: { words: 'an array' } },
       'The service sent an invalid response (expected results to be an object, got an array).',
     ],
     [

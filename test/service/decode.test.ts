@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Failure } from '../../src/model/failure.ts'
 import { countTestCases, isFinished, RUN_STATUSES, type Run } from '../../src/model/run.ts'
 import * as decode from '../../src/service/decode.ts'
 import { decodeCancelled, decodeStarted, decodeSuiteStatus, InvalidResponse } from '../../src/service/decode.ts'
@@ -104,10 +103,10 @@ describe('the results of a PASSED run', () => {
   })
 
   it.each([
-    ['results', 'none', 'results to be an object', { got: '"none"' }],
-    ['results', [], 'results to be an object', { found: 'an array' }],
-    ['results.testCases', { 0: {} }, 'results.testCases to be an array', { found: 'an object' }],
-    ['results.testCases', false, 'results.testCases to be an array', { found: 'false' }],
+    ['results', 'none', 'results to be an object', { got: { sent: '"none"' } }],
+    ['results', [], 'results to be an object', { got: { words: 'an array' } }],
+    ['results.testCases', { 0: {} }, 'results.testCases to be an array', { got: { words: 'an object' } }],
+    ['results.testCases', false, 'results.testCases to be an array', { got: { words: 'false' } }],
   ])('are invalid with %s as %j, and count as none in any other run', (path, value, expected, came) => {
     const failure = { kind: 'invalid-response', expected, ...came }
     expect(failureOf(() => decodeRun(altered(PASSED, path, value)))).toEqual(failure)
@@ -166,7 +165,9 @@ describe('a value that costs only its own cell in the report', () => {
     const run = decodeRun({ status: long, branchName: long, results: { testCases } })
     expect(run).toMatchObject({ rawStatus: truncated, branchName: truncated })
     expect(run.testCases).toMatchObject([{ title: truncated, rawStatus: truncated }, { title: 'x'.repeat(10_000) }])
-    expect(failureOf(() => decodeRun({ ...PASSED, results: long }))).toMatchObject({ got: `"${'x'.repeat(9_998)}…` })
+    expect(failureOf(() => decodeRun({ ...PASSED, results: long }))).toMatchObject({
+      got: { sent: `"${'x'.repeat(9_998)}…` },
+    })
   })
 })
 
@@ -308,7 +309,7 @@ describe('the other responses', () => {
     expect(failureOf(() => started({ runId }))).toEqual({
       kind: 'invalid-response',
       expected: 'runId to have 1 to 256 of these characters: letters, digits and `. _ ~ : = + / @ -`',
-      got: JSON.stringify(runId),
+      got: { sent: JSON.stringify(runId) },
     })
   })
 
@@ -338,18 +339,18 @@ describe('the other responses', () => {
 
 describe('a response', () => {
   it.each([
-    [decodeRun, { startedAt: null }, 'status to be a string', { found: 'nothing' }],
-    [decodeRun, { ...RUN, status: { is: 'PASSED' } }, 'status to be a string', { found: 'an object' }],
-    [decodeRun, [], 'the response to be an object', { found: 'an array' }],
-    [started, {}, 'runId to be a string', { found: 'nothing' }],
-    [started, { runId: true }, 'runId to be a string', { found: 'true' }],
-    [started, null, 'the response to be an object', { found: 'null' }],
-    [decodeCancelled, { cancelled: 'r-1' }, 'cancelled to be an array', { got: '"r-1"' }],
-    [decodeCancelled, { cancelled: [{ runId: 'a' }, 'b'] }, 'cancelled[1] to be an object', { got: '"b"' }],
-    [decodeCancelled, { cancelled: [{ id: 'a' }] }, 'cancelled[0].runId to be a string', { found: 'nothing' }],
-    [suiteStarted, { runId: 's-1' }, 'testSuiteRunId to be a string', { found: 'nothing' }],
-    [decodeSuiteStatus, { status: ['FINISHED'] }, 'status to be a string', { found: 'an array' }],
-    [decodeSuiteResult, {}, 'results to be an array', { found: 'nothing' }],
+    [decodeRun, { startedAt: null }, 'status to be a string', { got: { words: 'nothing' } }],
+    [decodeRun, { ...RUN, status: { is: 'PASSED' } }, 'status to be a string', { got: { words: 'an object' } }],
+    [decodeRun, [], 'the response to be an object', { got: { words: 'an array' } }],
+    [started, {}, 'runId to be a string', { got: { words: 'nothing' } }],
+    [started, { runId: true }, 'runId to be a string', { got: { words: 'true' } }],
+    [started, null, 'the response to be an object', { got: { words: 'null' } }],
+    [decodeCancelled, { cancelled: 'r-1' }, 'cancelled to be an array', { got: { sent: '"r-1"' } }],
+    [decodeCancelled, { cancelled: [{ runId: 'a' }, 'b'] }, 'cancelled[1] to be an object', { got: { sent: '"b"' } }],
+    [decodeCancelled, { cancelled: [{ id: 'a' }] }, 'cancelled[0].runId to be a string', { got: { words: 'nothing' } }],
+    [suiteStarted, { runId: 's-1' }, 'testSuiteRunId to be a string', { got: { words: 'nothing' } }],
+    [decodeSuiteStatus, { status: ['FINISHED'] }, 'status to be a string', { got: { words: 'an array' } }],
+    [decodeSuiteResult, {}, 'results to be an array', { got: { words: 'nothing' } }],
   ])('is invalid for %o as %j', (decode, response, expected, came) => {
     expect(failureOf(() => decode(response))).toEqual({ kind: 'invalid-response', expected, ...came })
   })
@@ -366,8 +367,7 @@ describe('a response', () => {
       expect(error).toBeInstanceOf(InvalidResponse)
       const { failure } = error as InvalidResponse
       expect(failure).toMatchObject({ kind: 'invalid-response', expected: expect.any(String) })
-      const { got, found } = failure as Extract<Failure, { kind: 'invalid-response' }>
-      expect([got, found].filter((text) => text !== undefined)).toEqual([expect.any(String)])
+      expect(Object.values(failure.got)).toEqual([expect.any(String)])
       expect(JSON.stringify(failure).length).toBeLessThan(1_000)
       return undefined
     }

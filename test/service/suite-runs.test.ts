@@ -98,7 +98,7 @@ describe('the runs of a test suite', () => {
 
     it('fails if the status is not a text', async () => {
       const { get } = await suite({ status: 7 })
-      expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', found: '7' })
+      expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', got: { words: '7' } })
     })
   })
 

@@ -213,15 +213,15 @@ describe('a response', () => {
     'application/jsonp',
   ])('is invalid with the content type %s', async (contentType) => {
     const { get } = await service(json({ fine: true }, 200, { 'content-type': contentType }))
-    const got = `${contentType}: {"fine":true}`
+    const got = { sent: `${contentType}: {"fine":true}` }
     const expected = 'the content type application/json'
     expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected, got, isNotJson: true })
   })
 
   it.each([
-    ['', { found: 'an empty body' }],
-    ['{"runId":', { got: '{"runId":' }],
-    ['x'.repeat(100_000), { got: `${'x'.repeat(9_999)}…` }],
+    ['', { got: { words: 'an empty body' } }],
+    ['{"runId":', { got: { sent: '{"runId":' } }],
+    ['x'.repeat(100_000), { got: { sent: `${'x'.repeat(9_999)}…` } }],
   ])('is invalid if it is not JSON, of which the beginning is quoted (%#)', async (body, sent) => {
     const { get } = await service((response) => response.writeHead(200).end(body))
     expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected: 'JSON', ...sent, isNotJson: true })
@@ -246,7 +246,7 @@ describe('a response', () => {
     expect(await failureOf(get())).toEqual({
       kind: 'invalid-response',
       expected: `a body of at most ${limitBytes} bytes`,
-      found: 'a larger body',
+      got: { words: 'a larger body' },
     })
   })
 
@@ -262,7 +262,7 @@ describe('a response', () => {
       kind: 'invalid-response',
       expected: 'a complete response',
       // A reset may remove what was not read yet.
-      found: expect.stringMatching(/^\d bytes, then the end of the connection$/),
+      got: { words: expect.stringMatching(/^\d bytes, then the end of the connection$/) },
     })
   })
 })
@@ -291,7 +291,7 @@ describe('a response that is packed, although the request asks for one that is n
   it.each(['zstd', 'compress', 'gzip, br'])('is invalid if it is %s, and the failure names this', async (name) => {
     const { get } = await packed('{}', (bytes) => bytes, name)
     const expected = 'a body that is not packed, or the Content-Encoding gzip, br, deflate'
-    expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected, got: name })
+    expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected, got: { sent: name } })
     // The status counts all the same.
     const refused = await packed('unreadable', (bytes) => bytes, name, 503)
     expect(await failureOf(refused.get())).toEqual({ kind: 'status', status: 503 })
@@ -311,7 +311,11 @@ describe('a response that is packed, although the request asks for one that is n
     expect(((await responseOf(whole.get())).json as string).length).toBe(limitBytes - 2)
     const larger = await packed(text(limitBytes + 1), pack, name)
     const expected = `a body of at most ${limitBytes} bytes`
-    expect(await failureOf(larger.get())).toEqual({ kind: 'invalid-response', expected, found: 'a larger body' })
+    expect(await failureOf(larger.get())).toEqual({
+      kind: 'invalid-response',
+      expected,
+      got: { words: 'a larger body' },
+    })
   })
 
   it('is not unpacked beyond the limit, however much would come out of it', async () => {
@@ -319,7 +323,7 @@ describe('a response that is packed, although the request asks for one that is n
     const bomb = Buffer.concat(Array(1_024).fill(gzipSync(Buffer.alloc(1024 * 1024))))
     const { get } = await packed(bomb, (bytes) => bytes, 'gzip')
     const before = process.memoryUsage().arrayBuffers
-    expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', found: 'a larger body' })
+    expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', got: { words: 'a larger body' } })
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(128 * 1024 * 1024)
   })
 
@@ -330,7 +334,11 @@ describe('a response that is packed, although the request asks for one that is n
   ])('is invalid if it %s', async (_, pack, found) => {
     const { get } = await packed('{"runId":"run-1"}', pack, 'gzip')
     const expected = 'a complete body, packed with gzip'
-    expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected, found: expect.stringMatching(found) })
+    expect(await failureOf(get())).toEqual({
+      kind: 'invalid-response',
+      expected,
+      got: { words: expect.stringMatching(found) },
+    })
   })
 
   it('with another status says what its beginning says, also if it is cut off', async () => {

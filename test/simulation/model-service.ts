@@ -151,7 +151,7 @@ export class ModelService {
   #output(from: number): OutputPart | Failure {
     const { text, steps } = this.#plan.output
     const next = from + steps
-    if (steps < 0) return { kind: 'invalid-response', expected: 'next to go forward', found: String(next) }
+    if (steps < 0) return { kind: 'invalid-response', expected: 'next to go forward', got: { words: String(next) } }
     return { text: untrusted(text), next }
   }
 

@@ -57,7 +57,7 @@ function outcomes(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
     { weight: 2, arbitrary: lost('silence') },
     {
       weight: 1,
-      arbitrary: lost({ kind: 'invalid-response', expected: 'JSON', got: untrusted('') }, fc.constant(true)),
+      arbitrary: lost({ kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('') } }, fc.constant(true)),
     },
     { weight: 1, arbitrary: refused({ kind: 'not-sent', reason: 'connect ECONNREFUSED', isRefusedHere: true }) },
     { weight: 1, arbitrary: refused('silence') },

@@ -196,7 +196,7 @@ export const ENDINGS = {
   invalidResponse: anOutcome({
     ending: {
       kind: 'poll-failed',
-      failure: { kind: 'invalid-response', expected: 'status to be a string', found: 'the number 7' },
+      failure: { kind: 'invalid-response', expected: 'status to be a string', got: { words: 'the number 7' } },
     },
     cancellation: { kind: 'cancelled' },
   }),

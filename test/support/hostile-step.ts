@@ -154,7 +154,7 @@ function anyFailure(text: Text): fc.Arbitrary<Failure> {
       error: maybe(text),
       body: maybe(text),
     }),
-    fc.record({ kind: kinds('invalid-response'), expected: text, got: text }),
+    fc.record({ kind: kinds('invalid-response'), expected: text, got: fc.record({ sent: text }) }),
     fc.record({ kind: kinds('not-listed', 'aborted') }),
   )
 }
