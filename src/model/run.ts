@@ -46,10 +46,10 @@ export interface TestCase {
   readonly durationMs?: number | undefined
   /** Why the case failed. It may have several lines. Absent if the case was skipped, or passed at the first try. */
   readonly message?: Untrusted | undefined
-  /** Where the case failed. Absent if the case was skipped, or passed at the first try. */
-  readonly location?: SourceLocation | undefined
-  /** The file of the case, whatever its status. Only `classname` in JUnit and the baseline use it. */
+  /** The file of the case, whatever its status. */
   readonly filePath?: FilePath | undefined
+  /** The line in this file. Only `locationOf` gives it to the reports. */
+  readonly line?: number | undefined
 }
 
 /**
@@ -57,11 +57,6 @@ export interface TestCase {
  * because the runner could cut such a character in two and crash.
  */
 export type FilePath = Untrusted
-
-export interface SourceLocation {
-  readonly filePath: FilePath
-  readonly line?: number | undefined
-}
 
 export interface Run {
   /** `UNKNOWN` means that this version does not know the status in `rawStatus`. */
@@ -130,6 +125,11 @@ export function kindOf(rawStatus: string): CaseKind {
 /** Whether reports show the case's message and location. They do not if the case was skipped, or passed at the first try. */
 export function showsReason(kind: CaseKind): boolean {
   return kind !== 'passed' && kind !== 'skipped'
+}
+
+/** Where the case failed. Undefined if the reports do not show it, or if the service sent no usable path. */
+export function locationOf({ kind, filePath, line }: TestCase) {
+  return showsReason(kind) && filePath !== undefined ? { filePath, line } : undefined
 }
 
 /** The kinds that `Counts.failed` counts. */

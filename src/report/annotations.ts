@@ -1,6 +1,6 @@
 import type { Annotation, LogGroup } from '../github/outputs.ts'
 import type { StepOutcome } from '../model/outcome.ts'
-import { FAILING, type TestCase } from '../model/run.ts'
+import { FAILING, locationOf, type TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { commandProperty, type Fragment, fitsCommand, fragment, linesOf } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
@@ -20,7 +20,7 @@ export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotati
   // The verdict names a single failing test case. An annotation adds something only if the service sent a reason.
   if (failed === 1 && !testCases.some(hasReason)) return []
   const shown = testCases.map((testCase): Annotation => {
-    const { location } = testCase
+    const location = locationOf(testCase)
     return {
       level: 'error',
       // For example: Test timed out.
@@ -69,8 +69,8 @@ function firstFailing(outcome: StepOutcome): readonly TestCase[] {
   return casesOfKind(FAILING, outcome).slice(0, CASES_SHOWN)
 }
 
-function hasReason({ message, location }: TestCase): boolean {
-  return message !== undefined || location !== undefined
+function hasReason(testCase: TestCase): boolean {
+  return testCase.message !== undefined || locationOf(testCase) !== undefined
 }
 
 function annotationMessage(testCase: TestCase): Fragment {

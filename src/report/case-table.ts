@@ -61,7 +61,7 @@ function nameOf(testCase: TestCase, detail: Detail): Html {
   const hasMessage = detail !== 'title' && detail !== 'place' && testCase.message !== undefined
   if (place === undefined) return hasMessage ? html`<b>${title}</b>` : html`${title}`
   // A file that cannot be loaded has its path as its title.
-  if (String(title) === String(testCase.location?.filePath)) return html`<b>${untruncated(place)}</b>`
+  if (String(title) === String(testCase.filePath)) return html`<b>${untruncated(place)}</b>`
   return html`<b>${title}</b><br>${untruncated(place)}`
 }
 

@@ -1,5 +1,5 @@
 import type { StepOutcome } from '../model/outcome.ts'
-import { CASE_KINDS, type CaseKind, FAILING, type TestCase } from '../model/run.ts'
+import { CASE_KINDS, type CaseKind, FAILING, locationOf, type TestCase } from '../model/run.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { visibleText } from '../text/visible-text.ts'
 
@@ -32,7 +32,8 @@ export function titleOf({ title }: TestCase, limitChars?: number): Untrusted {
 }
 
 /** The file and the line of a failure, such as `e2e/pay.spec.ts:12`. Undefined if the service sent no usable path. */
-export function locationText({ location }: TestCase, limitChars?: number): Untrusted | undefined {
+export function locationText(testCase: TestCase, limitChars?: number): Untrusted | undefined {
+  const location = locationOf(testCase)
   if (location === undefined) return undefined
   const line = location.line === undefined ? '' : `:${location.line}`
   return untrusted(`${visibleText(location.filePath, limitChars)}${line}`)

@@ -1,5 +1,5 @@
 import type { ReadRunOutcome } from '../model/outcome.ts'
-import { FAILING, runDurationMs, type TestCase } from '../model/run.ts'
+import { FAILING, locationOf, runDurationMs, type TestCase } from '../model/run.ts'
 import { json, render } from '../text/safe-text.ts'
 import { visibleText } from '../text/visible-text.ts'
 import { titleOf } from './cases.ts'
@@ -52,7 +52,8 @@ function summaryOf({ run, counts }: ReadRunOutcome, runEntries: number) {
 }
 
 function testOf(testCase: TestCase) {
-  const { rawStatus, kind, durationMs, message, location } = testCase
+  const { rawStatus, kind, durationMs, message } = testCase
+  const location = locationOf(testCase)
   return {
     name: titleOf(testCase),
     status: FAILING.includes(kind) ? 'failed' : kind === 'flaky' ? 'passed' : kind,

@@ -1,5 +1,5 @@
 import type { ReadRunOutcome } from '../model/outcome.ts'
-import { runDurationMs, type TestCase } from '../model/run.ts'
+import { locationOf, runDurationMs, type TestCase } from '../model/run.ts'
 import { linesOf, render, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
@@ -48,7 +48,8 @@ function caseElement(testCase: TestCase, nameFor: NameFor): Xml {
   return xml`<testcase classname="${untruncated(className)}" name="${name}"${locationAttributes(testCase)} time="${time}"${contentOf(testCase)}`
 }
 
-function locationAttributes({ location }: TestCase): Xml {
+function locationAttributes(testCase: TestCase): Xml {
+  const location = locationOf(testCase)
   if (location === undefined) return xml``
   const line = location.line === undefined ? xml`` : xml` line="${location.line}"`
   return xml` file="${untruncated(location.filePath)}"${line}`

@@ -114,16 +114,14 @@ function testCase(entry: unknown, redact: Redact): TestCase {
   const { title, status, durationMs, message, filePath, line } = fieldsOf(entry)
   const rawStatus = typeof status === 'string' ? status : ''
   const kind = kindOf(rawStatus)
-  const hasReason = showsReason(kind)
-  const path = usablePath(filePath)
   return {
     title: shortened(isText(title) ? title : ''),
     rawStatus: shortened(rawStatus),
     kind,
     durationMs: durationOf(durationMs),
-    message: hasReason ? decodeMessage(message, redact) : undefined,
-    location: hasReason && path !== undefined ? { filePath: path, line: usableLine(line) } : undefined,
-    filePath: path,
+    message: showsReason(kind) ? decodeMessage(message, redact) : undefined,
+    filePath: usablePath(filePath),
+    line: usableLine(line),
   }
 }
 

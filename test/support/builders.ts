@@ -42,15 +42,9 @@ export function aTestCase(fields: TestCaseFields = {}): TestCase {
     rawStatus: untrusted(status),
     kind,
     durationMs,
+    message: fields.message === undefined || !showsReason(kind) ? undefined : untrusted(fields.message),
     filePath: fields.filePath === undefined ? undefined : untrusted(fields.filePath),
-    ...(showsReason(kind) ? reasonOf(fields) : {}),
-  }
-}
-
-function reasonOf({ message, filePath, line }: TestCaseFields): Pick<TestCase, 'message' | 'location'> {
-  return {
-    message: message === undefined ? undefined : untrusted(message),
-    location: filePath === undefined ? undefined : { filePath: untrusted(filePath), line },
+    line: fields.line,
   }
 }
 
