@@ -6,9 +6,7 @@ import { fragment } from '../text/safe-text.ts'
 import { abortReason } from './abort.ts'
 import { FailureStreak, isKeyRefused, isTransient, mayHaveBeenAccepted, retry, TryAgain } from './retry.ts'
 import { doesNotExist, type RunHandle } from './run-handle.ts'
-import type { World } from './world.ts'
-
-type CancelWorld = Pick<World, 'service' | 'clock' | 'random' | 'signal' | 'log'>
+import type { RunWorld } from './world.ts'
 
 type CancelResult = Exclude<RunCancellation, { kind: 'not-wanted' }>
 
@@ -26,7 +24,7 @@ const SHORTEST_TRY_MS = 1_000
  * request in flight, and tries again until `cancelDeadlineMs`. Main and post may both cancel a run, because a second
  * cancel does no harm.
  */
-export async function cancelRun(handle: RunHandle, options: CancelOptions, world: CancelWorld): Promise<CancelResult> {
+export async function cancelRun(handle: RunHandle, options: CancelOptions, world: RunWorld): Promise<CancelResult> {
   const { service, clock, log } = world
   const { cancel } = service
   if (cancel === undefined) return { kind: 'not-supported' }

@@ -6,7 +6,7 @@ import { type Fragment, fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { POST_WAITS_FOR_MAIN_MS } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
-import type { World } from './world.ts'
+import type { RunWorld } from './world.ts'
 
 /** Short, because the job ends only after post. */
 const POST_LIMIT_MS = 60_000
@@ -16,8 +16,8 @@ const ANSWER_LIMIT_MS = 2_000
 const ANSWER_LIMIT_WHILE_STARTING_MS = 5_000
 const READ_INTERVAL_MS = 100
 
-interface PostWorld extends Pick<World, 'log' | 'clock' | 'random' | 'signal'> {
-  readonly open: () => Promise<World['service']>
+interface PostWorld extends Omit<RunWorld, 'service'> {
+  readonly open: () => Promise<RunWorld['service']>
   /** Whether the inputs still name the service and the target to which the file belongs. */
   readonly hasSameInputs: (file: MainFile) => boolean
   /** False if the input `run-id` names the run, and the file is the one of this step. */
@@ -49,7 +49,7 @@ export async function cleanUpAfterMain(files: readonly MainFile[], world: PostWo
   await Promise.all(files.map(cleanUpOne))
 }
 
-function warnOfUnknown(why: Fragment, log: World['log']): void {
+function warnOfUnknown(why: Fragment, log: RunWorld['log']): void {
   log.warning(
     fragment`The post step cannot know whether the step has left a run, because ${why}. If the step has started a run, that run may still be running. ${CANCEL_IT}`,
   )

@@ -4,11 +4,11 @@ import { failureText } from '../report/failure-text.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
-import type { World } from './world.ts'
+import type { RunWorld } from './world.ts'
 
 // The lines of a log while something waits. test/action/wait-for-run.test.ts tests them.
 
-type LogWorld = Pick<World, 'clock' | 'log' | 'signal'>
+type LogWorld = Pick<RunWorld, 'clock' | 'log' | 'signal'>
 
 const HEARTBEAT_MS = 60_000
 

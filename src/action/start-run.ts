@@ -7,9 +7,7 @@ import { fragment } from '../text/safe-text.ts'
 import { abortedEnding, abortReason } from './abort.ts'
 import { quietLog } from './progress-log.ts'
 import { askedPauseMs, FailureStreak, mayHaveBeenAccepted, retry, startMayRepeatForMs, TryAgain } from './retry.ts'
-import type { World } from './world.ts'
-
-type StartWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>
+import type { RunWorld } from './world.ts'
 
 /** With less time left, main does not try again, because it could only cancel the run. */
 const SHORTEST_WAIT_MS = 1_000
@@ -22,7 +20,7 @@ const SHORTEST_WAIT_MS = 1_000
 export async function startRun(
   parameters: StartParameters,
   deadlineMs: number,
-  world: StartWorld,
+  world: RunWorld,
 ): Promise<string | NoRunHistory> {
   const { service, clock, signal } = world
   const streak = new FailureStreak(service, clock)

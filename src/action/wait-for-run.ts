@@ -6,7 +6,7 @@ import { progressLog } from './progress-log.ts'
 import { FailureStreak, isTransient, retry, TryAgain } from './retry.ts'
 import { doesNotExist, type RunHandle } from './run-handle.ts'
 import { TestOutput } from './test-output.ts'
-import type { World } from './world.ts'
+import type { RunWorld } from './world.ts'
 
 type WaitEnding = Exclude<RunEnding, { kind: 'started' }>
 
@@ -33,11 +33,7 @@ const LAST_POLL_LIMIT_MS = 10_000
 const SHORTEST_POLL_LIMIT_MS = 1_000
 
 /** Polls the run until it is finished, a limit is exceeded, the step is aborted, or another poll cannot succeed. */
-export async function waitForRun(
-  handle: RunHandle,
-  options: WaitOptions,
-  world: Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>,
-): Promise<WaitResult> {
+export async function waitForRun(handle: RunHandle, options: WaitOptions, world: RunWorld): Promise<WaitResult> {
   const { service, clock, random, signal } = world
   const { stepBeganMs, waitLimitMs, pollIntervalMs, onStatus, showOutput } = options
   const progress = progressLog(handle.id, world)

@@ -31,3 +31,6 @@ export interface World {
   /** Writes the pull request comment if the user wants one. Returns the comment's address. */
   writeComment(outcome: StepOutcome, hasSummary: boolean): Promise<string | undefined>
 }
+
+/** What starting, reading and cancelling a run needs. */
+export type RunWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>
