@@ -22,7 +22,7 @@ export const systemClock: Clock = {
 }
 
 /** Resolves when every event that already waits in the event loop has been handled. */
-export async function eventLoopTurn(): Promise<void> {
+export async function pendingEvents(): Promise<void> {
   await turn()
   // Two turns, because the first may end before all sockets are read.
   await turn()

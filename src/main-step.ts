@@ -1,6 +1,6 @@
 import { performStep } from './action/step.ts'
 import type { World } from './action/world.ts'
-import { eventLoopTurn, systemClock } from './clock.ts'
+import { pendingEvents, systemClock } from './clock.ts'
 import { type CommentOptions, keepCommentUpToDate } from './github/comment.ts'
 import { readEvent } from './github/event.ts'
 import { attemptUrl, readJob } from './github/job.ts'
@@ -55,7 +55,7 @@ export async function performMain(
       },
     }
     // If a signal came while the action was loading, its handler runs now. Then nothing is started.
-    await eventLoopTurn()
+    await pendingEvents()
     const { success } = await performStep({ ...settings, subject: { ...subject, baseline } }, world)
     return success
   } catch (error) {

@@ -7,7 +7,7 @@ import { abortOnSignals, exitAfter, fourTimesASecond, maskKey } from './process.
 const { signal, abort } = abortOnSignals()
 const { recorder, watch } = openHandover(process.env, abort)
 maskKey(process.env)
-process.on('exit', () => recorder.exit())
+process.on('exit', () => recorder.onExit())
 fourTimesASecond(() => watch.check())
 
 const task = async () => {

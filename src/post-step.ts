@@ -31,6 +31,6 @@ export async function performPost(
     signal,
     open,
     hasSameInputs: (file) => hasIdentityOf(env, file),
-    ownsRun: inputs.text('run-id') === '' || isStateLost(env),
+    mayBeNew: inputs.text('run-id') === '' || isStateLost(env),
   })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventLoopTurn, systemClock } from '../src/clock.ts'
+import { pendingEvents, systemClock } from '../src/clock.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 
@@ -32,6 +32,6 @@ it('a turn of the event loop handles all that waits in it', async () => {
     handled.push('one')
     setImmediate(() => handled.push('one that the first brought about'))
   })
-  await eventLoopTurn()
+  await pendingEvents()
   expect(handled).toEqual(['one', 'one that the first brought about'])
 })

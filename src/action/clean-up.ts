@@ -20,8 +20,8 @@ interface PostWorld extends Omit<RunWorld, 'service'> {
   readonly open: () => Promise<RunWorld['service']>
   /** Whether the inputs still name the service and the target to which the file belongs. */
   readonly hasSameInputs: (file: MainFile) => boolean
-  /** False if the input `run-id` names the run, and the file is the one of this step. */
-  readonly ownsRun: boolean
+  /** Whether the run may be so new that a 404 is not final. False only if this step's `run-id` names the run. */
+  readonly mayBeNew: boolean
 }
 
 /** Stops each main that still lives, and does what its file says is left to do. A cancel that fails is a warning. */
@@ -107,13 +107,13 @@ async function cancelAndLog(
   runId: string,
   deadlineMs: number,
   warn: (reason: Fragment) => void,
-  { open, ownsRun, ...world }: PostWorld,
+  { open, mayBeNew, ...world }: PostWorld,
 ): Promise<void> {
   const { log, clock } = world
   try {
     const service = await open()
     // Main may have started the run just before it was killed, so post counts the 15 s of `doesNotExist` from now.
-    const startedMs = ownsRun ? clock.now() : undefined
+    const startedMs = mayBeNew ? clock.now() : undefined
     const result = await cancelRun({ id: runId, startedMs }, { deadlineMs }, { ...world, service })
     switch (result.kind) {
       case 'cancelled':

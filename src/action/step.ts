@@ -60,7 +60,7 @@ async function startAndWait(step: Step): Promise<RunHistory | NoRunHistory> {
   const { settings, world, stepBeganMs } = step
   const { recorder, clock, signal } = world
   if (settings.runId !== undefined) {
-    recorder.knowsRun(settings.runId, settings.cancelOnAbort)
+    recorder.started(settings.runId, settings.cancelOnAbort)
     return followRun({ id: settings.runId }, step)
   }
 
@@ -68,7 +68,7 @@ async function startAndWait(step: Step): Promise<RunHistory | NoRunHistory> {
   const started = await startRun(settings.subject.parameters, stepBeganMs + settings.waitLimitMs, world)
   if (typeof started !== 'string') return started
   const handle: RunHandle = { id: started, startedMs: clock.now() }
-  recorder.knowsRun(handle.id, settings.cancelOnAbort)
+  recorder.started(handle.id, settings.cancelOnAbort)
   // If the step was aborted during the start, `followRun` is called even if `wait` is false. Its wait ends at once, and main
   // cancels the run if `cancelOnAbort` is true.
   if (settings.wait || signal.aborted) return followRun(handle, step)

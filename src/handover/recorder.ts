@@ -11,7 +11,7 @@ export interface Recorder {
   /** Main is about to start a run. Throws if this cannot be written, because post would not learn of the run. */
   starting(): void
   /** Main knows the run's id. Unless `done` follows, post cancels the run, provided that `mayCancel` is true. */
-  knowsRun(runId: string, mayCancel: boolean): void
+  started(runId: string, mayCancel: boolean): void
   /** Nothing is left to do. */
   done(): void
 }
@@ -45,7 +45,7 @@ export class StepRecorder implements Recorder {
     this.#record = { phase: 'starting' }
   }
 
-  knowsRun(runId: string, mayCancel: boolean): void {
+  started(runId: string, mayCancel: boolean): void {
     this.#record = { phase: 'started', runId, mayCancel }
     const problem = this.#append(this.#record)
     if (problem !== undefined) this.#warnOnce(problem)
@@ -63,7 +63,7 @@ export class StepRecorder implements Recorder {
   }
 
   /** Called when main exits, for whatever reason. */
-  exit(): void {
+  onExit(): void {
     if (this.#isDone) return
     if (this.#record.phase === 'nothing started') this.done()
     else this.#append({ ...this.#record, hasEnded: true })

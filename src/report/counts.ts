@@ -26,11 +26,11 @@ export function countsOf(counts: Counts): Fragment[] {
   return [
     ...nonZero(failed, fragment`failed${inBrackets(kinds)}`),
     ...nonZero(passed, fragment`passed${inBrackets(nonZero(flaky, fragment`flaky`))}`),
-    ...countsNotRun(counts),
+    ...notRunCounts(counts),
   ]
 }
 
-function countsNotRun({ skipped, other }: Counts): Fragment[] {
+function notRunCounts({ skipped, other }: Counts): Fragment[] {
   return [...nonZero(skipped, fragment`skipped`), ...nonZero(other, fragment`without a known result`)]
 }
 
@@ -65,9 +65,9 @@ export function newFailuresText({ newFailures }: StepOutcome): readonly Fragment
  * For example `: 38 of 40 (1 flaky), 2 skipped`. If a test case did not run, this says so, because `38 of 40` alone looks like
  * two failures.
  */
-export function passedAndNotRun(counts: Counts): Fragment {
+export function passedOfTotal(counts: Counts): Fragment {
   const flaky = inBrackets(nonZero(counts.flaky, fragment`flaky`))
-  return join([fragment`${ofTotal(counts.passed, counts)}${flaky}`, ...countsNotRun(counts)], fragment`, `)
+  return join([fragment`${ofTotal(counts.passed, counts)}${flaky}`, ...notRunCounts(counts)], fragment`, `)
 }
 
 /** A count with its word. Nothing if the count is zero. */

@@ -5,7 +5,7 @@ import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, quote, render } from '../text/safe-text.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { casesOfKind, titleOf } from './cases.ts'
-import { countsOf, failedOfTotal, failedOrPassed, newFailuresText, ofTotal, passedAndNotRun } from './counts.ts'
+import { countsOf, failedOfTotal, failedOrPassed, newFailuresText, ofTotal, passedOfTotal } from './counts.ts'
 import { linkedRunId, otherBranchText } from './facts.ts'
 import { failureAdvice, failureReason, notFoundAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
 import { CANCEL_IT, casesOf, inBrackets, join, NONE, RUN_WITHOUT_ID } from './words.ts'
@@ -199,7 +199,7 @@ function textOfPassed(run: FinishedRun, reason: PassedReason, outcome: RunOutcom
       return text(WARNING, title, doubtsOfTotal, sentences)
     }
     case 'no doubts':
-      return { ...text(PASS, fragment`Tests passed`, passedAndNotRun(counts), results), pageSentences: undefined }
+      return { ...text(PASS, fragment`Tests passed`, passedOfTotal(counts), results), pageSentences: undefined }
   }
 }
 

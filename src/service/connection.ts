@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import { eventLoopTurn } from '../clock.ts'
+import { pendingEvents } from '../clock.ts'
 
 export interface Proxies {
   readonly httpsProxy?: string | undefined
@@ -157,7 +157,7 @@ async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Con
       )
     },
     // undici uses a connection again one event-loop turn after its response.
-    idle: eventLoopTurn,
+    idle: pendingEvents,
     renew() {
       void agent.close()
       agent = open()

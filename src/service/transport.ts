@@ -1,4 +1,4 @@
-import { type Clock, eventLoopTurn } from '../clock.ts'
+import { type Clock, pendingEvents } from '../clock.ts'
 import { type Failure, isFailure } from '../model/failure.ts'
 import type { Fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
@@ -160,7 +160,7 @@ class Exchange implements ResponseHandler {
     if (ms > 0) await this.#settings.clock.sleep(ms, this.#settled.signal)
     // After the machine was suspended, the timer fires before the socket is read. A response that is already in the socket
     // still counts.
-    await eventLoopTurn()
+    await pendingEvents()
   }
 
   /** Without a failure, the response is complete. A status that is not 2xx counts also if the response is incomplete. */

@@ -27,7 +27,7 @@ interface Setting {
   readonly openError?: Error
   readonly signalAtMs?: number
   readonly hasSameInputs?: boolean
-  readonly ownsRun?: boolean
+  readonly mayBeNew?: boolean
 }
 
 async function post({ script = {}, mains, openError, signalAtMs, ...setting }: Setting) {
@@ -52,9 +52,9 @@ async function post({ script = {}, mains, openError, signalAtMs, ...setting }: S
       return true
     }
   }
-  const { hasSameInputs = true, ownsRun = true } = setting
+  const { hasSameInputs = true, mayBeNew = true } = setting
   const files = found.map(({ file }) => file)
-  await clock.run(cleanUpAfterMain(files, { ...world, open, hasSameInputs: () => hasSameInputs, ownsRun }))
+  await clock.run(cleanUpAfterMain(files, { ...world, open, hasSameInputs: () => hasSameInputs, mayBeNew }))
   expect(files.every((file) => file.isRemoved())).toBe(true)
   return {
     files,
@@ -86,7 +86,7 @@ describe('the run that main left', () => {
     [true, 2_000, 3_000],
   ])('is not mentioned if it does not exist any more. If run-id names it (%s), there is no grace period', async (isGiven, fromMs, toMs) => {
     const script = { cancel: [failure(NOT_FOUND)], get: [failure(NOT_FOUND)] }
-    const { warnings, endedMs } = await post({ script, ownsRun: !isGiven })
+    const { warnings, endedMs } = await post({ script, mayBeNew: !isGiven })
     expect(warnings).toEqual([])
     expect(endedMs).toBeGreaterThanOrEqual(fromMs)
     expect(endedMs).toBeLessThan(toMs)
@@ -140,7 +140,7 @@ test('an error after the file was read is not called a file that cannot be read'
     ...world,
     open,
     hasSameInputs,
-    ownsRun: true,
+    mayBeNew: true,
   })
   expect(world.texts('warning ')).toEqual([
     expect.stringMatching(

@@ -76,24 +76,24 @@ describe('main’s file', () => {
     expect(file.read()).toEqual({ phase: 'nothing started' })
     recorder.starting()
     expect(file.read()).toEqual({ phase: 'starting' })
-    recorder.knowsRun('r-1', true)
+    recorder.started('r-1', true)
     expect(file.read()).toEqual({ phase: 'started', runId: 'r-1', mayCancel: true })
     recorder.done()
     expect(file.read()).toBeUndefined()
-    recorder.exit()
+    recorder.onExit()
     expect(file.isRemoved()).toBe(true)
   })
 
   it('says that main has ended, if main exits and something is left to do', () => {
     const { recorder, file } = job()
-    recorder.knowsRun('r-1', false)
-    recorder.exit()
+    recorder.started('r-1', false)
+    recorder.onExit()
     expect(file.read()).toEqual({ phase: 'started', runId: 'r-1', mayCancel: false, hasEnded: true })
   })
 
   it('is removed when main exits and has started nothing', () => {
     const { recorder, file } = job()
-    recorder.exit()
+    recorder.onExit()
     expect(file.isRemoved()).toBe(true)
   })
 
@@ -116,7 +116,7 @@ describe('main’s file', () => {
       INPUT_PROJECT: 'shop',
     }
     const { recorder, file, statePath } = job({ inputs })
-    recorder.knowsRun('r-1', true)
+    recorder.started('r-1', true)
     const all = file.path + readFileSync(file.path, 'utf8') + readFileSync(statePath, 'utf8')
     expect(all).not.toMatch(/sk-live|example\.com|shop/)
     expect(statSync(file.path).mode & 0o777).toBe(0o600)
@@ -160,7 +160,7 @@ describe('a record that cannot be written', () => {
     file.remove()
     expect(() => recorder.starting()).toThrow(RecordNotWritten)
     expect(() => recorder.starting()).toThrow(basename(file.path))
-    recorder.exit()
+    recorder.onExit()
     expect(readdirSync(temp)).toEqual([])
   })
 
@@ -168,8 +168,8 @@ describe('a record that cannot be written', () => {
     const { recorder, file, warnings } = job()
     recorder.starting()
     file.remove()
-    recorder.knowsRun('r-1', true)
-    recorder.exit()
+    recorder.started('r-1', true)
+    recorder.onExit()
     expect(warnings).toEqual([
       expect.stringMatching(
         /will not know what is left to do about run r-1, because the file \/.*test-run-action-.* was removed\. Check whether another step/,
@@ -185,7 +185,7 @@ describe('a record that cannot be written', () => {
     file.append = () => {
       throw new Error('ENOSPC: no space left on device, write')
     }
-    recorder.knowsRun('r-1', true)
+    recorder.started('r-1', true)
     expect(warnings).toEqual([
       expect.stringMatching(
         /about run r-1, because the file \/.*test-run-action-.* could not be written: ENOSPC: .*, write\. Free some space/,
@@ -309,7 +309,7 @@ describe('post', () => {
 
   it('takes the file away with its last record', () => {
     const { file, recorder } = job()
-    recorder.knowsRun('r-1', true)
+    recorder.started('r-1', true)
     expect(file.take()).toEqual({ record: { phase: 'started', runId: 'r-1', mayCancel: true } })
     expect(file.isRemoved()).toBe(true)
   })
@@ -329,7 +329,7 @@ describe('post', () => {
 
   it('reads the file also if it cannot be removed, and says why it stays', () => {
     const { file, recorder } = job()
-    recorder.knowsRun('r-1', true)
+    recorder.started('r-1', true)
     const locked = Object.assign(new MainFile(file.path), {
       remove() {
         throw new Error('EBUSY: resource busy')
@@ -342,7 +342,7 @@ describe('post', () => {
   it('reads only the end of a file that another step has made very long', () => {
     const { file, recorder } = job()
     truncateSync(file.path, 400 * 1024 * 1024)
-    recorder.knowsRun('r-1', true)
+    recorder.started('r-1', true)
     expect(file.read()).toEqual({ phase: 'started', runId: 'r-1', mayCancel: true })
     appendFileSync(file.path, `\n${'x'.repeat(64 * 1024)}`)
     expect(file.read()).toEqual({ phase: 'unknown' })
@@ -437,7 +437,7 @@ describe('the runner’s temporary folder', () => {
   it('does not count as emptied if only main’s file was removed: main goes on, and one warning names the run', () => {
     const { recorder, reasonToStop, file, warnings } = job()
     recorder.starting()
-    recorder.knowsRun('r-1', true)
+    recorder.started('r-1', true)
     file.remove()
     for (const _ of [1, 2]) expect(reasonToStop()).toBeUndefined()
     expect(warnings).toEqual([expect.stringMatching(/about run r-1, because the file .* was removed\. Check/)])

@@ -83,8 +83,8 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
     return taken
   }
   const world = { clock, random, signal: controller.signal, log, open, hasSameInputs: () => true }
-  const ownsRun = !plan.service.isGiven || isStateLost === true
-  if (files.length > 0) await clock.run(cleanUpAfterMain(files, { ...world, ownsRun }))
+  const mayBeNew = !plan.service.isGiven || isStateLost === true
+  if (files.length > 0) await clock.run(cleanUpAfterMain(files, { ...world, mayBeNew }))
   const post = files.length === 0 ? undefined : { begunMs, endedMs: clock.now(), responses, record }
   // The container is removed, or the job is over.
   main.die()
@@ -174,7 +174,7 @@ class SimulatedMain {
       },
     )
     const end = await Promise.race([this.#death.promise, this.#crashInTimer.promise, hanging, exit])
-    if (end !== 'killed') this.#recorder?.exit()
+    if (end !== 'killed') this.#recorder?.onExit()
     this.die()
     return {
       end,

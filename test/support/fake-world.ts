@@ -46,7 +46,7 @@ export class FakeWorld implements World {
     }
     this.recorder = {
       starting: () => this.#note('record starting'),
-      knowsRun: (runId, mayCancel) => this.#note(`record started ${runId}${mayCancel ? '' : ', not to be cancelled'}`),
+      started: (runId, mayCancel) => this.#note(`record started ${runId}${mayCancel ? '' : ', not to be cancelled'}`),
       done: () => this.#note('record done'),
     }
   }
