@@ -42,22 +42,24 @@ export function endingText(outcome: StepOutcome): EndingText {
   return outcome.runId === undefined ? textWithoutRun(outcome) : textOfRun(outcome)
 }
 
+/** The sentences are the same in the log and on a page. */
+function plainText(sign: Fragment, title: Fragment, suffix: Fragment, sentences: Fragment): EndingText {
+  return { sign, title, suffix, sentences, pageSentences: sentences }
+}
+
 function textWithoutRun({ ending, cancellation }: NoRunOutcome): EndingText {
   const mayRun = cancellation.kind === 'id-unknown'
-  const text = (sign: Fragment, title: Fragment, what: Fragment): EndingText => {
-    const sentences = mayRun ? fragment`${what} ${RUN_WITHOUT_ID}` : what
-    return { sign, title, suffix: NONE, sentences, pageSentences: sentences }
-  }
+  const next = mayRun ? fragment` ${RUN_WITHOUT_ID}` : NONE
   switch (ending.kind) {
     case 'aborted': {
       const when = mayRun ? fragment`while this step was starting a run` : fragment`before this step started a run`
-      return text(STOP, fragment`Step cancelled`, sentencesOfAbort(ending.cause, when))
+      return plainText(STOP, fragment`Step cancelled`, NONE, fragment`${sentencesOfAbort(ending.cause, when)}${next}`)
     }
     case 'start-failed': {
       const what = mayRun ? fragment`The start request returned no run id` : fragment`The run could not be started`
       const why = fragment`${failureReason(ending.failure)}.${failureAdvice(ending.failure, 'start')}`
       const title = mayRun ? fragment`Run may have been started` : fragment`Run not started`
-      return text(FAIL, title, fragment`${what}, because ${why}`)
+      return plainText(FAIL, title, NONE, fragment`${what}, because ${why}${next}`)
     }
   }
 }
@@ -65,7 +67,13 @@ function textWithoutRun({ ending, cancellation }: NoRunOutcome): EndingText {
 function textOfRun(outcome: RunOutcome): EndingText {
   const { ending, reason } = outcome
   /** `what` happened. What was done about the run follows, and then what the user can do. */
-  const text = (sign: Fragment, title: Fragment, suffix: Fragment, what: Fragment, next = NONE): EndingText => {
+  const unfinishedText = (
+    sign: Fragment,
+    title: Fragment,
+    suffix: Fragment,
+    what: Fragment,
+    next = NONE,
+  ): EndingText => {
     const sentences = (cancellation: Fragment) => fragment`${what}${cancellation}${next}`
     return {
       sign,
@@ -82,23 +90,23 @@ function textOfRun(outcome: RunOutcome): EndingText {
     }
     case 'started': {
       const what = fragment`This step does not wait for run ${linkedRunId(outcome)}, so it does not know whether the tests pass.`
-      return { sign: START, title: fragment`Run started`, suffix: NONE, sentences: what, pageSentences: what }
+      return plainText(START, fragment`Run started`, NONE, what)
     }
     case 'wait-timeout': {
       const title = ending.wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`
       const suffix = fragment` within ${durationText(ending.limitMs)}${failedOrPassed(outcome)}`
       const next = fragment` If the run needs more time, raise the input ${'timeout-minutes'}.`
-      return text(CLOCK, title, suffix, sentencesOfTimeout(ending, outcome), next)
+      return unfinishedText(CLOCK, title, suffix, sentencesOfTimeout(ending, outcome), next)
     }
     case 'aborted': {
       const what = sentencesOfAbort(ending.cause, momentOfAbort(outcome))
-      return text(STOP, fragment`Step cancelled`, failedOrPassed(outcome), what)
+      return unfinishedText(STOP, fragment`Step cancelled`, failedOrPassed(outcome), what)
     }
     case 'poll-failed': {
       const { failure } = ending
       const advice = isNotFound(failure) ? notFoundAdvice(outcome.subject.ownsRun) : failureAdvice(failure, 'poll')
       const what = fragment`The status of run ${linkedRunId(outcome)} could not be read, because ${failureReason(failure)}.${advice}`
-      return text(FAIL, fragment`Run status could not be read`, failedOrPassed(outcome), what)
+      return unfinishedText(FAIL, fragment`Run status could not be read`, failedOrPassed(outcome), what)
     }
   }
 }
@@ -116,7 +124,13 @@ export function verdictLevel({ success, counts }: StepOutcome): 'error' | 'warni
 function textOfFinished(run: FinishedRun, outcome: RunOutcome): EndingText {
   const { counts } = outcome
   const results = resultsOf(run, outcome)
-  const text = (sign: Fragment, title: Fragment, suffix: Fragment, what: Fragment, next = NONE): EndingText => ({
+  const finishedText = (
+    sign: Fragment,
+    title: Fragment,
+    suffix: Fragment,
+    what: Fragment,
+    next = NONE,
+  ): EndingText => ({
     sign,
     title,
     suffix,
@@ -131,58 +145,51 @@ function textOfFinished(run: FinishedRun, outcome: RunOutcome): EndingText {
     case 'FAILED': {
       if (counts.failed > 0)
         return {
-          ...text(FAIL, fragment`Tests failed`, failedOfTotal(outcome), finished),
+          ...finishedText(FAIL, fragment`Tests failed`, failedOfTotal(outcome), finished),
           pageSentences: undefined,
         }
       const although = counts.total === 0 ? NONE : fragment`, although no test case failed`
-      const failed = text(FAIL, fragment`Run failed`, although, finished, lookUp)
+      const failed = finishedText(FAIL, fragment`Run failed`, although, finished, lookUp)
       // The message says why. The headline says all the rest.
       return run.message === undefined ? failed : { ...failed, pageSentences: undefined }
     }
     case 'TIMEDOUT': {
       const what = fragment`Run ${linkedRunId(outcome)} exceeded the service's time limit and finished as ${run.rawStatus}`
-      return text(CLOCK, fragment`Run timed out`, failedOrPassed(outcome), what)
+      return finishedText(CLOCK, fragment`Run timed out`, failedOrPassed(outcome), what)
     }
     case 'CANCELLED': {
       const what = fragment`${finished} (cancelled at the service, not by this step)`
       const next = fragment` If nobody wanted that, re-run the job.`
-      return text(STOP, fragment`Run cancelled`, failedOrPassed(outcome), what, next)
+      return finishedText(STOP, fragment`Run cancelled`, failedOrPassed(outcome), what, next)
     }
     case 'INTERRUPTED': {
       const what = fragment`${finished} (interrupted by the service)`
-      return text(WARNING, fragment`Run interrupted`, failedOrPassed(outcome), what, lookUp)
+      return finishedText(WARNING, fragment`Run interrupted`, failedOrPassed(outcome), what, lookUp)
     }
     case 'UNKNOWN': {
       const title = fragment`Run finished with an unknown status`
       const what = fragment`Run ${linkedRunId(outcome)} finished with the status ${quote(run.rawStatus, TITLE_LIMIT_CHARS)}`
       const next = fragment` The step fails, because this version of the action does not know this status. Update the action.`
-      return text(FAIL, title, failedOrPassed(outcome), what, next)
+      return finishedText(FAIL, title, failedOrPassed(outcome), what, next)
     }
   }
 }
 
-/** The service says PASSED. Then other things decide. */
+/** The service says PASSED. `reason` says what decided then. */
 function textOfPassed(run: FinishedRun, reason: PassedReason, outcome: RunOutcome): EndingText {
   const { counts, success } = outcome
   const { failed, other } = counts
   const finished = fragment`Run ${linkedRunId(outcome)} finished as ${run.rawStatus}`
   const results = fragment`${finished}${resultsOf(run, outcome)}.`
-  const text = (sign: Fragment, title: Fragment, suffix: Fragment, sentences: Fragment): EndingText => ({
-    sign,
-    title,
-    suffix,
-    sentences,
-    pageSentences: sentences,
-  })
   const doubtsOfTotal = failed > 0 ? failedOfTotal(outcome) : ofTotal(other, counts)
   switch (reason) {
     case 'other branch': {
       // The counts say nothing about the branch that was asked for.
       const sentences = fragment`${finished}, but on another branch. ${otherBranchText(outcome) ?? NONE}`
-      return text(FAIL, fragment`Another branch was tested`, NONE, sentences)
+      return plainText(FAIL, fragment`Another branch was tested`, NONE, sentences)
     }
     case 'no tests':
-      return text(
+      return plainText(
         success ? WARNING : FAIL,
         fragment`No tests ran`,
         ofTotal(0, counts),
@@ -191,15 +198,15 @@ function textOfPassed(run: FinishedRun, reason: PassedReason, outcome: RunOutcom
     case 'strict': {
       const title = failed > 0 ? fragment`Tests failed` : fragment`Unknown results`
       const sentences = fragment`${results} The step fails, because the input ${'strict'} is ${'true'}.`
-      return text(FAIL, title, doubtsOfTotal, sentences)
+      return plainText(FAIL, title, doubtsOfTotal, sentences)
     }
     case 'status despite doubts': {
       const title = failed > 0 ? fragment`Run passed, with failed tests` : fragment`Run passed, with unknown results`
       const sentences = fragment`${results} The step succeeds, because the run's status decides. If such a run must fail, set the input ${'strict'} to ${'true'}.`
-      return text(WARNING, title, doubtsOfTotal, sentences)
+      return plainText(WARNING, title, doubtsOfTotal, sentences)
     }
     case 'no doubts':
-      return { ...text(PASS, fragment`Tests passed`, passedOfTotal(counts), results), pageSentences: undefined }
+      return { ...plainText(PASS, fragment`Tests passed`, passedOfTotal(counts), results), pageSentences: undefined }
   }
 }
 
