@@ -147,7 +147,7 @@ export type PassedReason =
   /** A test case failed or has no known result, and the user wants that the step then fails. */
   | 'strict'
   /** A test case failed or has no known result, and the run's status decides. */
-  | 'status despite doubts'
+  | 'doubts'
   /** No test case failed, and all results are known. */
   | 'no doubts'
 

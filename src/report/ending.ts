@@ -200,7 +200,7 @@ function textOfPassed(run: FinishedRun, reason: PassedReason, outcome: RunOutcom
       const sentences = fragment`${results} The step fails, because the input ${'strict'} is ${'true'}.`
       return plainText(FAIL, title, doubtsOfTotal, sentences)
     }
-    case 'status despite doubts': {
+    case 'doubts': {
       const title = failed > 0 ? fragment`Run passed, with failed tests` : fragment`Run passed, with unknown results`
       const sentences = fragment`${results} The step succeeds, because the run's status decides. If such a run must fail, set the input ${'strict'} to ${'true'}.`
       return plainText(WARNING, title, doubtsOfTotal, sentences)

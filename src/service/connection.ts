@@ -21,15 +21,15 @@ export interface RequestController {
   abort(reason: Error): void
 }
 
-/** What happens to a request. */
+/** What happens to a request. The methods have the names and the arguments of undici's, because undici calls them too. */
 export interface ResponseHandler {
   /** The connection is there. Nothing of the request has been written yet. */
   onRequestStart(controller: RequestController): void
-  onResponseStart(status: number, headers: Record<string, string | string[] | undefined>): void
-  onResponseData(chunk: Buffer): void
+  onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void
+  onResponseData(_: unknown, chunk: Buffer): void
   onResponseEnd(): void
   /** May be called at any moment, also after `onResponseEnd`. */
-  onResponseError(error: Error): void
+  onResponseError(_: unknown, error: Error): void
 }
 
 export interface Connections {
@@ -66,7 +66,7 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
   const service = { agent, protocol, port, host: hostname.replace(/^\[|\]$/g, '') }
   return {
     dispatch({ body, ...options }, handler) {
-      const onError = (error: Error) => handler.onResponseError(error)
+      const onError = (error: Error) => handler.onResponseError(undefined, error)
       // After status 101 with an `Upgrade` header, Node only closes the connection.
       const onClose = () => onError(new Error('the connection was closed'))
       try {
@@ -77,8 +77,8 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
           const { statusCode = 0, headers } = response
           if (statusCode < 200) return void outgoing.destroy(new Error(`the status ${statusCode} is not expected`))
           outgoing.off('close', onClose)
-          handler.onResponseStart(statusCode, headers)
-          response.on('data', (chunk: Buffer) => handler.onResponseData(chunk))
+          handler.onResponseStart(undefined, statusCode, headers)
+          response.on('data', (chunk: Buffer) => handler.onResponseData(undefined, chunk))
           response.on('end', () => handler.onResponseEnd())
           response.on('error', onError)
         })
@@ -144,18 +144,7 @@ async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Con
   const open = () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: tls } : settings)
   let agent = open()
   return {
-    dispatch(request, handler) {
-      agent.dispatch(
-        { origin, ...request },
-        {
-          onRequestStart: (controller) => handler.onRequestStart(controller),
-          onResponseStart: (_, status, headers) => handler.onResponseStart(status, headers),
-          onResponseData: (_, chunk) => handler.onResponseData(chunk),
-          onResponseEnd: () => handler.onResponseEnd(),
-          onResponseError: (_, error) => handler.onResponseError(error),
-        },
-      )
-    },
+    dispatch: (request, handler) => void agent.dispatch({ origin, ...request }, handler),
     // undici uses a connection again one event-loop turn after its response.
     idle: pendingEvents,
     renew() {

@@ -109,13 +109,13 @@ class Exchange implements ResponseHandler {
     if (this.#isSettled) controller.abort(new Error('no longer wanted'))
   }
 
-  onResponseStart(status: number, headers: Record<string, string | string[] | undefined>): void {
+  onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
     if (status < 200) return
     this.#status = status
     this.#headers = headers
   }
 
-  onResponseData(chunk: Buffer): void {
+  onResponseData(_: unknown, chunk: Buffer): void {
     this.#bytes += chunk.byteLength
     if (this.#bytes <= BODY_LIMIT_BYTES) this.#chunks.push(chunk)
     else this.#end(largerThan(BODY_LIMIT_BYTES))
@@ -125,7 +125,7 @@ class Exchange implements ResponseHandler {
     this.#end()
   }
 
-  onResponseError(error: Error): void {
+  onResponseError(_: unknown, error: Error): void {
     const { redact, baseUrl } = this.#settings
     const reason = redact(reasonOf(error))
     if (!this.#isSent) this.#end(failureToConnect(error, reason, isLoopback(baseUrl)))
