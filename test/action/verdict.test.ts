@@ -69,12 +69,11 @@ describe('the verdict', () => {
       ['main', 'refs/heads/feature/main'],
     ])('of the branch %s if %s was asked for', (branchName, branch) => {
       for (const testCases of [testCasesBy({ PASSED: 1 }), testCasesBy({ FAILED: 1 }), undefined]) {
-        const outcome = anOutcome({
-          run: aRun({ branchName, testCases }),
-          subject: { parameters: { branch } },
-          passWithNoTests: true,
-        })
-        expect(outcome).toMatchObject({ conclusion: 'error', success: false, otherBranch: { tested: branchName } })
+        const fields = { run: aRun({ branchName, testCases }), subject: { parameters: { branch } } }
+        for (const passWithNoTests of [true, false]) {
+          const outcome = anOutcome({ ...fields, passWithNoTests })
+          expect(outcome).toMatchObject({ conclusion: 'error', success: false, otherBranch: { tested: branchName } })
+        }
       }
     })
 
