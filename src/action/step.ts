@@ -35,12 +35,8 @@ export interface StepSettings extends WaitSettings, VerdictRules {
 /** Starts a run or takes the given one, waits for it, cancels it if needed, decides the verdict, and publishes it. */
 export async function performStep(settings: StepSettings, world: World): Promise<StepOutcome> {
   const step: Step = { settings, world, stepBeganMs: world.clock.now() }
-  const runHistory = await startAndWait(step)
-  const history: StepHistory = {
-    ...runHistory,
-    subject: settings.subject,
-    tookMs: world.clock.now() - step.stepBeganMs,
-  }
+  const known = await startAndWait(step)
+  const history: StepHistory = { ...known, subject: settings.subject, tookMs: world.clock.now() - step.stepBeganMs }
   const outcome = concludeStep(history, settings)
   // If post is needed, the record stays as it is, and post acts on it.
   if (!needsPost(outcome)) world.recorder.done()

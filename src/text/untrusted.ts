@@ -2,9 +2,9 @@ declare const brand: unique symbol
 
 /**
  * Text that somebody else wrote: the service, a test's author, an error response. It is a string at run time, but not for
- * the type checker. So it cannot become an output, a path, a header or a part of a request by accident, because these take
- * strings. The template tags of `safe-text.ts` take both, because they make every value safe. For comparisons, use
- * `String(text)`.
+ * the type checker. So it cannot become an output, a path, a header or a part of a request, because these take strings. The
+ * exceptions are `String(text)`, which comparisons use, and a template without a tag. A review must look for both. The template
+ * tags of `safe-text.ts` take `Untrusted` too, because they make every value safe.
  */
 export interface Untrusted {
   readonly [brand]: 'untrusted text'
