@@ -28,13 +28,13 @@ export type RunCancellation =
   | { readonly kind: 'failed'; readonly failure: Failure }
 
 /** If main knows no id, nothing can be cancelled. */
-type NoCancellation =
+type NoRunCancellation =
   /** No run can have been started. */
   | { readonly kind: 'no-run' }
   /** A start may have started a run, but main has no id for it. The service's interface has no way to look it up. */
   | { readonly kind: 'id-unknown' }
 
-export type Cancellation = RunCancellation | NoCancellation
+export type Cancellation = RunCancellation | NoRunCancellation
 
 /** What aborts a step from outside. */
 export type AbortCause =
@@ -113,9 +113,13 @@ export interface RunHistory {
 }
 
 /** What happened if main knows no id: no run was started, or the response to the start had no id. */
-export interface NoRunHistory extends Partial<Record<Exclude<keyof RunHistory, 'ending' | 'cancellation'>, undefined>> {
+export interface NoRunHistory {
   readonly ending: NoRunEnding
-  readonly cancellation: NoCancellation
+  readonly cancellation: NoRunCancellation
+  readonly runId?: undefined
+  readonly runUrl?: undefined
+  readonly run?: undefined
+  readonly hasShownOutput?: undefined
 }
 
 /** What happened in a step. */

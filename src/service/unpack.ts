@@ -40,22 +40,14 @@ export function unpack(
     }
   } catch (cause) {
     const isTooLarge = cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE'
-    return isTooLarge ? largerThan(limitBytes) : unreadable(known, cause)
-  }
-}
-
-function unreadable(encoding: string, cause: unknown): Failure {
-  return {
-    kind: 'invalid-response',
-    expected: `a complete body, packed with ${encoding}`,
-    got: { words: messageOf(cause) },
+    return isTooLarge ? largerThan(limitBytes) : invalid(`a complete body, packed with ${known}`, messageOf(cause))
   }
 }
 
 export function largerThan(limitBytes: number): Failure {
-  return {
-    kind: 'invalid-response',
-    expected: `a body of at most ${limitBytes} bytes`,
-    got: { words: 'a larger body' },
-  }
+  return invalid(`a body of at most ${limitBytes} bytes`, 'a larger body')
+}
+
+function invalid(expected: string, words: string): Failure {
+  return { kind: 'invalid-response', expected, got: { words } }
 }
