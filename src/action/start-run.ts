@@ -13,9 +13,9 @@ import type { RunWorld } from './world.ts'
 const SHORTEST_WAIT_MS = 1_000
 
 /**
- * Starts at most one run, and returns its id, or how the start ended without an id. Main repeats the request only if the service provably did not accept it, and
- * never after `deadlineMs`. If the step is aborted while a start is in flight, main waits until `startDeadlineMs` for the
- * response, because the response contains the id.
+ * Starts at most one run, and returns its id. If no id came, returns how the start ended. Main repeats the request only if the
+ * service provably did not accept it, and never after `deadlineMs`. If the step is aborted while a start is in flight, main waits
+ * until `startDeadlineMs` for the response, because the response contains the id.
  */
 export async function startRun(
   parameters: StartParameters,
