@@ -28,10 +28,11 @@ export default defineConfig({
     // One line for each file, without its slow tests.
     slowTestThreshold: 60_000,
     setupFiles: 'test/setup/seed.ts',
+    globalSetup: 'test/setup/compile-cache.ts',
     // Loading everything anew for each file costs a third of the time of most; no test leaves a global changed.
     isolate: false,
-    // One more than there are cores, because many tests wait for processes.
-    maxWorkers: availableParallelism() + 1,
+    // More than there are cores, because many tests wait for processes.
+    maxWorkers: availableParallelism() + 2,
     // Each such test has processes of its own, and they share the cores.
     maxConcurrency: 6,
     // Far more than any test takes, also on a machine that is busy with other things.

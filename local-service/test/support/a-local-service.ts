@@ -23,7 +23,11 @@ export const WEB_SHOP = join(REPOSITORY, 'examples/web-shop')
 export const KEY = 'a-key-for-tests'
 
 /** What test processes inherit in tests: nothing of the Vitest that runs these tests. */
-export const PLAIN_ENV = { PATH: process.env.PATH, HOME: process.env.HOME }
+export const PLAIN_ENV = {
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+}
 
 export interface RunObject {
   readonly status: string
