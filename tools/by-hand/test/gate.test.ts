@@ -5,11 +5,9 @@ import { runRow } from '../table/run-row.ts'
 // A few rows of the table, for the kinds of arguments and of projects. The workflow "Nightly" runs the whole table.
 
 const CHOSEN = [
-  row('vitest', 3, 'shop', '--retires=3'),
   row('vitest', 4, 'shop', '--grep=smoke'),
   row('vitest', 5, 'shop', '--exclude', 'tests/**', '--exclude', '**/cart*'),
   row('vitest', 3, 'flaky', '--retry=2'),
-  row('vitest', 5, 'types', '--typecheck.only'),
   row('vitest', 4, 'only', '--allowOnly=false'),
   row('vitest', 5, 'every kind of result'),
   row('vitest', 5, 'reporter that waits'),
