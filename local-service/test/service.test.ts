@@ -33,7 +33,7 @@ it('what a killed service left is removed, without its settings', async () => {
   await removeUnfinished(removal)
   expect([resources.tree, resources.runFolder].filter((path) => existsSync(path))).toEqual([])
   const store = openRunStore(removal.dataFolder)
-  expect(store.findFinished()).toMatchObject([{ runId: 'run-1', status: 'INTERRUPTED', isReported: false }])
+  expect(store.findFinished()).toMatchObject([{ runId: 'run-1', status: 'INTERRUPTED' }])
   expect(store.findUnfinished()).toEqual([])
   store.close()
   await removeUnfinished(removal)

@@ -1,12 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { appendFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { removeFolder } from '../machine/files.ts'
 import { readIfPossible, signalProcess } from '../machine/processes.ts'
 import { type FinishedRun, openRunStore } from '../runs/store.ts'
-import { describeRuns } from './job-summary.ts'
 import { foldedGroup, TITLE_OF_LOG, toCommandMessage } from './runner-text.ts'
 import { readLog, readOutput, SERVICE, type ServiceFolder, serviceFolder } from './service-folder.ts'
 
@@ -62,7 +60,6 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
     if (hasProblem) core.info(foldedGroup(TITLE_OF_LOG, log))
   })
   if (end === 'was gone') core.error(KILLED)
-  await attempt('write the job summary', () => writeSummary(runs, folder))
   if (!isClean) core.warning(CLEAN_UP_FAILED)
 }
 
@@ -81,21 +78,16 @@ function readRuns({ dataFolder }: ServiceFolder): { finished: readonly FinishedR
 /** The gate shows the output while the tests run. What no gate has shown is in a folded group here, for example after a kill. */
 async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): Promise<void> {
   let roomBytes = ALL_OUTPUT_LIMIT_BYTES
-  for (const { runId, projectId, status, shownBytes } of runs) {
+  for (const { runId, projectId, status, message = '', shownBytes } of runs) {
     await attempt(`show the output of run ${runId}`, () => {
-      const output = readOutput(folder, runId, 'output.txt', Math.min(OUTPUT_LIMIT_BYTES, roomBytes), shownBytes)
-      if (output === '') return
+      const output = readOutput(folder, runId, Math.min(OUTPUT_LIMIT_BYTES, roomBytes), shownBytes)
       roomBytes = Math.max(0, roomBytes - Buffer.byteLength(output))
-      const title = `Output of run ${runId} (${projectId}): ${status}`
-      core.info(foldedGroup(shownBytes > 0 ? `${title}, the rest` : title, output))
+      // A gate that has shown the output has shown the message too.
+      if (output === '' && (message === '' || shownBytes > 0)) return
+      const title = `Output of run ${runId} (${projectId}): ${status}${shownBytes > 0 ? ', the rest' : ''}`
+      core.info(foldedGroup(title, `${output}${message}`))
     })
   }
-}
-
-function writeSummary(runs: readonly FinishedRun[], folder: ServiceFolder): void {
-  const { GITHUB_STEP_SUMMARY: file } = process.env
-  const text = describeRuns(runs, (runId, name) => readOutput(folder, runId, name, OUTPUT_LIMIT_BYTES))
-  if (file && text !== '') appendFileSync(file, text)
 }
 
 /** Does one step of post. If it fails, post warns, returns undefined, and goes on with the next step. */

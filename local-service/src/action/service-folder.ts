@@ -29,15 +29,9 @@ export function readLog({ log }: ServiceFolder): string {
   return readEnd(log, LOG_LIMIT_BYTES)
 }
 
-/** The end of a file of a run. What is before `fromByte` does not count. The text is empty if there is no such file. */
-export function readOutput(
-  { outputFolder }: ServiceFolder,
-  runId: string,
-  name: string,
-  limitBytes: number,
-  fromByte = 0,
-) {
-  return readEnd(join(outputFolder, runId, name), limitBytes, fromByte)
+/** The end of the output of a run. What is before `fromByte` does not count. The text is empty if there is no output. */
+export function readOutput({ outputFolder }: ServiceFolder, runId: string, limitBytes: number, fromByte: number) {
+  return readEnd(join(outputFolder, runId, 'output.txt'), limitBytes, fromByte)
 }
 
 /** If the text is too long, its first line says how much is left out. */

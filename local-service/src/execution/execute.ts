@@ -40,10 +40,10 @@ async function executeInFolders(run: RunContext, stop: AbortSignal): Promise<Run
   const outcome = await runFramework(run, source, stop)
   await run.output.keepFiles(filesFolderOf(run.resources), run.runId)
   // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
-  if (!run.autofix || outcome.status !== 'FAILED' || !outcome.testCases.some(isBad)) return outcome
-  const fix = await fixTests(run, source, stop)
-  tell(run, `auto-fix: ${fix}`)
-  return { ...outcome, fix }
+  if (run.autofix && outcome.status === 'FAILED' && outcome.testCases.some(isBad)) {
+    tell(run, `auto-fix: ${await fixTests(run, source, stop)}`)
+  }
+  return outcome
 }
 
 /** Where the files are that a run tests. Makes the work tree if the run needs one. Undefined if the run was stopped. */

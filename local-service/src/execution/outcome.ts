@@ -13,8 +13,6 @@ export interface RunOutcome {
    * quotes the output of `setup` and of `fix`.
    */
   readonly message?: string | undefined
-  /** What auto-fix did, as sentences. Absent if it was not tried. */
-  readonly fix?: string | undefined
 }
 
 export function interruptedBecause(message?: string): RunOutcome {

@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { Refusal, refuse } from '../checkout/refusal.ts'
 import { outputBytes, readOutput } from '../execution/output.ts'
-import { isFinished, type Run } from '../runs/run.ts'
+import type { Run } from '../runs/run.ts'
 import { type ServiceContext, startRun } from '../runs/start.ts'
 import type { Configuration } from '../settings/configuration.ts'
 import { whyCannotSelect } from '../settings/project.ts'
@@ -67,7 +67,7 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
 }
 
 function addRuns(api: Api, projects: Configuration['projects'], service: ServiceContext): void {
-  const { queue, outputs, store } = service
+  const { queue, outputs, store, log } = service
   const findRun = (projectId: string, runId: string): Run => {
     const run = queue.find(runId)
     return run?.projectId === projectId && run.suite === undefined ? run : noRun(runId)
@@ -90,7 +90,6 @@ function addRuns(api: Api, projects: Configuration['projects'], service: Service
   endpoint(api, 'GET', `${RUNS}/:runId`, (c) => {
     const { projectId, runId } = c.req.param()
     const run = findRun(projectId, runId)
-    if (isFinished(run)) remember(service, () => store.markReported(runId))
     return { ...describeRun(run), progress: queue.progressOf(runId), outputBytes: outputBytes(join(outputs, runId)) }
   })
   endpoint(api, 'GET', `${RUNS}/:runId/output`, (c) => {
@@ -105,7 +104,12 @@ function addRuns(api: Api, projects: Configuration['projects'], service: Service
     }
     const part = readOutput(join(outputs, runId), Number(from))
     if (typeof part === 'string') refuse(400, part)
-    remember(service, () => store.markShown(runId, part.next))
+    try {
+      store.markShown(runId, part.next)
+    } catch (error) {
+      // In a job, post shows what no client has read. So it shows this part again.
+      log(`could not save what a client has read: ${messageOf(error)}`)
+    }
     return part
   })
 }
@@ -123,11 +127,7 @@ function addSuiteRuns(api: Api, suites: Configuration['suites'], service: Servic
     return { testSuiteRunId, testSuiteName, projectId: project.id }
   })
   endpoint(api, 'GET', `${SUITE_RUN}/status`, (c) => describeSuiteStatus(findRun(c.req.param('testSuiteRunId'))))
-  endpoint(api, 'GET', `${SUITE_RUN}/result`, (c) => {
-    const run = findRun(c.req.param('testSuiteRunId'))
-    if (isFinished(run)) remember(service, () => service.store.markReported(run.runId))
-    return describeSuiteResult(run)
-  })
+  endpoint(api, 'GET', `${SUITE_RUN}/result`, (c) => describeSuiteResult(findRun(c.req.param('testSuiteRunId'))))
 }
 
 function endpoint<Path extends string>(
@@ -138,15 +138,6 @@ function endpoint<Path extends string>(
 ): void {
   api.on(method, path, async (c) => c.json(await respond(c), 200, HEADERS))
   api.all(path, (c) => noEndpoint(c, `This path takes ${method}.`))
-}
-
-/** In a job, post shows what no client has read. If this cannot be saved, clients can still read everything. */
-function remember({ log }: ServiceContext, save: () => void): void {
-  try {
-    save()
-  } catch (error) {
-    log(`could not save what a client has read: ${messageOf(error)}`)
-  }
 }
 
 function noRun(runId: string): never {

@@ -22,8 +22,7 @@ const SCHEMA = `
     is_finished integer not null,
     run text not null,
     resources text,
-    shown_bytes integer not null default 0,
-    is_reported integer not null default 0
+    shown_bytes integer not null default 0
   ) strict`
 
 /** A run that an earlier process of the service did not finish, or whose resources it did not remove. */
@@ -39,12 +38,8 @@ export interface FinishedRun {
   readonly status: string
   /** Why the run as a whole did not pass. Absent if its test cases say everything. */
   readonly message?: string | undefined
-  /** What auto-fix did. Absent if it did nothing. */
-  readonly fix?: string | undefined
   /** A client has read the output up to this byte. */
   readonly shownBytes: number
-  /** Whether a client has read the result. */
-  readonly isReported: boolean
 }
 
 /**
@@ -91,12 +86,10 @@ function storeIn(database: DatabaseSync) {
   )
   const selectFinished = database.prepare(
     `select run_id, run ->> '$.projectId' as project_id, run ->> '$.phase.status' as status,
-     run ->> '$.phase.message' as message, run ->> '$.phase.fix' as fix, shown_bytes, is_reported
-     from runs where is_finished order by number`,
+     run ->> '$.phase.message' as message, shown_bytes from runs where is_finished order by number`,
   )
   const clearResources = database.prepare('update runs set resources = null where run_id = ?')
   const show = database.prepare('update runs set shown_bytes = ? where run_id = ? and shown_bytes < ?')
-  const report = database.prepare('update runs set is_reported = 1 where run_id = ? and not is_reported')
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
@@ -123,13 +116,10 @@ function storeIn(database: DatabaseSync) {
         projectId: String(row.project_id),
         status: String(row.status),
         message: row.message === null ? undefined : String(row.message),
-        fix: row.fix === null ? undefined : String(row.fix),
         shownBytes: Number(row.shown_bytes),
-        isReported: Boolean(row.is_reported),
       })),
     markRemoved: (runId: string) => void clearResources.run(runId),
     markShown: (runId: string, bytes: number) => void show.run(bytes, runId, bytes),
-    markReported: (runId: string) => void report.run(runId),
     close: () => database.close(),
   }
 }

@@ -18,7 +18,7 @@ it.each([
   const folder = serviceFolder(await temporaryFolder())
   mkdirSync(join(folder.outputFolder, 'run-1'), { recursive: true })
   writeFileSync(join(folder.outputFolder, 'run-1/output.txt'), 'one\ntwo\nthree\n')
-  expect(readOutput(folder, 'run-1', 'output.txt', limitBytes, fromByte)).toBe(text)
+  expect(readOutput(folder, 'run-1', limitBytes, fromByte)).toBe(text)
 })
 
 it('the end of a long log says how much is left out', async () => {

@@ -16,7 +16,6 @@ import {
   test,
 } from '../support/a-job.ts'
 
-/** There is no report, so post writes the output to the job summary too. */
 const BROKEN = 'echo "Error: rain"; exit 1'
 
 /** Node options with which a function of Node fails in post. */
@@ -41,14 +40,13 @@ describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and
       warnings: ended.annotations.map(({ message }) => message),
       isOutputShown: ended.log.some((line) => line.startsWith('##[group]Output of run')),
       isLogShown: ended.log.some((line) => line.includes('Log of the local service')),
-      isSummaryWritten: ended.summary.includes('Error: rain'),
       isFolderRemoved: readdirSync(serviceFolder(step)).join() === 'output',
     }
     return { conclusion: ended.conclusion, shown }
   }
 
-  const ALL = { isOutputShown: true, isLogShown: false, isSummaryWritten: true, isFolderRemoved: true }
-  const NO_RUNS = { isOutputShown: false, isLogShown: true, isSummaryWritten: false, isFolderRemoved: true }
+  const ALL = { isOutputShown: true, isLogShown: false, isFolderRemoved: true }
+  const NO_RUNS = { isOutputShown: false, isLogShown: true, isFolderRemoved: true }
   const KILL = `if (process.argv[1]?.includes('local-service/dist/post')) process.kill = () => { throw new Error('it rains') }`
 
   test.for<[string[], string, object]>([
@@ -69,11 +67,6 @@ describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and
       { ...ALL, isOutputShown: false },
     ],
     [['show the log of the service: it rains'], failingInPost('node:fs', 'lstatSync', `args[0].endsWith('log')`), ALL],
-    [
-      ['write the job summary: it rains'],
-      failingInPost('node:fs', 'appendFileSync'),
-      { ...ALL, isSummaryWritten: false },
-    ],
     [
       ['remove the private files in .*: it rains'],
       failingInPost('node:child_process', 'execFile', `args[0] === 'rm'`),
