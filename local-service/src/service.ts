@@ -36,8 +36,6 @@ export interface ServiceOptions {
   /** A folder that gets the whole output of each run. By default, it is kept with the runs until the service starts again. */
   readonly outputs?: string | undefined
   readonly log: (line: string) => void
-  /** Whether the log quotes the output of what failed. By default, it does. */
-  readonly logsOutput?: boolean | undefined
   readonly checkoutOfJob?: CheckoutOfJob | undefined
 }
 
@@ -79,9 +77,9 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
     for (const { id, found } of served) {
       if (found.problem !== undefined) log(`warning: ${found.problem.text}: no run of project ${quote(id)} can pass`)
     }
-    const { concurrency = 2, runLimitMinutes = 55, logsOutput = true } = options
+    const { concurrency = 2, runLimitMinutes = 55 } = options
     const queue = new RunQueue({ ...removal, concurrency, runLimitMinutes })
-    const ofRuns = { stopGraceMs, outputs, temporaryFolder, checkoutOfJob, logsOutput }
+    const ofRuns = { stopGraceMs, outputs, temporaryFolder, checkoutOfJob }
     const api = createApi(configuration, { ...shared, ...ofRuns, queue, store, log }, key)
     const listener = await listen(port, api.fetch)
     let closed: Promise<void> | undefined

@@ -71,8 +71,6 @@ function startService({ args, key, workspace }: Order, folder: ServiceFolder): P
     dataFolder: folder.dataFolder,
     log: console.error,
     key,
-    // The gate or post shows the output.
-    logsOutput: false,
     outputs: folder.outputFolder,
     temporaryFolder: tmpdir(),
     checkoutOfJob: { root: workspace, commit: process.env.GITHUB_SHA ?? '' },

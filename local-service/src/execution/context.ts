@@ -1,7 +1,6 @@
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { ReportReader } from '../frameworks/report-reader.ts'
-import type { CommandEnd } from '../machine/command.ts'
 import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import { MARKER_VARIABLE } from '../machine/processes.ts'
 import type { Project } from '../settings/project.ts'
@@ -25,8 +24,7 @@ export interface RunContext {
   readonly output: RunOutput
   readonly report: ReportReader
   readonly stopGraceMs: number
-  /** The log may quote the output of a command that has ended. */
-  readonly log: (text: string, end?: CommandEnd) => void
+  readonly log: (text: string) => void
   /** Runs one task of a repository at a time. git fails if another process has an unfinished work tree there. */
   readonly runExclusive: RunExclusive
 }

@@ -33,8 +33,9 @@ async function executeInFolders(run: RunContext, stop: AbortSignal): Promise<Run
   if (setup !== undefined && needsSetup(run)) {
     const end = await runProjectCommand(source, run, setup, stop)
     if (!hasSucceeded(end)) {
-      const isFull = end.kind !== 'stopped' && (await lacksRoom(run, source))
-      return interrupt(run, `setup: ${isFull ? NO_ROOM : `${quoteCommand(setup)} ${describeEnd(end)}`}`, end)
+      if (end.kind === 'stopped') return interruptedBecause()
+      const isFull = await lacksRoom(run, source)
+      return interrupt(run, `setup: ${isFull ? NO_ROOM : `${quoteCommand(setup)} ${describeEnd(end)}`}`)
     }
   }
   const outcome = await runFramework(run, source, stop)

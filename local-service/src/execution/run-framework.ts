@@ -49,16 +49,16 @@ export async function runFramework(run: RunContext, source: TestedFolders, stop:
   const name = call.title ?? framework.name
   const isFull = report?.isComplete !== true && end.kind !== 'stopped' && (await lacksRoom(run, source))
   const reason = isFull ? NO_ROOM : whyNotPassed(name, framework, end, report)
-  run.log(reason ?? `${name} ${describeEnd(end)}`, end)
+  run.log(reason ?? `${name} ${describeEnd(end)}`)
   const status = isFull ? 'INTERRUPTED' : outcome.status
   const message = end.kind === 'stopped' || reason === undefined ? undefined : toMessage(reason)
   return { ...outcome, status, message }
 }
 
-/** The outcome of a run whose tests cannot be run. The log has the reason. Clients get it too, unless the run was stopped. */
-export function interrupt(run: RunContext, reason: string, end?: CommandEnd): RunOutcome {
-  run.log(reason, end)
-  return interruptedBecause(end?.kind === 'stopped' ? undefined : reason)
+/** The outcome of a run whose tests cannot be run. The log and the clients get the reason. */
+export function interrupt(run: RunContext, reason: string): RunOutcome {
+  run.log(reason)
+  return interruptedBecause(reason)
 }
 
 /** Whether there is no room now on a disk that the run uses. */

@@ -177,8 +177,3 @@ export function describeEnd(end: CommandEnd): string {
       return 'was stopped'
   }
 }
-
-export function quoteOutput({ output }: CommandEnd): string {
-  const text = output.trim()
-  return text === '' ? '' : `; its output:\n${text}`
-}

@@ -9,7 +9,6 @@ import { baseEnvironment } from '../execution/project-command.ts'
 import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import { ReportReader } from '../frameworks/report-reader.ts'
-import { quoteOutput } from '../machine/command.ts'
 import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import type { Suite } from '../settings/configuration.ts'
 import type { Project } from '../settings/project.ts'
@@ -32,8 +31,6 @@ export interface ServiceContext {
   readonly runExclusive: RunExclusive
   readonly queue: RunQueue
   readonly store: RunStore
-  /** Whether the log quotes the output of what failed. */
-  readonly logsOutput: boolean
   readonly log: (text: string) => void
 }
 
@@ -73,6 +70,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   const { runId } = run
   const context = toRunContext(service, request, { runId, checkout, environment })
   context.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
+  context.log(`writes its output to ${context.output.folder}`)
   if (parameters.ignored.length > 0) context.log(`ignores the fields ${quote(parameters.ignored)}`)
   const task = {
     resources: context.resources,
@@ -114,10 +112,7 @@ function toRunContext(
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
   const engine = project.container?.engine
   const resources = resourcesOf(runId, { dataFolder: store.folder, temporaryFolder, gitFolder, engine })
-  const log: RunContext['log'] = (text, end) => {
-    const output = end !== undefined && service.logsOutput ? quoteOutput(end) : ''
-    service.log(`run ${runId}: ${text}${output}`)
-  }
+  const log = (text: string) => service.log(`run ${runId}: ${text}`)
   const base = baseEnvironment(resources, project.container === undefined ? personEnv : undefined)
   return {
     ...{ runId, project, checkout, selection, resources, stopGraceMs, runExclusive },

@@ -36,7 +36,6 @@ beforeEach(async () => {
   const service = {
     queue,
     store,
-    logsOutput: false,
     log: (text: string) => void log.push(text),
     outputs: folder,
     temporaryFolder: folder,
