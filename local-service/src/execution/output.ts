@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, readSync, writeFileSync } from 'node:fs'
+import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { removeFolder } from '../machine/files.ts'
+import { readPartOfFile, removeFolder } from '../machine/files.ts'
 import { MARKER_VARIABLE } from '../machine/processes.ts'
 
 const OUTPUT_FILE = 'output.txt'
@@ -105,18 +105,13 @@ export function readOutput(folder: string, from: number): OutputPart | string {
   const size = outputBytes(folder)
   if (from > size) return `The output has ${size} bytes so far, so there is no byte ${from}.`
   if (from === size) return { text: '', next: from }
-  // No link that a test has put in place of the file is followed.
-  const file = openSync(join(folder, OUTPUT_FILE), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  try {
-    const bytes = Buffer.alloc(Math.min(PART_BYTES, size - from) + LONGEST_CHARACTER_BYTES)
-    const read = bytes.subarray(0, readSync(file, bytes, 0, bytes.length, from))
-    if (isInCharacter(read[0]))
-      return `Byte ${from} is in the middle of a character. Read on from "next" of the part before.`
-    const end = endOfCharacter(read, Math.min(PART_BYTES, size - from))
-    return { text: read.toString('utf8', 0, end), next: from + end }
-  } finally {
-    closeSync(file)
-  }
+  // A test may have put something else in place of the file.
+  const limits = { limitBytes: Number.POSITIVE_INFINITY }
+  const read = readPartOfFile(join(folder, OUTPUT_FILE), from, PART_BYTES + LONGEST_CHARACTER_BYTES, limits)
+  if (isInCharacter(read[0]))
+    return `Byte ${from} is in the middle of a character. Read on from "next" of the part before.`
+  const end = endOfCharacter(read, Math.min(PART_BYTES, size - from))
+  return { text: read.toString('utf8', 0, end), next: from + end }
 }
 
 const LONGEST_CHARACTER_BYTES = 4

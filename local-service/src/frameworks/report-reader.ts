@@ -80,7 +80,7 @@ export class ReportReader {
   /** Whether there was something to read. */
   #readPart(file: string): boolean {
     if (this.#isBroken) return false
-    const part = readPartOfFile(file, this.#readBytes, PART_BYTES, LIMIT_BYTES)
+    const part = readPartOfFile(file, this.#readBytes, PART_BYTES, { limitBytes: LIMIT_BYTES })
     this.#readBytes += part.length
     for (let at = 0; at < part.length && !this.#isBroken; ) {
       const end = part.indexOf(NEWLINE, at)

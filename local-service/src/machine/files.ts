@@ -11,8 +11,6 @@ const READ_LIMIT_BYTES = 16 * 1024 * 1024
 interface ReadOptions {
   /** A larger file is refused. */
   readonly limitBytes?: number
-  /** Only the end of a larger file is read, at most `limitBytes`. */
-  readonly readsEnd?: boolean
   /** Without this, a file of another user is refused. */
   readonly acceptsAnyOwner?: boolean
 }
@@ -21,15 +19,8 @@ interface ReadOptions {
  * Reads a file that others can write. A missing file is empty. Throws for a link, for a file of another user, for a file
  * that would block (a named pipe), and for a file that is too large or never ends. The caller checks what the text holds.
  */
-export function readRegularFile(
-  file: string,
-  { limitBytes = READ_LIMIT_BYTES, readsEnd = false, acceptsAnyOwner = false }: ReadOptions = {},
-): string {
-  return withRegularFile(file, acceptsAnyOwner, (descriptor, size) => {
-    const beginning = Math.max(0, size - limitBytes)
-    if (beginning > 0 && !readsEnd) throw new Error(`${file} is larger than ${limitBytes / 2 ** 20} MiB`)
-    return readBytes(descriptor, beginning, size)
-  }).toString('utf8')
+export function readRegularFile(file: string, options: ReadOptions = {}): string {
+  return readPartOfFile(file, 0, Number.POSITIVE_INFINITY, options).toString('utf8')
 }
 
 /** The `package.json` of a folder. Empty if it cannot be read. Another user may have installed the package. */
@@ -43,17 +34,11 @@ export function readManifest(folder: string): Partial<Record<string, unknown>> {
 }
 
 /** Reads the bytes from `from` on, but at most `partBytes`. Throws as `readRegularFile` does. */
-export function readPartOfFile(file: string, from: number, partBytes: number, limitBytes: number): Buffer {
-  return withRegularFile(file, false, (descriptor, size) => {
-    if (size > limitBytes) throw new Error(`${file} is larger than ${limitBytes / 2 ** 20} MiB`)
-    return readBytes(descriptor, from, Math.max(from, Math.min(size, from + partBytes)))
-  })
-}
-
-function withRegularFile(
+export function readPartOfFile(
   file: string,
-  acceptsAnyOwner: boolean,
-  read: (descriptor: number, size: number) => Buffer,
+  from: number,
+  partBytes: number,
+  { limitBytes = READ_LIMIT_BYTES, acceptsAnyOwner = false }: ReadOptions = {},
 ): Buffer {
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return Buffer.alloc(0)
@@ -64,20 +49,21 @@ function withRegularFile(
     const opened = fstatSync(descriptor)
     if (!opened.isFile()) throw new Error(`${file} is not a regular file`)
     if (!acceptsAnyOwner && opened.uid !== process.getuid?.()) throw new Error(`${file} belongs to another user`)
-    return read(descriptor, opened.size)
+    if (opened.size > limitBytes) throw new Error(`${file} is larger than ${limitBytes / 2 ** 20} MiB`)
+    return readBytes(descriptor, from, Math.max(0, Math.min(opened.size - from, partBytes)))
   } finally {
     closeSync(descriptor)
   }
 }
 
-/** Reads at most this many bytes, because others may still write to the file. */
-function readBytes(descriptor: number, beginning: number, size: number): Buffer {
-  const bytes = Buffer.allocUnsafe(size - beginning)
+/** Reads no further bytes, because others may still write to the file. */
+function readBytes(descriptor: number, from: number, count: number): Buffer {
+  const bytes = Buffer.allocUnsafe(count)
   let length = 0
-  while (length < bytes.length) {
-    const count = readSync(descriptor, bytes, length, bytes.length - length, beginning + length)
-    if (count === 0) break
-    length += count
+  while (length < count) {
+    const read = readSync(descriptor, bytes, length, count - length, from + length)
+    if (read === 0) break
+    length += read
   }
   return bytes.subarray(0, length)
 }

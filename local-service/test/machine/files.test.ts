@@ -35,13 +35,6 @@ describe('a file that others can write', () => {
     }
   })
 
-  it('is read from where its end begins, if the caller wants the end of a large file', async () => {
-    const file = join(await temporaryFolder(), 'file')
-    writeFileSync(file, 'beginning and end')
-    expect(readRegularFile(file, { limitBytes: 3, readsEnd: true })).toBe('end')
-    expect(readRegularFile(file, { limitBytes: 100, readsEnd: true })).toBe('beginning and end')
-  })
-
   it('is not read if it belongs to another user, unless the caller accepts that', async () => {
     const file = await fileOfSomebodyElse()
     expect(() => readRegularFile(file)).toThrow(`${file} belongs to another user`)
