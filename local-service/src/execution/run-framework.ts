@@ -4,7 +4,7 @@ import { messageOf } from '../../../src/text/untrusted.ts'
 import { whyScriptDiffers } from '../checkout/script.ts'
 import type { FrameworkCall } from '../frameworks/framework.ts'
 import { whyNotPassed } from '../frameworks/reason.ts'
-import { type Report, type TestedFolders, toMessage } from '../frameworks/report.ts'
+import { type Report, type TestedFolders, toMessage, toReport } from '../frameworks/report.ts'
 import { isBad } from '../frameworks/test-case.ts'
 import { type CommandEnd, describeEnd, hasFailed } from '../machine/command.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
@@ -26,8 +26,6 @@ export async function runFramework(run: RunContext, source: TestedFolders, stop:
   const isInPlace = checkout.kind === 'in-place'
   const call = await framework.run(program, {
     folders: source,
-    reportFile,
-    reader: run.report,
     report: project.report,
     env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
     outputFolder: filesFolderOf(resources),
@@ -42,8 +40,9 @@ export async function runFramework(run: RunContext, source: TestedFolders, stop:
   const args = [...projectOptions, ...selection.files, ...project.args]
   const difference = project.command === undefined ? whyScriptDiffers(framework.name, source.folder, args) : undefined
   if (difference !== undefined) tell(run, difference)
+  if (call.readReport === undefined) run.report.follow(reportFile)
   const end = await runProjectCommand(source, run, [...call.argv, ...args], stop, call.env)
-  const report = await readReportOf(call)
+  const report = await readReportOf(run, source, call)
   const outcome = toOutcome(end, report)
   if (outcome.status === 'PASSED') return outcome
   const name = call.title ?? framework.name
@@ -81,9 +80,13 @@ function toOutcome(end: CommandEnd, report: Report | undefined): RunOutcome {
   return { status: end.code === 0 && !testCases.some(isBad) ? 'PASSED' : 'FAILED', testCases }
 }
 
-async function readReportOf(call: FrameworkCall): Promise<Report | undefined> {
+async function readReportOf(
+  { report }: RunContext,
+  source: TestedFolders,
+  call: FrameworkCall,
+): Promise<Report | undefined> {
   try {
-    return await call.readReport()
+    return call.readReport === undefined ? toReport(report.readAll(), source) : await call.readReport()
   } catch (error) {
     // Tests may have put anything in place of the report.
     const problem = `its report cannot be read: ${messageOf(error)}`

@@ -1,5 +1,4 @@
 import type { Report, TestedFolders } from './report.ts'
-import type { ReportReader } from './report-reader.ts'
 
 // The tests in local-service/test/frameworks test this file.
 
@@ -29,9 +28,6 @@ export interface FrameworkSettings {
 
 export interface RunOptions {
   readonly folders: TestedFolders
-  /** The file that the service's reporter writes, and what reads it. */
-  readonly reportFile: string
-  readonly reader: ReportReader
   /** The setting `report` of the project. */
   readonly report?: string | undefined
   /** What the service's reporter reads. */
@@ -50,8 +46,8 @@ export interface FrameworkCall {
   readonly replacesReporters?: boolean | undefined
   /** What sentences call it. By default, the name of the framework. */
   readonly title?: string | undefined
-  /** Reads the results when the process has ended. Undefined if there are none. Throws if they cannot be read. */
-  readReport(): Report | undefined | Promise<Report>
+  /** Reads the results when the process has ended. Throws if they cannot be read. By default, the service's reporter wrote them. */
+  readReport?(): Promise<Report>
 }
 
 /** A test framework: how it is recognized and called. */

@@ -6,7 +6,6 @@ import { readRegularFile } from '../machine/files.ts'
 import { REPORTERS_FOLDER } from '../reporters/folder.ts'
 import type { Framework } from './framework.ts'
 import { whyRefused } from './refused-arguments.ts'
-import { followReport } from './report.ts'
 
 // local-service/test/frameworks/playwright-runs.test.ts tests this file.
 
@@ -46,22 +45,20 @@ export const playwright: Framework = {
   configFile: /^playwright(-ct)?\.config\.\w+$/,
   hasProjects: true,
   refuse: (settings) => whyRefused('playwright', settings),
-  run({ argv, script }, run) {
-    const { isInPlace, outputFolder } = run
-    const report = followReport(run)
+  run({ argv, script }, { isInPlace, outputFolder, env: forReporter }) {
     const isAddedByVariable = knowsVariable(script)
     // Otherwise, the HTML reporter could open the report and wait for a person.
     const env = {
-      ...run.env,
+      ...forReporter,
       PLAYWRIGHT_HTML_OPEN: 'never',
       ...(isAddedByVariable && { [FURTHER_REPORTER]: REPORTER }),
     }
     const ours = isAddedByVariable ? [] : [`--add-reporter=${REPORTER}`]
     // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
     const test = [...argv, 'test', '--forbid-only', ...ours]
-    if (isInPlace) return { argv: test, env, ...report }
+    if (isInPlace) return { argv: test, env }
     // Playwright empties its output folder, and by default all runs of a project share one folder.
     const options = ['--reporter=list', `--output=${outputFolder}`]
-    return { argv: [...test, ...options], env, ...report, replacesReporters: true }
+    return { argv: [...test, ...options], env, replacesReporters: true }
   },
 }

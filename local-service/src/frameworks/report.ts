@@ -2,7 +2,7 @@ import { isAbsolute, relative, sep } from 'node:path'
 import { isObject } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import { cutMessage } from '../reporters/message.ts'
-import { type Events, type Fields, keyOf, type ReportReader, stringOf } from './report-reader.ts'
+import { type Events, type Fields, keyOf, stringOf } from './report-reader.ts'
 import type { TestCase, TestCaseStatus } from './test-case.ts'
 
 // Makes test cases of what the service's reporters wrote. Tests can write to the report too, so anything may stand in it.
@@ -37,18 +37,6 @@ export function toMessage(text: string): string {
 
 /** With more test cases, a response would be larger than clients accept. */
 export const LIMIT_CASES = 150_000
-
-interface FollowedReport {
-  readonly reader: ReportReader
-  readonly reportFile: string
-  readonly folders: TestedFolders
-}
-
-/** How a framework with the service's own reporter gives its results. */
-export function followReport({ reader, reportFile, folders }: FollowedReport) {
-  reader.follow(reportFile)
-  return { readReport: () => toReport(reader.readAll(), folders) }
-}
 
 /** Undefined if the framework reported nothing. Throws if there are too many test cases. */
 export function toReport({ said, finished, ...unfinished }: Events, folders: TestedFolders): Report | undefined {

@@ -3,7 +3,6 @@ import { extname, join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/folder.ts'
 import type { Framework } from './framework.ts'
 import { whyRefused } from './refused-arguments.ts'
-import { followReport } from './report.ts'
 
 // local-service/test/frameworks/vitest-runs.test.ts tests this file.
 
@@ -34,14 +33,12 @@ export const vitest: Framework = {
   configFile: /^vitest\.(config|workspace)\.\w+$/,
   hasProjects: true,
   refuse: (settings) => whyRefused('vitest', settings),
-  run({ argv, node }, run) {
-    const { isInPlace, env } = run
-    const report = followReport(run)
+  run({ argv, node }, { isInPlace, env }) {
     if (node !== undefined && canRun(node)) {
       const args = ['run', ...(isInPlace ? [] : ['--reporter=default'])]
-      return { argv: [node, RUNNER, ...args], env, ...report, replacesReporters: !isInPlace }
+      return { argv: [node, RUNNER, ...args], env, replacesReporters: !isInPlace }
     }
     const reporters = ['--reporter=default', `--reporter=${REPORTER}`]
-    return { argv: [...argv, 'run', ...reporters], env, ...report, replacesReporters: true }
+    return { argv: [...argv, 'run', ...reporters], env, replacesReporters: true }
   },
 }

@@ -104,11 +104,7 @@ describe("a run with Node's test runner", () => {
     })
     const runId = await service.startRun()
     const pids = await pidsIn(join(service.folder, 'pids'))
-    const output = await until(async () => {
-      const { body } = await service.send('GET', `/v1/projects/shop/runs/${runId}/output?from=0`)
-      return String(body.text).includes('the shop is open') && body
-    }, 'the output is there')
-    expect(output).toBeTruthy()
+    await until(async () => (await service.outputOf(runId)).includes('the shop is open'), 'the output is there')
     await service.cancel(runId)
     expect((await service.waitFor(runId)).status).toBe('CANCELLED')
     await until(() => !pids.some(isAlive), 'the processes are gone')

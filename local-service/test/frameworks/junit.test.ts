@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
 import { junit } from '../../src/frameworks/junit.ts'
-import { ReportReader } from '../../src/frameworks/report-reader.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 /** Reads what is written after the beginning of the run. */
@@ -13,14 +12,12 @@ async function reportsOf(files: Readonly<Record<string, string>>, { pattern = '*
   const options = {
     folders: { root: folder, folder },
     report: pattern,
-    reportFile: '',
-    reader: new ReportReader(),
     env: {},
     outputFolder: '',
   }
   const { readReport } = await junit.run({ argv: ['test'] }, { ...options, isInPlace: true })
   await writeFiles(folder, files)
-  return { folder, read: async () => readReport() }
+  return { folder, read: async () => readReport?.() }
 }
 
 async function read(xml: string) {

@@ -7,7 +7,6 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
 import { knowsVariable, playwright } from '../../src/frameworks/playwright.ts'
-import { ReportReader } from '../../src/frameworks/report-reader.ts'
 import { isAlive, pidsIn, REPOSITORY, runContextIn, startService, temporaryFolder } from '../support/a-local-service.ts'
 
 const CONFIG = `
@@ -69,8 +68,6 @@ describe('the variable that adds a reporter', () => {
     isInPlace: true,
     env: {},
     outputFolder: '/output',
-    reportFile: '/report',
-    reader: new ReportReader(),
     folders,
   }
 
@@ -261,10 +258,13 @@ describe('a run of a Playwright Test project', () => {
           await test.step('pay', () => new Promise(() => {}))
         })`,
     })
-    const run = await service.waitFor(await service.startRun())
+    const runId = await service.startRun()
+    const run = await service.waitFor(runId)
     const message = 'Test timeout of 300ms exceeded.\n\nStep: pay'
     expect(run.results?.testCases).toMatchObject([{ title: 'hangs', status: 'TIMEDOUT', message }])
-    expect(service.log.join('\n').match(/:error file=.*|:notice .*/g)).toEqual([':error file=a.spec.ts::of the test'])
+    expect((await service.outputOf(runId)).match(/:error file=.*|:notice .*/g)).toEqual([
+      ':error file=a.spec.ts::of the test',
+    ])
   })
 
   it('says that flaky tests are forbidden, if that is why it failed', async () => {

@@ -26,10 +26,11 @@ const COVERAGE = `
   export default { getProvider: () => provider, startCoverage() {}, takeCoverage() {}, stopCoverage() {} }`
 
 describe('a run of the web shop, with its own Vitest', () => {
-  it('has the true cases, takes patterns for its framework projects, and the log says what the failing cases said', async () => {
+  it('has the true cases, takes patterns for its framework projects, and the output says what the failing cases said', async () => {
     const service = await startService({})
     const body = { frameworkProjectName: 'unit, check*', envOverrides: { WEB_SHOP_BUG: 'rounding' } }
-    const run = await service.waitFor(await service.startRun(body))
+    const runId = await service.startRun(body)
+    const run = await service.waitFor(runId)
     expect(run.status).toBe('FAILED')
     const titlesOf = (wanted: string) =>
       (run.results?.testCases ?? []).filter(({ status }) => status === wanted).map(({ title }) => title)
@@ -40,7 +41,7 @@ describe('a run of the web shop, with its own Vitest', () => {
     expect(titlesOf('SKIPPED')).toEqual(['[unit] > money > is shown in the currency of the customer'])
     expect(titlesOf('PASSED')).toHaveLength(13)
     expect(titlesOf('PASSED')).toContain('[checkout] > checkout > shipping > is free from 50 euros on')
-    expect(service.log.join('\n')).toMatch(/ {4}\| .*expected .* to deeply equal/)
+    expect(await service.outputOf(runId)).toMatch(/expected .* to deeply equal/)
   })
 })
 
@@ -265,9 +266,9 @@ describe('a run of a Vitest project', () => {
       'b.test.js': `import { it } from 'vitest'\nit('subtracts', () => {})`,
     })
     const service = await startService({ projects: { shop: { folder } } })
-    const run = await service.waitFor(
-      await service.startRun({ frameworkProjectName: 'unit', envOverrides: { NODE_ENV: 'production' } }),
-    )
+    const body = { frameworkProjectName: 'unit', envOverrides: { NODE_ENV: 'production' } }
+    const runId = await service.startRun(body)
+    const run = await service.waitFor(runId)
     expect(run.results?.testCases).toMatchObject([
       { title: '[unit] > adds in production', status: 'PASSED' },
       { title: '[unit] > fails', status: 'FAILED', message: 'Error: here', filePath: 'a.test.js', line: 3 },
@@ -275,7 +276,7 @@ describe('a run of a Vitest project', () => {
     const junit = await readFile(join(folder, 'junit.xml'), 'utf8')
     expect(junit.match(/<testcase [^>]*name="[^"]+"/g)).toHaveLength(2)
     // Only the verbose reporter names a test that passed.
-    expect(service.log.join('\n')).toMatch(/✓ .*a\.test\.js > adds in production/)
+    expect(await service.outputOf(runId)).toMatch(/✓ .*a\.test\.js > adds in production/)
   })
 
   it('leaves out what the reporter for GitHub writes, but no line of a test', async () => {
@@ -290,8 +291,9 @@ describe('a run of a Vitest project', () => {
 
         it('fails', () => { throw new Error('red') })`,
     })
-    expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'FAILED' })
-    expect(service.log.join('\n').match(/:error.*/g)).toEqual([':error::of the test'])
+    const runId = await service.startRun()
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'FAILED' })
+    expect((await service.outputOf(runId)).match(/:error.*/g)).toEqual([':error::of the test'])
   })
 
   it('says with the words of Vitest that no project matches its patterns', async () => {

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { onTestFinished } from 'vitest'
 import { expectConformingResponse } from '../../../test/support/openapi.ts'
 import { until } from '../../../test/support/until.ts'
@@ -69,6 +70,11 @@ export function clientOf(url: string, key: string, projectId = 'web-shop', check
       const { status, body: response } = await send('POST', runs, body)
       if (status !== 200) throw new Error(`The start was refused with ${status}: ${response.error}`)
       return response.runId
+    },
+    /** The first 256 KiB of what the run has written, without colours. */
+    async outputOf(runId: string): Promise<string> {
+      const { body } = await send('GET', `${runs}/${runId}/output?from=0`)
+      return stripVTControlCharacters(body.text)
     },
     cancel: (runId: string) => send('POST', `${runs}/cancel`, { where: { runId } }),
     /** Polls until the run has one of these statuses, or until it is finished. */
