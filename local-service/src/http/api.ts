@@ -56,10 +56,6 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
     if (isAuthorized(req.header('authorization'), key)) return next()
     refuse(401, 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
   })
-  api.use(async ({ req: { path } }, next) => {
-    if (isPercentEncoded(path)) return next()
-    refuse(400, `An id in the path ${quote(path)} is not valid percent-encoding. Encode each id as UTF-8.`)
-  })
   addRuns(api, projects, service)
   addSuiteRuns(api, suites, service)
   api.notFound((c) => noEndpoint(c, 'GET /openapi.yaml describes the endpoints.'))
@@ -146,15 +142,6 @@ function noRun(runId: string): never {
 
 function noEndpoint({ req: { method, path } }: Context, hint: string): never {
   refuse(404, `There is no endpoint ${method} ${quote(path)}. ${hint}`)
-}
-
-function isPercentEncoded(path: string): boolean {
-  try {
-    decodeURIComponent(path)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** The path as it was sent. A URL parser collapses `.` and `..`, but an id may be `.` or `..`. */
