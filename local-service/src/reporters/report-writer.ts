@@ -74,16 +74,6 @@ export interface ReportEnd {
   readonly errors: readonly (Failure | undefined)[]
 }
 
-/** The events that tell how far a run is. */
-export type ReportEvent =
-  | { readonly event: 'total'; readonly total: number }
-  | {
-      readonly event: 'test-finished'
-      readonly test: Pick<TestFacts, 'id'> & ResultFacts
-      /** The attempt failed, and the framework tries the test again. */
-      readonly isTriedAgain?: true | undefined
-    }
-
 /** Of each message. The service removes the colours and cuts what is left. */
 const WRITTEN_CHARS = 20_000
 /** A report with many long messages could be too large to be read. After so many characters, further messages are short. */
@@ -108,7 +98,7 @@ export class ReportWriter {
 
   finishTest(test: TestFacts, result: ResultFacts, isTriedAgain?: true): void {
     const about = this.#running.delete(test.id) ? { id: test.id } : test
-    this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain } satisfies ReportEvent)
+    this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain })
   }
 
   startFile(file: FileFacts): void {
@@ -121,7 +111,7 @@ export class ReportWriter {
 
   /** Call this when the number of all tests is known. */
   announceTotal(total: number): void {
-    this.#write({ event: 'total', total } satisfies ReportEvent)
+    this.#write({ event: 'total', total })
   }
 
   /** Call this when the framework says an error about itself. */
