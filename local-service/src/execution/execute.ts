@@ -10,8 +10,8 @@ import { gitEnvironment, needsSetup, type RunContext, tell } from './context.ts'
 import { fixTests } from './fix.ts'
 import { interruptedBecause, type RunOutcome } from './outcome.ts'
 import { runProjectCommand } from './project-command.ts'
-import { createRunFolders, filesFolderOf, NO_ROOM } from './resources.ts'
-import { interrupt, lacksRoom, runFramework } from './run-framework.ts'
+import { createRunFolders, filesFolderOf, isDiskFull, NO_ROOM } from './resources.ts'
+import { interrupt, runFramework } from './run-framework.ts'
 
 // local-service/test/life/branches.test.ts tests this file.
 
@@ -34,7 +34,7 @@ async function executeInFolders(run: RunContext, stop: AbortSignal): Promise<Run
     const end = await runProjectCommand(source, run, setup, stop)
     if (!hasSucceeded(end)) {
       if (end.kind === 'stopped') return interruptedBecause()
-      const isFull = await lacksRoom(run, source)
+      const isFull = await isDiskFull(run.resources, source.folder)
       return interrupt(run, `setup: ${isFull ? NO_ROOM : `${quoteCommand(setup)} ${describeEnd(end)}`}`)
     }
   }

@@ -65,8 +65,9 @@ export const NO_ROOM = 'there was no room on the disk'
 /** With less room, a framework cannot write a report. */
 const LEAST_ROOM_BYTES = 1024 * 1024
 
-/** Whether the disk of one of these folders is full. */
-export async function isDiskFull(folders: readonly string[]): Promise<boolean> {
+/** Whether a disk that a run uses is full now. */
+export async function isDiskFull({ frameworkFolder, privateFolder }: RunResources, tested: string): Promise<boolean> {
+  const folders = [tested, frameworkFolder, privateFolder]
   const disks = await Promise.all(folders.map((folder) => statfs(folder).catch(() => undefined)))
   return disks.some((disk) => disk !== undefined && disk.bavail * disk.bsize < LEAST_ROOM_BYTES)
 }

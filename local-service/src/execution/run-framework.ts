@@ -46,7 +46,7 @@ export async function runFramework(run: RunContext, source: TestedFolders, stop:
   const outcome = toOutcome(end, report)
   if (outcome.status === 'PASSED') return outcome
   const name = call.title ?? framework.name
-  const isFull = report?.isComplete !== true && end.kind !== 'stopped' && (await lacksRoom(run, source))
+  const isFull = report?.isComplete !== true && end.kind !== 'stopped' && (await isDiskFull(resources, source.folder))
   const reason = isFull ? NO_ROOM : whyNotPassed(name, framework, end, report)
   run.log(reason ?? `${name} ${describeEnd(end)}`)
   const status = isFull ? 'INTERRUPTED' : outcome.status
@@ -58,12 +58,6 @@ export async function runFramework(run: RunContext, source: TestedFolders, stop:
 export function interrupt(run: RunContext, reason: string): RunOutcome {
   run.log(reason)
   return interruptedBecause(reason)
-}
-
-/** Whether there is no room now on a disk that the run uses. */
-export function lacksRoom({ resources }: RunContext, source: TestedFolders): Promise<boolean> {
-  const { frameworkFolder, privateFolder } = resources
-  return isDiskFull([source.folder, frameworkFolder, privateFolder])
 }
 
 /**
