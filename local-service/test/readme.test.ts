@@ -3,16 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { USAGE } from '../src/settings/command-line.ts'
 import { REPOSITORY } from './support/a-local-service.ts'
 
 const README = await readFile(join(REPOSITORY, 'local-service/README.md'), 'utf8')
-
-it('lists the options that the command lists', () => {
-  const optionsIn = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name)
-  const listed = optionsIn(README, /^\| `(--[\w-]+)/gm)
-  expect([...listed, '--help']).toEqual(optionsIn(USAGE, /^ {2}(--[\w-]+)/gm))
-})
 
 it('lists the inputs and outputs of the action', () => {
   const { inputs, outputs } = parse(readFileSync(join(REPOSITORY, 'local-service/action.yml'), 'utf8'))
