@@ -33,7 +33,6 @@ async function executeInFolders(run: RunContext, stop: AbortSignal): Promise<Run
   if (setup !== undefined && needsSetup(run)) {
     const end = await runProjectCommand(source, run, setup, stop)
     if (!hasSucceeded(end)) {
-      if (end.kind === 'stopped') return interruptedBecause()
       const isFull = await isDiskFull(run.resources, source.folder)
       return interrupt(run, `setup: ${isFull ? NO_ROOM : `${quoteCommand(setup)} ${describeEnd(end)}`}`)
     }

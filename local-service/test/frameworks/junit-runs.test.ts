@@ -94,7 +94,7 @@ describe("a run with Node's test runner", () => {
     expect([run.status, run.results?.testCases.map(({ title }) => title)]).toEqual(['PASSED', ['sees the staging']])
   })
 
-  it('shows its output while it runs, and leaves no process if it is cancelled', async () => {
+  it('shows its output and no progress while it runs, and leaves no process if it is cancelled', async () => {
     const service = await startWith({
       'a.test.mjs': `import { writeFileSync } from 'node:fs'
         import { test } from 'node:test'
@@ -105,6 +105,7 @@ describe("a run with Node's test runner", () => {
     const runId = await service.startRun()
     const pids = await pidsIn(join(service.folder, 'pids'))
     await until(async () => (await service.outputOf(runId)).includes('the shop is open'), 'the output is there')
+    expect((await service.get(runId)).body.progress).toBeUndefined()
     await service.cancel(runId)
     expect((await service.waitFor(runId)).status).toBe('CANCELLED')
     await until(() => !pids.some(isAlive), 'the processes are gone')

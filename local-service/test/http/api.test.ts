@@ -1,9 +1,10 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../../src/http/api.ts'
 import { RunQueue } from '../../src/runs/queue.ts'
+import { finishRun, queueRun } from '../../src/runs/run.ts'
 import type { RunStore } from '../../src/runs/store.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
 import { KEY, PLAIN_ENV, puppetProject, temporaryFolder } from '../support/a-local-service.ts'
@@ -16,10 +17,12 @@ const RUNS = '/v1/projects/shop/runs'
 let api: ReturnType<typeof createApi>
 let store: RunStore
 let log: string[]
+let outputs: string
 
 beforeEach(async () => {
   log = []
   const folder = await temporaryFolder()
+  outputs = folder
   const shop = puppetProject(join(folder, 'shop'))
   mkdirSync(shop.folder)
   const configuration = readConfiguration({ projects: { shop }, suites: { smoke: { project: 'shop' } } }, folder)
@@ -37,7 +40,7 @@ beforeEach(async () => {
     queue,
     store,
     log: (text: string) => void log.push(text),
-    outputs: folder,
+    outputs,
     temporaryFolder: folder,
     personEnv: PLAIN_ENV,
     stopGraceMs: 1000,
@@ -61,7 +64,8 @@ async function send({ method = 'GET', target, type, body, ...others }: Sent) {
     if (value !== undefined) headers.set(name, value)
   }
   const init = { method, headers, ...(body === undefined || /^(GET|HEAD)$/.test(method) ? {} : { body }) }
-  const response = await api.request('/', init, { incoming: { url: target } })
+  const [, query = ''] = target.split('?')
+  const response = await api.request(`/?${query}`, init, { incoming: { url: target } })
   return { status: response.status, text: await response.text(), headers: response.headers }
 }
 
@@ -198,6 +202,20 @@ describe('a request', () => {
       { numRuns: 1_000 },
     )
     expect(log.filter((line) => line.startsWith('error'))).toEqual([])
+  })
+
+  it('for output gets it, also if nobody can save that a client has read it', async () => {
+    const run = queueRun({ projectId: 'shop' })
+    finishRun(run, { status: 'PASSED', testCases: [] })
+    store.save(run)
+    mkdirSync(join(outputs, run.runId))
+    writeFileSync(join(outputs, run.runId, 'output.txt'), 'rain')
+    store.markShown = () => {
+      throw new Error('the disk is full')
+    }
+    const { status, text } = await send({ target: `${RUNS}/${run.runId}/output?from=0` })
+    expect([status, JSON.parse(text)]).toEqual([200, { text: 'rain', next: 4 }])
+    expect(log).toEqual(['could not save what a client has read: the disk is full'])
   })
 
   it('that fails gets the status 500, and the log has the place in the code', async () => {

@@ -88,10 +88,12 @@ describe('auto-fix', () => {
     )
   })
 
-  it('is not tried if the tests pass, if nobody asked for it, if no test failed, or if there is no command', async () => {
+  it('is not tried if the tests pass or are interrupted, if nobody asked for it, if no test failed, or if there is no command', async () => {
     const { finish, repository, log } = await startFixing('echo new > a.txt')
     expect(await finish({ ...puppet({}), autofix: true })).toMatchObject({ status: 'PASSED' })
     expect(await finish({ ...FAILING, autofix: false })).toMatchObject({ status: 'FAILED' })
+    const killed = puppet({ cases: [['adds', 'failed']], dieBy: 'SIGKILL' })
+    expect(await finish({ ...killed, autofix: true })).toMatchObject({ status: 'INTERRUPTED' })
     expect(await finish({ ...puppet({ cases: [], exitCode: 1 }), autofix: true })).toMatchObject({ status: 'FAILED' })
     expect([log().includes('auto-fix'), await repository.git('status', '--porcelain')]).toEqual([false, ''])
     const without = await startFixing('', { fix: undefined })

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chownSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readRegularFile } from '../../src/machine/files.ts'
+import { readPartOfFile, readRegularFile } from '../../src/machine/files.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 /** A file of a user who is not the one that runs these tests. */
@@ -21,6 +21,12 @@ describe('a file that others can write', () => {
     writeFileSync(file, 'täxt')
     expect(readRegularFile(file)).toBe('täxt')
     expect(readRegularFile(file, { limitBytes: 5 })).toBe('täxt')
+  })
+
+  it('is read in parts, the last of which ends with the file', async () => {
+    const file = join(await temporaryFolder(), 'file')
+    writeFileSync(file, 'abcdefg')
+    expect([0, 3, 6, 9].map((from) => readPartOfFile(file, from, 3).toString())).toEqual(['abc', 'def', 'g', ''])
   })
 
   it('is not read if it is too large, a link, a named pipe or a folder', async () => {
