@@ -85,7 +85,7 @@ async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): 
       // A gate that has shown the output has shown the message too.
       if (output === '' && (message === '' || shownBytes > 0)) return
       const title = `Output of run ${runId} (${projectId}): ${status}${shownBytes > 0 ? ', the rest' : ''}`
-      core.info(foldedGroup(title, `${output}${message}`))
+      core.info(foldedGroup(title, [output.trimEnd(), message].filter((text) => text !== '').join('\n')))
     })
   }
 }
