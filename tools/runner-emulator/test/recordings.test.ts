@@ -24,7 +24,6 @@ interface Case {
   readonly jobEnv?: Readonly<Record<string, string>>
   readonly secrets?: Readonly<Record<string, string>>
   readonly debug?: boolean
-  readonly github?: Readonly<Record<string, string>>
   readonly runner: {
     readonly job: string
     readonly main: string
@@ -173,7 +172,7 @@ async function replay({ action, runner, ...given }: Case) {
     env: { ...given.jobEnv, ...given.env },
     secrets: Object.values(given.secrets ?? {}),
     debug: given.debug,
-    github: { action: 'probe', ...given.github },
+    github: { action: 'probe' },
     spawn: spawnIfNeeded,
     // If another process holds a pipe open, the pipe is read this long after the exit.
     sleep: (ms, signal) => delay(leavesAnOrphan({ action }) ? ms : 20_000, undefined, { signal }),
