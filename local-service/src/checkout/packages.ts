@@ -16,9 +16,9 @@ type FoundFramework = { readonly script: string } | { readonly problem: string; 
 
 /** Finds the installed framework as Node would. Sentences call the project's folder `where`. */
 export function findFramework(framework: Framework, place: TestedFolders, where = place.folder): FoundFramework {
-  const { packageName = '', otherPackages = [], oldestVersion = '0' } = framework
+  const { packages, oldestVersion = '0' } = framework
   // Folders above `root` may belong to somebody else, so they are not searched.
-  const found = [packageName, ...otherPackages]
+  const found = packages
     .flatMap((name) => foldersIn(place).map((at) => ({ name, folder: join(at, PACKAGES, name) })))
     .find(({ folder }) => existsSync(join(folder, 'package.json')))
   const { version, bin }: Partial<Record<string, unknown>> = found === undefined ? {} : readManifest(found.folder)
@@ -28,7 +28,7 @@ export function findFramework(framework: Framework, place: TestedFolders, where 
   }
   const script = isObject(bin) ? Object.values(bin)[0] : bin
   if (found !== undefined && typeof script === 'string') return { script: join(found.folder, script) }
-  return { problem: `${packageName} is not installed in ${where}`, remedy: howToUsePlugAndPlay(framework, place) }
+  return { problem: `${packages[0]} is not installed in ${where}`, remedy: howToUsePlugAndPlay(framework, place) }
 }
 
 /** Compares the major and the minor version. */

@@ -50,19 +50,27 @@ export interface FrameworkCall {
   readReport?(): Promise<Report>
 }
 
+/** By what a folder shows which frameworks it uses. */
+export interface FolderFacts {
+  /** The names of its files. */
+  readonly files: readonly string[]
+  /** The packages that its package.json names. */
+  readonly dependencies: ReadonlySet<string>
+  /** The packages that a package.json above it names, up to the root of the repository. */
+  readonly dependenciesAbove: ReadonlySet<string>
+}
+
 /** A test framework: how it is recognized and called. */
 export interface Framework {
   readonly name: 'vitest' | 'playwright' | 'junit'
-  /** If it is absent, only a `command` of the project can start the framework. */
-  readonly packageName?: string | undefined
-  /** Packages that have the same command, and may be installed instead. */
-  readonly otherPackages?: readonly string[] | undefined
+  /** The packages that have its command. If there are none, only a `command` of the project can start the framework. */
+  readonly packages: readonly string[]
   /** The oldest version whose tests the service can run, such as `1.45`. */
   readonly oldestVersion?: string | undefined
   /** Without this argument, the framework fails if it finds no tests. */
   readonly noTestsArgument?: string | undefined
-  /** The files in a project's folder by which it is recognized. */
-  readonly configFile?: RegExp | undefined
+  /** Whether a folder uses it. If its packages or its files name the framework, the folder uses it. */
+  isUsedIn(facts: FolderFacts): boolean
   /** Whether runs can select framework projects. */
   readonly hasProjects: boolean
   /** The rest of a sentence that begins with the project. Undefined if the framework can use the settings. */

@@ -188,6 +188,8 @@ function refuse({ command, report }: FrameworkSettings): string | undefined {
 
 export const junit: Framework = {
   name: 'junit',
+  packages: [],
+  isUsedIn: () => false,
   hasProjects: false,
   refuse,
   findLastError,

@@ -33,16 +33,21 @@ export function knowsVariable(script: string | undefined): boolean {
   }
 }
 
+/** The second and later ones are for component tests. */
+const PACKAGES = [
+  '@playwright/test',
+  ...['react', 'react17', 'solid', 'svelte', 'vue', 'vue2'].map((name) => `@playwright/experimental-ct-${name}`),
+]
+/** Also with a name of one's own, such as `playwright.e2e.config.ts`. */
+const CONFIG_FILE = /^playwright\b.*\bconfig\b.*\.[cm]?[jt]s$/
+
 export const playwright: Framework = {
   name: 'playwright',
-  packageName: '@playwright/test',
-  // Those for component tests.
-  otherPackages: ['react', 'react17', 'solid', 'svelte', 'vue', 'vue2'].map(
-    (name) => `@playwright/experimental-ct-${name}`,
-  ),
+  packages: PACKAGES,
   oldestVersion: '1.45',
   noTestsArgument: '--pass-with-no-tests',
-  configFile: /^playwright(-ct)?\.config\.\w+$/,
+  isUsedIn: ({ files, dependencies }) =>
+    PACKAGES.some((name) => dependencies.has(name)) || files.some((file) => CONFIG_FILE.test(file)),
   hasProjects: true,
   refuse: (settings) => whyRefused('playwright', settings),
   run({ argv, script }, { isInPlace, outputFolder, env: forReporter }) {

@@ -25,12 +25,20 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
+/** Also with a name of one's own, such as `vitest.e2e.config.ts`. */
+const CONFIG_FILE = /^vitest\b.*\b(?:config|workspace)\b.*\.(?:[cm]?[jt]s|json)$/
+/** Vitest reads it too. A package of a workspace may have it, and the package `vitest` is in the folder above. */
+const VITE_CONFIG_FILE = /^vite\.config\.[cm]?[jt]s$/
+
 export const vitest: Framework = {
   name: 'vitest',
-  packageName: 'vitest',
+  packages: ['vitest'],
   oldestVersion: '3.0',
   noTestsArgument: '--passWithNoTests',
-  configFile: /^vitest\.(config|workspace)\.\w+$/,
+  isUsedIn: ({ files, dependencies, dependenciesAbove }) =>
+    dependencies.has('vitest') ||
+    files.some((file) => CONFIG_FILE.test(file)) ||
+    (dependenciesAbove.has('vitest') && files.some((file) => VITE_CONFIG_FILE.test(file))),
   hasProjects: true,
   refuse: (settings) => whyRefused('vitest', settings),
   run({ argv, node }, { isInPlace, env }) {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-// local-service/test/settings/project.test.ts tests this file.
+// local-service/test/frameworks/discovery.test.ts tests this file.
 
 /** A folder and those above it, up to `root`. */
 export function foldersBetween(folder: string, root: string): string[] {

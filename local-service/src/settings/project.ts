@@ -1,24 +1,18 @@
-import { existsSync, globSync, readdirSync, realpathSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import * as v from 'valibot'
-import { fieldsOf } from '../../../src/text/json.ts'
+import { FRAMEWORK_NAMES, FRAMEWORKS, frameworksIn, testProjectsBelow } from '../frameworks/discovery.ts'
 import type { Framework, Selection } from '../frameworks/framework.ts'
-import { junit } from '../frameworks/junit.ts'
-import { playwright } from '../frameworks/playwright.ts'
-import { vitest } from '../frameworks/vitest.ts'
-import { readManifest } from '../machine/files.ts'
-import { foldersBetween, repositoryFolderOf } from '../machine/paths.ts'
 import { quote } from '../text.ts'
 import { VARIABLES } from './validation.ts'
+
+// local-service/test/frameworks/discovery.test.ts tests this file.
 
 /** A project's settings. If `framework` is absent, the service finds it in the project's folder. */
 export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'> {
   readonly id: string
   readonly framework: Framework
 }
-
-const FRAMEWORKS: readonly Framework[] = [vitest, playwright, junit]
-export const FRAMEWORK_NAMES = ['vitest', 'playwright', 'junit'] as const
 
 /**
  * A program and its arguments. If somebody writes a whole command as one argument, the system would only say that the program
@@ -66,7 +60,8 @@ export function idOfFolder(folder: string): string {
 export function projectIn(baseFolder: string, settings: v.InferOutput<typeof PROJECT>): Omit<Project, 'id'> | string {
   const folder = resolve(baseFolder, settings.folder)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return `has no folder ${folder}.`
-  const [framework, ...others] = frameworksOf(folder, settings.framework)
+  const given = FRAMEWORKS.filter(({ name }) => name === settings.framework)
+  const [framework, ...others] = given.length > 0 ? given : frameworksIn(folder)
   if (framework === undefined) return usesNone(folder)
   if (others.length > 0) return usesBoth(folder)
   const refusal = framework.refuse(settings)
@@ -87,13 +82,6 @@ function usesNone(folder: string): string {
 
 const LISTED_PACKAGES = 10
 
-/** In a monorepo, only the packages may depend on a framework. */
-function testProjectsBelow(folder: string): string[] {
-  const exclude = (name: string) => /^(?:\.|node_modules$)/.test(basename(name))
-  const files = globSync('{*,*/*,*/*/*}/{package.json,vitest.config.*,playwright*.config.*}', { cwd: folder, exclude })
-  return [...new Set(files.map(dirname))].filter((path) => frameworksIn(join(folder, path)).length > 0).sort()
-}
-
 /** The rest of a sentence that begins with the project. Undefined if the project's framework can select these tests. */
 export function whyCannotSelect({ framework }: Project, { frameworkProjects }: Selection): string | undefined {
   if (framework.hasProjects || frameworkProjects.length === 0) return undefined
@@ -101,29 +89,5 @@ export function whyCannotSelect({ framework }: Project, { frameworkProjects }: S
 }
 
 function usesBoth(folder: string): string {
-  return `uses both Vitest and Playwright Test in ${folder}. Set "framework" to "vitest" or "playwright".`
-}
-
-/** The given framework, or the frameworks that the folder may use. A package of a workspace may use what a folder above it uses. */
-function frameworksOf(folder: string, given: Framework['name'] | undefined): Framework[] {
-  if (given !== undefined) return FRAMEWORKS.filter(({ name }) => name === given)
-  const found = frameworksIn(folder)
-  if (found.length > 0 || !existsSync(join(folder, 'package.json'))) return found
-  const above = foldersBetween(folder, repositoryFolderOf(folder)).map(dependedOnIn)
-  return above.find((frameworks) => frameworks.length > 0) ?? []
-}
-
-/** Configuration files count before dependencies. */
-function frameworksIn(folder: string): Framework[] {
-  const files = readdirSync(folder)
-  const byConfigFile = FRAMEWORKS.filter(({ configFile }) => files.some((file) => configFile?.test(file)))
-  return byConfigFile.length > 0 ? byConfigFile : dependedOnIn(folder)
-}
-
-function dependedOnIn(folder: string): Framework[] {
-  const { dependencies, devDependencies } = readManifest(folder)
-  const names = new Set([dependencies, devDependencies].map(fieldsOf).flatMap(Object.keys))
-  return FRAMEWORKS.filter(({ packageName = '', otherPackages = [] }) =>
-    [packageName, ...otherPackages].some((name) => names.has(name)),
-  )
+  return `uses both Vitest and Playwright Test in ${folder}. Set "framework" to "vitest" or "playwright". To run both, give each a service and a gate of its own.`
 }

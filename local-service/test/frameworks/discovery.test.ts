@@ -9,15 +9,18 @@ function projectIn(folder: string, settings: object = {}) {
   return readConfiguration({ projects: { shop: { folder, ...settings } } }, WEB_SHOP).projects.get('shop')
 }
 
-describe('a project', () => {
+describe('the framework of a project', () => {
   it.each([
     ['vitest', { 'vitest.config.ts': '' }],
+    ['vitest', { 'vitest.e2e.config.mts': '' }],
     ['vitest', { 'vitest.workspace.json': '' }],
     ['vitest', { 'package.json': '{"devDependencies":{"vitest":"*"}}' }],
+    ['vitest', { 'vite.config.ts': '', 'package.json': '{"devDependencies":{"vitest":"*"}}' }],
+    ['vitest', { 'package.json': '{"devDependencies":{"vitest":"*","playwright":"*"}}' }],
     ['playwright', { 'playwright.config.mjs': '' }],
+    ['playwright', { 'playwright.config.ts': '', 'vite.config.ts': '' }],
     ['playwright', { 'package.json': '{"dependencies":{"@playwright/test":"*"}}' }],
     ['playwright', { 'package.json': '{"devDependencies":{"@playwright/experimental-ct-vue":"*"}}' }],
-    ['vitest', { 'vitest.config.js': '', 'package.json': '{"devDependencies":{"@playwright/test":"*"}}' }],
   ])('the framework is %s if the folder has %j', async (name, files) => {
     const folder = await temporaryFolder()
     await writeFiles(folder, files as Record<string, string>)
@@ -60,14 +63,47 @@ describe('a project', () => {
       /^Project ".*" uses neither Vitest nor Playwright Test\. .* set "framework" to "junit", with "command" and "report"\.$/,
     ],
     [{ 'package.json': 'broken' }, /uses neither Vitest nor Playwright Test/],
-    [
-      { 'vitest.config.ts': '', 'playwright.config.ts': '' },
-      /^Project ".*" uses both .*\. Set "framework" to "vitest" or "playwright"\.$/,
-    ],
-    [{ 'package.json': '{"devDependencies":{"vitest":"*","@playwright/test":"*"}}' }, /uses both/],
   ])('a folder that holds %j is refused with a sentence', async (files, message) => {
     const folder = await temporaryFolder()
     await writeFiles(folder, files as Record<string, string>)
     expect(() => projectIn(folder)).toThrow(message)
   })
+
+  it.each([
+    { 'vitest.config.ts': '', 'playwright.config.ts': '' },
+    { 'package.json': '{"devDependencies":{"vitest":"*","@playwright/test":"*"}}' },
+    // The starter's layout of Vite: the unit tests have no file that is called like Vitest.
+    {
+      'package.json': '{"devDependencies":{"vitest":"*","@playwright/test":"*"}}',
+      'vite.config.js': 'export default { test: {} }',
+      'playwright.config.js': '',
+    },
+    { 'vitest.config.js': '', 'package.json': '{"devDependencies":{"@playwright/test":"*"}}' },
+    { 'playwright.config.ts': '', 'package.json': '{"devDependencies":{"vitest":"*"}}' },
+    { 'playwright-ct.config.ts': '', 'vitest.unit.config.ts': '' },
+  ])('a folder with both frameworks is refused, and the sentence says what to write: %j', async (files) => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, files as Record<string, string>)
+    expect(() => projectIn(folder)).toThrow(USES_BOTH)
+    expect(projectIn(folder, { framework: 'vitest' })?.framework.name).toBe('vitest')
+    expect(projectIn(folder, { framework: 'playwright' })?.framework.name).toBe('playwright')
+  })
+
+  it('a package with a configuration of Vite uses Vitest if a folder above it depends on Vitest', async () => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, {
+      '.git/HEAD': '',
+      'package.json': '{"devDependencies":{"vitest":"*","@playwright/test":"*"}}',
+      'packages/web/vite.config.ts': '',
+      'packages/web/playwright.config.ts': '',
+      'packages/e2e/playwright.config.ts': '',
+      'packages/shop/vite.config.ts': '',
+    })
+    expect(() => projectIn(join(folder, 'packages/web'))).toThrow(USES_BOTH)
+    expect(projectIn(join(folder, 'packages/e2e'))?.framework.name).toBe('playwright')
+    expect(projectIn(join(folder, 'packages/shop'))?.framework.name).toBe('vitest')
+  })
 })
+
+const USES_BOTH =
+  /^Project ".*" uses both Vitest and Playwright Test in .*\. Set "framework" to "vitest" or "playwright"\. To run both, /
