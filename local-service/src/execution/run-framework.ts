@@ -42,7 +42,7 @@ export async function runFramework(run: RunContext, source: TestedFolders, stop:
   if (difference !== undefined) tell(run, difference)
   if (call.readReport === undefined) run.report.follow(reportFile)
   const end = await runProjectCommand(source, run, [...call.argv, ...args], stop, call.env)
-  const report = await readReportOf(run, source, call)
+  const report = await readReportOf(run, source, call, end)
   const outcome = toOutcome(end, report)
   if (outcome.status === 'PASSED') return outcome
   const name = call.title ?? framework.name
@@ -78,9 +78,10 @@ async function readReportOf(
   { report }: RunContext,
   source: TestedFolders,
   call: FrameworkCall,
+  end: CommandEnd,
 ): Promise<Report | undefined> {
   try {
-    return call.readReport === undefined ? toReport(report.readAll(), source) : await call.readReport()
+    return call.readReport === undefined ? toReport(report.readAll(), source) : await call.readReport(end)
   } catch (error) {
     // Tests may have put anything in place of the report.
     const problem = `its report cannot be read: ${messageOf(error)}`

@@ -1,3 +1,4 @@
+import type { CommandEnd } from '../machine/command.ts'
 import type { Report, TestedFolders } from './report.ts'
 
 // The tests in local-service/test/frameworks test this file.
@@ -46,8 +47,8 @@ export interface FrameworkCall {
   readonly replacesReporters?: boolean | undefined
   /** What sentences call it. By default, the name of the framework. */
   readonly title?: string | undefined
-  /** Reads the results when the process has ended. Throws if they cannot be read. By default, the service's reporter wrote them. */
-  readReport?(): Promise<Report>
+  /** Reads the results when the process has ended, and is told how. Throws if they cannot be read. By default, the service's reporter wrote them. */
+  readReport?(end: CommandEnd): Promise<Report>
 }
 
 /** By what a folder shows which frameworks it uses. */

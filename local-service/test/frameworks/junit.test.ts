@@ -6,7 +6,10 @@ import { junit } from '../../src/frameworks/junit.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 /** Reads what is written after the beginning of the run. */
-async function reportsOf(files: Readonly<Record<string, string>>, { pattern = '*.xml', before = {} } = {}) {
+async function reportsOf(
+  files: Readonly<Record<string, string>>,
+  { pattern = '*.xml', before = {}, exitCode = 0 } = {},
+) {
   const folder = await temporaryFolder()
   await writeFiles(folder, { 'cart.test.js': '', 'tests/test_cart.py': '', ...before })
   const options = {
@@ -17,7 +20,7 @@ async function reportsOf(files: Readonly<Record<string, string>>, { pattern = '*
   }
   const { readReport } = await junit.run({ argv: ['test'] }, { ...options, isInPlace: true })
   await writeFiles(folder, files)
-  return { folder, read: async () => readReport?.() }
+  return { folder, read: async () => readReport?.({ kind: 'exited', code: exitCode, output: '' }) }
 }
 
 async function read(xml: string) {
