@@ -1,7 +1,7 @@
 import type { ReportFile } from '../github/report-files.ts'
 import { hasReadRun, type ReadRunOutcome, type StepOutcome, statusOf, type When } from '../model/outcome.ts'
 import { runDurationMs } from '../model/run.ts'
-import { annotations, reasonGroups } from '../report/annotations.ts'
+import { annotations } from '../report/annotations.ts'
 import { ctrf } from '../report/ctrf.ts'
 import { endingText, verdictLevel } from '../report/ending.ts'
 import { otherBranchWarning } from '../report/facts.ts'
@@ -60,9 +60,8 @@ function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSumm
   const level = verdictLevel(outcome)
   if (level === 'info') world.log.info(sentences)
   else world.annotate({ level, title: render(title), message: sentences })
-  const hasAnnotations = level === 'error' && settings.annotations
-  if (hasAnnotations) for (const annotation of annotations(outcome, hasSummary)) world.annotate(annotation)
-  for (const group of reasonGroups(outcome, hasAnnotations)) world.writeGroup(group)
+  if (level !== 'error' || !settings.annotations) return
+  for (const annotation of annotations(outcome, hasSummary)) world.annotate(annotation)
 }
 
 export function reportFiles(outcome: ReadRunOutcome): readonly ReportFile[] {

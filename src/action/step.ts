@@ -77,8 +77,8 @@ async function followRun(handle: RunHandle, step: Step): Promise<RunHistory> {
   const { settings, world, stepBeganMs } = step
   const runUrl = announceRun(handle, step)
   const onStatus = (run: Run) => world.setOutput('status', run.status)
-  const { ending, run, hasShownOutput } = await waitForRun(handle, { ...settings, stepBeganMs, onStatus }, world)
-  const known = { ending, runId: handle.id, runUrl, hasShownOutput }
+  const { ending, run } = await waitForRun(handle, { ...settings, stepBeganMs, onStatus }, world)
+  const known = { ending, runId: handle.id, runUrl }
   if (ending.kind === 'finished' || !settings.cancelOnAbort) return { ...known, run, cancellation: NOT_WANTED }
 
   let latestRun = run

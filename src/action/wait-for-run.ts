@@ -10,7 +10,7 @@ import type { RunWorld } from './world.ts'
 
 type WaitEnding = Exclude<RunEnding, { kind: 'started' }>
 
-interface WaitResult extends Pick<RunHistory, 'run' | 'hasShownOutput'> {
+interface WaitResult extends Pick<RunHistory, 'run'> {
   readonly ending: WaitEnding
 }
 
@@ -44,7 +44,6 @@ export async function waitForRun(handle: RunHandle, options: WaitOptions, world:
   const deadlineMs = stepBeganMs + waitLimitMs
   let isLastPoll = false
   let run: Run | undefined
-  let hasShownOutput: boolean | undefined
 
   const limitExceeded = (failure?: Failure): WaitEnding => ({
     kind: 'wait-timeout',
@@ -79,7 +78,7 @@ export async function waitForRun(handle: RunHandle, options: WaitOptions, world:
       if (polled.run.rawStatus !== run?.rawStatus) onStatus(polled.run)
       run = polled.run
       if (isFinished(run)) {
-        hasShownOutput = await output.finish(run.outputBytes)
+        await output.finish(run.outputBytes)
         return { kind: 'finished', run }
       }
       if (isLastPoll) return limitExceeded()
@@ -92,7 +91,7 @@ export async function waitForRun(handle: RunHandle, options: WaitOptions, world:
 
   const ended = await ending()
   output.end()
-  return { ending: ended, run, hasShownOutput }
+  return { ending: ended, run }
 }
 
 function mayStillSucceed(failure: Failure, handle: RunHandle, sentMs: number, hasResponded: boolean): boolean {

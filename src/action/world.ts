@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { Annotation, LogGroup, Outputs } from '../github/outputs.ts'
+import type { Annotation, Outputs } from '../github/outputs.ts'
 import type { ReportFile } from '../github/report-files.ts'
 import type { Recorder } from '../handover/recorder.ts'
 import type { StepOutcome } from '../model/outcome.ts'
@@ -22,8 +22,6 @@ export interface World {
   /** Writes nothing if the job is over. Main may still call it then, while it cancels the run. */
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void
-  /** Writes lines that GitHub shows folded below their name. */
-  writeGroup(group: LogGroup): void
   /** Adds to the job summary. `build` receives the number of bytes that the summary file already has. */
   writeSummary(build: (alreadyBytes: number) => Html): void
   /** Returns the folder. If the files cannot be written, it warns and returns undefined. */

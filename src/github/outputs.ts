@@ -1,5 +1,5 @@
 import { EOL } from 'node:os'
-import { debug, endGroup, error, info, startGroup, warning } from '@actions/core'
+import { debug, error, warning } from '@actions/core'
 import type { Conclusion } from '../model/outcome.ts'
 import type { Log } from '../text/log.ts'
 import { type CommandProperty, commandMessage, type Fragment, fragment, type Html, render } from '../text/safe-text.ts'
@@ -13,11 +13,6 @@ export interface Annotation {
   /** Where GitHub shows the annotation in the files of a pull request. */
   readonly file?: CommandProperty | undefined
   readonly line?: number | undefined
-}
-
-export interface LogGroup {
-  readonly name: Fragment
-  readonly text: Fragment
 }
 
 /** Main sets each output as soon as its value is known. No output contains free text of the service. */
@@ -59,11 +54,6 @@ export function runnerOutput(env: NodeJS.ProcessEnv, hasJobEnded = () => false) 
       const write = level === 'error' ? error : warning
       // `@actions/core` leaves out what is empty or 0.
       write(commandMessage(message), { title, file: file === undefined ? '' : render(file), startLine: line ?? 0 })
-    },
-    writeGroup({ name, text }: LogGroup): void {
-      startGroup(render(name))
-      info(render(text))
-      endGroup()
     },
     setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void {
       warnOnError(() => appendEntry(env.GITHUB_OUTPUT, name, String(value)))

@@ -108,8 +108,6 @@ export interface RunHistory {
   readonly runUrl?: string | undefined
   /** The run as the service last described it. Absent if it never did. */
   readonly run?: Run | undefined
-  /** Whether the log has all the output of the tests. Absent unless the step saw the run finish. */
-  readonly hasShownOutput?: boolean | undefined
 }
 
 /** What happened if main knows no id: no run was started, or the response to the start had no id. */
@@ -119,7 +117,6 @@ export interface NoRunHistory {
   readonly runId?: undefined
   readonly runUrl?: undefined
   readonly run?: undefined
-  readonly hasShownOutput?: undefined
 }
 
 /** What happened in a step. */

@@ -1,12 +1,9 @@
-import type { Annotation, LogGroup } from '../github/outputs.ts'
+import type { Annotation } from '../github/outputs.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { FAILING, locationOf, type TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
-import { commandProperty, type Fragment, fitsCommand, fragment, linesOf } from '../text/safe-text.ts'
-import type { Untrusted } from '../text/untrusted.ts'
-import { firstLineOf } from '../text/visible-text.ts'
-import { casesOfKind, locationText, titleOf } from './cases.ts'
-import { SENTENCE_LIMIT_CHARS } from './failure-text.ts'
+import { commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
+import { casesOfKind, titleOf } from './cases.ts'
 import { casesOf, NONE, seeSummary } from './words.ts'
 
 /** GitHub keeps ten annotations of a step: the verdict, these cases, and one about the other cases. */
@@ -34,35 +31,6 @@ export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotati
   if (more === 0) return shown
   const message = fragment`${more} more ${casesOf(more)} failed.${seeSummary(hasSummary)}`
   return [...shown, { level: 'error', title: 'More failed tests', message }]
-}
-
-/**
- * The messages that the log would not have otherwise: those that are longer than the verdict or an annotation shows. If the log
- * has the output of the tests, it has their messages too.
- */
-export function reasonGroups(outcome: StepOutcome, hasAnnotations: boolean): LogGroup[] {
-  if (outcome.hasShownOutput) return []
-  const ofCases = firstFailing(outcome).flatMap((testCase) => groupOfCase(testCase, hasAnnotations))
-  return [...groupOfRun(outcome), ...ofCases]
-}
-
-function groupOfRun({ run }: StepOutcome): LogGroup[] {
-  if (run?.message === undefined || isOneSentence(run.message)) return []
-  return [{ name: fragment`The message of the run`, text: linesOf(run.message) }]
-}
-
-/** Whether the sentence of the verdict has the whole message. It has the first line. */
-function isOneSentence(message: Untrusted): boolean {
-  const text = String(message).trim()
-  return text.length <= SENTENCE_LIMIT_CHARS && text === String(firstLineOf(message))
-}
-
-function groupOfCase(testCase: TestCase, hasAnnotations: boolean): LogGroup[] {
-  const { message } = testCase
-  if (message === undefined || (hasAnnotations && fitsCommand(annotationMessage(testCase)))) return []
-  const location = locationText(testCase)
-  const where = location === undefined ? NONE : fragment` (${location})`
-  return [{ name: fragment`${titleOf(testCase, TITLE_LIMIT_CHARS)}${where}`, text: linesOf(message) }]
 }
 
 function firstFailing(outcome: StepOutcome): readonly TestCase[] {

@@ -210,11 +210,6 @@ export function commandMessage(message: Fragment): string {
   return truncate(inBasicPlane(render(message)), MESSAGE_LIMIT_CHARS)
 }
 
-/** Whether the command has the whole message. */
-export function fitsCommand(message: Fragment): boolean {
-  return inBasicPlane(render(message)).length <= MESSAGE_LIMIT_CHARS
-}
-
 function inBasicPlane(text: string): string {
   return text.replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
 }

@@ -141,7 +141,6 @@ describe('a run that is started and waited for', () => {
       counts: countTestCases(PASSED.testCases ?? []),
       runId: 'run-1',
       cancellation: { kind: 'not-wanted' },
-      hasShownOutput: false,
       tookMs: 1_150,
       subject: SUBJECT,
     })

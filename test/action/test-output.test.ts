@@ -64,11 +64,10 @@ async function watch({ textAt = () => '', runMs = 60_000, pollIntervalMs = 5_000
   if (setting.signalAtMs !== undefined) world.signalAt(setting.signalAtMs)
   const { showOutput = true } = setting
   const options = { stepBeganMs: 0, waitLimitMs: 3_600_000, pollIntervalMs, showOutput, onStatus: () => {} }
-  const { ending, hasShownOutput } = await clock.run(waitForRun({ id: 'run-1', startedMs: 0 }, options, world))
+  const { ending } = await clock.run(waitForRun({ id: 'run-1', startedMs: 0 }, options, world))
   const lines = world.effects.map(({ atMs, text }) => ({ atMs, text: text.replace(/^info /, '') }))
   return {
     ending: ending.kind,
-    hasShownOutput,
     endedMs: clock.now(),
     pollsMs: service.timesMs('get'),
     readsMs: service.timesMs('output'),
@@ -86,8 +85,7 @@ const everySecond = (atMs: number) =>
 
 describe('the output of a run', () => {
   test('is in the log while the run is running, once and in order', async () => {
-    const { lines, output, hasShownOutput } = await watch({ textAt: everySecond, runMs: 20_000 })
-    expect(hasShownOutput).toBe(true)
+    const { lines, output } = await watch({ textAt: everySecond, runMs: 20_000 })
     expect(output).toBe(everySecond(20_000).trimEnd())
     expect(lines.filter(({ text }) => text.includes('test'))).toMatchObject([
       { atMs: 5_000, text: 'test 1\ntest 2\ntest 3\ntest 4\ntest 5' },
@@ -281,17 +279,6 @@ test('a signal ends a read that hangs', async () => {
   expect([ending, endedMs]).toEqual(['aborted', 2_000])
 })
 
-test.each<[string, Setting]>([
-  ['the user does not want it', { textAt: everySecond, showOutput: false }],
-  ['there is none', {}],
-  ['there is too much of it', { textAt: () => 'x'.repeat(17 * MIB) }],
-  ['it cannot be read', { output: () => failure(BUSY), outputBytes: 9 }],
-  ['its last read fails', { output: () => failure(BUSY), outputBytes: 9, runMs: 0 }],
-  ['the step is cancelled', { textAt: everySecond, signalAtMs: 12_000 }],
-])('is not all shown if %s, and the reports then repeat the messages of the tests', async (_, setting) => {
-  expect((await watch(setting)).hasShownOutput ?? false).toBe(false)
-})
-
 describe('a value that the tests mask', () => {
   test('is hidden from then on, also if it is split over two parts or has a colour inside', async () => {
     const parts = ['token s3cret\n::add-mask::s3c', 'ret\ntoken s3', 'cret\n', 's3\u001b[31mcret\n']
@@ -308,11 +295,10 @@ describe('a value that the tests mask', () => {
   test('is one of at most 1,000. With more values, the output is not shown any more', async () => {
     const values = Array.from({ length: 1_002 }, (_, index) => `::add-mask::value ${index}\nline ${index}\n`)
     const text = values.join('') + 'line 1000\n'.repeat(10_000)
-    const { output: shown, said, hasShownOutput } = await watch({ textAt: () => text })
+    const { output: shown, said } = await watch({ textAt: () => text })
     expect(shown).toContain('line 999')
     expect(shown).not.toContain('line 1000')
     expect(said).toEqual([expect.stringContaining('is not shown any more, because it masks too many values')])
-    expect(hasShownOutput).toBe(false)
   })
 })
 

@@ -10,7 +10,7 @@ import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
 import { readInputs } from '../../src/inputs/inputs.ts'
 import { annotations } from '../../src/report/annotations.ts'
 import { endingText } from '../../src/report/ending.ts'
-import { commandProperty, type Fragment, fragment, html, linesOf, render } from '../../src/text/safe-text.ts'
+import { commandProperty, type Fragment, fragment, html, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { visibleText } from '../../src/text/visible-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/step-runner/file-commands.ts'
@@ -98,20 +98,6 @@ describe('the place of an annotation', () => {
       }),
       { numRuns: 400 },
     )
-  })
-})
-
-describe('a group', () => {
-  it('has its lines between the two commands, and no line of a message is a command', () => {
-    const text = linesOf(untrusted('why\n  ::endgroup::\n##[error]x'))
-    const lines = linesWrittenBy(() => runnerOutput({}).writeGroup({ name: fragment`pays 100 %`, text }))
-    expect(lines.join('\n').split('\n')).toEqual([
-      '::group::pays 100 %25',
-      'why',
-      '  : :endgroup::',
-      '# #[error]x',
-      '::endgroup::',
-    ])
   })
 })
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
 import { hasReadRun, type ReadRunOutcome, type StepOutcome } from '../../src/model/outcome.ts'
-import { annotations, reasonGroups } from '../../src/report/annotations.ts'
+import { annotations } from '../../src/report/annotations.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
 import { endingText } from '../../src/report/ending.ts'
@@ -42,9 +42,6 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
     sentence: render(endingText(outcome).sentences),
     annotations: annotations(outcome, true)
       .map(({ message, file }) => `${render(message)}\nfile=${file ? render(file) : ''}`)
-      .join('\n'),
-    groups: reasonGroups(outcome, false)
-      .map(({ name, text }) => `${render(name)}\n${render(text)}`)
       .join('\n'),
     summary: render(jobSummary(outcome, { alreadyBytes: 0 })),
     comment: render(commentBody(outcome, { marker: MARKER, hasSummary: true, pullRequestBranch: 'head' })),

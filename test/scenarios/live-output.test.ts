@@ -55,17 +55,6 @@ test.concurrent('no line of the output is a command, a group or a mask, and the 
   expect(stripVTControlCharacters(main.log.join('\n'))).not.toContain(key)
 })
 
-test.concurrent('a message that no annotation has whole has a group of its own, unless the log has the output of the tests', async () => {
-  const message = `expected 41 to be 42\n${'x'.repeat(5_000)}`
-  const cases = [{ title: 'pays', status: 'FAILED', message }]
-  const groupsAfter = async (withOutput: object) => {
-    await using one = await scenario({ script: { end: 'FAILED', cases, ...withOutput } })
-    return (await one.step.run()).main.log.filter((line) => line.startsWith('##[group]'))
-  }
-  expect(await groupsAfter({})).toEqual(['##[group]pays'])
-  expect(await groupsAfter({ output: `${message}\n` })).toEqual([])
-})
-
 test.concurrent('output that never comes costs only the output, and a cancel is as fast as without it', async () => {
   const faults = [{ on: 'output', do: 'hang' }] as const
   await using one = await scenario({ script: { runningMs: Infinity, output: 'never read\n' }, faults })

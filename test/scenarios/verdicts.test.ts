@@ -56,9 +56,6 @@ test.concurrent('why a test failed, and where, reaches the log, the annotations,
       properties: { file: 'e2e/a,b:c%.ts', line: '12' },
     },
   ])
-  // The annotation has the whole message of the test case, and the verdict only the first line of the run's message.
-  const groups = main.log.filter((line) => line.startsWith('##[group]'))
-  expect(groups).toEqual(['##[group]The message of the run'])
   expect(main.summary).toContain('<code>pays</code></b><br><code>e2e/a,b:c%.ts:12</code></td>')
   expect(main.summary).toContain('</table>\n<pre lang="diff">expected 41&#10;  ::error::to be 42</pre>\n')
   expect(main.summary).toContain(

@@ -281,7 +281,6 @@ class SimulatedMain {
       hasJobEnded: () => watch.hasJobEnded(),
       setOutput: (name, value) => this.effect(() => this.#outputs.set(name, value)),
       annotate: ({ level, message }) => this.#say(level, message),
-      writeGroup: () => this.effect(() => {}),
       writeSummary: (build) => this.effect(() => build(0)),
       writeReportFiles: () => this.effect(() => '/reports'),
       writeComment: async () => {

@@ -136,7 +136,7 @@ export function anOutcome(fields: OutcomeFields = {}): StepOutcome {
 }
 
 function historyOf(fields: OutcomeFields): RunHistory | NoRunHistory {
-  const { runId = 'run_7f3a', runUrl, run, hasShownOutput } = fields
+  const { runId = 'run_7f3a', runUrl, run } = fields
   const ending: Ending = fields.ending ?? { kind: 'finished', run: finished(run ?? aRun()) }
   const cancellation: Cancellation = fields.cancellation ?? {
     kind: ending.kind === 'start-failed' ? 'no-run' : 'not-wanted',
@@ -148,7 +148,7 @@ function historyOf(fields: OutcomeFields): RunHistory | NoRunHistory {
   if (ending.kind === 'start-failed') throw new TypeError('The start has failed, so there is no run')
   // The step has seen this run last.
   const lastRun = 'run' in cancellation ? cancellation.run : 'run' in ending ? ending.run : run
-  return { ending, cancellation, runId, runUrl, run: lastRun, hasShownOutput }
+  return { ending, cancellation, runId, runUrl, run: lastRun }
 }
 
 /** For tests that go through outcomes of all kinds. */

@@ -70,10 +70,6 @@ export class FakeWorld implements World {
     this.#note(`${level} [${title}] ${render(message)}`)
   }
 
-  writeGroup({ name, text }: { name: Fragment; text: Fragment }): void {
-    this.#note(`group ${render(name)}\n${render(text)}`)
-  }
-
   writeSummary(build: Parameters<World['writeSummary']>[0]): void {
     this.#note(`summary ${render(build(this.#options.summaryBytes ?? 0))}`)
   }
