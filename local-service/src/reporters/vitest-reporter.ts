@@ -17,14 +17,15 @@ import {
 
 export default class EventReporter implements Reporter {
   readonly #report = new ReportWriter()
-  #hasInit = false
+  #vitest: Pick<Vitest, 'logger' | 'state' | 'config'> | undefined
   #filesLeft = 0
   #total = 0
 
   /** Some versions of Vitest call it a second time. */
-  onInit({ logger }: Pick<Vitest, 'logger'>): void {
-    if (this.#hasInit) return
-    this.#hasInit = true
+  onInit(vitest: Pick<Vitest, 'logger' | 'state' | 'config'>): void {
+    if (this.#vitest !== undefined) return
+    this.#vitest = vitest
+    const { logger } = vitest
     // All that Vitest says about itself goes through this method, for example thresholds that are not met. The output of
     // tests does not.
     const error = logger.error
@@ -63,8 +64,11 @@ export default class EventReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
+    const { state, config } = this.#vitest ?? {}
+    // In a merge, some versions of Vitest leave modules out here, such as those of type tests.
+    const all = config?.mergeReports ? (state?.getTestModules() ?? modules) : modules
     // Vitest finds the files in any order. With an order of their own, two runs can be compared.
-    const ordered = [...modules].sort(({ moduleId: a }, { moduleId: b }) => Number(a > b) - Number(a < b))
+    const ordered = [...all].sort(({ moduleId: a }, { moduleId: b }) => Number(a > b) - Number(a < b))
     this.#report.finish({
       files: ordered.map((module) => ({
         ...describeFile(module),

@@ -16,10 +16,15 @@ const api = createRequire(resolve('package.json')).resolve('vitest/node')
 const command = join(dirname(api), '../vitest.mjs')
 const { createVitest }: typeof import('vitest/node') = await import(pathToFileURL(api).href)
 const prototype = await findPrototype()
-const start = prototype.start
+const { start, mergeReports } = prototype
 prototype.start = function (this: Vitest, ...filters) {
-  addReporter(this)
+  addReporter(this, ['GithubActionsReporter'])
   return start.apply(this, filters)
+}
+prototype.mergeReports = function (this: Vitest, ...folder) {
+  // Vitest refuses to merge if the project also writes a blob report.
+  addReporter(this, ['GithubActionsReporter', 'BlobReporter'])
+  return mergeReports.apply(this, folder)
 }
 process.argv[1] = command
 await import(pathToFileURL(command).href)
@@ -35,10 +40,10 @@ async function findPrototype(): Promise<Vitest> {
   return Object.getPrototypeOf(instance)
 }
 
-function addReporter(vitest: Vitest): void {
+function addReporter(vitest: Vitest, notWanted: readonly string[]): void {
   // All versions from 3.0 on have this field, but version 5.1 does not declare it.
   const { reporters } = vitest as unknown as { readonly reporters: Reporter[] }
-  const useful = reporters.filter((one) => one.constructor.name !== 'GithubActionsReporter')
+  const useful = reporters.filter((one) => !notWanted.includes(one.constructor.name))
   const ours = new EventReporter()
   ours.onInit(vitest)
   // It is the first, because no later reporter is called if an earlier reporter throws.
