@@ -1,0 +1,179 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { parse } from 'flatted'
+import { openPromise } from 'yauzl'
+import { fieldsOf, parseJson } from '../../../src/text/json.ts'
+import { messageOf } from '../../../src/text/untrusted.ts'
+import { quote } from '../text.ts'
+import { stringOf } from './report-reader.ts'
+
+// The blob reports that the shards of a run leave. The frameworks merge them without a question, also if one is missing.
+
+/** The report of one shard, or of a run without shards. */
+export interface BlobReport {
+  readonly file: string
+  readonly shard?: Shard | undefined
+}
+
+export interface Shard {
+  /**
+   * Which shards belong together: the name of the file without the number. One folder can hold the shards of several systems or
+   * framework projects. Undefined if the name has no number.
+   */
+  readonly set: string | undefined
+  readonly index: number
+  readonly total: number
+}
+
+export interface VitestBlob extends BlobReport {
+  /** The absolute paths of the test files, on the machine of the shard. */
+  readonly testFiles: readonly string[]
+  readonly hasCoverage: boolean
+}
+
+/** A folder of blob reports that cannot be merged. The message is the rest of a sentence that begins with the folder. */
+export class UnusableReports extends Error {
+  override readonly name = 'UnusableReports'
+}
+
+/** The files in the folder. Throws UnusableReports if there are none, or if another framework wrote one of them. */
+async function filesIn(folder: string, extension: string, other: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    throw new UnusableReports(`cannot be read: ${messageOf(error)}. Download the reports of all shards into it`)
+  })
+  const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
+  const found = names.filter((name) => name.endsWith(extension)).sort()
+  const wrong = names.find((name) => name.endsWith(other) && /report|blob/.test(name))
+  if (wrong !== undefined) {
+    throw new UnusableReports(
+      `has ${quote(wrong)}, a report of another framework. Give each framework a folder of its own`,
+    )
+  }
+  if (found.length > 0) return found
+  const inFolder = entries.find((entry) => entry.isDirectory())
+  const next =
+    inFolder === undefined
+      ? 'Upload the report of each shard, also if its tests failed, and download all of them into it'
+      : `It has the folder ${quote(inFolder.name)}. Download the reports with "merge-multiple: true", so that they lie directly in it`
+  throw new UnusableReports(`has no blob report (*${extension}). ${next}`)
+}
+
+/** Reads what the merge does not check. The files have the format of `flatted`, and the version says where the coverage is. */
+export async function readVitestBlobs(folder: string): Promise<VitestBlob[]> {
+  const files = await filesIn(folder, '.json', '.zip')
+  return Promise.all(
+    files.map(async (file) => {
+      const [version, modules, , third, fourth] = await readBlob(join(folder, file))
+      const coverage = Number.parseInt(String(version), 10) < 4 ? fourth : third
+      const testFiles = Array.isArray(modules) ? modules.map((module) => stringOf(fieldsOf(module).filepath)) : []
+      return { file, shard: shardInName(file), testFiles, hasCoverage: coverage !== null && coverage !== undefined }
+    }),
+  )
+}
+
+async function readBlob(path: string): Promise<unknown[]> {
+  try {
+    const content: unknown = parse(await readFile(path, 'utf8'))
+    if (Array.isArray(content) && typeof content[0] === 'string') return content
+    throw new Error('it is JSON of another kind')
+  } catch (error) {
+    throw new UnusableReports(`has a file that is no blob report, ${quote(path)}: ${messageOf(error)}`)
+  }
+}
+
+/**
+ * Vitest finds a test only by its absolute path. If the shards ran in a folder with another path, such as in a container, this
+ * copies the reports to a new folder, with the paths of this folder in them. Returns the folder to merge. Throws UnusableReports if it cannot
+ * find out which folder the other one was.
+ */
+export async function withPathsOf(
+  root: string,
+  folder: string,
+  reports: readonly VitestBlob[],
+  newFolder: string,
+): Promise<string> {
+  const testFiles = reports.flatMap((report) => report.testFiles)
+  if (testFiles.length === 0 || testFiles.some((file) => file.startsWith(`${root}/`))) return folder
+  const other = testFiles.map((file) => findOtherRoot(file, root)).find((found) => found !== undefined)
+  if (other === undefined) {
+    throw new UnusableReports(
+      `has reports of ${quote(testFiles[0])} and others, which are not in ${root}. Merge at the commit and in the folder of the shards`,
+    )
+  }
+  await mkdir(newFolder)
+  for (const { file } of reports) {
+    const text = await readFile(join(folder, file), 'utf8')
+    await writeFile(join(newFolder, file), text.replaceAll(inJson(`${other}/`), inJson(`${root}/`)))
+  }
+  return newFolder
+}
+
+/** The end of the path that is there below `root` too. What is before it is the other root. */
+function findOtherRoot(file: string, root: string): string | undefined {
+  const parts = file.split('/')
+  const length = parts.findIndex((_, index) => index > 0 && existsSync(join(root, ...parts.slice(index))))
+  return length === -1 ? undefined : parts.slice(0, length).join('/')
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** `blob-2-4.json` is shard 2 of 4. Only the name of Vitest's file says it. */
+function shardInName(file: string): Shard | undefined {
+  const [, set = '', index, total] = /^(.*?)-?(\d+)-(\d+)\.json$/.exec(file) ?? []
+  const shard = { set, index: Number(index), total: Number(total) }
+  return index !== undefined && shard.index >= 1 && shard.index <= shard.total ? shard : undefined
+}
+
+export async function readPlaywrightBlobs(folder: string): Promise<BlobReport[]> {
+  const files = await filesIn(folder, '.zip', '.json')
+  return Promise.all(files.map(async (file) => ({ file, shard: await shardInZip(folder, file) })))
+}
+
+/** The first line of the report says which shard it is. The number in the name says which shards belong together. */
+async function shardInZip(folder: string, file: string): Promise<Shard | undefined> {
+  const { shard } = fieldsOf(fieldsOf(parseJson(await firstLineIn(join(folder, file)))).params)
+  const { current, total } = fieldsOf(shard)
+  if (!Number.isInteger(current) || !Number.isInteger(total)) return undefined
+  const number = new RegExp(`(?<!\\d)0*${current}(?!\\d)`)
+  const set = number.test(file) ? file.replace(number, '').replace(/\W*\.zip$/, '') : undefined
+  return { set, index: Number(current), total: Number(total) }
+}
+
+async function firstLineIn(path: string): Promise<string> {
+  try {
+    const zip = await openPromise(path)
+    for await (const entry of zip.eachEntry()) {
+      if (entry.fileName !== 'report.jsonl') continue
+      for await (const line of createInterface({ input: await zip.openReadStreamPromise(entry) })) return line
+    }
+    throw new Error('it has no report.jsonl')
+  } catch (error) {
+    throw new UnusableReports(`has a file that is no blob report, ${quote(path)}: ${messageOf(error)}`)
+  }
+}
+
+/** Which shards have no report, as a sentence. Undefined if all are there. Throws UnusableReports if a shard has two reports. */
+export function whyIncomplete(reports: readonly BlobReport[]): string | undefined {
+  const sets = Map.groupBy(
+    reports.filter(({ shard }) => shard !== undefined),
+    ({ shard }) => JSON.stringify([shard?.set, shard?.total]),
+  )
+  const missing = [...sets.values()].flatMap((ofSet) => {
+    const { set, total = 0 } = ofSet[0]?.shard ?? {}
+    return Array.from({ length: total }, (_, index) => index + 1).flatMap((index) => {
+      const found = ofSet.filter(({ shard }) => shard?.index === index)
+      if (found.length > 1 && set !== undefined) {
+        const names = found.map(({ file }) => quote(file)).join(' and ')
+        throw new UnusableReports(`has two reports of shard ${index}/${total}: ${names}. Leave the older one out`)
+      }
+      return found.length > 0 ? [] : `${index}/${total}${sets.size > 1 && set !== undefined ? ` of ${quote(set)}` : ''}`
+    })
+  })
+  if (missing.length === 0) return undefined
+  const [are, reportsAre] = missing.length === 1 ? ['shard', 'It'] : ['shards', 'They']
+  return `The merged run is not whole: the report of ${are} ${missing.join(', ')} is missing. ${reportsAre} may have been cancelled, or ended before a report was written or uploaded.`
+}
