@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parse } from 'flatted'
 import { openPromise } from 'yauzl'
@@ -79,7 +79,7 @@ async function readBlob(path: string): Promise<unknown[]> {
     if (Array.isArray(content) && typeof content[0] === 'string') return content
     throw new Error('it is JSON of another kind')
   } catch (error) {
-    throw new UnusableReports(`has a file that is no blob report, ${quote(path)}: ${messageOf(error)}`)
+    throw new UnusableReports(`has a file that is no blob report, ${quote(basename(path))}: ${messageOf(error)}`)
   }
 }
 
@@ -145,14 +145,23 @@ async function shardInZip(folder: string, file: string): Promise<Shard | undefin
 
 async function firstLineIn(path: string): Promise<string> {
   try {
-    const zip = await openPromise(path)
+    return await readFirstLine(path)
+  } catch (error) {
+    throw new UnusableReports(`has a file that is no blob report, ${quote(basename(path))}: ${messageOf(error)}`)
+  }
+}
+
+async function readFirstLine(path: string): Promise<string> {
+  const zip = await openPromise(path)
+  try {
     for await (const entry of zip.eachEntry()) {
       if (entry.fileName !== 'report.jsonl') continue
-      for await (const line of createInterface({ input: await zip.openReadStreamPromise(entry) })) return line
+      const input = await zip.openReadStreamPromise(entry)
+      for await (const line of createInterface({ input }).on('close', () => input.destroy())) return line
     }
     throw new Error('it has no report.jsonl')
-  } catch (error) {
-    throw new UnusableReports(`has a file that is no blob report, ${quote(path)}: ${messageOf(error)}`)
+  } finally {
+    zip.close()
   }
 }
 
