@@ -1,0 +1,120 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { stringify } from 'flatted'
+import { describe, expect, it } from 'vitest'
+import { writeFiles } from '../../../test/support/git-repository.ts'
+import {
+  type BlobReport,
+  readPlaywrightBlobs,
+  readVitestBlobs,
+  type Shard,
+  whyIncomplete,
+  withPathsOf,
+} from '../../src/frameworks/blob-reports.ts'
+import { temporaryFolder } from '../support/a-local-service.ts'
+
+// local-service/test/frameworks/merged-runs.test.ts merges reports that the frameworks have written.
+
+const blob = (version: string, testFiles: readonly string[], coverage: object | null = null) => {
+  const modules = testFiles.map((filepath) => ({ filepath, name: 'a', tasks: [] }))
+  return stringify(
+    version.startsWith('3') ? [version, modules, [], [], coverage, 1] : [version, modules, [], coverage, 1],
+  )
+}
+
+describe('which shards are there', () => {
+  const reportsOf = (...shards: Shard[]): BlobReport[] =>
+    shards.map((shard) => ({ file: `${shard.set}-${shard.index}`, shard }))
+
+  it('nothing is missing if each shard of each set has a report', () => {
+    const linux = [1, 2].map((index) => ({ set: 'linux', index, total: 2 }))
+    const macos = [1, 2, 3].map((index) => ({ set: 'macos', index, total: 3 }))
+    expect(whyIncomplete(reportsOf(...linux, ...macos))).toBeUndefined()
+    expect(whyIncomplete([{ file: 'all.json' }])).toBeUndefined()
+  })
+
+  it('the sentence names each missing shard, and its set if there are several', () => {
+    expect(whyIncomplete(reportsOf({ set: 'blob', index: 2, total: 4 }))).toMatch(
+      /report of shards 1\/4, 3\/4, 4\/4 is missing/,
+    )
+    const sets = reportsOf({ set: 'linux', index: 1, total: 1 }, { set: 'macos', index: 2, total: 2 })
+    expect(whyIncomplete(sets)).toMatch(/report of shard 1\/2 of "macos" is missing/)
+  })
+
+  it('two reports of one shard are refused, because one of them is old', () => {
+    const twice = reportsOf({ set: 'blob', index: 1, total: 2 }, { set: 'blob', index: 1, total: 2 })
+    expect(() => whyIncomplete(twice)).toThrow('has two reports of shard 1/2: "blob-1" and "blob-1"')
+  })
+})
+
+describe("Vitest's reports", () => {
+  it.each([
+    ['blob-2-4.json', { set: 'blob', index: 2, total: 4 }],
+    ['blob-linux-02-4.json', { set: 'blob-linux', index: 2, total: 4 }],
+    ['1-1.json', { set: '', index: 1, total: 1 }],
+    ['blob.json', undefined],
+    // A date is no shard.
+    ['blob-2026-11.json', undefined],
+  ])('%s is of shard %j', async (file, shard) => {
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, file), blob('5.1.1', ['/shop/a.test.ts']))
+    expect(await readVitestBlobs(folder)).toMatchObject([{ file, shard, testFiles: ['/shop/a.test.ts'] }])
+  })
+
+  it.each(['3.2.7', '4.1.0', '5.1.1'])('version %s says whether it has coverage', async (version) => {
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, 'a.json'), blob(version, []))
+    await writeFile(join(folder, 'b.json'), blob(version, [], { '/shop/a.ts': {} }))
+    expect((await readVitestBlobs(folder)).map(({ hasCoverage }) => hasCoverage)).toEqual([false, true])
+  })
+
+  it('paths of another machine become those of this folder', async () => {
+    const root = await temporaryFolder()
+    await writeFiles(root, { 'packages/shop/a.test.ts': '', 'all/blob-1-1.json': '' })
+    const folder = join(root, 'all')
+    await writeFile(
+      join(folder, 'blob-1-1.json'),
+      blob('5.1.1', ['/__w/gone.test.ts', '/__w/"s"/packages/shop/a.test.ts']),
+    )
+    const newFolder = join(root, 'new')
+    expect(await withPathsOf(root, folder, await readVitestBlobs(folder), newFolder)).toBe(newFolder)
+    const [report] = await readVitestBlobs(newFolder)
+    expect(report?.testFiles).toEqual(['/__w/gone.test.ts', join(root, 'packages/shop/a.test.ts')])
+  })
+
+  it('reports of tests that are not there are refused, with both paths', async () => {
+    const root = await temporaryFolder()
+    const reports = [{ file: 'a.json', testFiles: ['/__w/shop/a.test.ts'], hasCoverage: false }]
+    await expect(withPathsOf(root, root, reports, join(root, 'new'))).rejects.toThrow(
+      `"/__w/shop/a.test.ts" and others, which are not in ${root}`,
+    )
+  })
+
+  it.each([
+    [{}, 'has no blob report (*.json). Upload the report of each shard'],
+    [{ 'shard-1/blob-1-4.json': '' }, 'It has the folder "shard-1". Download the reports with "merge-multiple: true"'],
+    [{ 'blob-1-4.json': '[["1"' }, 'has a file that is no blob report, "blob-1-4.json": '],
+    [{ 'results.json': '[{"a":1}]' }, 'has a file that is no blob report, "results.json": it is JSON of another kind'],
+    [{ 'blob-1-4.json': '', 'report-1.zip': '' }, 'has "report-1.zip", a report of another framework.'],
+  ])('a folder with %j is refused', async (files, message) => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, files as Record<string, string>)
+    await expect(readVitestBlobs(folder)).rejects.toThrow(message)
+  })
+})
+
+describe("Playwright's reports", () => {
+  it.each([
+    [{}, 'has no blob report (*.zip)'],
+    [{ 'report-1.zip': 'PK' }, 'has a file that is no blob report, "report-1.zip": '],
+    [{ 'report-1.zip': '', 'blob-1-2.json': '' }, 'has "blob-1-2.json", a report of another framework.'],
+  ])('a folder with %j is refused', async (files, message) => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, files as Record<string, string>)
+    await expect(readPlaywrightBlobs(folder)).rejects.toThrow(message)
+  })
+
+  it('a folder that does not exist is refused', async () => {
+    await expect(readPlaywrightBlobs('/does/not/exist')).rejects.toThrow('cannot be read: ENOENT')
+  })
+})
