@@ -30,7 +30,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   http: ['@hono/node-server', 'hono', 'valibot'],
   runs: ['p-queue'],
   settings: ['valibot'],
-  frameworks: ['sax'],
+  frameworks: ['flatted', 'sax', 'yauzl'],
   machine: ['p-queue'],
 }
 
