@@ -1,3 +1,4 @@
+import { hasJobEnded } from './action/abort.ts'
 import { performStep } from './action/step.ts'
 import type { World } from './action/world.ts'
 import { pendingEvents, systemClock } from './clock.ts'
@@ -20,9 +21,8 @@ export async function performMain(
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
   recorder: StepRecorder,
-  hasJobEnded: () => boolean,
 ): Promise<boolean> {
-  const output = runnerOutput(env, hasJobEnded)
+  const output = runnerOutput(env, () => hasJobEnded(signal))
   const { log } = output
   const clock = systemClock
   recorder.attachLog(log)

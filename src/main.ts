@@ -12,6 +12,6 @@ fourTimesASecond(() => watch.check())
 
 const task = async () => {
   const { performMain } = await import('./main-step.ts')
-  return (await performMain(process.env, signal, recorder, () => watch.hasJobEnded())) ? 0 : 1
+  return (await performMain(process.env, signal, recorder)) ? 0 : 1
 }
 await exitAfter(task, { signal, crashLevel: 'error', onLogClosed: () => watch.onLogClosed() })

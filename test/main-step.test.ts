@@ -22,7 +22,7 @@ test('a signal that came while the action was loading is handled before anything
     lines.push(String(chunk))
     // The last line before the start. The abort waits in the event loop, as a signal that came while a file was loaded.
     if (String(chunk).startsWith('Testing the branch')) {
-      const abort = () => controller.abort(new StepAborted('SIGINT', performance.now()))
+      const abort = () => controller.abort(new StepAborted('signal', performance.now()))
       setImmediate(() => setImmediate(abort))
     }
     return true
@@ -40,7 +40,7 @@ test('a signal that came while the action was loading is handled before anything
     GITHUB_REF_NAME: 'main',
     GITHUB_REF_TYPE: 'branch',
   }
-  expect(await performMain(env, controller.signal, recorder, () => false)).toBe(false)
+  expect(await performMain(env, controller.signal, recorder)).toBe(false)
   expect(lines.join('')).toContain('before this step started a run')
   expect(service.requests).toEqual([])
 })
@@ -53,7 +53,7 @@ test('invalid inputs are in the job summary, unless the input summary is never',
     writeFileSync(path, '')
     const env = { ...inputVariables({ 'base-url': 'ftp://x', summary }), GITHUB_STEP_SUMMARY: path }
     const recorder = aRecorder()
-    expect(await performMain(env, new AbortController().signal, recorder, () => false)).toBe(false)
+    expect(await performMain(env, new AbortController().signal, recorder)).toBe(false)
     return readFileSync(path, 'utf8')
   }
   for (const when of ['', 'always', 'on-failure'])

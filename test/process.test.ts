@@ -64,8 +64,8 @@ it('the exit waits for a reader that begins to read late, so that the log has th
 })
 
 it.each([
-  ['before', `abort('SIGTERM')`],
-  ['while', `setTimeout(abort, 100, 'SIGTERM')`],
+  ['before', `abort('signal')`],
+  ['while', `setTimeout(abort, 100, 'signal')`],
 ])('if the step is aborted %s its log is written, the exit does not wait long for the reader', async (_, abort) => {
   const tooLate = 'setTimeout(process.exit, 20_000, 4)'
   const { exit } = startTask(`process.stdout.write('x'.repeat(10_000_000)); ${tooLate}; ${abort}; return 3`)

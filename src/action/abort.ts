@@ -3,21 +3,8 @@ import type { AbortCause, Ending } from '../model/outcome.ts'
 /** How long main tries to cancel a run. If the step is aborted, `StepAborted.cancelDeadlineMs` applies instead. */
 export const CANCEL_LIMIT_MS = 15_000
 
-/** How long post waits for a main that it has asked to stop. Then post acts itself. */
-export const POST_WAITS_FOR_MAIN_MS = 40_000
-
-/** How long after an abort main must have exited. After that, the runner sends SIGKILL, or post acts itself. */
-const EXIT_LIMIT_MS: Readonly<Record<AbortCause, number>> = {
-  // The runner sends SIGTERM 7.5 s after SIGINT. Main ignores this second signal. After 10 s, the runner sends SIGKILL.
-  SIGINT: 9_500,
-  // If no SIGINT came before, the runner sends SIGKILL 2.5 s later.
-  SIGTERM: 2_200,
-  SIGBREAK: 2_200,
-  SIGHUP: 2_200,
-  'asked by post': POST_WAITS_FOR_MAIN_MS - 2_000,
-  'RUNNER_TEMP emptied': POST_WAITS_FOR_MAIN_MS - 2_000,
-  'log closed': POST_WAITS_FOR_MAIN_MS - 2_000,
-}
+/** The runner sends SIGKILL 10 s after its first signal. If main is killed earlier, post cancels the run. */
+const EXIT_LIMIT_MS = 9_500
 
 /** What main needs after the cancel, to write the outputs, the summary and the log. */
 export const EXIT_MS = 150
@@ -40,7 +27,7 @@ export class StepAborted extends Error {
   constructor(cause: AbortCause, nowMs: number) {
     super(`The step was aborted (${cause}).`)
     this.cause = cause
-    this.exitDeadlineMs = nowMs + EXIT_LIMIT_MS[cause]
+    this.exitDeadlineMs = nowMs + EXIT_LIMIT_MS
     this.cancelDeadlineMs = this.exitDeadlineMs - EXIT_MS
     this.startDeadlineMs = this.cancelDeadlineMs - CANCEL_MS
   }
@@ -49,6 +36,11 @@ export class StepAborted extends Error {
 export function abortReason({ reason }: AbortSignal): StepAborted {
   if (reason instanceof StepAborted) return reason
   throw new TypeError('The step was aborted without a StepAborted as the reason', { cause: reason })
+}
+
+/** If the job has ended, the next job may already use the runner's folders, so main writes only to its log. */
+export function hasJobEnded(signal: AbortSignal): boolean {
+  return signal.aborted && abortReason(signal).cause === 'job ended'
 }
 
 export function abortedEnding(signal: AbortSignal): Extract<Ending, { kind: 'aborted' }> {

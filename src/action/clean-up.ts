@@ -4,7 +4,6 @@ import { CANCEL_IT, RUN_WITHOUT_ID } from '../report/words.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
-import { POST_WAITS_FOR_MAIN_MS } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
 import type { RunWorld } from './world.ts'
 
@@ -15,6 +14,8 @@ const ANSWER_LIMIT_MS = 2_000
 /** Longer, because only main can receive the id of a start in flight. */
 const ANSWER_LIMIT_WHILE_STARTING_MS = 5_000
 const READ_INTERVAL_MS = 100
+/** Main exits within 9.5 s. */
+const POST_WAITS_FOR_MAIN_MS = 12_000
 
 interface PostWorld extends Omit<RunWorld, 'service'> {
   readonly open: () => Promise<RunWorld['service']>

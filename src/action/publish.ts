@@ -8,6 +8,7 @@ import { otherBranchWarning } from '../report/facts.ts'
 import { jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
 import { render, safeJson } from '../text/safe-text.ts'
+import { hasJobEnded } from './abort.ts'
 import type { World } from './world.ts'
 
 function isWanted(when: When, success: boolean): boolean {
@@ -29,7 +30,7 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   announceVerdict(outcome, settings, hasSummary, world)
   const warning = otherBranchWarning(outcome)
   if (warning !== undefined) world.log.warning(warning)
-  if (world.hasJobEnded()) return
+  if (hasJobEnded(world.signal)) return
   const reportDir = publishReportFiles(outcome, world)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
   // An aborted step has no time for the comment. If this step only started the run, there is no result yet, and the step

@@ -1,16 +1,15 @@
-import {
-  type NoRunHistory,
-  needsPost,
-  type RunCancellation,
-  type RunHistory,
-  type StepHistory,
-  type StepOutcome,
-  type StepSubject,
+import type {
+  NoRunHistory,
+  RunCancellation,
+  RunHistory,
+  StepHistory,
+  StepOutcome,
+  StepSubject,
 } from '../model/outcome.ts'
 import type { Run } from '../model/run.ts'
 import { whatIsTested } from '../report/facts.ts'
 import { fragment } from '../text/safe-text.ts'
-import { CANCEL_LIMIT_MS } from './abort.ts'
+import { CANCEL_LIMIT_MS, hasJobEnded } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
 import { publish, type ReportSettings } from './publish.ts'
 import type { RunHandle } from './run-handle.ts'
@@ -38,9 +37,13 @@ export async function performStep(settings: StepSettings, world: World): Promise
   const known = await startAndWait(step)
   const history: StepHistory = { ...known, subject: settings.subject, tookMs: world.clock.now() - step.stepBeganMs }
   const outcome = concludeStep(history, settings)
-  // If post is needed, the record stays as it is, and post acts on it.
-  if (!needsPost(outcome)) world.recorder.done()
+  const { kind } = outcome.cancellation
+  const isForPerson = kind === 'id-unknown' || kind === 'not-supported'
+  // After a failed cancel, the record stays as it is, and post tries again.
+  if (kind !== 'failed' && !isForPerson) world.recorder.done()
   await publish(outcome, settings.reports, world)
+  // The log now says what only a person can do. If the job has ended, nobody reads the log, so post says it.
+  if (isForPerson && !hasJobEnded(world.signal)) world.recorder.done()
   return outcome
 }
 

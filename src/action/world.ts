@@ -17,9 +17,7 @@ export interface World {
   readonly service: ServiceClient
   readonly log: Log
   readonly recorder: Recorder
-  /** Whether the job has ended, so that the next job may already use the runner's folders. */
-  hasJobEnded(): boolean
-  /** Writes nothing if the job is over. Main may still call it then, while it cancels the run. */
+  /** Writes nothing if the job has ended. Main may still call it then, while it cancels the run. */
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void
   /** Adds to the job summary. `build` receives the number of bytes that the summary file already has. */

@@ -49,7 +49,6 @@ export function runnerOutput(env: NodeJS.ProcessEnv, hasJobEnded = () => false) 
   }
   return {
     log,
-    hasJobEnded,
     annotate({ level, title, message, file, line }: Annotation): void {
       const write = level === 'error' ? error : warning
       // `@actions/core` leaves out what is empty or 0.

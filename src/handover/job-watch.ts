@@ -7,38 +7,31 @@ import { StepRecorder } from './recorder.ts'
 
 // main.ts loads this file before everything else, so it must load little. test/handover/main-file.test.ts tests it.
 
-type ReasonToStop = Extract<AbortCause, 'asked by post' | 'RUNNER_TEMP emptied' | 'log closed'>
-
 /** Notices why main has to stop if no signal of the runner says it: post asks main to stop, or the job has ended. */
 export function createJobWatch(
   file: Pick<MainFile, 'answerStop'>,
   recorder: Pick<StepRecorder, 'warnIfRemoved'>,
   isRunnerTempEmptied: () => boolean,
-  stop: (cause: ReasonToStop) => void,
+  stop: (cause: AbortCause) => void,
 ) {
-  let isLogClosed = false
   return {
     /**
      * Call this four times a second, whatever main waits for, also while main stops. Post may ask then too, and waits for the
      * answer.
      */
     check(): void {
-      if (file.answerStop()) stop('asked by post')
-      else if (isRunnerTempEmptied()) stop('RUNNER_TEMP emptied')
+      if (file.answerStop() || isRunnerTempEmptied()) stop('job ended')
       else recorder.warnIfRemoved()
     },
     /** Call this if a line could not be written to the log. */
     onLogClosed(): void {
-      isLogClosed = true
-      stop('log closed')
+      stop('job ended')
     },
-    /** Whether the job has ended, so that the next job may already use the runner's folders. */
-    hasJobEnded: () => isLogClosed || isRunnerTempEmptied(),
   }
 }
 
 /** Creates main's file, and writes its path to the runner's state. `stop` is called when main has to stop. */
-export function openHandover(env: NodeJS.ProcessEnv, stop: (cause: ReasonToStop) => void) {
+export function openHandover(env: NodeJS.ProcessEnv, stop: (cause: AbortCause) => void) {
   const statePath = env.GITHUB_STATE ?? ''
   const didStateFileExist = existsSync(statePath)
   const file = createMainFile(env)

@@ -36,20 +36,8 @@ type NoRunCancellation =
 
 export type Cancellation = RunCancellation | NoRunCancellation
 
-/** What aborts a step from outside. */
-export type AbortCause =
-  /** The runner cancels the step. It sends SIGINT and then SIGTERM. On Windows, SIGBREAK comes in place of SIGTERM. */
-  | 'SIGINT'
-  | 'SIGTERM'
-  | 'SIGBREAK'
-  /** The runner never sends SIGHUP. It counts as SIGTERM. */
-  | 'SIGHUP'
-  /** Post has asked main to stop, because the job ends and no signal of the runner has reached main. */
-  | 'asked by post'
-  /** The runner has emptied its temporary folder, as it does when the job ends. */
-  | 'RUNNER_TEMP emptied'
-  /** A line could not be written to the log. Nobody reads the log any more, because the runner's worker is dead. */
-  | 'log closed'
+/** What aborts a step from outside: a signal of the runner, or the end of the job if no signal has reached main. */
+export type AbortCause = 'signal' | 'job ended'
 
 interface Aborted {
   readonly kind: 'aborted'
@@ -172,22 +160,6 @@ export interface RunFacts {
 /** The run's status. If the service confirmed the cancel, it is CANCELLED, even if nobody has read the run since then. */
 export function statusOf({ cancellation, run }: StepOutcome): Run['status'] | undefined {
   return cancellation.kind === 'cancelled' ? 'CANCELLED' : run?.status
-}
-
-/** Whether post must try again to cancel the run, or warn once more. */
-export function needsPost({ cancellation }: StepOutcome): boolean {
-  switch (cancellation.kind) {
-    case 'failed':
-    case 'id-unknown':
-    case 'not-supported':
-      return true
-    case 'not-wanted':
-    case 'no-run':
-    case 'cancelled':
-    case 'already-finished':
-    case 'not-found':
-      return false
-  }
 }
 
 /** When a report is written. With `on-failure`, only if the step fails. */

@@ -274,13 +274,9 @@ function sentencesOfTimeout(
 
 function sentencesOfAbort(cause: AbortCause, when: Fragment): Fragment {
   switch (cause) {
-    case 'RUNNER_TEMP emptied':
-      return fragment`The runner's temporary folder was emptied ${when}. The runner does this at the end of a job, so this step assumed that the job had ended. If the job had not ended, another step emptied the folder.`
-    case 'asked by post':
-      return fragment`The job ended ${when}, so the post step asked this step to stop. In a container, no signal of the runner reaches this step.`
-    case 'log closed':
-      return fragment`The runner stopped reading the log of this step ${when}. This happens if the runner's process is killed, for example because no memory was left.`
-    default:
+    case 'job ended':
+      return fragment`The job has ended ${when}. If the job goes on, another step has removed the files of this step from the runner's temporary folder.`
+    case 'signal':
       return fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}.`
   }
 }
@@ -317,7 +313,7 @@ function cancellationText(
       return isRunNotFound ? NONE : fragment` The service does not know the run any more.`
     case 'failed': {
       const why = reasonOfCancelFailure(cancellation.failure, ending)
-      const hasJobEnded = ending.kind === 'aborted' && ['RUNNER_TEMP emptied', 'log closed'].includes(ending.cause)
+      const hasJobEnded = ending.kind === 'aborted' && ending.cause === 'job ended'
       // Post may not run if the job is over.
       const next = hasJobEnded ? CANCEL_IT : fragment`The post step tries again to cancel the run.`
       return fragment` This step could not cancel the run${why}. The run may still be running. ${next}`

@@ -14,7 +14,7 @@ const SETTINGS: ReportSettings = { summary: 'always', annotations: true }
 const FAILED = anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 12, PASSED: 28 }) }) })
 const SUCCESS = anOutcome()
 const ABORTED = anOutcome({
-  ending: { kind: 'aborted', cause: 'SIGINT' },
+  ending: { kind: 'aborted', cause: 'signal' },
   run: RUNNING,
   cancellation: { kind: 'cancelled' },
 })
@@ -96,7 +96,7 @@ describe('the verdict', () => {
 })
 
 test('after the end of the job, main writes the verdict to the log, and nothing to folders of the next job', async () => {
-  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal: 'SIGHUP', hasJobEnded: true })
+  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal: 'job ended' })
   expect(world.texts('error ')).toEqual([expect.stringContaining('[Step cancelled]')])
   for (const effect of ['files ', 'summary ', 'comment']) expect(world.texts(effect)).toEqual([])
 })
@@ -169,7 +169,7 @@ describe('the comment', () => {
   })
 
   test('is not written by a cancelled step, because there is no time for it', async () => {
-    const world = await publish(ABORTED, {}, { signal: 'SIGINT' })
+    const world = await publish(ABORTED, {}, { signal: 'signal' })
     expect(world.texts('comment')).toEqual([])
     expect(world.texts('summary ')).toHaveLength(1)
   })

@@ -156,19 +156,19 @@ describe('a start is never repeated', () => {
 describe('when the step is cancelled', () => {
   test('before it began, nothing is sent', async () => {
     const { end, sentMs } = await start({ replies: [response('run-1')], signalAtMs: 0 })
-    expect(end).toEqual({ kind: 'aborted', cause: 'SIGINT', mayHaveStarted: false })
+    expect(end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: false })
     expect(sentMs).toEqual([])
   })
 
   test('before the request went out, nothing was started', async () => {
     const { end, endedMs } = await start({ replies: [noConnection], signalAtMs: 500 })
-    expect(end).toEqual({ kind: 'aborted', cause: 'SIGINT', mayHaveStarted: false })
+    expect(end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: false })
     expect(endedMs).toBe(500)
   })
 
   test('in the pause before a repetition, nothing was started', async () => {
     const { end, endedMs, sentMs } = await start({ replies: [failure(REFUSED), response('run-1')], signalAtMs: 100 })
-    expect(end).toEqual({ kind: 'aborted', cause: 'SIGINT', mayHaveStarted: false })
+    expect(end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: false })
     expect(endedMs).toBe(100)
     expect(sentMs).toEqual([0])
   })
@@ -177,18 +177,18 @@ describe('when the step is cancelled', () => {
     const inTime = await start({ replies: [response('run-1', 10_099)], signalAtMs: 1_000 })
     expect(inTime.end).toEqual({ kind: 'started', runId: 'run-1' })
     const tooLate = await start({ replies: [response('run-1', 10_101)], signalAtMs: 1_000 })
-    expect(tooLate.end).toEqual({ kind: 'aborted', cause: 'SIGINT', mayHaveStarted: true })
+    expect(tooLate.end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: true })
     expect(tooLate.endedMs).toBe(10_100)
   })
 
   test('and then the request fails, nothing is repeated, and the failure says whether a run may have been started', async () => {
     const untaken = await start({ replies: [failure(TOO_MANY, 2_000), response('run-2')], signalAtMs: 1_000 })
-    expect(untaken.end).toEqual({ kind: 'aborted', cause: 'SIGINT', mayHaveStarted: false })
+    expect(untaken.end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: false })
     expect(untaken.sentMs).toEqual([0])
 
     const reset: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
     const lost = await start({ replies: [failure(reset, 2_000), response('run-2')], signalAtMs: 1_000 })
-    expect(lost.end).toEqual({ kind: 'aborted', cause: 'SIGINT', mayHaveStarted: true })
+    expect(lost.end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: true })
     expect(lost.sentMs).toEqual([0])
   })
 })

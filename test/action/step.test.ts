@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { performStep, type StepSettings } from '../../src/action/step.ts'
 import type { Failure } from '../../src/model/failure.ts'
-import type { StepSubject } from '../../src/model/outcome.ts'
+import type { AbortCause, StepSubject } from '../../src/model/outcome.ts'
 import { countTestCases } from '../../src/model/run.ts'
 import { aRun, testCasesBy } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -55,16 +55,17 @@ const NOT_LISTED = failure({ kind: 'not-listed' })
 interface Setting extends Partial<StepSettings> {
   readonly script: Script
   readonly signalAtMs?: number
+  readonly abortCause?: AbortCause
   /** The time of the clock when the step begins. */
   readonly begunMs?: number
 }
 
-async function step({ script, signalAtMs, begunMs = 0, ...settings }: Setting) {
+async function step({ script, signalAtMs, abortCause, begunMs = 0, ...settings }: Setting) {
   const clock = new FakeClock()
   if (begunMs > 0) await clock.run(clock.sleep(begunMs))
   const service = new FakeService(clock, script)
   const world = new FakeWorld(clock, service)
-  if (signalAtMs !== undefined) world.signalAt(signalAtMs)
+  if (signalAtMs !== undefined) world.signalAt(signalAtMs, abortCause)
   const outcome = await clock.run(performStep({ ...SETTINGS, ...settings }, world))
   return {
     outcome,
@@ -191,13 +192,19 @@ describe('a start that fails', () => {
     expect(error).toContain('401')
   })
 
-  test('because no response comes is an error that warns of a run, and the record leaves the warning to post too', async () => {
+  test('because no response comes is an error that warns of a run. Then nothing is left for post', async () => {
     const { outcome, effects, requests, error } = await step({ script: { start: [failure(LOST)] } })
     expect(outcome).toMatchObject({ conclusion: 'error', success: false })
     expect(requests).toEqual(['start'])
     expect(error).toContain('may have been started')
-    // Post warns once more.
-    expect(effects).not.toContain('record done')
+    expect(effects.at(-1)).toBe('record done')
+  })
+
+  test('because no response comes is left to post if the job has ended, because nobody reads the log', async () => {
+    const script = { start: [noResponse] }
+    const { record, error } = await step({ script, signalAtMs: 1_000, abortCause: 'job ended' })
+    expect(error).toContain('may have been started')
+    expect(record).toEqual(['starting'])
   })
 })
 
@@ -353,11 +360,10 @@ test('a poll that fails for good is an error, and the run is cancelled', async (
   expect(error).toMatch(/run-1.*401/)
 })
 
-test('a workflow without a cancel says so with the id, and the record leaves the run to post', async () => {
+test('a workflow without a cancel says so with the id. Then nothing is left for post', async () => {
   const { outcome, effects, error } = await step({ script: { start: STARTED, get: [noResponse] }, signalAtMs: 1_000 })
   expect(outcome.conclusion).toBe('cancelled')
   expect(error).toMatch(/run-1.*cannot cancel/)
   expect(effects).not.toContainEqual(expect.stringContaining('Cancelling'))
-  // Post warns once more.
-  expect(effects).not.toContain('record done')
+  expect(effects.at(-1)).toBe('record done')
 })

@@ -99,7 +99,7 @@ describe('the verdict', () => {
 
   it.each<[Ending, string, boolean]>([
     [{ kind: 'started' }, 'started', true],
-    [{ kind: 'aborted', cause: 'SIGINT' }, 'cancelled', false],
+    [{ kind: 'aborted', cause: 'signal' }, 'cancelled', false],
     [WAIT_TIMEOUT, 'wait-timeout', false],
     [{ kind: 'start-failed', failure: DOWN }, 'error', false],
     [{ kind: 'poll-failed', failure: DOWN }, 'error', false],
@@ -142,7 +142,7 @@ describe('a run that finished between the last poll and the cancel', () => {
   })
 
   it.each<Ending>([
-    { kind: 'aborted', cause: 'SIGINT' },
+    { kind: 'aborted', cause: 'signal' },
     { kind: 'poll-failed', failure: DOWN },
   ])('is reported after %j, and does not decide the verdict', (ending) => {
     const outcome = anOutcome({ ending, run, cancellation })

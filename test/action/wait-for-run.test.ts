@@ -370,13 +370,13 @@ describe('when the step is cancelled', () => {
     ['the pause after a failure', [failure(busy)], undefined],
   ])('in %s, the wait ends at once', async (_, replies, run) => {
     const { end, endedMs } = await wait({ replies, pollIntervalMs: 3_000, signalAtMs: 5_000 })
-    expect(end).toEqual({ ending: { kind: 'aborted', cause: 'SIGINT' }, run })
+    expect(end).toEqual({ ending: { kind: 'aborted', cause: 'signal' }, run })
     expect(endedMs).toBe(5_000)
   })
 
   test('before the first poll, nothing is sent', async () => {
     const { ending, pollsMs } = await wait({ replies: [response(PASSED)], signalAtMs: 0 })
-    expect(ending).toEqual({ kind: 'aborted', cause: 'SIGINT' })
+    expect(ending).toEqual({ kind: 'aborted', cause: 'signal' })
     expect(pollsMs).toEqual([])
   })
 })

@@ -368,7 +368,7 @@ describe('a request to stop', () => {
     expect(file.askToStop()).toBe(true)
     expect(file.isStopAnswered()).toBe(false)
     recorder.done()
-    expect(reasonToStop()).toBe('asked by post')
+    expect(reasonToStop()).toBe('job ended')
     expect(file.isStopAnswered()).toBe(true)
     expect(reasonToStop()).toBeUndefined()
   })
@@ -395,45 +395,10 @@ describe('a request to stop', () => {
 
 it('the job is over if nobody reads the log any more, and main has to stop', () => {
   const { watch, reasonToStop } = job()
-  expect(watch.hasJobEnded()).toBe(false)
-  expect(reasonToStop(() => watch.onLogClosed())).toBe('log closed')
-  expect(watch.hasJobEnded()).toBe(true)
+  expect(reasonToStop(() => watch.onLogClosed())).toBe('job ended')
 })
 
 describe('the runner’s temporary folder', () => {
-  it('counts as emptied only if main’s file and the file of the runner’s state are both removed', () => {
-    const { watch, reasonToStop, statePath, file } = job()
-    rmSync(statePath)
-    expect(watch.hasJobEnded()).toBe(false)
-    writeFileSync(statePath, '')
-    file.remove()
-    expect(watch.hasJobEnded()).toBe(false)
-    rmSync(statePath)
-    expect(watch.hasJobEnded()).toBe(true)
-    expect(reasonToStop()).toBe('RUNNER_TEMP emptied')
-  })
-
-  it('counts as emptied by the file of the state alone if main’s file is in the system’s folder', () => {
-    const { watch, statePath, file } = job({ hasTemp: false })
-    rmSync(statePath)
-    expect([file.isRemoved(), watch.hasJobEnded()]).toEqual([false, true])
-  })
-
-  it('does not count as emptied while the files cannot be looked at, as on a drive that fails', () => {
-    const { watch, statePath, file } = job()
-    for (const path of [file.path, statePath]) {
-      rmSync(path)
-      symlinkSync(path, path)
-    }
-    expect(watch.hasJobEnded()).toBe(false)
-  })
-
-  it('does not count as emptied if there never was a file of the state', () => {
-    const { watch, file } = job({ hasStateFile: false })
-    file.remove()
-    expect(watch.hasJobEnded()).toBe(false)
-  })
-
   it('does not count as emptied if only main’s file was removed: main goes on, and one warning names the run', () => {
     const { recorder, reasonToStop, file, warnings } = job()
     recorder.starting()

@@ -126,7 +126,7 @@ describe('the comment', () => {
   it('never shows the message of a run, because nobody masks a comment', () => {
     const run = aFinishedRun({ status: 'FAILED', message: 'token s3cret' })
     const ended = {
-      ending: { kind: 'aborted', cause: 'SIGINT' },
+      ending: { kind: 'aborted', cause: 'signal' },
       cancellation: { kind: 'already-finished', run },
     } as const
     for (const outcome of [anOutcome({ run }), anOutcome(ended)]) {

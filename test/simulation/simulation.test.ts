@@ -21,16 +21,8 @@ function violate(what: string): never {
   throw new Error(what)
 }
 
-/** The time from the signal to the end of main. */
-const SIGNAL_LIMIT_MS = {
-  SIGINT: 9_500,
-  SIGTERM: 2_200,
-  SIGBREAK: 2_200,
-  SIGHUP: 2_200,
-  'asked by post': 38_000,
-  'RUNNER_TEMP emptied': 38_000,
-  'log closed': 38_000,
-} as const
+/** The time from an abort to the end of main, or of post. */
+const EXIT_LIMIT_MS = 9_500
 const REQUEST_LIMIT_MS = 30_000
 const LAST_POLLS_MS = 1_000 + 10_000
 const REST_OF_OUTPUT_MS = 10_000
@@ -134,8 +126,7 @@ const exitsInTime: Invariant = (plan, result) => {
   // A main that is blocked cannot keep the limit.
   if (signalled !== undefined && plan.runner.blocked === undefined) {
     const tookMs = endedMs - signalled.atMs
-    if (tookMs > SIGNAL_LIMIT_MS[signalled.signal])
-      violate(`main took ${tookMs} ms from ${signalled.signal} to its end`)
+    if (tookMs > EXIT_LIMIT_MS) violate(`main took ${tookMs} ms from its abort (${signalled.cause}) to its end`)
   }
   // A start in flight at the limit is still awaited, because the run's id is in its response.
   const { waitLimitMs } = plan.request
@@ -148,9 +139,9 @@ const exitsInTime: Invariant = (plan, result) => {
   if (post === undefined) return
   const { postSignal } = plan.runner
   const postTookMs = post.endedMs - post.begunMs
-  // After a signal, post has the time until the runner's next signal, whatever time it had before.
+  // After a signal, post has the same time as main, whatever time it had before.
   const isSignalled = postSignal !== undefined && postTookMs >= postSignal.atMs
-  const postLimitMs = isSignalled ? postSignal.atMs + SIGNAL_LIMIT_MS[postSignal.signal] : POST_CANCEL_MS + LATENESS_MS
+  const postLimitMs = isSignalled ? postSignal.atMs + EXIT_LIMIT_MS : POST_CANCEL_MS + LATENESS_MS
   if (postTookMs > postLimitMs) violate(`post took ${postTookMs} ms of ${postLimitMs} ms`)
 }
 
@@ -243,7 +234,7 @@ const awaitsAStartInFlight: Invariant = (plan, result) => {
   if (!exitedByItself(result) || start === undefined || startResponse(result) !== undefined) return
   const { signalled } = main
   const limitMs = start.begunAtMs + REQUEST_LIMIT_MS
-  const graceMs = signalled && new StepAborted(signalled.signal, signalled.atMs).startDeadlineMs
+  const graceMs = signalled && new StepAborted(signalled.cause, signalled.atMs).startDeadlineMs
   if (start.responseAtMs < Math.min(limitMs, graceMs ?? limitMs))
     violate('the response to a start in flight was not awaited')
 }
@@ -330,12 +321,11 @@ const EVENTS: Readonly<Record<string, (result: SimulationResult) => boolean>> = 
   'service ended': ({ messages }) => messages.some((text) => text.includes('service on this machine has ended')),
   'could not cancel': ({ messages }) => messages.some((text) => text.includes('could not cancel the run')),
   'id not known': ({ messages }) => messages.some((text) => text.includes('may have been started')),
-  'asked by post': ({ main }) => main.signalled?.signal === 'asked by post',
   'not answered': ({ post }) => post?.record !== undefined && !post.record.hasEnded,
   'start refused': ({ main }) => main.isStartRefused,
   'record not written': ({ messages }) => messages.some((text) => text.includes('will not know what is left to do')),
   'run of a sibling': ({ service }) => service.runs.some(({ isOfSibling }) => isOfSibling),
-  'ended with the job': ({ main }) => main.signalled?.signal === 'RUNNER_TEMP emptied',
+  'ended with the job': ({ main }) => main.signalled?.cause === 'job ended',
 }
 
 test(`every invariant holds in ${SIMULATIONS.toLocaleString('en')} random simulations`, {

@@ -34,7 +34,7 @@ interface MainResult {
   readonly end: 'success' | 'failure' | 'killed' | 'crashed' | 'hanging'
   readonly endedMs: number
   /** Why main had to end, and when. */
-  readonly signalled?: { readonly signal: AbortCause; readonly atMs: number } | undefined
+  readonly signalled?: { readonly cause: AbortCause; readonly atMs: number } | undefined
   readonly responses: readonly ObservedResponse[]
   readonly outputs: ReadonlyMap<string, unknown>
   /** The last record of main's file at the end of main. Undefined if the file was removed. */
@@ -68,7 +68,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const responses: ObservedResponse[] = []
   const controller = new AbortController()
   if (postSignal !== undefined) {
-    clock.at(begunMs + postSignal.atMs, () => controller.abort(new StepAborted(postSignal.signal, clock.now())))
+    clock.at(begunMs + postSignal.atMs, () => controller.abort(new StepAborted('signal', clock.now())))
   }
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
   const open = async () => service.client((response) => responses.push(response))
@@ -139,7 +139,7 @@ class SimulatedMain {
     const clock = this.#clock
     const { request, service, runner } = this.#plan
     for (const { signal, atMs } of runner.signals) {
-      clock.at(atMs, () => this.end(signal))
+      clock.at(atMs, () => this.end('signal'))
       clock.at(atMs + (signal === 'SIGINT' ? 10_000 : 2_500), () => this.die())
     }
     if (runner.killAtMs !== undefined) clock.at(runner.killAtMs, () => this.die())
@@ -187,11 +187,11 @@ class SimulatedMain {
     }
   }
 
-  end(by: AbortCause): void {
+  end(cause: AbortCause): void {
     this.#whenRunning(() => {
       if (this.#isDead) return
-      this.#controller.abort(new StepAborted(by, this.#clock.now()))
-      this.#signalled ??= { signal: by, atMs: this.#clock.now() }
+      this.#controller.abort(new StepAborted(cause, this.#clock.now()))
+      this.#signalled ??= { cause, atMs: this.#clock.now() }
     })
   }
 
@@ -278,7 +278,6 @@ class SimulatedMain {
       },
       log,
       recorder,
-      hasJobEnded: () => watch.hasJobEnded(),
       setOutput: (name, value) => this.effect(() => this.#outputs.set(name, value)),
       annotate: ({ level, message }) => this.#say(level, message),
       writeSummary: (build) => this.effect(() => build(0)),
@@ -293,8 +292,8 @@ class SimulatedMain {
   #say(level: string, message: Fragment): void {
     const { container } = this.#plan.runner
     this.effect(() => {
-      // In a container, nobody reads main's log after the end of the step.
-      const isHeard = container === undefined || this.#clock.now() < container.atMs
+      // In a container, nobody reads main's log after the end of the step. Until main knows this, main counts as heard.
+      const isHeard = container === undefined || this.#clock.now() < container.atMs || this.#signalled === undefined
       if (isHeard) this.#messages.push(`${level}: ${render(message)}`)
     })
   }

@@ -117,43 +117,33 @@ export const ENDINGS = {
     run: aRun({ status: 'FAILED', branchName: 'main', testCases: testCasesBy({ PASSED: 3, FAILED: 1 }) }),
     subject: { parameters: { branch: 'feature/cart' } },
   }),
-  abortedByEmptiedFolder: anOutcome({
-    ending: { kind: 'aborted', cause: 'RUNNER_TEMP emptied' },
-    run: RUNNING,
-    cancellation: { kind: 'failed', failure: { kind: 'not-listed' } },
-  }),
-  abortedByClosedLog: anOutcome({
-    ending: { kind: 'aborted', cause: 'log closed' },
-    run: RUNNING,
-    cancellation: { kind: 'failed', failure: { kind: 'not-listed' } },
-  }),
-  abortedByPost: anOutcome({
-    ending: { kind: 'aborted', cause: 'asked by post' },
+  abortedByEndOfJob: anOutcome({
+    ending: { kind: 'aborted', cause: 'job ended' },
     run: RUNNING,
     cancellation: { kind: 'failed', failure: { kind: 'not-listed' } },
   }),
   aborted: anOutcome({
-    ending: { kind: 'aborted', cause: 'SIGINT' },
+    ending: { kind: 'aborted', cause: 'signal' },
     run: RUNNING,
     cancellation: { kind: 'cancelled' },
   }),
   abortedCancelFailed: anOutcome({
-    ending: { kind: 'aborted', cause: 'SIGINT' },
+    ending: { kind: 'aborted', cause: 'signal' },
     run: RUNNING,
     cancellation: { kind: 'failed', failure: { kind: 'not-listed' } },
   }),
   abortedRunLeft: anOutcome({
-    ending: { kind: 'aborted', cause: 'SIGINT' },
+    ending: { kind: 'aborted', cause: 'signal' },
     run: RUNNING,
     cancellation: { kind: 'not-wanted' },
   }),
   abortedRunFinished: anOutcome({
-    ending: { kind: 'aborted', cause: 'SIGINT' },
+    ending: { kind: 'aborted', cause: 'signal' },
     run: RUNNING,
     cancellation: { kind: 'already-finished', run: aFinishedRun() },
   }),
   abortedRunFailed: anOutcome({
-    ending: { kind: 'aborted', cause: 'SIGINT' },
+    ending: { kind: 'aborted', cause: 'signal' },
     run: RUNNING,
     cancellation: {
       kind: 'already-finished',
@@ -161,11 +151,11 @@ export const ENDINGS = {
     },
   }),
   abortedInStart: anOutcome({
-    ending: { kind: 'aborted', cause: 'SIGINT' },
+    ending: { kind: 'aborted', cause: 'signal' },
     cancellation: { kind: 'id-unknown' },
   }),
   abortedBeforeStart: anOutcome({
-    ending: { kind: 'aborted', cause: 'SIGINT' },
+    ending: { kind: 'aborted', cause: 'signal' },
     cancellation: { kind: 'no-run' },
   }),
   startRefused: anOutcome({

@@ -18,7 +18,6 @@ export interface FakeWorldOptions {
   /** If undefined, the report files cannot be written. */
   readonly reportFolder?: string | undefined
   readonly summaryBytes?: number
-  readonly hasJobEnded?: boolean
 }
 
 /** A world that records every effect in order. */
@@ -51,15 +50,11 @@ export class FakeWorld implements World {
     }
   }
 
-  /** Sends the runner's signal at a time of the clock, or at once if this time has passed. */
-  signalAt(atMs: number, signal: AbortCause = 'SIGINT'): void {
-    const abort = () => this.#controller.abort(new StepAborted(signal, this.clock.now()))
+  /** Aborts the step at a time of the clock, or at once if this time has passed. */
+  signalAt(atMs: number, cause: AbortCause = 'signal'): void {
+    const abort = () => this.#controller.abort(new StepAborted(cause, this.clock.now()))
     if (atMs <= this.clock.now()) abort()
     else this.clock.at(atMs, abort)
-  }
-
-  hasJobEnded(): boolean {
-    return this.#options.hasJobEnded === true
   }
 
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void {

@@ -167,7 +167,7 @@ function anyHistory(
   const finished = run.filter(isFinished)
   const aborted = fc.record({
     kind: kinds('aborted'),
-    cause: kinds('SIGINT', 'RUNNER_TEMP emptied', 'log closed'),
+    cause: kinds('signal', 'job ended'),
   })
   const timeout = fc.record({
     kind: kinds('wait-timeout'),
