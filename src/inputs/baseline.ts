@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { type Baseline, baselineOf } from '../model/baseline.ts'
 import type { Target } from '../model/run.ts'
 import { expectedAndGot } from '../report/failure-text.ts'
-import { decodeRun, decodeSuiteResult, InvalidResponse } from '../service/decode.ts'
+import { decodeResults, InvalidResponse } from '../service/decode.ts'
 import type { Redact } from '../service/key-redaction.ts'
 import { BODY_LIMIT_BYTES } from '../service/transport.ts'
 import { fieldsOf } from '../text/json.ts'
@@ -29,7 +29,10 @@ export function resultsFile(path: string): string {
 export function readBaseline(path: string, kind: Target['kind'], redact: Redact, log: Log): Baseline | undefined {
   try {
     const file = readResults(path, BODY_LIMIT_BYTES)
-    if (file !== undefined) return decodeBaseline(redact(new TextDecoder().decode(file)), kind, redact)
+    if (file !== undefined) {
+      const { testCases, finishedAt } = decodeResults(redact(new TextDecoder().decode(file)), kind, redact)
+      return baselineOf(testCases, finishedAt)
+    }
     log.info(
       fragment`There is no baseline ${path}, so the reports do not say which failures are new. A cache is empty at first.`,
     )
@@ -46,13 +49,6 @@ function whyUnreadable(cause: unknown): Fragment {
   if (cause instanceof InvalidResponse)
     return fragment`it is no response of the service (${expectedAndGot(cause.failure)})`
   return fragment`${messageOf(cause)}`
-}
-
-function decodeBaseline(text: string, kind: Target['kind'], redact: Redact): Baseline {
-  const json: unknown = JSON.parse(text)
-  if (kind === 'test-suite') return baselineOf(decodeSuiteResult(json, redact), undefined)
-  const { testCases = [], finishedAt } = decodeRun(json, text, redact)
-  return baselineOf(testCases, finishedAt)
 }
 
 /** Undefined if there is no such file. A named pipe fails at once, because main would handle no signal while it waits. */

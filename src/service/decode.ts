@@ -9,6 +9,7 @@ import {
   RUN_STATUSES,
   type Run,
   showsReason,
+  type Target,
   type TestCase,
 } from '../model/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
@@ -108,6 +109,18 @@ export function decodeSuiteResult(json: unknown, redact: Redact): readonly TestC
     const { testName, testId } = fieldsOf(entry)
     return testCase({ ...fieldsOf(entry), title: testName ?? testId }, redact)
   })
+}
+
+/** The results in a file `results.json`, which is the response to an earlier poll. Throws if it is not JSON, or no such response. */
+export function decodeResults(
+  text: string,
+  kind: Target['kind'],
+  redact: Redact,
+): { readonly testCases: readonly TestCase[]; readonly finishedAt: Date | undefined } {
+  const json: unknown = JSON.parse(text)
+  if (kind === 'test-suite') return { testCases: decodeSuiteResult(json, redact), finishedAt: undefined }
+  const { testCases = [], finishedAt } = decodeRun(json, text, redact)
+  return { testCases, finishedAt }
 }
 
 function testCase(entry: unknown, redact: Redact): TestCase {
