@@ -1,5 +1,5 @@
 import { type Failure, isFailure } from '../model/failure.ts'
-import type { RunCancellation } from '../model/outcome.ts'
+import type { Cancellation } from '../model/outcome.ts'
 import { isFinished, type Run } from '../model/run.ts'
 import type { RequestOptions } from '../service/transport.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -8,7 +8,7 @@ import { FailureStreak, isKeyRefused, isTransient, mayHaveBeenAccepted, retry, T
 import { doesNotExist, type RunHandle } from './run-handle.ts'
 import type { RunWorld } from './world.ts'
 
-type CancelResult = Exclude<RunCancellation, { kind: 'not-wanted' }>
+type CancelResult = Exclude<Cancellation, { kind: 'none' | 'not-wanted' | 'id-unknown' }>
 
 export interface CancelOptions {
   /** If the step is aborted, the deadline of `StepAborted` applies instead. */
@@ -73,7 +73,7 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
       }
       options.onRun?.(run)
       if (!isFinished(run)) return tryAgain(response)
-      return mayHaveCancelled && run.status === 'CANCELLED' ? { kind: 'cancelled' } : { kind: 'already-finished', run }
+      return mayHaveCancelled && run.status === 'CANCELLED' ? { kind: 'cancelled' } : { kind: 'already-finished' }
     }
     return retry(attempt, (atMs) => clock.sleep(atMs - clock.now(), signal), world)
   }

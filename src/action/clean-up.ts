@@ -120,7 +120,7 @@ async function cancelAndLog(
       case 'cancelled':
         return log.info(fragment`Run ${runId} was cancelled.`)
       case 'already-finished':
-        return log.info(fragment`Run ${runId} had already finished as ${result.run.rawStatus}.`)
+        return log.info(fragment`Run ${runId} had already finished.`)
       case 'not-found':
         // The run does not exist any more, so nothing is left to say.
         return

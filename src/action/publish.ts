@@ -3,8 +3,7 @@ import { hasReadRun, type ReadRunOutcome, type StepOutcome, statusOf, type When 
 import { runDurationMs } from '../model/run.ts'
 import { annotations } from '../report/annotations.ts'
 import { ctrf } from '../report/ctrf.ts'
-import { endingText, verdictLevel } from '../report/ending.ts'
-import { otherBranchWarning } from '../report/facts.ts'
+import { endingText, verdictLevel, verdictSentences } from '../report/ending.ts'
 import { jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
 import { render, safeJson } from '../text/safe-text.ts'
@@ -28,8 +27,6 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   setOutputs(outcome, world)
   const hasSummary = isWanted(settings.summary, outcome.success)
   announceVerdict(outcome, settings, hasSummary, world)
-  const warning = otherBranchWarning(outcome)
-  if (warning !== undefined) world.log.warning(warning)
   if (hasJobEnded(world.signal)) return
   const reportDir = publishReportFiles(outcome, world)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
@@ -57,10 +54,10 @@ function setOutputs(outcome: StepOutcome, world: World): void {
 }
 
 function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSummary: boolean, world: World): void {
-  const { title, sentences } = endingText(outcome)
+  const sentences = verdictSentences(outcome)
   const level = verdictLevel(outcome)
   if (level === 'info') world.log.info(sentences)
-  else world.annotate({ level, title: render(title), message: sentences })
+  else world.annotate({ level, title: render(endingText(outcome).title), message: sentences })
   if (level !== 'error' || !settings.annotations) return
   for (const annotation of annotations(outcome, hasSummary)) world.annotate(annotation)
 }

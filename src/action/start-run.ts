@@ -1,5 +1,5 @@
 import { isFailure } from '../model/failure.ts'
-import type { NoRunEnding, NoRunHistory } from '../model/outcome.ts'
+import type { Ending, StepHistory } from '../model/outcome.ts'
 import type { StartParameters } from '../model/run.ts'
 import { failureText } from '../report/failure-text.ts'
 import { durationText } from '../text/duration.ts'
@@ -8,6 +8,9 @@ import { abortedEnding, abortReason } from './abort.ts'
 import { quietLog } from './progress-log.ts'
 import { askedPauseMs, FailureStreak, mayHaveBeenAccepted, retry, startMayRepeatForMs, TryAgain } from './retry.ts'
 import type { RunWorld } from './world.ts'
+
+/** No run, or no id of it. */
+type NoRun = Pick<StepHistory, 'ending' | 'cancellation'>
 
 /** With less time left, main does not try again, because it could only cancel the run. */
 const SHORTEST_WAIT_MS = 1_000
@@ -21,14 +24,14 @@ export async function startRun(
   parameters: StartParameters,
   deadlineMs: number,
   world: RunWorld,
-): Promise<string | NoRunHistory> {
+): Promise<string | NoRun> {
   const { service, clock, signal } = world
   const streak = new FailureStreak(service, clock)
   const firstTryMs = clock.now()
   const { pause } = quietLog(world, { writesAtOnce: true })
 
   const attempt = async (tries: number) => {
-    if (signal.aborted) return withoutRun(abortedEnding(signal), 'no-run')
+    if (signal.aborted) return withoutRun(abortedEnding(signal), 'none')
     // A repeated start uses a new connection. After a 429, a service often closes the old connection. If main sent the next
     // start on that connection, nobody would know whether the service accepted it.
     const response = await service.start(parameters, {
@@ -37,7 +40,7 @@ export async function startRun(
       onNewConnection: tries > 1,
     })
     if (!isFailure(response)) return response
-    const cancellation = mayHaveBeenAccepted(response) ? 'id-unknown' : 'no-run'
+    const cancellation = mayHaveBeenAccepted(response) ? 'id-unknown' : 'none'
     if (signal.aborted) return withoutRun(abortedEnding(signal), cancellation)
 
     streak.onResponse(response)
@@ -62,6 +65,6 @@ export async function startRun(
   )
 }
 
-function withoutRun(ending: NoRunEnding, cancellation: 'no-run' | 'id-unknown'): NoRunHistory {
-  return { ending, cancellation: { kind: cancellation } }
+function withoutRun(ending: Ending, kind: 'none' | 'id-unknown'): NoRun {
+  return { ending, cancellation: { kind } }
 }

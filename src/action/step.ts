@@ -1,11 +1,4 @@
-import type {
-  NoRunHistory,
-  RunCancellation,
-  RunHistory,
-  StepHistory,
-  StepOutcome,
-  StepSubject,
-} from '../model/outcome.ts'
+import type { StepHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
 import type { Run } from '../model/run.ts'
 import { whatIsTested } from '../report/facts.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -53,9 +46,9 @@ interface Step {
   readonly stepBeganMs: number
 }
 
-const NOT_WANTED: RunCancellation = { kind: 'not-wanted' }
+type Known = Omit<StepHistory, 'subject' | 'tookMs'>
 
-async function startAndWait(step: Step): Promise<RunHistory | NoRunHistory> {
+async function startAndWait(step: Step): Promise<Known> {
   const { settings, world, stepBeganMs } = step
   const { recorder, clock, signal } = world
   if (settings.runId !== undefined) {
@@ -72,17 +65,18 @@ async function startAndWait(step: Step): Promise<RunHistory | NoRunHistory> {
   // cancels the run if `cancelOnAbort` is true.
   if (settings.wait || signal.aborted) return followRun(handle, step)
   const runUrl = announceRun(handle, step)
-  return { ending: { kind: 'started' }, runId: handle.id, runUrl, cancellation: NOT_WANTED }
+  return { ending: { kind: 'started' }, runId: handle.id, runUrl, cancellation: { kind: 'none' } }
 }
 
 /** Waits for the run. If the run has not finished by then and may be cancelled, cancels it. */
-async function followRun(handle: RunHandle, step: Step): Promise<RunHistory> {
+async function followRun(handle: RunHandle, step: Step): Promise<Known> {
   const { settings, world, stepBeganMs } = step
   const runUrl = announceRun(handle, step)
   const onStatus = (run: Run) => world.setOutput('status', run.status)
   const { ending, run } = await waitForRun(handle, { ...settings, stepBeganMs, onStatus }, world)
   const known = { ending, runId: handle.id, runUrl }
-  if (ending.kind === 'finished' || !settings.cancelOnAbort) return { ...known, run, cancellation: NOT_WANTED }
+  if (ending.kind === 'finished') return { ...known, run, cancellation: { kind: 'none' } }
+  if (!settings.cancelOnAbort) return { ...known, run, cancellation: { kind: 'not-wanted' } }
 
   let latestRun = run
   const onRun = (current: Run) => {

@@ -1,6 +1,6 @@
 import { newFailures } from '../model/baseline.ts'
-import type { Conclusion, Ending, RunFacts, StepHistory, StepOutcome, StepSubject, Verdict } from '../model/outcome.ts'
-import { countTestCases, type FinishedRun, isSameBranch, type Run } from '../model/run.ts'
+import type { Conclusion, StepHistory, StepOutcome, Verdict } from '../model/outcome.ts'
+import { type Counts, countTestCases, isSameBranch, type Run } from '../model/run.ts'
 
 export interface VerdictRules {
   /** Accepts a PASSED run in which no test case ran. */
@@ -9,12 +9,11 @@ export interface VerdictRules {
   readonly strict: boolean
 }
 
-const CONCLUSION_OF_STATUS: Readonly<Record<Exclude<FinishedRun['status'], 'PASSED'>, Conclusion>> = {
+const CONCLUSION_OF_STATUS: Readonly<Partial<Record<Run['status'], Conclusion>>> = {
   FAILED: 'failed',
   TIMEDOUT: 'timed-out',
   CANCELLED: 'cancelled',
   INTERRUPTED: 'interrupted',
-  UNKNOWN: 'error',
 }
 
 /**
@@ -23,14 +22,15 @@ const CONCLUSION_OF_STATUS: Readonly<Record<Exclude<FinishedRun['status'], 'PASS
  */
 export function concludeStep(history: StepHistory, rules: VerdictRules): StepOutcome {
   const known = withRunFinishedAtLimit(history)
-  const { run, subject } = known
-  const testCases = run?.testCases ?? []
-  const facts: RunFacts = {
-    counts: countTestCases(testCases),
-    newFailures: subject.baseline && newFailures(testCases, subject.baseline),
-    otherBranch: run && otherBranchOf(run, subject),
+  const testCases = known.run?.testCases ?? []
+  const { baseline } = known.subject
+  const counts = countTestCases(testCases)
+  return {
+    ...known,
+    ...decide(known, counts, rules),
+    counts,
+    newFailures: baseline && newFailures(testCases, baseline),
   }
-  return { ...known, ...facts, ...decide(known.ending, facts, rules) }
 }
 
 /**
@@ -38,49 +38,47 @@ export function concludeStep(history: StepHistory, rules: VerdictRules): StepOut
  * poll, it does not.
  */
 function withRunFinishedAtLimit(history: StepHistory): StepHistory {
-  const { cancellation } = history
-  if (history.runId === undefined || history.ending.kind !== 'wait-timeout') return history
-  if (cancellation.kind !== 'already-finished') return history
-  const { run } = cancellation
-  return { ...history, ending: { kind: 'finished', run }, run }
+  const { ending, cancellation } = history
+  if (ending.kind !== 'wait-timeout' || cancellation.kind !== 'already-finished') return history
+  return { ...history, ending: { kind: 'finished' } }
 }
 
-/**
- * The branches are not compared in two cases. If the input `run-id` names the run, the run may be of any branch. If the
- * target is a test suite, the branch is only metadata.
- */
-function otherBranchOf({ branchName }: Run, { target, ownsRun, parameters }: StepSubject): RunFacts['otherBranch'] {
-  const { branch } = parameters
-  if (!ownsRun || target.kind !== 'project' || branch === undefined || branchName === undefined) return undefined
-  return isSameBranch(branchName, branch) ? undefined : { tested: branchName, asked: branch }
-}
+type Decision = Pick<Verdict, 'conclusion' | 'success'>
 
-function decide(ending: Ending, facts: RunFacts, rules: VerdictRules): Verdict {
-  const byEnding = (conclusion: Conclusion, success = false): Verdict => ({ reason: 'ending', conclusion, success })
+function decide(history: StepHistory, counts: Counts, rules: VerdictRules): Decision {
+  const { ending, run } = history
   switch (ending.kind) {
-    case 'finished': {
-      const { status } = ending.run
-      return status === 'PASSED' ? decidePassed(facts, rules) : byEnding(CONCLUSION_OF_STATUS[status])
-    }
+    case 'finished':
+      if (run?.status === 'PASSED') return decidePassed(isOtherBranch(history), counts, rules)
+      return { conclusion: (run && CONCLUSION_OF_STATUS[run.status]) ?? 'error', success: false }
     case 'started':
-      return byEnding('started', true)
+      return { conclusion: 'started', success: true }
     case 'aborted':
-      return byEnding('cancelled')
+      return { conclusion: 'cancelled', success: false }
     case 'wait-timeout':
-      return byEnding('wait-timeout')
+      return { conclusion: 'wait-timeout', success: false }
     case 'start-failed':
     case 'poll-failed':
-      return byEnding('error')
+      return { conclusion: 'error', success: false }
   }
 }
 
 /** The service says PASSED. Then the branch, the test cases and the inputs decide. */
-function decidePassed({ counts, otherBranch }: RunFacts, { passWithNoTests, strict }: VerdictRules): Verdict {
-  if (otherBranch !== undefined) return { reason: 'other branch', conclusion: 'error', success: false }
+function decidePassed(isOfOtherBranch: boolean, counts: Counts, { passWithNoTests, strict }: VerdictRules): Decision {
+  if (isOfOtherBranch) return { conclusion: 'error', success: false }
   const didAnyCaseRun = counts.passed + counts.failed > 0
   const hasDoubts = counts.failed + counts.other > 0
-  if (!didAnyCaseRun && !passWithNoTests) return { reason: 'no tests', conclusion: 'no-tests', success: false }
-  if (strict && hasDoubts) return { reason: 'strict', conclusion: 'failed', success: false }
-  if (!didAnyCaseRun) return { reason: 'no tests', conclusion: 'no-tests', success: true }
-  return { reason: hasDoubts ? 'doubts' : 'no doubts', conclusion: 'passed', success: true }
+  if (!didAnyCaseRun && !passWithNoTests) return { conclusion: 'no-tests', success: false }
+  if (strict && hasDoubts) return { conclusion: 'failed', success: false }
+  return { conclusion: didAnyCaseRun ? 'passed' : 'no-tests', success: true }
+}
+
+/**
+ * Whether the service says that it tested another branch than this step asked for. The branches are not compared in two cases. If
+ * the input `run-id` names the run, the run may be of any branch. If the target is a test suite, the branch is only metadata.
+ */
+function isOtherBranch({ run, subject: { target, ownsRun, parameters } }: StepHistory): boolean {
+  const { branch } = parameters
+  if (!ownsRun || target.kind !== 'project' || branch === undefined || run?.branchName === undefined) return false
+  return !isSameBranch(run.branchName, branch)
 }

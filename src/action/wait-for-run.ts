@@ -1,5 +1,5 @@
 import { type Failure, isFailure, isNotFound } from '../model/failure.ts'
-import type { RunEnding, RunHistory } from '../model/outcome.ts'
+import type { Ending, StepHistory } from '../model/outcome.ts'
 import { isFinished, type Run } from '../model/run.ts'
 import { abortedEnding } from './abort.ts'
 import { progressLog } from './progress-log.ts'
@@ -8,9 +8,9 @@ import { doesNotExist, type RunHandle } from './run-handle.ts'
 import { TestOutput } from './test-output.ts'
 import type { RunWorld } from './world.ts'
 
-type WaitEnding = Exclude<RunEnding, { kind: 'started' }>
+type WaitEnding = Exclude<Ending, { kind: 'started' | 'start-failed' }>
 
-interface WaitResult extends Pick<RunHistory, 'run'> {
+interface WaitResult extends Pick<StepHistory, 'run'> {
   readonly ending: WaitEnding
 }
 
@@ -79,7 +79,7 @@ export async function waitForRun(handle: RunHandle, options: WaitOptions, world:
       run = polled.run
       if (isFinished(run)) {
         await output.finish(run.outputBytes)
-        return { kind: 'finished', run }
+        return { kind: 'finished' }
       }
       if (isLastPoll) return limitExceeded()
       const pauseMs = pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter)

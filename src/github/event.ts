@@ -201,16 +201,3 @@ export function headLabel(pullRequest: PullRequest, repository: Repository): str
   const { ref, label } = pullRequest.head ?? {}
   return isFork(pullRequest, repository) ? (label ?? `fork:${ref ?? ''}`) : ref || undefined
 }
-
-/**
- * The branch or the tag of a commit that the event is about. Undefined for any other commit, and if `given` is not the hash of
- * a commit.
- */
-export function nameOfCommit(event: WorkflowEvent, given: string | undefined): string | undefined {
-  const { payload, commit, ref, repository } = event
-  if (!given) return undefined
-  const { pull_request: pullRequest } = payload
-  const isMergeCommit = given === commit && /^\d+\/merge$/.test(ref.name)
-  if (pullRequest && (isMergeCommit || given === pullRequest.head?.sha)) return headLabel(pullRequest, repository)
-  return given === commit ? ref.name || undefined : undefined
-}

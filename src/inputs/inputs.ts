@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { setSecret } from '@actions/core'
 import type { StepSettings } from '../action/step.ts'
 import type { CommentSettings } from '../github/comment.ts'
-import { nameOfCommit, type WorkflowEvent } from '../github/event.ts'
+import type { WorkflowEvent } from '../github/event.ts'
 import { isInAllowedFolder } from '../github/report-files.ts'
 import type { Job, StepSubject, When } from '../model/outcome.ts'
 import { isUsableRunId, RUN_ID_RULE, type StartParameters, type Target } from '../model/run.ts'
@@ -74,7 +74,6 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
     target: address.target,
     ownsRun,
     parameters: ownsRun ? { ...parameters, branch: branch.name } : {},
-    commitName: ownsRun ? nameOfCommit(event, branch.name) : undefined,
     job,
     labels: [comment.key, matrixValues(comment.matrix)].filter((part) => part !== ''),
   }

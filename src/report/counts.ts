@@ -2,7 +2,7 @@ import type { StepOutcome } from '../model/outcome.ts'
 import { type Counts, isFinished, runDurationMs } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
-import { inBrackets, join, joinWithDots, NONE } from './words.ts'
+import { inBrackets, join, joinWithDots } from './words.ts'
 
 // test/report/counts.test.ts and test/report/endings.test.ts test these texts.
 
@@ -34,40 +34,23 @@ function notRunCounts({ skipped, other }: Counts): Fragment[] {
   return [...nonZero(skipped, fragment`skipped`), ...nonZero(other, fragment`without a known result`)]
 }
 
-// For headlines: each follows a title without a space. Empty if no test case is listed.
-
-/** For example `: 3 of 40`. */
-export function ofTotal(count: number, { total }: Counts): Fragment {
-  return total === 0 ? NONE : fragment`: ${count} of ${total}`
-}
-
-/** For example `: 3 of 40`, with a baseline `: 3 of 40 (1 new)`. */
-export function failedOfTotal(outcome: StepOutcome): Fragment {
-  return fragment`${ofTotal(outcome.counts.failed, outcome.counts)}${inBrackets(newFailuresText(outcome))}`
-}
-
-/** For example `: 3 of 40 failed`, with a baseline `: 3 of 40 failed (1 new)`. If no test case failed, `: 40 of 40 passed`. */
-export function failedOrPassed(outcome: StepOutcome): Fragment {
-  const { counts } = outcome
-  const { total, passed, failed } = counts
-  if (total === 0) return NONE
-  if (failed === 0) return fragment`${ofTotal(passed, counts)} passed`
-  return fragment`${ofTotal(failed, counts)} failed${inBrackets(newFailuresText(outcome))}`
-}
-
-/** How many failures are new, for example `1 new` or `none new`. Empty without a baseline. */
-export function newFailuresText({ newFailures }: StepOutcome): readonly Fragment[] {
-  if (newFailures === undefined) return []
-  return [newFailures.size === 0 ? fragment`none new` : fragment`${newFailures.size} new`]
-}
-
 /**
- * For example `: 38 of 40 (1 flaky), 2 skipped`. If a test case did not run, this says so, because `38 of 40` alone looks like
- * two failures.
+ * What follows the title of the headline, for example `: 3 of 40 (1 new)` or `: 38 of 40, 2 skipped`. If a test case did not run,
+ * this says so, because `38 of 40` alone looks like two failures.
  */
-export function passedOfTotal(counts: Counts): Fragment {
-  const flaky = inBrackets(nonZero(counts.flaky, fragment`flaky`))
-  return join([fragment`${ofTotal(counts.passed, counts)}${flaky}`, ...notRunCounts(counts)], fragment`, `)
+export function headlineCounts(outcome: StepOutcome): Fragment {
+  const { conclusion, counts } = outcome
+  const { total, failed, passed, other } = counts
+  const areNew = inBrackets(newFailuresText(outcome))
+  if (conclusion === 'failed' && failed > 0) return fragment`: ${failed} of ${total}${areNew}`
+  if (conclusion !== 'passed' || failed + other > 0) return areNew
+  return join([fragment`: ${passed} of ${total}`, ...notRunCounts(counts)], fragment`, `)
+}
+
+/** How many failures are new, for example `1 new` or `none new`. Empty without a baseline, and if no case failed. */
+export function newFailuresText({ newFailures, counts }: StepOutcome): readonly Fragment[] {
+  if (newFailures === undefined || counts.failed === 0) return []
+  return [newFailures.size === 0 ? fragment`none new` : fragment`${newFailures.size} new`]
 }
 
 /** A count with its word. Nothing if the count is zero. */

@@ -3,7 +3,7 @@ import { FAILING, locationOf, runDurationMs, type TestCase } from '../model/run.
 import { json, render } from '../text/safe-text.ts'
 import { visibleText } from '../text/visible-text.ts'
 import { titleOf } from './cases.ts'
-import { endingText } from './ending.ts'
+import { verdictSentences } from './ending.ts'
 import { testedBranch } from './facts.ts'
 import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
 
@@ -37,7 +37,7 @@ export function ctrf(outcome: ReadRunOutcome): string {
 function runEntriesOf(outcome: ReadRunOutcome) {
   if (!hasRunEntry(outcome)) return []
   const { rawStatus, message } = outcome.run
-  const text = message === undefined ? render(endingText(outcome).sentences) : message
+  const text = message === undefined ? render(verdictSentences(outcome)) : message
   return [{ name: RUN_ENTRY, status: 'failed', duration: 0, rawStatus: visibleText(rawStatus), message: text }]
 }
 

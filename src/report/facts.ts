@@ -1,51 +1,49 @@
 import type { Baseline } from '../model/baseline.ts'
-import type { RunHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
+import type { StepHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
 import { BRANCH_LIMIT_CHARS } from '../model/run.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { join, joinWithDots, NONE } from './words.ts'
+
+type Value = string | Untrusted
 
 /** What a step tests. A page shows it as `Branch main`, and the log as `branch “main”`. */
 interface Fact {
   readonly name: Fragment
   /** The name within a sentence. */
   readonly word: Fragment
-  readonly value: string | Untrusted
-  readonly note?: Fragment | undefined
+  readonly value: Value
 }
 
 /** `branch` is the branch that was tested, if it is known. */
-function factsOf({ target, parameters, commitName }: StepSubject, branch: Fact['value'] | undefined): readonly Fact[] {
+function factsOf({ target, parameters }: StepSubject, branch: Value | undefined): readonly Fact[] {
   const { environment, frameworkProject } = parameters
-  const isSuite = target.kind === 'test-suite'
-  const [name, word] = isSuite ? [fragment`Test suite`, fragment`test suite`] : [fragment`Project`, fragment`project`]
-  const facts: Fact[] = [{ name, word, value: target.id }]
-  if (environment !== undefined)
-    facts.push({ name: fragment`Environment`, word: fragment`environment`, value: environment })
-  if (branch !== undefined) {
-    const commit = commitName === undefined ? NONE : fragment` (${commitName})`
-    const caveat = isSuite ? fragment` (sent as metadata only, so the service may test another branch)` : NONE
-    const [name, word] = isCommit(branch) ? [fragment`Commit`, fragment`commit`] : [fragment`Branch`, fragment`branch`]
-    facts.push({ name, word, value: branch, note: fragment`${commit}${caveat}` })
-  }
-  if (frameworkProject !== undefined)
-    facts.push({ name: fragment`Framework project`, word: fragment`framework project`, value: frameworkProject })
-  return facts
+  const [project, projectWord] =
+    target.kind === 'project' ? [fragment`Project`, fragment`project`] : [fragment`Test suite`, fragment`test suite`]
+  const [tested, testedWord] =
+    branch !== undefined && isCommit(branch)
+      ? [fragment`Commit`, fragment`commit`]
+      : [fragment`Branch`, fragment`branch`]
+  const facts = [
+    { name: project, word: projectWord, value: target.id },
+    { name: fragment`Environment`, word: fragment`environment`, value: environment },
+    { name: tested, word: testedWord, value: branch },
+    { name: fragment`Framework project`, word: fragment`framework project`, value: frameworkProject },
+  ]
+  return facts.flatMap(({ value, ...words }) => (value === undefined ? [] : [{ ...words, value }]))
 }
 
-/** What was tested, and where. If the input `run-id` names the run, this shows only what the service says about
- * the run. */
+/** What was tested, and where. If the input `run-id` names the run, this shows only what the service says about the run. */
 export function subjectText(outcome: StepOutcome): Fragment {
-  const { otherBranch } = outcome
-  // `commitName` is about the commit that this step asked for, and another one was tested.
-  const subject = otherBranch === undefined ? outcome.subject : { ...outcome.subject, commitName: undefined }
-  const facts = factsOf(subject, testedBranch(outcome)).map(
-    ({ name, value, note }) => fragment`${name} ${value}${note ?? NONE}`,
-  )
+  const { target, parameters, baseline } = outcome.subject
+  const branch = testedBranch(outcome)
+  const facts = factsOf(outcome.subject, branch).map(({ name, value }) => fragment`${name} ${value}`)
+  if (target.kind === 'test-suite' && branch !== undefined)
+    facts.push(fragment`The branch is metadata only, so the service may test another branch`)
   if (outcome.runId !== undefined) facts.push(fragment`Run ${linkedRunId(outcome)}`)
-  const { autofix } = subject.parameters
+  const { autofix } = parameters
   if (autofix !== undefined) facts.push(autofix ? fragment`Auto-fix on` : fragment`Auto-fix off`)
-  if (subject.baseline !== undefined) facts.push(baselineText(subject.baseline))
+  if (baseline !== undefined) facts.push(baselineText(baseline))
   return joinWithDots(facts)
 }
 
@@ -62,34 +60,22 @@ function baselineText({ finishedAt }: Baseline): Fragment {
 /** For example: project “web-shop”, environment “staging”, branch “main”. */
 export function whatIsTested(subject: StepSubject): Fragment {
   const { branch } = subject.parameters
-  const facts = factsOf(subject, branch).map(
-    ({ word, value, note }) => fragment`${word} ${quote(value, BRANCH_LIMIT_CHARS)}${note ?? NONE}`,
-  )
+  const facts = factsOf(subject, branch).map(({ word, value }) => fragment`${word} ${quote(value, BRANCH_LIMIT_CHARS)}`)
   if (branch === undefined && subject.target.kind === 'project') facts.push(fragment`on the project's default branch`)
   return join(facts, fragment`, `)
 }
 
-export function linkedRunId({ runId, runUrl }: Pick<RunHistory, 'runId' | 'runUrl'>): Fragment {
+/** Empty if the step knows no run. */
+export function linkedRunId({ runId, runUrl }: Pick<StepHistory, 'runId' | 'runUrl'>): Fragment {
+  if (runId === undefined) return NONE
   return runUrl === undefined ? fragment`${runId}` : link(runUrl, fragment`${runId}`)
 }
 
 /** Whether the input `branch` names a commit by its hash, as with the local service. */
-export function isCommit(branch: string | Untrusted): boolean {
+export function isCommit(branch: Value): boolean {
   return /^[\da-f]{40}$/i.test(String(branch))
 }
 
-export function testedBranch({ run, subject }: StepOutcome): string | Untrusted | undefined {
+export function testedBranch({ run, subject }: StepOutcome): Value | undefined {
   return run?.branchName ?? subject.parameters.branch
-}
-
-/** Undefined if the branches agree. */
-export function otherBranchText({ otherBranch }: StepOutcome): Fragment | undefined {
-  if (otherBranch === undefined) return undefined
-  const branch = quote(otherBranch.asked, BRANCH_LIMIT_CHARS)
-  return fragment`The service says that it tested the branch ${quote(otherBranch.tested, BRANCH_LIMIT_CHARS)}, and this step asked for ${branch}. So nothing shows whether the tests of ${branch} pass. Check whether ${branch} is pushed. If the service has another name for ${branch}, set the input ${'branch'} to that name. Otherwise ask the operators of the service.`
-}
-
-/** Undefined if the branches agree, or if the verdict says that they do not. */
-export function otherBranchWarning(outcome: StepOutcome): Fragment | undefined {
-  return outcome.reason === 'other branch' ? undefined : otherBranchText(outcome)
 }

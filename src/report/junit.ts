@@ -4,7 +4,7 @@ import { linesOf, render, untruncated, type Xml, xml } from '../text/safe-text.t
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { titleOf } from './cases.ts'
-import { endingText } from './ending.ts'
+import { verdictSentences } from './ending.ts'
 import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
 
 // JUnit's XML has no standard. The usual programs all read this form: totals on both levels, a name for each test case that
@@ -80,7 +80,7 @@ function runElement(outcome: ReadRunOutcome, nameFor: NameFor): Xml {
   const { rawStatus, message } = outcome.run
   const summary = message === undefined ? rawStatus : firstLineOf(message)
   const reason = message === undefined ? xml`` : xml`\n${linesOf(message)}`
-  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${summary}" type="${rawStatus}">${endingText(outcome).sentences}${reason}</error></testcase>\n`
+  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${summary}" type="${rawStatus}">${verdictSentences(outcome)}${reason}</error></testcase>\n`
 }
 
 function seconds(ms: number): string {

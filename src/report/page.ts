@@ -10,9 +10,8 @@ import {
   render,
 } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
-import { countsLine } from './counts.ts'
-import { endingText } from './ending.ts'
-import { otherBranchWarning } from './facts.ts'
+import { countsLine, headlineCounts } from './counts.ts'
+import { endingText, pageSentences } from './ending.ts'
 import { casesOf, joinWithDots } from './words.ts'
 
 // What the job summary and the comment share. test/report/job-summary.test.ts, test/report/comment-body.test.ts and
@@ -20,19 +19,17 @@ import { casesOf, joinWithDots } from './words.ts'
 
 /** The headline, and the labels that distinguish this step from others. */
 export function pageTitle(outcome: StepOutcome, ...more: readonly Fragment[]): Fragment {
-  const { sign, title, suffix } = endingText(outcome)
+  const { sign, title } = endingText(outcome)
   const labels = outcome.subject.labels.map((label) => fragment`${label}`)
-  return joinWithDots([fragment`${sign} ${title}${suffix}`, ...labels, ...more])
+  return joinWithDots([fragment`${sign} ${title}${headlineCounts(outcome)}`, ...labels, ...more])
 }
 
-/** Below the headline: the counts, what the headline does not say, and warnings. */
+/** Below the headline: the counts, what the headline does not say, and a warning. */
 export function introduction(outcome: StepOutcome): Html {
-  const isPartial = isIncomplete(outcome)
   return html`${[
     paragraph(countsLine(outcome)),
-    paragraph(endingText(outcome).pageSentences, isPartial ? MAY_BE_INCOMPLETE : html``),
-    paragraph(isPartial ? undefined : withoutResultText(outcome), INCOMPLETE),
-    paragraph(otherBranchWarning(outcome), OTHER_BRANCH),
+    paragraph(pageSentences(outcome)),
+    paragraph(incompleteText(outcome), html`⚠️ <b>Incomplete results:</b> `),
   ]}`
 }
 
@@ -41,19 +38,12 @@ export function paragraph(text: Fragment | undefined, prefix = html``): Html {
   return text === undefined ? html`` : html`<p>${prefix}${text}</p>\n`
 }
 
-const INCOMPLETE = html`⚠️ <b>Incomplete results:</b> `
-const MAY_BE_INCOMPLETE = html`⚠️ <b>Results may be incomplete:</b> `
-const OTHER_BRANCH = html`⚠️ <b>Other branch:</b> `
-
-/** Whether the run stopped early, so that results may be missing. */
-function isIncomplete({ run, counts }: StepOutcome): boolean {
-  return run !== undefined && counts.total > 0 && run.status !== 'PASSED' && run.status !== 'FAILED'
-}
-
-/** Undefined after a PASSED run, because the verdict then says this. */
-function withoutResultText({ run, counts }: StepOutcome): Fragment | undefined {
-  if (counts.other === 0 || run?.status === 'PASSED') return undefined
-  return fragment`The action knows no result of ${counts.other} of ${counts.total} ${casesOf(counts.total)}.`
+/** Undefined if results are complete. After a PASSED run, the verdict says which results are not known. */
+function incompleteText({ run, counts: { total, other } }: StepOutcome): Fragment | undefined {
+  if (run === undefined || total === 0 || run.status === 'PASSED') return undefined
+  if (run.status !== 'FAILED')
+    return fragment`Results may be missing, because the status of the run is ${run.rawStatus}.`
+  return other === 0 ? undefined : fragment`The action knows no result of ${other} of ${total} ${casesOf(total)}.`
 }
 
 const MESSAGE_LIMIT: MessageLimit = { lines: 20, chars: 2_000 }

@@ -5,12 +5,9 @@ export const RUN_ENTRY = 'The run itself'
 
 /**
  * Whether `junit.xml` and `ctrf.json` have an entry for the run itself. Programs that read these files look only at test
- * cases. So they would take a run that did not pass for green, unless one of its cases failed.
+ * cases. So they would take a run that did not pass for green, unless one of its cases failed, and for complete if it ended early.
  */
-export function hasRunEntry({ run, ending, reason, success, counts }: ReadRunOutcome): boolean {
-  if (run.message !== undefined) return true
-  const doCasesShowFailure = counts.failed > 0 && (run.status === 'FAILED' || reason === 'strict')
-  // After an abort or a failed poll, a PASSED run is still a run that passed.
-  const hasPassed = run.status === 'PASSED' && (success || ending.kind !== 'finished')
-  return !hasPassed && !doCasesShowFailure
+export function hasRunEntry({ run, success, counts }: ReadRunOutcome): boolean {
+  const isComplete = run.status === 'PASSED' || run.status === 'FAILED'
+  return run.message !== undefined || (!success && (counts.failed === 0 || !isComplete))
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { publish as publishOutcome, type ReportSettings, reportFiles } from '../../src/action/publish.ts'
 import { type AbortCause, hasReadRun, type StepOutcome } from '../../src/model/outcome.ts'
-import { endingText, verdictLevel } from '../../src/report/ending.ts'
+import { endingText, verdictLevel, verdictSentences } from '../../src/report/ending.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { aBaseline, anOutcome, aRun, testCasesBy } from '../support/builders.ts'
@@ -71,7 +71,8 @@ describe('the verdict', () => {
   test('is an error if the step fails, a warning if its success is doubtful, and otherwise a line of the log', async () => {
     for (const [name, outcome] of Object.entries(ENDINGS)) {
       const world = await publish(outcome, { annotations: false })
-      const { title, sentences } = endingText(outcome)
+      const { title } = endingText(outcome)
+      const sentences = verdictSentences(outcome)
       const titled = `[${render(title)}] ${render(sentences)}`
       const level = verdictLevel(outcome)
       expect(level === 'error', name).toBe(!outcome.success)
@@ -85,13 +86,6 @@ describe('the verdict', () => {
     const errors = (await publish(FAILED)).texts('error ')
     expect(errors[0]).toContain('12 of 40')
     expect(errors).toHaveLength(1 + 8 + 1)
-  })
-
-  test('has a warning beside it if another branch was tested, unless the verdict itself says so', async () => {
-    for (const [name, outcome] of Object.entries(ENDINGS)) {
-      const warnings = (await publish(outcome)).texts('warning The service says that it tested the branch “main”')
-      expect(warnings, name).toHaveLength(name === 'failedOnOtherBranch' ? 1 : 0)
-    }
   })
 })
 

@@ -60,7 +60,8 @@ async function wait(setting: Setting) {
       world,
     ),
   )
-  return { end, ending: end.ending, endedMs: clock.now(), pollsMs: service.timesMs('get'), world, statuses }
+  const ending = end.ending.kind === 'finished' ? { ...end.ending, run: end.run } : end.ending
+  return { end, ending, endedMs: clock.now(), pollsMs: service.timesMs('get'), world, statuses }
 }
 
 describe('the growing pauses', () => {

@@ -1,14 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  headLabel,
-  nameOfCommit,
-  type PullRequest,
-  pullRequestOfEvent,
-  readEvent,
-  whyNoSecrets,
-} from '../../src/github/event.ts'
+import { headLabel, type PullRequest, pullRequestOfEvent, readEvent, whyNoSecrets } from '../../src/github/event.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Payload, realPayloads, workflowEvent } from '../support/workflow-event.ts'
@@ -149,40 +142,5 @@ describe('the pull request of an event', () => {
 
   it.each([{}, { pull_request: {} }, { pull_request: { number: 0 } }])('is absent if the payload is %j', (payload) => {
     expect(numberIn('pull_request', payload)).toBeUndefined()
-  })
-})
-
-describe('the name of a commit', () => {
-  const [SHA, HEAD] = ['a'.repeat(40), 'b'.repeat(40)]
-  const nameIn = (name: string, payload: Payload, ref: string, given: string | undefined) => {
-    const { event } = workflowEvent(name, payload, { repository: 'shop/shop' })
-    return nameOfCommit({ ...event, commit: SHA, ref: { ...event.ref, name: ref } }, given)
-  }
-  const withHead = (head: object) => ({
-    repository: OWN,
-    pull_request: { number: 7, head: { ref: 'change', sha: HEAD, repo: OWN, ...head }, base: { repo: OWN } },
-  })
-
-  it('is the branch or the tag on which the workflow runs', () => {
-    expect(nameIn('push', {}, 'main', SHA)).toBe('main')
-    expect(nameIn('push', {}, 'v1.2.3', SHA)).toBe('v1.2.3')
-  })
-
-  it('is the head of the pull request, for its merge commit and for its last commit', () => {
-    expect(nameIn('pull_request', withHead({}), '7/merge', SHA)).toBe('change')
-    expect(nameIn('pull_request', withHead({}), '7/merge', HEAD)).toBe('change')
-    const ofFork = withHead({ repo: FORK, label: 'ann:change' })
-    expect(nameIn('pull_request', ofFork, '7/merge', SHA)).toBe('ann:change')
-  })
-
-  it('is the base branch if a workflow of a pull request runs on the base', () => {
-    expect(nameIn('pull_request_target', withHead({}), 'main', SHA)).toBe('main')
-    expect(nameIn('pull_request_target', withHead({}), 'main', HEAD)).toBe('change')
-  })
-
-  it('is unknown for any other commit, and for a branch', () => {
-    for (const given of ['c'.repeat(40), 'main', '', undefined]) {
-      expect(nameIn('pull_request', withHead({}), '7/merge', given)).toBeUndefined()
-    }
   })
 })

@@ -9,7 +9,7 @@ import { runnerOutput } from '../../src/github/outputs.ts'
 import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
 import { readInputs } from '../../src/inputs/inputs.ts'
 import { annotations } from '../../src/report/annotations.ts'
-import { endingText } from '../../src/report/ending.ts'
+import { verdictSentences } from '../../src/report/ending.ts'
 import { commandProperty, type Fragment, fragment, html, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { visibleText } from '../../src/text/visible-text.ts'
@@ -143,7 +143,7 @@ describe('no message makes the runner abort at a cut', () => {
     fc.assert(
       fc.property(anyStep(text), masked, (build, secrets) => {
         const outcome = build((drawn) => drawn)
-        const messages = [endingText(outcome).sentences, ...annotations(outcome, true).map(({ message }) => message)]
+        const messages = [verdictSentences(outcome), ...annotations(outcome, true).map(({ message }) => message)]
         expectWritten(messages, secrets)
       }),
       RUNS,

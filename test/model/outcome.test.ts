@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/model/failure.ts'
 import { type Cancellation, statusOf } from '../../src/model/outcome.ts'
-import { aFinishedRun, anOutcome, aRun } from '../support/builders.ts'
+import { anOutcome, aRun } from '../support/builders.ts'
 
 const DOWN: Failure = { kind: 'status', status: 503 }
 
@@ -9,7 +9,7 @@ describe('the status of an outcome', () => {
   it.each<[string | undefined, Cancellation, string | undefined]>([
     ['RUNNING', { kind: 'not-wanted' }, 'RUNNING'],
     [undefined, { kind: 'cancelled' }, 'CANCELLED'],
-    ['RUNNING', { kind: 'already-finished', run: aFinishedRun({ status: 'FAILED' }) }, 'FAILED'],
+    ['FAILED', { kind: 'already-finished' }, 'FAILED'],
     ['PAUSED', { kind: 'failed', failure: DOWN }, 'UNKNOWN'],
     [undefined, { kind: 'failed', failure: DOWN }, undefined],
   ])('last seen %s, after %j, is %s', (status, cancellation, expected) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import { annotations } from '../../src/report/annotations.ts'
-import { endingText, verdictLevel } from '../../src/report/ending.ts'
+import { endingText, verdictLevel, verdictSentences } from '../../src/report/ending.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { anOutcome, aRun, aTestCase } from '../support/builders.ts'
@@ -15,7 +15,7 @@ it('every ending has the words of endings.md', async () => {
 
 it('the verdict truncates titles', () => {
   const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: 'x'.repeat(500), status: 'FAILED' })] })
-  expect(render(endingText(anOutcome({ run })).sentences)).toContain(`“${'x'.repeat(119)}…”`)
+  expect(render(verdictSentences(anOutcome({ run })))).toContain(`“${'x'.repeat(119)}…”`)
 })
 
 describe('of all endings', () => {
@@ -25,8 +25,8 @@ describe('of all endings', () => {
       .map(([name]) => name)
   const endingsWith = (words: string) =>
     endingsOf((outcome) => {
-      const { sign, sentences } = endingText(outcome)
-      return `${render(sign)} ${render(sentences)}`.includes(words)
+      const { sign } = endingText(outcome)
+      return `${render(sign)} ${render(verdictSentences(outcome))}`.includes(words)
     })
 
   it('only those in which all tests passed have the green tick', () => {
@@ -53,7 +53,8 @@ describe('of all endings', () => {
 
 function pageOf(outcome: StepOutcome): string {
   const { conclusion, success } = outcome
-  const { title, sentences } = endingText(outcome)
+  const { title } = endingText(outcome)
+  const sentences = verdictSentences(outcome)
   const verdict = { level: verdictLevel(outcome), title: render(title), message: sentences }
   return [
     `${success ? 'success' : 'failure'}, ${conclusion}`,

@@ -25,11 +25,11 @@ describe('the line of facts', () => {
     expect(factsOf({ subject: { parameters: {}, ownsRun: false }, run })).toBe('Project web-shop · Run run_7f3a')
   })
 
-  it('calls a full hash a commit, and has its name beside it, unless another branch was tested', () => {
+  it('calls a full hash a commit', () => {
     const commit = 'f'.repeat(40)
-    const subject = { parameters: { branch: commit }, commitName: 'change' }
-    expect(factsOf({ subject, run: aRun({ branchName: undefined }) })).toContain(`· Commit ${commit} (change) ·`)
-    expect(factsOf({ subject, run: aRun({ branchName: commit }) })).toContain(`· Commit ${commit} (change) ·`)
+    const subject = { parameters: { branch: commit } }
+    expect(factsOf({ subject, run: aRun({ branchName: undefined }) })).toContain(`· Commit ${commit} ·`)
+    expect(factsOf({ subject, run: aRun({ branchName: commit }) })).toContain(`· Commit ${commit} ·`)
     expect(factsOf({ subject, run: aRun({ branchName: 'main' }) })).toContain('· Branch main ·')
     expect(factsOf({ run: aRun({ branchName: commit.slice(1) }) })).toContain(`· Branch ${commit.slice(1)} ·`)
   })
@@ -46,7 +46,7 @@ describe('the line of facts', () => {
     const target = { kind: 'test-suite', id: 'smoke' } as const
     const subject = { target, parameters: { branch: 'main', autofix: false } }
     expect(factsOf({ subject, ending: { kind: 'started' } })).toBe(
-      'Test suite smoke · Branch main (sent as metadata only, so the service may test another branch) · Run run_7f3a · Auto-fix off',
+      'Test suite smoke · Branch main · The branch is metadata only, so the service may test another branch · Run run_7f3a · Auto-fix off',
     )
   })
 })

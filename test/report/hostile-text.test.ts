@@ -7,7 +7,7 @@ import { hasReadRun, type ReadRunOutcome, type StepOutcome } from '../../src/mod
 import { annotations } from '../../src/report/annotations.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
-import { endingText } from '../../src/report/ending.ts'
+import { endingText, verdictSentences } from '../../src/report/ending.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
 import { hasRunEntry } from '../../src/report/run-entry.ts'
@@ -39,7 +39,7 @@ function tamed(): (text: string) => string {
 /** Everything that the step writes, in its final form. */
 function everyOutput(outcome: StepOutcome): Record<string, string> {
   return {
-    sentence: render(endingText(outcome).sentences),
+    sentence: render(verdictSentences(outcome)),
     annotations: annotations(outcome, true)
       .map(({ message, file }) => `${render(message)}\nfile=${file ? render(file) : ''}`)
       .join('\n'),
@@ -84,7 +84,7 @@ describe('whatever text is in a step', () => {
 
   it('each sentence is one line, and its title does not contain the text', () => {
     always((outcome, tame) => {
-      expect(render(endingText(outcome).sentences)).not.toMatch(/[\n\r\u2028\u2029]/)
+      expect(render(verdictSentences(outcome))).not.toMatch(/[\n\r\u2028\u2029]/)
       expect(render(endingText(outcome).title)).toBe(render(endingText(tame()).title))
     })
   })

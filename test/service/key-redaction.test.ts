@@ -5,7 +5,7 @@ import { performStep, type StepSettings } from '../../src/action/step.ts'
 import { hasReadRun } from '../../src/model/outcome.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
-import { endingText } from '../../src/report/ending.ts'
+import { verdictSentences } from '../../src/report/ending.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
 import { openService } from '../../src/service/client.ts'
@@ -168,7 +168,7 @@ describe('a message with the key in it', () => {
         const run = decodeRun(json, '', redact)
         const outcome = anOutcome({ run })
         const reports = [
-          render(endingText(outcome).sentences),
+          render(verdictSentences(outcome)),
           render(jobSummary(outcome, { alreadyBytes: 0 })),
           junit(outcome).toString(),
           ctrf(outcome),

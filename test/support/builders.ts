@@ -1,12 +1,8 @@
 import { concludeStep } from '../../src/action/verdict.ts'
 import { type Baseline, baselineOf } from '../../src/model/baseline.ts'
 import {
-  type Cancellation,
-  type Ending,
   hasReadRun,
-  type NoRunHistory,
   type ReadRunOutcome,
-  type RunHistory,
   type StepHistory,
   type StepOutcome,
   type StepSubject,
@@ -106,11 +102,7 @@ function finished(run: Run): FinishedRun {
   return run
 }
 
-interface OutcomeFields extends Partial<Omit<RunHistory, 'ending' | 'cancellation' | 'runId'>> {
-  readonly runId?: string | undefined
-  readonly ending?: Ending
-  readonly cancellation?: Cancellation
-  readonly tookMs?: number
+interface OutcomeFields extends Partial<Omit<StepHistory, 'subject'>> {
   readonly subject?: Partial<StepSubject>
   readonly passWithNoTests?: boolean
   readonly strict?: boolean
@@ -120,9 +112,20 @@ interface OutcomeFields extends Partial<Omit<RunHistory, 'ending' | 'cancellatio
 export function anOutcome(fields?: OutcomeFields & { readonly ending?: never }): ReadRunOutcome
 export function anOutcome(fields: OutcomeFields): StepOutcome
 export function anOutcome(fields: OutcomeFields = {}): StepOutcome {
-  const { passWithNoTests = false, strict = false, tookMs = 190_000, subject } = fields
+  const { passWithNoTests = false, strict = false, tookMs = 190_000, runUrl, subject } = fields
+  const { ending = { kind: 'finished' } } = fields
+  const isNothingLeft = ['finished', 'started', 'start-failed'].includes(ending.kind)
+  const { cancellation = { kind: isNothingLeft ? 'none' : 'not-wanted' } } = fields
+  const hasNoRun =
+    ending.kind === 'start-failed' ||
+    cancellation.kind === 'id-unknown' ||
+    (ending.kind === 'aborted' && cancellation.kind === 'none')
   const history: StepHistory = {
-    ...historyOf(fields),
+    ending,
+    cancellation,
+    runId: hasNoRun ? undefined : (fields.runId ?? 'run_7f3a'),
+    runUrl,
+    run: ending.kind === 'finished' ? finished(fields.run ?? aRun()) : fields.run,
     tookMs,
     subject: {
       target: { kind: 'project', id: 'web-shop' },
@@ -133,22 +136,6 @@ export function anOutcome(fields: OutcomeFields = {}): StepOutcome {
     },
   }
   return concludeStep(history, { passWithNoTests, strict })
-}
-
-function historyOf(fields: OutcomeFields): RunHistory | NoRunHistory {
-  const { runId = 'run_7f3a', runUrl, run } = fields
-  const ending: Ending = fields.ending ?? { kind: 'finished', run: finished(run ?? aRun()) }
-  const cancellation: Cancellation = fields.cancellation ?? {
-    kind: ending.kind === 'start-failed' ? 'no-run' : 'not-wanted',
-  }
-  if (cancellation.kind === 'no-run' || cancellation.kind === 'id-unknown') {
-    if (ending.kind === 'start-failed' || ending.kind === 'aborted') return { ending, cancellation }
-    throw new TypeError(`Without a run, the step cannot end as ${ending.kind}`)
-  }
-  if (ending.kind === 'start-failed') throw new TypeError('The start has failed, so there is no run')
-  // The step has seen this run last.
-  const lastRun = 'run' in cancellation ? cancellation.run : 'run' in ending ? ending.run : run
-  return { ending, cancellation, runId, runUrl, run: lastRun }
 }
 
 /** For tests that go through outcomes of all kinds. */

@@ -1,6 +1,6 @@
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
-import { aBaseline, aFinishedRun, anOutcome, aRun, aTestCase, testCasesBy } from './builders.ts'
+import { aBaseline, anOutcome, aRun, aTestCase, testCasesBy } from './builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 const QUEUED = aRun({ status: 'QUEUED', startedAt: undefined, finishedAt: undefined, testCases: undefined })
@@ -106,8 +106,8 @@ export const ENDINGS = {
   }),
   waitLimitButFinished: anOutcome({
     ending: WAIT_LIMIT,
-    run: RUNNING,
-    cancellation: { kind: 'already-finished', run: aFinishedRun({ testCases: testCasesBy({ PASSED: 2 }) }) },
+    run: aRun({ testCases: testCasesBy({ PASSED: 2 }) }),
+    cancellation: { kind: 'already-finished' },
   }),
   otherBranch: anOutcome({
     run: aRun({ branchName: 'main', testCases: testCasesBy({ PASSED: 4 }) }),
@@ -139,16 +139,13 @@ export const ENDINGS = {
   }),
   abortedRunFinished: anOutcome({
     ending: { kind: 'aborted', cause: 'signal' },
-    run: RUNNING,
-    cancellation: { kind: 'already-finished', run: aFinishedRun() },
+    run: aRun(),
+    cancellation: { kind: 'already-finished' },
   }),
   abortedRunFailed: anOutcome({
     ending: { kind: 'aborted', cause: 'signal' },
-    run: RUNNING,
-    cancellation: {
-      kind: 'already-finished',
-      run: aFinishedRun({ status: 'FAILED', message: 'config broken\nat x', testCases: [] }),
-    },
+    run: aRun({ status: 'FAILED', message: 'config broken\nat x', testCases: [] }),
+    cancellation: { kind: 'already-finished' },
   }),
   abortedInStart: anOutcome({
     ending: { kind: 'aborted', cause: 'signal' },
@@ -156,14 +153,14 @@ export const ENDINGS = {
   }),
   abortedBeforeStart: anOutcome({
     ending: { kind: 'aborted', cause: 'signal' },
-    cancellation: { kind: 'no-run' },
+    cancellation: { kind: 'none' },
   }),
   startRefused: anOutcome({
     ending: {
       kind: 'start-failed',
       failure: { kind: 'status', status: 401, error: untrusted('Invalid API key') },
     },
-    cancellation: { kind: 'no-run' },
+    cancellation: { kind: 'none' },
   }),
   startUnclear: anOutcome({
     ending: { kind: 'start-failed', failure: { kind: 'no-response', reason: 'socket hang up; ECONNRESET' } },
@@ -202,7 +199,7 @@ export const ENDINGS = {
   }),
   startRedirected: anOutcome({
     ending: { kind: 'start-failed', failure: { kind: 'status', status: 302 } },
-    cancellation: { kind: 'no-run' },
+    cancellation: { kind: 'none' },
   }),
   started: anOutcome({ ending: { kind: 'started' } }),
 } as const satisfies Record<string, StepOutcome>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Failure } from '../../src/model/failure.ts'
-import type { NoRunHistory, RunHistory, StepOutcome } from '../../src/model/outcome.ts'
+import type { StepHistory, StepOutcome } from '../../src/model/outcome.ts'
 import { isFinished, type Run, type TestCase } from '../../src/model/run.ts'
 import { type Untrusted, untrusted } from '../../src/text/untrusted.ts'
 import { firstLineOf } from '../../src/text/visible-text.ts'
@@ -65,7 +65,6 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
         autofix: maybe(fc.boolean()),
         envOverrides: fc.constant({ SECRET: 'value of an override' }),
       }),
-      commitName: maybe(text),
       labels: fc.array(text, { maxLength: 2 }),
       job: fc.record({ name: text, url: fc.constant('https://github.com/o/r/actions/runs/1/job/2') }),
       ownsRun: fc.boolean(),
@@ -163,21 +162,21 @@ function anyHistory(
   run: fc.Arbitrary<Run>,
   runId: fc.Arbitrary<string>,
   failure: fc.Arbitrary<Failure>,
-): fc.Arbitrary<RunHistory | NoRunHistory> {
-  const finished = run.filter(isFinished)
-  const aborted = fc.record({
-    kind: kinds('aborted'),
-    cause: kinds('signal', 'job ended'),
-  })
+): fc.Arbitrary<Partial<StepHistory>> {
+  const aborted = fc.record({ kind: kinds('aborted'), cause: kinds('signal', 'job ended') })
   const timeout = fc.record({
     kind: kinds('wait-timeout'),
     limitMs: fc.nat(40_000_000),
     wasQueued: fc.boolean(),
     failure: maybe(failure),
   })
-  const ofRun = fc.record({
+  const finished = fc.record({
+    ending: fc.record({ kind: kinds('finished') }),
+    cancellation: fc.record({ kind: kinds('none') }),
+    run: run.filter(isFinished),
+  })
+  const unfinished = fc.record({
     ending: fc.oneof(
-      { weight: 5, arbitrary: fc.record({ kind: kinds('finished'), run: finished }) },
       fc.record({ kind: kinds('started') }),
       aborted,
       timeout,
@@ -185,16 +184,27 @@ function anyHistory(
     ),
     cancellation: fc.oneof(
       fc.record({ kind: kinds('not-wanted', 'not-supported', 'cancelled', 'not-found') }),
-      fc.record({ kind: kinds('already-finished'), run: finished }),
       fc.record({ kind: kinds('failed'), failure }),
     ),
     run: maybe(run),
-    runId,
-    runUrl: maybe(fc.constant('https://app.example.com/runs/1')),
   })
+  const finishedMeanwhile = fc.record({
+    ending: fc.oneof(aborted, timeout),
+    cancellation: fc.record({ kind: kinds('already-finished') }),
+    run: run.filter(isFinished),
+  })
+  const withId = (history: fc.Arbitrary<Partial<StepHistory>>) =>
+    fc
+      .tuple(history, fc.record({ runId, runUrl: maybe(fc.constant('https://app.example.com/runs/1')) }))
+      .map(([one, ids]) => ({ ...one, ...ids }))
   const withoutRun = fc.record({
     ending: fc.oneof(aborted, fc.record({ kind: kinds('start-failed'), failure })),
-    cancellation: fc.record({ kind: kinds('no-run', 'id-unknown') }),
+    cancellation: fc.record({ kind: kinds('none', 'id-unknown') }),
   })
-  return fc.oneof({ weight: 8, arbitrary: ofRun }, withoutRun)
+  return fc.oneof(
+    { weight: 5, arbitrary: withId(finished) },
+    { weight: 3, arbitrary: withId(unfinished) },
+    { weight: 1, arbitrary: withId(finishedMeanwhile) },
+    { weight: 1, arbitrary: withoutRun },
+  )
 }
