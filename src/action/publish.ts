@@ -2,6 +2,7 @@ import type { ReportFile } from '../github/report-files.ts'
 import { hasReadRun, type ReadRunOutcome, type StepOutcome, statusOf, type When } from '../model/outcome.ts'
 import { runDurationMs } from '../model/run.ts'
 import { annotations } from '../report/annotations.ts'
+import { countNew } from '../report/cases.ts'
 import { ctrf } from '../report/ctrf.ts'
 import { endingText, verdictLevel, verdictSentences } from '../report/ending.ts'
 import { jobSummary } from '../report/job-summary.ts'
@@ -38,7 +39,7 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
 }
 
 function setOutputs(outcome: StepOutcome, world: World): void {
-  const { conclusion, run, counts, newFailures } = outcome
+  const { conclusion, run, counts } = outcome
   world.setOutput('conclusion', conclusion)
   const status = statusOf(outcome)
   if (status !== undefined) world.setOutput('status', status)
@@ -50,7 +51,8 @@ function setOutputs(outcome: StepOutcome, world: World): void {
   if (run.testCases === undefined && run.status !== 'PASSED') return
   for (const name of ['total', 'passed', 'failed', 'flaky', 'skipped', 'other'] as const)
     world.setOutput(name, counts[name])
-  if (newFailures !== undefined) world.setOutput('new-failures', newFailures.size)
+  const newFailures = countNew(outcome)
+  if (newFailures !== undefined) world.setOutput('new-failures', newFailures)
 }
 
 function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSummary: boolean, world: World): void {

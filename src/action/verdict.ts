@@ -1,4 +1,4 @@
-import { newFailures } from '../model/baseline.ts'
+import { comparePast } from '../model/baseline.ts'
 import type { Conclusion, StepHistory, StepOutcome, Verdict } from '../model/outcome.ts'
 import { type Counts, countTestCases, isSameBranch, type Run } from '../model/run.ts'
 
@@ -29,7 +29,7 @@ export function concludeStep(history: StepHistory, rules: VerdictRules): StepOut
     ...known,
     ...decide(known, counts, rules),
     counts,
-    newFailures: baseline && newFailures(testCases, baseline),
+    past: baseline && comparePast(testCases, baseline),
   }
 }
 

@@ -1,6 +1,6 @@
 import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Baseline, baselineOf } from '../model/baseline.ts'
+import { type Baseline, earlierRun } from '../model/baseline.ts'
 import type { Target } from '../model/run.ts'
 import { expectedAndGot } from '../report/failure-text.ts'
 import { decodeResults, InvalidResponse } from '../service/decode.ts'
@@ -31,7 +31,7 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
     const file = readResults(path, BODY_LIMIT_BYTES)
     if (file !== undefined) {
       const { testCases, finishedAt } = decodeResults(redact(new TextDecoder().decode(file)), kind, redact)
-      return baselineOf(testCases, finishedAt)
+      return [earlierRun(testCases, finishedAt)]
     }
     log.info(
       fragment`There is no baseline ${path}, so the reports do not say which failures are new. A cache is empty at first.`,

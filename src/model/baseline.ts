@@ -1,32 +1,90 @@
 import { FAILING, type TestCase } from './run.ts'
 
-/** The results of an earlier run, with which reports compare the failures of this run. */
-export interface Baseline {
+/** What reports need of an earlier run: the test cases that did not simply pass. */
+export interface EarlierRun {
   readonly finishedAt?: Date | undefined
-  /** The test cases that failed in the earlier run. */
-  readonly failing: readonly TestCase[]
+  readonly failed: CaseCounter
+  /** FLAKY test cases count too. */
+  readonly failedOrFlaky: CaseCounter
 }
 
-export function baselineOf(testCases: readonly TestCase[], finishedAt: Date | undefined): Baseline {
-  return { finishedAt, failing: testCases.filter(isFailing) }
+/** The earlier runs with which reports compare this run, the latest first. There is at least one. */
+export type Baseline = readonly [EarlierRun, ...EarlierRun[]]
+
+/** How a failing or flaky test case did in the earlier runs. */
+export interface PastOfCase {
+  /** Only a failing test case has a mark. */
+  readonly mark?: 'new' | 'failed before' | 'unstable' | undefined
+  /** In how many of the earlier runs it failed or was flaky. */
+  readonly badRuns: number
+  /** How many earlier runs there are. */
+  readonly runs: number
 }
 
-/** The failing test cases of this run that did not fail in the baseline. */
-export function newFailures(testCases: readonly TestCase[], { failing }: Baseline): ReadonlySet<TestCase> {
-  /** The files of the test cases in the baseline, by the title. A test case may have no file. */
-  const filesByTitle = new Map<string, Set<TestCase['filePath']>>()
-  for (const { title, filePath } of failing) {
-    const files = filesByTitle.get(String(title)) ?? new Set()
-    filesByTitle.set(String(title), files.add(filePath))
+/** Counts test cases. Two are the same if their titles are equal, and their files too if both have one. */
+export class CaseCounter {
+  readonly #byTitle = new Map<string, number>()
+  readonly #byFile = new Map<string, number>()
+
+  constructor(testCases: readonly TestCase[] = []) {
+    for (const testCase of testCases) this.add(testCase)
   }
-  // Two test cases are the same if their titles are equal, and their files too if both have one.
-  const isKnown = ({ title, filePath }: TestCase) => {
-    const files = filesByTitle.get(String(title))
-    return files !== undefined && (filePath === undefined || files.has(undefined) || files.has(filePath))
+
+  add({ title, filePath }: TestCase): void {
+    const key = keyOf(title, filePath)
+    this.#byTitle.set(String(title), (this.#byTitle.get(String(title)) ?? 0) + 1)
+    this.#byFile.set(key, (this.#byFile.get(key) ?? 0) + 1)
   }
-  return new Set(testCases.filter((testCase) => isFailing(testCase) && !isKnown(testCase)))
+
+  countSame({ title, filePath }: TestCase): number {
+    if (filePath === undefined) return this.#byTitle.get(String(title)) ?? 0
+    return (this.#byFile.get(keyOf(title, filePath)) ?? 0) + (this.#byFile.get(keyOf(title)) ?? 0)
+  }
+}
+
+function keyOf(title: TestCase['title'], filePath?: TestCase['filePath']): string {
+  return JSON.stringify([String(title), filePath === undefined ? null : String(filePath)])
+}
+
+export function earlierRun(testCases: readonly TestCase[], finishedAt: Date | undefined): EarlierRun {
+  const isBad = (testCase: TestCase) => isFailing(testCase) || isFlaky(testCase)
+  return {
+    finishedAt,
+    failed: new CaseCounter(testCases.filter(isFailing)),
+    failedOrFlaky: new CaseCounter(testCases.filter(isBad)),
+  }
+}
+
+/**
+ * The past of each failing and each flaky test case. Several cases of one run that are the same are told apart by their number: if two
+ * of them fail now and one failed before, the second is new.
+ */
+export function comparePast(testCases: readonly TestCase[], baseline: Baseline): ReadonlyMap<TestCase, PastOfCase> {
+  const [latest] = baseline
+  const runs = baseline.length
+  const pastOf = (bad: readonly TestCase[], toPast: (testCase: TestCase, number: number) => PastOfCase) => {
+    const seen = new CaseCounter()
+    return bad.map((testCase): [TestCase, PastOfCase] => {
+      seen.add(testCase)
+      return [testCase, toPast(testCase, seen.countSame(testCase))]
+    })
+  }
+  const badRuns = (testCase: TestCase, number: number) =>
+    baseline.filter(({ failedOrFlaky }) => failedOrFlaky.countSame(testCase) >= number).length
+  return new Map([
+    ...pastOf(testCases.filter(isFailing), (testCase, number) => {
+      const bad = badRuns(testCase, number)
+      const hasFailedBefore = latest.failed.countSame(testCase) >= number
+      return { mark: bad === 0 ? 'new' : hasFailedBefore ? 'failed before' : 'unstable', badRuns: bad, runs }
+    }),
+    ...pastOf(testCases.filter(isFlaky), (testCase, number) => ({ badRuns: badRuns(testCase, number), runs })),
+  ])
 }
 
 function isFailing({ kind }: TestCase): boolean {
   return FAILING.includes(kind)
+}
+
+function isFlaky({ kind }: TestCase): boolean {
+  return kind === 'flaky'
 }

@@ -1,4 +1,4 @@
-import type { Baseline } from './baseline.ts'
+import type { Baseline, PastOfCase } from './baseline.ts'
 import type { Failure } from './failure.ts'
 import type { Counts, Run, StartParameters, Target, TestCase } from './run.ts'
 
@@ -88,8 +88,8 @@ export interface Verdict {
   readonly success: boolean
   /** The counts of `run`'s test cases. All are zero if it has none. */
   readonly counts: Counts
-  /** The failing test cases that did not fail in the baseline. Absent if there is no baseline. */
-  readonly newFailures?: ReadonlySet<TestCase> | undefined
+  /** How each failing and each flaky test case did in the earlier runs. Absent if there is no baseline. */
+  readonly past?: ReadonlyMap<TestCase, PastOfCase> | undefined
 }
 
 /** Everything that reports say about a step. It is built once, and every report is a function of it. */

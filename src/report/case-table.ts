@@ -3,7 +3,7 @@ import type { CaseKind, TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Html, html, untruncated } from '../text/safe-text.ts'
 import { visibleText } from '../text/visible-text.ts'
-import { hasFailedBefore, locationText, titleOf } from './cases.ts'
+import { locationText, pastText, titleOf } from './cases.ts'
 import { foldedMessage, messageBlock } from './page.ts'
 
 // A table of test cases, in HTML, because untrusted text is easier to escape there than in Markdown.
@@ -23,13 +23,13 @@ const TITLE_LIMIT_CHARS = 300
 const PATH_LIMIT_CHARS = 120
 
 /** What all rows of a page have in common. */
-export interface Columns extends Pick<StepOutcome, 'newFailures'> {
+export interface Columns extends Pick<StepOutcome, 'past'> {
   /** False if no test case has a duration, as in the test-suite workflow. */
   readonly hasDuration: boolean
 }
 
-export function columnsFor(testCases: readonly TestCase[], { newFailures }: Pick<StepOutcome, 'newFailures'>): Columns {
-  return { newFailures, hasDuration: testCases.some(({ durationMs }) => durationMs !== undefined) }
+export function columnsFor(testCases: readonly TestCase[], { past }: Pick<StepOutcome, 'past'>): Columns {
+  return { past, hasDuration: testCases.some(({ durationMs }) => durationMs !== undefined) }
 }
 
 /** What a row shows: the title alone, or also the place, or also the message, which may be folded below its first line. */
@@ -78,7 +78,8 @@ export function caseTable(rows: readonly CaseRow[], { hasDuration }: Columns): H
 }
 
 function statusCell(testCase: TestCase, columns: Columns): Html {
-  return hasFailedBefore(testCase, columns) ? html`${statusOf(testCase)}<br>failed before` : statusOf(testCase)
+  const past = pastText(testCase, columns)
+  return past === undefined ? statusOf(testCase) : html`${statusOf(testCase)}<br>${past}`
 }
 
 function statusOf({ kind, rawStatus }: TestCase): Html {

@@ -9,20 +9,28 @@ export const FAILING_OR_OTHER: readonly CaseKind[] = [...FAILING, 'other']
 /** The test cases of these kinds, sorted by kind. Within one kind, new failures come first, and the order is the service's. */
 export function casesOfKind(
   kinds: readonly CaseKind[],
-  { run, newFailures }: Pick<StepOutcome, 'run' | 'newFailures'>,
+  { run, past }: Pick<StepOutcome, 'run' | 'past'>,
 ): readonly TestCase[] {
   const wanted = CASE_KINDS.filter((kind) => kinds.includes(kind))
   return wanted.flatMap((kind) => {
     const ofKind = run?.testCases?.filter((testCase) => testCase.kind === kind) ?? []
-    if (newFailures === undefined) return ofKind
-    const isNew = (testCase: TestCase) => newFailures.has(testCase)
+    const isNew = (testCase: TestCase) => past?.get(testCase)?.mark === 'new'
     return [...ofKind.filter(isNew), ...ofKind.filter((testCase) => !isNew(testCase))]
   })
 }
 
-/** Whether the test case failed in the baseline too. False without a baseline. */
-export function hasFailedBefore(testCase: TestCase, { newFailures }: Pick<StepOutcome, 'newFailures'>): boolean {
-  return newFailures !== undefined && FAILING.includes(testCase.kind) && !newFailures.has(testCase)
+/** For example `new`, `failed before` or `unstable: 3 of 10 runs`. Undefined without a baseline, and for a case that passed before too. */
+export function pastText(testCase: TestCase, { past }: Pick<StepOutcome, 'past'>): string | undefined {
+  const found = past?.get(testCase)
+  if (found === undefined) return undefined
+  const ofRuns = `${found.badRuns} of ${found.runs} ${found.runs === 1 ? 'run' : 'runs'}`
+  if (testCase.kind === 'flaky') return found.badRuns === 0 ? undefined : `failed or flaky in ${ofRuns}`
+  return found.mark === 'unstable' ? `unstable: ${ofRuns}` : found.mark
+}
+
+/** How many failures are new. Undefined without a baseline. */
+export function countNew({ past }: StepOutcome): number | undefined {
+  return past && [...past.values()].filter(({ mark }) => mark === 'new').length
 }
 
 /** The title in visible characters, or `(untitled)` if it has none. */

@@ -2,6 +2,7 @@ import type { StepOutcome } from '../model/outcome.ts'
 import { type Counts, isFinished, runDurationMs } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
+import { countNew } from './cases.ts'
 import { inBrackets, join, joinWithDots } from './words.ts'
 
 // test/report/counts.test.ts and test/report/endings.test.ts test these texts.
@@ -48,9 +49,10 @@ export function headlineCounts(outcome: StepOutcome): Fragment {
 }
 
 /** How many failures are new, for example `1 new` or `none new`. Empty without a baseline, and if no case failed. */
-export function newFailuresText({ newFailures, counts }: StepOutcome): readonly Fragment[] {
-  if (newFailures === undefined || counts.failed === 0) return []
-  return [newFailures.size === 0 ? fragment`none new` : fragment`${newFailures.size} new`]
+export function newFailuresText(outcome: StepOutcome): readonly Fragment[] {
+  const number = countNew(outcome)
+  if (number === undefined || outcome.counts.failed === 0) return []
+  return [number === 0 ? fragment`none new` : fragment`${number} new`]
 }
 
 /** A count with its word. Nothing if the count is zero. */

@@ -47,14 +47,15 @@ export function subjectText(outcome: StepOutcome): Fragment {
   return joinWithDots(facts)
 }
 
-function baselineText({ finishedAt }: Baseline): Fragment {
-  if (finishedAt === undefined) return fragment`Baseline without a time`
+function baselineText([{ finishedAt }, ...earlier]: Baseline): Fragment {
+  const runs = earlier.length === 0 ? NONE : fragment` (${earlier.length + 1} runs)`
+  if (finishedAt === undefined) return fragment`Baseline without a time${runs}`
   // For example 2026-11-22 14:03 UTC.
   const time = finishedAt
     .toISOString()
     .replace('T', ' ')
     .replace(/:[^:]*$/, ' UTC')
-  return fragment`Baseline ${time}`
+  return fragment`Baseline ${time}${runs}`
 }
 
 /** For example: project “web-shop”, environment “staging”, branch “main”. */

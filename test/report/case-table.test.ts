@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { comparePast, earlierRun, type PastOfCase } from '../../src/model/baseline.ts'
 import type { TestCase } from '../../src/model/run.ts'
 import { caseRow, caseTable, columnsFor } from '../../src/report/case-table.ts'
 import { render } from '../../src/text/safe-text.ts'
-import { aTestCase, type TestCaseFields } from '../support/builders.ts'
+import { aBaseline, aTestCase, type TestCaseFields } from '../support/builders.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'
 
 describe('a table of test cases', () => {
@@ -48,16 +49,17 @@ describe('a table of test cases', () => {
     expect(rows([untimed, { durationMs: 0 }])[1]).toEqual(['✅ Passed', 'a', '–'])
   })
 
-  it('says beside the status of a failure that it failed before, if there is a baseline', () => {
+  it('says beside the status of a failure whether it is new, if there is a baseline', () => {
     const testCases = ['FAILED', 'TIMEDOUT', 'NEW', 'PASSED'].map((status) => aTestCase({ title: status, status }))
-    const statusesOf = (newFailures: ReadonlySet<TestCase> | undefined) =>
+    const statusesOf = (past: ReadonlyMap<TestCase, PastOfCase> | undefined) =>
       testCases.map((testCase) => {
-        const columns = columnsFor(testCases, { newFailures })
+        const columns = columnsFor(testCases, { past })
         return tableRows(renderedPage(render(caseTable([caseRow(testCase, 'title', columns)], columns))))[1]?.[0]
       })
-    const [failed] = testCases
-    expect(statusesOf(new Set(failed && [failed]))).toEqual([
-      '❌ Failed',
+    const baseline = aBaseline({})
+    const before = earlierRun(testCases.slice(1), undefined)
+    expect(statusesOf(comparePast(testCases, [before, ...baseline]))).toEqual([
+      '❌ Failed\nnew',
       '⏱️ Timed out\nfailed before',
       '❔ NEW',
       '✅ Passed',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { CASE_KINDS, type CaseKind, FAILING, type TestCase } from '../../src/model/run.ts'
-import { casesOfKind, FAILING_OR_OTHER, hasFailedBefore, titleOf } from '../../src/report/cases.ts'
+import { CASE_KINDS, type CaseKind, FAILING } from '../../src/model/run.ts'
+import { casesOfKind, FAILING_OR_OTHER, pastText, titleOf } from '../../src/report/cases.ts'
 import { aRun, aTestCase } from '../support/builders.ts'
 
 describe('the cases of some kinds', () => {
@@ -20,7 +20,9 @@ describe('the cases of some kinds', () => {
 describe('with a baseline', () => {
   const statuses = ['FAILED', 'TIMEDOUT', 'FAILED', 'NEW', 'FAILED', 'PASSED']
   const testCases = statuses.map((status, index) => aTestCase({ title: `${status} ${index}`, status }))
-  const outcome = { run: aRun({ testCases }), newFailures: new Set([testCases[2]].filter((one) => one !== undefined)) }
+  const marks = ['unstable', 'failed before', 'new', undefined, 'failed before'] as const
+  const past = new Map(testCases.slice(0, 5).map((one, index) => [one, { mark: marks[index], badRuns: 2, runs: 10 }]))
+  const outcome = { run: aRun({ testCases }), past }
 
   it('new failures come first within their kind, and the rest keeps the order of the service', () => {
     expect(casesOfKind(FAILING_OR_OTHER, outcome).map(({ title }) => title)).toEqual([
@@ -32,11 +34,17 @@ describe('with a baseline', () => {
     ])
   })
 
-  it('only failures that are not new have failed before, and without a baseline nobody knows', () => {
-    const titlesOf = (newFailures: ReadonlySet<TestCase> | undefined) =>
-      testCases.filter((testCase) => hasFailedBefore(testCase, { newFailures })).map(({ title }) => title)
-    expect(titlesOf(outcome.newFailures)).toEqual(['FAILED 0', 'TIMEDOUT 1', 'FAILED 4'])
-    expect(titlesOf(undefined)).toEqual([])
+  it('each failure has a mark, and without a baseline nobody knows', () => {
+    const texts = (known: Partial<typeof outcome>) => testCases.map((testCase) => pastText(testCase, known))
+    const known = ['unstable: 2 of 10 runs', 'failed before', 'new', undefined, 'failed before', undefined]
+    expect(texts(outcome)).toEqual(known)
+    expect(texts({})).toEqual(known.map(() => undefined))
+  })
+
+  it('a flaky case says how often it failed or was flaky, if it was', () => {
+    const flaky = aTestCase({ status: 'FLAKY' })
+    const textOf = (badRuns: number) => pastText(flaky, { past: new Map([[flaky, { badRuns, runs: 10 }]]) })
+    expect([textOf(3), textOf(0)]).toEqual(['failed or flaky in 3 of 10 runs', undefined])
   })
 })
 

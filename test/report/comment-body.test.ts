@@ -111,7 +111,7 @@ describe('the comment', () => {
     expect(page.text).toContain('❌ Tests failed: 3 of 40 (1 new)\n')
     expect(tableRows(page)).toEqual([
       ['Status', 'Test', 'Duration'],
-      ['❌ Failed', 'failed case 3', '1.2 s'],
+      ['❌ Failed\nnew', 'failed case 3', '1.2 s'],
       ['❌ Failed\nfailed before', 'failed case 1', '1.2 s'],
       ['❌ Failed\nfailed before', 'failed case 2', '1.2 s'],
     ])

@@ -37,7 +37,11 @@ describe('the line of facts', () => {
   it('has the time of the baseline', () => {
     const baseline = aBaseline({ FAILED: 1 })
     expect(factsOf({ subject: { baseline } })).toMatch(/ · Run run_7f3a · Baseline 2026-02-28 09:05 UTC$/)
-    expect(factsOf({ subject: { baseline: { ...baseline, finishedAt: undefined } } })).toMatch(
+    const [latest] = baseline
+    expect(factsOf({ subject: { baseline: [latest, latest, latest] } })).toMatch(
+      / · Baseline 2026-02-28 09:05 UTC \(3 runs\)$/,
+    )
+    expect(factsOf({ subject: { baseline: [{ ...latest, finishedAt: undefined }] } })).toMatch(
       / · Baseline without a time$/,
     )
   })

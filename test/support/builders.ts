@@ -1,5 +1,5 @@
 import { concludeStep } from '../../src/action/verdict.ts'
-import { type Baseline, baselineOf } from '../../src/model/baseline.ts'
+import { type Baseline, earlierRun } from '../../src/model/baseline.ts'
 import {
   hasReadRun,
   type ReadRunOutcome,
@@ -55,7 +55,7 @@ export function testCasesBy(counts: Readonly<Record<string, number>>): readonly 
 
 /** The baseline of a run with these test cases. */
 export function aBaseline(counts: Readonly<Record<string, number>>): Baseline {
-  return baselineOf(testCasesBy(counts), new Date('2026-02-28T09:05:59.000Z'))
+  return [earlierRun(testCasesBy(counts), new Date('2026-02-28T09:05:59.000Z'))]
 }
 
 export interface RunFields {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
+import { type Baseline, CaseCounter, earlierRun } from '../../src/model/baseline.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { StepHistory, StepOutcome } from '../../src/model/outcome.ts'
-import { isFinished, type Run, type TestCase } from '../../src/model/run.ts'
+import { isFinished, type Run } from '../../src/model/run.ts'
 import { type Untrusted, untrusted } from '../../src/text/untrusted.ts'
 import { firstLineOf } from '../../src/text/visible-text.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
@@ -69,10 +70,7 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
       job: fc.record({ name: text, url: fc.constant('https://github.com/o/r/actions/runs/1/job/2') }),
       ownsRun: fc.boolean(),
       baseline: maybe(
-        fc.record({
-          finishedAt: maybe(fc.date({ noInvalidDate: true })),
-          failing: fc.constant<readonly TestCase[]>([]),
-        }),
+        maybe(fc.date({ noInvalidDate: true })).map((finishedAt): Baseline => [earlierRun([], finishedAt)]),
       ),
     }),
     failedBeforeEvery: fc.integer({ min: 1, max: 5 }),
@@ -83,7 +81,7 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
       const outcome = anOutcome({ ...others, ...history })
       // The index decides and not the title, because two different titles may get one word.
       const isNew = (_: unknown, index: number) => index % failedBeforeEvery !== 0
-      return { ...outcome, newFailures: outcome.newFailures && new Set([...outcome.newFailures].filter(isNew)) }
+      return { ...outcome, past: outcome.past && new Map([...outcome.past].filter(isNew)) }
     }
     // fast-check prints this for a counterexample.
     return Object.assign(build, { [fc.toStringMethod]: () => JSON.stringify(drawn) })
@@ -95,7 +93,8 @@ function reworded<T>(drawn: T, reword: (text: string) => string): T {
     if (value instanceof MessagePlaceholder) return value.reworded(reword)
     if (value instanceof Placeholder) return reword(value.text)
     if (Array.isArray(value)) return value.map(convert)
-    if (typeof value !== 'object' || value === null || value instanceof Date) return value
+    if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof CaseCounter)
+      return value
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, convert(part)]))
   }
   return convert(drawn) as T

@@ -15,7 +15,8 @@ afterAll(() => rmSync(HOME, { recursive: true }))
 function readText(text: string) {
   const file = join(HOME, 'report')
   writeFileSync(file, text)
-  const reader = new ReportReader(file)
+  const reader = new ReportReader()
+  reader.follow(file)
   return toReport(reader.readAll(), FOLDERS)
 }
 

@@ -174,10 +174,10 @@ describe('a run of a Vitest project', () => {
     await until(async () => (await events()).includes('"waits"'))
     const pids = await pidsIn(join(folder, 'pids'))
     expect(pids.map(isAlive)).toEqual([true, true])
-    stop.abort({ status: 'CANCELLED' })
+    stop.abort()
     const { status, testCases } = await ended
     expect(pids.map(isAlive)).toEqual([false, false])
-    expect(status).toBe('CANCELLED')
+    expect(status).toBe('INTERRUPTED')
     expect(testCases).toEqual([
       { title: 'first > passes', status: 'PASSED', durationMs: expect.any(Number), filePath: 'first.test.js' },
       { title: 'first > is skipped', status: 'SKIPPED', durationMs: 0, filePath: 'first.test.js' },
