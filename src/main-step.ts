@@ -2,7 +2,7 @@ import { hasJobEnded } from './action/abort.ts'
 import { performStep } from './action/step.ts'
 import type { World } from './action/world.ts'
 import { pendingEvents, systemClock } from './clock.ts'
-import { type CommentOptions, keepCommentUpToDate } from './github/comment.ts'
+import { keepCommentUpToDate } from './github/comment.ts'
 import { readEvent } from './github/event.ts'
 import { attemptUrl, readJob } from './github/job.ts'
 import { runnerOutput } from './github/outputs.ts'
@@ -30,10 +30,7 @@ export async function performMain(
     const job = readJob(env)
     if (job !== undefined) output.setOutput('job-url', job.url)
     const event = readEvent(env)
-    const inputs = readInputs(env, event, job)
-    const { address, settings, subject, reportDir, baselinePath, comment, githubToken: token } = inputs
-    for (const warning of inputs.warnings) log.warning(warning)
-    if (inputs.branchInfo !== undefined) log.info(inputs.branchInfo)
+    const { address, settings, subject, reportDir, baselinePath, comment } = readInputs(env, event, job)
     const workflowRunUrl = attemptUrl(env)
     const service = await openService(address, clock, { workflowRunUrl, debug: log.debug })
     const { kind } = subject.target
@@ -45,13 +42,11 @@ export async function performMain(
       signal,
       recorder,
       service,
-      writeReportFiles: (files, runId) =>
-        writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), env, log),
+      writeReportFiles: (files, runId) => writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), log),
       writeComment: (outcome, hasSummary) => {
-        const body: CommentOptions['body'] = (marker, pullRequestBranch) =>
-          commentBody(outcome, { marker, pullRequestBranch, hasSummary })
+        const body = (marker: string) => commentBody(outcome, { marker, hasSummary })
         const { success } = outcome
-        return keepCommentUpToDate({ env, event, settings: comment, token, success, body, log, clock, signal })
+        return keepCommentUpToDate({ env, event, settings: comment, success, body, log, clock, signal })
       },
     }
     // If a signal came while the action was loading, its handler runs now. Then nothing is started.

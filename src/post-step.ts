@@ -1,6 +1,5 @@
 import { cleanUpAfterMain } from './action/clean-up.ts'
 import { systemClock } from './clock.ts'
-import { readEvent } from './github/event.ts'
 import { attemptUrl } from './github/job.ts'
 import { runnerOutput } from './github/outputs.ts'
 import { hasIdentityOf, isStateLost, type MainFile } from './handover/main-file.ts'
@@ -20,7 +19,7 @@ export async function performPost(
   const inputs = new InputReader(env)
   // The inputs are read late, so that invalid inputs cannot keep post from stopping main.
   const open = async () => {
-    const address = readServiceAddress(inputs, env, readEvent(env))
+    const address = readServiceAddress(inputs, env)
     const options = { workflowRunUrl: attemptUrl(env), debug: output.log.debug }
     return openService(inputs.orThrow(address), systemClock, options)
   }

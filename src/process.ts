@@ -1,5 +1,6 @@
 import { abortReason, EXIT_MS, StepAborted } from './action/abort.ts'
 import { systemClock } from './clock.ts'
+import { variableOf } from './github/input-variable.ts'
 import type { AbortCause } from './model/outcome.ts'
 import { commandMessage, fragment } from './text/safe-text.ts'
 
@@ -17,7 +18,7 @@ export function abortOnSignals(): { readonly signal: AbortSignal; readonly abort
 
 /** Tells the runner to replace the key by `***` in every later line of the log. */
 export function maskKey(env: NodeJS.ProcessEnv): void {
-  const key = env['INPUT_API-KEY']?.trim() ?? ''
+  const key = env[variableOf(env, 'api-key')]?.trim() ?? ''
   if (key !== '') process.stdout.write(`::add-mask::${escapeCommandData(key)}\n`)
 }
 

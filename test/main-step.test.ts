@@ -20,8 +20,8 @@ test('a signal that came while the action was loading is handled before anything
   const lines: string[] = []
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
     lines.push(String(chunk))
-    // The last line before the start. The abort waits in the event loop, as a signal that came while a file was loaded.
-    if (String(chunk).startsWith('Testing the branch')) {
+    // The mask of the token is the last line before the start. The abort waits in the event loop, as a signal that came while a file was loaded.
+    if (String(chunk).startsWith('::add-mask::')) {
       const abort = () => controller.abort(new StepAborted('signal', performance.now()))
       setImmediate(() => setImmediate(abort))
     }
@@ -32,11 +32,12 @@ test('a signal that came while the action was loading is handled before anything
   const folder = temporaryFolder()
   const event = join(folder, 'event.json')
   writeFileSync(event, '{}')
+  const target = { 'base-url': service.url, 'api-key': service.key, project: 'web-shop' }
   const env = {
-    ...inputVariables({ 'base-url': service.url, 'api-key': service.key, project: 'web-shop' }),
+    ...inputVariables({ ...target, 'github-token': 'ghs_token' }),
     RUNNER_TEMP: folder,
     GITHUB_EVENT_PATH: event,
-    GITHUB_EVENT_NAME: 'repository_dispatch',
+    GITHUB_EVENT_NAME: 'push',
     GITHUB_REF_NAME: 'main',
     GITHUB_REF_TYPE: 'branch',
   }

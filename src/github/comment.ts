@@ -5,22 +5,22 @@ import { fieldsOf } from '../text/json.ts'
 import type { Log } from '../text/log.ts'
 import { type Fragment, fragment, type Html, render } from '../text/safe-text.ts'
 import { VERSION } from '../version.ts'
-import { type EventPullRequest, pullRequestOfEvent, type WorkflowEvent } from './event.ts'
+import { pullRequestOfEvent, type WorkflowEvent } from './event.ts'
 
 export interface CommentSettings {
   readonly when: When
-  readonly key: string
-  readonly matrix: string
+  readonly token: string
+  /** What the comment belongs to beside workflow and job. Steps that differ in it have comments of their own. */
+  readonly belongsTo: readonly (string | undefined)[]
 }
 
 export interface CommentOptions {
   readonly env: NodeJS.ProcessEnv
   readonly event: WorkflowEvent
-  readonly token: string
   readonly settings: CommentSettings
   readonly success: boolean
   /** The whole comment, in Markdown. It begins with the marker. */
-  readonly body: (marker: string, pullRequestBranch: string | undefined) => Html
+  readonly body: (marker: string) => Html
   readonly log: Log
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -34,20 +34,20 @@ const LIMIT_MS = 30_000
  * comment does not change the verdict. Returns the comment's address.
  */
 export async function keepCommentUpToDate(options: CommentOptions): Promise<string | undefined> {
-  const { env, event, token, settings, log, clock, signal } = options
+  const { env, event, settings, log, clock, signal } = options
   // A step that is being cancelled has no time to load GitHub's client.
   if (settings.when === 'never' || signal.aborted) return undefined
-  const pullRequest = pullRequestOfEvent(event)
+  const number = pullRequestOfEvent(event)
   if (event.problem !== undefined) {
     log.warning(notWritten(event.problem))
-  } else if (pullRequest === undefined) {
+  } else if (number === undefined) {
     log.info(fragment`No comment was written, because this workflow run is not about a pull request.`)
   } else {
     const limited = AbortSignal.any([signal, clock.timeout(LIMIT_MS)])
     try {
-      const id = await upsert(await openGitHub(env, token, limited), pullRequest, options)
+      const id = await upsert(await openGitHub(env, settings.token, limited), number, options)
       const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env
-      return id === undefined ? undefined : `${server}/${repository}/pull/${pullRequest.number}#issuecomment-${id}`
+      return id === undefined ? undefined : `${server}/${repository}/pull/${number}#issuecomment-${id}`
     } catch (error) {
       const late = new Error(`no response within ${LIMIT_MS / 1_000} s`)
       if (!signal.aborted) log.warning(failureMessage(limited.aborted ? late : error))
@@ -76,7 +76,7 @@ async function openGitHub(env: NodeJS.ProcessEnv, token: string, signal: AbortSi
 /** Returns the id of our comment. Undefined if there is none. */
 async function upsert(
   octokit: GitHub,
-  { number, headLabel }: EventPullRequest,
+  number: number,
   { settings, success, body, env, log }: CommentOptions,
 ): Promise<number | undefined> {
   const { marker, markerPrefix, order } = commentIdentity(settings, env)
@@ -93,7 +93,7 @@ async function upsert(
     log.info(fragment`The comment was left as it is, because a later workflow run has written it.`)
     return ours.id
   }
-  const text = { owner, repo, body: render(body(marker, headLabel)) }
+  const text = { owner, repo, body: render(body(marker)) }
   const { data } =
     ours === undefined
       ? await issues.createComment({ ...text, issue_number: number })
@@ -108,27 +108,14 @@ async function loginOf(octokit: GitHub): Promise<string> {
   return viewer.login
 }
 
-interface CommentIdentity {
-  /** What the comment's body starts with. An HTML comment, so that nobody sees it. */
-  readonly marker: string
-  /** The part of the marker that does not change from run to run. */
-  readonly markerPrefix: string
-  /** Grows from run to run, and from attempt to attempt. */
-  readonly order: bigint
-}
-
 /**
- * Steps with the same workflow file, job, matrix and key share a comment. The marker contains only a digest of these
- * values, because a matrix may contain private names or `-->`. If a workflow calls a reusable workflow twice, the user
- * must set `comment-key`, because the runner gives both jobs the same values.
+ * The marker contains only a digest of what the comment belongs to, because a matrix may contain private names or `-->`. The
+ * prefix of the marker does not change from run to run. The order grows from run to run, and from attempt to attempt.
  */
-export function commentIdentity(
-  { key, matrix }: Omit<CommentSettings, 'when'>,
-  env: NodeJS.ProcessEnv,
-): CommentIdentity {
+export function commentIdentity({ belongsTo }: Pick<CommentSettings, 'belongsTo'>, env: NodeJS.ProcessEnv) {
   // Two workflow files may have the same name.
   const [workflowFile] = (env.GITHUB_WORKFLOW_REF ?? '').split('@refs/')
-  const parts = [workflowFile || (env.GITHUB_WORKFLOW ?? ''), env.GITHUB_JOB ?? '', matrix, key]
+  const parts = [workflowFile || (env.GITHUB_WORKFLOW ?? ''), env.GITHUB_JOB ?? '', ...belongsTo]
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
   const markerPrefix = `<!-- test-run-action ${digest} `
   // Not GITHUB_RUN_NUMBER, which starts again if the workflow's file is renamed.

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { variableOf } from '../github/input-variable.ts'
 import { isObject, parseJson } from '../text/json.ts'
 import { messageOf } from '../text/untrusted.ts'
 
@@ -289,14 +290,12 @@ const SHARED_BY_MAIN_AND_POST = [
   'INPUT_CHECK-RUN-ID',
   'RUNNER_NAME',
   'RUNNER_TEMP',
-  'INPUT_BASE-URL',
-  'INPUT_PROJECT',
-  'INPUT_TEST-SUITE',
 ]
 
 /** The beginning of the file's name. Other steps of this job with the same service and target have it too. */
 function identity(env: NodeJS.ProcessEnv): string {
-  const hashed = SHARED_BY_MAIN_AND_POST.map((name) => env[name] ?? '')
+  const ofTarget = ['base-url', 'project', 'test-suite'].map((input) => variableOf(env, input))
+  const hashed = [...SHARED_BY_MAIN_AND_POST, ...ofTarget].map((name) => env[name] ?? '')
   // Loaded here, because post loads this file in every step and seldom needs the hash.
   const { createHash } = process.getBuiltinModule('node:crypto')
   return `${PREFIX}${createHash('sha256').update(JSON.stringify(hashed)).digest('hex').slice(0, 32)}-`

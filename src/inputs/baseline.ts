@@ -1,5 +1,5 @@
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Baseline, earlierRun } from '../model/baseline.ts'
 import type { Target } from '../model/run.ts'
 import { expectedAndGot } from '../report/failure-text.ts'
@@ -13,22 +13,13 @@ import { messageOf } from '../text/untrusted.ts'
 
 const { O_NONBLOCK = 0, O_RDONLY } = constants
 
-/** The file `results.json` that the path names: itself, or the one in this folder. */
-export function resultsFile(path: string): string {
-  try {
-    return statSync(path).isDirectory() ? join(path, 'results.json') : path
-  } catch {
-    return path
-  }
-}
-
 /**
  * Reads the baseline: the response that an earlier step has written to `results.json`. The file is data from outside, so the
  * decoder of responses reads it, with the limit of responses. Without a usable file, the reports compare nothing.
  */
 export function readBaseline(path: string, kind: Target['kind'], redact: Redact, log: Log): Baseline | undefined {
   try {
-    const file = readResults(path, BODY_LIMIT_BYTES)
+    const file = readResults(resultsFile(path), BODY_LIMIT_BYTES)
     if (file !== undefined) {
       const { testCases, finishedAt } = decodeResults(redact(new TextDecoder().decode(file)), kind, redact)
       return [earlierRun(testCases, finishedAt)]
@@ -51,15 +42,18 @@ function whyUnreadable(cause: unknown): Fragment {
   return fragment`${messageOf(cause)}`
 }
 
+function resultsFile(path: string): string {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? join(path, 'results.json') : path
+}
+
 /** Undefined if there is no such file. A named pipe fails at once, because main would handle no signal while it waits. */
 function readResults(path: string, limitBytes: number): Buffer | undefined {
   let file: number
   try {
     file = openSync(path, O_RDONLY | O_NONBLOCK)
   } catch (cause) {
-    if (fieldsOf(cause).code !== 'ENOENT') throw cause
-    if (isBehindDanglingLink(path)) throw new Error('a link in its path leads to nothing')
-    return undefined
+    if (fieldsOf(cause).code === 'ENOENT') return undefined
+    throw cause
   }
   try {
     const status = fstatSync(file)
@@ -69,12 +63,4 @@ function readResults(path: string, limitBytes: number): Buffer | undefined {
   } finally {
     closeSync(file)
   }
-}
-
-/** Whether the path does not exist because a link in it, or at its end, leads to nothing. */
-function isBehindDanglingLink(path: string): boolean {
-  const status = lstatSync(path, { throwIfNoEntry: false })
-  if (status !== undefined) return status.isSymbolicLink() && !existsSync(path)
-  const folder = dirname(path)
-  return folder !== path && isBehindDanglingLink(folder)
 }

@@ -1,4 +1,3 @@
-import { parseKeepingNumbers } from '../text/json.ts'
 import { fragment } from '../text/safe-text.ts'
 import type { InputReader } from './input-reader.ts'
 
@@ -23,11 +22,6 @@ function readLines(given: string, inputs: InputReader): Overrides | undefined {
         fragment`Input env-overrides: line ${index + 1} does not begin with a name and =. Values are not shown. Write NAME=value in one line, without white space in the name. For a value of several lines, give a JSON object.`,
       )
     }
-    if (/^(["'`]).*\1$/s.test(value)) {
-      inputs.warnings.push(
-        fragment`Input env-overrides: the value of ${name} begins and ends with quotation marks. They are sent as a part of the value. If the quotation marks do not belong to the value, remove them. If they do, ignore this warning, or give a JSON object to avoid it.`,
-      )
-    }
     overrides.set(name, value)
   }
   return overrides
@@ -37,8 +31,7 @@ function readJson(given: string, inputs: InputReader): Overrides {
   const overrides = new Map<string, string>()
   let json: unknown
   try {
-    // Numbers such as 1.0 and 12345678901234567890 are sent as written. JavaScript would change them.
-    json = parseKeepingNumbers(given)
+    json = JSON.parse(given)
   } catch (cause) {
     // Only the position in V8's message is shown, because the rest of it quotes the text.
     const [, place = 'at an unknown place'] = /\((line \d+ column \d+)\)$/.exec(String(cause)) ?? []

@@ -1,3 +1,4 @@
+import { variableOf } from '../github/input-variable.ts'
 import { type Fragment, fragment, render } from '../text/safe-text.ts'
 
 // test/inputs/inputs.test.ts tests it with the inputs that it reads.
@@ -12,13 +13,6 @@ export class InvalidInputsError extends Error {
   }
 }
 
-/** A range of durations, in the unit in which the user gives them. Without `least`, the range is above zero. */
-interface DurationRange {
-  readonly least?: number
-  readonly most: number
-  readonly unitMs: number
-}
-
 /**
  * Reads the step's inputs from the runner's variables. If a value is invalid, a method records the problem and returns
  * what it returns for an empty input. `orThrow` then reports all problems at once.
@@ -26,8 +20,6 @@ interface DurationRange {
 export class InputReader {
   readonly #env: NodeJS.ProcessEnv
   readonly #problems: Fragment[] = []
-  /** About values that are accepted, but may not be what the user meant. */
-  readonly warnings: Fragment[] = []
 
   constructor(env: NodeJS.ProcessEnv) {
     this.#env = env
@@ -39,42 +31,49 @@ export class InputReader {
   }
 
   textAsWritten(name: string): string {
-    return this.#env[`INPUT_${name.toUpperCase()}`] ?? ''
+    return this.#env[variableOf(this.#env, name)] ?? ''
   }
 
   boolean<WhenEmpty>(name: string, whenEmpty: WhenEmpty): boolean | WhenEmpty {
-    return this.choice(name, { true: true, false: false }, whenEmpty)
+    const word = this.choice(name, ['true', 'false'], undefined)
+    return word === undefined ? whenEmpty : word === 'true'
   }
 
-  /** The meaning of the given word. Upper and lower case do not matter. */
-  choice<Meaning, WhenEmpty>(
-    name: string,
-    meanings: Readonly<Record<string, Meaning>>,
-    whenEmpty: WhenEmpty,
-  ): Meaning | WhenEmpty {
-    const given = this.text(name)
-    if (given === '') return whenEmpty
-    const word = given.toLowerCase()
-    if (Object.hasOwn(meanings, word)) return meanings[word] as Meaning
-    const words = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(Object.keys(meanings))
-    this.problem(fragment`Input ${name}: "${given}" is not accepted. Give ${words}.`)
-    return whenEmpty
+  /** Upper and lower case do not matter. */
+  choice<Word extends string, WhenEmpty>(name: string, words: readonly Word[], whenEmpty: WhenEmpty): Word | WhenEmpty {
+    const given = this.text(name).toLowerCase()
+    const word = words.find((one) => one === given)
+    if (word === undefined && given !== '') {
+      const list = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words)
+      this.refuse(name, fragment`is not accepted. Give ${list}.`)
+    }
+    return word ?? whenEmpty
   }
 
-  durationMs<WhenEmpty>(
+  /** Without `least`, the number must be above zero. */
+  number<WhenEmpty>(
     name: string,
-    { least, most, unitMs }: DurationRange,
+    { least = 0, most }: { readonly least?: number; readonly most: number },
     whenEmpty: WhenEmpty,
   ): number | WhenEmpty {
     const given = this.text(name)
     if (given === '') return whenEmpty
-    const value = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(given) ? Number(given) : Number.NaN
-    if (value > 0 && value >= (least ?? 0) && value <= most) return value * unitMs
-    const from = least === undefined ? fragment`above 0` : fragment`from ${least}`
-    this.problem(
-      fragment`Input ${name}: "${given}" is not accepted. Give a number ${from} up to ${most}, such as 1 or 0.5.`,
-    )
+    const value = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(given) ? Number(given) : 0
+    if (value > 0 && value >= least && value <= most) return value
+    const from = least === 0 ? fragment`above 0` : fragment`from ${least}`
+    this.refuse(name, fragment`is not accepted. Give a number ${from} up to ${most}, such as 1 or 0.5.`)
     return whenEmpty
+  }
+
+  /** How a message names the place of the value: the input, or the variable that stands for it. */
+  nameOf(name: string): Fragment {
+    const variable = variableOf(this.#env, name)
+    return variable.startsWith('INPUT_') ? fragment`Input ${name}` : fragment`Environment variable ${variable}`
+  }
+
+  /** Records that the value of the input is invalid. `shown` is the value without secrets. */
+  refuse(name: string, what: Fragment, shown = this.text(name)): undefined {
+    this.problem(fragment`${this.nameOf(name)}: "${shown}" ${what}`)
   }
 
   /** Records a problem. Returns undefined, so that a caller can return it instead of a value. */

@@ -1,4 +1,3 @@
-import { type WorkflowEvent, whyNoSecrets } from '../github/event.ts'
 import type { Target } from '../model/run.ts'
 import type { ServiceAddress } from '../service/client.ts'
 import type { Proxies } from '../service/connection.ts'
@@ -7,69 +6,57 @@ import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/
 import type { InputReader } from './input-reader.ts'
 
 /** Reads how to reach the service, and records problems. Use the result only after `orThrow`. */
-export function readServiceAddress(
-  inputs: InputReader,
-  env: NodeJS.ProcessEnv,
-  event: WorkflowEvent,
-): ServiceAddress | undefined {
-  const apiKey = readApiKey(inputs, event)
-  // A fork's workflow gets no variables either, so empty inputs are then no problems of their own.
-  const mayBeEmpty = isForkWithoutSecrets(inputs, event)
-  const baseUrl = readBaseUrl(inputs, mayBeEmpty)
-  const target = readTarget(inputs, mayBeEmpty)
+export function readServiceAddress(inputs: InputReader, env: NodeJS.ProcessEnv): ServiceAddress | undefined {
+  const baseUrl = readBaseUrl(inputs)
+  const apiKey = readApiKey(inputs)
+  const target = readTarget(inputs)
   if (apiKey === undefined || baseUrl === undefined || target === undefined) return undefined
   return { apiKey, baseUrl, target, proxies: readProxies(inputs, env, baseUrl) }
-}
-
-export function isForkWithoutSecrets(inputs: InputReader, event: WorkflowEvent): boolean {
-  return inputs.text('api-key') === '' && whyNoSecrets(event) === 'fork'
 }
 
 /** For each message that tells the user to skip a job. */
 export const SKIPPED_PASSES = fragment`A skipped job counts as passed, so a required check then passes although nothing was tested.`
 
-const LONGEST_KEY = 512
-
-function readApiKey(inputs: InputReader, event: WorkflowEvent): string | undefined {
-  const key = inputs.text('api-key')
-  if (key !== '') {
-    if (key.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(key)) return key
-    return inputs.problem(
-      fragment`Input api-key contains white space or non-ASCII characters, or has more than ${LONGEST_KEY} characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,
-    )
-  }
-  // On a pull request the author counts, because a re-run changes the actor.
-  const author = event.payload.pull_request === undefined ? 'github.actor' : 'github.event.pull_request.user.login'
-  switch (whyNoSecrets(event)) {
-    case 'fork':
-      return inputs.problem(
-        fragment`Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository and open a pull request from there, or skip the job with \`if: github.event_name != '${event.name}' || github.event.pull_request.head.repo.full_name == github.repository\`. ${SKIPPED_PASSES}`,
-      )
-    case 'dependabot':
-      return inputs.problem(
-        fragment`Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the job with \`if: github.event_name != '${event.name}' || ${author} != 'dependabot[bot]'\`. ${SKIPPED_PASSES}`,
-      )
-    case undefined:
-      return inputs.problem(
-        fragment`Input api-key is empty. Store an API key of the service as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
-      )
-  }
-}
-
-function readBaseUrl(inputs: InputReader, mayBeEmpty: boolean): URL | undefined {
+function readBaseUrl(inputs: InputReader): URL | undefined {
   const given = inputs.text('base-url')
-  if (given === '' && mayBeEmpty) return undefined
-  const problem = (what: Fragment) => inputs.problem(fragment`Input base-url: "${withoutSecrets(given)}" ${what}`)
+  if (given === '') return noService(inputs)
+  const refuse = (what: Fragment) => inputs.refuse('base-url', what, withoutSecrets(given))
   const url = parseAddress(given)
   if (url === undefined) {
-    return problem(
+    return refuse(
       fragment`is not an absolute address. Give the address of the service, such as https://tests.example.com.`,
     )
   }
   const what = addressProblem(given, url)
-  if (what !== undefined) return problem(what)
-  if (/[?#]/.test(given)) return problem(fragment`has a query or a fragment. Give the address without it.`)
-  return url
+  if (what !== undefined) return refuse(what)
+  return /[?#]/.test(given) ? refuse(fragment`has a query or a fragment. Give the address without it.`) : url
+}
+
+/** If the key is empty too, `readApiKey` says both in one message. */
+function noService(inputs: InputReader): undefined {
+  if (inputs.text('api-key') === '') return undefined
+  return inputs.problem(fragment`Input base-url is empty, ${NOT_ANNOUNCED}.`)
+}
+
+const NOT_ANNOUNCED = fragment`and no earlier step has announced a service. Set the input base-url to the address of the service, such as https://tests.example.com, or add a step with the local service before this step`
+
+const LONGEST_KEY = 512
+
+function readApiKey(inputs: InputReader): string | undefined {
+  const key = inputs.text('api-key')
+  if (key.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(key)) return key
+  if (key !== '') {
+    return inputs.problem(
+      fragment`${inputs.nameOf('api-key')} contains white space or non-ASCII characters, or has more than ${LONGEST_KEY} characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,
+    )
+  }
+  const what =
+    inputs.text('base-url') === ''
+      ? fragment`Inputs base-url and api-key are empty, ${NOT_ANNOUNCED}. The input base-url needs the input api-key.`
+      : fragment`Input api-key is empty.`
+  return inputs.problem(
+    fragment`${what} Pass the key from a secret, as in api-key: \${{ secrets.NAME }}. Pull requests from forks get no secrets and no variables, and those by Dependabot get only Dependabot's own. Skip the job for them. ${SKIPPED_PASSES}`,
+  )
 }
 
 /** Why an address is not accepted, although it is one. */
@@ -79,23 +66,21 @@ export function addressProblem(given: string, url: URL): Fragment | undefined {
   return fragment`is not accepted. The address must begin with https://, unless it is an address of the runner's own machine, such as http://127.0.0.1:8080.`
 }
 
-function readTarget(inputs: InputReader, mayBeEmpty: boolean): Target | undefined {
+function readTarget(inputs: InputReader): Target | undefined {
   const projectId = inputs.text('project')
   const testSuiteId = inputs.text('test-suite')
   if ((projectId === '') === (testSuiteId === '')) {
-    if (projectId === '' && mayBeEmpty) return undefined
     return inputs.problem(
       fragment`Inputs project ("${projectId}") and test-suite ("${testSuiteId}"): give exactly one of them. The input project takes the id of the project whose tests you want to run.`,
     )
   }
   const kind = projectId === '' ? 'test-suite' : 'project'
   const id = projectId || testSuiteId
-  if (id === '.' || id === '..' || !id.isWellFormed()) {
-    return inputs.problem(
-      fragment`Input ${kind}: "${id}" cannot be an id, because it would change the address of the request. Give the id as the service shows it.`,
-    )
-  }
-  return { kind, id }
+  if (id !== '.' && id !== '..' && id.isWellFormed()) return { kind, id }
+  return inputs.refuse(
+    kind,
+    fragment`cannot be an id, because it would change the address of the request. Give the id as the service shows it.`,
+  )
 }
 
 /**

@@ -40,14 +40,15 @@ async function startApi(pathPrefix = ''): Promise<void> {
   api.grant('workflow-token', ACTIONS_BOT, 'write')
 }
 
+const BELONGS_TO = ['null', 'project', 'web-shop', undefined, undefined]
+
 interface Step {
   readonly text?: string
   readonly body?: CommentOptions['body']
   readonly when?: 'always' | 'on-failure'
   readonly success?: boolean
   readonly token?: string
-  readonly key?: string
-  readonly matrix?: string
+  readonly belongsTo?: CommentOptions['settings']['belongsTo']
   readonly workflowRunId?: string
   readonly attempt?: string
   readonly github?: GithubContext
@@ -63,10 +64,13 @@ async function comment(step: Step = {}): Promise<{ url?: string | undefined; log
   const log: string[] = []
   const say = (level: string) => (line: Fragment) => void log.push(`${level}: ${render(line)}`)
   const url = await keepCommentUpToDate({
-    settings: { when: step.when ?? 'always', key: step.key ?? '', matrix: step.matrix ?? 'null' },
+    settings: {
+      when: step.when ?? 'always',
+      token: step.token ?? 'workflow-token',
+      belongsTo: step.belongsTo ?? BELONGS_TO,
+    },
     success: step.success ?? false,
     body: step.body ?? ((marker) => html`${hiddenMarker(marker)}\n<h3>${step.text ?? 'a text'}</h3>`),
-    token: step.token ?? 'workflow-token',
     env: { ...env, GITHUB_API_URL: api.url, ...step.env },
     event,
     log: { info: say('info'), warning: say('warning') },
@@ -130,8 +134,7 @@ describe('one comment, kept up to date', () => {
 
   test('the comment of a real report is found again, also after it was edited on GitHub', async () => {
     for (const [index, outcome] of [ENDINGS.failed, ENDINGS.startRefused].entries()) {
-      const body: CommentOptions['body'] = (marker, pullRequestBranch) =>
-        commentBody(outcome, { marker, pullRequestBranch, hasSummary: true })
+      const body: CommentOptions['body'] = (marker) => commentBody(outcome, { marker, hasSummary: true })
       expect(await comment({ body, workflowRunId: `${1000 + index}` })).toEqual(WRITTEN)
       const [only] = api.comments
       if (only) only.body = only.body.replaceAll('\n', '\r\n')
@@ -185,7 +188,7 @@ describe('on-failure', () => {
 describe('two comments of this step', () => {
   test('stay two comments: each later run updates the first', async () => {
     // Both jobs list the comments before one of the jobs creates a comment.
-    const marker = commentIdentity({ key: '', matrix: 'null' }, eventOf({}).env).marker
+    const marker = commentIdentity({ belongsTo: BELONGS_TO }, eventOf({}).env).marker
     const happens = () => void api.addComment(ACTIONS_BOT, `${marker}\n<h3><code>from the other job</code></h3>`)
     void api.inject(CREATE, { kind: 'meanwhile', happens })
     await comment({ text: 'from this job' })
@@ -212,7 +215,7 @@ describe('whose comment it is', () => {
   })
 
   test('a comment of our own account that quotes the marker is not changed', async () => {
-    const { marker } = commentIdentity({ key: '', matrix: 'null' }, eventOf({}).env)
+    const { marker } = commentIdentity({ belongsTo: BELONGS_TO }, eventOf({}).env)
     const quoting = `> ${marker}\n<h3>`
     api.addComment(ACTIONS_BOT, quoting)
     for (const text of ['first', 'second']) expect(await comment({ text })).toEqual(WRITTEN)
@@ -248,18 +251,22 @@ test('if GitHub does not name the account of the token, no comment is written, a
 })
 
 describe('what keeps comments apart', () => {
-  const JOB = '{"browser": "firefox", "os": "linux"}'
+  const STEP = ['{"browser": "firefox"}', 'project', 'web-shop', 'staging', 'unit']
+  const changed = (index: number, value: string | undefined) => ({ belongsTo: STEP.with(index, value as string) })
 
   test.each<[string, Step]>([
-    ['another job of the matrix', { matrix: '{"browser": "webkit", "os": "linux"}' }],
-    ['no matrix', { matrix: 'null' }],
+    ['another job of the matrix', changed(0, '{"browser": "webkit"}')],
+    ['a test suite', changed(1, 'test-suite')],
+    ['another project', changed(2, 'api')],
+    ['another environment', changed(3, 'production')],
+    ['no environment', changed(3, undefined)],
+    ['another framework project', changed(4, 'e2e')],
     ['another job', { github: { job: 'smoke' } }],
     ['another workflow file', { github: { workflow_ref: workflowRef('nightly.yml') } }],
-    ['another comment-key', { key: 'staging' }],
     ['another pull request', { payload: { pull_request: { number: 8 } } }],
   ])('%s has its own comment', async (_, other) => {
-    await comment({ matrix: JOB, text: 'one' })
-    await comment({ matrix: JOB, text: 'two', ...other })
+    await comment({ belongsTo: STEP, text: 'one' })
+    await comment({ belongsTo: STEP, text: 'two', ...other })
     expect(texts()).toEqual(['one', 'two'])
   })
 
@@ -282,34 +289,13 @@ describe('what keeps comments apart', () => {
   test('is a marker of one fixed form, whatever the values are', () => {
     const anyText = fc.string({ unit: ANY_CHARACTER })
     fc.assert(
-      fc.property(anyText, anyText, anyText, anyText, (key, matrix, job, workflow) => {
+      fc.property(fc.array(anyText), anyText, anyText, (belongsTo, job, workflow) => {
         const env = { GITHUB_JOB: job, GITHUB_WORKFLOW: workflow, GITHUB_RUN_ID: '5', GITHUB_RUN_ATTEMPT: '1' }
-        expect(commentIdentity({ key, matrix }, env).marker).toMatch(
+        expect(commentIdentity({ belongsTo }, env).marker).toMatch(
           /^<!-- test-run-action [0-9a-f]{64} run 5 attempt 1 -->$/,
         )
       }),
     )
-  })
-})
-
-describe("the branch of the pull request's head", () => {
-  const branchIn = async (step: Step) => {
-    let branch: string | undefined
-    const body: CommentOptions['body'] = (marker, pullRequestBranch) => {
-      branch = pullRequestBranch
-      return html`${hiddenMarker(marker)}\n<h3></h3>`
-    }
-    await comment({ ...step, body })
-    return branch
-  }
-
-  test('is the branch that the event names', async () => {
-    expect(await branchIn({})).toBe('feature/cart')
-  })
-
-  test('is left out if the event does not name it, and GitHub is not asked', async () => {
-    expect(await branchIn(ON_COMMENT)).toBeUndefined()
-    expect(requested()).toEqual(['GET', 'POST'])
   })
 })
 

@@ -264,6 +264,8 @@ describe('post', () => {
     'INPUT_BASE-URL',
     'INPUT_PROJECT',
     'INPUT_TEST-SUITE',
+    'TEST_RUN_SERVICE_URL',
+    'TEST_RUN_SERVICE_PROJECT',
   ])('takes no file of a step with another %s, if the state is lost', (name) => {
     const { env, temp } = job()
     // A folder with the same files, but with another name.

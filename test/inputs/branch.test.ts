@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
 import { readInputs } from '../../src/inputs/inputs.ts'
 import { render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/step-runner/contexts.ts'
-import { inputVariables, linesWrittenBy } from '../support/process-effects.ts'
+import { inputVariables } from '../support/process-effects.ts'
 import { type Payload, realPayloads, workflowEvent } from '../support/workflow-event.ts'
 
 // The branch of every event, with payloads that GitHub really sent.
@@ -19,22 +17,13 @@ interface Step {
   readonly isUnreadable?: boolean
 }
 
-/** The branch that the step sends, its warnings and its log, or why the step refuses to start. */
+/** The branch that the step sends, or why the step refuses to start. */
 function branchOf({ name, payload, inputs = {}, github = {}, isUnreadable = false }: Step) {
   const { env, event } = workflowEvent(name, isUnreadable ? '{"pull_request":{"head":' : payload, github)
   const required = { 'base-url': 'https://tests.example.com', 'api-key': 'key-1', project: 'web-shop' }
   const variables = inputVariables({ ...required, ...inputs })
   try {
-    let read: ReturnType<typeof readInputs> | undefined
-    linesWrittenBy(() => {
-      read = readInputs({ ...env, ...variables }, event)
-    })
-    const { subject, branchInfo, warnings } = read ?? expect.fail()
-    return {
-      branch: subject.parameters.branch,
-      info: branchInfo && render(branchInfo),
-      warnings: warnings.length === 0 ? undefined : warnings.map(render),
-    }
+    return { branch: readInputs({ ...env, ...variables }, event).subject.parameters.branch }
   } catch (error) {
     if (error instanceof InvalidInputsError) return { problems: error.messages.map(render) }
     throw error
@@ -114,146 +103,68 @@ describe('an event that carries a pull request', () => {
   })
 })
 
-describe('an event about a workflow run or a check', () => {
-  test('workflow_run has its head branch in this repository', () => {
+describe('a workflow run', () => {
+  test('has its head branch in this repository', () => {
     const found = realPayloads('workflow_run').map((payload) => branchOf({ name: 'workflow_run', payload }))
     expect(found).toContainEqual({ branch: 'master' })
     // This pull request is of a fork whose repository has the same name and another id.
     expect(found.filter((one) => 'problems' in one)).toEqual([{ problems: [forkMessage('main')] }])
   })
 
-  const ofRun = (event: string, branch: string) => {
-    const payload = changed(
-      realPayloads('workflow_run').find(
-        ({ workflow_run: run }) => (run as { head_branch: string }).head_branch === 'master',
-      ),
-      ['workflow_run.event', event],
-      ['workflow_run.head_branch', branch],
-    )
-    return branchOf({ name: 'workflow_run', payload })
-  }
-
-  test('workflow_run after a release has no branch, because the release is about a tag, and the log says so', () => {
-    expect(ofRun('release', 'v1.2.3')).toEqual({
-      info: 'This workflow run is about "v1.2.3", which is not a branch, so the project\'s default branch is tested. To test another branch, set the input "branch".',
-    })
-  })
-
-  test.each([
-    'push',
-    'workflow_dispatch',
-    'create',
-  ])('workflow_run after %s may be about a tag, and the log names it', (event) => {
-    expect(ofRun(event, 'v1.2.3')).toEqual({
-      branch: 'v1.2.3',
-      info: 'Testing the branch "v1.2.3", because the event names it. GitHub writes the name of a tag in the same place. If "v1.2.3" is a tag, set the input "branch".',
-    })
-    // The default branch is no tag.
-    expect(ofRun(event, 'master')).toEqual({ branch: 'master' })
-  })
-
-  test.each(['pull_request', 'merge_group', 'schedule'])('workflow_run after %s is about a branch', (event) => {
-    expect(ofRun(event, 'changes')).toEqual({ branch: 'changes' })
-  })
-
-  test.each([null, FORK])('workflow_run is refused if its head repository is %j', (repository) => {
+  test.each([null, FORK])('is refused if its head repository is %j', (repository) => {
     const payload = changed(first('workflow_run'), ['workflow_run.head_repository', repository])
     expect(branchOf({ name: 'workflow_run', payload })).toEqual({ problems: [forkMessage('main')] })
   })
 
-  test('check_suite and check_run have the head branch of the suite', () => {
-    for (const payload of realPayloads('check_suite')) {
-      const { head_branch: branch } = payload.check_suite as { head_branch: string }
-      expect(branchOf({ name: 'check_suite', payload })).toEqual({ branch })
-    }
-    const runs = realPayloads('check_run').map((payload) => branchOf({ name: 'check_run', payload }))
-    expect(new Set(runs.map((run) => ('branch' in run ? run.branch : run)))).toEqual(
-      new Set(['changes', 'master', 'miniak/event-process-id']),
-    )
-  })
-
-  test.each([
-    ['check_suite', 'check_suite.head_branch'],
-    ['check_run', 'check_run.check_suite.head_branch'],
-    ['workflow_run', 'workflow_run.head_branch'],
-  ])('%s is refused if GitHub names no branch, for example for a commit of a fork', (name, path) => {
-    const payload = changed(first(name), [path, null])
-    expect(branchOf({ name, payload })).toEqual({ problems: [noBranchMessage(name)] })
+  test('is refused if GitHub names no branch', () => {
+    const payload = changed(first('workflow_run'), ['workflow_run.head_branch', null])
+    expect(branchOf({ name: 'workflow_run', payload })).toEqual({ problems: [noBranchMessage('workflow_run')] })
   })
 })
 
-describe('an event of a branch', () => {
+describe('the branch that the workflow runs on', () => {
   test.each<[string, Payload | undefined, string]>([
     ['push', realPayloads('push').find(({ ref }) => ref === 'refs/heads/master'), 'master'],
     ['push', { ref: 'refs/heads/feature/pay' }, 'feature/pay'],
     ['merge_group', first('merge_group'), 'gh-readonly-queue/main/pr-104-929f8209d40f77f4abc622a499c93a83babdbe64'],
     ['workflow_dispatch', first('workflow_dispatch'), 'main'],
     ['schedule', { schedule: '0 4 * * *' }, 'main'],
-  ])('%s has the branch that the workflow runs on', (name, payload, branch) => {
+  ])('is that of %s', (name, payload, branch) => {
     expect(branchOf({ name, payload })).toEqual({ branch })
   })
 
-  test.each<[string, Payload | undefined, string, GithubContext?]>([
-    ['push', realPayloads('push').find(({ ref }) => ref === 'refs/tags/simple-tag'), 'simple-tag'],
-    ['workflow_dispatch', { ref: 'refs/tags/v1.2.3' }, 'v1.2.3'],
-    ['release', first('release'), '0.0.1'],
-    ['create', {}, 'v1', { ref_name: 'v1', ref_type: 'tag' }],
-  ])('%s of a tag has no branch, and the log says so', (name, payload, tag, github = {}) => {
-    expect(branchOf({ name, payload, github })).toEqual({
-      info: `This workflow run is about "${tag}", which is not a branch, so the project's default branch is tested. To test another branch, set the input "branch".`,
-    })
-  })
-
-  test.each([
-    'repository_dispatch',
-    'issue_comment',
-    'issues',
-    'create',
-  ])('%s has the branch that the workflow runs on, and the log names this branch', (name) => {
+  test.each(['repository_dispatch', 'issue_comment', 'issues', 'create', 'check_suite'])('is that of %s', (name) => {
     const payload = realPayloads(name)[0]
     const { default_branch: branch } = payload?.repository as { default_branch: string }
-    expect(branchOf({ name, payload })).toEqual({
-      branch,
-      info: `Testing the branch "${branch}", because the workflow runs on it. The event ${name} names no other branch. To test another branch, set the input "branch".`,
-    })
+    expect(branchOf({ name, payload })).toEqual({ branch })
   })
 })
 
-describe('an event that does not name the branch to test', () => {
+describe('an event without a branch to test', () => {
   const comment = changed(first('issue_comment'), ['issue.pull_request', {}])
-  const EVENTS = ['deployment', 'deployment_status'].flatMap((name) =>
-    realPayloads(name).map((payload) => [name, payload] as const),
-  )
+  const tag = realPayloads('push').find(({ ref }) => ref === 'refs/tags/simple-tag')
+  const EVENTS: [string, Payload | undefined, string, GithubContext?][] = [
+    ['issue_comment', comment, noBranchMessage('issue_comment')],
+    ['deployment', first('deployment'), noBranchMessage('deployment')],
+    ['deployment_status', first('deployment_status'), noBranchMessage('deployment_status')],
+    ['release', first('release'), noBranchMessage('release')],
+    ['push', tag, tagMessage('simple-tag')],
+    ['workflow_dispatch', { ref: 'refs/tags/v1.2.3' }, tagMessage('v1.2.3')],
+    ['create', {}, tagMessage('v1'), { ref_name: 'v1', ref_type: 'tag' }],
+  ]
 
-  test('issue_comment on a pull request is refused, and the message names a recipe', () => {
-    expect(branchOf({ name: 'issue_comment', payload: comment })).toEqual({
-      problems: [
-        'Input branch: the event issue_comment does not name the branch of the pull request. Set the input "branch" to the branch that you want to test. The recipe examples/workflows/on-comment.yml of this action shows how.',
-      ],
-    })
+  test.each(EVENTS)('%s is refused, and the message says what to do', (name, payload, message, github = {}) => {
+    expect(branchOf({ name, payload, github })).toEqual({ problems: [message] })
   })
 
-  test.each(EVENTS)('%s is refused, and the message names a recipe', (name, payload) => {
-    const { ref } = payload.deployment as { ref: string }
-    expect(branchOf({ name, payload })).toEqual({
-      problems: [
-        `Input branch: the event ${name} does not say whether "${ref}" is a branch. If it is a branch, set the input "branch" to \${{ github.event.deployment.ref }}. If it is a commit, the recipe examples/workflows/vercel-preview.yml of this action shows how to find its branch.`,
-      ],
-    })
+  test.each(EVENTS)('%s is about the branch that the user gives', (name, payload, _, github = {}) => {
+    expect(branchOf({ name, payload, github, inputs: { branch: 'feature/cart' } })).toEqual({ branch: 'feature/cart' })
   })
 
-  test.each([
-    ['issue_comment', comment] as const,
-    ...EVENTS,
-  ])('%s is about the branch that the user names', (name, payload) => {
-    expect(branchOf({ name, payload, inputs: { branch: 'feature/cart' } })).toEqual({ branch: 'feature/cart' })
-    expect(branchOf({ name, payload, inputs: { 'run-id': 'r-1' } })).toEqual({})
-  })
-
-  test('is refused with the name of a recipe that exists', () => {
-    for (const [name, payload] of [['issue_comment', comment] as const, ...EVENTS]) {
-      const [recipe = ''] = /examples\/\S+\.yml/.exec(`${branchOf({ name, payload }).problems}`) ?? []
-      expect(existsSync(join(import.meta.dirname, '../..', recipe)), recipe).toBe(true)
+  test.each(EVENTS)('%s is not refused with a test suite or with run-id', (name, payload, _, github = {}) => {
+    const suite = { project: '', 'test-suite': 'smoke' }
+    for (const inputs of [suite, { 'run-id': 'r-1' }]) {
+      expect(branchOf({ name, payload, github, inputs })).toEqual({ branch: undefined })
     }
   })
 })
@@ -265,9 +176,9 @@ describe('an event whose file cannot be read', () => {
     'workflow_run',
     'issue_comment',
     'repository_dispatch',
-  ])('%s is refused, because the branch may be a fork’s, and the message says so', (name) => {
+  ])('%s is refused, because the branch may be a fork’s', (name) => {
     const message =
-      /^Input branch: the file of the event \(GITHUB_EVENT_PATH is ".+"\) cannot be read, so the step does not know which branch to test\. Set the input "branch" to the branch that you want to test\.$/
+      /^Input branch: the file of the event \(GITHUB_EVENT_PATH is ".+"\) cannot be read\. Set the input branch to the branch that you want to test\.$/
     const github = { head_ref: 'main', ref_name: 'main' }
     expect(branchOf({ name, isUnreadable: true, github })).toEqual({ problems: [expect.stringMatching(message)] })
     expect(branchOf({ name, isUnreadable: true, inputs: { branch: 'main' } })).toEqual({ branch: 'main' })
@@ -297,10 +208,9 @@ describe('a branch that the user names', () => {
     }
   })
 
-  test('is neither looked up nor refused with run-id', () => {
+  test('is not refused with run-id', () => {
     const inputs = { branch: 'changes', 'run-id': 'r-1' }
-    const warnings = [expect.stringContaining('Input branch has no effect with run-id')]
-    expect(branchOf({ name: 'pull_request', payload: fork, inputs })).toEqual({ warnings })
+    expect(branchOf({ name: 'pull_request', payload: fork, inputs })).toEqual({ branch: undefined })
   })
 })
 
@@ -314,10 +224,20 @@ test.each(['', ' \n'])('the branch %j, as an unset variable is, is the branch of
   })
 })
 
+test('a test suite of a fork is refused too', () => {
+  const payload = changed(first('pull_request'), ['pull_request.head.repo', FORK])
+  const inputs = { project: '', 'test-suite': 'smoke' }
+  expect(branchOf({ name: 'pull_request', payload, inputs })).toEqual({ problems: [forkMessage('changes')] })
+})
+
 function forkMessage(branch: string): string {
   return `Input branch: this workflow run is about the branch "${branch}" of a fork. The service would look for a branch of this name in the project's repository, and test the wrong code. Skip the job for forks, or set the input branch to another branch. A skipped job counts as passed, so a required check then passes although nothing was tested.`
 }
 
 function noBranchMessage(event: string): string {
-  return `Input branch: the event ${event} names no branch of this repository. One possible cause is a commit of a fork. Set the input "branch" to the branch that you want to test.`
+  return `Input branch: the event ${event} names no branch of this repository. Set the input branch to the branch that you want to test.`
+}
+
+function tagMessage(tag: string): string {
+  return `Input branch: this workflow run is about "${tag}", and a tag is no branch. Set the input branch to the branch that you want to test.`
 }

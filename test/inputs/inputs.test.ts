@@ -1,38 +1,28 @@
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
 import { type Inputs, readInputs } from '../../src/inputs/inputs.ts'
 import { render } from '../../src/text/safe-text.ts'
-import { contextsOf, githubContext } from '../../tools/runner-emulator/step-runner/contexts.ts'
-import { renderTemplate } from '../../tools/runner-emulator/step-runner/expressions.ts'
 import { inputVariables, linesWrittenBy } from '../support/process-effects.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type Payload, workflowEvent } from '../support/workflow-event.ts'
+import { workflowEvent } from '../support/workflow-event.ts'
 
 const TARGET = { kind: 'project', id: 'web-shop' }
 const ENOUGH = { 'base-url': 'https://tests.example.com', 'api-key': 'key-1', project: 'web-shop' }
-
-interface Step {
-  readonly name?: string
-  readonly payload?: Payload
-  readonly actor?: string
-}
 
 const ON_DEFAULT_BRANCH = { ref: 'refs/heads/main', repository: { full_name: 'shop/shop', default_branch: 'main' } }
 const WORKSPACE = resolve('/home/runner/work/shop/shop')
 const TEMP = resolve('/home/runner/work/_temp')
 
-/** Reads the inputs of a step. Returns them and what the step wrote. */
-function reading(given: Readonly<Record<string, string>>, step: Step = {}) {
-  const { name = 'push', payload = ON_DEFAULT_BRANCH, actor = 'ann' } = step
-  const { env, event } = workflowEvent(name, payload, { repository: 'shop/shop', actor })
+/** Reads the inputs of a step. Returns them and what the step wrote. `variables` are other variables of the job. */
+function reading(given: Readonly<Record<string, string>>, variables: NodeJS.ProcessEnv = {}) {
+  const { env, event } = workflowEvent('push', ON_DEFAULT_BRANCH, { repository: 'shop/shop' })
+  const ofRunner = { ...env, ...inputVariables(given), GITHUB_WORKSPACE: WORKSPACE, RUNNER_TEMP: TEMP }
   let inputs: Inputs | undefined
   let problems: string[] = []
   const lines = linesWrittenBy(() => {
     try {
-      inputs = readInputs({ ...env, ...inputVariables(given), GITHUB_WORKSPACE: WORKSPACE, RUNNER_TEMP: TEMP }, event)
+      inputs = readInputs({ ...ofRunner, ...variables }, event)
     } catch (error) {
       if (!(error instanceof InvalidInputsError)) throw error
       expect(error.message).toBe(error.messages.map(render).join(' '))
@@ -43,15 +33,15 @@ function reading(given: Readonly<Record<string, string>>, step: Step = {}) {
 }
 
 /** The inputs of a step that has the required inputs and these. */
-function inputsOf(given: Readonly<Record<string, string>> = {}, step: Step = {}): Inputs {
-  const { inputs, problems } = reading({ ...ENOUGH, ...given }, step)
+function inputsOf(given: Readonly<Record<string, string>> = {}): Inputs {
+  const { inputs, problems } = reading({ ...ENOUGH, ...given })
   expect(problems).toEqual([])
   return inputs as Inputs
 }
 
 /** The messages about invalid inputs of a step that has the required inputs and these. */
-function problemsOf(given: Readonly<Record<string, string>>, step: Step = {}): string[] {
-  return reading({ ...ENOUGH, ...given }, step).problems
+function problemsOf(given: Readonly<Record<string, string>>): string[] {
+  return reading({ ...ENOUGH, ...given }).problems
 }
 
 describe('a step', () => {
@@ -62,7 +52,6 @@ describe('a step', () => {
         apiKey: 'key-1',
         target: TARGET,
       }),
-      githubToken: '',
       subject: { target: TARGET, ownsRun: true, parameters: { branch: 'main' }, labels: [] },
       settings: {
         wait: true,
@@ -73,8 +62,7 @@ describe('a step', () => {
         showOutput: true,
         reports: { summary: 'always', annotations: true },
       },
-      comment: { when: 'never', key: '', matrix: '' },
-      warnings: [],
+      comment: { when: 'never', token: '', belongsTo: ['', 'project', 'web-shop', undefined, undefined] },
     })
   })
 
@@ -83,7 +71,7 @@ describe('a step', () => {
     expect(reading(ENOUGH).lines).toEqual([])
   })
 
-  it.each(['always', 'true', 'on-failure'])('needs a token for GitHub if comment is %s', (comment) => {
+  it.each(['always', 'on-failure'])('needs a token for GitHub if comment is %s', (comment) => {
     expect(problemsOf({ comment })).toEqual([
       `Input github-token is empty, but comment ("${comment}") needs a token. Add \`github-token: \${{ github.token }}\` to the inputs of this step, and \`pull-requests: write\` to the permissions of the job. If you want no comment, remove the input comment.`,
     ])
@@ -115,14 +103,12 @@ describe('a step', () => {
       'report-dir': 'reports/run',
       baseline: 'baseline/results.json',
       comment: 'always',
-      'comment-key': 'unit',
-      'run-url': 'https://app.example.com/{project}/{run-id}',
+      'run-url': 'https://app.example.com/{run-id}',
       matrix: '{"os":"linux","node":[20,{"arch":"arm"}],"extra":null}',
       'github-token': 'ghs_token',
     })
     expect(inputs).toEqual({
       address: expect.objectContaining({ baseUrl: new URL('https://tests.example.com/api/'), proxies: {} }),
-      githubToken: 'ghs_token',
       subject: {
         target: TARGET,
         ownsRun: true,
@@ -133,7 +119,7 @@ describe('a step', () => {
           envOverrides: { A: '1', B: 'two' },
           autofix: false,
         },
-        labels: ['unit', 'linux, 20, arm'],
+        labels: ['linux, 20, arm'],
       },
       settings: {
         wait: false,
@@ -148,8 +134,11 @@ describe('a step', () => {
       },
       reportDir: join(WORKSPACE, 'reports/run'),
       baselinePath: join(WORKSPACE, 'baseline/results.json'),
-      comment: { when: 'always', key: 'unit', matrix: expect.stringContaining('linux') },
-      warnings: [],
+      comment: {
+        when: 'always',
+        token: 'ghs_token',
+        belongsTo: [expect.stringContaining('linux'), 'project', 'web-shop', 'staging', 'unit, e2e'],
+      },
     })
   })
 })
@@ -175,7 +164,6 @@ describe('base-url', () => {
 
   // The secret stands in place of ***.
   it.each([
-    ['', NO_ADDRESS],
     ['tests.example.com', NO_ADDRESS],
     ['//tests.example.com', NO_ADDRESS],
     ['https://tests.example.com/a b', NO_ADDRESS],
@@ -228,52 +216,88 @@ describe('api-key', () => {
     expect(lines).toEqual([])
   })
 
-  it('is required', () => {
-    expect(problemsOf({ 'api-key': ' ' })).toEqual([
-      `Input api-key is empty. Store an API key of the service as a secret of this repository, and pass it on: api-key: \${{ secrets.NAME }}.`,
+  it('is required, and one message says why it may be empty', () => {
+    expect(problemsOf({ 'api-key': ' ' })).toEqual([`Input api-key is empty. ${EMPTY_KEY}`])
+  })
+})
+
+const EMPTY_KEY = `Pass the key from a secret, as in api-key: \${{ secrets.NAME }}. Pull requests from forks get no secrets and no variables, and those by Dependabot get only Dependabot's own. Skip the job for them. A skipped job counts as passed, so a required check then passes although nothing was tested.`
+
+describe('a service that an earlier step has announced', () => {
+  const ANNOUNCED = {
+    TEST_RUN_SERVICE_URL: 'http://127.0.0.1:8080',
+    TEST_RUN_SERVICE_KEY: 'key-of-service',
+    TEST_RUN_SERVICE_PROJECT: 'shop',
+    TEST_RUN_SERVICE_COMMIT: 'a'.repeat(40),
+  }
+  const used = (given: Readonly<Record<string, string>>, variables: NodeJS.ProcessEnv = ANNOUNCED) => {
+    const { inputs, problems } = reading(given, variables)
+    if (inputs === undefined) return problems
+    const { address, subject } = inputs
+    return [address.baseUrl.href, address.apiKey, subject.target, subject.parameters.branch]
+  }
+  const URL_OF_IT = 'http://127.0.0.1:8080/'
+  const SHOP = { kind: 'project', id: 'shop' }
+  const COMMIT = 'a'.repeat(40)
+
+  it('stands for the inputs of a step that has none', () => {
+    expect(used({})).toEqual([URL_OF_IT, 'key-of-service', SHOP, COMMIT])
+  })
+
+  it('may have announced only some of the variables', () => {
+    const { TEST_RUN_SERVICE_PROJECT: _, ...others } = ANNOUNCED
+    expect(used({}, { ...others, TEST_RUN_SERVICE_COMMIT: '' })).toEqual([expect.stringContaining('give exactly one')])
+    const given = { project: 'web-shop' }
+    expect(used(given, { ...others, TEST_RUN_SERVICE_COMMIT: '' })).toEqual([
+      ...[URL_OF_IT, 'key-of-service'],
+      TARGET,
+      'main',
     ])
   })
 
-  const SKIPPED = 'A skipped job counts as passed, so a required check then passes although nothing was tested.'
-  const FORK_MESSAGE = `Input api-key is empty: this workflow runs for a pull request from a fork, and GitHub gives such workflows no secrets and no variables. Have a maintainer push the branch to this repository and open a pull request from there, or skip the job with \`if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository\`. ${SKIPPED}`
-  const DEPENDABOT_MESSAGE = `Input api-key is empty: this workflow runs for Dependabot, and GitHub gives such workflows no Actions secrets. Add the key under the same name to the repository's Dependabot secrets, or skip the job with \`if: github.event_name != 'pull_request' || github.event.pull_request.user.login != 'dependabot[bot]'\`. ${SKIPPED}`
-
-  it('is missing on a pull request from a fork, and one message explains it', () => {
-    const payload = { pull_request: { head: { ref: 'patch-1', repo: { id: 2 } }, base: { repo: { id: 1 } } } }
-    const step = { name: 'pull_request', payload }
-    // The address and the project may come from variables. A fork does not get variables either.
-    for (const missing of [{}, { 'base-url': '' }, { 'base-url': '', project: '' }]) {
-      expect(problemsOf({ ...missing, 'api-key': '' }, step)).toEqual([FORK_MESSAGE])
-    }
-    expect(problemsOf({ 'base-url': 'x', 'api-key': '', wait: 'x' }, step)).toHaveLength(3)
-    const review = { ...step, name: 'pull_request_review' }
-    expect(problemsOf({ 'api-key': '' }, review)).toEqual([expect.stringContaining("!= 'pull_request_review' ||")])
+  it.each<[string, object, unknown[]]>([
+    ['api-key', { 'api-key': 'key-1' }, [URL_OF_IT, 'key-1', SHOP, COMMIT]],
+    ['project', { project: 'web-shop' }, [URL_OF_IT, 'key-of-service', TARGET, COMMIT]],
+    [
+      'test-suite',
+      { 'test-suite': 'smoke' },
+      [URL_OF_IT, 'key-of-service', { kind: 'test-suite', id: 'smoke' }, COMMIT],
+    ],
+    ['branch', { branch: 'next' }, [URL_OF_IT, 'key-of-service', SHOP, 'next']],
+  ])('gives way to the input %s', (_, given, expected) => {
+    expect(used({ ...given })).toEqual(expected)
   })
 
-  it('is missing on a push by Dependabot, whoever re-runs the workflow', () => {
-    const payload = { ...ON_DEFAULT_BRANCH, sender: { login: 'dependabot[bot]' } }
-    const problems = problemsOf({ 'api-key': '' }, { name: 'push', payload, actor: 'ann' })
-    expect(problems).toEqual([expect.stringContaining("'push' || github.actor != 'dependabot[bot]'`. A skipped")])
-  })
-
-  it('is missing on a pull request by Dependabot, and the message explains it, whoever re-runs the workflow', () => {
-    const payload = { pull_request: { user: { login: 'dependabot[bot]' }, head: { ref: 'update' } } }
-    expect(problemsOf({ 'api-key': '', 'base-url': '' }, { name: 'pull_request', payload, actor: 'ann' })).toEqual([
-      DEPENDABOT_MESSAGE,
-      'Input base-url: "" is not an absolute address. Give the address of the service, such as https://tests.example.com.',
+  it('is not read at all if base-url is given, so that no other service gets what belongs to it', () => {
+    expect(used(ENOUGH)).toEqual(['https://tests.example.com/', 'key-1', TARGET, 'main'])
+    expect(used({ 'base-url': 'https://tests.example.com' })).toEqual([
+      `Input api-key is empty. ${EMPTY_KEY}`,
+      expect.stringMatching(/^Inputs project \(""\) and test-suite \(""\): give exactly one/),
     ])
   })
 
-  it.each([FORK_MESSAGE, DEPENDABOT_MESSAGE])('is no reason to skip a push: %s', (message) => {
-    const condition = /`if: (.*?)`\. /.exec(message)?.[1] ?? ''
-    const isRun = (name: string, payload: Payload) => {
-      const github = githubContext({ name, payload }, { repository: 'shop/shop' })
-      return renderTemplate(`\${{ ${condition} }}`, contextsOf(github, 'success'))
-    }
-    const own = { pull_request: { user: { login: 'ann' }, head: { repo: { full_name: 'shop/shop' } } } }
-    const other = { pull_request: { user: { login: 'dependabot[bot]' }, head: { repo: { full_name: 'ann/shop' } } } }
-    expect([isRun('pull_request', own), isRun('pull_request', other)]).toEqual(['true', 'false'])
-    expect([isRun('push', {}), isRun('merge_group', {})]).toEqual(['true', 'true'])
+  it.each([
+    ['TEST_RUN_SERVICE_URL', 'http://tests.example.com', ': "http://tests.example.com" is not accepted.'],
+    ['TEST_RUN_SERVICE_KEY', 'two words', ' contains white space or non-ASCII characters,'],
+    ['TEST_RUN_SERVICE_PROJECT', '..', ': ".." cannot be an id,'],
+    ['TEST_RUN_SERVICE_COMMIT', 'b'.repeat(256), `: "${'b'.repeat(256)}" has 256 characters.`],
+  ])('is refused with the name of the variable: %s', (name, value, what) => {
+    const { problems } = reading({}, { ...ANNOUNCED, [name]: value })
+    expect(problems).toEqual([expect.stringContaining(`Environment variable ${name}${what}`)])
+    expect(problems.join()).not.toContain('two words')
+  })
+
+  const BOTH_WAYS =
+    'and no earlier step has announced a service. Set the input base-url to the address of the service, such as https://tests.example.com, or add a step with the local service before this step.'
+
+  it('is one of two ways, and one message names both if there is no service', () => {
+    expect(used({ 'api-key': 'key-1', project: 'shop' }, {})).toEqual([`Input base-url is empty, ${BOTH_WAYS}`])
+  })
+
+  it('and a key that are both missing are one message, because a fork has neither secrets nor variables', () => {
+    expect(used({ project: 'shop' }, {})).toEqual([
+      `Inputs base-url and api-key are empty, ${BOTH_WAYS} The input base-url needs the input api-key. ${EMPTY_KEY}`,
+    ])
   })
 })
 
@@ -332,64 +356,46 @@ it('branch may have up to 255 characters', () => {
 })
 
 describe('run-url', () => {
-  const pageOf = (template: string, runId = 'r/1', given: Readonly<Record<string, string>> = {}) =>
-    inputsOf({ 'run-url': template, ...given }).settings.runUrlOf?.(runId)
+  const pageOf = (template: string, runId = 'r/1') => inputsOf({ 'run-url': template }).settings.runUrlOf?.(runId)
 
   it.each([
-    ['https://app.example.com/p/{project}/runs/{run-id}', 'https://app.example.com/p/web%20shop%2F1/runs/r%2F1'],
-    [
-      'https://app.example.com:8443/?run={run-id}&p={project}',
-      'https://app.example.com:8443/?run=r%2F1&p=web%20shop%2F1',
-    ],
+    ['https://app.example.com/p/web-shop/runs/{run-id}', 'https://app.example.com/p/web-shop/runs/r%2F1'],
+    ['https://app.example.com:8443/?run={run-id}&p=1', 'https://app.example.com:8443/?run=r%2F1&p=1'],
     ['https://app.example.com#/runs/{run-id}', 'https://app.example.com/#/runs/r%2F1'],
     ['HTTPS://App.Example.com:443/a/../{run-id}?q="é"', 'https://app.example.com/r%2F1?q=%22%C3%A9%22'],
     ["https://app.example.com/!/('*)/{run-id}?'#!", 'https://app.example.com/%21/%28%27%2A%29/r%2F1?%27#%21'],
     ['http://127.0.0.1:8080/{run-id}', 'http://127.0.0.1:8080/r%2F1'],
   ])('%s is filled in, percent-encoded', (template, url) => {
-    expect(pageOf(template, 'r/1', { project: 'web shop/1' })).toBe(url)
+    expect(pageOf(template)).toBe(url)
   })
 
-  it('may name the test suite', () => {
-    const suite = { project: '', 'test-suite': 'smoke tests' }
-    expect(pageOf('https://app.example.com/{test-suite}/{run-id}', 'r-1', suite)).toBe(
-      'https://app.example.com/smoke%20tests/r-1',
-    )
-  })
-
-  it('leads to the place that the template says, whatever the ids are', () => {
-    const id = fc.string({ minLength: 1, unit: fc.constantFrom(...'a1._~:=+/@-?#%{}\\ é🌱\'()!*"`$;&|<>') })
-    const usable = id.filter((text) => text.trim() === text && text !== '.' && text !== '..')
+  it('leads to the place that the template says, whatever the id is', () => {
     fc.assert(
-      fc.property(usable, fc.stringMatching(/^[A-Za-z0-9._~:=+/@-]{3,20}$/), (project, runId) => {
-        const url = new URL(pageOf('https://app.example.com/p/{project}/runs/{run-id}', runId, { project }) ?? '')
+      fc.property(fc.stringMatching(/^[A-Za-z0-9._~:=+/@-]{3,20}$/), (runId) => {
+        const url = new URL(pageOf('https://app.example.com/p/runs/{run-id}', runId) ?? '')
         expect(url.href).toMatch(/^https:\/\/app\.example\.com[A-Za-z0-9._~:=+/@%-]*$/)
         expect(url.origin + url.search + url.hash).toBe('https://app.example.com')
-        expect(url.pathname.split('/').map(decodeURIComponent)).toEqual(['', 'p', project, 'runs', runId])
+        expect(url.pathname.split('/').map(decodeURIComponent)).toEqual(['', 'p', 'runs', runId])
       }),
     )
   })
 
-  it('is no second problem if project and test-suite are missing', () => {
-    expect(problemsOf({ project: '', 'run-url': 'https://app.example.com/{project}/{run-id}' })).toHaveLength(1)
-  })
-
-  const EXAMPLE = 'Give an address such as https://app.example.com/{project}/runs/{run-id}.'
-  const UNKNOWN =
-    'for which this step has no value. The accepted placeholders are {run-id}, and {project} or {test-suite} if this input is given.'
+  const EXAMPLE = 'Give an address such as https://app.example.com/p/web-shop/runs/{run-id}.'
   const NO_ADDRESS =
-    'is not accepted. Give an absolute address, with placeholders only after the host and the port. Use { and } only for placeholders.'
+    'is not accepted. It must be an absolute address that has {run-id} once, after the host, and no other braces.'
   const NOT_SECURE =
     "is not accepted. The address must begin with https://, unless it is an address of the runner's own machine, such as http://127.0.0.1:8080."
 
   it.each([
-    ['https://app.example.com/{run}', `has the placeholder {run}, ${UNKNOWN}`],
-    ['https://app.example.com/{test-suite}', `has the placeholder {test-suite}, ${UNKNOWN}`],
-    ['https://{project}.example.com/{run-id}', NO_ADDRESS],
+    ['https://app.example.com/{run}/{run-id}', NO_ADDRESS],
+    ['https://app.example.com/{project}/{run-id}', NO_ADDRESS],
+    ['https://app.example.com/', NO_ADDRESS],
+    ['https://app.example.com/{run-id}/{run-id}', NO_ADDRESS],
+    ['https://{run-id}.example.com/', NO_ADDRESS],
     ['{run-id}', NO_ADDRESS],
     ['https://app.example.com/{{run-id}}', NO_ADDRESS],
-    ['https://app.example.com/{run-id', NO_ADDRESS],
-    ['https:{project}/{run-id}', NO_ADDRESS],
-    ['https:///{project}/{run-id}', NO_ADDRESS],
+    ['https://app.example.com/{run-id}{', NO_ADDRESS],
+    ['https:///{run-id}/', NO_ADDRESS],
     ['https://app.example.com{run-id}', NO_ADDRESS],
     ['https://app.example.com:{run-id}/', NO_ADDRESS],
     ['https://***@app.example.com/{run-id}', 'has credentials in it. Remove them.', 'ann:hunter2'],
@@ -399,16 +405,10 @@ describe('run-url', () => {
       `Input run-url: "${shown}" ${what} ${EXAMPLE}`,
     ])
   })
-
-  it('has an example that fits the step, so that who follows it gets no second problem', () => {
-    const suite = { project: '', 'test-suite': 'smoke', 'run-url': 'https://app.example.com/{project}/{run-id}' }
-    expect(problemsOf(suite)).toEqual([expect.stringMatching(/such as https:\S+\/\{test-suite\}\/runs\/\{run-id\}\.$/)])
-  })
 })
 
 it.each([
   [' unit, "e 2 e" ', ' unit, "e 2 e" '],
-  ['unit\r\ne2e\r\n', 'unit\r\ne2e'],
   [' \n', undefined],
 ])('framework-project given as %j is sent as %j', (given, sent) => {
   expect(inputsOf({ 'framework-project': given }).subject.parameters.frameworkProject).toBe(sent)
@@ -421,6 +421,12 @@ describe('run-id', () => {
     expect(inputsOf(asked).settings).toMatchObject({ runId: 'r-1', cancelOnAbort: true })
   })
 
+  it('keeps comments of several environments apart, although the step starts no run', () => {
+    const { subject, comment } = inputsOf({ 'run-id': 'r-1', environment: 'staging', 'framework-project': 'e2e' })
+    expect(subject.parameters).toEqual({})
+    expect(comment.belongsTo).toEqual(['', 'project', 'web-shop', 'staging', 'e2e'])
+  })
+
   it.each(['..', 'id\nwith=a line'])('%j is refused', (runId) => {
     expect(problemsOf({ 'run-id': runId })).toEqual([
       `Input run-id: "${runId.replace('\n', ' ')}" cannot be a run's id. Give the output run-id of the step that started the run. An id has 1 to 256 of these characters: letters, digits and \`. _ ~ : = + / @ -\`.`,
@@ -431,23 +437,6 @@ describe('run-id', () => {
     expect(problemsOf({ 'run-id': 'r-1', wait: 'false' })).toEqual([
       'Inputs wait ("false") and run-id ("r-1") cannot be combined. To wait for this run, remove wait. To start another run, remove run-id.',
     ])
-  })
-
-  it('makes the inputs of a start ineffective, and a warning says so', () => {
-    const warnings = (given: Readonly<Record<string, string>>) => inputsOf(given).warnings.map(render)
-    const parameters = {
-      environment: 'staging',
-      'framework-project': 'e2e',
-      'env-overrides': 'A=1',
-      autofix: 'true',
-    }
-    expect(warnings({ 'run-id': 'r-1', ...parameters })).toEqual(
-      Object.keys(parameters).map(
-        (name) => `Input ${name} has no effect with run-id, because this step does not start the run.`,
-      ),
-    )
-    expect(warnings({ 'run-id': 'r-1', branch: 'main' })).toHaveLength(1)
-    expect(warnings(parameters)).toEqual([])
   })
 })
 
@@ -503,109 +492,30 @@ describe('a number', () => {
 })
 
 describe('a choice', () => {
-  it.each([
-    ['summary', 'always, on-failure, never, true or false'],
-    ['comment', 'always, on-failure, never, true or false'],
-    ['annotations', 'true, false, always or never'],
-  ])('%s is one of the words %s', (name, words) => {
-    const message = `Input ${name}: "on failure" is not accepted. Give ${words}.`
-    expect(problemsOf({ [name]: 'on failure' })).toEqual([message])
+  it.each(['summary', 'comment'])('%s has one word for each meaning', (name) => {
+    for (const word of ['true', 'false', 'on failure']) {
+      const message = `Input ${name}: "${word}" is not accepted. Give always, on-failure or never.`
+      expect(problemsOf({ [name]: word })).toEqual([message])
+    }
+    expect(problemsOf({ annotations: 'never' })).toEqual([
+      'Input annotations: "never" is not accepted. Give true or false.',
+    ])
   })
 
-  it.each([
-    ['always', 'always'],
-    ['on-failure', 'on-failure'],
-    ['never', 'never'],
-    ['true', 'always'],
-    ['False', 'never'],
-    ['ALWAYS', 'always'],
-  ] as const)('%s means %s for the summary and the comment', (word, when) => {
-    const inputs = inputsOf({ summary: word, comment: word, 'github-token': 'ghs_token' })
-    expect([inputs.settings.reports.summary, inputs.comment.when]).toEqual([when, when])
-  })
-
-  it.each([
-    ['always', true],
-    ['never', false],
-  ])('%s means %s for the annotations', (word, isWanted) => {
-    expect(inputsOf({ annotations: word }).settings.reports.annotations).toBe(isWanted)
+  it.each(['always', 'on-failure', 'never'])('%s is such a word, for the summary and the comment', (word) => {
+    const inputs = inputsOf({ summary: word, comment: word.toUpperCase(), 'github-token': 'ghs_token' })
+    expect([inputs.settings.reports.summary, inputs.comment.when]).toEqual([word, word])
   })
 })
 
-describe('report-dir', () => {
+describe('a path', () => {
   it.each([
     ['reports', join(WORKSPACE, 'reports')],
-    ['./a/../b', join(WORKSPACE, 'b')],
-    ['..reports', join(WORKSPACE, '..reports')],
-    [join(TEMP, 'x'), join(TEMP, 'x')],
-  ])('%s is a folder of the step', (given, folder) => {
-    expect(inputsOf({ 'report-dir': given }).reportDir).toBe(folder)
-  })
-
-  it.each(['..', '../reports', resolve('/etc'), 'a/../../b', `${WORKSPACE}-2`])('%s is refused', (given) => {
-    expect(problemsOf({ 'report-dir': given })).toEqual([
-      `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder. Give a path relative to the workspace, such as test-reports. In a job with a container, the expressions github.workspace and runner.temp are paths of the host.`,
-    ])
-  })
-})
-
-describe('baseline', () => {
-  function jobWith(given: (folders: { root: string; workspace: string; temp: string }) => string) {
-    const root = temporaryFolder()
-    const [workspace, temp] = [join(root, 'work'), join(root, 'temp')]
-    for (const folder of [join(workspace, 'last'), temp, join(root, 'outside')]) mkdirSync(folder, { recursive: true })
-    const { env, event } = workflowEvent('push', ON_DEFAULT_BRANCH, {})
-    const baseline = given({ root, workspace, temp })
-    const variables = inputVariables({ ...ENOUGH, baseline })
-    try {
-      const inputs = readInputs({ ...env, ...variables, GITHUB_WORKSPACE: workspace, RUNNER_TEMP: temp }, event)
-      return { path: relative(root, inputs.baselinePath ?? '') }
-    } catch (error) {
-      if (!(error instanceof InvalidInputsError)) throw error
-      return { given: baseline, problems: error.messages.map(render) }
-    }
-  }
-
-  it.each([
-    ['a file', () => 'last/results.json', 'work/last/results.json'],
-    ['a folder that is there', () => 'last', 'work/last/results.json'],
-    ['what is not there yet', () => 'a/b', 'work/a/b'],
-    ['an absolute path', ({ temp }: { temp: string }) => join(temp, 'a.json'), 'temp/a.json'],
-  ])('may be %s', (_, given, path) => {
-    expect(jobWith(given)).toEqual({ path })
-  })
-
-  it.each<[string, Parameters<typeof jobWith>[0]]>([
-    ['above the workspace', () => '../outside/results.json'],
-    ['absolute, and elsewhere', ({ root }) => join(root, 'outside')],
-  ])('is refused if it is %s', (_, of) => {
-    const { given, problems } = jobWith(of)
-    expect(problems).toEqual([
-      `Input baseline: "${given}" is outside the workspace and the runner's temporary folder. Give a path relative to the workspace, such as baseline/results.json. In a job with a container, the expressions github.workspace and runner.temp are paths of the host.`,
-    ])
-  })
-
-  it.skipIf(process.platform === 'win32').each<[string, string, string]>([
-    ['is a link out', 'last/link', 'last/link'],
-    ['is below a link out', 'link', 'link/results.json'],
-    ['is a folder with a link out', 'last/results.json', 'last'],
-  ])('is refused if it %s', (_, link, given) => {
-    const { problems } = jobWith(({ root, workspace }) => {
-      symlinkSync(join(root, 'outside'), join(workspace, link))
-      return given
-    })
-    expect(problems).toEqual([
-      `Input baseline: "${given}" leads through a link out of the workspace and the runner's temporary folder. Give a path without this link.`,
-    ])
-  })
-
-  it('is read from the temporary folder also if the workspace is a link', () => {
-    const { path } = jobWith(({ temp, workspace }) => {
-      rmSync(workspace, { recursive: true })
-      symlinkSync(temp, workspace)
-      return 'results.json'
-    })
-    expect(path).toBe('work/results.json')
+    ['../reports', join(WORKSPACE, '../reports')],
+    [resolve('/anywhere/else'), resolve('/anywhere/else')],
+  ])('%s is relative to the workspace, or absolute', (given, path) => {
+    const { reportDir, baselinePath } = inputsOf({ 'report-dir': given, baseline: given })
+    expect([reportDir, baselinePath]).toEqual([path, path])
   })
 })
 
@@ -628,7 +538,6 @@ describe('inputs that are invalid', () => {
       annotations: '?',
       comment: '?',
       'run-url': '?',
-      'report-dir': '..',
     }
     const named = problemsOf(given).map((message) => /^Inputs? ([a-z-]+)/.exec(message)?.[1])
     expect(named.toSorted()).toEqual(Object.keys(given).toSorted())

@@ -107,13 +107,12 @@ test.concurrent('every input that reports show reaches the summary', async () =>
     branch: 'feature/x',
     environment: 'staging',
     'framework-project': 'unit checkout',
-    'comment-key': 'smoke',
     matrix: '{"os":"linux"}',
-    'run-url': 'https://app.example.com/{project}/{run-id}',
+    'run-url': 'https://app.example.com/{run-id}',
   }
   await using one = await scenario({ inputs: { ...shown, autofix: 'false' } })
   const { summary = '', outputs } = (await one.step.run()).main
-  for (const text of [...Object.values(shown).slice(0, 5), 'linux', 'Auto-fix off', outputs['run-url'] ?? 'none']) {
+  for (const text of [...Object.values(shown).slice(0, 4), 'linux', 'Auto-fix off', outputs['run-url'] ?? 'none']) {
     expect(summary).toContain(text)
   }
 })

@@ -1,0 +1,29 @@
+// test/inputs/inputs.test.ts tests it with the inputs, and test/handover/main-file.test.ts with the name of main's file.
+
+/** An earlier step of the job can announce a service in these variables. Each stands for the input beside it. */
+const ANNOUNCED: Readonly<Record<string, string>> = {
+  'base-url': 'TEST_RUN_SERVICE_URL',
+  'api-key': 'TEST_RUN_SERVICE_KEY',
+  project: 'TEST_RUN_SERVICE_PROJECT',
+  branch: 'TEST_RUN_SERVICE_COMMIT',
+}
+
+/**
+ * The environment variable that has the value of an input. If the user gives `base-url`, this is always the input's own variable,
+ * so that what belongs to the announced service is sent to no other service.
+ */
+export function variableOf(env: NodeJS.ProcessEnv, input: string): string {
+  const isGiven = (name: string) => hasText(env, inputVariable(name))
+  const announced = ANNOUNCED[input] ?? ''
+  const isOverruled = isGiven('base-url') || isGiven(input) || (input === 'project' && isGiven('test-suite'))
+  return isOverruled || !hasText(env, announced) ? inputVariable(input) : announced
+}
+
+function inputVariable(name: string): string {
+  return `INPUT_${name.toUpperCase()}`
+}
+
+/** An unset `${{ vars.X }}` is an empty text. */
+function hasText(env: NodeJS.ProcessEnv, variable: string): boolean {
+  return (env[variable] ?? '').trim() !== ''
+}
