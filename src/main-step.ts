@@ -55,6 +55,7 @@ export async function performMain(
     return success
   } catch (error) {
     output.setOutput('conclusion', 'error')
+    if (error instanceof InvalidInputsError || error instanceof RecordNotWritten) recorder.done()
     if (error instanceof InvalidInputsError) {
       for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
       if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))

@@ -1,17 +1,17 @@
-import { openHandover } from './handover/job-watch.ts'
+import { openRecorder } from './handover/recorder.ts'
 import { abortOnSignals, exitAfter, fourTimesASecond, maskKey } from './process.ts'
 
 // Main does three things before it loads main-step.ts, which loads all the rest. It installs the signal handlers, because a
 // signal without a handler kills main. It creates its file, by which post finds main. It masks the key, so that no log shows
 // the key. test/scenarios/cancel.test.ts and test/scenarios/main-file.test.ts test main as a process.
 const { signal, abort } = abortOnSignals()
-const { recorder, watch } = openHandover(process.env, abort)
+const recorder = openRecorder(process.env)
 maskKey(process.env)
-process.on('exit', () => recorder.onExit())
-fourTimesASecond(() => watch.check())
+fourTimesASecond(() => recorder.mustStop() && abort('job ended'))
 
 const task = async () => {
   const { performMain } = await import('./main-step.ts')
   return (await performMain(process.env, signal, recorder)) ? 0 : 1
 }
-await exitAfter(task, { signal, crashLevel: 'error', onLogClosed: () => watch.onLogClosed() })
+// If nobody reads the log any more, the runner's worker is dead.
+await exitAfter(task, { signal, crashLevel: 'error', onLogClosed: () => abort('job ended') })

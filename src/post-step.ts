@@ -2,7 +2,7 @@ import { cleanUpAfterMain } from './action/clean-up.ts'
 import { systemClock } from './clock.ts'
 import { attemptUrl } from './github/job.ts'
 import { runnerOutput } from './github/outputs.ts'
-import { hasIdentityOf, isStateLost, type MainFile } from './handover/main-file.ts'
+import { hasIdentityOf, type MainFile } from './handover/main-file.ts'
 import { InputReader } from './inputs/input-reader.ts'
 import { readServiceAddress } from './inputs/service-address.ts'
 import { openService } from './service/client.ts'
@@ -30,6 +30,5 @@ export async function performPost(
     signal,
     open,
     hasSameInputs: (file) => hasIdentityOf(env, file),
-    mayBeNew: inputs.text('run-id') === '' || isStateLost(env),
   })
 }

@@ -1,10 +1,11 @@
+import { appendEntry } from '../github/runner-file.ts'
 import type { Log } from '../text/log.ts'
-import { fragment } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
-import type { MainFile, MainRecord } from './main-file.ts'
+import { createMainFile, type MainFile, type MainRecord, STATE_NAME } from './main-file.ts'
 
-// Main writes main's file here. main-file.ts explains this file. main.ts loads this module before everything else, so it must load
-// little. test/handover/main-file.test.ts tests it.
+// Main's side of main's file. main.ts loads this module before everything else, so it must load little.
+// test/handover/main-file.test.ts tests it.
 
 /** Writes down for post what is left to do for the step, because main may be killed at any moment. */
 export interface Recorder {
@@ -21,16 +22,27 @@ export class RecordNotWritten extends Error {
   override readonly name = 'RecordNotWritten'
 }
 
-/** Writes to main's file as the step goes on, and tells the user if that fails. The simulation has a file in memory. */
+/** Creates main's file, and writes its path to the runner's state. */
+export function openRecorder(env: NodeJS.ProcessEnv): StepRecorder {
+  const file = createMainFile(env)
+  try {
+    appendEntry(env.GITHUB_STATE, STATE_NAME, file.path)
+  } catch {
+    // Nothing is lost, because post then finds the file by its name.
+  }
+  return new StepRecorder(file)
+}
+
+/** Writes to main's file, and notices why main has to stop. The simulation has a file in memory. */
 export class StepRecorder implements Recorder {
   readonly #file: MainFile
-  #record: MainRecord = { phase: 'nothing started' }
-  #isDone = false
+  /** False if the file could not be created, and when nothing is left to do. Then a missing file has no meaning. */
+  #isWatching: boolean
   #log: Pick<Log, 'warning' | 'debug'> | undefined
-  #hasWarned = false
 
   constructor(file: MainFile) {
     this.#file = file
+    this.#isWatching = !file.isGone()
   }
 
   /** Main has no log yet when it creates its file. */
@@ -42,39 +54,37 @@ export class StepRecorder implements Recorder {
   starting(): void {
     const problem = this.#append({ phase: 'starting' })
     if (problem !== undefined) throw new RecordNotWritten(problem)
-    this.#record = { phase: 'starting' }
   }
 
   started(runId: string, mayCancel: boolean): void {
-    this.#record = { phase: 'started', runId, mayCancel }
-    const problem = this.#append(this.#record)
-    if (problem !== undefined) this.#warnOnce(problem)
+    this.#appendOrWarn({ phase: 'started', runId, mayCancel }, fragment` about run ${runId}`)
   }
 
   done(): void {
-    this.#isDone = true
+    this.#isWatching = false
     this.#log?.debug?.(fragment`Nothing is left to do for post. Main removes its file.`)
     try {
       this.#file.remove()
     } catch {
       // On Windows, a program such as a virus scanner can keep a file from being removed for a moment.
-      this.#append({ phase: 'nothing started', hasEnded: true })
+      this.#appendOrWarn({ phase: 'nothing started' })
     }
   }
 
-  /** Called when main exits, for whatever reason. */
-  onExit(): void {
-    if (this.#isDone) return
-    if (this.#record.phase === 'nothing started') this.done()
-    else this.#append({ ...this.#record, hasEnded: true })
+  /** Whether post asks main to stop, or the job has ended. Call this four times a second, also while main stops. */
+  mustStop(): boolean {
+    return this.#isWatching && (this.#file.answerStop() || this.#file.isGone())
   }
 
-  /** Warns if another step has removed main's file while something may be left to do. */
-  warnIfRemoved(): void {
-    if (!this.#isDone && this.#record.phase !== 'nothing started' && this.#file.isRemoved()) this.#warnOnce()
+  #appendOrWarn(record: MainRecord, about: Fragment = fragment``): void {
+    const problem = this.#append(record)
+    if (problem === undefined) return
+    this.#log?.warning(
+      fragment`The post step will not know what is left to do${about}, because this step could not write its file: ${problem}. Free some space on the runner, or check its temporary folder.`,
+    )
   }
 
-  /** If the record could not be written, returns why. */
+  /** If the line could not be written, returns why. */
   #append(record: MainRecord): string | undefined {
     try {
       this.#file.append(record)
@@ -83,17 +93,5 @@ export class StepRecorder implements Recorder {
     } catch (cause) {
       return messageOf(cause)
     }
-  }
-
-  /** `problem` says why the file could not be written. It matters only if the file is still there. */
-  #warnOnce(problem = ''): void {
-    if (this.#hasWarned) return
-    this.#hasWarned = true
-    const aboutRun = this.#record.phase === 'started' ? fragment` about run ${this.#record.runId}` : fragment``
-    const { path } = this.#file
-    const why = this.#file.isRemoved()
-      ? fragment`the file ${path} was removed. Check whether another step empties its temporary folder`
-      : fragment`the file ${path} could not be written: ${problem}. Free some space on the runner`
-    this.#log?.warning(fragment`The post step will not know what is left to do${aboutRun}, because ${why}.`)
   }
 }

@@ -8,21 +8,11 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  truncateSync,
-  writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { openHandover } from '../../src/handover/job-watch.ts'
-import {
-  createMainFile,
-  findMainFiles,
-  hasIdentityOf,
-  isStateLost,
-  lastRecord,
-  MainFile,
-} from '../../src/handover/main-file.ts'
-import { RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createMainFile, findMainFiles, hasIdentityOf, lastRecord, MainFile } from '../../src/handover/main-file.ts'
+import { openRecorder, RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/step-runner/file-commands.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -35,39 +25,34 @@ const OTHER_THINGS: readonly [string, (path: string) => void][] = [
   ['a link to a file', (path) => symlinkSync(import.meta.filename, path)],
 ]
 
-interface JobOptions {
-  readonly hasStateFile?: boolean
-  readonly hasTemp?: boolean
-  readonly inputs?: Readonly<Record<string, string>>
-}
+const STARTED = { phase: 'started', runId: 'r-1', mayCancel: true } as const
 
 /** Main in a job of its own, so that no file of another test in the system's folder has its identity. */
-function job({ hasStateFile = true, hasTemp = true, inputs = {} }: JobOptions = {}) {
+function job(inputs: Readonly<Record<string, string>> = {}) {
   const folder = temporaryFolder()
   const temp = join(folder, 'temp')
   mkdirSync(temp)
   const statePath = join(folder, 'state')
-  if (hasStateFile) writeFileSync(statePath, '')
-  const env = { GITHUB_STATE: statePath, RUNNER_TEMP: hasTemp ? temp : join(folder, 'none'), ...inputs }
-  const reasons: string[] = []
-  const { recorder, watch } = openHandover(env, (cause) => reasons.push(cause))
-  /** Why main would stop now. */
-  const reasonToStop = (notice = () => watch.check()) => {
-    notice()
-    return reasons.pop()
-  }
+  appendFileSync(statePath, '')
+  const env = { GITHUB_STATE: statePath, RUNNER_TEMP: temp, ...inputs }
+  const recorder = openRecorder(env)
   const warnings: string[] = []
   recorder.attachLog({ warning: (message) => warnings.push(render(message)) })
-  const [file] = findMainFiles(env)
-  if (file === undefined) throw new Error('main has created no file')
-  onTestFinished(() => file.remove())
+  const file = findMainFiles(env)[0] ?? expect.fail('main has created no file')
+  onTestFinished(() => file.removeAll())
   /** What the runner gives post as `STATE_…`. */
   const state = () => {
     const { entries, problem } = parseKeyValueFile(readFileSync(statePath, 'utf8'))
     expect(problem).toBeUndefined()
     return Object.fromEntries([...entries].map(([name, value]) => [`STATE_${name}`, value]))
   }
-  return { env, temp, statePath, warnings, recorder, watch, reasonToStop, file, state }
+  return { env, temp, warnings, recorder, file, state }
+}
+
+/** Makes the folder one that cannot be looked at, as on a network drive that fails. */
+function breakFolder(folder: string): void {
+  renameSync(folder, `${folder}-moved`)
+  symlinkSync(folder, folder)
 }
 
 describe('main’s file', () => {
@@ -77,90 +62,84 @@ describe('main’s file', () => {
     recorder.starting()
     expect(file.read()).toEqual({ phase: 'starting' })
     recorder.started('r-1', true)
-    expect(file.read()).toEqual({ phase: 'started', runId: 'r-1', mayCancel: true })
+    expect(file.read()).toEqual(STARTED)
     recorder.done()
-    expect(file.read()).toBeUndefined()
-    recorder.onExit()
-    expect(file.isRemoved()).toBe(true)
+    expect(file.isGone()).toBe(true)
   })
 
-  it('says that main has ended, if main exits and something is left to do', () => {
-    const { recorder, file } = job()
-    recorder.started('r-1', false)
-    recorder.onExit()
-    expect(file.read()).toEqual({ phase: 'started', runId: 'r-1', mayCancel: false, hasEnded: true })
-  })
-
-  it('is removed when main exits and has started nothing', () => {
-    const { recorder, file } = job()
-    recorder.onExit()
-    expect(file.isRemoved()).toBe(true)
-  })
-
-  it('says that nothing is left to do if it cannot be removed', () => {
+  it('says that nothing was started if it cannot be removed, so that post cancels no run', () => {
     const { file } = job()
-    file.append({ phase: 'started', runId: 'r-1', mayCancel: true })
+    file.append(STARTED)
     const locked = Object.assign(new MainFile(file.path), {
       remove() {
         throw new Error('EBUSY')
       },
     })
     new StepRecorder(locked).done()
-    expect(file.read()).toEqual({ phase: 'nothing started', hasEnded: true })
+    expect(file.read()).toEqual({ phase: 'nothing started' })
   })
 
   it('contains no key, and only its owner can read it', () => {
-    const inputs = {
+    const { recorder, file } = job({
       'INPUT_API-KEY': 'sk-live-0123456789',
       'INPUT_BASE-URL': 'https://example.com',
       INPUT_PROJECT: 'shop',
-    }
-    const { recorder, file, statePath } = job({ inputs })
+    })
     recorder.started('r-1', true)
-    const all = file.path + readFileSync(file.path, 'utf8') + readFileSync(statePath, 'utf8')
-    expect(all).not.toMatch(/sk-live|example\.com|shop/)
+    expect(file.path + readFileSync(file.path, 'utf8')).not.toMatch(/sk-live|example\.com|shop/)
     expect(statSync(file.path).mode & 0o777).toBe(0o600)
   })
 
-  it('counts up to its last whole record, whatever another step has written to it', () => {
-    const whole = { phase: 'started', runId: 'r-1', mayCancel: true }
-    const text = (...lines: readonly unknown[]) =>
-      lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
-    const noise = ['', 'null', '[]', '7', '{}', { phase: 'done' }, { phase: 'started' }, { ...whole, runId: 7 }]
-    expect(lastRecord(text({ phase: 'starting' }, whole, ...noise))).toEqual(whole)
-    expect(lastRecord(text({ phase: 'starting' }, JSON.stringify(whole).slice(0, -1)))).toEqual({ phase: 'starting' })
-    expect(lastRecord(text({ ...whole, mayCancel: 'yes', hasEnded: 'yes' }))).toEqual({ ...whole, mayCancel: false })
+  it('counts up to its last whole line', () => {
+    const text = (...lines: readonly unknown[]) => lines.map((line) => JSON.stringify(line)).join('\n')
+    const noise = [null, [], 7, {}, { phase: 'done' }, { phase: 'started' }, { ...STARTED, mayCancel: 'yes' }]
+    expect(lastRecord(text({ phase: 'starting' }, STARTED, ...noise))).toEqual(STARTED)
+    expect(lastRecord(text({ phase: 'starting' }, STARTED).slice(0, -1))).toEqual({ phase: 'starting' })
     expect(lastRecord('')).toBeUndefined()
   })
 
-  it('is in the system’s folder if the runner’s cannot be written', () => {
-    const { file, temp } = job({ hasTemp: false })
-    expect(file.path).not.toContain(temp)
+  it('has a whole line after a line that a full disk has cut', () => {
+    const { recorder, file } = job()
+    appendFileSync(file.path, '\n{"phase":"star')
     expect(file.read()).toEqual({ phase: 'nothing started' })
+    recorder.started('r-1', true)
+    expect(file.read()).toEqual(STARTED)
+  })
+
+  it('is in the system’s folder if the runner’s cannot be written', () => {
+    const env = { RUNNER_TEMP: join(temporaryFolder(), 'none') }
+    const file = createMainFile(env)
+    onTestFinished(() => file.removeAll())
+    expect(file.read()).toEqual({ phase: 'nothing started' })
+    expect(findMainFiles(env)).toEqual([file])
   })
 })
 
-describe.each(OTHER_THINGS)('%s in the place of main’s file', (_, create) => {
-  it('counts as nothing, and nobody waits for it', () => {
+describe.each(OTHER_THINGS)('%s', (_, create) => {
+  it('in the place of main’s file counts as nothing, and nobody waits for it', () => {
     const { env, state, file, recorder } = job()
     rmSync(file.path)
     create(file.path)
-    expect(file.isRemoved()).toBe(true)
     expect(() => recorder.starting()).toThrow(`there is no file ${file.path}`)
-    expect([file.read(), file.take()]).toEqual([undefined, undefined])
-    expect(findMainFiles({ ...env, ...state() })).toEqual([])
-    expect(findMainFiles(env)).toEqual([])
+    expect(recorder.mustStop()).toBe(true)
+    expect([...findMainFiles({ ...env, ...state() }), ...findMainFiles(env)]).toEqual([])
     rmSync(file.path, { recursive: true })
+  })
+
+  it('in the place of a request to stop counts as nothing', () => {
+    const { file, recorder } = job()
+    create(`${file.path}.stop`)
+    expect(recorder.mustStop()).toBe(false)
+    expect(file.askToStop()).toBe(false)
   })
 })
 
-describe('a record that cannot be written', () => {
+describe('a line that cannot be written', () => {
   it('starts nothing, and the error says where it could not be written', () => {
     const { recorder, file, temp } = job()
     file.remove()
     expect(() => recorder.starting()).toThrow(RecordNotWritten)
     expect(() => recorder.starting()).toThrow(basename(file.path))
-    recorder.onExit()
     expect(readdirSync(temp)).toEqual([])
   })
 
@@ -169,66 +148,22 @@ describe('a record that cannot be written', () => {
     recorder.starting()
     file.remove()
     recorder.started('r-1', true)
-    recorder.onExit()
+    recorder.done()
     expect(warnings).toEqual([
       expect.stringMatching(
-        /will not know what is left to do about run r-1, because the file \/.*test-run-action-.* was removed\. Check whether another step/,
+        /not know what is left to do about run r-1, because .* write its file: there is no file \//,
       ),
     ])
   })
 
-  it('is a warning with the reason, if the file is still there', () => {
-    const { file } = job()
-    const recorder = new StepRecorder(file)
-    const warnings: string[] = []
-    recorder.attachLog({ warning: (message) => warnings.push(render(message)) })
-    file.append = () => {
-      throw new Error('ENOSPC: no space left on device, write')
-    }
-    recorder.started('r-1', true)
-    expect(warnings).toEqual([
-      expect.stringMatching(
-        /about run r-1, because the file \/.*test-run-action-.* could not be written: ENOSPC: .*, write\. Free some space/,
-      ),
-    ])
-  })
-
-  it('leaves the records before and after it whole, if the disk is full meanwhile', () => {
-    const temp = temporaryFolder()
-    const source = new URL('../../src/handover/', import.meta.url).href
-    // A file may have 1,024 bytes. Of a record with this id, only a part fits.
-    const program = `const [{ createMainFile }, { readFileSync, truncateSync }] = await Promise.all(
-        ['${source}main-file.ts', 'node:fs'].map((name) => import(name)))
-      const file = createMainFile({ RUNNER_TEMP: process.argv[1] })
-      let problem
-      try { file.append({ phase: 'started', runId: 'x'.repeat(1_000), mayCancel: true }) } catch ({ code }) { problem = code }
-      console.log(JSON.stringify([problem, readFileSync(file.path).length, file.read()]))
-      // There is space again.
-      truncateSync(file.path, 200)
-      file.append({ phase: 'started', runId: 'r-1', mayCancel: true })
-      console.log(JSON.stringify(file.read()))`
-    const limited = ['-c', 'ulimit -f 1; exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', program]
-    const log = execFileSync('bash', [...limited, temp], { encoding: 'utf8' })
-    expect(
-      log
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-    ).toEqual([['EFBIG', 1_024, { phase: 'nothing started' }], { phase: 'started', runId: 'r-1', mayCancel: true }])
-  })
-
-  it('does not matter if it is the path in the runner’s state, because post finds the file by its name', () => {
-    const { env, recorder, warnings } = job({ hasStateFile: false })
-    recorder.starting()
-    expect(findMainFiles(env).map((file) => file.read())).toEqual([{ phase: 'starting' }])
-    expect(warnings).toEqual([])
-  })
-
-  it('does not wait for a reader if the file of the runner’s state is a named pipe', () => {
+  it.each([
+    ['is not there', () => {}],
+    ['is a named pipe', (path: string) => void execFileSync('mkfifo', [path])],
+  ])('does not matter if it is the path in the runner’s state, whose file %s', (_, create) => {
     const temp = temporaryFolder()
     const statePath = join(temp, 'state')
-    execFileSync('mkfifo', [statePath])
-    openHandover({ GITHUB_STATE: statePath, RUNNER_TEMP: temp }, () => {}).recorder.starting()
+    create(statePath)
+    openRecorder({ GITHUB_STATE: statePath, RUNNER_TEMP: temp }).starting()
     expect(findMainFiles({ RUNNER_TEMP: temp }).map((file) => file.read())).toEqual([{ phase: 'starting' }])
   })
 })
@@ -236,21 +171,19 @@ describe('a record that cannot be written', () => {
 describe('post', () => {
   it('takes only the file that the runner’s state names', () => {
     const { env, file, state } = job()
-    const sibling = createMainFile(env)
+    createMainFile(env)
     expect(findMainFiles({ ...env, ...state() })).toEqual([file])
     file.remove()
     expect(findMainFiles({ ...env, ...state() })).toEqual([])
-    expect(sibling.isRemoved()).toBe(false)
   })
 
   it('takes all files of this identity if the state is lost, and no request to stop', () => {
-    const { env, file, state } = job({ inputs: { INPUT_PROJECT: 'shop' } })
+    const { env, file } = job({ INPUT_PROJECT: 'shop' })
     const sibling = createMainFile(env)
     createMainFile({ ...env, INPUT_PROJECT: 'docs' })
     file.askToStop()
     const paths = findMainFiles(env).map(({ path }) => path)
     expect(paths.toSorted()).toEqual([file.path, sibling.path].toSorted())
-    expect([isStateLost(env), isStateLost({ ...env, ...state() })]).toEqual([true, false])
   })
 
   it.each([
@@ -276,137 +209,64 @@ describe('post', () => {
   })
 
   it('finds the file also if a later step has changed the inputs, and knows that they have changed', () => {
-    const { env, file, state } = job({ inputs: { INPUT_PROJECT: 'shop' } })
+    const { env, file, state } = job({ INPUT_PROJECT: 'shop' })
     expect(hasIdentityOf(env, file)).toBe(true)
     const changed = { ...env, ...state(), INPUT_PROJECT: 'docs' }
     expect(findMainFiles(changed)).toEqual([file])
     expect(hasIdentityOf(changed, file)).toBe(false)
-    expect(findMainFiles({ ...changed, STATE_file: '' })).toEqual([])
-  })
-
-  it('takes no link, no folder and no file with another name', () => {
-    const { env, file, temp } = job()
-    symlinkSync(file.path, `${file.path}-link`)
-    mkdirSync(`${file.path}-folder`)
-    expect(findMainFiles(env)).toEqual([file])
-    const other = join(temp, 'other')
-    writeFileSync(other, JSON.stringify({ phase: 'started', runId: 'r-1', mayCancel: true }))
-    expect(findMainFiles({ ...env, STATE_file: other })).toEqual([])
   })
 
   it('does not take a file that it cannot read for a removed one', () => {
     const { env, state, file, temp } = job()
-    // The folder cannot be looked at, as on a drive that fails.
-    renameSync(temp, `${temp}-moved`)
-    symlinkSync(temp, temp)
-    expect(file.isRemoved()).toBe(false)
-    expect(() => file.read()).toThrow('ELOOP')
-    expect(() => file.take()).toThrow('ELOOP')
+    breakFolder(temp)
     expect(findMainFiles({ ...env, ...state() })).toEqual([file])
-    rmSync(temp)
-    expect(file.isRemoved()).toBe(true)
-    expect(file.read()).toBeUndefined()
-    expect(file.take()).toBeUndefined()
+    expect(() => file.read()).toThrow('ELOOP')
   })
 
-  it('takes the file away with its last record', () => {
-    const { file, recorder } = job()
-    recorder.started('r-1', true)
-    expect(file.take()).toEqual({ record: { phase: 'started', runId: 'r-1', mayCancel: true } })
-    expect(file.isRemoved()).toBe(true)
-  })
-
-  it('reads the file after it has removed it, so that no later record is lost', () => {
-    const { file } = job()
-    const late = Object.assign(new MainFile(file.path), {
-      remove() {
-        // Main writes at the last moment.
-        file.append({ phase: 'starting' })
-        file.remove()
-      },
-    })
-    expect(late.take()).toEqual({ record: { phase: 'starting' } })
-    expect(() => file.append({ phase: 'starting' })).toThrow('there is no file')
-  })
-
-  it('reads the file also if it cannot be removed, and says why it stays', () => {
-    const { file, recorder } = job()
-    recorder.started('r-1', true)
-    const locked = Object.assign(new MainFile(file.path), {
-      remove() {
-        throw new Error('EBUSY: resource busy')
-      },
-    })
-    const record = { phase: 'started', runId: 'r-1', mayCancel: true }
-    expect(locked.take()).toEqual({ record, problem: 'EBUSY: resource busy' })
-  })
-
-  it('reads only the end of a file that another step has made very long', () => {
-    const { file, recorder } = job()
-    truncateSync(file.path, 400 * 1024 * 1024)
-    recorder.started('r-1', true)
-    expect(file.read()).toEqual({ phase: 'started', runId: 'r-1', mayCancel: true })
-    appendFileSync(file.path, `\n${'x'.repeat(64 * 1024)}`)
-    expect(file.read()).toEqual({ phase: 'unknown' })
-  })
-
-  it('finds a file of another user, and does not read it', () => {
-    const { env, file } = job()
-    expect(file.isOfAnotherUser()).toBe(false)
-    const getuid = vi.spyOn(process, 'getuid').mockReturnValue(4_711)
-    onTestFinished(() => getuid.mockRestore())
-    expect(findMainFiles(env)).toEqual([file])
-    expect(file.isOfAnotherUser()).toBe(true)
-    expect(file.read()).toBeUndefined()
-    expect(file.take()).toBeUndefined()
-    expect(statSync(file.path).isFile()).toBe(true)
-  })
-})
-
-describe('a request to stop', () => {
-  it('is answered by its removal, also when main’s own file is gone', () => {
-    const { file, recorder, reasonToStop } = job()
-    expect(reasonToStop()).toBeUndefined()
-    expect(file.askToStop()).toBe(true)
-    expect(file.isStopAnswered()).toBe(false)
-    recorder.done()
-    expect(reasonToStop()).toBe('job ended')
-    expect(file.isStopAnswered()).toBe(true)
-    expect(reasonToStop()).toBeUndefined()
-  })
-
-  it.each(OTHER_THINGS)('counts as not there if it is %s', (_, create) => {
-    const { file, reasonToStop } = job()
-    create(`${file.path}.stop`)
-    expect(reasonToStop()).toBeUndefined()
-    expect(file.askToStop()).toBe(false)
-    expect(file.isStopAnswered()).toBe(true)
-  })
-
-  it('may be there already', () => {
-    const { file } = job()
+  it('removes main’s file and its own request at the end', () => {
+    const { file, temp } = job()
     expect([file.askToStop(), file.askToStop()]).toEqual([true, true])
+    file.removeAll()
+    expect(readdirSync(temp)).toEqual([])
   })
 
-  it('asks nobody if it cannot be written', () => {
+  it('can ask nobody if the folder is gone', () => {
     const { file, temp } = job()
     rmSync(temp, { recursive: true })
     expect(file.askToStop()).toBe(false)
   })
 })
 
-it('the job is over if nobody reads the log any more, and main has to stop', () => {
-  const { watch, reasonToStop } = job()
-  expect(reasonToStop(() => watch.onLogClosed())).toBe('job ended')
-})
+describe('main must stop', () => {
+  it('if post asks it. Main answers by removing the request', () => {
+    const { file, recorder } = job()
+    expect(recorder.mustStop()).toBe(false)
+    file.askToStop()
+    expect(file.isStopAnswered()).toBe(false)
+    expect(recorder.mustStop()).toBe(true)
+    expect(file.isStopAnswered()).toBe(true)
+    expect(recorder.mustStop()).toBe(false)
+  })
 
-describe('the runner’s temporary folder', () => {
-  it('does not count as emptied if only main’s file was removed: main goes on, and one warning names the run', () => {
-    const { recorder, reasonToStop, file, warnings } = job()
+  it('if its file is gone, because the job has ended. Main does not create the file again', () => {
+    const { recorder, file, temp } = job()
     recorder.starting()
-    recorder.started('r-1', true)
     file.remove()
-    for (const _ of [1, 2]) expect(reasonToStop()).toBeUndefined()
-    expect(warnings).toEqual([expect.stringMatching(/about run r-1, because the file .* was removed\. Check/)])
+    recorder.started('r-1', true)
+    expect(recorder.mustStop()).toBe(true)
+    expect(readdirSync(temp)).toEqual([])
+  })
+
+  it('not when nothing is left to do, and not if it could not create its file', () => {
+    const { recorder } = job()
+    recorder.done()
+    expect(recorder.mustStop()).toBe(false)
+    expect(new StepRecorder(new MainFile('/nowhere/file')).mustStop()).toBe(false)
+  })
+
+  it('not while its folder cannot be looked at', () => {
+    const { recorder, temp } = job()
+    breakFolder(temp)
+    expect(recorder.mustStop()).toBe(false)
   })
 })

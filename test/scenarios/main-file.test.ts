@@ -2,13 +2,10 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { lastRecord } from '../../src/handover/main-file.ts'
-import { ONE_OF_TWO_FAILED, ONE_PASSED, type Scenario, scenario } from '../support/scenario.ts'
+import { ONE_OF_TWO_FAILED, type Scenario, scenario } from '../support/scenario.ts'
 
 // A step that runs at the same time as main changes what main has written for post. test/handover/main-file.test.ts and
 // test/simulation test all cases of main's file.
-
-const POLL_MS = 50
-const inputs = { 'poll-interval-seconds': String(POLL_MS / 1_000) }
 
 /** Removes from the runner's temporary folder what has such a name. */
 function remove({ step: { tempDir } }: Scenario, name: RegExp): void {
@@ -17,42 +14,26 @@ function remove({ step: { tempDir } }: Scenario, name: RegExp): void {
   for (const found of names) rmSync(join(tempDir, found), { recursive: true })
 }
 
-test.concurrent('if a background step empties the temporary folder, main says so and cancels its run', async () => {
+test.concurrent.each([
+  ['empties the temporary folder', /./],
+  ['removes only main’s file', /^test-run-action-/],
+])('if a background step %s, main says so and cancels its run', async (_, name) => {
   await using one = await scenario({ script: { runningMs: Infinity } })
   const main = one.step.startMain()
   // After the first poll, because main has then set its outputs.
   await one.service.waitForRequest('get', 2)
-  remove(one, /./)
+  remove(one, name)
   const { exitCode, annotations, log } = await main.result()
   expect(exitCode).toBe(1)
   expect(annotations.filter(({ level }) => level === 'error')).toMatchObject([
-    { message: expect.stringContaining("The runner's temporary folder was emptied") },
+    {
+      message: expect.stringMatching(/^The job has ended while run .*another step has removed the files of this step/),
+    },
   ])
   expect(log.join('\n')).not.toMatch(/The workflow was cancelled|Outputs or the job summary could not be written/)
   expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
   const post = await one.step.runPost()
   expect(post).toMatchObject({ conclusion: 'success', log: [] })
-})
-
-test.concurrent('if only main’s file was removed, main goes on with one warning, and post has nothing to do', async () => {
-  await using one = await scenario({ script: { runningMs: Infinity }, inputs })
-  const main = one.step.startMain()
-  await one.service.waitForRequest('get')
-  remove(one, /^test-run-action-/)
-  // Main looks for its file four times a second, by the clock that also times its polls.
-  await Promise.race([one.service.waitForRequest('get', 1 + 2_000 / POLL_MS), main.result()])
-  const runId = one.service.runs[0]?.runId ?? ''
-  one.service.finishRun(runId, 'PASSED', ONE_PASSED)
-  expect(await main.result()).toMatchObject({
-    exitCode: 0,
-    annotations: [
-      { level: 'warning', message: expect.stringContaining(`will not know what is left to do about run ${runId}`) },
-    ],
-    outputs: { conclusion: 'passed' },
-  })
-  const post = await one.step.runPost()
-  expect(post).toMatchObject({ conclusion: 'success', log: [] })
-  expect(readdirSync(one.step.tempDir).filter((name) => name.startsWith('test-run-action-'))).toEqual([])
 })
 
 test.concurrent('if the folder is emptied while main cancels its run, main writes nothing to it any more', async () => {
@@ -83,9 +64,7 @@ test.concurrent('if another step asks main to stop, main cancels its run and say
   writeFileSync(join(one.step.tempDir, `${ownFile}.stop`), '')
   const { exitCode, annotations } = await main.result()
   expect(exitCode).toBe(1)
-  expect(annotations).toMatchObject([
-    { level: 'error', message: expect.stringContaining('the post step asked this step to stop') },
-  ])
+  expect(annotations).toMatchObject([{ level: 'error', message: expect.stringContaining('The job has ended') }])
   expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
   expect(readdirSync(one.step.tempDir).filter((name) => name.startsWith('test-run-action-'))).toEqual([])
 })
@@ -96,18 +75,18 @@ function recordsOf({ step: { tempDir } }: Scenario): unknown[] {
   return files.map((name) => lastRecord(readFileSync(join(tempDir, name), 'utf8')))
 }
 
-test.concurrent('a main that ends says so in its file, or removes its file if nothing is left to do', async () => {
+test.concurrent('a main that could not cancel its run leaves its file. If nothing is left to do, main removes its file', async () => {
   const faults = [{ on: 'cancel', do: { status: 401, body: { error: 'no' } } }] as const
   await using left = await scenario({ script: { runningMs: Infinity }, faults, inputs: { 'timeout-minutes': '0.001' } })
   await left.step.startMain().result()
   const runId = left.service.runs[0]?.runId
-  expect(recordsOf(left)).toEqual([{ phase: 'started', runId, mayCancel: true, hasEnded: true }])
+  expect(recordsOf(left)).toEqual([{ phase: 'started', runId, mayCancel: true }])
   await using refused = await scenario({ inputs: { wait: 'perhaps' } })
   await refused.step.startMain().result()
   expect(recordsOf(refused)).toEqual([])
 })
 
-test.concurrent('a main that crashes says that it has ended, and post cancels its run at once', async () => {
+test.concurrent('if main crashes, post cancels its run', async () => {
   const crash = `data:text/javascript,${encodeURIComponent(`
     const write = process.stdout.write
     process.stdout.write = function (text, ...rest) {
@@ -122,7 +101,8 @@ test.concurrent('a main that crashes says that it has ended, and post cancels it
 })
 
 test.concurrent.each([
-  1_000, 3_000,
+  // Post waits for 5 s.
+  1_000, 7_000,
 ])('a main that does not run for %i ms while the job ends leaves no run', async (ms) => {
   const block = `data:text/javascript,${encodeURIComponent(`
     const write = process.stdout.write

@@ -27,7 +27,8 @@ const REQUEST_LIMIT_MS = 30_000
 const LAST_POLLS_MS = 1_000 + 10_000
 const REST_OF_OUTPUT_MS = 10_000
 const MAIN_CANCEL_MS = 15_000
-const POST_CANCEL_MS = 60_000
+/** Post waits for main before it cancels. */
+const POST_LIMIT_MS = 5_000 + 12_000 + 60_000
 /** Each timer may be a moment late. */
 const LATENESS_MS = 50
 
@@ -141,7 +142,7 @@ const exitsInTime: Invariant = (plan, result) => {
   const postTookMs = post.endedMs - post.begunMs
   // After a signal, post has the same time as main, whatever time it had before.
   const isSignalled = postSignal !== undefined && postTookMs >= postSignal.atMs
-  const postLimitMs = isSignalled ? postSignal.atMs + EXIT_LIMIT_MS : POST_CANCEL_MS + LATENESS_MS
+  const postLimitMs = isSignalled ? postSignal.atMs + EXIT_LIMIT_MS : POST_LIMIT_MS + LATENESS_MS
   if (postTookMs > postLimitMs) violate(`post took ${postTookMs} ms of ${postLimitMs} ms`)
 }
 
@@ -321,7 +322,7 @@ const EVENTS: Readonly<Record<string, (result: SimulationResult) => boolean>> = 
   'service ended': ({ messages }) => messages.some((text) => text.includes('service on this machine has ended')),
   'could not cancel': ({ messages }) => messages.some((text) => text.includes('could not cancel the run')),
   'id not known': ({ messages }) => messages.some((text) => text.includes('may have been started')),
-  'not answered': ({ post }) => post?.record !== undefined && !post.record.hasEnded,
+  'left to post': ({ post }) => post?.record?.phase === 'started',
   'start refused': ({ main }) => main.isStartRefused,
   'record not written': ({ messages }) => messages.some((text) => text.includes('will not know what is left to do')),
   'run of a sibling': ({ service }) => service.runs.some(({ isOfSibling }) => isOfSibling),

@@ -3,8 +3,7 @@ import { cleanUpAfterMain } from '../../src/action/clean-up.ts'
 import { performStep } from '../../src/action/step.ts'
 import type { World } from '../../src/action/world.ts'
 import type { Clock } from '../../src/clock.ts'
-import { createJobWatch } from '../../src/handover/job-watch.ts'
-import type { MainFile, MainRecord, ReadRecord } from '../../src/handover/main-file.ts'
+import { lastRecord, type MainFile, type MainRecord } from '../../src/handover/main-file.ts'
 import { RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
 import type { AbortCause } from '../../src/model/outcome.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
@@ -26,8 +25,8 @@ interface PostResult {
   readonly begunMs: number
   readonly endedMs: number
   readonly responses: readonly ObservedResponse[]
-  /** The last record of main's file, as post took it. Undefined if the file was removed before. */
-  readonly record?: ReadRecord | undefined
+  /** What post read in main's file. Undefined if the file was gone before. */
+  readonly record?: MainRecord | undefined
 }
 
 interface MainResult {
@@ -37,8 +36,8 @@ interface MainResult {
   readonly signalled?: { readonly cause: AbortCause; readonly atMs: number } | undefined
   readonly responses: readonly ObservedResponse[]
   readonly outputs: ReadonlyMap<string, unknown>
-  /** The last record of main's file at the end of main. Undefined if the file was removed. */
-  readonly record?: ReadRecord | undefined
+  /** The last line of main's file at the end of main. Undefined if the file was removed. */
+  readonly record?: MainRecord | undefined
   /** Main could not write the phase "starting". */
   readonly isStartRefused: boolean
 }
@@ -59,7 +58,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const before = await clock.run(Promise.race([ended, ...jobEnd]))
   const isLeft = container?.end === 'shutdown' && before === undefined
   // Main finds the folder empty when it next looks. The container stays.
-  if (isLeft) main.emptyFolder()
+  if (isLeft) main.file.remove()
   if (isLeft || !hasPost) return { service, main: await clock.run(ended), messages }
 
   const isStateLost = container?.isStateLost && before?.end !== 'success'
@@ -73,18 +72,16 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
   const open = async () => service.client((response) => responses.push(response))
   // findMainFiles decides this before anything is loaded.
-  const ofMain = main.file.isRemoved() ? [] : [main.file]
+  const ofMain = main.file.isGone() ? [] : [main.file]
   const files: readonly MainFile[] = isStateLost && hasSibling ? [...ofMain, fileOfSibling(service)] : ofMain
-  let record: ReadRecord | undefined
-  const take = main.file.take.bind(main.file)
-  main.file.take = () => {
-    const taken = take()
-    record = taken?.record
-    return taken
+  let record: MainRecord | undefined
+  const read = main.file.read.bind(main.file)
+  main.file.read = () => {
+    record = read()
+    return record
   }
   const world = { clock, random, signal: controller.signal, log, open, hasSameInputs: () => true }
-  const mayBeNew = !plan.service.isGiven || isStateLost === true
-  if (files.length > 0) await clock.run(cleanUpAfterMain(files, { ...world, mayBeNew }))
+  if (files.length > 0) await clock.run(cleanUpAfterMain(files, world))
   const post = files.length === 0 ? undefined : { begunMs, endedMs: clock.now(), responses, record }
   // The container is removed, or the job is over.
   main.die()
@@ -102,9 +99,7 @@ const LOOK_MS = 250
 /** Main as a process that can be killed at any moment. After that, it has no effect and gets no response. */
 class SimulatedMain {
   readonly file = new MemoryFile({ phase: 'nothing started' })
-  #isFolderEmptied = false
   #recorder: StepRecorder | undefined
-  #watch: ReturnType<typeof createJobWatch> | undefined
   #isStartRefused = false
   #isDead = false
   #effects = 0
@@ -168,13 +163,13 @@ class SimulatedMain {
           this.#outputs.set('conclusion', 'error')
           this.#messages.push(`error: No run was started. ${cause}`)
           this.#isStartRefused = true
+          this.#recorder?.done()
           return 'failure' as const
         }
         return this.#endByCrash(cause)
       },
     )
     const end = await Promise.race([this.#death.promise, this.#crashInTimer.promise, hanging, exit])
-    if (end !== 'killed') this.#recorder?.onExit()
     this.die()
     return {
       end,
@@ -182,7 +177,7 @@ class SimulatedMain {
       signalled: this.#signalled,
       responses: this.#responses,
       outputs: this.#outputs,
-      record: this.file.read(),
+      record: lastRecord(this.file.text ?? ''),
       isStartRefused: this.#isStartRefused,
     }
   }
@@ -195,17 +190,11 @@ class SimulatedMain {
     })
   }
 
-  /** The runner empties its temporary folder, with main's file and the file of its state. */
-  emptyFolder(): void {
-    this.#isFolderEmptied = true
-    this.file.remove()
-  }
-
   /** What the timer in main.ts does. */
   #look(): void {
     this.#whenRunning(() => {
       try {
-        if (!this.#isDead) this.#watch?.check()
+        if (!this.#isDead && this.#recorder?.mustStop()) this.end('job ended')
       } catch (cause) {
         this.#crashInTimer.resolve(this.#endByCrash(cause))
       }
@@ -250,18 +239,11 @@ class SimulatedMain {
     // The recorder catches what these two throw. So a crash in them would be none.
     const append = (record: MainRecord) => this.effect(() => file.append(record), false)
     const remove = () => this.effect(() => file.remove(), false)
-    const isRemoved = () => file.isRemoved()
+    const isGone = () => file.isGone()
     const answerStop = () => file.answerStop()
-    const ofMain: MainFile = Object.assign(new MemoryFile(), { append, remove, isRemoved, answerStop })
+    const ofMain: MainFile = Object.assign(new MemoryFile(), { append, remove, isGone, answerStop })
     const recorder = new StepRecorder(ofMain)
     this.#recorder = recorder
-    const watch = createJobWatch(
-      ofMain,
-      recorder,
-      () => this.#isFolderEmptied,
-      (cause) => this.end(cause),
-    )
-    this.#watch = watch
     const log: World['log'] = { info: () => this.effect(() => {}), warning: (message) => this.#say('warning', message) }
     recorder.attachLog(log)
     return {

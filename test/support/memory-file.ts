@@ -1,10 +1,4 @@
-import {
-  lastRecord,
-  type MainFile,
-  type MainRecord,
-  type ReadRecord,
-  type TakenFile,
-} from '../../src/handover/main-file.ts'
+import { lastRecord, type MainFile, type MainRecord } from '../../src/handover/main-file.ts'
 
 /** Main's file in memory, with the file by which post asks main to stop. */
 export class MemoryFile implements MainFile {
@@ -12,7 +6,6 @@ export class MemoryFile implements MainFile {
   /** Undefined if the file was removed. */
   text: string | undefined
   isStopRequested = false
-  stopRequests = 0
   isDiskFull = () => false
   /** Called when main would see something new at its next look. */
   onNews = () => {}
@@ -22,31 +15,21 @@ export class MemoryFile implements MainFile {
   }
 
   append(record: MainRecord): void {
-    if (this.isDiskFull()) {
-      // A part of the line is left.
-      if (this.text !== undefined) this.text += `\n${JSON.stringify(record).slice(0, 9)}`
-      throw new Error('the disk is full')
-    }
-    if (this.text === undefined) throw new Error('the file was removed')
-    this.text += `\n${JSON.stringify(record)}`
+    if (this.text === undefined) throw new Error('there is no file')
+    const line = JSON.stringify(record)
+    // If the disk is full, a part of the line is left.
+    this.text += `\n${this.isDiskFull() ? line.slice(0, 9) : line}`
+    if (this.isDiskFull()) throw new Error('the disk is full')
   }
 
-  isOfAnotherUser(): boolean {
-    return false
-  }
-
-  isRemoved(): boolean {
+  isGone(): boolean {
     return this.text === undefined
   }
 
-  read(): ReadRecord | undefined {
-    return this.text === undefined ? undefined : (lastRecord(this.text) ?? { phase: 'unknown' })
-  }
-
-  take(): TakenFile | undefined {
-    const record = this.read()
-    this.remove()
-    return record && { record }
+  read(): MainRecord {
+    const record = lastRecord(this.text ?? '')
+    if (record === undefined) throw new Error('no whole line')
+    return record
   }
 
   remove(): void {
@@ -54,19 +37,19 @@ export class MemoryFile implements MainFile {
     this.onNews()
   }
 
+  removeAll(): void {
+    this.isStopRequested = false
+    this.remove()
+  }
+
   askToStop(): boolean {
     this.isStopRequested = true
-    this.stopRequests++
     this.onNews()
     return true
   }
 
   isStopAnswered(): boolean {
     return !this.isStopRequested
-  }
-
-  withdrawStop(): void {
-    this.isStopRequested = false
   }
 
   answerStop(): boolean {

@@ -1,6 +1,5 @@
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Selection } from '../frameworks/framework.ts'
-import type { ReportReader } from '../frameworks/report-reader.ts'
 import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import { MARKER_VARIABLE } from '../machine/processes.ts'
 import type { Project } from '../settings/project.ts'
@@ -22,7 +21,6 @@ export interface RunContext {
   readonly autofix: boolean
   readonly resources: RunResources
   readonly output: RunOutput
-  readonly report: ReportReader
   readonly stopGraceMs: number
   readonly log: (text: string) => void
   /** Runs one task of a repository at a time. git fails if another process has an unfinished work tree there. */

@@ -8,36 +8,45 @@ import { killProcesses } from '../machine/processes.ts'
 import { quoteCommand } from '../text.ts'
 import { gitEnvironment, needsSetup, type RunContext, tell } from './context.ts'
 import { fixTests } from './fix.ts'
-import { interruptedBecause, type RunOutcome } from './outcome.ts'
+import { type RunOutcome, withoutTests } from './outcome.ts'
 import { runProjectCommand } from './project-command.ts'
-import { createRunFolders, filesFolderOf, isDiskFull, NO_ROOM } from './resources.ts'
-import { interrupt, runFramework } from './run-framework.ts'
+import { createRunFolders, filesFolderOf } from './resources.ts'
+import { type RunningTests, runFramework } from './run-framework.ts'
 
 // local-service/test/life/branches.test.ts tests this file.
 
 /** Prepares a folder, runs the tests, reads their report, and tries to fix what failed. */
-export async function executeRun(run: RunContext, stop: AbortSignal): Promise<RunOutcome> {
+export async function executeRun(
+  run: RunContext,
+  stop: AbortSignal,
+  onTests: (tests: RunningTests) => void = () => undefined,
+): Promise<RunOutcome> {
   await createRunFolders(run.resources)
   run.output.open()
   try {
-    return await executeInFolders(run, stop)
+    return await executeInFolders(run, stop, onTests)
   } finally {
     run.output.close()
   }
 }
 
-async function executeInFolders(run: RunContext, stop: AbortSignal): Promise<RunOutcome> {
+async function executeInFolders(
+  run: RunContext,
+  stop: AbortSignal,
+  onTests: (tests: RunningTests) => void,
+): Promise<RunOutcome> {
   const source = await prepareFiles(run, stop)
-  if (source === undefined) return interruptedBecause()
+  if (source === undefined) return withoutTests(stop)
   const { setup } = run.project
   if (setup !== undefined && needsSetup(run)) {
     const end = await runProjectCommand(source, run, setup, stop)
     if (!hasSucceeded(end)) {
-      const isFull = await isDiskFull(run.resources, source.folder)
-      return interrupt(run, `setup: ${isFull ? NO_ROOM : `${quoteCommand(setup)} ${describeEnd(end)}`}`)
+      const reason = `setup: ${quoteCommand(setup)} ${describeEnd(end)}`
+      run.log(reason)
+      return withoutTests(stop, reason)
     }
   }
-  const outcome = await runFramework(run, source, stop)
+  const outcome = await runFramework(run, source, stop, onTests)
   await run.output.keepFiles(filesFolderOf(run.resources), run.runId)
   // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
   if (run.autofix && outcome.status === 'FAILED' && outcome.testCases.some(isBad)) {

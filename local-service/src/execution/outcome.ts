@@ -1,6 +1,7 @@
-import type { TestCase } from '../frameworks/test-case.ts'
-
-// local-service/test/life/run-states.test.ts tests this file.
+import { whyNotPassed } from '../frameworks/reason.ts'
+import { type Report, toMessage } from '../frameworks/report.ts'
+import { isBad, type TestCase } from '../frameworks/test-case.ts'
+import { type CommandEnd, hasFailed } from '../machine/command.ts'
 
 /** The final statuses of a run. */
 export type FinalStatus = 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
@@ -15,6 +16,42 @@ export interface RunOutcome {
   readonly message?: string | undefined
 }
 
-export function interruptedBecause(message?: string): RunOutcome {
-  return { status: 'INTERRUPTED', testCases: [], message }
+/** Why the service stops a run. It is the reason of the run's AbortSignal. */
+export type StopReason = Omit<RunOutcome, 'testCases'>
+
+/** What sentences call the framework, and the argument without which it fails if it finds no tests. */
+interface Caller {
+  readonly name: string
+  readonly noTestsArgument?: string | undefined
+}
+
+/**
+ * What the end of a run means. If the service stopped the tests, its reason counts, and the cases are those that had begun. Else the
+ * exit code decides. A report can make exit code 0 worse, and no report makes another exit code better.
+ */
+export function toOutcome(
+  { name, noTestsArgument }: Caller,
+  end: CommandEnd,
+  report: Report | undefined,
+  stopped: StopReason | undefined,
+): RunOutcome {
+  const testCases = report?.testCases ?? []
+  if (stopped !== undefined) return { ...stopped, testCases }
+  const status = statusOf(end, report)
+  if (status === 'PASSED') return { status, testCases }
+  const reason = whyNotPassed(name, noTestsArgument, end, report)
+  return { status, testCases, message: reason && toMessage(reason) }
+}
+
+function statusOf(end: CommandEnd, report: Report | undefined): FinalStatus {
+  if (end.kind !== 'exited') return 'INTERRUPTED'
+  if (!report?.isComplete) return hasFailed(end) ? 'FAILED' : 'INTERRUPTED'
+  // Without a test case, a framework exits with 0 only if it is configured to.
+  return end.code === 0 && report.problem === undefined && !report.testCases.some(isBad) ? 'PASSED' : 'FAILED'
+}
+
+/** The outcome of a run whose tests did not begin: the service stopped it, or something kept it from running them. */
+export function withoutTests(stop: AbortSignal, message?: string): RunOutcome {
+  const reason: StopReason = stop.aborted ? stop.reason : { status: 'INTERRUPTED', message }
+  return { ...reason, testCases: [] }
 }

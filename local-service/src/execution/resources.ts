@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, statfs } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { removeWorkTree } from '../checkout/repository.ts'
 import { removeContainers } from '../machine/container.ts'
@@ -59,17 +59,6 @@ export async function createRunFolders(resources: RunResources): Promise<void> {
   // The folder must be new. In the machine's temporary folder, somebody else could have created it.
   await mkdir(privateFolder, { mode: 0o700 })
   await mkdir(testsTemporaryFolder, { mode: 0o700 })
-}
-
-export const NO_ROOM = 'there was no room on the disk'
-/** With less room, a framework cannot write a report. */
-const LEAST_ROOM_BYTES = 1024 * 1024
-
-/** Whether a disk that a run uses is full now. */
-export async function isDiskFull({ frameworkFolder, privateFolder }: RunResources, tested: string): Promise<boolean> {
-  const folders = [tested, frameworkFolder, privateFolder]
-  const disks = await Promise.all(folders.map((folder) => statfs(folder).catch(() => undefined)))
-  return disks.some((disk) => disk !== undefined && disk.bavail * disk.bsize < LEAST_ROOM_BYTES)
 }
 
 export interface RemovalOptions {

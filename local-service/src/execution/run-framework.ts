@@ -3,22 +3,37 @@ import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { whyScriptDiffers } from '../checkout/script.ts'
 import type { FrameworkCall } from '../frameworks/framework.ts'
-import { whyNotPassed } from '../frameworks/reason.ts'
-import { type Report, type TestedFolders, toMessage, toReport } from '../frameworks/report.ts'
-import { isBad } from '../frameworks/test-case.ts'
-import { type CommandEnd, describeEnd, hasFailed } from '../machine/command.ts'
+import { type Report, type TestedFolders, toReport } from '../frameworks/report.ts'
+import { type Progress, ReportReader } from '../frameworks/report-reader.ts'
+import { type CommandEnd, describeEnd } from '../machine/command.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { type RunContext, tell } from './context.ts'
-import { interruptedBecause, type RunOutcome } from './outcome.ts'
+import { type RunOutcome, type StopReason, toOutcome, withoutTests } from './outcome.ts'
 import { frameworkProgram, runProjectCommand } from './project-command.ts'
-import { filesFolderOf, isDiskFull, NO_ROOM } from './resources.ts'
+import { filesFolderOf } from './resources.ts'
 
 // The tests in local-service/test/frameworks test this file.
 
-/** Runs the tests once, reads the framework's report, and decides about the outcome. */
-export async function runFramework(run: RunContext, source: TestedFolders, stop: AbortSignal): Promise<RunOutcome> {
+/** Tests that run, as the queue sees them. */
+export interface RunningTests {
+  /** Undefined if the framework says it only at its end. */
+  progress(): Progress | undefined
+  /** The outcome if the run is stopped now, for this reason. */
+  stopped(reason: StopReason): Promise<RunOutcome>
+}
+
+/** Runs the tests once, reads the framework's report, and decides about the outcome. `onTests` is called when the tests begin. */
+export async function runFramework(
+  run: RunContext,
+  source: TestedFolders,
+  stop: AbortSignal,
+  onTests: (tests: RunningTests) => void,
+): Promise<RunOutcome> {
   const program = frameworkProgram(run, source)
-  if (typeof program === 'string') return interrupt(run, program)
+  if (typeof program === 'string') {
+    run.log(program)
+    return withoutTests(stop, program)
+  }
   const { checkout, project, resources, selection } = run
   const { framework } = project
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
@@ -40,51 +55,32 @@ export async function runFramework(run: RunContext, source: TestedFolders, stop:
   const args = [...projectOptions, ...selection.files, ...project.args]
   const difference = project.command === undefined ? whyScriptDiffers(framework.name, source.folder, args) : undefined
   if (difference !== undefined) tell(run, difference)
-  if (call.readReport === undefined) run.report.follow(reportFile)
+  const caller = { name: call.title ?? framework.name, noTestsArgument: framework.noTestsArgument }
+  const reader = call.readReport === undefined ? new ReportReader(reportFile) : undefined
+  const read = (end: CommandEnd) => readReport(call, end, () => reader && toReport(reader.readAll(), source))
+  onTests({
+    progress: () => reader?.readProgress(),
+    async stopped(reason) {
+      const end: CommandEnd = { kind: 'stopped', output: '' }
+      return toOutcome(caller, end, await read(end), reason)
+    },
+  })
   const end = await runProjectCommand(source, run, [...call.argv, ...args], stop, call.env)
-  const report = await readReportOf(run, source, call, end)
-  const outcome = toOutcome(end, report)
-  if (outcome.status === 'PASSED') return outcome
-  const name = call.title ?? framework.name
-  const isFull = report?.isComplete !== true && end.kind !== 'stopped' && (await isDiskFull(resources, source.folder))
-  const reason = isFull ? NO_ROOM : whyNotPassed(name, framework, end, report)
-  run.log(reason ?? `${name} ${describeEnd(end)}`)
-  const status = isFull ? 'INTERRUPTED' : outcome.status
-  const message = end.kind === 'stopped' || reason === undefined ? undefined : toMessage(reason)
-  return { ...outcome, status, message }
+  const outcome = toOutcome(caller, end, await read(end), end.kind === 'stopped' ? stop.reason : undefined)
+  if (outcome.status !== 'PASSED') run.log(outcome.message ?? `${caller.name} ${describeEnd(end)}`)
+  return outcome
 }
 
-/** The outcome of a run whose tests cannot be run. The log and the clients get the reason. */
-export function interrupt(run: RunContext, reason: string): RunOutcome {
-  run.log(reason)
-  return interruptedBecause(reason)
-}
-
-/**
- * If the report is complete and the process exited, the run is PASSED or FAILED. If the process exited with 1 to 127 before any
- * test, the run is FAILED. In every other case, it is INTERRUPTED.
- */
-function toOutcome(end: CommandEnd, report: Report | undefined): RunOutcome {
-  const testCases = report?.testCases ?? []
-  if (report?.isComplete !== true) {
-    return { status: hasFailed(end) && testCases.length === 0 ? 'FAILED' : 'INTERRUPTED', testCases }
-  }
-  if (end.kind !== 'exited') return { status: 'INTERRUPTED', testCases }
-  // Without a test case, a framework exits with 0 only if it is configured to.
-  return { status: end.code === 0 && !testCases.some(isBad) ? 'PASSED' : 'FAILED', testCases }
-}
-
-async function readReportOf(
-  { report }: RunContext,
-  source: TestedFolders,
+async function readReport(
   call: FrameworkCall,
   end: CommandEnd,
+  readOwn: () => Report | undefined,
 ): Promise<Report | undefined> {
   try {
-    return call.readReport === undefined ? toReport(report.readAll(), source) : await call.readReport(end)
+    return call.readReport === undefined ? readOwn() : await call.readReport(end)
   } catch (error) {
     // Tests may have put anything in place of the report.
     const problem = `its report cannot be read: ${messageOf(error)}`
-    return { testCases: [], isComplete: false, errors: [], said: '', problem }
+    return { testCases: [], isComplete: false, errors: [], said: [], problem }
   }
 }

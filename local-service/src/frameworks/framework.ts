@@ -78,6 +78,4 @@ export interface Framework {
   refuse(settings: FrameworkSettings): string | undefined
   /** Runs tests. Without further arguments, all tests run. */
   run(program: Program, options: RunOptions): FrameworkCall | Promise<FrameworkCall>
-  /** Why the process exited with an error, if no test failed. By default, it is the last paragraph of the output. */
-  findLastError?(output: string): string | undefined
 }

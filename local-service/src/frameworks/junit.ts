@@ -7,7 +7,6 @@ import { readRegularFile } from '../machine/files.ts'
 import { quote, quoteCommand } from '../text.ts'
 import type { Framework, FrameworkSettings } from './framework.ts'
 import { readJunitXml, type XmlCase, type XmlOutcome } from './junit-xml.ts'
-import { findLastError } from './reason.ts'
 import { fitMessages, joinTitle, LIMIT_CASES, placeIn, type Report, type TestedFolders, toMessage } from './report.ts'
 import type { TestCase, TestCaseStatus } from './test-case.ts'
 
@@ -54,7 +53,7 @@ async function readReports(pattern: string, folders: TestedFolders, old: Readonl
   }
   if (written.length === 0) problems.push(whyNone(pattern, found.size))
   const isComplete = problems.length === 0
-  return { testCases: fitMessages(cases), isComplete, problem: problems[0], errors: [], said: '' }
+  return { testCases: fitMessages(cases), isComplete, problem: problems[0], errors: [] }
 }
 
 function readReport(file: string): string {
@@ -192,7 +191,6 @@ export const junit: Framework = {
   isUsedIn: () => false,
   hasProjects: false,
   refuse,
-  findLastError,
   async run({ argv }, { folders, report = '' }) {
     const old = await findReports(report, folders.folder)
     return { argv, env: {}, title: quoteCommand(argv), readReport: () => readReports(report, folders, old) }

@@ -1,50 +1,115 @@
 import { type CommandEnd, describeEnd, hasFailed } from '../machine/command.ts'
-import type { Framework } from './framework.ts'
 import type { Report } from './report.ts'
 import { isBad } from './test-case.ts'
 
 // Why a framework did not pass, in its own words. A run shows it to its clients, as it shows the output.
 
-/** The reason of a run that did not pass. Undefined if the test cases say everything. `name` is what sentences call the framework. */
+/**
+ * The reason of a run that did not pass. Undefined if the test cases say everything. `name` is what sentences call the framework.
+ */
 export function whyNotPassed(
   name: string,
-  { noTestsArgument, findLastError = lastParagraph }: Pick<Framework, 'noTestsArgument' | 'findLastError'>,
+  noTestsArgument: string | undefined,
   end: CommandEnd,
   report: Report | undefined,
 ): string | undefined {
   const ended = `${name} ${describeEnd(end)}`
-  const { output } = end
-  const noMemory = findNoMemory(output)
-  const couldNotRun = (error: string | undefined) => error && `${name} could not run the tests: ${error}`
-  if (end.kind !== 'exited') return because(ended, noMemory)
+  const words = findWords(end, report)
+  if (end.kind !== 'exited') return `${ended}${words ?? ''}`
   if (report === undefined) {
-    const what = `${ended} without a report`
-    return hasFailed(end)
-      ? (couldNotRun(findStartError(output) ?? noMemory ?? lastParagraph(output)) ?? what)
-      : because(what, noMemory)
+    return hasFailed(end) && words
+      ? `${name} could not run the tests${words}`
+      : `${ended} without a report${words ?? ''}`
   }
-  const { errors, said, problem, testCases, isComplete } = report
-  if (problem !== undefined)
-    return because(`${ended}, and ${problem}`, noMemory ?? (end.code === 0 ? undefined : findLastError(output)))
-  const outsideTests = errors.length === 0 ? undefined : because(errors.join('\n\n'), noMemory)
-  if (testCases.length === 0 && !isComplete)
-    return couldNotRun(outsideTests ?? findSaidError(said) ?? noMemory) ?? ended
-  if (testCases.length === 0 && noTestsArgument !== undefined)
-    return (
-      couldNotRun(outsideTests ?? findStartError(said)) ??
-      `${name} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
-    )
-  if (!isComplete)
-    return because(
-      `${ended} before it had reported all tests`,
-      outsideTests ?? noMemory ?? findSaidError(said) ?? findCrash(output),
-    )
-  if (testCases.some(isBad)) return outsideTests && `${name} reported an error outside the tests: ${outsideTests}`
-  return because(`${ended}, although no test failed`, outsideTests ?? findSaidError(said) ?? findLastError(output))
+  const { testCases, isComplete, problem } = report
+  if (problem !== undefined) return `${ended}, and ${problem}${words ?? ''}`
+  if (!isComplete) return `${ended} before it had reported all tests${words ?? ''}`
+  if (testCases.some(isBad)) return words && `${name} reported an error outside the tests${words}`
+  if (testCases.length > 0 || noTestsArgument === undefined) return `${ended}, although no test failed${words ?? ''}`
+  if (words !== undefined) return `${name} could not run the tests${words}`
+  return `${name} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
 }
 
-function because(what: string, error: string | undefined): string {
-  return error === undefined ? what : `${what}: ${error}`
+type Way = (end: CommandEnd, report: Report | undefined) => string | undefined
+
+/** The surest way comes first. */
+const WAYS: readonly Way[] = [findOwnWords, findNoMemory, findStartError, findCrash]
+
+/** The words about the end, as the rest of a sentence. The first way that finds something counts. */
+function findWords(end: CommandEnd, report: Report | undefined): string | undefined {
+  const sentence = WAYS.map((find) => find(end, report)).find((found) => found !== undefined)
+  return sentence === undefined ? quoteOutput(end, report) : `: ${sentence}`
+}
+
+/** Vitest begins its own sentences so, for example about thresholds that are not met. */
+const OWN_SENTENCE = /^ERROR: /
+/** V8 prints it when a process has no memory left. Then the process ends with SIGABRT. */
+const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
+
+/** What the framework said about itself, or reported outside the tests. V8's line says why a worker died. */
+function findOwnWords({ output }: CommandEnd, report: Report | undefined): string | undefined {
+  const { errors = [], said = [] } = report ?? {}
+  const outside = errors.length === 0 ? [] : [[errors.join('\n\n'), ...(NO_MEMORY.exec(output) ?? [])].join(': ')]
+  const own = [...outside, ...said.filter((text) => OWN_SENTENCE.test(text))].join('\n\n')
+  // If tests failed, Vitest says their errors too.
+  return own || (hasFailedTests(report) ? undefined : findError(said.join('\n')))
+}
+
+function findNoMemory({ output }: CommandEnd, report: Report | undefined): string | undefined {
+  return report?.isComplete ? undefined : NO_MEMORY.exec(output)?.[0]
+}
+
+/** If there is no report, no test has written to the output. */
+function findStartError(end: CommandEnd, report: Report | undefined): string | undefined {
+  return report === undefined && hasFailed(end) ? findError(end.output) : undefined
+}
+
+/** The error with which Node itself ended the framework's process. Then the output ends with the version of Node. */
+function findCrash({ output }: CommandEnd, report: Report | undefined): string | undefined {
+  const crash = report?.isComplete ? null : /\n\nNode\.js v\d\S*\s*$/.exec(output)
+  const last = [...output.slice(0, crash?.index ?? 0).matchAll(new RegExp(FIRST_LINE_OF_ERROR, 'gm'))].at(-1)
+  return last && errorAt(output, last.index)
+}
+
+function hasFailedTests(report: Report | undefined): boolean {
+  return report?.isComplete === true && report.testCases.some(isBad)
+}
+
+const QUOTED_LINES = 10
+/** Fewer lines are read as one sentence. */
+const LINES_OF_SENTENCE = 3
+
+/** The last lines of the output, if the framework exited with an error that neither its report nor another way names. */
+function quoteOutput(end: CommandEnd, report: Report | undefined): string | undefined {
+  const text = end.output.trim()
+  if (end.kind !== 'exited' || end.code === 0 || text === '' || hasFailedTests(report)) return undefined
+  const isOurReport = report?.said !== undefined
+  // The reason then says that there were no tests.
+  if (isOurReport && report?.isComplete && report.testCases.length === 0) return undefined
+  const lines = text.split('\n')
+  const filled = [...lines.keys()].filter((index) => lines[index]?.trim() !== '')
+  const from = filled.at(-QUOTED_LINES) ?? 0
+  const sentence = report === undefined || isOurReport ? undefined : findSentence(text)
+  const quoted = lines.slice(Math.max(from, sentence?.line ?? 0)).join('\n')
+  if (sentence !== undefined) return `: ${sentence.line < from ? `${sentence.text}\n…\n` : ''}${quoted}`
+  return `${quoted.split('\n').length > LINES_OF_SENTENCE ? '. Its output ends with:\n' : ': '}${quoted}`
+}
+
+/**
+ * How tools write what is wrong: the kind of the error, a colon, and the error; or the place in a file and the error. RSpec and Jest
+ * begin a line for the error.
+ */
+const SENTENCE =
+  /^[^\w\n]{0,8}(?:E +)?(?:(?:[\w.]*(?:error|exception)|fatal|panic|Jest)(?: ?\[\w+\])?:|Test suite failed to run$|What went wrong:|[\w./][^\s:]*:\d+(?::\d+)?:)\s+\S.*/gim
+
+/** The first such sentence in the last paragraph that has one. The line is its number. */
+function findSentence(output: string): { readonly text: string; readonly line: number } | undefined {
+  const found = [...output.matchAll(SENTENCE)]
+  const paragraph = output.lastIndexOf('\n\n', found.at(-1)?.index)
+  const first = found.find(({ index }) => index > paragraph)
+  if (first === undefined) return undefined
+  const text = first[0].trim().replace(/:?\s*\n\s*/, ': ')
+  return { text, line: output.slice(0, first.index).split('\n').length - 1 }
 }
 
 /** Vitest prints its own errors below these headlines, and the errors of tests below others. */
@@ -55,55 +120,12 @@ const END_OF_ERROR = /\n(?: +(?:at |❯ )|\s*\n)/
 /** The first line of the stack, if it is in a file of the project. */
 const FRAME_OF_VITEST = /^\n +❯ (?:.* )?((?!node:|node_modules\/|\/)[^\s:]+:\d+):\d+/
 const MISSING_DEPENDENCY = /^ *MISSING DEPENDENCY +(.+)/m
-/** V8 prints it when a process has no memory left. Then the process ends with SIGABRT. */
-const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 
-/** Why a framework could not start. Use it only if no test has written to this output. */
-export function findStartError(output: string): string | undefined {
-  const missing = MISSING_DEPENDENCY.exec(output)?.[1]
-  const first = FIRST_LINE_OF_ERROR.exec(output)
-  return findBelowHeadline(output) ?? missing ?? (first === null ? undefined : errorAt(output, first.index))
-}
-
-/** The error in what a framework said about itself. Undefined if it said nothing. */
-export function findSaidError(said: string): string | undefined {
-  return findBelowHeadline(said) ?? errorAt(said.trimStart(), 0)
-}
-
-/** The last lines of an output, up to a blank line, without a stack. Frameworks end with an error of their own, or a summary. */
-export function lastParagraph(output: string): string | undefined {
-  const paragraphs = output.trim().split(/\n\s*\n/)
-  return findSaidError(paragraphs.at(-1) ?? '')
-}
-
-/** An error that is further away from the end is probably not the reason of the end. */
-const NEAR_THE_END_CHARS = 2000
-/** Jest begins the sentence about a threshold with its own name. */
-const ERROR_LINE = /^[^\w\n]*(?:(?:\w*(?:Error|Exception)s?|errors?|fail(?:ed|ure)?|fatal|panic)\b|Jest: )/im
-
-/**
- * The end of the output of any tool. It begins in the last paragraph that has a line with a word such as "error" at its
- * beginning, because a summary often follows the error. Without such a paragraph, it is the last one.
- */
-export function findLastError(output: string): string | undefined {
-  const paragraphs = output.trim().split(/\n\s*\n/)
-  const index = paragraphs.findLastIndex((paragraph) => ERROR_LINE.test(paragraph))
-  const end = paragraphs.slice(index).join('\n\n')
-  const text = end.slice(ERROR_LINE.exec(end)?.index).trim()
-  return index === -1 || text.length > NEAR_THE_END_CHARS ? lastParagraph(output) : text
-}
-
-/** The error with which Node itself ended the framework's process. Then the output ends with the version of Node. */
-export function findCrash(output: string): string | undefined {
-  const crash = /\n\nNode\.js v\d\S*\s*$/.exec(output)
-  const errors = [...output.slice(0, crash?.index ?? 0).matchAll(new RegExp(FIRST_LINE_OF_ERROR, 'gm'))]
-  const last = errors.at(-1)
-  return last && errorAt(output, last.index)
-}
-
-/** What V8 says about a process that had no memory left. */
-export function findNoMemory(output: string): string | undefined {
-  return NO_MEMORY.exec(output)?.[0]
+/** The error in a text that no test has written. */
+function findError(text: string): string | undefined {
+  const missing = MISSING_DEPENDENCY.exec(text)?.[1]
+  const first = FIRST_LINE_OF_ERROR.exec(text)
+  return findBelowHeadline(text) ?? missing ?? (first === null ? undefined : errorAt(text, first.index))
 }
 
 function findBelowHeadline(output: string): string | undefined {

@@ -32,7 +32,7 @@ const NEWLINE = 10
 
 /** Reads up to the first line that is not an event. Each call reads what was written since the last call. */
 export class ReportReader {
-  #file: string | undefined
+  readonly #file: string
   #readBytes = 0
   /** The parts of a line whose end is not written yet. */
   #line: Buffer[] = []
@@ -43,16 +43,14 @@ export class ReportReader {
   readonly #said: unknown[] = []
   #finished: Fields | undefined
 
-  /** The tests begin, and write their report to this file. */
-  follow(file: string): void {
+  constructor(file: string) {
     this.#file = file
   }
 
-  /** How far the run is. Undefined until the tests have begun. */
-  readProgress(): Progress | undefined {
-    if (this.#file === undefined) return undefined
+  /** How far the run is. */
+  readProgress(): Progress {
     try {
-      this.#readPart(this.#file)
+      this.#readPart()
     } catch {
       // A test has put something else in place of the report. The end of the run says so.
     }
@@ -66,7 +64,7 @@ export class ReportReader {
 
   /** All events, when the tests have ended. Throws if the file cannot be read. */
   readAll(): Events {
-    if (this.#file !== undefined) while (this.#readPart(this.#file)) {}
+    while (this.#readPart()) {}
     // The last line may have no end, or be truncated.
     if (this.#line.length > 0) this.#takeLine()
     return {
@@ -78,9 +76,9 @@ export class ReportReader {
   }
 
   /** Whether there was something to read. */
-  #readPart(file: string): boolean {
+  #readPart(): boolean {
     if (this.#isBroken) return false
-    const part = readPartOfFile(file, this.#readBytes, PART_BYTES, { limitBytes: LIMIT_BYTES })
+    const part = readPartOfFile(this.#file, this.#readBytes, PART_BYTES, { limitBytes: LIMIT_BYTES })
     this.#readBytes += part.length
     for (let at = 0; at < part.length && !this.#isBroken; ) {
       const end = part.indexOf(NEWLINE, at)

@@ -13,9 +13,12 @@ export interface Report {
   readonly isComplete: boolean
   /** Errors that are of no test and of no file of tests, for example of a global setup. */
   readonly errors: readonly string[]
-  /** What the framework said about itself, without colours. Empty if it said nothing. */
-  readonly said: string
-  /** What is wrong with the report, as the rest of a sentence about the framework. */
+  /** What the framework said about itself, without colours. Undefined if a tool wrote the report that has no reporter of ours. */
+  readonly said?: readonly string[] | undefined
+  /**
+   * What is wrong with the report, as the rest of a sentence about the framework. If the report is complete, this is a failure that no
+   * test case has.
+   */
   readonly problem?: string | undefined
 }
 
@@ -53,7 +56,7 @@ export function toReport({ said, finished, ...unfinished }: Events, folders: Tes
     testCases: fitMessages(testCases),
     isComplete: finished !== undefined,
     errors: objectsIn(finished?.errors).map((error) => describeError(error, folders)),
-    said: withoutTerminalSequences(said.map(stringOf).join('\n')),
+    said: said.map((text) => withoutTerminalSequences(stringOf(text))),
   }
 }
 

@@ -79,9 +79,9 @@ function addRuns(api: Api, projects: Configuration['projects'], service: Service
   // The first route that matches counts, so `runs/cancel` comes before `runs/:runId`.
   endpoint(api, 'POST', `${RUNS}/cancel`, async (c) => {
     const runId = parseCancel(await readBody(c))
-    const { phase } = findRun(c.req.param('projectId'), runId)
-    if (queue.cancel(runId)) return { cancelled: [{ runId }] }
-    refuse(400, `Run ${quote(runId)} is ${phase.status}; only a QUEUED or RUNNING run can be cancelled.`)
+    const run = findRun(c.req.param('projectId'), runId)
+    if (await queue.cancel(runId)) return { cancelled: [{ runId }] }
+    refuse(400, `Run ${quote(runId)} is ${run.phase.status}; only a QUEUED or RUNNING run can be cancelled.`)
   })
   endpoint(api, 'GET', `${RUNS}/:runId`, (c) => {
     const { projectId, runId } = c.req.param()

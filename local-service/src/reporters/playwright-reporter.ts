@@ -56,9 +56,8 @@ export default class EventReporter implements Reporter {
     const ofFiles = this.#errors.filter((error) => this.#isOfFile(error))
     const others = this.#errors.filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''))
     const tests = this.#suite?.allTests() ?? []
-    if (this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky')) {
-      this.#report.say('failOnFlakyTests is set, and a test is flaky')
-    }
+    const isFlaky = this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky')
+    const flaky = isFlaky ? [{ message: 'failOnFlakyTests is set, and a test is flaky' }] : []
     this.#report.finish({
       files: ofFiles.map((error) => ({
         project: '',
@@ -67,7 +66,7 @@ export default class EventReporter implements Reporter {
         failure: this.#describeFailure([error]),
       })),
       tests: tests.map((test) => ({ ...describeTest(test), ...this.#describeEnd(test) })),
-      errors: others.map((error) => this.#describeFailure([error])),
+      errors: [...others.map((error) => this.#describeFailure([error])), ...flaky],
     })
   }
 

@@ -1,23 +1,23 @@
 import PQueue from 'p-queue'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { interruptedBecause, type RunOutcome } from '../execution/outcome.ts'
-import { NO_ROOM, type RunResources } from '../execution/resources.ts'
-import type { Progress, ReportReader } from '../frameworks/report-reader.ts'
+import { type RunOutcome, type StopReason, withoutTests } from '../execution/outcome.ts'
+import type { RunResources } from '../execution/resources.ts'
+import type { RunningTests } from '../execution/run-framework.ts'
+import type { Progress } from '../frameworks/report-reader.ts'
 import { createKeyedMutex } from '../machine/keyed-mutex.ts'
 import { count } from '../text.ts'
 import { type Removal, tryToRemove } from './recovery.ts'
-import { CANCELLED, finishRun, isFinished, markRunning, type OwnedRun, type Run } from './run.ts'
+import { finishRun, isFinished, markRunning, type OwnedRun, type Run } from './run.ts'
 
 interface RunTask {
   readonly resources: RunResources
-  readonly report?: ReportReader | undefined
   /** Runs with the same key are RUNNING one after the other. */
   readonly exclusiveKey?: string | undefined
   /**
-   * Settles when the run's processes are gone. If the signal aborts, the task must stop. Its outcome still lists the test
-   * cases that finished.
+   * Settles when the run's processes are gone. If the signal aborts, the task must stop. The signal's reason is a `StopReason`, and
+   * `onTests` is called when the tests begin.
    */
-  execute(stop: AbortSignal): Promise<RunOutcome>
+  execute(stop: AbortSignal, onTests: (tests: RunningTests) => void): Promise<RunOutcome>
 }
 
 interface RunQueueOptions extends Removal {
@@ -29,6 +29,7 @@ interface Entry {
   readonly run: OwnedRun
   readonly task: RunTask
   readonly stop: AbortController
+  tests: RunningTests | undefined
   /** True from the start of the task until the run's resources are removed. The run may already be finished. */
   isActive: boolean
   /** False if the store does not have the outcome, for example because the disk is full. Clients still learn the outcome. */
@@ -56,7 +57,7 @@ export class RunQueue {
   add(run: OwnedRun, task: RunTask): boolean {
     if (this.#isClosing) return false
     this.#options.store.save(run)
-    const entry = { run, task, stop: new AbortController(), isActive: false, isSaved: true }
+    const entry: Entry = { run, task, stop: new AbortController(), tests: undefined, isActive: false, isSaved: true }
     this.#entries.set(run.runId, entry)
     this.#options.log(run.runId, 'QUEUED')
     const runInSlot = () => this.#slots.add(() => this.#execute(entry))
@@ -71,59 +72,56 @@ export class RunQueue {
   /** How far a run is. Undefined if it has finished, or if its tests have not begun. */
   progressOf(runId: string): Progress | undefined {
     const entry = this.#entries.get(runId)
-    return entry === undefined || isFinished(entry.run) ? undefined : entry.task.report?.readProgress()
+    return entry === undefined || isFinished(entry.run) ? undefined : entry.tests?.progress()
   }
 
   /** Cancels a run. If the run had finished, returns false and changes nothing. */
-  cancel(runId: string): boolean {
+  async cancel(runId: string): Promise<boolean> {
     const entry = this.#entries.get(runId)
-    if (entry === undefined || isFinished(entry.run)) return false
-    this.#stop(entry, CANCELLED)
-    return true
+    return entry !== undefined && this.#stop(entry, { status: 'CANCELLED' })
   }
 
   /** Interrupts every unfinished run and waits until no task is active. */
   async close(): Promise<void> {
     this.#isClosing = true
-    for (const entry of [...this.#entries.values()]) this.#stop(entry, interruptedBecause('the service was stopped'))
+    const reason = { status: 'INTERRUPTED', message: 'the service was stopped' } as const
+    await Promise.all([...this.#entries.values()].map((entry) => this.#stop(entry, reason)))
     await this.#slots.onIdle()
   }
 
   /** Clients see the outcome at once. The next run begins when the processes of this run have ended. */
-  #stop(entry: Entry, outcome: RunOutcome): void {
-    entry.stop.abort()
-    this.#finish(entry, outcome)
+  async #stop(entry: Entry, reason: StopReason): Promise<boolean> {
+    if (isFinished(entry.run)) return false
+    entry.stop.abort(reason)
+    this.#finish(entry, (await entry.tests?.stopped(reason)) ?? withoutTests(entry.stop.signal))
+    return entry.run.phase.status === reason.status
   }
 
   async #execute(entry: Entry): Promise<void> {
     const { run, task, stop } = entry
-    if (isFinished(run)) return
+    if (stop.signal.aborted) return
     const { runLimitMinutes, store, log } = this.#options
-    let timedOut = false
     const limit = setTimeout(() => {
-      timedOut = true
       log(run.runId, `exceeded its limit of ${runLimitMinutes} min; stopping it`)
-      stop.abort()
+      const message = `the run exceeded its limit of ${runLimitMinutes} min (run-limit-minutes)`
+      stop.abort({ status: 'TIMEDOUT', message } satisfies StopReason)
     }, runLimitMinutes * 60_000)
     // Once a run is stopped, for example by a cancel, its limit no longer applies.
     stop.signal.addEventListener('abort', () => clearTimeout(limit), { once: true })
-    const finish = (outcome: RunOutcome) => {
-      clearTimeout(limit)
-      const message = `the run exceeded its limit of ${runLimitMinutes} min (run-limit-minutes)`
-      // If the tests ended before the limit, and it stopped a fix, the outcome of the tests counts.
-      const isLate = timedOut && outcome.status === 'INTERRUPTED'
-      this.#finish(entry, isLate ? { ...outcome, status: 'TIMEDOUT', message } : outcome)
-    }
     entry.isActive = true
     try {
       markRunning(run)
       store.save(run, task.resources)
       log(run.runId, 'RUNNING')
-      finish(await task.execute(stop.signal))
+      const setTests = (tests: RunningTests) => {
+        entry.tests = tests
+      }
+      this.#finish(entry, await task.execute(stop.signal, setTests))
     } catch (error) {
       log(run.runId, `error: failed to run: ${messageOf(error)}`)
-      const isFull = error instanceof Error && 'code' in error && error.code === 'ENOSPC'
-      finish(interruptedBecause(isFull ? NO_ROOM : 'the service could not run the tests; its log says why'))
+      this.#finish(entry, withoutTests(stop.signal, `the service could not run the tests: ${messageOf(error)}`))
+    } finally {
+      clearTimeout(limit)
     }
     await tryToRemove(this.#options, run.runId, task.resources)
     entry.isActive = false

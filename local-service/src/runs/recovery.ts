@@ -1,5 +1,4 @@
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { interruptedBecause } from '../execution/outcome.ts'
 import type { RunResources } from '../execution/resources.ts'
 import { finishRun } from './run.ts'
 import type { RunStore } from './store.ts'
@@ -14,6 +13,8 @@ export interface Removal {
   readonly removeResources: (runId: string, resources: RunResources) => Promise<readonly string[]>
 }
 
+const DIED = { status: 'INTERRUPTED', message: 'the service died during the run', testCases: [] } as const
+
 /** Interrupts the runs that an earlier process of the service did not finish, and removes their resources. */
 export async function recoverRuns(removal: Removal): Promise<void> {
   const { store, log } = removal
@@ -22,7 +23,7 @@ export async function recoverRuns(removal: Removal): Promise<void> {
     const removed = resources && (await tryToRemove(removal, run.runId, resources))
     if (removed?.length) log(run.runId, `left this, now removed: ${removed.join(', ')}`)
     const before = run.phase.status
-    if (!finishRun(run, interruptedBecause('the service died during the run'))) continue
+    if (!finishRun(run, DIED)) continue
     log(run.runId, `${run.phase.status}: it was ${before} when the service died`)
     store.save(run, removed === undefined ? resources : undefined)
   }

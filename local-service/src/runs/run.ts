@@ -24,8 +24,6 @@ export interface OwnedRun extends Run {
   phase: Phase
 }
 
-export const CANCELLED: RunOutcome = { status: 'CANCELLED', testCases: [] }
-
 export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): OwnedRun {
   return { ...facts, runId: randomUUID(), phase: { status: 'QUEUED' } }
 }

@@ -8,7 +8,6 @@ import { RunOutput } from '../execution/output.ts'
 import { baseEnvironment } from '../execution/project-command.ts'
 import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
-import { ReportReader } from '../frameworks/report-reader.ts'
 import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import type { Suite } from '../settings/configuration.ts'
 import type { Project } from '../settings/project.ts'
@@ -76,8 +75,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
     resources: context.resources,
     // Runs in place share the project's folder, and what its reporters write there.
     exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
-    report: context.report,
-    execute: (stop: AbortSignal) => executeRun(context, stop),
+    execute: executeRun.bind(undefined, context),
   }
   if (!addTo(service, run, task)) refuse(500, 'The service is stopping and takes no more runs.')
   return runId
@@ -120,7 +118,6 @@ function toRunContext(
     personEnv,
     autofix: parameters.autofix,
     output: new RunOutput(join(outputs, runId), log),
-    report: new ReportReader(),
     log,
   }
 }

@@ -336,9 +336,9 @@ describe('a run of a Playwright Test project', () => {
     expect(log).toEqual([])
     const pids = (await started).flat()
     expect(pids.map(isAlive)).toEqual([true, true])
-    stop.abort()
+    stop.abort({ status: 'CANCELLED' })
     expect(await ended, log.join('\n')).toMatchObject({
-      status: 'INTERRUPTED',
+      status: 'CANCELLED',
       testCases: [
         { title: 'passes first', status: 'PASSED', durationMs: expect.any(Number) },
         { title: 'hangs', status: 'INTERRUPTED', filePath: 'hang.spec.ts', line: 5 },

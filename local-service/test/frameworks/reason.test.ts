@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  findCrash,
-  findNoMemory,
-  findSaidError,
-  findStartError,
-  lastParagraph,
-  whyNotPassed,
-} from '../../src/frameworks/reason.ts'
+import { whyNotPassed } from '../../src/frameworks/reason.ts'
 import type { Report } from '../../src/frameworks/report.ts'
 import type { TestCase } from '../../src/frameworks/test-case.ts'
-import { vitest } from '../../src/frameworks/vitest.ts'
 import type { CommandEnd } from '../../src/machine/command.ts'
 
 // What the versions of the frameworks print. The colours are as the service leaves them out.
@@ -72,7 +64,26 @@ Emitted 'error' event at:
 Node.js v24.21.0
 `
 
-describe('an error in the output of a framework that did not start', () => {
+const why = (end: CommandEnd, report: Report | undefined) => whyNotPassed('vitest', '--passWithNoTests', end, report)
+const exited = (output: string, code = 1): CommandEnd => ({ kind: 'exited', code, output })
+const PASSED: TestCase = { title: 'adds', status: 'PASSED', durationMs: 1 }
+const FAILED: TestCase = { ...PASSED, status: 'FAILED' }
+const COMPLETE: Report = { testCases: [PASSED], isComplete: true, errors: [], said: [] }
+const THRESHOLD = 'ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)'
+const NO_MEMORY = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory'
+const SUMMARY = [
+  '1 passed',
+  'Snapshots: 0',
+  'Time: 3 s',
+  'Start at 12:00',
+  'Duration 3 s',
+  'See',
+  'the',
+  'last',
+  'nine lines',
+]
+
+describe('what a framework prints that does not start', () => {
   it.each([
     ['a broken configuration of Vitest', BROKEN_CONFIGURATION, 'Error: no config for you'],
     [
@@ -113,113 +124,167 @@ describe('an error in the output of a framework that did not start', () => {
       '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: No projects were found. The projects definition: [\n    {\n        "name": "unit"\n    }\n].\n    at f (x.js:1)\n',
       'Error: No projects were found. The projects definition: [ { "name": "unit" } ].',
     ],
-    ['other output', 'npm warn config\nTOKEN=secret\nmy Error: secret\n', undefined],
-    ['no output', '', undefined],
-  ])('is found for %s', (_what, output, error) => {
-    expect(findStartError(output)).toBe(error)
+  ])('is the reason, for %s', (_what, output, error) => {
+    expect(why(exited(output), undefined)).toBe(`vitest could not run the tests: ${error}`)
   })
 })
 
-describe('an error in what Vitest said about itself', () => {
-  it.each([
-    ['a global setup that throws', GLOBAL_SETUP, 'Error: the database is not there\nit has two lines\nat gs.mjs:1'],
+describe('what a framework says about itself', () => {
+  const ALTHOUGH = 'vitest exited with code 1, although no test failed: '
+  it.each<[string, Partial<Report>, string]>([
     [
-      'thresholds that are not met',
-      'ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)\nERROR: Uncovered functions (2) exceed global threshold (1)',
-      'ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)\nERROR: Uncovered functions (2) exceed global threshold (1)',
+      'a global setup that throws',
+      { testCases: [], said: [GLOBAL_SETUP] },
+      'vitest could not run the tests: Error: the database is not there\nit has two lines\nat gs.mjs:1',
     ],
     [
-      'a rejection that nobody caught',
-      '\n⎯⎯⎯ Unhandled Rejection ⎯⎯⎯\nError: lost\n ❯ a.test.js:2:1\n',
-      'Error: lost\nat a.test.js:2',
+      'thresholds',
+      { said: [THRESHOLD, 'ERROR: Uncovered functions (2) exceed global threshold (1)'] },
+      `${ALTHOUGH}${THRESHOLD}\n\nERROR: Uncovered functions (2) exceed global threshold (1)`,
     ],
-    ['nothing', '', undefined],
-  ])('is found for %s', (_what, said, error) => {
-    expect(findSaidError(said)).toBe(error)
-  })
-})
-
-describe('the end of an output', () => {
-  it('has the error with which Node ended the process, and no error of a test', () => {
-    expect(findCrash(CRASH)).toBe('Error: Worker exited unexpectedly')
-    expect(findCrash('Error: of a test\n    at a.js:1\n')).toBeUndefined()
-  })
-
-  it('is its last lines up to a blank line', () => {
-    expect(lastParagraph('a test\n\n  1 flaky\n    a.spec.js\n  1 passed\n\n')).toBe(
-      '1 flaky\n    a.spec.js\n  1 passed',
-    )
-    expect(lastParagraph(' \n')).toBeUndefined()
-    expect(lastParagraph(`  1 passed\n\n${BROKEN_CONFIGURATION}`)).toBe('Error: no config for you')
-  })
-
-  it("has V8's own line if there was no memory left", () => {
-    const line = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory'
-    expect(findNoMemory(`<--- Last few GCs --->\n\n${line}\n----- Native stack trace -----\n`)).toBe(line)
-    expect(findNoMemory(`a test says: ${line}\n`)).toBeUndefined()
-  })
-})
-
-describe('why a framework did not pass', () => {
-  const NO_MEMORY = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory'
-  const OUTPUT = `Error: printed by a test\n\n${NO_MEMORY}\n\nthe last\nparagraph\n`
-  const exited: CommandEnd = { kind: 'exited', code: 1, output: OUTPUT }
-  const passed: TestCase = { title: 'adds', status: 'PASSED', durationMs: 1 }
-  const failed: TestCase = { title: 'adds', status: 'FAILED', durationMs: 1 }
-  const complete: Report = { testCases: [passed], isComplete: true, errors: [], said: '' }
-  const THRESHOLD = 'ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)'
-
-  it.each<[string, CommandEnd, Report | undefined, string | undefined]>([
     [
-      'a killed process has what V8 said',
-      { kind: 'killed', signal: 'SIGABRT', output: OUTPUT },
+      'a reporter that throws',
+      { said: ['\n⎯⎯⎯ Unhandled Rejection ⎯⎯⎯\nError: lost\n ❯ a.test.js:2:1\n'] },
+      `${ALTHOUGH}Error: lost\nat a.test.js:2`,
+    ],
+    [
+      'thresholds beside failed tests, whose errors it says too',
+      { testCases: [FAILED], said: ['\n⎯⎯⎯ Failed Tests 1 ⎯⎯⎯\n', 'Error: of a test', THRESHOLD] },
+      `vitest reported an error outside the tests: ${THRESHOLD}`,
+    ],
+    [
+      'an error outside the tests and a threshold beside failed tests',
+      { testCases: [FAILED], errors: ['Error: lost'], said: ['Error: of a test', THRESHOLD] },
+      `vitest reported an error outside the tests: Error: lost\n\n${THRESHOLD}`,
+    ],
+  ])('is the reason, for %s, whatever a test printed', (_what, report, reason) => {
+    expect(why(exited('Error: printed by a test\n'), { ...COMPLETE, ...report })).toBe(reason)
+  })
+
+  it('is beside the line of V8 that says why a worker died', () => {
+    const report = { ...COMPLETE, testCases: [FAILED], errors: ['Error: Worker exited unexpectedly'] }
+    const reason = `vitest reported an error outside the tests: Error: Worker exited unexpectedly: ${NO_MEMORY}`
+    expect(why(exited(`the tests\n\n${NO_MEMORY}\n`), report)).toBe(reason)
+  })
+
+  it('is no reason if it is only about failed tests', () => {
+    const said = ['\n⎯⎯⎯ Failed Tests 1 ⎯⎯⎯\n', 'Error: of a test']
+    expect(why(exited('Error: of a test'), { ...COMPLETE, testCases: [FAILED], said })).toBeUndefined()
+  })
+})
+
+describe('the output of a framework that says nothing about itself', () => {
+  const cutOff: Report = { ...COMPLETE, isComplete: false }
+
+  it.each<[string, CommandEnd, Report | undefined, string]>([
+    [
+      'that Node ended has the error of Node, and none of a test',
+      exited(CRASH),
+      cutOff,
+      'vitest exited with code 1 before it had reported all tests: Error: Worker exited unexpectedly',
+    ],
+    [
+      'that was killed has what V8 said',
+      { kind: 'killed', signal: 'SIGABRT', output: `<--- Last few GCs --->\n\n${NO_MEMORY}\n----- Native\n` },
       undefined,
       `vitest was killed by SIGABRT: ${NO_MEMORY}`,
     ],
-    ['no report has the first error', exited, undefined, 'vitest could not run the tests: Error: printed by a test'],
     [
-      'no report has else the last paragraph',
-      { ...exited, output: 'npm warn\n\nit is over\n' },
+      'that was killed has nothing that a test printed',
+      { kind: 'killed', signal: 'SIGKILL', output: `Error: of a test\n\na test says: ${NO_MEMORY}\n` },
       undefined,
-      'vitest could not run the tests: it is over',
+      'vitest was killed by SIGKILL',
     ],
     [
-      'an unreadable report takes no error that a test may have printed',
-      { ...exited, output: 'Error: printed by a test\n\nthe end\n' },
-      { ...complete, testCases: [], isComplete: false, problem: 'its report cannot be read: it is a folder' },
-      'vitest exited with code 1, and its report cannot be read: it is a folder: the end',
+      'whose report cannot be read is quoted',
+      exited('Error: printed by a test\n\nthe end\n'),
+      { ...cutOff, testCases: [], problem: 'its report cannot be read: it is a folder' },
+      'vitest exited with code 1, and its report cannot be read: it is a folder: Error: printed by a test\n\nthe end',
     ],
     [
-      'an incomplete report has what V8 said',
-      exited,
-      { ...complete, isComplete: false },
-      `vitest exited with code 1 before it had reported all tests: ${NO_MEMORY}`,
-    ],
-    [
-      'failed tests need no other reason, whatever they printed',
-      exited,
-      { ...complete, testCases: [failed] },
+      'that did not start is quoted',
+      exited('npm warn\n\nit is over\n'),
       undefined,
+      'vitest could not run the tests: npm warn\n\nit is over',
     ],
     [
-      'a worker that died has what V8 said',
-      exited,
-      { ...complete, testCases: [failed], errors: ['Error: Worker exited unexpectedly'] },
-      `vitest reported an error outside the tests: Error: Worker exited unexpectedly: ${NO_MEMORY}`,
+      'is quoted by its last ten lines',
+      exited(['Error: printed by a test', ...SUMMARY, '', 'the end\n'].join('\n')),
+      COMPLETE,
+      `vitest exited with code 1, although no test failed. Its output ends with:\n${SUMMARY.join('\n')}\n\nthe end`,
     ],
     [
-      'a threshold has the words of the framework, whatever a test printed',
-      exited,
-      { ...complete, said: THRESHOLD },
-      `vitest exited with code 1, although no test failed: ${THRESHOLD}`,
-    ],
-    [
-      'a silent framework has its last paragraph',
-      exited,
-      complete,
-      'vitest exited with code 1, although no test failed: the last\nparagraph',
+      'is not quoted after exit code 0',
+      exited('fine\n', 0),
+      cutOff,
+      'vitest exited with code 0 before it had reported all tests',
     ],
   ])('%s', (_what, end, report, reason) => {
-    expect(whyNotPassed('vitest', vitest, end, report)).toBe(reason)
+    expect(why(end, report)).toBe(reason)
+  })
+})
+
+describe('the output of any other tool', () => {
+  it.each([
+    [
+      "Node's threshold, before the table of the coverage",
+      [
+        'Error: printed by a test',
+        '',
+        'ℹ pass 3',
+        'ℹ fail 0',
+        'ℹ Error: 60.00% line coverage does not meet threshold of 80%.',
+      ],
+      'ℹ Error: 60.00% line coverage does not meet threshold of 80%.\n…\n1 passed',
+    ],
+    [
+      'a Go build error',
+      ['=== Errors', './cart.go:3:2: undefined: price', './cart.go:4:2: undefined: tax', '', 'DONE 0 tests, 1 error'],
+      './cart.go:3:2: undefined: price\n…\n1 passed',
+    ],
+    [
+      "RSpec's LoadError",
+      [
+        'An error occurred while loading ./cart_spec.rb.',
+        '',
+        'LoadError:',
+        '  cannot load such file -- cart',
+        '# ./cart_spec.rb:1:in `require`',
+      ],
+      'LoadError: cannot load such file -- cart\n…\n1 passed',
+    ],
+    [
+      'a file that Jest cannot load',
+      [
+        'FAIL ./cart.test.js',
+        '  ● Test suite failed to run',
+        '',
+        "    Cannot find module './cart' from 'cart.test.js'",
+        '',
+      ],
+      "● Test suite failed to run: Cannot find module './cart' from 'cart.test.js'\n…\n1 passed",
+    ],
+  ])('begins with the sentence that says what is wrong, for %s', (_what, lines, beginning) => {
+    const output = [...lines, ...SUMMARY, 'ten'].join('\n')
+    const reason = whyNotPassed('`make test`', undefined, exited(output), {
+      testCases: [],
+      isComplete: true,
+      errors: [],
+    })
+    expect(reason).toBe(
+      `\`make test\` exited with code 1, although no test failed: ${beginning}\n${SUMMARY.slice(1).join('\n')}\nten`,
+    )
+  })
+
+  it('is quoted if no line says what is wrong', () => {
+    const output = `Unable to find executable: /shop/cart\n1/1 Test #1: cart ...***Not Run\n\n0% tests passed\nErrors while running CTest\n`
+    const reason = whyNotPassed('`ctest`', undefined, exited(output, 8), {
+      testCases: [PASSED],
+      isComplete: true,
+      errors: [],
+    })
+    expect(reason).toBe(
+      `\`ctest\` exited with code 8, although no test failed. Its output ends with:\n${output.trim()}`,
+    )
   })
 })

@@ -13,9 +13,7 @@ const finished = (id: string, state: string, others: object = {}) =>
 
 async function aReader() {
   const file = join(await temporaryFolder(), 'report')
-  const reader = new ReportReader()
-  expect(reader.readProgress()).toBeUndefined()
-  reader.follow(file)
+  const reader = new ReportReader(file)
   return { reader, file, write: (text: string | Buffer) => appendFileSync(file, text) }
 }
 

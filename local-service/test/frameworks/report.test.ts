@@ -15,8 +15,7 @@ afterAll(() => rmSync(HOME, { recursive: true }))
 function readText(text: string) {
   const file = join(HOME, 'report')
   writeFileSync(file, text)
-  const reader = new ReportReader()
-  reader.follow(file)
+  const reader = new ReportReader(file)
   return toReport(reader.readAll(), FOLDERS)
 }
 

@@ -103,11 +103,11 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
     expect(asks).toMatch(/Error: one[\s\S]*Error: two/)
   })
 
-  it('says which threshold of the coverage is not met, in every form of a threshold', async () => {
+  it('says which threshold of the coverage is not met, in every form of a threshold, also if a test failed', async () => {
     const said = 'ERROR: Uncovered functions (2) exceed global threshold (1)'
-    const { status, message } = await run({
-      'vitest.config.mjs': `export default {
-        test: { coverage: { enabled: true, provider: 'custom', customProviderModule: './coverage.mjs' } } }`,
+    const files = {
+      'vitest.config.mjs': `export default { test: { coverage: {
+        enabled: true, provider: 'custom', customProviderModule: './coverage.mjs', reportOnFailure: true } } }`,
       'coverage.mjs': `
         const provider = {
           name: 'custom', initialize(vitest) { this.vitest = vitest },
@@ -117,8 +117,15 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
         }
         export default { getProvider: () => provider, startCoverage() {}, takeCoverage() {}, stopCoverage() {} }`,
       'a.test.js': PASSES,
+    }
+    const message = `vitest exited with code 1, although no test failed: ${said}`
+    expect(await run(files)).toMatchObject({ status: 'FAILED', message })
+    const fails = "import { it } from 'vitest'\nit('fails', () => { throw new Error('ERROR: of a test') })"
+    expect(await run({ ...files, 'a.test.js': fails })).toMatchObject({
+      status: 'FAILED',
+      message: `vitest reported an error outside the tests: ${said}`,
+      results: { testCases: [{ title: 'fails', status: 'FAILED' }] },
     })
-    expect([status, message]).toEqual(['FAILED', `vitest exited with code 1, although no test failed: ${said}`])
   })
 
   it('names the place of a failure, also if the global setup changes the folder', async () => {

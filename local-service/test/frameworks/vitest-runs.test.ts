@@ -174,10 +174,10 @@ describe('a run of a Vitest project', () => {
     await until(async () => (await events()).includes('"waits"'))
     const pids = await pidsIn(join(folder, 'pids'))
     expect(pids.map(isAlive)).toEqual([true, true])
-    stop.abort()
+    stop.abort({ status: 'CANCELLED' })
     const { status, testCases } = await ended
     expect(pids.map(isAlive)).toEqual([false, false])
-    expect(status).toBe('INTERRUPTED')
+    expect(status).toBe('CANCELLED')
     expect(testCases).toEqual([
       { title: 'first > passes', status: 'PASSED', durationMs: expect.any(Number), filePath: 'first.test.js' },
       { title: 'first > is skipped', status: 'SKIPPED', durationMs: 0, filePath: 'first.test.js' },

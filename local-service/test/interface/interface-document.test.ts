@@ -120,7 +120,7 @@ describe.each([
       const runId = await service.startRun(service.hanging)
       await service.waitFor(runId, 'RUNNING')
       expect(await service.cancel(runId)).toEqual({ status: 200, body: { cancelled: [{ runId }] } })
-      expect((await service.get(runId)).body).toMatchObject({ status: 'CANCELLED', results: { testCases: [] } })
+      expect((await service.get(runId)).body).toMatchObject({ status: 'CANCELLED', results: {} })
     })
 
     it('responds with 400 to a run that is finished, whichever way', async () => {

@@ -458,7 +458,7 @@ describe.concurrent('a problem of the service itself', () => {
     const first = await jobs.gate(step, outputs, { inputs: { 'env-overrides': `DATA=${data}` } }).run()
     expect(first.main.log).toContain('it rains')
     const { main } = await jobs.gate(step, outputs).run()
-    expect(main.log.join('\n')).toContain('the service could not run the tests; its log says why')
+    expect(main.log.join('\n')).toContain('the service could not run the tests: ENOTDIR')
     const post = await step.runPost()
     const shown = groupsIn(post.log).get('Log of the local service') ?? []
     expect(shown.join('\n')).toMatch(/Z run \S+: error: failed to run: ENOTDIR/)

@@ -69,19 +69,22 @@ describe('a service with a data folder', () => {
   })
 })
 
-it.runIf(canMount)('a full disk is named by the results of a run, and by the refusal of the next run', async () => {
-  const [home, disk] = [await temporaryFolder(), await temporaryFolder()]
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=700', 'tmpfs', disk])
-  onTestFinished(() => void execFileSync('umount', ['--lazy', disk]))
-  const [config, data, filler] = [join(home, 'config.json'), join(disk, 'data'), join(disk, 'filler')]
-  const command = ['sh', '-c', 'cat /dev/zero > "$FILLER" 2> /dev/null; exit 1']
-  const projects = { shop: { folder: home, framework: 'vitest', command } }
-  await writeFiles(home, { 'config.json': JSON.stringify({ projects }) })
-  const client = await startServiceProcess({ config, data, env: { FILLER: filler } }).ready()
-  expect(await client.waitFor(await client.startRun())).toMatchObject({
-    status: 'INTERRUPTED',
-    message: 'there was no room on the disk',
-  })
-  const error = `Nothing was started. Cannot use the data folder ${data}: database or disk is full. Choose another folder with --data.`
-  expect(await client.start()).toEqual({ status: 500, body: { error } })
-})
+it.runIf(canMount)(
+  'a full disk is named by the run in the words of what met it, and by the refusal of the next run',
+  async () => {
+    const [home, disk] = [await temporaryFolder(), await temporaryFolder()]
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=700', 'tmpfs', disk])
+    onTestFinished(() => void execFileSync('umount', ['--lazy', disk]))
+    const [config, data, filler] = [join(home, 'config.json'), join(disk, 'data'), join(disk, 'filler')]
+    const command = ['sh', '-c', 'cat /dev/zero > "$FILLER"; exit 1']
+    const projects = { shop: { folder: home, framework: 'vitest', command } }
+    await writeFiles(home, { 'config.json': JSON.stringify({ projects }) })
+    const client = await startServiceProcess({ config, data, env: { FILLER: filler } }).ready()
+    expect(await client.waitFor(await client.startRun())).toMatchObject({
+      status: 'FAILED',
+      message: expect.stringMatching(/^vitest could not run the tests: .*No space left on device$/),
+    })
+    const error = `Nothing was started. Cannot use the data folder ${data}: database or disk is full. Choose another folder with --data.`
+    expect(await client.start()).toEqual({ status: 500, body: { error } })
+  },
+)

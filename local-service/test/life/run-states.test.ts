@@ -100,6 +100,27 @@ describe('a run', () => {
     expect((await service.get(runId)).body.status).toBe('CANCELLED')
   })
 
+  it('keeps the cases that had finished if it is cancelled, and if the service stops', async () => {
+    const event = { event: 'test-finished', test: { id: '1', path: ['adds'], state: 'passed' } }
+    const script = `echo '${JSON.stringify(event)}' > "$LOCAL_SERVICE_REPORT_FILE"; trap "" INT; sleep 300; sleep 300`
+    const project = { ...puppetProject(), command: ['sh', '-c', script] }
+    const service = await startPuppetService({ projects: { shop: project } })
+    const startOne = async () => {
+      const runId = await service.startRun()
+      await until(async () => (await service.get(runId)).body.progress?.passed === 1)
+      return runId
+    }
+    const results = { testCases: [{ title: 'adds', status: 'PASSED' }] }
+    const cancelled = await startOne()
+    await service.cancel(cancelled)
+    expect((await service.get(cancelled)).body).toMatchObject({ status: 'CANCELLED', results })
+    const interrupted = await startOne()
+    const closed = service.close()
+    const { message, ...run } = await service.waitFor(interrupted)
+    expect([run, message]).toMatchObject([{ status: 'INTERRUPTED', results }, 'the service was stopped'])
+    await closed
+  })
+
   it('is TIMEDOUT if it exceeds its limit, which begins after the queue, with the cases that its runner reported', async () => {
     const service = await startPuppetService({ concurrency: 1, runLimitMinutes: 0.05 })
     const first = await service.startRun(puppet({ hangs: true }))

@@ -32,8 +32,7 @@ describe('a report with very many long messages', () => {
     })
     report.finish({ tests, files: [], errors: [] })
     expect((await stat(file)).size).toBeLessThan(200 * 1024 * 1024)
-    const reader = new ReportReader()
-    reader.follow(file)
+    const reader = new ReportReader(file)
     const { testCases = [] } = toReport(reader.readAll(), { root: '/shop', folder: '/shop' }) ?? {}
     expect(testCases).toHaveLength(count)
     for (const index of [0, count - 1]) expect(testCases[index]?.message).toMatch(new RegExp(`^failure ${index}\n`))

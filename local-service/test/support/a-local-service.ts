@@ -11,7 +11,6 @@ import { until } from '../../../test/support/until.ts'
 import type { RunContext } from '../../src/execution/context.ts'
 import { RunOutput } from '../../src/execution/output.ts'
 import { resourcesOf } from '../../src/execution/resources.ts'
-import { ReportReader } from '../../src/frameworks/report-reader.ts'
 import type { TestCase } from '../../src/frameworks/test-case.ts'
 import { createKeyedMutex } from '../../src/machine/keyed-mutex.ts'
 import { type LocalService, type ServiceOptions, startLocalService } from '../../src/service.ts'
@@ -204,7 +203,6 @@ export function runContextIn(
     resources: resourcesOf(runId, { dataFolder: join(folder, 'data'), temporaryFolder: folder }),
     stopGraceMs: 1000,
     output: new RunOutput(join(folder, 'outputs', runId), () => {}),
-    report: new ReportReader(),
     log: () => {},
     runExclusive: createKeyedMutex(),
     ...facts,

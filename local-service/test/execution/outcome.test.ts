@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { type StopReason, toOutcome, withoutTests } from '../../src/execution/outcome.ts'
+import type { Report } from '../../src/frameworks/report.ts'
+import type { TestCase } from '../../src/frameworks/test-case.ts'
+import type { CommandEnd } from '../../src/machine/command.ts'
+
+const output = 'printed\n'
+const PASSED: TestCase = { title: 'adds', status: 'PASSED', durationMs: 1 }
+const FAILED: TestCase = { title: 'pays', status: 'FAILED', durationMs: 1, message: 'Error: no money' }
+const RUNNING: TestCase = { title: 'waits', status: 'INTERRUPTED', durationMs: 1 }
+const COMPLETE: Report = { testCases: [PASSED], isComplete: true, errors: [], said: [] }
+
+const ENDS = {
+  'exit 0': { kind: 'exited', code: 0, output },
+  'exit 1': { kind: 'exited', code: 1, output },
+  // As a shell exits whose command was killed.
+  'exit 137': { kind: 'exited', code: 137, output },
+  signal: { kind: 'killed', signal: 'SIGKILL', output },
+  'not started': { kind: 'not-started', reason: 'there is no program npx', output: '' },
+} as const satisfies Record<string, CommandEnd>
+
+const REPORTS = {
+  complete: COMPLETE,
+  'cut off': { ...COMPLETE, testCases: [PASSED, RUNNING], isComplete: false },
+  'no report': undefined,
+  broken: { ...COMPLETE, isComplete: false, problem: 'its report is cut off' },
+  'failed cases': { ...COMPLETE, testCases: [PASSED, FAILED] },
+  'failed cases, framework errors': { ...COMPLETE, testCases: [PASSED, FAILED], errors: ['Error: lost'] },
+  'framework errors': { ...COMPLETE, errors: ['Error: lost'] },
+  'failure of no case': { ...COMPLETE, problem: 'its report counts 3 failures and lists none' },
+  'no tests': { ...COMPLETE, testCases: [] },
+} as const satisfies Record<string, Report | undefined>
+
+const NO_TESTS =
+  "found no tests. If you expect that, add --none to its arguments, and set the gate's input pass-with-no-tests to true."
+
+type EndName = keyof typeof ENDS
+type ReportName = keyof typeof REPORTS
+
+/** By the end and the report: the status, and the message behind the name of the framework. */
+const TABLE: readonly [EndName, ReportName, string, string?][] = [
+  ['exit 0', 'complete', 'PASSED'],
+  ['exit 0', 'cut off', 'INTERRUPTED', 'exited with code 0 before it had reported all tests'],
+  ['exit 0', 'no report', 'INTERRUPTED', 'exited with code 0 without a report'],
+  ['exit 0', 'broken', 'INTERRUPTED', 'exited with code 0, and its report is cut off'],
+  ['exit 0', 'failed cases', 'FAILED'],
+  ['exit 0', 'failed cases, framework errors', 'FAILED', 'reported an error outside the tests: Error: lost'],
+  ['exit 0', 'framework errors', 'PASSED'],
+  ['exit 0', 'failure of no case', 'FAILED', 'exited with code 0, and its report counts 3 failures and lists none'],
+  ['exit 0', 'no tests', 'PASSED'],
+  ['exit 1', 'complete', 'FAILED', 'exited with code 1, although no test failed: printed'],
+  ['exit 1', 'cut off', 'FAILED', 'exited with code 1 before it had reported all tests: printed'],
+  ['exit 1', 'no report', 'FAILED', 'could not run the tests: printed'],
+  ['exit 1', 'broken', 'FAILED', 'exited with code 1, and its report is cut off: printed'],
+  ['exit 1', 'failed cases', 'FAILED'],
+  ['exit 1', 'failed cases, framework errors', 'FAILED', 'reported an error outside the tests: Error: lost'],
+  ['exit 1', 'framework errors', 'FAILED', 'exited with code 1, although no test failed: Error: lost'],
+  [
+    'exit 1',
+    'failure of no case',
+    'FAILED',
+    'exited with code 1, and its report counts 3 failures and lists none: printed',
+  ],
+  ['exit 1', 'no tests', 'FAILED', NO_TESTS],
+  ['exit 137', 'complete', 'FAILED', 'exited with code 137, although no test failed: printed'],
+  ['exit 137', 'cut off', 'INTERRUPTED', 'exited with code 137 before it had reported all tests: printed'],
+  ['exit 137', 'no report', 'INTERRUPTED', 'exited with code 137 without a report: printed'],
+  ['exit 137', 'broken', 'INTERRUPTED', 'exited with code 137, and its report is cut off: printed'],
+  ['exit 137', 'failed cases', 'FAILED'],
+  ['signal', 'complete', 'INTERRUPTED', 'was killed by SIGKILL'],
+  ['signal', 'cut off', 'INTERRUPTED', 'was killed by SIGKILL'],
+  ['signal', 'no report', 'INTERRUPTED', 'was killed by SIGKILL'],
+  ['signal', 'failed cases', 'INTERRUPTED', 'was killed by SIGKILL'],
+  ['signal', 'framework errors', 'INTERRUPTED', 'was killed by SIGKILL: Error: lost'],
+  ['not started', 'no report', 'INTERRUPTED', 'could not be started: there is no program npx'],
+]
+
+const caller = { name: 'vitest', noTestsArgument: '--none' }
+
+describe('the end of a run that nobody stopped', () => {
+  it.each(TABLE)('with %s and the report "%s" means %s', (end, report, status, message) => {
+    const { testCases = [] } = REPORTS[report] ?? {}
+    const expected = { status, testCases, message: message && `vitest ${message}` }
+    expect(toOutcome(caller, ENDS[end], REPORTS[report], undefined)).toEqual(expected)
+  })
+})
+
+const REASONS: readonly StopReason[] = [
+  { status: 'CANCELLED' },
+  { status: 'TIMEDOUT', message: 'the run exceeded its limit' },
+  { status: 'INTERRUPTED', message: 'the service was stopped' },
+]
+
+describe('the end of a run that the service stopped', () => {
+  const ends: CommandEnd[] = [...Object.values(ENDS), { kind: 'stopped', output }]
+
+  it.each(REASONS)('is what the reason of the stop says, $status, with the cases of the report', (reason) => {
+    for (const report of Object.values(REPORTS)) {
+      const { testCases = [] } = report ?? {}
+      for (const end of ends) expect(toOutcome(caller, end, report, reason)).toEqual({ ...reason, testCases })
+    }
+  })
+
+  it.each(REASONS)('before its tests began is $status too', (reason) => {
+    expect(withoutTests(AbortSignal.abort(reason), 'setup: …')).toEqual({ ...reason, testCases: [] })
+  })
+})
