@@ -51,8 +51,7 @@ function findOwnWords({ output }: CommandEnd, report: Report | undefined): strin
   const { errors = [], said = [] } = report ?? {}
   const outside = errors.length === 0 ? [] : [[errors.join('\n\n'), ...(NO_MEMORY.exec(output) ?? [])].join(': ')]
   const own = [...outside, ...said.filter((text) => OWN_SENTENCE.test(text))].join('\n\n')
-  // If tests failed, Vitest says their errors too.
-  return own || (hasFailedTests(report) ? undefined : findError(said.join('\n')))
+  return own || findError(said.join('\n'))
 }
 
 function findNoMemory({ output }: CommandEnd, report: Report | undefined): string | undefined {

@@ -24,6 +24,7 @@ export default class EventReporter implements Reporter {
   #config: FullConfig | undefined
   #suite: Suite | undefined
   #hasBegun = false
+  #hasEnded = false
 
   /** Otherwise, Playwright would show nothing if no other reporter prints. */
   printsToStdio(): boolean {
@@ -34,6 +35,7 @@ export default class EventReporter implements Reporter {
     this.#config = config
     this.#suite = suite
     this.#report.announceTotal(suite.allTests().length)
+    process.once('exit', () => this.#endEarly())
   }
 
   onTestBegin(test: TestCase): void {
@@ -52,7 +54,15 @@ export default class EventReporter implements Reporter {
     this.#errors.push(error)
   }
 
+  /** A global teardown may end the process when all tests have ended, or a reporter of the project. */
+  #endEarly(): void {
+    const tests = this.#suite?.allTests() ?? []
+    const haveEnded = tests.every(({ id, results }) => results.length > 0 && !this.#report.isRunning(id))
+    if (!this.#hasEnded && haveEnded) this.onEnd()
+  }
+
   onEnd(): void {
+    this.#hasEnded = true
     const ofFiles = this.#errors.filter((error) => this.#isOfFile(error))
     const others = this.#errors.filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''))
     const tests = this.#suite?.allTests() ?? []

@@ -48,11 +48,13 @@ export interface Thrown {
   readonly diff?: unknown
   /** Those of an AggregateError. */
   readonly errors?: unknown
+  /** Such as ECONNREFUSED. */
+  readonly code?: unknown
 }
 
 export interface Place {
   readonly file: string
-  readonly line: number
+  readonly line?: number | undefined
 }
 
 export interface FileFacts {
@@ -147,16 +149,17 @@ export class ReportWriter {
   }
 
   /**
-   * Describes one or more errors by the texts of all. The place is the first one in the repository. Undefined without an
-   * error.
+   * Describes one or more errors by the texts of all. The place is the first one in the repository, of an error or of what caused
+   * it. Undefined without an error.
    */
   describeFailure<Error extends Thrown>(
     errors: readonly Error[],
     describe: (error: Error) => string,
-    framesOf: (error: Error) => readonly Place[],
+    placesOf: (error: Error) => readonly Place[],
   ): Failure | undefined {
     if (errors.length === 0) return undefined
-    const place = errors.flatMap(framesOf).find((one) => this.isInRepository(one))
+    const places = errors.flatMap((error) => withCauses(error)).flatMap((one) => placesOf(one as Error))
+    const place = places.find((one) => this.isInRepository(one))
     return {
       message: cutMessage(errors.map(describe).join('\n\n'), WRITTEN_CHARS),
       file: place?.file,
@@ -184,6 +187,13 @@ function takeVariable(name: string): string | undefined {
 /** A cause may have a cause. A chain that is longer than any real one may be a circle. */
 const LONGEST_CHAIN = 10
 
+/** An error, the errors of an AggregateError, and what caused them, in the order in which they are printed. */
+function withCauses(thrown: unknown, depth = 0): Thrown[] {
+  if (typeof thrown !== 'object' || thrown === null || depth > LONGEST_CHAIN) return []
+  const { errors, cause }: Thrown = thrown
+  return [thrown, ...[errors, cause].flat().flatMap((one) => withCauses(one, depth + 1))]
+}
+
 /** The texts of what caused an error, and of the errors of an AggregateError, each on lines of its own. */
 export function describeCauses({ cause, errors }: Thrown, depth = 1): string {
   if (depth > LONGEST_CHAIN) return ''
@@ -202,11 +212,14 @@ function describeThrown(thrown: unknown, depth: number): string {
 }
 
 /** `TypeError: x is not a function`, as Node prints it. */
-export function nameAndMessage({ name, message, value }: Thrown): string {
+export function nameAndMessage({ name, message, value, code }: Thrown): string {
   const text = typeof message === 'string' ? message : String(value ?? '')
   // Vitest names some causes "Caused by: Error".
   const isName = typeof name === 'string' && /^\w+$/.test(name)
-  return isName && !text.startsWith(`${name}:`) ? `${name}: ${text}` : text
+  const named = (isName && !text.startsWith(`${name}:`) ? `${name}: ${text}` : text).replace(/^(\w+): $/, '$1')
+  // Node's own codes, such as ERR_ASSERTION, repeat what the message says.
+  const isNews = typeof code === 'string' && !named.includes(code) && (text === '' || !code.startsWith('ERR_'))
+  return isNews ? `${named} (${code})` : named
 }
 
 /** A stack may be any text of any length, because a test may throw anything. So no part of a line is tried in two ways. */

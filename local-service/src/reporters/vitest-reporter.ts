@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
 import {
   describeCauses,
@@ -17,32 +19,49 @@ import {
 
 export default class EventReporter implements Reporter {
   readonly #report = new ReportWriter()
-  #vitest: Pick<Vitest, 'logger' | 'state' | 'config'> | undefined
-  #filesLeft = 0
+  #vitest: Vitest | undefined
+  #files: number | undefined
+  #loadedFiles = 0
   #total = 0
+  /** The files that have ended. */
+  readonly #modules: TestModule[] = []
+  #hasEnded = false
 
   /** Some versions of Vitest call it a second time. */
-  onInit(vitest: Pick<Vitest, 'logger' | 'state' | 'config'>): void {
+  onInit(vitest: Vitest): void {
     if (this.#vitest !== undefined) return
     this.#vitest = vitest
+    // Vitest 3 has a listener after which no other is called.
+    process.prependOnceListener('exit', () => this.#endEarly())
     const { logger } = vitest
+    let isAboutTests = false
     // All that Vitest says about itself goes through this method, for example thresholds that are not met. The output of
     // tests does not.
     const error = logger.error
     logger.error = (...parts) => {
-      this.#report.say(parts.join(' '))
+      if (!isAboutTests) this.#report.say(parts.join(' '))
       error.apply(logger, parts)
+    }
+    // Vitest's own reporters print the errors of tests with it, which the results have already.
+    for (const reporter of reportersOf(vitest)) {
+      const print = reporter.printErrorsSummary
+      if (print === undefined) continue
+      reporter.printErrorsSummary = (...args) => {
+        isAboutTests = true
+        print.apply(reporter, args)
+        isAboutTests = false
+      }
     }
   }
 
   onTestRunStart(files: readonly unknown[]): void {
-    this.#filesLeft = files.length
+    this.#files = files.length
   }
 
   /** Vitest learns the tests of a file when it loads the file. So the total is known when the last file is loaded. */
   onTestModuleCollected(module: TestModule): void {
     this.#total += [...module.children.allTests()].length
-    if (--this.#filesLeft === 0) this.#report.announceTotal(this.#total)
+    if (++this.#loadedFiles === this.#files) this.#report.announceTotal(this.#total)
   }
 
   /** Despite the method's name, Vitest calls it when a worker begins with the file. */
@@ -60,10 +79,19 @@ export default class EventReporter implements Reporter {
   }
 
   onTestModuleEnd(module: TestModule): void {
+    this.#modules.push(module)
     this.#report.finishFile(describeFile(module))
   }
 
+  /** If a worker does not end in time, Vitest 3 may exit when all tests have ended, without another call. */
+  #endEarly(): void {
+    if (!this.#hasEnded && this.#modules.length === this.#files) {
+      this.onTestRunEnd(this.#modules, this.#vitest?.state.getUnhandledErrors() as SerializedError[])
+    }
+  }
+
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
+    this.#hasEnded = true
     const { state, config } = this.#vitest ?? {}
     // In a merge, some versions of Vitest leave modules out here, such as those of type tests.
     const all = config?.mergeReports ? (state?.getTestModules() ?? modules) : modules
@@ -97,9 +125,32 @@ export default class EventReporter implements Reporter {
   }
 
   #describeFailure(errors: readonly VitestError[]): Failure | undefined {
-    // Vitest 3.0 has not parsed the stack yet.
-    return this.#report.describeFailure(errors, describe, ({ stacks, stack }) => stacks ?? framesIn(stack))
+    return this.#report.describeFailure(errors, describe, (error) => [
+      ...this.#placeOfParser(error),
+      // Vitest 3.0 has not parsed the stack yet, and no version that of a cause.
+      ...(error.stacks ?? framesIn(error.stack)),
+    ])
   }
+
+  /** The line that could not be parsed. Rolldown names the file from its project's root on, and Oxc has the line in the message only. */
+  #placeOfParser({ __vitest_rollup_error__: { id, loc } = {}, message }: VitestError): Place[] {
+    const name = String(loc?.file ?? id)
+    const files = [name, ...(this.#vitest?.projects ?? []).map(({ config }) => join(config.root, name))]
+    const file = files.find((one) => this.#report.isInRepository({ file: one }) && existsSync(one))
+    if (file === undefined) return []
+    const [line] = /^\d+(?=:\d)/.exec(String(message).split(`${basename(file)}:`)[1] ?? '') ?? []
+    return [{ file, line: loc?.line ?? (line === undefined ? undefined : Number(line)) }]
+  }
+}
+
+/** Vitest's own reporters have this method. */
+interface WithPrinter extends Reporter {
+  printErrorsSummary?(...args: unknown[]): void
+}
+
+/** All versions from 3.0 on have this field, but version 5.1 does not declare it. */
+export function reportersOf(vitest: Vitest): WithPrinter[] {
+  return (vitest as unknown as { readonly reporters: WithPrinter[] }).reporters
 }
 
 const FAILED = { state: 'failed', isFlaky: false, durationMs: 0 } as const
@@ -127,7 +178,12 @@ function describeFile({ project, moduleId }: TestModule): FileFacts {
   return { project: project.name, file: moduleId }
 }
 
-type VitestError = Thrown & { readonly stacks?: readonly Place[] | undefined; readonly type?: unknown }
+interface VitestError extends Thrown {
+  readonly stacks?: readonly Place[] | undefined
+  readonly type?: unknown
+  /** Of a file that could not be parsed. */
+  readonly __vitest_rollup_error__?: { readonly id?: unknown; readonly loc?: Partial<Place> } | undefined
+}
 
 function describe(error: VitestError): string {
   const kind = error.type === 'Unhandled Rejection' ? 'Unhandled Rejection: ' : ''

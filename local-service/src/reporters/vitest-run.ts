@@ -2,8 +2,8 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Reporter, Vitest } from 'vitest/node'
-import EventReporter from './vitest-reporter.ts'
+import type { Vitest } from 'vitest/node'
+import EventReporter, { reportersOf } from './vitest-reporter.ts'
 
 // Runs the command of the project's own Vitest, with its arguments, in this process. The current folder is that of the project.
 // Two steps are not the command's own:
@@ -41,8 +41,7 @@ async function findPrototype(): Promise<Vitest> {
 }
 
 function addReporter(vitest: Vitest, notWanted: readonly string[]): void {
-  // All versions from 3.0 on have this field, but version 5.1 does not declare it.
-  const { reporters } = vitest as unknown as { readonly reporters: Reporter[] }
+  const reporters = reportersOf(vitest)
   const useful = reporters.filter((one) => !notWanted.includes(one.constructor.name))
   const ours = new EventReporter()
   ours.onInit(vitest)

@@ -19,7 +19,7 @@ const CONFIG = `
 /** Playwright's request fixture against a real server, no browser. After each test that fails, Playwright starts a worker. */
 const API_TESTS = `
   import { expect, test } from '@playwright/test'
-  import { pay } from '../lib/pay'
+  import { connect, pay } from '../lib/pay'
   test.describe('orders', () => {
     test('can be listed', async ({ request }) => {
       expect(await (await request.get('/orders')).json()).toEqual([{ id: 1 }])
@@ -38,6 +38,7 @@ const API_TESTS = `
       test('appear at the second try', ({}, info) => { if (info.retry === 0) throw new Error('first try') })
       test('take for ever', () => { test.setTimeout(200); return new Promise(() => {}) })
     })
+    test('has the place of its cause', () => connect())
   })`
 
 const ADMIN_TESTS = `
@@ -109,7 +110,10 @@ describe('a run of a Playwright Test project', () => {
       'e2e/orders.spec.ts': API_TESTS,
       'e2e/admin.spec.ts': ADMIN_TESTS,
       'lib/pay.ts': `export function pay() {
-        throw new Error('no money') }`,
+        throw new Error('no money') }
+      export function connect() {
+        const cause = new Error('refused', { cause: new AggregateError([], '') })
+        throw Object.assign(new Error('no database', { cause }), { stack: 'Error' }) }`,
     })
     const run = await service.waitFor(
       await service.startRun({
@@ -137,6 +141,12 @@ describe('a run of a Playwright Test project', () => {
         line: 11,
       },
       '[api] > orders > calls a helper': { status, message: 'Error: no money', filePath: 'lib/pay.ts', line: 2 },
+      '[api] > orders > has the place of its cause': {
+        status,
+        message: 'Error: no database\nCaused by: Error: refused\nCaused by: AggregateError',
+        filePath: 'lib/pay.ts',
+        line: 4,
+      },
       '[api] > orders > throws no error': { status, message: "'only text'", filePath, line: 13 },
       '[api] > orders > passes unexpectedly': {
         status,
@@ -159,7 +169,7 @@ describe('a run of a Playwright Test project', () => {
         line: 20,
       },
     })
-    expect(cases).toHaveLength(12)
+    expect(cases).toHaveLength(13)
     const durations = new Map(run.results?.testCases.map(({ title, durationMs }) => [title, durationMs]))
     expect(durations.get('[api] > orders > with a retry > take for ever')).toBeGreaterThanOrEqual(400)
   })
@@ -265,6 +275,16 @@ describe('a run of a Playwright Test project', () => {
     expect((await service.outputOf(runId)).match(/:error file=.*|:notice .*/g)).toEqual([
       ':error file=a.spec.ts::of the test',
     ])
+  })
+
+  it('passes if a global teardown exits with 0, because all tests have ended', async () => {
+    const { service } = await startWith({
+      'playwright.config.ts': 'export default { globalTeardown: "./teardown.ts" }',
+      'teardown.ts': 'export default () => process.exit(0)',
+      'a.spec.ts': ONE_TEST,
+    })
+    const run = await service.waitFor(await service.startRun())
+    expect(run).toMatchObject({ status: 'PASSED', results: { testCases: [{ status: 'PASSED' }] } })
   })
 
   it('says that flaky tests are forbidden, if that is why it failed', async () => {

@@ -6,41 +6,181 @@ import { type RunObject, startService, temporaryFolder } from '../support/a-loca
 
 const PASSES = "import { it } from 'vitest'\nit('passes', () => {})"
 
-describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
-  const run = (files: Record<string, string>, ...args: string[]) => start({}, files, ...args)
+/** What a provider does whose threshold is not met. It needs no further package. */
+const COVERAGE = `
+  const provider = {
+    name: 'custom', initialize(vitest) { this.vitest = vitest },
+    resolveOptions() { return { ...this.vitest.config.coverage, reportOnFailure: true, reportsDirectory: './coverage' } },
+    clean() {}, onAfterSuiteRun() {}, generateCoverage: () => ({}),
+    reportCoverage() { this.vitest.logger.error('ERROR: Uncovered functions (2) exceed global threshold (1)'); process.exitCode = 1 },
+  }
+  export default { getProvider: () => provider, startCoverage() {}, takeCoverage() {}, stopCoverage() {} }`
 
-  async function start(body: object, files: Record<string, string>, ...args: string[]): Promise<RunObject> {
+/** One project with all kinds, because a run of Vitest takes longer than its tests. */
+const KINDS = {
+  'vitest.config.mjs': `
+    const slow = { onTestCaseReady: ({ name }) => name.startsWith('slow') && new Promise((go) => setTimeout(go, 100)) }
+    export default { test: {
+      reporters: ['default', slow], globalSetup: './setup.mjs',
+      coverage: { enabled: true, provider: 'custom', customProviderModule: './coverage.mjs' } } }`,
+  'setup.mjs': "export default () => process.chdir('fixtures')",
+  'fixtures/data.txt': '',
+  'coverage.mjs': COVERAGE,
+  'kinds.test.js': `
+    import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+    import { pay } from './lib/pay.js'
+    let tries = 0
+    it('compares', () => {
+      expect({ total: 42 }).toEqual({ total: 41 })
+    })
+    it('is flaky', { retry: 2 }, () => { if (++tries < 3) throw new Error('try ' + tries) })
+    it('checks twice', { retry: 1 }, () => { expect.soft(1).toBe(2); expect.soft(3).toBe(4) })
+    it('calls a helper', () => pay())
+    it('throws no error', () => { throw 'only text' })
+    it('takes too long', { timeout: 20 }, () => new Promise(() => {}))
+    it.fails('fails as it should', { retry: 1 }, () => expect(1).toBe(2))
+    it('has NODE_ENV ' + process.env.NODE_ENV, () => {})
+    it('inherits no report', () => {
+      expect(Object.keys(process.env).filter((name) => name.startsWith('LOCAL_SERVICE_REPORT'))).toEqual([])
+    })
+    it.skip('is skipped', () => {})
+    it.todo('is to do')
+    describe('a hook', () => { beforeAll(() => { throw new Error('no database') }); it('never runs', () => {}) })
+    describe('another hook', () => { afterAll(() => { throw new Error('no room') }); it('is fine', () => {}) })`,
+  'lib/pay.js': `export function pay() {
+    throw new Error('no money', { cause: new Error('too many books', { cause: 'card declined' }) })
+  }`,
+  'causes.test.js': `
+    import { it } from 'vitest'
+    const outside = { stack: 'Error\\n    at /nowhere.js:1:1' }
+    it('has the place of its cause', () => {
+      throw Object.assign(new Error('outer', { cause: new Error('inner') }), outside)
+    })
+    it('asks two', () => Promise.any([Promise.reject(new Error('one')), Promise.reject(new Error('two'))]))
+    it('connects', () => {
+      const errors = ['::1', '127.0.0.1'].map((to) => Object.assign(new Error('to ' + to), { code: 'ECONNREFUSED' }))
+      const cause = Object.assign(new AggregateError(errors, ''), { code: 'ECONNREFUSED' })
+      throw new TypeError('fetch failed', { cause })
+    })
+    it('leaves a rejection', async () => {
+      Promise.reject(new Error('lost'))
+      await new Promise((go) => setTimeout(go, 50))
+    })`,
+  'broken/throws.test.js': '\nthrow new Error("cannot be loaded")',
+  'broken/mocks.test.js': `
+    import { it, vi } from 'vitest'
+    import { pay } from '../lib/pay.js'
+    vi.mock('../lib/pay.js', () => {
+      throw new Error('no mock') })
+    it('pays', () => pay())`,
+  'broken/types.test.ts': '\n\nconst price: = 1',
+  'broken/imports.test.js': "import './part.ts'",
+  'broken/part.ts': 'export const price = 1\n\nfunction (',
+  'broken/awaits.test.js': "import { it } from 'vitest'\n\nit('waits', () => { await 1 })",
+  'last.test.js': `
+    import { setTimeout as delay } from 'node:timers/promises'
+    import { it } from 'vitest'
+    for (let index = 0; index < 10; index++) it('slow ' + index, () => delay(5))`,
+}
+
+describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
+  async function run(files: Record<string, string>, ...args: string[]): Promise<RunObject> {
     const folder = await temporaryFolder()
     await installPackages(folder, version)
     await writeFiles(folder, { 'vitest.config.mjs': 'export default {}', ...files })
     const service = await startService({ projects: { shop: { folder, args } } })
-    return service.waitFor(await service.startRun(body))
+    return service.waitFor(await service.startRun())
   }
 
   const resultsOf = ({ results }: RunObject) =>
     Object.fromEntries(results?.testCases.map(({ title, status }) => [title, status]) ?? [])
 
-  it('passes if a reporter of the project is slow', async () => {
-    const tests = Array.from({ length: 40 }, (_, index) => `it('test ${index}', () => delay(5))`)
-    const { status, message, results } = await run({
-      'vitest.config.mjs': `
-        const slow = { onTestCaseReady: () => new Promise((go) => setTimeout(go, 100)) }
-        export default { test: { reporters: ['default', slow] } }`,
-      'a.test.js': `
-        import { setTimeout as delay } from 'node:timers/promises'
-        import { it } from 'vitest'
-        ${tests.join('\n')}`,
-    })
-    expect([status, message]).toEqual(['PASSED', undefined])
-    expect(results?.testCases.map((one) => one.status)).toEqual(Array.from(tests, () => 'PASSED'))
-  })
-
-  it('calls a test PASSED that fails as it should, also with retries', async () => {
-    const { status, results } = await run(
-      { 'a.test.js': "import { it } from 'vitest'\nit.fails('fails', () => { throw new Error('red') })" },
-      '--retry=1',
+  it('has the result of each test and file, every reason with its causes, and each place', async () => {
+    const { status: ofRun, message, results } = await run(KINDS)
+    expect(ofRun).toBe('FAILED')
+    expect(message).toBe(
+      'vitest reported an error outside the tests: Unhandled Rejection: Error: lost\nat causes.test.js:14\n\n' +
+        'ERROR: Uncovered functions (2) exceed global threshold (1)',
     )
-    expect([status, results?.testCases[0]?.status]).toEqual(['PASSED', 'PASSED'])
+    const cases = results?.testCases.map(({ title, durationMs: _, ...others }) => [title, others] as const) ?? []
+    const named = cases.filter(([title]) => !/^slow \d$/.test(title))
+    const [status, filePath] = ['FAILED', 'kinds.test.js']
+    const inCauses = { status, filePath: 'causes.test.js' }
+    expect(Object.fromEntries(named)).toEqual({
+      compares: {
+        status,
+        message:
+          'AssertionError: expected { total: 42 } to deeply equal { total: 41 }\n\n' +
+          '- Expected\n+ Received\n\n  {\n-   "total": 41,\n+   "total": 42,\n  }',
+        filePath,
+        line: 6,
+      },
+      'is flaky': { status: 'FLAKY', message: 'Error: try 2', filePath, line: 8 },
+      'checks twice': {
+        status,
+        message: expect.stringMatching(
+          /^(?!.*expected 1.*expected 1).*1 to be 2[\s\S]*\n\nAssertionError: .*3 to be 4/,
+        ),
+        filePath,
+        line: 9,
+      },
+      'calls a helper': {
+        status,
+        message: 'Error: no money\nCaused by: Error: too many books\nCaused by: card declined',
+        filePath: 'lib/pay.js',
+        line: 2,
+      },
+      'throws no error': { status, message: 'only text', filePath },
+      'takes too long': { status, message: expect.stringContaining('timed out in 20ms'), filePath, line: 12 },
+      'fails as it should': { status: 'PASSED', filePath },
+      'has NODE_ENV test': { status: 'PASSED', filePath },
+      'inherits no report': { status: 'PASSED', filePath },
+      'is skipped': { status: 'SKIPPED', filePath },
+      'is to do': { status: 'SKIPPED', filePath },
+      'a hook > never runs': { status: 'SKIPPED', filePath },
+      'a hook': { status, message: 'Error: no database', filePath, line: 20 },
+      'another hook > is fine': { status: 'PASSED', filePath },
+      'another hook': { status, message: 'Error: no room', filePath, line: 21 },
+      'has the place of its cause': { ...inCauses, message: 'Error: outer\nCaused by: Error: inner', line: 5 },
+      'asks two': { ...inCauses, message: expect.stringMatching(/Error: one[\s\S]*Error: two/), line: 7 },
+      connects: {
+        ...inCauses,
+        message: [
+          'TypeError: fetch failed',
+          'Caused by: AggregateError (ECONNREFUSED)',
+          'One of its errors: Error: to ::1 (ECONNREFUSED)',
+          'One of its errors: Error: to 127.0.0.1 (ECONNREFUSED)',
+        ].join('\n'),
+        line: 11,
+      },
+      'leaves a rejection': { status: 'PASSED', filePath: 'causes.test.js' },
+      'broken/throws.test.js': {
+        ...{ status, filePath: 'broken/throws.test.js', line: 2 },
+        message: 'Error: cannot be loaded',
+      },
+      'broken/mocks.test.js': {
+        // Vitest 5 prints no place for the error itself.
+        ...{ status, filePath: 'broken/mocks.test.js', line: version === 5 ? 5 : 3 },
+        message: expect.stringMatching(/error when mocking a module.*\nCaused by: Error: no mock$/),
+      },
+      'broken/types.test.ts': {
+        ...{ status, filePath: 'broken/types.test.ts', line: 3 },
+        message: expect.stringContaining('types.test.ts:3:'),
+      },
+      'broken/imports.test.js': {
+        ...{ status, filePath: 'broken/part.ts', line: 3 },
+        message: expect.stringContaining('part.ts:3:'),
+      },
+      'broken/awaits.test.js': {
+        ...{ status, filePath: 'broken/awaits.test.js', line: 3 },
+        message: expect.stringContaining('awaits.test.js:3:'),
+      },
+    })
+    // A slow reporter must not delay a result, and the order is that of the files, whichever file ends first.
+    const files = cases.map(([, { filePath }]) => filePath).filter((file) => /^\w+\.test/.test(file ?? ''))
+    expect(files).toEqual(files.toSorted())
+    const slow = cases.filter(([title]) => title.startsWith('slow')).map(([, one]) => one.status)
+    expect(slow).toEqual(Array.from({ length: 10 }, () => 'PASSED'))
   })
 
   it('runs only the tests of types with --typecheck.only', async () => {
@@ -58,11 +198,10 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
     expect(resultsOf(result)).not.toHaveProperty('passes')
   })
 
-  it.each(['--retires=3', '--grep=smoke'])('refuses %s with the words of Vitest', async (argument) => {
-    const [option] = argument.split('=')
-    expect(await run({ 'a.test.js': PASSES }, argument)).toMatchObject({
+  it('refuses an option that Vitest does not have with the words of Vitest', async () => {
+    expect(await run({ 'a.test.js': PASSES }, '--retires=3')).toMatchObject({
       status: 'FAILED',
-      message: `vitest could not run the tests: CACError: Unknown option \`${option}\``,
+      message: 'vitest could not run the tests: CACError: Unknown option `--retires`',
     })
   })
 
@@ -76,78 +215,16 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
     expect(results?.testCases.map((one) => one.status)).toEqual(['FAILED', ...Array.from(later, () => 'SKIPPED')])
   })
 
-  it('lists the tests in the order of their files, whichever file ends first', async () => {
-    const waits = (ms: number) =>
-      `import { it } from 'vitest'\nit('waits ${ms}', () => new Promise((go) => setTimeout(go, ${ms})))`
-    const files = ['a', 'b', 'c/a', 'd'].map((name, index) => [`${name}.test.js`, waits(300 - 100 * index)])
-    const { results } = await run(Object.fromEntries(files.toReversed()))
-    expect(results?.testCases.map(({ filePath }) => filePath)).toEqual(files.map(([name]) => name))
-  })
-
-  it('gives every assertion of the last attempt, and every cause', async () => {
-    const { results } = await run({
-      'a.test.js': `
-        import { expect, it } from 'vitest'
-        it('checks', { retry: 1 }, () => {
-          expect.soft(1).toBe(2)
-          expect.soft(3).toBe(4)
-        })
-        it('pays', () => {
-          throw new Error('checkout failed', { cause: new Error('payment failed', { cause: 'card declined' }) })
-        })
-        it('asks two', () => Promise.any([Promise.reject(new Error('one')), Promise.reject(new Error('two'))]))`,
-    })
-    const [checks, pays, asks] = results?.testCases.map(({ message = '' }) => message) ?? []
-    expect(checks?.match(/expected \d to be \d/g)).toEqual(['expected 1 to be 2', 'expected 3 to be 4'])
-    expect(pays).toMatch(/^Error: checkout failed\nCaused by: .*payment failed\nCaused by: card declined$/)
-    expect(asks).toMatch(/Error: one[\s\S]*Error: two/)
-  })
-
-  it('says which threshold of the coverage is not met, in every form of a threshold, also if a test failed', async () => {
-    const said = 'ERROR: Uncovered functions (2) exceed global threshold (1)'
-    const files = {
-      'vitest.config.mjs': `export default { test: { coverage: {
-        enabled: true, provider: 'custom', customProviderModule: './coverage.mjs', reportOnFailure: true } } }`,
-      'coverage.mjs': `
-        const provider = {
-          name: 'custom', initialize(vitest) { this.vitest = vitest },
-          resolveOptions() { return { ...this.vitest.config.coverage, reportsDirectory: './coverage' } },
-          clean() {}, onAfterSuiteRun() {}, generateCoverage: () => ({}),
-          reportCoverage() { this.vitest.logger.error('${said}'); process.exitCode = 1 },
-        }
-        export default { getProvider: () => provider, startCoverage() {}, takeCoverage() {}, stopCoverage() {} }`,
-      'a.test.js': PASSES,
-    }
-    const message = `vitest exited with code 1, although no test failed: ${said}`
-    expect(await run(files)).toMatchObject({ status: 'FAILED', message })
-    const fails = "import { it } from 'vitest'\nit('fails', () => { throw new Error('ERROR: of a test') })"
-    expect(await run({ ...files, 'a.test.js': fails })).toMatchObject({
-      status: 'FAILED',
-      message: `vitest reported an error outside the tests: ${said}`,
-      results: { testCases: [{ title: 'fails', status: 'FAILED' }] },
-    })
-  })
-
-  it('names the place of a failure, also if the global setup changes the folder', async () => {
-    const { results } = await run({
-      'vitest.config.mjs': "export default { test: { globalSetup: './setup.mjs' } }",
-      'setup.mjs': "export default () => process.chdir('fixtures')",
-      'fixtures/data.txt': '',
-      'a.test.js': "import { it } from 'vitest'\n\nit('fails', () => {\n  throw new Error('here')\n})",
-    })
-    expect(results?.testCases).toMatchObject([{ title: 'fails', filePath: 'a.test.js', line: 4 }])
-  })
-
-  it('leaves a test no variable of its report, because a test may start Vitest itself', async () => {
-    const { status } = await run({
-      'a.test.js': `
-        import { expect, it } from 'vitest'
-        it('inherits no report', () => {
-          expect(Object.keys(process.env).filter((name) => name.startsWith('LOCAL_SERVICE_REPORT'))).toEqual([])
-          expect(process.env.NODE_ENV).toBe('test')
-        })`,
-    })
-    expect(status).toBe('PASSED')
+  it('passes if Vitest exits with 0 when all tests have ended, and does not if it exits before that', async () => {
+    const exitAfter = (count: number) => `
+      let ended = 0
+      const exits = { onTestModuleEnd() { if (++ended === ${count}) process.exit(0) } }
+      export default { test: { reporters: ['default', exits], fileParallelism: false } }`
+    const files = { 'a.test.js': PASSES, 'b.test.js': PASSES }
+    const early = await run({ ...files, 'vitest.config.mjs': exitAfter(1) })
+    expect(early.status).toBe('INTERRUPTED')
+    const late = await run({ ...files, 'vitest.config.mjs': exitAfter(2) })
+    expect(late).toMatchObject({ status: 'PASSED', results: { testCases: [{}, {}] } })
   })
 
   it('passes with a time for the teardown that is nearly nothing', async () => {
