@@ -148,13 +148,13 @@ describe('what a framework says about itself', () => {
       `${ALTHOUGH}Error: lost\nat a.test.js:2`,
     ],
     [
-      'thresholds beside failed tests, whose errors it says too',
-      { testCases: [FAILED], said: ['\n⎯⎯⎯ Failed Tests 1 ⎯⎯⎯\n', 'Error: of a test', THRESHOLD] },
-      `vitest reported an error outside the tests: ${THRESHOLD}`,
+      'a reporter that throws beside failed tests',
+      { testCases: [FAILED], said: ['\n⎯⎯⎯ Unhandled Error ⎯⎯⎯\nTypeError: of the reporter'] },
+      'vitest reported an error outside the tests: TypeError: of the reporter',
     ],
     [
       'an error outside the tests and a threshold beside failed tests',
-      { testCases: [FAILED], errors: ['Error: lost'], said: ['Error: of a test', THRESHOLD] },
+      { testCases: [FAILED], errors: ['Error: lost'], said: [THRESHOLD] },
       `vitest reported an error outside the tests: Error: lost\n\n${THRESHOLD}`,
     ],
   ])('is the reason, for %s, whatever a test printed', (_what, report, reason) => {
@@ -165,11 +165,6 @@ describe('what a framework says about itself', () => {
     const report = { ...COMPLETE, testCases: [FAILED], errors: ['Error: Worker exited unexpectedly'] }
     const reason = `vitest reported an error outside the tests: Error: Worker exited unexpectedly: ${NO_MEMORY}`
     expect(why(exited(`the tests\n\n${NO_MEMORY}\n`), report)).toBe(reason)
-  })
-
-  it('is no reason if it is only about failed tests', () => {
-    const said = ['\n⎯⎯⎯ Failed Tests 1 ⎯⎯⎯\n', 'Error: of a test']
-    expect(why(exited('Error: of a test'), { ...COMPLETE, testCases: [FAILED], said })).toBeUndefined()
   })
 })
 
