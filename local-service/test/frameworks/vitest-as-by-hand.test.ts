@@ -68,9 +68,9 @@ const KINDS = {
     })`,
   'broken/throws.test.js': '\nthrow new Error("cannot be loaded")',
   'broken/mocks.test.js': `
-    import { it, vi } from 'vitest'
+    import { it, vitest } from 'vitest'
     import { pay } from '../lib/pay.js'
-    vi.mock('../lib/pay.js', () => {
+    vitest.mock('../lib/pay.js', () => {
       throw new Error('no mock') })
     it('pays', () => pay())`,
   'broken/types.test.ts': '\n\nconst price: = 1',
