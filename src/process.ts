@@ -1,4 +1,4 @@
-import { abortReason, EXIT_MS, StepAborted } from './action/abort.ts'
+import { abortReason, StepAborted } from './action/abort.ts'
 import { systemClock } from './clock.ts'
 import { variableOf } from './github/input-variable.ts'
 import type { AbortCause } from './model/outcome.ts'
@@ -62,14 +62,15 @@ export async function exitAfter(
 
 /** Before the verdict, 16 MiB of output may still wait to be written. The runner reads them in far less time than this. */
 const FLUSH_LIMIT_MS = 30_000
+/** If the step is aborted late, the last line of the log still gets this long. */
+const LAST_LINE_MS = 150
 
 /** Exits once the log is written, or when this has taken too long. Open connections and timers do not delay the exit. */
 function flushAndExit(code: number, signal: AbortSignal): Promise<never> {
   const exit = () => process.exit(code)
   const exitWhenAborted = () => {
     const leftMs = abortReason(signal).exitDeadlineMs - systemClock.now()
-    // If the step is aborted late, the last line of the log still gets this long.
-    setTimeout(exit, Math.max(leftMs, EXIT_MS))
+    setTimeout(exit, Math.max(leftMs, LAST_LINE_MS))
   }
   setTimeout(exit, FLUSH_LIMIT_MS)
   if (signal.aborted) exitWhenAborted()

@@ -3,14 +3,6 @@ import type { AbortCause, Ending } from '../model/outcome.ts'
 /** How long main tries to cancel a run. If the step is aborted, `StepAborted.cancelDeadlineMs` applies instead. */
 export const CANCEL_LIMIT_MS = 15_000
 
-/** The runner sends SIGKILL 10 s after its first signal. If main is killed earlier, post cancels the run. */
-const EXIT_LIMIT_MS = 9_500
-
-/** What main needs after the cancel, to write the outputs, the summary and the log. */
-export const EXIT_MS = 150
-/** If a start is in flight, main stops waiting for it so long before `cancelDeadlineMs` that a cancel still has this time. */
-const CANCEL_MS = 250
-
 /**
  * The reason of main's AbortSignal, and of post's. It says what aborted the process, and how much time is left. The deadlines
  * are times of the clock's `now()`.
@@ -27,9 +19,10 @@ export class StepAborted extends Error {
   constructor(cause: AbortCause, nowMs: number) {
     super(`The step was aborted (${cause}).`)
     this.cause = cause
-    this.exitDeadlineMs = nowMs + EXIT_LIMIT_MS
-    this.cancelDeadlineMs = this.exitDeadlineMs - EXIT_MS
-    this.startDeadlineMs = this.cancelDeadlineMs - CANCEL_MS
+    // The runner sends SIGKILL 10 s after its first signal. If main is killed earlier, post cancels the run.
+    this.exitDeadlineMs = nowMs + 9_500
+    this.cancelDeadlineMs = nowMs + 9_350
+    this.startDeadlineMs = nowMs + 9_100
   }
 }
 

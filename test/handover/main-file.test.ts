@@ -208,6 +208,12 @@ describe('post', () => {
     expect(findMainFiles(other)).toEqual([])
   })
 
+  it('does not look at what a later step has announced, if the step names its service', () => {
+    const { env, file } = job({ 'INPUT_BASE-URL': 'https://example.com' })
+    const later = { TEST_RUN_SERVICE_URL: 'http://127.0.0.1:1', TEST_RUN_SERVICE_PROJECT: 'shop' }
+    expect(findMainFiles({ ...env, ...later })).toEqual([file])
+  })
+
   it('finds the file also if a later step has changed the inputs, and knows that they have changed', () => {
     const { env, file, state } = job({ INPUT_PROJECT: 'shop' })
     expect(hasIdentityOf(env, file)).toBe(true)
