@@ -8,7 +8,7 @@ import { cancelRun } from './cancel-run.ts'
 import type { RunWorld } from './world.ts'
 
 /** Short, because the job ends only after post. */
-const CANCEL_LIMIT_MS = 60_000
+const POST_LIMIT_MS = 60_000
 /** A main that lives answers within a quarter of a second, unless it is blocked. */
 const ANSWER_LIMIT_MS = 5_000
 /** Main exits within 9.5 s, but it may be slow. */
@@ -76,7 +76,7 @@ async function cancel(runId: string, file: MainFile, world: PostWorld): Promise<
     const nowMs = clock.now()
     // Main may have started the run just before it was killed, so post counts the 15 s of `doesNotExist` from now.
     const handle = { id: runId, startedMs: nowMs }
-    const result = await cancelRun(handle, { deadlineMs: nowMs + CANCEL_LIMIT_MS }, { ...world, service })
+    const result = await cancelRun(handle, { deadlineMs: nowMs + POST_LIMIT_MS }, { ...world, service })
     if (result.kind === 'failed') return failureText(result.failure, 'cancel')
     if (result.kind === 'not-supported') return fragment`The action cannot cancel runs of test suites.`
     if (result.kind === 'cancelled') log.info(fragment`Run ${runId} was cancelled.`)
