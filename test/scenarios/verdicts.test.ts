@@ -159,20 +159,20 @@ test.concurrent('all invalid inputs are reported at once, before any request', a
   await using one = await scenario({
     inputs: {
       'base-url': 'http://example.com',
+      'run-id': '..',
       wait: 'perhaps',
       'timeout-minutes': '-1',
       summary: 'loud',
-      'report-dir': '../elsewhere',
     },
   })
   const { main, post } = await one.step.run()
   expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
   expect(main.annotations.map(({ message }) => message.split(' ')[1])).toEqual([
     'base-url:',
+    'run-id:',
     'wait:',
     'timeout-minutes:',
     'summary:',
-    'report-dir:',
   ])
   expect(main.summary).toMatch(/^## ❌ Invalid inputs\n/)
   expect(main.summary).toContain('timeout-minutes')

@@ -19,6 +19,8 @@ export interface ScenarioOptions
   /** Added to the inputs that reach the service. An empty text removes an input. */
   readonly inputs?: Readonly<Record<string, string>>
   readonly service?: ScriptedServiceOptions
+  /** If given, an earlier step has announced the service in these variables, which are added, and the step has no inputs for it. */
+  readonly announcedIn?: Record<string, string>
 }
 
 /**
@@ -32,15 +34,19 @@ export const ONE_OF_TWO_FAILED = [...ONE_PASSED, { title: 'cart > rounds to cent
 
 /** The built action, ready to run as a step of a job, and a scripted service for it to talk to. */
 export async function scenario(options: ScenarioOptions = {}): Promise<Scenario> {
-  const { script = { cases: ONE_PASSED }, faults = [], inputs, service: serviceOptions, ...step } = options
+  const { script = { cases: ONE_PASSED }, faults = [], inputs, service: serviceOptions, announcedIn, ...step } = options
   const service = await startScriptedService({ script, faults, ...serviceOptions })
+  const ofService = { 'base-url': service.url, 'api-key': service.key, project: 'web-shop' }
+  if (announcedIn !== undefined) {
+    const variables = { URL: service.url, KEY: service.key, PROJECT: 'web-shop', COMMIT: 'a'.repeat(40) }
+    for (const [name, value] of Object.entries(variables)) announcedIn[`TEST_RUN_SERVICE_${name}`] = value
+  }
   const prepared = prepareStep({
     sleep: patientRunner,
     ...step,
+    env: announcedIn ?? step.env,
     inputs: {
-      'base-url': service.url,
-      'api-key': service.key,
-      project: 'web-shop',
+      ...(announcedIn === undefined ? ofService : {}),
       'poll-interval-seconds': '0.05',
       ...inputs,
     },

@@ -15,9 +15,12 @@ import type { Order, StartResponse } from './service-process.ts'
 
 const START_LIMIT_MS = 30_000
 
-/** The inputs and files of this step, and the runner's tokens (`ACTIONS_`). The tests must not get them. */
+/**
+ * The inputs and files of this step, the runner's tokens (`ACTIONS_`), and another service that an earlier step has announced. The
+ * tests must not get them.
+ */
 const OF_THIS_STEP =
-  /^(INPUT_(FOLDER|FRAMEWORK|ARGS|COMMAND|REPORT|CONFIG|RUN-LIMIT-MINUTES)|ACTIONS_.*|GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY))$/
+  /^(INPUT_(FOLDER|FRAMEWORK|ARGS|COMMAND|REPORT|CONFIG|RUN-LIMIT-MINUTES)|ACTIONS_.*|GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY)|TEST_RUN_SERVICE_.*)$/
 
 async function main(): Promise<void> {
   if (process.platform === 'win32') {
@@ -35,6 +38,11 @@ async function main(): Promise<void> {
   core.setOutput('project', project)
   core.setOutput('commit', commit)
   core.setOutput('output-dir', folder.outputFolder)
+  // The gate in a later step takes these in place of empty inputs. They replace those of an earlier local service.
+  core.exportVariable('TEST_RUN_SERVICE_URL', url)
+  core.exportVariable('TEST_RUN_SERVICE_KEY', order.key)
+  core.exportVariable('TEST_RUN_SERVICE_PROJECT', project)
+  core.exportVariable('TEST_RUN_SERVICE_COMMIT', commit)
   for (const line of log) core.info(toLogLine(line))
   core.info(`The output of each run is in ${folder.outputFolder} until the end of the job.`)
 }

@@ -137,6 +137,28 @@ test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(proc
     if (ON_LINUX) expect(processesOf(step)).toEqual([])
   })
 
+  test('announces itself, so that two steps without inputs are a gate, and gives its tests nothing of an earlier service', async ({
+    jobs,
+  }) => {
+    const { folder, git } = await jobs.project({
+      ...VITEST,
+      'a.test.ts': `import { expect, test } from 'vitest'
+test('knows no service', () => expect(Object.keys(process.env).join()).not.toContain('TEST_RUN_SERVICE'))`,
+    })
+    const earlier = { TEST_RUN_SERVICE_URL: 'http://127.0.0.1:1', TEST_RUN_SERVICE_KEY: 'of-another-service' }
+    const { step, outputs, env, log } = await jobs.start(folder, { env: earlier })
+    expect(env).toEqual({
+      TEST_RUN_SERVICE_URL: outputs['base-url'],
+      TEST_RUN_SERVICE_KEY: outputs['api-key'],
+      TEST_RUN_SERVICE_PROJECT: outputs.project,
+      TEST_RUN_SERVICE_COMMIT: await git('rev-parse', 'HEAD'),
+    })
+    expect(log.join()).not.toContain(outputs['api-key'])
+    const { main } = await jobs.gateWithoutInputs(step, env).run()
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' }, annotations: [] })
+    await step.runPost()
+  })
+
   test('runs the framework that the input names, with its arguments, and keeps the reporters and files of Playwright', async ({
     jobs,
   }) => {
@@ -191,8 +213,8 @@ test('fails', () => { throw new Error('rain') })`,
     expect(log[0]).toContain(`, commit ${SHA}.`)
     const { main } = await jobs.gate(step, outputs, { event, github }).run()
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
-    expect(main.log).toContainEqual(expect.stringContaining(`commit “${SHA}” (change)`))
-    expect(main.summary).toContain(`Commit <code>${SHA}</code> (<code>change</code>)`)
+    expect(main.log).toContainEqual(expect.stringContaining(`commit “${SHA}”`))
+    expect(main.summary).toContain(`Commit <code>${SHA}</code>`)
 
     // The branch of a fork is no reason to refuse what is checked out. A tag has no branch at all.
     for (const other of [

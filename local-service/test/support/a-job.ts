@@ -84,7 +84,7 @@ export class Jobs {
     const step = this.service(workspace, settings)
     const main = await step.startMain().result()
     expect(main, main.log.join('\n')).toMatchObject({ conclusion: 'success', annotations: [] })
-    return { step, outputs: main.outputs, log: main.log }
+    return { step, outputs: main.outputs, env: main.env, log: main.log }
   }
 
   /** The gate, in the job of the service. */
@@ -96,6 +96,11 @@ export class Jobs {
     const { 'base-url': url = '', 'api-key': key = '', project = '', commit: branch = '' } = outputs
     const given = { 'base-url': url, 'api-key': key, project, branch, 'poll-interval-seconds': '0.1', ...inputs }
     return this.#step({ workspace, tempDir, inputs: given, event, github })
+  }
+
+  /** The gate without a line under `with:`, in the job of the service. */
+  gateWithoutInputs({ workspace, tempDir }: Step, env: ProcessResult['env']): Step {
+    return this.#step({ workspace, tempDir, env })
   }
 
   /** Runs a whole job: the service, the gate, and the posts of both. */

@@ -112,7 +112,8 @@ export async function playJob(file: string, job: string, options: JobOptions = {
 
 class JobRun {
   readonly #job: Job
-  readonly #env: Readonly<Record<string, unknown>>
+  /** An action can add to it for the steps after it. */
+  #env: Readonly<Record<string, unknown>>
   readonly #needs: Readonly<Record<string, NeededJob>>
   readonly #options: JobOptions
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'job-')))
@@ -260,7 +261,8 @@ class JobRun {
       await main.waitForLine(timeOutOn)
       await main.timeOut()
     }
-    const { conclusion, outputs, log } = await main.result()
+    const { conclusion, outputs, env, log } = await main.result()
+    this.#env = { ...this.#env, ...env }
     this.#mains.delete(id)
     this.#log.push(...log)
     if (conclusion === 'skipped') throw new Error('Main is never skipped.')

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
+import { requestsOf, scenario } from '../support/scenario.ts'
+
+test.concurrent('a step without inputs tests what an earlier step has announced', async () => {
+  await using one = await scenario({ announcedIn: {} })
+  const { main } = await one.step.run()
+  expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'passed' } })
+  const [start] = one.service.requests
+  expect(start).toMatchObject({ path: '/v1/projects/web-shop/runs', body: JSON.stringify({ branch: 'a'.repeat(40) }) })
+})
+
+test.concurrent('the announced key is masked, whatever a message shows', async () => {
+  const variables: Record<string, string> = {}
+  await using one = await scenario({ announcedIn: variables })
+  variables.TEST_RUN_SERVICE_COMMIT = one.service.key.repeat(9)
+  const { main } = await one.step.run()
+  expect(main.annotations).toMatchObject([
+    {
+      message: expect.stringMatching(/^Environment variable TEST_RUN_SERVICE_COMMIT: "(\*\*\*)+" has 288 characters\./),
+    },
+  ])
+  expect(one.service.requests).toEqual([])
+})
+
+test.concurrent('if main is killed, post cancels the run at the announced service', async () => {
+  await using one = await scenario({ announcedIn: {}, script: { runningMs: Infinity } })
+  const { post } = await one.step.run({ on: one.service.waitForRequest('get'), by: 'kill' })
+  expect(post.log.at(-1)).toMatch(/^Run \S+ was cancelled\.$/)
+  expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
+})
+
+test.concurrent('if another service has been announced meanwhile, post sends it nothing and names the run', async () => {
+  const variables: Record<string, string> = {}
+  await using one = await scenario({ announcedIn: variables, script: { runningMs: Infinity } })
+  const later = await startScriptedService()
+  const main = one.step.startMain()
+  await one.service.waitForRequest('get')
+  main.signal('SIGKILL')
+  await main.result()
+  variables.TEST_RUN_SERVICE_URL = later.url
+  const post = await one.step.runPost()
+  expect(post.annotations).toMatchObject([
+    { level: 'warning', message: expect.stringContaining(`Run ${one.service.runs[0]?.runId} may still be running.`) },
+  ])
+  expect(later.requests).toEqual([])
+  expect(requestsOf(one.service).filter((request) => request.includes('cancel'))).toEqual([])
+  await later.close()
+})
