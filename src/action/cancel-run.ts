@@ -43,7 +43,7 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
     const tryAgain = (reported: Failure, latest = reported): TryAgain | CancelResult => {
       const untilMs = Math.min(deadlineMs - SHORTEST_TRY_MS, streak.untilMs)
       if (clock.now() < untilMs) return new TryAgain(latest, untilMs)
-      return { kind: 'failed', failure: streak.atEnd(reported) }
+      return { kind: 'failed', failure: reported }
     }
 
     const attempt = async (): Promise<TryAgain | CancelResult> => {

@@ -6,10 +6,7 @@ import { type Failure, isFailure } from '../model/failure.ts'
 /** Request Timeout, Too Early and Too Many Requests. They do not mean that the request is invalid. */
 const TRANSIENT_STATUSES = new Set([408, 425, 429])
 
-/**
- * Whether a poll or a cancel may succeed if it is repeated. After an untrusted certificate it may, because perhaps only
- * one server behind a load balancer has this certificate.
- */
+/** Whether a poll or a cancel may succeed if it is repeated. */
 export function isTransient(failure: Failure): boolean {
   if (failure.kind === 'status') return failure.status >= 500 || TRANSIENT_STATUSES.has(failure.status)
   return failure.kind !== 'aborted'
@@ -30,7 +27,7 @@ export function mayHaveBeenAccepted(failure: Failure): boolean {
   // A 3xx response is of another server, because a service that speaks the interface sends none. A 4xx response means that the
   // service refused the request. Of the 4xx, only 408 leaves this open.
   if (failure.kind === 'status') return failure.status >= 500 || failure.status === 408
-  return failure.kind !== 'not-sent' && failure.kind !== 'untrusted-certificate'
+  return failure.kind !== 'not-sent'
 }
 
 /** Whether the service refuses the key. Then no later request with this key can succeed. */
@@ -66,19 +63,13 @@ export class FailureStreak {
   }
 
   /** Call this with the response to each request. */
-  onResponse(response: unknown): void {
+  onResponse<Result>(response: Result | Failure): void {
     this.#sinceMs = isFailure(response) ? (this.#sinceMs ?? this.#clock.now()) : undefined
   }
 
   /** Until when requests may be repeated. */
   get untilMs(): number {
     return this.#sinceMs === undefined ? Number.POSITIVE_INFINITY : this.#sinceMs + this.#limitMs
-  }
-
-  /** The failure as the user reads it after the last try. */
-  atEnd(failure: Failure): Failure {
-    const hasEnded = failure.kind === 'not-sent' && failure.isRefusedHere && this.#clock.now() >= this.untilMs
-    return hasEnded ? { kind: 'service-ended', reason: failure.reason, refusedForMs: this.#limitMs } : failure
   }
 }
 

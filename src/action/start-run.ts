@@ -49,7 +49,7 @@ export async function startRun(
     const nowMs = clock.now()
     // The pause that the service asks for is never shortened before a start.
     if (nowMs < untilMs && nowMs + askedPauseMs(response) <= untilMs) return new TryAgain(response, untilMs)
-    return withoutRun({ kind: 'start-failed', failure: streak.atEnd(response) }, cancellation)
+    return withoutRun({ kind: 'start-failed', failure: response }, cancellation)
   }
 
   return retry(

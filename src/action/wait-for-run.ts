@@ -61,9 +61,8 @@ export async function waitForRun(handle: RunHandle, options: WaitOptions, world:
     streak.onResponse(response)
     if (!isFailure(response)) return { kind: 'read', run: response }
     if (signal.aborted) return abortedEnding(signal)
-    const hasResponded = handle.startedMs !== undefined || run !== undefined
-    if (clock.now() >= streak.untilMs || !mayStillSucceed(response, handle, sentMs, hasResponded))
-      return { kind: 'poll-failed', failure: streak.atEnd(response) }
+    if (clock.now() >= streak.untilMs || !mayStillSucceed(response, handle, sentMs))
+      return { kind: 'poll-failed', failure: response }
     if (isLastPoll) return limitExceeded(response)
     progress.onPollFailed(response)
     return new TryAgain(response, Math.min(streak.untilMs, deadlineMs))
@@ -94,9 +93,7 @@ export async function waitForRun(handle: RunHandle, options: WaitOptions, world:
   return { ending: ended, run }
 }
 
-function mayStillSucceed(failure: Failure, handle: RunHandle, sentMs: number, hasResponded: boolean): boolean {
-  // If the service has never responded, an untrusted certificate is an error of the setup, and another poll does not help.
-  if (failure.kind === 'untrusted-certificate') return hasResponded
+function mayStillSucceed(failure: Failure, handle: RunHandle, sentMs: number): boolean {
   return isNotFound(failure) ? !doesNotExist(handle, failure, sentMs) : isTransient(failure)
 }
 

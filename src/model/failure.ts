@@ -8,13 +8,9 @@ export type Failure =
   | {
       readonly kind: 'not-sent'
       readonly reason: string
-      /** Whether the service's host is this machine, and this machine refused the connection. */
-      readonly isRefusedHere?: boolean | undefined
+      /** `refused here` means that this machine refused a connection to itself. */
+      readonly problem?: 'certificate' | 'refused here' | undefined
     }
-  /** A service on this machine has refused connections until main or post stopped trying. So it has ended. */
-  | { readonly kind: 'service-ended'; readonly reason: string; readonly refusedForMs: number }
-  /** No byte was sent, because the certificate is not trusted. `code` is Node's code of the X.509 error. */
-  | { readonly kind: 'untrusted-certificate'; readonly code: string }
   /** The request was sent, at least in part. Then the time limit passed or the connection ended. */
   | { readonly kind: 'no-response'; readonly reason: string }
   /** A response whose status is not 2xx. */
@@ -41,7 +37,8 @@ export type Failure =
   /** The request's AbortSignal ended it. */
   | { readonly kind: 'aborted' }
 
-export function isFailure(response: unknown): response is Failure {
+/** No other response to a request has a `kind`. */
+export function isFailure<Result>(response: Result | Failure): response is Failure {
   return typeof response === 'object' && response !== null && 'kind' in response
 }
 

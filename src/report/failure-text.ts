@@ -20,11 +20,9 @@ export function failureText(failure: Failure, request: RequestKind): Fragment {
 export function failureReason(failure: Failure, the = fragment`the`): Fragment {
   switch (failure.kind) {
     case 'not-sent':
-      return fragment`${the} service could not be reached (${failure.reason})`
-    case 'service-ended':
-      return fragment`${the} service on this machine has ended (it has refused connections for ${durationText(failure.refusedForMs)}: ${failure.reason})`
-    case 'untrusted-certificate':
-      return fragment`${the} service's certificate is not trusted (${failure.code})`
+      return failure.problem === 'certificate'
+        ? fragment`${the} service's certificate is not trusted (${failure.reason})`
+        : fragment`${the} service could not be reached (${failure.reason})`
     case 'no-response':
       return fragment`${the} service did not respond (${failure.reason})`
     case 'status': {
@@ -59,14 +57,10 @@ export function expectedAndGot({
 export function failureAdvice(failure: Failure, request: RequestKind): Fragment {
   switch (failure.kind) {
     case 'not-sent':
-      return fragment` Check the input ${'base-url'}, and whether this runner can reach that address. If ${'HTTPS_PROXY'} is set, check the proxy too.`
-    case 'service-ended':
-      return fragment` Look at the log of the step that started the service, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input ${'base-url'}.`
+      return connectionAdvice(failure.problem)
     case 'invalid-response':
       if (!failure.isNotJson) return NONE
       return fragment` Check the path in the input ${'base-url'}, and whether a proxy responds instead of the service.`
-    case 'untrusted-certificate':
-      return certificateAdvice(failure.code)
     case 'status':
       return statusAdvice(failure, request)
     default:
@@ -81,17 +75,14 @@ export function notFoundAdvice(ownsRun: boolean): Fragment {
     : fragment` Check the inputs ${'run-id'}, ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
 }
 
-// Codes of OpenSSL's X.509 verification, as Node names them.
-function certificateAdvice(code: string): Fragment {
-  switch (code) {
-    case 'CERT_HAS_EXPIRED':
-      return fragment` The certificate has expired. The operators of the service must renew it.`
-    case 'CERT_NOT_YET_VALID':
-      return fragment` The certificate is not valid yet, so check the clock of this runner.`
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return fragment` The certificate is for another host, so check the input ${'base-url'}.`
+function connectionAdvice(problem: Extract<Failure, { kind: 'not-sent' }>['problem']): Fragment {
+  switch (problem) {
+    case 'certificate':
+      return fragment` If your own certificate authority issued the certificate, set ${'NODE_EXTRA_CA_CERTS'} to that authority's file. In a job with a container, this is a file in the container. Otherwise, check the input ${'base-url'} and the clock of this runner.`
+    case 'refused here':
+      return fragment` The service on this machine has probably ended. Look at the log of the step that started it, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input ${'base-url'}.`
     default:
-      return fragment` If your own certificate authority issued the certificate, set ${'NODE_EXTRA_CA_CERTS'} to that authority's file. In a job with a container, this is a file in the container.`
+      return fragment` Check the input ${'base-url'}, and whether this runner can reach that address. If ${'HTTPS_PROXY'} is set, check the proxy too.`
   }
 }
 

@@ -79,9 +79,7 @@ export function createSendJson(settings: TransportSettings): SendJson {
 /** For the debug log, which contains no header's value and nothing of a body. */
 function statusOrFailure(response: ServiceResponse | Failure): Fragment {
   if (!isFailure(response) || response.kind === 'status') return fragment`status ${response.status}`
-  const { kind } = response
-  if ('reason' in response) return fragment`${kind} (${response.reason})`
-  return 'code' in response ? fragment`${kind} (${response.code})` : fragment`${kind}`
+  return 'reason' in response ? fragment`${response.kind} (${response.reason})` : fragment`${response.kind}`
 }
 
 function parseBody({ header, text }: ServiceResponse): unknown {

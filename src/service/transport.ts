@@ -209,13 +209,14 @@ const NO_HANDSHAKE =
 const PROXY_WANTS_CREDENTIALS = /^Proxy response \(407\)/
 
 function failureToConnect(error: Error, reason: string, isThisMachine: boolean): Failure {
-  const code = codeOf(error)
-  if (CERTIFICATE_ERROR.test(code) && !HANDSHAKE_ERROR.test(code)) return { kind: 'untrusted-certificate', code }
   if (PROXY_WANTS_CREDENTIALS.test(reason)) return { kind: 'status', status: 407 }
+  const code = codeOf(error)
+  if (CERTIFICATE_ERROR.test(code) && !HANDSHAKE_ERROR.test(code))
+    return { kind: 'not-sent', reason, problem: 'certificate' }
   // If the host has several addresses, Node collects one error for each.
   const errors = error instanceof AggregateError ? error.errors : [error]
   const isRefusedHere = isThisMachine && errors.some((one) => codeOf(one) === 'ECONNREFUSED')
-  return isRefusedHere ? { kind: 'not-sent', reason, isRefusedHere } : { kind: 'not-sent', reason }
+  return { kind: 'not-sent', reason, problem: isRefusedHere ? 'refused here' : undefined }
 }
 
 function codeOf(error: unknown): string {

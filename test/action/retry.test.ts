@@ -13,7 +13,6 @@ import { untrusted } from '../../src/text/untrusted.ts'
 
 const status = (code: number): Failure => ({ kind: 'status', status: code })
 const NOT_SENT: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
-const UNTRUSTED: Failure = { kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }
 const NO_RESPONSE: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
 const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }
 const ABORTED: Failure = { kind: 'aborted' }
@@ -21,7 +20,6 @@ const ABORTED: Failure = { kind: 'aborted' }
 describe('a poll or a cancel', () => {
   it.each([
     NOT_SENT,
-    UNTRUSTED,
     NO_RESPONSE,
     INVALID,
     ...[408, 425, 429, 500, 503, 599].map(status),
@@ -42,7 +40,7 @@ describe('a start', () => {
 
   it('is never repeated after anything else', () => {
     const statuses = Array.from({ length: 300 }, (_, index) => 300 + index).filter((code) => code !== 429)
-    for (const failure of [UNTRUSTED, NO_RESPONSE, INVALID, ABORTED, ...statuses.map(status)]) {
+    for (const failure of [NO_RESPONSE, INVALID, ABORTED, ...statuses.map(status)]) {
       expect(startMayRepeatForMs(failure)).toBe(0)
     }
   })
@@ -56,11 +54,7 @@ describe('a start', () => {
     expect(mayHaveBeenAccepted(failure)).toBe(true)
   })
 
-  it.each([
-    NOT_SENT,
-    UNTRUSTED,
-    ...[301, 302, 308, 400, 401, 404, 429].map(status),
-  ])('has started no run before %o', (failure) => {
+  it.each([NOT_SENT, ...[301, 302, 308, 400, 401, 404, 429].map(status)])('has started no run before %o', (failure) => {
     expect(mayHaveBeenAccepted(failure)).toBe(false)
   })
 })

@@ -93,10 +93,9 @@ describe('a start that the service provably did not take', () => {
   })
 
   test('fails after 30 s if the service is on this machine, because the service has ended', async () => {
-    const replies = [failure({ ...REFUSED, isRefusedHere: true })]
+    const replies = [failure(REFUSED)]
     const { end, sentMs, world } = await start({ replies, failureLimitMs: 30_000 })
-    const ended: Failure = { kind: 'service-ended', reason: REFUSED.reason, refusedForMs: 30_000 }
-    expect(end).toEqual({ kind: 'start-failed', failure: ended, mayHaveStarted: false })
+    expect(end).toEqual({ kind: 'start-failed', failure: REFUSED, mayHaveStarted: false })
     expect(sentMs.at(-1)).toBe(30_000)
     expect(world.texts('info ')[0]).toContain('for 30 s at most')
   })
@@ -132,7 +131,6 @@ describe('a start is never repeated', () => {
     [{ kind: 'status', status: 503, retryAfterMs: 1_000 }, true],
     [{ kind: 'status', status: 401 }, false],
     [{ kind: 'status', status: 302 }, false],
-    [{ kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }, false],
   ])('after %j', async (reason, mayHaveStarted) => {
     const { end, sentMs } = await start({ replies: [failure(reason), response('run-2')] })
     expect(end).toEqual({ kind: 'start-failed', failure: reason, mayHaveStarted })

@@ -130,7 +130,6 @@ describe('a poll that fails', () => {
     failure({ kind: 'not-sent', reason: 'getaddrinfo EAI_AGAIN' }, 50),
     failure({ kind: 'no-response', reason: 'read ECONNRESET' }, 50),
     failure({ kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }, 50),
-    failure({ kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }),
     failure({ kind: 'status', status: 429, retryAfterMs: 20_000 }, 50),
     failure({ kind: 'status', status: 503 }, 50),
     failure({ kind: 'status', status: 404 }),
@@ -168,14 +167,11 @@ describe('a poll that fails', () => {
     30_000,
   ])('ends the waiting after failures without a break for %i ms', (failureLimitMs) => {
     test('that count from the first failure, and not from its poll', async () => {
-      const refused: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED', isRefusedHere: true }
+      const refused: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
       const replies = [response(RUNNING), failure(DOWN, 7_000), failure(refused)]
-      const { end, endedMs, world } = await wait({ failureLimitMs, replies })
-      const ended: Failure = { kind: 'service-ended', reason: refused.reason, refusedForMs: failureLimitMs }
-      expect(end).toEqual({ ending: { kind: 'poll-failed', failure: ended }, run: RUNNING })
+      const { end, endedMs } = await wait({ failureLimitMs, replies })
+      expect(end).toEqual({ ending: { kind: 'poll-failed', failure: refused }, run: RUNNING })
       expect(endedMs).toBe(315 + 7_000 + failureLimitMs)
-      // The log says that the service has ended only at the end.
-      expect(world.texts('info ').join()).not.toContain('has ended')
     })
 
     test('also if the service asks for an hour, and then with one last poll', async () => {
@@ -247,18 +243,6 @@ describe('a refusal', () => {
     const { ending, pollsMs } = await wait({ replies: [failure(NOT_FOUND)], handle: { id: 'run-1' } })
     expect(ending).toEqual({ kind: 'poll-failed', failure: NOT_FOUND })
     expect(pollsMs).toEqual([0])
-  })
-
-  test('because of a certificate counts at once, unless an earlier response had a trusted certificate', async () => {
-    const failed: Failure = { kind: 'untrusted-certificate', code: 'SELF_SIGNED_CERT_IN_CHAIN' }
-    const given = await wait({ replies: [failure(failed)], handle: { id: 'run-1' } })
-    expect(given.ending).toEqual({ kind: 'poll-failed', failure: failed })
-    expect(given.pollsMs).toEqual([0])
-
-    const replies = [failure(failed), response(PASSED)]
-    const later = await wait({ replies: [response(RUNNING), ...replies], handle: { id: 'run-1' } })
-    expect(later.ending.kind).toBe('finished')
-    expect((await wait({ replies })).ending.kind).toBe('finished')
   })
 })
 

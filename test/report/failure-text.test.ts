@@ -47,15 +47,20 @@ describe('the sentence on a failure', () => {
     }
   })
 
-  it.each([
-    ['SELF_SIGNED_CERT_IN_CHAIN', 'NODE_EXTRA_CA_CERTS'],
-    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'NODE_EXTRA_CA_CERTS'],
-    ['CERT_HAS_EXPIRED', 'The certificate has expired. The operators of the service must renew it.'],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', 'base-url'],
-    ['CERT_NOT_YET_VALID', 'the clock of this runner'],
-  ])('of a certificate with %s says what to do', (code, advice) => {
-    expect(said({ kind: 'untrusted-certificate', code })).toContain(code)
-    expect(said({ kind: 'untrusted-certificate', code })).toContain(advice)
+  it('of a certificate says what is wrong with it, and names NODE_EXTRA_CA_CERTS', () => {
+    const sentence = said({
+      kind: 'not-sent',
+      reason: 'certificate has expired; CERT_HAS_EXPIRED',
+      problem: 'certificate',
+    })
+    expect(sentence).toContain("The service's certificate is not trusted (certificate has expired; CERT_HAS_EXPIRED).")
+    expect(sentence).toContain('NODE_EXTRA_CA_CERTS')
+  })
+
+  it('of a connection that this machine refuses itself says that the service has probably ended', () => {
+    const refused = { kind: 'not-sent', reason: 'connect ECONNREFUSED 127.0.0.1:8080' } as const
+    expect(said({ ...refused, problem: 'refused here' })).toContain('The service on this machine has probably ended.')
+    expect(said(refused)).not.toContain('ended')
   })
 
   it('truncates what came, and makes it harmless', () => {

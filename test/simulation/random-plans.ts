@@ -59,9 +59,8 @@ function outcomes(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
       weight: 1,
       arbitrary: lost({ kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('') } }, fc.constant(true)),
     },
-    { weight: 1, arbitrary: refused({ kind: 'not-sent', reason: 'connect ECONNREFUSED', isRefusedHere: true }) },
+    { weight: 1, arbitrary: refused({ kind: 'not-sent', reason: 'connect ECONNREFUSED', problem: 'refused here' }) },
     { weight: 1, arbitrary: refused('silence') },
-    { weight: 1, arbitrary: refused({ kind: 'untrusted-certificate', code: 'CERT_HAS_EXPIRED' }) },
     { weight: 3, arbitrary: status },
   )
 }

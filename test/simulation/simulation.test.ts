@@ -319,7 +319,8 @@ const EVENTS: Readonly<Record<string, (result: SimulationResult) => boolean>> = 
   'cancelled by post': ({ post }) => post?.responses.some(({ isListed }) => isListed) ?? false,
   'finished when main cancelled': ({ main: { responses } }) =>
     responses.some(({ method }, index) => method === 'cancel' && responses.slice(index).some(isEnd)),
-  'service ended': ({ messages }) => messages.some((text) => text.includes('service on this machine has ended')),
+  'service ended': ({ messages }) =>
+    messages.some((text) => text.includes('service on this machine has probably ended')),
   'could not cancel': ({ messages }) => messages.some((text) => text.includes('could not cancel the run')),
   'id not known': ({ messages }) => messages.some((text) => text.includes('may have been started')),
   'left to post': ({ post }) => post?.record?.phase === 'started',

@@ -176,7 +176,7 @@ export const ENDINGS = {
     cancellation: { kind: 'failed', failure: { kind: 'status', status: 403 } },
   }),
   serviceEnded: anOutcome({
-    ending: { kind: 'poll-failed', failure: { kind: 'service-ended', reason: REFUSED.reason, refusedForMs: 30_000 } },
+    ending: { kind: 'poll-failed', failure: { ...REFUSED, problem: 'refused here' } },
     run: RUNNING,
     cancellation: { kind: 'failed', failure: REFUSED },
   }),

@@ -144,8 +144,7 @@ function anyRun(text: Text, message: Text, filePath: Text): fc.Arbitrary<Run> {
 function anyFailure(text: Text): fc.Arbitrary<Failure> {
   return fc.oneof(
     fc.record({ kind: kinds('not-sent', 'no-response'), reason: text }),
-    fc.record({ kind: kinds('service-ended'), reason: text, refusedForMs: fc.constant(30_000) }),
-    fc.record({ kind: kinds('untrusted-certificate'), code: text }),
+    fc.record({ kind: kinds('not-sent'), reason: text, problem: kinds('certificate', 'refused here') }),
     fc.record({
       kind: kinds('status'),
       status: fc.constantFrom(301, 400, 401, 403, 404, 407, 418, 500, 503),
