@@ -62,13 +62,12 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
   }
   const configuration = readConfiguration(settings, options.folder)
   const projects = [...configuration.projects.values()]
-  const temporaryFolder = realpathSync(options.temporaryFolder)
   refuseDataFolderIn(projects, options.dataFolder)
   const store = openDataFolder(options.dataFolder)
   try {
     const { checkoutOfJob, port = 0, key = randomBytes(24).toString('base64url'), stopGraceMs = 5000 } = options
-    const { log, shared, removal } = partsOf(store, options)
-    await recoverRuns(removal).catch((error: unknown) => {
+    const { log, shared, removal, recover, temporaryFolder } = partsOf(store, options)
+    await recover().catch((error: unknown) => {
       throw unusable(store.folder, error)
     })
     const outputs = options.outputs ?? join(store.folder, 'outputs')
@@ -106,12 +105,13 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
 
 /**
  * Removes what a killed service left. The records in the data folder say what that is, so this needs no settings. Throws if
- * something is still there.
+ * something is still there. Tests may have written to the records and to the folder.
  */
-export async function removeUnfinished(options: Pick<ServiceOptions, 'env' | 'dataFolder' | 'log'>): Promise<void> {
+export async function removeUnfinished(options: PartOptions & Pick<ServiceOptions, 'dataFolder'>): Promise<void> {
   const store = openDataFolder(options.dataFolder)
   try {
-    await recoverRuns(partsOf(store, options).removal)
+    if (store.folder !== options.dataFolder) throw new Error(`A link has replaced a part of ${options.dataFolder}.`)
+    await partsOf(store, options).recover()
     const runIds = store.findUnfinished().map(({ run }) => run.runId)
     if (runIds.length > 0) throw new Error(`The runs ${runIds.join(', ')} left something that could not be removed.`)
   } finally {
@@ -120,9 +120,10 @@ export async function removeUnfinished(options: Pick<ServiceOptions, 'env' | 'da
 }
 
 type Log = (text: string) => void
+type PartOptions = Pick<ServiceOptions, 'env' | 'temporaryFolder' | 'log'>
 
 /** What a start of the service and a removal both need. */
-function partsOf(store: RunStore, options: Pick<ServiceOptions, 'env' | 'log'>) {
+function partsOf(store: RunStore, options: PartOptions) {
   const log: Log = (text) => options.log(`${new Date().toISOString()} ${toLogText(text)}`)
   const shared = { personEnv: personalEnvironment(options.env), runExclusive: createKeyedMutex() }
   const removal: Removal = {
@@ -130,7 +131,8 @@ function partsOf(store: RunStore, options: Pick<ServiceOptions, 'env' | 'log'>) 
     log: (runId, text) => log(`run ${runId}: ${text}`),
     removeResources: (runId, resources) => removeResources(runId, resources, shared),
   }
-  return { log, shared, removal }
+  const temporaryFolder = realpathSync(options.temporaryFolder)
+  return { log, shared, removal, recover: () => recoverRuns(removal, temporaryFolder), temporaryFolder }
 }
 
 async function inspect(project: Project, env: NodeJS.ProcessEnv, ofJob?: CheckoutOfJob): Promise<ServedProject> {

@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { resourcesOf } from '../src/execution/resources.ts'
+import { frameworkFolderOf, resourcesOf, treeOf } from '../src/execution/resources.ts'
 import type { Run } from '../src/runs/run.ts'
 import { openRunStore } from '../src/runs/store.ts'
 import { removeUnfinished } from '../src/service.ts'
 import { temporaryFolder } from './support/a-local-service.ts'
+
+const RUN_ID = '4a7f3c1e-0000-4000-8000-000000000001'
 
 /** What a service leaves if it is killed while a run is RUNNING in a container. The engine is a script. */
 async function leaveRun(engineScript: string) {
@@ -14,15 +16,16 @@ async function leaveRun(engineScript: string) {
   await writeFile(join(folder, 'docker'), `#!/bin/sh\n${engineScript}\n`, { mode: 0o755 })
   const store = openRunStore(join(folder, 'data'))
   const options = { dataFolder: store.folder, temporaryFolder: folder, gitFolder: join(folder, 'removed/.git') }
-  const resources = resourcesOf('run-1', { ...options, engine: ['docker'] })
-  for (const path of [resources.tree, resources.frameworkFolder]) await mkdir(path, { recursive: true })
-  const run: Run = { runId: 'run-1', projectId: 'shop', phase: { status: 'RUNNING', startedAt: 'now' } }
+  const resources = resourcesOf(RUN_ID, { ...options, engine: ['docker'] })
+  for (const path of [treeOf(resources), frameworkFolderOf(resources)]) await mkdir(path, { recursive: true })
+  const run: Run = { runId: RUN_ID, projectId: 'shop', phase: { status: 'RUNNING', startedAt: 'now' } }
   store.save(run, resources)
   store.close()
   const log: string[] = []
   const removal = {
     env: { PATH: `${folder}:/usr/bin:/bin` },
     dataFolder: store.folder,
+    temporaryFolder: folder,
     log: (line: string) => void log.push(line),
   }
   return { removal, resources, log }
@@ -31,9 +34,9 @@ async function leaveRun(engineScript: string) {
 it('what a killed service left is removed, without its settings', async () => {
   const { removal, resources } = await leaveRun('exit 0')
   await removeUnfinished(removal)
-  expect([resources.tree, resources.runFolder].filter((path) => existsSync(path))).toEqual([])
+  expect(existsSync(resources.folder)).toBe(false)
   const store = openRunStore(removal.dataFolder)
-  expect(store.findFinished()).toMatchObject([{ runId: 'run-1', status: 'INTERRUPTED' }])
+  expect(store.findFinished()).toMatchObject([{ runId: RUN_ID, status: 'INTERRUPTED' }])
   expect(store.findUnfinished()).toEqual([])
   store.close()
   await removeUnfinished(removal)
@@ -41,9 +44,11 @@ it('what a killed service left is removed, without its settings', async () => {
 
 it('if something cannot be removed, the removal says of which run, and the rest is removed', async () => {
   const { removal, resources, log } = await leaveRun('echo no daemon >&2; exit 1')
-  await expect(removeUnfinished(removal)).rejects.toThrow('The runs run-1 left something that could not be removed.')
-  expect(log.join('\n')).toContain(
-    'run run-1: error: could not remove its files: a container may be left, because "docker ps" failed: no daemon',
+  await expect(removeUnfinished(removal)).rejects.toThrow(
+    `The runs ${RUN_ID} left something that could not be removed.`,
   )
-  expect(existsSync(resources.tree)).toBe(false)
+  expect(log.join('\n')).toContain(
+    `run ${RUN_ID}: error: could not remove its files: a container may be left, because "docker ps" failed: no daemon`,
+  )
+  expect(existsSync(resources.folder)).toBe(false)
 })

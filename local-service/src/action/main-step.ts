@@ -1,13 +1,13 @@
 import { type StdioOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, openSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, openSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import * as core from '@actions/core'
 import { signalProcess } from '../machine/processes.ts'
 import { foldedGroup, TITLE_OF_LOG, toCommandMessage, toLogLine } from './runner-text.ts'
-import { readLog, SERVICE, type ServiceFolder, serviceFolder } from './service-folder.ts'
+import { environmentOfService, readLog, SERVICE, type ServiceFolder, serviceFolder } from './service-folder.ts'
 import type { Order, StartResponse } from './service-process.ts'
 
 // The main step of the action local-service: starts the service and leaves it running. Post stops it.
@@ -15,20 +15,15 @@ import type { Order, StartResponse } from './service-process.ts'
 
 const START_LIMIT_MS = 30_000
 
-/**
- * The inputs and files of this step, the runner's tokens (`ACTIONS_`), and another service that an earlier step has announced. The
- * tests must not get them.
- */
-const OF_THIS_STEP =
-  /^(INPUT_(FOLDER|FRAMEWORK|ARGS|COMMAND|REPORT|CONFIG|RUN-LIMIT-MINUTES)|ACTIONS_.*|GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY)|TEST_RUN_SERVICE_.*)$/
-
 async function main(): Promise<void> {
   if (process.platform === 'win32') {
     throw new Error('The local service needs Linux or macOS. Choose a runner with one of them in "runs-on".')
   }
   const order = readOrder()
   core.setSecret(order.key)
-  const folder = serviceFolder(mkdtempSync(join(process.env.RUNNER_TEMP || tmpdir(), 'test-run-service-')))
+  const folder = serviceFolder(
+    mkdtempSync(join(realpathSync(process.env.RUNNER_TEMP || tmpdir()), 'test-run-service-')),
+  )
   for (const path of [folder.privateFolder, folder.outputFolder]) mkdirSync(path)
   core.saveState('folder', folder.path)
   const { url, project, commit, log } = await startService(folder, order)
@@ -67,10 +62,13 @@ function readOrder(): Order {
  * it has sent the order, the service ends too.
  */
 async function startService(folder: ServiceFolder, order: Order): Promise<StartResponse & { kind: 'up' }> {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THIS_STEP.test(name)))
   const log = openSync(folder.log, 'a')
   const stdio: StdioOptions = ['ignore', log, log, 'ipc']
-  const service = spawn(process.execPath, [SERVICE, folder.path], { detached: true, env, stdio })
+  const service = spawn(process.execPath, [SERVICE, folder.path], {
+    detached: true,
+    env: environmentOfService(),
+    stdio,
+  })
   // Main saves the process before the service begins. So post can stop the service, whatever happens to main.
   core.saveState('process', service.pid)
   // If the service has ended already, it is closed.

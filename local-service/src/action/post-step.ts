@@ -6,7 +6,14 @@ import { removeFolder } from '../machine/files.ts'
 import { readIfPossible, signalProcess } from '../machine/processes.ts'
 import { type FinishedRun, openRunStore } from '../runs/store.ts'
 import { foldedGroup, TITLE_OF_LOG, toCommandMessage } from './runner-text.ts'
-import { readLog, readOutput, SERVICE, type ServiceFolder, serviceFolder } from './service-folder.ts'
+import {
+  environmentOfService,
+  readLog,
+  readOutput,
+  SERVICE,
+  type ServiceFolder,
+  serviceFolder,
+} from './service-folder.ts'
 
 // The post step of the action local-service: stops the service and all that it started, and shows what no gate has shown. It never
 // fails the job.
@@ -138,7 +145,12 @@ async function hasEnded(id: number, folder: ServiceFolder, limitMs: number): Pro
  */
 function cleanUp({ path }: ServiceFolder): boolean {
   core.info('The local service did not end by itself. Post now removes what the service left.')
-  const options = { encoding: 'utf8', timeout: STOP_LIMIT_MS, killSignal: 'SIGKILL' } as const
+  const options = {
+    encoding: 'utf8',
+    env: environmentOfService(),
+    timeout: STOP_LIMIT_MS,
+    killSignal: 'SIGKILL',
+  } as const
   const { status, output } = spawnSync(process.execPath, [SERVICE, path, 'clean'], options)
   // If the process could not be started, there is no output.
   core.info(foldedGroup('Log of the clean-up', output?.join('') ?? ''))

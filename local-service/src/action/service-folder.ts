@@ -25,6 +25,17 @@ export function serviceFolder(path: string) {
   }
 }
 
+/**
+ * The inputs and files of a step, the runner's tokens (`ACTIONS_`), and a service that a step has announced. The tests must not get them.
+ */
+const OF_THE_STEP =
+  /^(INPUT_(FOLDER|FRAMEWORK|ARGS|COMMAND|REPORT|CONFIG|RUN-LIMIT-MINUTES)|STATE_.*|ACTIONS_.*|TEST_RUN_SERVICE_.*|GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY))$/
+
+/** The environment of every process of the service. Tests can make the process that cleans up read what they wrote. */
+export function environmentOfService(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THE_STEP.test(name)))
+}
+
 export function readLog({ log }: ServiceFolder): string {
   return readEnd(log, LOG_LIMIT_BYTES)
 }

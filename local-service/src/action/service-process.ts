@@ -96,7 +96,13 @@ function describeProject({ id, framework, folder, found: { commit, skipsSetup } 
 const [path = '', mode] = process.argv.slice(2)
 const folder = serviceFolder(path)
 try {
-  if (mode === 'clean') await removeUnfinished({ env: process.env, dataFolder: folder.dataFolder, log: console.error })
+  if (mode === 'clean')
+    await removeUnfinished({
+      env: process.env,
+      dataFolder: folder.dataFolder,
+      temporaryFolder: tmpdir(),
+      log: console.error,
+    })
   else await serve(folder)
 } catch (error) {
   if (!(error instanceof ConfigurationError)) console.error(error)

@@ -1,7 +1,8 @@
+import { existsSync, realpathSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { TestedFolders } from '../frameworks/report.ts'
-import { removeFolder } from '../machine/files.ts'
+import { readRegularFile, removeFolder } from '../machine/files.ts'
 import { type GitOptions, git, tryGit } from '../machine/git.ts'
 
 // local-service/test/life/branches.test.ts tests this file.
@@ -78,10 +79,26 @@ export async function addWorkTree(repository: Repository, commit: string, at: st
  * Removes a work tree, also if git was killed while it created the work tree. Such a work tree is locked. `git worktree
  * remove` refuses it, and `worktree prune` skips it. git's record is named by the last part of the path.
  */
-export async function removeWorkTree(path: string, gitFolder: string): Promise<void> {
+export async function removeWorkTree(
+  path: string,
+  gitFolder: string,
+  remove = () => removeFolder(path),
+): Promise<void> {
   const record = join(gitFolder, 'worktrees', basename(path))
+  const isRecord = isRecordOf(path, record)
   // git fails if it reads a record that is half removed, and it skips a record without this file. So this file goes first.
-  await rm(join(record, 'gitdir'), { force: true })
-  await removeFolder(path)
-  await rm(record, { recursive: true, force: true })
+  if (isRecord) await rm(join(record, 'gitdir'), { force: true })
+  await remove()
+  if (isRecord) await rm(record, { recursive: true, force: true })
+}
+
+/** Tests may have written the path of the `.git` folder. A record that git has just begun names no work tree yet. */
+function isRecordOf(tree: string, record: string): boolean {
+  if (
+    !existsSync(record) ||
+    realpathSync(record) !== join(realpathSync(dirname(dirname(record))), 'worktrees', basename(tree))
+  )
+    return false
+  const named = readRegularFile(join(record, 'gitdir')).trim()
+  return named === '' || resolve(record, named) === join(tree, '.git')
 }

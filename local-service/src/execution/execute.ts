@@ -10,7 +10,7 @@ import { gitEnvironment, needsSetup, type RunContext, tell } from './context.ts'
 import { fixTests } from './fix.ts'
 import { type RunOutcome, withoutTests } from './outcome.ts'
 import { runProjectCommand } from './project-command.ts'
-import { createRunFolders, filesFolderOf } from './resources.ts'
+import { createRunFolders, filesFolderOf, treeOf } from './resources.ts'
 import { type RunningTests, runFramework } from './run-framework.ts'
 
 // local-service/test/life/branches.test.ts tests this file.
@@ -60,7 +60,7 @@ export async function prepareFiles(run: RunContext, stop: AbortSignal): Promise<
   const { checkout, resources } = run
   if (checkout.kind === 'in-place') return checkout.place
   const { place, commit } = checkout
-  const { tree } = resources
+  const tree = treeOf(resources)
   try {
     await run.runExclusive(place.gitFolder, async () => {
       const add = addWorkTree({ ...place, env: gitEnvironment(run), signal: stop }, commit, tree)

@@ -51,7 +51,7 @@ function describeFiles(names: readonly string[]): string {
  */
 async function snapshotOf(repository: Repository, { resources }: RunContext): Promise<string> {
   const index = await git(['rev-parse', '--path-format=absolute', '--git-path', 'index'], gitIn(repository))
-  const own = join(resources.runFolder, 'index')
+  const own = join(resources.folder, 'index')
   // With a copy of the index, git reads only the files that changed. It finds a change within a second only if the copy is as
   // old as the index.
   if (existsSync(index) && !existsSync(own)) {

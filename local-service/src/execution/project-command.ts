@@ -7,7 +7,7 @@ import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
 import { REPORTERS_FOLDER } from '../reporters/folder.ts'
 import { needsSetup, type RunContext } from './context.ts'
-import type { RunResources } from './resources.ts'
+import { frameworkFolderOf, type RunResources } from './resources.ts'
 
 // local-service/test/life/test-environment.test.ts tests this file.
 
@@ -31,7 +31,7 @@ export function runProjectCommand(
     settings,
     env: personEnv,
     folder: project.folder,
-    folders: [source.root, resources.frameworkFolder, resources.testsTemporaryFolder],
+    folders: [source.root, frameworkFolderOf(resources), resources.temporaryFolder],
     readOnlyFolders: [REPORTERS_FOLDER, ...linked],
   }
   return runInContainer(container, { ...base, env: { ...run.testEnv, ...variables } }, stop)
@@ -92,7 +92,7 @@ const GIT_VARIABLES =
  * because the image brings its own.
  */
 export function baseEnvironment(
-  { testsTemporaryFolder: folder }: RunResources,
+  { temporaryFolder: folder }: RunResources,
   person: NodeJS.ProcessEnv | undefined,
 ): NodeJS.ProcessEnv {
   const temporary = { TMPDIR: folder, TMP: folder, TEMP: folder }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { removeWorkTree } from '../checkout/repository.ts'
 import { removeContainers } from '../machine/container.ts'
 import { removeFolder } from '../machine/files.ts'
@@ -12,16 +12,10 @@ import { count } from '../text.ts'
 
 /** What a run has on the machine while it runs, besides processes. The names are known before anything is created. */
 export interface RunResources {
-  /** What the service writes. */
-  readonly runFolder: string
-  /** What the framework writes: report, traces, screenshots. */
-  readonly frameworkFolder: string
-  /** A folder of the run that only this user can enter. */
-  readonly privateFolder: string
-  /** The `TMPDIR` of the run's processes, in `privateFolder`. Its path is short, because sockets are created in it. */
-  readonly testsTemporaryFolder: string
-  /** The work tree that the run tests. It is not created if the run tests the project's own folder. */
-  readonly tree: string
+  /** Everything of the run but its output: the report, the files of the framework, the work tree. It has the run's id as its name. */
+  readonly folder: string
+  /** The `TMPDIR` of the run's processes. Its path is short, because sockets are created in it. */
+  readonly temporaryFolder: string
   /** The `.git` folder of the repository, which has a record of the work tree. */
   readonly gitFolder?: string | undefined
   /** The command that starts containers, if the run has any. */
@@ -34,31 +28,32 @@ interface ResourceOptions extends Pick<RunResources, 'gitFolder' | 'engine'> {
 }
 
 export function resourcesOf(runId: string, { dataFolder, temporaryFolder, ...others }: ResourceOptions): RunResources {
-  const runFolder = join(dataFolder, 'runs', runId)
-  const privateFolder = join(temporaryFolder, `test-run-${runId.slice(0, 8)}`)
   return {
-    runFolder,
-    frameworkFolder: join(runFolder, 'framework'),
-    privateFolder,
-    testsTemporaryFolder: join(privateFolder, 'tmp'),
-    // git names its own record of a work tree by the last part of the path.
-    tree: join(dataFolder, 'trees', runId),
+    folder: join(dataFolder, 'runs', runId),
+    temporaryFolder: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
     ...others,
   }
 }
 
+/** What the framework writes: report, traces, screenshots. */
+export function frameworkFolderOf({ folder }: RunResources): string {
+  return join(folder, 'framework')
+}
+
 /** The output folder of the framework. The report lies beside it, because Playwright empties this folder. */
-export function filesFolderOf({ frameworkFolder }: RunResources): string {
-  return join(frameworkFolder, 'files')
+export function filesFolderOf(resources: RunResources): string {
+  return join(frameworkFolderOf(resources), 'files')
+}
+
+/** The work tree that the run tests. git names its own record of a work tree by the last part of the path. */
+export function treeOf({ folder }: RunResources): string {
+  return join(folder, basename(folder))
 }
 
 export async function createRunFolders(resources: RunResources): Promise<void> {
-  const { frameworkFolder, privateFolder, testsTemporaryFolder, tree } = resources
-  await mkdir(frameworkFolder, { recursive: true, mode: 0o700 })
-  await mkdir(dirname(tree), { recursive: true, mode: 0o700 })
+  await mkdir(frameworkFolderOf(resources), { recursive: true, mode: 0o700 })
   // The folder must be new. In the machine's temporary folder, somebody else could have created it.
-  await mkdir(privateFolder, { mode: 0o700 })
-  await mkdir(testsTemporaryFolder, { mode: 0o700 })
+  await mkdir(resources.temporaryFolder, { mode: 0o700 })
 }
 
 export interface RemovalOptions {
@@ -72,18 +67,22 @@ export interface RemovalOptions {
  */
 export async function removeResources(
   runId: string,
-  { runFolder, privateFolder, tree, gitFolder, engine }: RunResources,
+  resources: RunResources,
   { runExclusive, personEnv }: RemovalOptions,
 ): Promise<string[]> {
+  const { folder, temporaryFolder, gitFolder, engine } = resources
   const processes = await killProcesses({ runId })
   // The engine's program must be gone first, because it could create another container. The folders come last, because
   // containers write to them.
   const containers =
     engine === undefined ? 0 : await removeContainers(engine, runId, personEnv).catch((error: Error) => error)
-  const folders = [tree, runFolder, privateFolder].filter((folder) => existsSync(folder))
+  const folders = [folder, temporaryFolder].filter((path) => existsSync(path))
+  const remove = () => removeFolder(folder)
   const removals = [
-    gitFolder === undefined ? removeFolder(tree) : runExclusive(gitFolder, () => removeWorkTree(tree, gitFolder)),
-    ...[runFolder, privateFolder].map(removeFolder),
+    gitFolder === undefined
+      ? remove()
+      : runExclusive(gitFolder, () => removeWorkTree(treeOf(resources), gitFolder, remove)),
+    removeFolder(temporaryFolder),
   ]
   // If one removal fails, the others must still finish.
   const results = await Promise.allSettled(removals)

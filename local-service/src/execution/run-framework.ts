@@ -10,7 +10,7 @@ import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { type RunContext, tell } from './context.ts'
 import { type RunOutcome, type StopReason, toOutcome, withoutTests } from './outcome.ts'
 import { frameworkProgram, runProjectCommand } from './project-command.ts'
-import { filesFolderOf } from './resources.ts'
+import { filesFolderOf, frameworkFolderOf } from './resources.ts'
 
 // The tests in local-service/test/frameworks test this file.
 
@@ -37,7 +37,7 @@ export async function runFramework(
   const { checkout, project, resources, selection } = run
   const { framework } = project
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
-  const reportFile = join(resources.frameworkFolder, `report-${randomUUID()}`)
+  const reportFile = join(frameworkFolderOf(resources), `report-${randomUUID()}`)
   const isInPlace = checkout.kind === 'in-place'
   const call = await framework.run(program, {
     folders: source,

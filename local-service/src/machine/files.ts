@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { fieldsOf, parseJson } from '../../../src/text/json.ts'
 
@@ -81,10 +81,14 @@ export function openToAppend(file: string): number {
 }
 
 /**
- * Removes a folder with everything in it, even if its owner may not write in it. Tests must not be able to replace the folder
- * itself. They may make a path that is longer than the system allows. Node cannot remove such a path, but `rm` can.
+ * Removes a folder with everything in it, even if its owner may not write in it. The path must have no link, because tests may have put
+ * a link to somebody else's folder there. They may make a path that is longer than the system allows. Node cannot remove such a path,
+ * but `rm` can.
  */
 export async function removeFolder(folder: string): Promise<void> {
+  const parent = dirname(folder)
+  if (!existsSync(parent)) return
+  if (realpathSync(parent) !== parent) throw new Error(`a link has replaced a part of ${parent}`)
   const run = promisify(execFile)
   const remove = () => run('rm', ['-rf', '--', folder])
   await remove().catch(async (error: unknown) => {

@@ -1,5 +1,5 @@
 import { messageOf } from '../../../src/text/untrusted.ts'
-import type { RunResources } from '../execution/resources.ts'
+import { type RunResources, resourcesOf } from '../execution/resources.ts'
 import { finishRun } from './run.ts'
 import type { RunStore } from './store.ts'
 
@@ -16,9 +16,11 @@ export interface Removal {
 const DIED = { status: 'INTERRUPTED', message: 'the service died during the run', testCases: [] } as const
 
 /** Interrupts the runs that an earlier process of the service did not finish, and removes their resources. */
-export async function recoverRuns(removal: Removal): Promise<void> {
+export async function recoverRuns(removal: Removal, temporaryFolder: string): Promise<void> {
   const { store, log } = removal
-  for (const { run, resources } of store.findUnfinished()) {
+  for (const { run, left } of store.findUnfinished()) {
+    const folders = { dataFolder: store.folder, temporaryFolder, gitFolder: left?.gitFolder }
+    const resources = left && resourcesOf(run.runId, { ...folders, engine: left.engine && [left.engine] })
     // The removal comes first, because the run's files may be what fills the disk.
     const removed = resources && (await tryToRemove(removal, run.runId, resources))
     if (removed?.length) log(run.runId, `left this, now removed: ${removed.join(', ')}`)

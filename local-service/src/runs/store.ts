@@ -1,6 +1,7 @@
 import { closeSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
 import type { RunResources } from '../execution/resources.ts'
 import { openToAppend } from '../machine/files.ts'
 import { isFinished, type OwnedRun, type Run } from './run.ts'
@@ -28,8 +29,14 @@ const SCHEMA = `
 /** A run that an earlier process of the service did not finish, or whose resources it did not remove. */
 export interface UnfinishedRun {
   readonly run: OwnedRun
-  readonly resources?: RunResources | undefined
+  /** What the run may have on the machine, besides what its id names. Undefined if that was removed. */
+  readonly left?: { readonly gitFolder?: string | undefined; readonly engine?: Engine | undefined } | undefined
 }
+
+/** The only programs that the service takes from the store. */
+type Engine = 'docker' | 'podman'
+
+const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** What is told about a finished run after the service has ended. */
 export interface FinishedRun {
@@ -75,6 +82,11 @@ export function openRunStore(dataFolder: string) {
   }
 }
 
+/** A command such as `sudo podman` has further arguments, which the store does not keep. */
+function engineOf({ engine }: RunResources): Engine | undefined {
+  return engine && (engine.some((part) => basename(part) === 'podman') ? 'podman' : 'docker')
+}
+
 function storeIn(database: DatabaseSync) {
   const upsert = database.prepare(
     `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)
@@ -82,7 +94,7 @@ function storeIn(database: DatabaseSync) {
   )
   const select = database.prepare('select run from runs where run_id = ?')
   const selectUnfinished = database.prepare(
-    'select run, resources from runs where not is_finished or resources is not null order by number',
+    'select run_id, run, resources from runs where not is_finished or resources is not null order by number',
   )
   const selectFinished = database.prepare(
     `select run_id, run ->> '$.projectId' as project_id, run ->> '$.phase.status' as status,
@@ -93,22 +105,25 @@ function storeIn(database: DatabaseSync) {
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
-      upsert.run(
-        run.runId,
-        Number(isFinished(run)),
-        JSON.stringify(run),
-        resources === undefined ? null : JSON.stringify(resources),
-      )
+      const left = resources && { gitFolder: resources.gitFolder, engine: engineOf(resources) }
+      upsert.run(run.runId, Number(isFinished(run)), JSON.stringify(run), left ? JSON.stringify(left) : null)
     },
     find(runId: string): Run | undefined {
       const row = select.get(runId)
       return row && JSON.parse(String(row.run))
     },
+    /** Tests may have written anything to the database, so no program, no argument and no folder comes from it unchecked. */
     findUnfinished: (): UnfinishedRun[] =>
-      selectUnfinished.all().map(({ run, resources }) => ({
-        run: JSON.parse(String(run)),
-        resources: resources === null ? undefined : JSON.parse(String(resources)),
-      })),
+      selectUnfinished.all().flatMap(({ run_id, run: text, resources }) => {
+        const run = parseJson(String(text)) as OwnedRun
+        if (!RUN_ID.test(String(run_id)) || fieldsOf(run).runId !== run_id || !isObject(run.phase)) return []
+        const { gitFolder, engine } = fieldsOf(parseJson(String(resources)))
+        const left = {
+          gitFolder: typeof gitFolder === 'string' ? gitFolder : undefined,
+          engine: engine === 'docker' || engine === 'podman' ? engine : undefined,
+        } as const
+        return { run, left: resources === null ? undefined : left }
+      }),
     /** The values are texts, whatever somebody else has written to the database. */
     findFinished: (): FinishedRun[] =>
       selectFinished.all().map((row) => ({

@@ -1,21 +1,33 @@
 import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import {
   appendFileSync,
   existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect } from 'vitest'
 import { until } from '../../../test/support/until.ts'
 import { finishRun, queueRun } from '../../src/runs/run.ts'
 import { openRunStore } from '../../src/runs/store.ts'
-import { ON_LINUX, PASSING_SCRIPT, processesOf, SCRIPTED, serviceFolder, test } from '../support/a-job.ts'
+import {
+  ON_LINUX,
+  PASSING_SCRIPT,
+  processesOf,
+  SCRIPTED,
+  serviceFolder,
+  serviceProcess,
+  test,
+} from '../support/a-job.ts'
 
 // Tests run as the user of the job. So they can replace the files that the service writes and post reads.
 
@@ -122,4 +134,70 @@ test('a forged store of runs makes post print a limited part of what it names, a
   expect(post.log.join('\n')).not.toContain('outside')
   expect(post.log.filter((line) => line.startsWith('xxx'))).toHaveLength(4 * 2 ** 8)
   expect(post.log.filter((line) => line.startsWith('##[group]Output'))).toHaveLength(6)
+})
+
+describe.skipIf(!ON_LINUX).concurrent('the clean-up after tests that replaced the store and killed the service', () => {
+  test('runs no program of theirs, removes no foreign folder, and hands over no token of the runner', async ({
+    jobs,
+  }) => {
+    const foreign = jobs.folder()
+    const write = (name: string, text = '', mode = 0o644) => writeFileSync(join(foreign, name), text, { mode })
+    write('program', `#!/bin/sh\nenv > ${foreign}/ran\n`, 0o755)
+    write('docker', `#!/bin/sh\necho "$@" >> ${foreign}/called\nenv >> ${foreign}/environment\n`, 0o755)
+    const path = `${foreign}:${process.env.PATH}`
+    const env = { PATH: path, ACTIONS_RUNTIME_TOKEN: 'token-of-the-runner', TEST_RUN_SERVICE_KEY: 'key-of-the-job' }
+    const { step, main } = await jobs.whileScriptHangs({ env })
+    main.signal('SIGKILL')
+    await main.result()
+
+    const forged = jobs.folder()
+    const store = openRunStore(forged)
+    store.close()
+    const database = new DatabaseSync(join(forged, 'runs.sqlite'))
+    const insert = database.prepare('insert into runs (run_id, is_finished, run, resources) values (?, 0, ?, ?)')
+    const phase = { status: 'RUNNING', startedAt: 'now' }
+    const forge = ({ runId = String(randomUUID()), ...resources }: Readonly<Record<string, unknown>>) => {
+      insert.run(String(runId), JSON.stringify({ runId, projectId: 'shop', phase }), JSON.stringify(resources))
+      return runId
+    }
+    // Folders and a program.
+    const names = [
+      'runFolder',
+      'frameworkFolder',
+      'privateFolder',
+      'testsTemporaryFolder',
+      'folder',
+      'temporaryFolder',
+      'tree',
+    ]
+    const folders = names.map((name) => [name, join(foreign, name)] as const)
+    forge({ ...Object.fromEntries(folders), engine: [join(foreign, 'program')] })
+    // The record of somebody else's work tree, and an id that leads out of the folder.
+    const ofWorkTree = forge({ gitFolder: join(foreign, 'git'), engine: 'docker' })
+    forge({ runId: `../../../../${foreign}/named` })
+    // A folder of the service that is a link.
+    const ofLink = forge({ engine: 'docker' })
+    database.close()
+    const kept = [...names, `git/worktrees/${ofWorkTree}`, 'named', `linked/${ofLink}`].map((name) =>
+      join(foreign, name),
+    )
+    for (const folder of kept) {
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, 'gitdir'), '/somewhere/.git')
+    }
+    const data = join(serviceFolder(step), 'service/data')
+    for (const name of ['runs.sqlite-wal', 'runs.sqlite-shm']) rmSync(join(data, name), { force: true })
+    renameSync(join(forged, 'runs.sqlite'), join(data, 'runs.sqlite'))
+    process.kill(serviceProcess(step), 'SIGKILL')
+    await until(() => serviceProcess(step) === 0)
+    renameSync(join(data, 'runs'), join(data, 'moved'))
+    symlinkSync(join(foreign, 'linked'), join(data, 'runs'))
+
+    const post = await step.runPost()
+    expect(post.conclusion).toBe('success')
+    expect(existsSync(join(foreign, 'ran'))).toBe(false)
+    expect(kept.filter((folder) => !existsSync(join(folder, 'gitdir')))).toEqual([])
+    expect(readFileSync(join(foreign, 'called'), 'utf8')).toContain(`label=test-run-service.run=${ofWorkTree}`)
+    expect(readFileSync(join(foreign, 'environment'), 'utf8')).not.toMatch(/token-of-the-runner|key-of-the-job/)
+  })
 })

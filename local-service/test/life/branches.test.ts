@@ -106,7 +106,7 @@ describe('a run of another branch', () => {
       titles: ['a.txt: other', 'b.txt: new'],
     })
     await until(() => workTreesOf(repository) === 0)
-    await until(() => readdirSync(join(data, 'trees')).length === 0)
+    await until(() => readdirSync(join(data, 'runs')).length === 0)
     expect(await repository.git('status', '--porcelain')).toBe('M a.txt')
   })
 
@@ -248,7 +248,8 @@ describe('a run of another branch', () => {
       program,
       `#!/bin/sh
       record=.git/worktrees/$LOCAL_SERVICE_RUN_ID
-      mkdir -p "$record" && echo "${home}/none/.git" > "$record/gitdir" && : > "$record/commondir"
+      tree=${home}/data/runs/$LOCAL_SERVICE_RUN_ID/$LOCAL_SERVICE_RUN_ID
+      mkdir -p "$record" && echo "$tree/.git" > "$record/gitdir" && : > "$record/commondir"
       sleep 300 &
       echo $! > "${home}/pid"
       wait`,
@@ -285,11 +286,11 @@ describe('a run of another branch', () => {
   })
 
   it('keeps its outcome if its files cannot be removed, and the log says why', async () => {
-    // A file stands where git has its record of the work tree.
-    const setup = ['sh', '-c', 'cd "$(git rev-parse --git-common-dir)" && rm -r worktrees && touch worktrees']
+    // A named pipe stands where git's record names the work tree.
+    const setup = ['sh', '-c', 'cd "$(git rev-parse --git-dir)" && rm gitdir && mkfifo gitdir']
     const { service, list } = await startListing(await twoBranches(), { setup })
     expect((await list({ branch: 'other' })).status).toBe('PASSED')
-    await until(() => /could not remove its files: ENOTDIR/.test(service.log.join('\n')))
+    await until(() => /could not remove its files: .*gitdir is not a regular file/.test(service.log.join('\n')))
   })
 
   it('has links to the packages of the folder, up to the root of the repository, and changes nothing there', async () => {

@@ -109,10 +109,10 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     expect((await (await second.ready()).get(runId)).body).toMatchObject({ status: 'INTERRUPTED' })
     expect(pids.map(isAlive)).toEqual([false])
     await until(() => second.log().includes('removed'))
-    const left = `${join(data, 'trees', runId)}, ${join(data, 'runs', runId)}, ${join(home, 'test-run-')}`
+    const left = `${join(data, 'runs', runId)}, ${join(home, 'test-run-')}`
     expect(second.log()).toContain(`run ${runId}: INTERRUPTED: it was RUNNING when the service died\n`)
     expect(second.log()).toMatch(new RegExp(`run ${runId}: left this, now removed: \\d+ processes, ${left}`))
-    expect(await entriesIn(join(data, 'trees'), join(repository.folder, '.git/worktrees'))).toEqual([])
+    expect(await entriesIn(join(data, 'runs'), join(repository.folder, '.git/worktrees'))).toEqual([])
   })
 
   it(`forgets no run and leaves nothing after the next start, in ${LIVES} lives`, { timeout: 600_000 }, async () => {
@@ -172,7 +172,7 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
       const next = await current.ready()
       expect(processesOfRuns(temporary)).toEqual([])
       const gitRecords = join(repository.folder, '.git/worktrees')
-      expect(await entriesIn(join(data, 'runs'), join(data, 'trees'), gitRecords, temporary)).toEqual([])
+      expect(await entriesIn(join(data, 'runs'), gitRecords, temporary)).toEqual([])
       for (const runId of started) {
         const before = known.get(runId)
         const { status, body } = await next.get(runId)

@@ -76,7 +76,7 @@ describe('a service whose tests', () => {
     const script = `
       fs.mkdirSync('a/b/c', { recursive: true })
       for (const folder of ['a/b', 'a']) fs.chmodSync(folder, 0o555)
-      await removeFolder('a')`
+      await removeFolder(fs.realpathSync('a'))`
     expect(runAsUser(script, home).stderr).toBe('')
     expect(existsSync(join(home, 'a'))).toBe(false)
   })
@@ -89,9 +89,9 @@ describe('a service whose tests', () => {
       fs.mkdirSync('output')
       fs.symlinkSync('../private', 'output/report')
       for (const folder of ['private/file', 'private', 'output']) fs.chmodSync(folder, 0o555)
-      const error = await removeFolder('output/report').catch((error) => error)
+      const error = await removeFolder(process.cwd() + '/output/report').catch((error) => error)
       const modes = ['private', 'private/file'].map((folder) => (fs.statSync(folder).mode & 0o777).toString(8))
-      await removeFolder('output')
+      await removeFolder(fs.realpathSync('output'))
       console.log(modes.join(' '), fs.existsSync('private/file'), String(error.message))`
     const { stdout, stderr } = runAsUser(script, home)
     expect(stderr).toBe('')
@@ -109,7 +109,7 @@ describe('a service whose tests', () => {
     )
     expect(await service.waitFor(await service.startRun({ branch: 'other' }))).toMatchObject({ status: 'PASSED' })
     await service.close()
-    expect(await readdir(join(data, 'trees'))).toEqual([])
+    expect(await readdir(join(data, 'runs'))).toEqual([])
     expect(service.log.join('\n')).not.toContain('could not remove')
   })
 })

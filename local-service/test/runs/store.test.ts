@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { finishRun, markRunning, queueRun } from '../../src/runs/run.ts'
 import { openRunStore } from '../../src/runs/store.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
-import { openStore, PASSED, RESOURCES } from '../support/a-run-store.ts'
+import { LEFT, openStore, PASSED, RESOURCES } from '../support/a-run-store.ts'
 
 describe('the store of runs', () => {
   it('has every phase of a run after it is opened again', async () => {
@@ -33,7 +33,7 @@ describe('the store of runs', () => {
     const run = queueRun({ projectId: 'shop' })
     finishRun(run, PASSED)
     store.save(run, RESOURCES)
-    expect(store.findUnfinished()).toEqual([{ run, resources: RESOURCES }])
+    expect(store.findUnfinished()).toEqual([{ run, left: LEFT }])
     store.markRemoved(run.runId)
     expect(store.findUnfinished()).toEqual([])
   })
@@ -71,6 +71,23 @@ describe('the store of runs', () => {
       { runId: passed.runId, projectId: 'shop 1', status: 'PASSED', message: undefined, shownBytes: 20 },
       { runId: failed.runId, projectId: 'shop 2', status: 'FAILED', message: 'it failed', shownBytes: 0 },
     ])
+  })
+
+  it('takes no program, no id and no type from what somebody else has written to it', async () => {
+    const store = await openStore()
+    const [run, other] = [queueRun({ projectId: 'shop' }), queueRun({ projectId: 'shop' })]
+    store.close()
+    const database = new DatabaseSync(join(store.folder, 'runs.sqlite'))
+    const insert = database.prepare('insert into runs (run_id, is_finished, run, resources) values (?, 0, ?, ?)')
+    insert.run(run.runId, JSON.stringify(run), '{ "engine": ["./program"], "gitFolder": 7, "folder": "/" }')
+    insert.run(other.runId, JSON.stringify(run), '{}')
+    insert.run('../a', JSON.stringify({ ...run, runId: '../a' }), '{}')
+    insert.run('b', '5', '{}')
+    insert.run('c', 'no JSON', '{}')
+    database.close()
+    const again = openRunStore(store.folder)
+    onTestFinished(() => again.close())
+    expect(again.findUnfinished()).toEqual([{ run, left: {} }])
   })
 
   it('lists texts and numbers, whatever somebody else has written to it', async () => {

@@ -1,15 +1,17 @@
 import { onTestFinished } from 'vitest'
 import type { RunOutcome } from '../../src/execution/outcome.ts'
+import type { RunResources } from '../../src/execution/resources.ts'
 import { openRunStore, type RunStore } from '../../src/runs/store.ts'
 import { temporaryFolder } from './a-local-service.ts'
 
-export const RESOURCES = {
-  runFolder: '/runs/1',
-  frameworkFolder: '/runs/1/framework',
-  privateFolder: '/tmp/1',
-  testsTemporaryFolder: '/tmp/1/tmp',
-  tree: '/trees/1',
+export const RESOURCES: RunResources = {
+  folder: '/runs/1',
+  temporaryFolder: '/tmp/1',
+  gitFolder: '/shop/.git',
+  engine: ['sudo', '/usr/bin/podman'],
 }
+/** What the store keeps of them. */
+export const LEFT = { gitFolder: '/shop/.git', engine: 'podman' }
 
 export const PASSED: RunOutcome = { status: 'PASSED', testCases: [{ title: 'adds', status: 'PASSED', durationMs: 3 }] }
 
