@@ -1,4 +1,4 @@
-import type { MainFile, MainRecord } from '../handover/main-file.ts'
+import type { MainFile } from '../handover/main-file.ts'
 import { failureText } from '../report/failure-text.ts'
 import { CANCEL_IT, RUN_WITHOUT_ID } from '../report/words.ts'
 import { durationText } from '../text/duration.ts'
@@ -44,7 +44,6 @@ async function stopMain(file: MainFile, { log, clock, signal }: PostWorld): Prom
     const deadlineMs = clock.now() + limitMs
     while (!isOver() && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(LOOK_INTERVAL_MS, signal)
   }
-  log.debug?.(fragment`Post found ${file.path}`)
   if (!file.askToStop()) return
   await wait(ANSWER_LIMIT_MS, () => file.isStopAnswered() || file.isGone())
   if (!file.isStopAnswered() || file.isGone()) return
@@ -54,8 +53,8 @@ async function stopMain(file: MainFile, { log, clock, signal }: PostWorld): Prom
 
 async function doWhatIsLeft(file: MainFile, world: PostWorld): Promise<void> {
   const { log } = world
-  const record: MainRecord = file.read()
-  log.debug?.(fragment`Main's file ends with ${JSON.stringify(record)}`)
+  const record = file.read()
+  log.debug?.(fragment`Post found ${file.path}: ${JSON.stringify(record)}`)
   if (record.phase === 'starting')
     log.warning(
       fragment`The step may have sent a start request, but it saved no run id for the post step. ${RUN_WITHOUT_ID}`,
