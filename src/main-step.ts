@@ -55,7 +55,6 @@ export async function performMain(
     return success
   } catch (error) {
     output.setOutput('conclusion', 'error')
-    if (error instanceof InvalidInputsError || error instanceof RecordNotWritten) recorder.done()
     if (error instanceof InvalidInputsError) {
       for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
       if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
@@ -64,6 +63,7 @@ export async function performMain(
       const message = fragment`No run was started, because the step could not write its file for the post step: ${error.message}. Without this file, nothing would cancel the run if the step were killed. Free some space on the runner, or check its temporary folder.`
       output.annotate({ level: 'error', title: 'Run not started', message })
     } else throw error
+    recorder.done()
     return false
   }
 }
