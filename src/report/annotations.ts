@@ -2,49 +2,41 @@ import type { Annotation } from '../github/outputs.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { FAILING, locationOf, type TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
-import { commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
-import { casesOfKind, titleOf } from './cases.ts'
+import { commandProperty, type Fragment, fragment, linesOf, untruncated } from '../text/safe-text.ts'
+import { casesOfKind, placeOf, titleOf } from './cases.ts'
 import { casesOf, NONE, seeSummary } from './words.ts'
 
 /** GitHub keeps ten annotations of a step: the verdict, these cases, and one about the other cases. */
 const CASES_SHOWN = 8
-const TITLE_LIMIT_CHARS = 500
 
 /** The annotations after the verdict: the first failing test cases, then the number of the other failing test cases. */
 export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotation[] {
-  const { failed } = outcome.counts
-  const testCases = firstFailing(outcome)
-  // The verdict names a single failing test case. An annotation adds something only if the service sent a reason.
-  if (failed === 1 && !testCases.some(hasReason)) return []
-  const shown = testCases.map((testCase): Annotation => {
-    const location = locationOf(testCase)
-    return {
-      level: 'error',
-      // For example: Test timed out.
-      title: `Test ${testCase.kind.replace('-', ' ')}`,
-      message: annotationMessage(testCase),
-      file: location && commandProperty(location.filePath),
-      line: location?.line,
-    }
-  })
-  const more = failed - shown.length
+  const shown = casesOfKind(FAILING, outcome)
+    .slice(0, CASES_SHOWN)
+    .map((testCase): Annotation => {
+      const location = locationOf(testCase)
+      return {
+        level: 'error',
+        // For example: Test timed out.
+        title: `Test ${testCase.kind.replace('-', ' ')}`,
+        message: annotationMessage(testCase),
+        file: location && commandProperty(location.filePath),
+        line: location?.line,
+      }
+    })
+  const more = outcome.counts.failed - shown.length
   if (more === 0) return shown
   const message = fragment`${more} more ${casesOf(more)} failed.${seeSummary(hasSummary)}`
   return [...shown, { level: 'error', title: 'More failed tests', message }]
 }
 
-function firstFailing(outcome: StepOutcome): readonly TestCase[] {
-  return casesOfKind(FAILING, outcome).slice(0, CASES_SHOWN)
-}
-
-function hasReason(testCase: TestCase): boolean {
-  return testCase.message !== undefined || locationOf(testCase) !== undefined
-}
-
+/** The log shows only this message of the annotation, so the place is in it too. */
 function annotationMessage(testCase: TestCase): Fragment {
   const { rawStatus, durationMs, message } = testCase
-  const title = titleOf(testCase, TITLE_LIMIT_CHARS)
-  if (message !== undefined) return fragment`${title}\n${linesOf(message)}`
+  const place = placeOf(testCase)
+  const where = place === undefined ? NONE : fragment` (${untruncated(place)})`
+  const what = fragment`${titleOf(testCase)}${where}`
+  if (message !== undefined) return fragment`${what}\n${linesOf(message)}`
   const time = durationMs === undefined ? NONE : fragment` after ${durationText(durationMs)}`
-  return fragment`${title}: ${rawStatus}${time}`
+  return fragment`${what}: ${rawStatus}${time}`
 }

@@ -1,9 +1,10 @@
 import type { StepOutcome } from '../model/outcome.ts'
-import { CASE_KINDS, type CaseKind, FAILING, locationOf, type TestCase } from '../model/run.ts'
+import { CASE_KINDS, type CaseKind, FAILING, showsReason, type TestCase } from '../model/run.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { visibleText } from '../text/visible-text.ts'
 
-/** The kinds in the open table of the summary and in the comment. */
+/** The kinds of test cases that did not pass. Flaky cases are shown apart. */
 export const FAILING_OR_OTHER: readonly CaseKind[] = [...FAILING, 'other']
 
 /** The test cases of these kinds, sorted by kind. Within one kind, new failures come first, and the order is the service's. */
@@ -20,12 +21,14 @@ export function casesOfKind(
 }
 
 /** For example `new`, `failed before` or `unstable: 3 of 10 runs`. Undefined without a baseline, and for a case that passed before too. */
-export function pastText(testCase: TestCase, { past }: Pick<StepOutcome, 'past'>): string | undefined {
+export function pastText(testCase: TestCase, { past }: Pick<StepOutcome, 'past'>): Fragment | undefined {
   const found = past?.get(testCase)
   if (found === undefined) return undefined
-  const ofRuns = `${found.badRuns} of ${found.runs} ${found.runs === 1 ? 'run' : 'runs'}`
-  if (testCase.kind === 'flaky') return found.badRuns === 0 ? undefined : `failed or flaky in ${ofRuns}`
-  return found.mark === 'unstable' ? `unstable: ${ofRuns}` : found.mark
+  const { mark, badRuns, runs } = found
+  const ofRuns = fragment`${badRuns} of ${runs} ${runs === 1 ? fragment`run` : fragment`runs`}`
+  if (testCase.kind === 'flaky') return badRuns === 0 ? undefined : fragment`failed or flaky in ${ofRuns}`
+  if (mark === 'unstable') return fragment`unstable: ${ofRuns}`
+  return mark && { new: fragment`new`, 'failed before': fragment`failed before` }[mark]
 }
 
 /** How many failures are new. Undefined without a baseline. */
@@ -34,15 +37,13 @@ export function countNew({ past }: StepOutcome): number | undefined {
 }
 
 /** The title in visible characters, or `(untitled)` if it has none. */
-export function titleOf({ title }: TestCase, limitChars?: number): Untrusted {
-  const visible = visibleText(title, limitChars)
+export function titleOf({ title }: TestCase): Untrusted {
+  const visible = visibleText(title)
   return String(visible) === '' ? untrusted('(untitled)') : visible
 }
 
-/** The file and the line of a failure, such as `e2e/pay.spec.ts:12`. Undefined if the service sent no usable path. */
-export function locationText(testCase: TestCase, limitChars?: number): Untrusted | undefined {
-  const location = locationOf(testCase)
-  if (location === undefined) return undefined
-  const line = location.line === undefined ? '' : `:${location.line}`
-  return untrusted(`${visibleText(location.filePath, limitChars)}${line}`)
+/** The file, and for a case that did not pass the line, such as `e2e/pay.spec.ts:12`. Undefined without a usable path. */
+export function placeOf({ kind, filePath, line }: TestCase): Untrusted | undefined {
+  if (filePath === undefined) return undefined
+  return line !== undefined && showsReason(kind) ? untrusted(`${visibleText(filePath)}:${line}`) : visibleText(filePath)
 }

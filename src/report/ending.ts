@@ -1,10 +1,10 @@
 import { type Failure, isNotFound } from '../model/failure.ts'
 import type { Ending, StepOutcome } from '../model/outcome.ts'
-import { BRANCH_LIMIT_CHARS, FAILING, isFinished } from '../model/run.ts'
+import { FAILING, isFinished, type TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
-import { type Fragment, fragment, quote, render } from '../text/safe-text.ts'
+import { type Fragment, fragment, quote, render, untruncated } from '../text/safe-text.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
-import { casesOfKind, titleOf } from './cases.ts'
+import { casesOfKind, placeOf, titleOf } from './cases.ts'
 import { countsOf, newFailuresText } from './counts.ts'
 import { linkedRunId } from './facts.ts'
 import { failureAdvice, failureReason, notFoundAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
@@ -21,7 +21,6 @@ const START = fragment`▶️`
 
 const TITLES_NAMED = 3
 const STATUSES_NAMED = 3
-const TITLE_LIMIT_CHARS = 120
 
 interface EndingText {
   readonly sign: Fragment
@@ -178,8 +177,8 @@ function verdictOfFinished(outcome: StepOutcome): Omit<EndingText, 'what'> {
 }
 
 function otherBranchAdvice({ run, subject }: StepOutcome): Fragment {
-  const tested = quote(run?.branchName ?? '', BRANCH_LIMIT_CHARS)
-  const asked = quote(subject.parameters.branch ?? '', BRANCH_LIMIT_CHARS)
+  const tested = quote(run?.branchName ?? '')
+  const asked = quote(subject.parameters.branch ?? '')
   return fragment` The service says that it tested the branch ${tested}, and this step asked for ${asked}. So nothing shows whether the tests of ${asked} pass. Check whether ${asked} is pushed. If the service has another name for ${asked}, set the input ${'branch'} to that name. Otherwise ask the operators of the service.`
 }
 
@@ -207,12 +206,17 @@ function failedCases(outcome: StepOutcome): Fragment {
   const { total, failed } = outcome.counts
   const what = fragment`${failed} of ${total} ${casesOf(total)} failed`
   if (failed === 0) return join([what, ...countsOf(outcome.counts)], fragment`, `)
-  const titles = casesOfKind(FAILING, outcome)
-    .slice(0, TITLES_NAMED)
-    .map((testCase) => quote(titleOf(testCase, TITLE_LIMIT_CHARS), TITLE_LIMIT_CHARS))
+  const titles = casesOfKind(FAILING, outcome).slice(0, TITLES_NAMED).map(titleAndPlace)
   const more = failed > TITLES_NAMED ? [fragment`and ${failed - TITLES_NAMED} more`] : []
   const named = fragment`${what}${inBrackets([...titles, ...more])}`
   return join([named, ...newFailuresText(outcome)], fragment`, `)
+}
+
+/** For example: “pays by card” at e2e/pay.spec.ts:12. Two files may have cases of one title. */
+function titleAndPlace(testCase: TestCase): Fragment {
+  const place = placeOf(testCase)
+  const title = quote(titleOf(testCase))
+  return place === undefined ? title : fragment`${title} at ${untruncated(place)}`
 }
 
 /** Why a PASSED run is in doubt. */
@@ -224,10 +228,10 @@ function doubts(outcome: StepOutcome): Fragment {
 
 /** For example: “BLOCKED”, none. */
 function unknownStatuses(outcome: StepOutcome): Fragment {
-  const statuses = casesOfKind(['other'], outcome).map(({ rawStatus }) => visibleText(rawStatus, TITLE_LIMIT_CHARS))
+  const statuses = casesOfKind(['other'], outcome).map(({ rawStatus }) => visibleText(rawStatus))
   const first = [...new Set(statuses)].slice(0, STATUSES_NAMED)
   return join(
-    first.map((status) => (String(status) === '' ? fragment`none` : quote(status, TITLE_LIMIT_CHARS))),
+    first.map((status) => (String(status) === '' ? fragment`none` : quote(status))),
     fragment`, `,
   )
 }

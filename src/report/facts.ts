@@ -1,6 +1,5 @@
 import type { Baseline } from '../model/baseline.ts'
 import type { StepHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
-import { BRANCH_LIMIT_CHARS } from '../model/run.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { join, joinWithDots, NONE } from './words.ts'
@@ -61,7 +60,7 @@ function baselineText([{ finishedAt }, ...earlier]: Baseline): Fragment {
 /** For example: project “web-shop”, environment “staging”, branch “main”. */
 export function whatIsTested(subject: StepSubject): Fragment {
   const { branch } = subject.parameters
-  const facts = factsOf(subject, branch).map(({ word, value }) => fragment`${word} ${quote(value, BRANCH_LIMIT_CHARS)}`)
+  const facts = factsOf(subject, branch).map(({ word, value }) => fragment`${word} ${quote(value)}`)
   if (branch === undefined && subject.target.kind === 'project') facts.push(fragment`on the project's default branch`)
   return join(facts, fragment`, `)
 }

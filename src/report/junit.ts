@@ -11,20 +11,20 @@ import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
 // is unique within its class name, and text in each failure. They keep the history of a test case by these two names. So both
 // depend on the test case and its file only, and not on other files.
 
-const NAME_LIMIT_CHARS = 900
 /** For test cases without a file, and for the run itself. */
 const CLASS_NAME = 'test-run'
 
-export function junit(outcome: ReadRunOutcome): Buffer {
-  const testCases = outcome.run.testCases ?? []
-  const nameFor = namesByClass()
-  const hasEntry = hasRunEntry(outcome)
-  const text = new LongText()
-  text.add(opening(outcome, hasEntry ? 1 : 0))
-  for (const testCase of testCases) text.add(caseElement(testCase, nameFor))
-  if (hasEntry) text.add(runElement(outcome, nameFor))
-  text.add(xml`</testsuite>\n</testsuites>\n`)
-  return text.toBuffer()
+export function junit(outcome: ReadRunOutcome): string {
+  const nameFor = uniqueNames()
+  const runEntries = hasRunEntry(outcome) ? 1 : 0
+  return [
+    opening(outcome, runEntries),
+    ...(outcome.run.testCases?.map((testCase) => caseElement(testCase, nameFor)) ?? []),
+    ...(runEntries === 1 ? [runElement(outcome, nameFor)] : []),
+    xml`</testsuite>\n</testsuites>\n`,
+  ]
+    .map(render)
+    .join('')
 }
 
 function opening({ run, counts, subject }: ReadRunOutcome, runErrors: number): Xml {
@@ -43,9 +43,9 @@ function opening({ run, counts, subject }: ReadRunOutcome, runErrors: number): X
 
 function caseElement(testCase: TestCase, nameFor: NameFor): Xml {
   const className = visibleText(testCase.filePath ?? CLASS_NAME)
-  const name = nameFor(className, titleOf(testCase, NAME_LIMIT_CHARS))
+  const name = nameFor(className, titleOf(testCase))
   const time = seconds(testCase.durationMs ?? 0)
-  return xml`<testcase classname="${untruncated(className)}" name="${name}"${locationAttributes(testCase)} time="${time}"${contentOf(testCase)}`
+  return xml`<testcase classname="${untruncated(className)}" name="${untruncated(name)}"${locationAttributes(testCase)} time="${time}"${contentOf(testCase)}`
 }
 
 function locationAttributes(testCase: TestCase): Xml {
@@ -76,7 +76,7 @@ function contentOf({ kind, rawStatus, message }: TestCase): Xml {
 }
 
 function runElement(outcome: ReadRunOutcome, nameFor: NameFor): Xml {
-  const name = nameFor(untrusted(CLASS_NAME), untrusted(RUN_ENTRY))
+  const name = nameFor(CLASS_NAME, untrusted(RUN_ENTRY))
   const { rawStatus, message } = outcome.run
   const summary = message === undefined ? rawStatus : firstLineOf(message)
   const reason = message === undefined ? xml`` : xml`\n${linesOf(message)}`
@@ -87,52 +87,22 @@ function seconds(ms: number): string {
   return (ms / 1000).toFixed(3)
 }
 
-/** The name of a test case with this title. It is unique within its class name. */
-type NameFor = (className: Untrusted, title: Untrusted) => Untrusted
+type NameFor = (className: string | Untrusted, title: Untrusted) => Untrusted
 
-function namesByClass(): NameFor {
-  const byClass = new Map<string, (title: Untrusted) => Untrusted>()
-  return (className, title) => {
-    const nameFor = byClass.get(String(className)) ?? uniqueNames()
-    byClass.set(String(className), nameFor)
-    return nameFor(title)
-  }
-}
-
-/** Numbers names that come again: `a`, `a (2)`, `a (3)`. */
-function uniqueNames(): (title: Untrusted) => Untrusted {
+/** Numbers names that come again within a class: `a`, `a (2)`, `a (3)`. */
+function uniqueNames(): NameFor {
   /** For each name that was given, the last number that was tried behind it. */
   const lastNumbers = new Map<string, number>()
-  return (title) => {
+  return (className, title) => {
+    const keyOf = (name: string) => `${className}\n${name}`
     let name = String(title)
     // A test case may have the title `a (2)` itself. Then the number 2 is taken, and the next one is tried.
-    while (lastNumbers.has(name)) {
-      const number = (lastNumbers.get(String(title)) ?? 1) + 1
-      lastNumbers.set(String(title), number)
+    while (lastNumbers.has(keyOf(name))) {
+      const number = (lastNumbers.get(keyOf(String(title))) ?? 1) + 1
+      lastNumbers.set(keyOf(String(title)), number)
       name = `${title} (${number})`
     }
-    lastNumbers.set(name, 1)
+    lastNumbers.set(keyOf(name), 1)
     return untrusted(name)
-  }
-}
-
-/** Parts become bytes early, because V8 keeps every part of a string that `+=` makes. */
-class LongText {
-  readonly #chunks: Buffer[] = []
-  #tail = ''
-
-  add(part: Xml): void {
-    this.#tail += render(part)
-    if (this.#tail.length > 65_536) this.#flush()
-  }
-
-  toBuffer(): Buffer {
-    this.#flush()
-    return Buffer.concat(this.#chunks)
-  }
-
-  #flush(): void {
-    this.#chunks.push(Buffer.from(this.#tail))
-    this.#tail = ''
   }
 }

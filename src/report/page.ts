@@ -1,15 +1,5 @@
 import type { StepOutcome } from '../model/outcome.ts'
-import {
-  beginningOf,
-  type Fragment,
-  firstLineAndRest,
-  fragment,
-  type Html,
-  html,
-  type MessageLimit,
-  render,
-} from '../text/safe-text.ts'
-import type { Untrusted } from '../text/untrusted.ts'
+import { type Fragment, fragment, type Html, html, render } from '../text/safe-text.ts'
 import { countsLine, headlineCounts } from './counts.ts'
 import { endingText, pageSentences } from './ending.ts'
 import { casesOf, joinWithDots } from './words.ts'
@@ -18,10 +8,10 @@ import { casesOf, joinWithDots } from './words.ts'
 // test/report/endings.test.ts test it.
 
 /** The headline, and the labels that distinguish this step from others. */
-export function pageTitle(outcome: StepOutcome, ...more: readonly Fragment[]): Fragment {
+export function pageTitle(outcome: StepOutcome): Fragment {
   const { sign, title } = endingText(outcome)
   const labels = outcome.subject.labels.map((label) => fragment`${label}`)
-  return joinWithDots([fragment`${sign} ${title}${headlineCounts(outcome)}`, ...labels, ...more])
+  return joinWithDots([fragment`${sign} ${title}${headlineCounts(outcome)}`, ...labels])
 }
 
 /** Below the headline: the counts, what the headline does not say, and a warning. */
@@ -44,27 +34,6 @@ function incompleteText({ run, counts: { total, other } }: StepOutcome): Fragmen
   if (run.status !== 'FAILED')
     return fragment`Results may be missing, because the status of the run is ${run.rawStatus}.`
   return other === 0 ? undefined : fragment`The action knows no result of ${other} of ${total} ${casesOf(total)}.`
-}
-
-const MESSAGE_LIMIT: MessageLimit = { lines: 20, chars: 2_000 }
-
-export function messageBlock(message: Untrusted): Html {
-  return html`${beginningOf(message, MESSAGE_LIMIT)}`
-}
-
-/**
- * The message of a run. Its first line says why the run did not pass, so this line wraps. A line of a block does not, and a phone
- * would show only its beginning.
- */
-export function messageOfRun(message: Untrusted): Html {
-  const { first, rest } = firstLineAndRest(message, MESSAGE_LIMIT)
-  return html`<p>The message of the run: ${first}</p>${rest === undefined ? html`` : html`${rest}`}\n`
-}
-
-/** The first line of a message, and below it the rest, folded. */
-export function foldedMessage(message: Untrusted): Html {
-  const { first, rest } = firstLineAndRest(message, MESSAGE_LIMIT)
-  return html`<br>${first}${rest === undefined ? html`` : html`<details><summary>more</summary>${rest}</details>`}`
 }
 
 export function sizeBytes(text: Html): number {

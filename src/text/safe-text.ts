@@ -52,14 +52,15 @@ class Fragment {
 
 type Value = string | number | Untrusted | Fragment
 
+/** Longer values are truncated. */
+const TEXT_LIMIT_CHARS = 500
+
 // Only the type is exported, because a fragment that is made elsewhere could write raw text.
 export type { Fragment }
 
 /** How a sink writes each part. What comes from others is visible text, and the sink escapes it. */
 interface Sink {
   readonly name: string
-  /** Longer values are truncated. */
-  readonly limitChars: number
   /** Words of ours. */
   literal(words: string): string
   /** A value on one line. */
@@ -86,8 +87,8 @@ export function fragment(literals: TemplateStringsArray, ...values: readonly Val
   return new Fragment((sink) => fill(sink, literals.map(sink.literal), values))
 }
 
-/** A value in quotation marks, or in HTML in `<code>`. `limitChars` replaces the sink's own limit. */
-export function quote(value: string | Untrusted, limitChars: number): Fragment {
+/** A value in quotation marks, or in HTML in `<code>`. */
+export function quote(value: string | Untrusted, limitChars = TEXT_LIMIT_CHARS): Fragment {
   return new Fragment((sink) => sink.quoted(oneLine(value as string, limitChars)))
 }
 
@@ -107,37 +108,15 @@ export function outputLines(lines: readonly Untrusted[], redact: (text: string) 
   return new Fragment((sink) => sink.lines(visible.split('\n')))
 }
 
-/** How much of a message is shown. */
-export interface MessageLimit {
-  readonly lines: number
-  readonly chars: number
-}
-
 /** The first lines of a message. A last line says what is left out. Blank lines at both ends do not count. */
-export function beginningOf(message: Untrusted, limit: MessageLimit): Fragment {
-  const shown = beginningLines(message, limit)
-  return new Fragment((sink) => sink.lines(shown, 'diff'))
-}
-
-/** Like `beginningOf`, in two parts: the first line as a value, and the lines after it. Undefined if there are none. */
-export function firstLineAndRest(
-  message: Untrusted,
-  limit: MessageLimit,
-): { readonly first: Fragment; readonly rest: Fragment | undefined } {
-  const [first = '', ...rest] = beginningLines(message, limit)
-  return {
-    first: new Fragment((sink) => sink.value(first)),
-    rest: rest.length === 0 ? undefined : new Fragment((sink) => sink.lines(rest, 'diff')),
-  }
-}
-
-function beginningLines(message: Untrusted, limit: MessageLimit): readonly string[] {
+export function beginningOf(message: Untrusted, limit: { readonly lines: number; readonly chars: number }): Fragment {
   const all = withoutBlankEnds(visibleLines(message as unknown as string))
   const lines = all.slice(0, limit.lines)
   const text = truncate(lines.join('\n'), limit.chars)
-  if (text !== lines.join('\n')) return [...text.split('\n'), '… The rest is left out.']
   const more = all.length - lines.length
-  return more === 0 ? lines : [...lines, more === 1 ? '… 1 more line' : `… ${readableNumber(more)} more lines`]
+  if (text !== lines.join('\n')) lines.splice(0, lines.length, ...text.split('\n'), '… The rest is left out.')
+  else if (more > 0) lines.push(more === 1 ? '… 1 more line' : `… ${readableNumber(more)} more lines`)
+  return new Fragment((sink) => sink.lines(lines, 'diff'))
 }
 
 /**
@@ -160,7 +139,7 @@ function fill(sink: Sink, literals: readonly string[], values: readonly unknown[
 }
 
 function valueIn(sink: Sink, value: unknown): string {
-  if (typeof value === 'string') return sink.value(oneLine(value, sink.limitChars))
+  if (typeof value === 'string') return sink.value(oneLine(value, TEXT_LIMIT_CHARS))
   if (typeof value === 'number') return sink.number(value)
   if (value instanceof Fragment) return value.writeTo(sink)
   if (value instanceof SafeText && value.sink === sink.name) return value.text
@@ -182,7 +161,6 @@ function withoutBlankEnds(lines: readonly string[]): readonly string[] {
 
 const LINE: Sink = {
   name: 'log line',
-  limitChars: 1000,
   literal: (words) => words,
   value: (visible) => visible,
   quoted: (visible) => `“${visible}”`,
@@ -223,7 +201,6 @@ export function commandProperty(value: Untrusted): CommandProperty {
 
 const HTML: Sink = {
   name: 'HTML',
-  limitChars: 300,
   literal: escapeText,
   value: inCode,
   quoted: inCode,
@@ -258,7 +235,6 @@ export function hiddenMarker(marker: string): Html {
 
 const XML: Sink = {
   name: 'XML',
-  limitChars: 1000,
   literal: escapeAttribute,
   value: escapeAttribute,
   quoted: (visible) => `“${escapeAttribute(visible)}”`,

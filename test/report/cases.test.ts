@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { CASE_KINDS, type CaseKind, FAILING } from '../../src/model/run.ts'
 import { casesOfKind, FAILING_OR_OTHER, pastText, titleOf } from '../../src/report/cases.ts'
+import { render } from '../../src/text/safe-text.ts'
 import { aRun, aTestCase } from '../support/builders.ts'
 
 describe('the cases of some kinds', () => {
@@ -34,8 +35,13 @@ describe('with a baseline', () => {
     ])
   })
 
+  const inWords = (...args: Parameters<typeof pastText>) => {
+    const past = pastText(...args)
+    return past && render(past)
+  }
+
   it('each failure has a mark, and without a baseline nobody knows', () => {
-    const texts = (known: Partial<typeof outcome>) => testCases.map((testCase) => pastText(testCase, known))
+    const texts = (known: Partial<typeof outcome>) => testCases.map((testCase) => inWords(testCase, known))
     const known = ['unstable: 2 of 10 runs', 'failed before', 'new', undefined, 'failed before', undefined]
     expect(texts(outcome)).toEqual(known)
     expect(texts({})).toEqual(known.map(() => undefined))
@@ -43,7 +49,7 @@ describe('with a baseline', () => {
 
   it('a flaky case says how often it failed or was flaky, if it was', () => {
     const flaky = aTestCase({ status: 'FLAKY' })
-    const textOf = (badRuns: number) => pastText(flaky, { past: new Map([[flaky, { badRuns, runs: 10 }]]) })
+    const textOf = (badRuns: number) => inWords(flaky, { past: new Map([[flaky, { badRuns, runs: 10 }]]) })
     expect([textOf(3), textOf(0)]).toEqual(['failed or flaky in 3 of 10 runs', undefined])
   })
 })

@@ -8,8 +8,6 @@ import { renderedPage, tableRows } from '../support/rendered-page.ts'
 
 const MARKER = '<!-- test-run-action 0f3a run 1 attempt 1 -->'
 const JOB_URL = 'https://github.com/o/r/actions/runs/1/job/2'
-const COMMIT = '0a'.repeat(20)
-const UNNAMED = aRun({ branchName: undefined })
 const JOB = { name: 'test-run', url: JOB_URL }
 
 const bodyOf = (outcome: StepOutcome, options: Partial<CommentBodyOptions> = {}) =>
@@ -50,7 +48,7 @@ describe('the comment', () => {
   })
 
   it('shows fewer rows if their texts are long, and counts all the others', () => {
-    const long = aTestCase({ title: '&'.repeat(300), status: 'FAILED', filePath: '&'.repeat(120) })
+    const long = aTestCase({ title: '&'.repeat(500), status: 'FAILED', filePath: '&'.repeat(400) })
     const page = pageOf(anOutcome({ run: aRun({ status: 'FAILED', testCases: Array(20).fill(long) }) }))
     const shown = tableRows(page).length - 1
     expect(shown).toBeGreaterThan(10)
@@ -60,38 +58,9 @@ describe('the comment', () => {
 
   it('names what distinguishes it from other comments of the pull request', () => {
     const labels = ['@octocat <b>', 'ubuntu-latest, 20']
-    expect(pageOf(anOutcome({ subject: { labels } }), { pullRequestBranch: 'main' }).text).toContain(
+    expect(pageOf(anOutcome({ subject: { labels } })).text).toContain(
       '✅ Tests passed: 2 of 2 · @octocat <b> · ubuntu-latest, 20\n',
     )
-  })
-
-  it.each([
-    ['the branch that was tested', 'feature', {}, ' · on branch main'],
-    ['nothing if the tested branch is the head', 'main', {}, ''],
-    [
-      'nothing if the tested branch is the head with its whole name',
-      'main',
-      { run: aRun({ branchName: 'refs/heads/main' }) },
-      '',
-    ],
-    ['the tested branch if the head is not known', undefined, {}, ' · on branch main'],
-    ['the branch that was asked for', 'feature', { run: UNNAMED }, ' · on branch main'],
-    ['a commit', 'feature', { run: UNNAMED, subject: { parameters: { branch: COMMIT } } }, ` · on commit ${COMMIT}`],
-    [
-      'the default branch',
-      'feature',
-      { run: UNNAMED, subject: { parameters: {} } },
-      " · on the project's default branch",
-    ],
-    [
-      'nothing of a run started elsewhere',
-      'feature',
-      { run: UNNAMED, subject: { parameters: {}, ownsRun: false } },
-      '',
-    ],
-  ])('names %s', (_, pullRequestBranch, fields, named) => {
-    const [heading] = pageOf(anOutcome(fields), { pullRequestBranch }).text.trim().split('\n')
-    expect(heading).toBe(`✅ Tests passed: 2 of 2${named}`)
   })
 
   it('has the place of a failure, but no message of a test case or of the run', () => {
@@ -107,7 +76,7 @@ describe('the comment', () => {
   })
 
   it('says in its headline how many failures are new, and beside each other one that it failed before', () => {
-    const page = pageOf(ENDINGS.failedSomeNew, { pullRequestBranch: 'main' })
+    const page = pageOf(ENDINGS.failedSomeNew)
     expect(page.text).toContain('❌ Tests failed: 3 of 40 (1 new)\n')
     expect(tableRows(page)).toEqual([
       ['Status', 'Test', 'Duration'],
@@ -127,7 +96,8 @@ describe('the comment', () => {
     const run = aFinishedRun({ status: 'FAILED', message: 'token s3cret' })
     const ended = {
       ending: { kind: 'aborted', cause: 'signal' },
-      cancellation: { kind: 'already-finished', run },
+      cancellation: { kind: 'already-finished' },
+      run,
     } as const
     for (const outcome of [anOutcome({ run }), anOutcome(ended)]) {
       expect(pageOf(outcome).text).not.toContain('s3cret')
@@ -157,7 +127,7 @@ describe('the comment', () => {
           job: { name: huge, url: `https://github.com/${'x'.repeat(500)}` },
         },
       })
-      expect(Buffer.byteLength(bodyOf(outcome, { pullRequestBranch: 'other' }))).toBeLessThan(65_536)
+      expect(Buffer.byteLength(bodyOf(outcome))).toBeLessThan(65_536)
     }
   })
 })

@@ -14,8 +14,8 @@ it('every ending has the words of endings.md', async () => {
 })
 
 it('the verdict truncates titles', () => {
-  const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: 'x'.repeat(500), status: 'FAILED' })] })
-  expect(render(verdictSentences(anOutcome({ run })))).toContain(`“${'x'.repeat(119)}…”`)
+  const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: 'x'.repeat(501), status: 'FAILED' })] })
+  expect(render(verdictSentences(anOutcome({ run })))).toContain(`“${'x'.repeat(499)}…”`)
 })
 
 describe('of all endings', () => {
@@ -67,6 +67,6 @@ function pageOf(outcome: StepOutcome): string {
 
 /** The part of the job summary above its tables, as people read it. */
 function headOf(outcome: StepOutcome): readonly string[] {
-  const [head = ''] = render(jobSummary(outcome, { alreadyBytes: 0 })).split(/<table>|<details>/)
+  const [head = ''] = render(jobSummary(outcome, { alreadyBytes: 0 })).split(/<table>|<details/)
   return renderedPage(head).text.trim().split('\n')
 }

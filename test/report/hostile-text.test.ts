@@ -11,7 +11,7 @@ import { endingText, verdictSentences } from '../../src/report/ending.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
 import { hasRunEntry } from '../../src/report/run-entry.ts'
-import { html, render, safeJson } from '../../src/text/safe-text.ts'
+import { html, render, safeJson, untruncated } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { randomRuns } from '../setup/seed.ts'
 import { anyStep } from '../support/hostile-step.ts'
@@ -28,7 +28,7 @@ const MARKER = '<!-- test-run-action 0 run 1 attempt 1 -->'
 function tamed(): (text: string) => string {
   const words = new Map<string, string>()
   return (text) => {
-    const looks = render(html`<p>${text}</p>`)
+    const looks = render(html`<p>${untruncated(text)}</p>`)
     if (looks === '<p><code></code></p>') return text
     const word = words.get(looks) ?? `tame ${words.size}`
     words.set(looks, word)
@@ -44,7 +44,7 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
       .map(({ message, file }) => `${render(message)}\nfile=${file ? render(file) : ''}`)
       .join('\n'),
     summary: render(jobSummary(outcome, { alreadyBytes: 0 })),
-    comment: render(commentBody(outcome, { marker: MARKER, hasSummary: true, pullRequestBranch: 'head' })),
+    comment: render(commentBody(outcome, { marker: MARKER, hasSummary: true })),
     ...(hasReadRun(outcome) ? filesOf(outcome) : {}),
   }
 }

@@ -57,9 +57,10 @@ describe('a log line', () => {
 
   it('is short in each value, and as the message of a command short enough for GitHub', () => {
     const long = 'x'.repeat(2000)
-    expect(render(fragment`${long}`)).toBe(`${'x'.repeat(999)}…`)
-    expect(commandMessage(fragment`${long}${long}${long}${long}${long}`)).toHaveLength(4000)
-    expect(commandMessage(fragment`${fragment`${long}${long}${long}`}${fragment`${long}${long}`}`)).toHaveLength(4000)
+    expect(render(fragment`${long}`)).toBe(`${'x'.repeat(499)}…`)
+    const longer = fragment`${long}${long}${long}${long}${long}`
+    expect(commandMessage(longer)).toHaveLength(2500)
+    expect(commandMessage(fragment`${longer}${longer}`)).toHaveLength(4000)
   })
 
   it('keeps the lines and the indentation of a message, without commands and colours', () => {
@@ -102,8 +103,8 @@ describe('HTML', () => {
   })
 
   it('truncates a value, unless the whole value is wanted', () => {
-    const long = 'word '.repeat(100).trim()
-    expect(render(html`<p>${long}</p>`)).toHaveLength('<p><code></code></p>'.length + 300)
+    const long = 'word '.repeat(200).trim()
+    expect(render(html`<p>${long}</p>`)).toHaveLength('<p><code></code></p>'.length + 500)
     expect(render(html`<p>${untruncated(long)}</p>`)).toBe(`<p><code>${long}</code></p>`)
   })
 

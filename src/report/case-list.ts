@@ -1,0 +1,84 @@
+import type { StepOutcome } from '../model/outcome.ts'
+import type { CaseKind, TestCase } from '../model/run.ts'
+import { durationText } from '../text/duration.ts'
+import { beginningOf, type Fragment, fragment, type Html, html, untruncated } from '../text/safe-text.ts'
+import type { Untrusted } from '../text/untrusted.ts'
+import { firstLineOf, visibleText } from '../text/visible-text.ts'
+import { pastText, placeOf, titleOf } from './cases.ts'
+import { joinWithDots } from './words.ts'
+
+// How pages show test cases. It is HTML, because untrusted text is easier to escape there than in Markdown.
+
+// Every sign has words beside it, because not every reader can see the picture or its colour.
+const STATUS: Readonly<Record<Exclude<CaseKind, 'other'>, Fragment>> = {
+  failed: fragment`❌ Failed`,
+  'timed-out': fragment`⏱️ Timed out`,
+  interrupted: fragment`⚠️ Interrupted`,
+  flaky: fragment`🔁 Flaky`,
+  skipped: fragment`⏭️ Skipped`,
+  passed: fragment`✅ Passed`,
+}
+
+/** What every layout shows of a test case. */
+interface CaseParts {
+  readonly status: Fragment
+  /** What the baseline says about it. */
+  readonly mark: Fragment | undefined
+  /** In bold. If there is no title but the path of a file that could not be loaded, this is the place. */
+  readonly title: Html
+  readonly place: Fragment | undefined
+  readonly duration: Fragment | undefined
+}
+
+function partsOf(testCase: TestCase, outcome: StepOutcome): CaseParts {
+  const { title, filePath, durationMs } = testCase
+  const text = placeOf(testCase)
+  const place = text && untruncated(text)
+  const isFile = place !== undefined && String(title) === String(filePath)
+  return {
+    status: statusOf(testCase),
+    mark: pastText(testCase, outcome),
+    title: html`<b>${isFile ? place : titleOf(testCase)}</b>`,
+    place: isFile ? undefined : place,
+    duration: durationMs === undefined ? undefined : durationText(durationMs),
+  }
+}
+
+function statusOf({ kind, rawStatus }: TestCase): Fragment {
+  if (kind !== 'other') return STATUS[kind]
+  const visible = visibleText(rawStatus)
+  return String(visible) === '' ? fragment`❔ No status` : fragment`❔ ${visible}`
+}
+
+export function caseTable(testCases: readonly TestCase[], outcome: StepOutcome): Html {
+  const rows = testCases.map((testCase) => {
+    const { status, mark, title, place, duration } = partsOf(testCase, outcome)
+    const statusCell = html`<td nowrap>${status}${mark === undefined ? html`` : html`<br>${mark}`}</td>`
+    const titleCell = html`<td>${title}${place === undefined ? html`` : html`<br>${place}`}</td>`
+    return html`<tr>${statusCell}${titleCell}<td align="right" nowrap>${duration ?? fragment`–`}</td></tr>\n`
+  })
+  return html`<table>
+<tr><th align="left">Status</th><th align="left">Test</th><th align="right">Duration</th></tr>
+${rows}</table>
+`
+}
+
+/** A test case that can be folded. Its line has the first line of the message, because that line wraps on a phone. */
+export function foldableCase(
+  testCase: TestCase,
+  outcome: StepOutcome,
+  { isOpen, hasMessage }: { readonly isOpen: boolean; readonly hasMessage: boolean },
+): Html {
+  const { status, mark, title, place, duration } = partsOf(testCase, outcome)
+  const others = [place, duration, mark].filter((part) => part !== undefined)
+  const { message } = testCase
+  return html`${isOpen ? html`<details open>` : html`<details>`}<summary>${[
+    html`${status} ${title}`,
+    others.length === 0 ? html`` : html`<br>${joinWithDots(others)}`,
+    message === undefined ? html`` : html`<br>${firstLineOf(message)}`,
+  ]}</summary>${message === undefined || !hasMessage ? html`` : messageBlock(message)}</details>\n`
+}
+
+export function messageBlock(message: Untrusted): Html {
+  return html`${beginningOf(message, { lines: 20, chars: 2_000 })}`
+}

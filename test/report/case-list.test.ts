@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import { comparePast, earlierRun } from '../../src/model/baseline.ts'
+import type { StepOutcome } from '../../src/model/outcome.ts'
+import { caseTable, foldableCase } from '../../src/report/case-list.ts'
+import { render } from '../../src/text/safe-text.ts'
+import { aBaseline, anOutcome, aTestCase, type TestCaseFields } from '../support/builders.ts'
+import { renderedPage, tableRows } from '../support/rendered-page.ts'
+
+const table = (cases: readonly TestCaseFields[]) => render(caseTable(cases.map(aTestCase), anOutcome()))
+const rows = (cases: readonly TestCaseFields[]) => tableRows(renderedPage(table(cases)))
+
+describe('a table of test cases', () => {
+  it('has status, test and duration, and each status has words and a sign', () => {
+    const statuses = ['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'NEW <b>', '', 'FLAKY', 'SKIPPED', 'PASSED']
+    const cases = statuses.map((status) => ({ title: 'a', status }))
+    expect(rows(cases)).toEqual([
+      ['Status', 'Test', 'Duration'],
+      ['❌ Failed', 'a', '1.2 s'],
+      ['❌ Failed', 'a', '1.2 s'],
+      ['⏱️ Timed out', 'a', '1.2 s'],
+      ['⚠️ Interrupted', 'a', '1.2 s'],
+      ['❔ NEW <b>', 'a', '1.2 s'],
+      ['❔ No status', 'a', '1.2 s'],
+      ['🔁 Flaky', 'a', '1.2 s'],
+      ['⏭️ Skipped', 'a', '1.2 s'],
+      ['✅ Passed', 'a', '1.2 s'],
+    ])
+  })
+
+  it('never wraps a status or a duration', () => {
+    const cells = renderedPage(table([{ status: 'PASSED' }])).elements.filter(({ tagName }) => tagName === 'td')
+    expect(cells.map(({ attrs }) => attrs.some(({ name }) => name === 'nowrap'))).toEqual([true, false, true])
+  })
+
+  it('has the file of every case, and the line of a case that did not pass', () => {
+    const place = { filePath: 'e2e/pay.ts', line: 12 }
+    const cases = ['FAILED', 'FLAKY', 'SKIPPED', 'PASSED'].map((status) => ({ title: 'a', status, ...place }))
+    expect(
+      rows(cases)
+        .slice(1)
+        .map(([, test]) => test),
+    ).toEqual(['a\ne2e/pay.ts:12', 'a\ne2e/pay.ts:12', 'a\ne2e/pay.ts', 'a\ne2e/pay.ts'])
+  })
+
+  it('has the path of a file that cannot be loaded once, although it is its title too', () => {
+    const path = 'e2e/broken.ts'
+    expect(rows([{ title: path, filePath: path, status: 'FAILED', line: 3 }])[1]?.[1]).toBe('e2e/broken.ts:3')
+  })
+
+  it('has a dash if a duration is missing', () => {
+    expect(rows([{ title: 'a', durationMs: undefined }])[1]).toEqual(['✅ Passed', 'a', '–'])
+  })
+
+  it('truncates titles, and a status that this version does not know', () => {
+    const row = rows([{ title: 'word '.repeat(200).trim(), status: 'X'.repeat(600) }])[1]
+    expect(row?.slice(0, 2)).toEqual([`❔ ${'X'.repeat(499)}…`, `${'word '.repeat(99)}word…`])
+  })
+})
+
+it('says beside the status of a failure whether it is new, if there is a baseline', () => {
+  const testCases = ['FAILED', 'TIMEDOUT', 'NEW', 'PASSED'].map((status) => aTestCase({ title: status, status }))
+  const statusesOf = (past: StepOutcome['past']) =>
+    tableRows(renderedPage(render(caseTable(testCases, { ...anOutcome(), past }))))
+      .slice(1)
+      .map(([status]) => status)
+  const before = earlierRun(testCases.slice(1), undefined)
+  const known = ['❌ Failed\nnew', '⏱️ Timed out\nfailed before', '❔ NEW', '✅ Passed']
+  expect(statusesOf(comparePast(testCases, [before, ...aBaseline({})]))).toEqual(known)
+  expect(statusesOf(undefined)).toEqual(['❌ Failed', '⏱️ Timed out', '❔ NEW', '✅ Passed'])
+})
+
+describe('a case that can be folded', () => {
+  const REASON = { message: 'expected 41\n  to be 42 <b>', filePath: 'e2e/pay.ts', line: 1_012 }
+  const partOf = (fields: TestCaseFields, options = { isOpen: true, hasMessage: true }) =>
+    render(foldableCase(aTestCase({ title: 'pays', status: 'FAILED', ...fields }), anOutcome(), options))
+
+  it.each([
+    ['FAILED', '❌ Failed'],
+    ['TIMEDOUT', '⏱️ Timed out'],
+    ['BLOCKED', '❔ <code>BLOCKED</code>'],
+    ['FLAKY', '🔁 Flaky'],
+  ])('has status, title, place, duration and the first line of the message, and below it the message: %s', (status, shown) => {
+    expect(partOf({ status, ...REASON })).toBe(
+      `<details open><summary>${shown} <b><code>pays</code></b><br><code>e2e/pay.ts:1012</code> · 1.2 s<br><code>expected 41</code></summary><pre lang="diff">expected 41&#10;  to be 42 &lt;b&gt;</pre></details>\n`,
+    )
+  })
+
+  it('may have no message, no place and no duration', () => {
+    expect(partOf({ durationMs: undefined }, { isOpen: false, hasMessage: true })).toBe(
+      '<details><summary>❌ Failed <b><code>pays</code></b></summary></details>\n',
+    )
+    expect(partOf({ filePath: 'a.ts' })).toContain('<br><code>a.ts</code> · 1.2 s</summary></details>')
+  })
+
+  it('may have only the first line of its message', () => {
+    expect(partOf(REASON, { isOpen: false, hasMessage: false })).toMatch(
+      /<br><code>expected 41<\/code><\/summary><\/details>\n$/,
+    )
+  })
+
+  it('shows the lines of the message as they are', () => {
+    const message = 'expected\n\n- 48 *a* @octocat\n+ 47 ```\n    <i>::error::x\n# 1\n'
+    const { elements } = renderedPage(partOf({ message }))
+    const [block, ...others] = elements.filter(({ tagName }) => tagName === 'pre')
+    expect(block?.childNodes).toMatchObject([{ nodeName: '#text', value: message.trimEnd() }])
+    expect(block?.attrs).toEqual([{ name: 'lang', value: 'diff' }])
+    expect(others).toEqual([])
+  })
+
+  it('has at most 20 lines and 2,000 characters of the message, and a last line says what is left out', () => {
+    const linesOf = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`).join('\n')
+    const blockOf = (message: string) => /<pre lang="diff">(.*)<\/pre>/.exec(partOf({ message }))?.[1]
+    expect(blockOf(linesOf(20))).toMatch(/&#10;line 20$/)
+    expect(blockOf(linesOf(21))).toMatch(/&#10;line 20&#10;… 1 more line$/)
+    expect(blockOf(linesOf(2_020))).toMatch(/&#10;line 20&#10;… 2,000 more lines$/)
+    expect(blockOf('😀'.repeat(2_000))).toBe('😀'.repeat(2_000))
+    expect(blockOf(`a${'😀'.repeat(2_000)}`)).toBe(`a${'😀'.repeat(1_998)}…&#10;… The rest is left out.`)
+    expect(blockOf(`${'\n'.repeat(30)}why${'\n'.repeat(30)}`)).toBe('why')
+  })
+})
