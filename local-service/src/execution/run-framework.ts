@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { whyScriptDiffers } from '../checkout/script.ts'
+import { UnusableReports } from '../frameworks/blob-reports.ts'
 import type { FrameworkCall } from '../frameworks/framework.ts'
 import { type Report, type TestedFolders, toReport } from '../frameworks/report.ts'
 import { type Progress, ReportReader } from '../frameworks/report-reader.ts'
 import { type CommandEnd, describeEnd } from '../machine/command.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
+import { quote } from '../text.ts'
 import { type RunContext, tell } from './context.ts'
 import { type RunOutcome, type StopReason, toOutcome, withoutTests } from './outcome.ts'
 import { frameworkProgram, runProjectCommand } from './project-command.ts'
@@ -39,13 +41,17 @@ export async function runFramework(
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
   const reportFile = join(frameworkFolderOf(resources), `report-${randomUUID()}`)
   const isInPlace = checkout.kind === 'in-place'
-  const call = await framework.run(program, {
-    folders: source,
-    report: project.report,
-    env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
-    outputFolder: filesFolderOf(resources),
-    isInPlace,
-  })
+  const call = await callOf(run, () =>
+    framework.run(program, {
+      ...project,
+      folders: source,
+      env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
+      outputFolder: filesFolderOf(resources),
+      mergeFolder: join(resources.frameworkFolder, 'merge'),
+      isInPlace,
+    }),
+  )
+  if (typeof call === 'string') return withoutTests(stop, call)
   if (call.replacesReporters) {
     const reason = project.command === undefined ? '' : ', because the project has a "command"'
     tell(run, `the service replaces the reporters of the project${reason}`)
@@ -69,6 +75,21 @@ export async function runFramework(
   const outcome = toOutcome(caller, end, await read(end), end.kind === 'stopped' ? stop.reason : undefined)
   if (outcome.status !== 'PASSED') run.log(outcome.message ?? `${caller.name} ${describeEnd(end)}`)
   return outcome
+}
+
+/** If the reports of shards cannot be merged, returns a sentence that says why. */
+async function callOf(
+  { project, log }: RunContext,
+  call: () => FrameworkCall | Promise<FrameworkCall>,
+): Promise<FrameworkCall | string> {
+  try {
+    return await call()
+  } catch (error) {
+    if (!(error instanceof UnusableReports)) throw error
+    const reason = `There is nothing to merge: the folder ${quote(project.merge)} ${error.message}.`
+    log(reason)
+    return reason
+  }
 }
 
 async function readReport(

@@ -165,7 +165,7 @@ async function readFirstLine(path: string): Promise<string> {
   }
 }
 
-/** Which shards have no report, as a sentence. Undefined if all are there. Throws UnusableReports if a shard has two reports. */
+/** Which shards have no report, as the rest of a sentence. Undefined if all are there. Throws UnusableReports if a shard has two reports. */
 export function whyIncomplete(reports: readonly BlobReport[]): string | undefined {
   const sets = Map.groupBy(
     reports.filter(({ shard }) => shard !== undefined),
@@ -183,6 +183,6 @@ export function whyIncomplete(reports: readonly BlobReport[]): string | undefine
     })
   })
   if (missing.length === 0) return undefined
-  const [are, reportsAre] = missing.length === 1 ? ['shard', 'It'] : ['shards', 'They']
-  return `The merged run is not whole: the report of ${are} ${missing.join(', ')} is missing. ${reportsAre} may have been cancelled, or ended before a report was written or uploaded.`
+  const [what, they] = missing.length === 1 ? ['report of shard', 'Its job'] : ['reports of shards', 'Their jobs']
+  return `the ${what} ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing. ${they} may have been cancelled, or may have failed before a report was written or uploaded`
 }

@@ -25,16 +25,18 @@ export interface FrameworkSettings {
   readonly args: readonly string[]
   readonly command?: readonly string[] | undefined
   readonly report?: string | undefined
+  /** The folder with the blob reports of shards. Then a run merges them, and runs no test. */
+  readonly merge?: string | undefined
 }
 
-export interface RunOptions {
+export interface RunOptions extends FrameworkSettings {
   readonly folders: TestedFolders
-  /** The setting `report` of the project. */
-  readonly report?: string | undefined
   /** What the service's reporter reads. */
   readonly env: Readonly<Record<string, string>>
   /** The folder for everything else that the framework writes while it runs. */
   readonly outputFolder: string
+  /** A folder of the run that does not exist yet, for the reports to merge. */
+  readonly mergeFolder: string
   /** Whether the run tests the project's folder itself. It then runs as by hand: with its own reporters and output folder. */
   readonly isInPlace: boolean
 }
@@ -48,7 +50,7 @@ export interface FrameworkCall {
   /** What sentences call it. By default, the name of the framework. */
   readonly title?: string | undefined
   /** Reads the results when the process has ended, and is told how. Throws if they cannot be read. By default, the service's reporter wrote them. */
-  readReport?(end: CommandEnd): Promise<Report>
+  readReport?(end: CommandEnd): Promise<Report | undefined>
 }
 
 /** By what a folder shows which frameworks it uses. */
@@ -76,6 +78,6 @@ export interface Framework {
   readonly hasProjects: boolean
   /** The rest of a sentence that begins with the project. Undefined if the framework can use the settings. */
   refuse(settings: FrameworkSettings): string | undefined
-  /** Runs tests. Without further arguments, all tests run. */
+  /** Runs tests. Without further arguments, all tests run. Throws UnusableReports if there is nothing to merge. */
   run(program: Program, options: RunOptions): FrameworkCall | Promise<FrameworkCall>
 }

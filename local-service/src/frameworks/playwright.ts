@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { readRegularFile } from '../machine/files.ts'
 import { REPORTERS_FOLDER } from '../reporters/folder.ts'
 import type { Framework } from './framework.ts'
+import { mergePlaywright, whyMergeRefused } from './merge.ts'
 import { whyRefused } from './refused-arguments.ts'
 
 // local-service/test/frameworks/playwright-runs.test.ts tests this file.
@@ -49,8 +50,9 @@ export const playwright: Framework = {
   isUsedIn: ({ files, dependencies }) =>
     PACKAGES.some((name) => dependencies.has(name)) || files.some((file) => CONFIG_FILE.test(file)),
   hasProjects: true,
-  refuse: (settings) => whyRefused('playwright', settings),
-  run({ argv, script }, { isInPlace, outputFolder, env: forReporter }) {
+  refuse: (settings) => whyRefused('playwright', settings) ?? whyMergeRefused('playwright', settings),
+  async run({ argv, script }, options) {
+    const { isInPlace, outputFolder, env: forReporter } = options
     const isAddedByVariable = knowsVariable(script)
     // Otherwise, the HTML reporter could open the report and wait for a person.
     const env = {
@@ -58,12 +60,18 @@ export const playwright: Framework = {
       PLAYWRIGHT_HTML_OPEN: 'never',
       ...(isAddedByVariable && { [FURTHER_REPORTER]: REPORTER }),
     }
+    const merge = await mergePlaywright(options)
+    if (merge !== undefined) {
+      const { args, ...call } = merge
+      const ours = isAddedByVariable ? [] : [`--reporter=list,${REPORTER}`]
+      return { ...call, argv: [...argv, ...args, ...ours], env, replacesReporters: !isAddedByVariable }
+    }
     const ours = isAddedByVariable ? [] : [`--add-reporter=${REPORTER}`]
     // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
     const test = [...argv, 'test', '--forbid-only', ...ours]
     if (isInPlace) return { argv: test, env }
     // Playwright empties its output folder, and by default all runs of a project share one folder.
-    const options = ['--reporter=list', `--output=${outputFolder}`]
-    return { argv: [...test, ...options], env, replacesReporters: true }
+    const ownReporter = ['--reporter=list', `--output=${outputFolder}`]
+    return { argv: [...test, ...ownReporter], env, replacesReporters: true }
   },
 }

@@ -45,7 +45,7 @@ export const LIMIT_CASES = 150_000
 export function toReport({ said, finished, ...unfinished }: Events, folders: TestedFolders): Report | undefined {
   // The last event alone has the results. Without it, the other events show how far the run came.
   const tests = finished === undefined ? unfinished.tests : objectsIn(finished.tests)
-  const files = finished === undefined ? unfinished.files : objectsIn(finished.files)
+  const files = finished === undefined ? unfinished.files : withoutRepeats(objectsIn(finished.files))
   if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
   if (tests.length > LIMIT_CASES) throw new Error(`it has more than ${LIMIT_CASES} test cases`)
   const testCases = [
@@ -55,9 +55,14 @@ export function toReport({ said, finished, ...unfinished }: Events, folders: Tes
   return {
     testCases: fitMessages(testCases),
     isComplete: finished !== undefined,
-    errors: objectsIn(finished?.errors).map((error) => describeError(error, folders)),
+    errors: withoutRepeats(objectsIn(finished?.errors)).map((error) => describeError(error, folders)),
     said: said.map((text) => withoutTerminalSequences(stringOf(text))),
   }
+}
+
+/** In a merge, each shard may have the same error, for example of a file that none of them can load. */
+function withoutRepeats(facts: readonly Fields[]): Fields[] {
+  return [...new Map(facts.map((one) => [JSON.stringify(one), one])).values()]
 }
 
 interface BrokenFile {

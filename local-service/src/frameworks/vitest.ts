@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/folder.ts'
 import type { Framework } from './framework.ts'
+import { mergeVitest, whyMergeRefused } from './merge.ts'
 import { whyRefused } from './refused-arguments.ts'
 
 // local-service/test/frameworks/vitest-runs.test.ts tests this file.
@@ -40,13 +41,15 @@ export const vitest: Framework = {
     files.some((file) => CONFIG_FILE.test(file)) ||
     (dependenciesAbove.has('vitest') && files.some((file) => VITE_CONFIG_FILE.test(file))),
   hasProjects: true,
-  refuse: (settings) => whyRefused('vitest', settings),
-  run({ argv, node }, { isInPlace, env }) {
+  refuse: (settings) => whyRefused('vitest', settings) ?? whyMergeRefused('vitest', settings),
+  async run({ argv, node }, options) {
+    const { isInPlace, env } = options
+    const { args: mergeArgs = [], ...call } = (await mergeVitest(options)) ?? {}
     if (node !== undefined && canRun(node)) {
-      const args = ['run', ...(isInPlace ? [] : ['--reporter=default'])]
-      return { argv: [node, RUNNER, ...args], env, replacesReporters: !isInPlace }
+      const args = ['run', ...mergeArgs, ...(isInPlace ? [] : ['--reporter=default'])]
+      return { ...call, argv: [node, RUNNER, ...args], env, replacesReporters: !isInPlace }
     }
     const reporters = ['--reporter=default', `--reporter=${REPORTER}`]
-    return { argv: [...argv, 'run', ...reporters], env, replacesReporters: true }
+    return { ...call, argv: [...argv, 'run', ...mergeArgs, ...reporters], env, replacesReporters: true }
   },
 }

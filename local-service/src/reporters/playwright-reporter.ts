@@ -1,5 +1,14 @@
 import { dirname, relative } from 'node:path'
-import type { FullConfig, Reporter, Suite, TestCase, TestError, TestResult, TestStep } from '@playwright/test/reporter'
+import type {
+  FullConfig,
+  FullResult,
+  Reporter,
+  Suite,
+  TestCase,
+  TestError,
+  TestResult,
+  TestStep,
+} from '@playwright/test/reporter'
 import {
   describeCauses,
   type Failure,
@@ -61,7 +70,7 @@ export default class EventReporter implements Reporter {
     if (!this.#hasEnded && haveEnded) this.onEnd()
   }
 
-  onEnd(): void {
+  onEnd(result?: FullResult): void {
     this.#hasEnded = true
     const ofFiles = this.#errors.filter((error) => this.#isOfFile(error))
     const others = this.#errors.filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''))
@@ -69,6 +78,7 @@ export default class EventReporter implements Reporter {
     const isFlaky = this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky')
     const flaky = isFlaky ? [{ message: 'failOnFlakyTests is set, and a test is flaky' }] : []
     this.#report.finish({
+      status: result?.status,
       files: ofFiles.map((error) => ({
         project: '',
         file: error.location?.file ?? '',

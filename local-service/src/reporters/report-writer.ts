@@ -74,6 +74,10 @@ export interface ReportEnd {
   readonly files: readonly EndOfFile[]
   /** Those of no test and of no file. */
   readonly errors: readonly (Failure | undefined)[]
+  /** What Playwright says about the whole run. */
+  readonly status?: string | undefined
+  /** Whether Vitest collects coverage. */
+  readonly hasCoverage?: boolean | undefined
 }
 
 /** Of each message. The service removes the colours and cuts what is left. */

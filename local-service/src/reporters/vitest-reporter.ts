@@ -112,6 +112,7 @@ export default class EventReporter implements Reporter {
           .map((suite) => ({ ...describeTest(suite), ...FAILED, failure: this.#describeFailure(suite.errors()) })),
       ]),
       errors: errors.map((error) => this.#describeFailure([error])),
+      hasCoverage: config?.coverage.enabled,
     })
   }
 

@@ -64,6 +64,10 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   }
   const environment = environmentOf(request)
   const checkout = await chooseCheckout(project, parameters.branch, service.personEnv, service.checkoutOfJob)
+  if (project.merge !== undefined && checkout.kind !== 'in-place') {
+    const problem = 'merges reports in its own folder, where another commit is checked out'
+    refuse(400, `Project ${quote(project.id)} ${problem} than ${quote(parameters.branch)}. Leave the branch out.`)
+  }
   const { branchName } = checkout
   const run = queueRun({ projectId: project.id, suite: suite && { id: suite.id, name: suite.name }, branchName })
   const { runId } = run

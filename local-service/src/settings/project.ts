@@ -39,6 +39,7 @@ export const PROJECT = v.strictObject({
   args: v.optional(v.array(v.string()), []),
   command: v.optional(COMMAND),
   report: v.optional(v.pipe(v.string(), v.nonEmpty('It is empty'))),
+  merge: v.optional(v.pipe(v.string(), v.nonEmpty('It is empty'))),
   setup: v.optional(COMMAND),
   fix: v.optional(COMMAND),
   container: v.optional(
@@ -83,7 +84,11 @@ function usesNone(folder: string): string {
 const LISTED_PACKAGES = 10
 
 /** The rest of a sentence that begins with the project. Undefined if the project's framework can select these tests. */
-export function whyCannotSelect({ framework }: Project, { frameworkProjects }: Selection): string | undefined {
+export function whyCannotSelect({ framework, merge }: Project, selection: Selection): string | undefined {
+  const { frameworkProjects, files } = selection
+  if (merge !== undefined && frameworkProjects.length + files.length > 0) {
+    return `merges the reports of shards, so nothing can select tests. Leave out ${quote([...frameworkProjects, ...files].join(', '))}.`
+  }
   if (framework.hasProjects || frameworkProjects.length === 0) return undefined
   return `runs a command of its own, which has no framework projects. Leave out ${quote(frameworkProjects.join(', '))}.`
 }

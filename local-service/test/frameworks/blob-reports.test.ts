@@ -35,10 +35,10 @@ describe('which shards are there', () => {
 
   it('the sentence names each missing shard, and its set if there are several', () => {
     expect(whyIncomplete(reportsOf({ set: 'blob', index: 2, total: 4 }))).toMatch(
-      /report of shards 1\/4, 3\/4, 4\/4 is missing/,
+      /^the reports of shards 1\/4, 3\/4, 4\/4 are missing\. Their jobs /,
     )
     const sets = reportsOf({ set: 'linux', index: 1, total: 1 }, { set: 'macos', index: 2, total: 2 })
-    expect(whyIncomplete(sets)).toMatch(/report of shard 1\/2 of "macos" is missing/)
+    expect(whyIncomplete(sets)).toMatch(/^the report of shard 1\/2 of "macos" is missing/)
   })
 
   it('two reports of one shard are refused, because one of them is old', () => {

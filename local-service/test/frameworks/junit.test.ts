@@ -18,7 +18,7 @@ async function reportsOf(
     env: {},
     outputFolder: '',
   }
-  const { readReport } = await junit.run({ argv: ['test'] }, { ...options, isInPlace: true })
+  const { readReport } = await junit.run({ argv: ['test'] }, { ...options, mergeFolder: '', args: [], isInPlace: true })
   await writeFiles(folder, files)
   return { folder, read: async () => readReport?.({ kind: 'exited', code: exitCode, output: '' }) }
 }

@@ -69,6 +69,8 @@ describe('the variable that adds a reporter', () => {
     isInPlace: true,
     env: {},
     outputFolder: '/output',
+    mergeFolder: '/merge',
+    args: [],
     folders,
   }
 

@@ -1,0 +1,265 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parse, stringify } from 'flatted'
+import { describe, expect, it } from 'vitest'
+import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { executeRun } from '../../src/execution/execute.ts'
+import { PLAIN_ENV, runContextIn, startService, temporaryFolder } from '../support/a-local-service.ts'
+
+// The shards really run, by hand, and the service merges what they leave.
+
+interface Framework {
+  readonly name: string
+  readonly vitest?: 3 | 4 | 5
+  readonly files: Readonly<Record<string, string>>
+  /** The command of a shard, as people type it. */
+  readonly shard: (index: number, total: number) => readonly string[]
+}
+
+const LAST = 'tests-4'
+const inVitest = (body: string) =>
+  `import { expect, test } from 'vitest'\nimport { existsSync, writeFileSync } from 'node:fs'\n${body}`
+const inPlaywright = (body: string) => inVitest(body).replace("'vitest'", "'@playwright/test'")
+/** Four files: one test passes, one fails, one is flaky, one is skipped. */
+const bodies = (retry: string) => ({
+  'tests-1': "test('adds', () => {})",
+  'tests-2': "test('ships', () => { expect('rain').toBe('sun') })",
+  'tests-3': `test('pays'${retry}, () => { if (!existsSync('paid')) { writeFileSync('paid', ''); throw new Error('no') } })`,
+  [LAST]: "test.skip('returns', () => {})",
+})
+const filesOf = (ending: string, write: (body: string) => string, retry: string) =>
+  Object.fromEntries(Object.entries(bodies(retry)).map(([name, body]) => [`e2e/${name}${ending}`, write(body)]))
+
+const ofVitest = (vitest: 3 | 4 | 5): Framework => ({
+  name: `Vitest ${vitest}`,
+  vitest,
+  files: {
+    'package.json': '{ "type": "module", "devDependencies": { "vitest": "*" } }',
+    'vitest.config.js': 'export default {}',
+    ...filesOf('.test.js', inVitest, ', { retry: 1 }'),
+  },
+  shard: (index, total) => [
+    'vitest/vitest.mjs',
+    'run',
+    `--shard=${index}/${total}`,
+    '--reporter=default',
+    '--reporter=blob',
+    `--outputFile=all/blob-${index}-${total}.json`,
+  ],
+})
+
+const PLAYWRIGHT: Framework = {
+  name: 'Playwright',
+  files: {
+    'package.json': '{ "type": "module", "devDependencies": { "@playwright/test": "*" } }',
+    'playwright.config.js': "export default { testDir: 'e2e', reporter: 'list', retries: process.env.RETRIES ?? 1 }",
+    ...filesOf('.spec.js', inPlaywright, ''),
+  },
+  shard: (index, total) => [
+    '@playwright/test/cli.js',
+    'test',
+    '--forbid-only',
+    `--shard=${index}/${total}`,
+    '--reporter=list,blob',
+  ],
+}
+
+/** A project whose shards have run. Their reports lie in the folder `all`. */
+async function aProject(
+  { files, vitest, shard }: Framework,
+  changes: Readonly<Record<string, string>> = {},
+  total = 4,
+) {
+  const folder = await temporaryFolder()
+  await installPackages(folder, vitest)
+  await writeFiles(folder, { ...files, ...changes })
+  const runShard = async (index: number, further: readonly string[] = []) => {
+    const [script = '', ...args] = shard(index, total)
+    const argv = [join(folder, 'node_modules', script), ...args, ...further]
+    const env = { ...PLAIN_ENV, PLAYWRIGHT_BLOB_OUTPUT_FILE: join(folder, `all/report-${index}.zip`) }
+    await once(spawn(process.execPath, argv, { cwd: folder, env, stdio: 'ignore' }), 'close')
+  }
+  const run = (settings: object) =>
+    executeRun(runContextIn(folder, {}, { folder, ...settings }), new AbortController().signal)
+  return { folder, runShard, run, merge: (settings: object = {}) => run({ merge: 'all', ...settings }) }
+}
+
+async function aProjectInShards(framework: Framework, changes?: Readonly<Record<string, string>>) {
+  const project = await aProject(framework, changes, 2)
+  await Promise.all([1, 2].map((index) => project.runShard(index)))
+  return project
+}
+
+describe.each([ofVitest(5), ofVitest(4), ofVitest(3), PLAYWRIGHT])('the reports of $name', (framework) => {
+  it('are merged to what a run without shards has, and without a shard the run fails and names it', async () => {
+    const project = await aProjectInShards(framework)
+    const merged = await project.merge()
+    await rm(join(project.folder, 'paid'))
+    const whole = await project.run({})
+    const facts = ({ status, message, testCases }: typeof whole) => ({
+      status,
+      message,
+      testCases: testCases.map(({ durationMs: _, message: why, ...others }) => ({
+        ...others,
+        why: why?.split('\n')[0],
+      })),
+    })
+    expect(facts(merged)).toEqual(facts(whole))
+    expect(merged.testCases.map(({ status }) => status)).toEqual(['PASSED', 'FAILED', 'FLAKY', 'SKIPPED'])
+
+    const [first = ''] = (await readdir(join(project.folder, 'all'))).filter((name) =>
+      /^(?:blob-2-2|report-2)\./.test(name),
+    )
+    await rm(join(project.folder, 'all', first))
+    const part = await project.merge()
+    expect(part).toMatchObject({
+      status: 'FAILED',
+      message: expect.stringContaining('the report of shard 2/2 is missing. '),
+    })
+    expect(part.testCases).toHaveLength(2)
+  })
+})
+
+describe('a merge of Vitest', () => {
+  const VITEST = ofVitest(5)
+
+  it('refuses a report without a file, as a shard leaves it whose global setup failed', async () => {
+    const setup =
+      "export default () => { if (process.env.npm_lifecycle_event !== 'merge') throw new Error('no database') }"
+    const config = "export default { test: { globalSetup: './setup.js' } }"
+    const project = await aProject(VITEST, { 'vitest.config.js': config, 'setup.js': setup })
+    await project.runShard(1)
+    expect(await project.merge()).toMatchObject({
+      status: 'INTERRUPTED',
+      message: expect.stringContaining('has a report without a single test file, "blob-1-1.json". The global setup'),
+    })
+  })
+
+  it('with coverage fails if a report has none, because the framework would find the thresholds met', async () => {
+    const project = await aProject(VITEST)
+    await project.runShard(1)
+    const isFailed = (message: string) => ({ status: 'FAILED', message: expect.stringContaining(message) })
+    const provider = `export default { getProvider: () => ({ name: 'custom', initialize() {}, resolveOptions: () => ({ enabled: true }),
+      clean() {}, onAfterSuiteRun() {}, generateCoverage: () => ({}), mergeReports() {}, reportCoverage() {} }) }`
+    await writeFiles(project.folder, {
+      'provider.js': provider,
+      'e2e/tests-2.test.js': '',
+      'vitest.config.js':
+        "export default { test: { coverage: { provider: 'custom', customProviderModule: './provider.js' } } }",
+    })
+    await rm(join(project.folder, 'all/blob-1-1.json'))
+    await rm(join(project.folder, 'e2e/tests-2.test.js'))
+    await project.runShard(1)
+    expect(await project.merge()).toMatchObject({ status: 'PASSED' })
+    expect(await project.merge({ args: ['--coverage'] })).toMatchObject(
+      isFailed('the coverage of the whole is not known, because these reports have none: "blob-1-1.json"'),
+    )
+  })
+
+  it('finds the tests of shards that ran in a folder with another path', async () => {
+    const project = await aProject(VITEST)
+    await project.runShard(1)
+    const file = join(project.folder, 'all/blob-1-1.json')
+    await writeFile(file, (await readFile(file, 'utf8')).replaceAll(project.folder, '/__w/shop/shop'))
+    const merged = await project.merge()
+    expect(merged.status).toBe('FAILED')
+    expect(merged.testCases.find(({ status }) => status === 'FAILED')).toMatchObject({
+      filePath: 'e2e/tests-2.test.js',
+      line: 3,
+    })
+  })
+
+  it('ignores the blob reporter of the configuration, and names the file that cannot be read', async () => {
+    const config = "export default { test: { reporters: ['default', 'blob'] } }"
+    const project = await aProject(VITEST, { 'vitest.config.js': config })
+    await project.runShard(1)
+    expect(await project.merge()).toMatchObject({ status: 'FAILED', message: undefined })
+    const file = join(project.folder, 'all/blob-1-1.json')
+    await writeFile(file, (await readFile(file, 'utf8')).slice(0, 500))
+    expect((await project.merge()).message).toContain(
+      'There is nothing to merge: the folder "all" has a file that is no blob report, "blob-1-1.json": ',
+    )
+  })
+
+  it('says in the words of Vitest that the reports are of another version', async () => {
+    const project = await aProject(VITEST)
+    await project.runShard(1)
+    const file = join(project.folder, 'all/blob-1-1.json')
+    const [, ...others] = parse(await readFile(file, 'utf8'))
+    await writeFile(file, stringify(['5.0.0', ...others]))
+    const { status, message } = await project.merge()
+    expect(status).toBe('FAILED')
+    expect(message).toMatch(/vitest --mergeReports could not run the tests: .*different version of Vitest/)
+  })
+})
+
+describe('a merge of Playwright', () => {
+  it('fails if the status of the whole is not passed, although each test passed and the command exits with 0', async () => {
+    const project = await aProject(
+      PLAYWRIGHT,
+      {
+        'playwright.config.js': "export default { testDir: 'e2e', globalTeardown: './teardown.js' }",
+        'teardown.js': "export default () => { throw new Error('the database is still there') }",
+        'e2e/tests-2.spec.js': '',
+        'e2e/tests-3.spec.js': '',
+      },
+      1,
+    )
+    await project.runShard(1)
+    const { status, message } = await project.merge()
+    expect([status, message]).toEqual([
+      'FAILED',
+      'playwright merge-reports exited with code 0, and a shard reported an error: Error: the database is still there\nat teardown.js:1',
+    ])
+  })
+
+  it('counts an error that all shards have once', async () => {
+    const project = await aProject(PLAYWRIGHT, { 'e2e/broken.spec.js': 'throw new Error("rain")' }, 2)
+    await Promise.all([1, 2].map((index) => project.runShard(index)))
+    const { status, testCases } = await project.merge()
+    expect(status).toBe('FAILED')
+    expect(testCases.filter(({ title }) => title === 'e2e/broken.spec.js')).toHaveLength(1)
+  })
+})
+
+describe('what a merge cannot do', () => {
+  it.each([
+    ['vitest', ['e2e'], '"args" has "e2e". A merge of reports runs no test, so it takes no file and no filter.'],
+    ['vitest', ['--testNamePattern=adds'], 'it takes no file and no filter. Write the value of an option with "="'],
+    ['playwright', ['--grep=adds'], 'it takes only --config and --reporter.'],
+    ['playwright', ['-x'], 'it takes only --config and --reporter.'],
+  ])('%s with %j is refused', (framework, args, message) => {
+    expect(() => runContextIn('/', {}, { folder: '/', framework, merge: 'all', args })).toThrow(message)
+  })
+
+  it('its options are not refused', () => {
+    const vitest = { folder: '/', framework: 'vitest', merge: 'all', args: ['--coverage', '--reporter=junit'] }
+    const playwright = { ...vitest, framework: 'playwright', args: ['-c', 'a.ts', '--reporter=html', '--config=b.ts'] }
+    for (const settings of [vitest, playwright]) expect(runContextIn('/', {}, settings).project.merge).toBe('all')
+  })
+
+  it('a request that selects framework projects is refused', async () => {
+    const folder = await temporaryFolder()
+    const service = await startService({
+      projects: { shop: { folder, framework: 'vitest', merge: 'all', command: ['true'] } },
+    })
+    const { status, body } = await service.start({ frameworkProjectName: 'unit' })
+    expect([status, body.error]).toEqual([
+      400,
+      'Project "shop" merges the reports of shards, so nothing can select tests. Leave out "unit".',
+    ])
+  })
+
+  it('a folder without reports is refused, and nobody is told to pass with no tests', async () => {
+    const folder = await temporaryFolder()
+    await cp(join(import.meta.dirname, 'junit-reports'), join(folder, 'all'), { recursive: true })
+    const settings = { folder, framework: 'playwright', merge: 'all', command: ['true'] }
+    const { status, message } = await executeRun(runContextIn(folder, {}, settings), new AbortController().signal)
+    expect(status).toBe('INTERRUPTED')
+    expect(message).toMatch(
+      /^There is nothing to merge: the folder "all" has no blob report \(\*\.zip\)\. Upload the report/,
+    )
+  })
+})
