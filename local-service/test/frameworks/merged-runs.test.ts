@@ -110,7 +110,7 @@ describe.each([ofVitest(5), ofVitest(4), ofVitest(3), PLAYWRIGHT])('the reports 
     expect(merged.testCases.map(({ status }) => status)).toEqual(['PASSED', 'FAILED', 'FLAKY', 'SKIPPED'])
 
     const [first = ''] = (await readdir(join(project.folder, 'all'))).filter((name) =>
-      /^(?:blob-2-2|report-2)\./.test(name),
+      /^(?:blob-2-2\.json|report-2\.zip)$/.test(name),
     )
     await rm(join(project.folder, 'all', first))
     const part = await project.merge()
