@@ -47,7 +47,7 @@ export async function runFramework(
       folders: source,
       env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
       outputFolder: filesFolderOf(resources),
-      mergeFolder: join(resources.frameworkFolder, 'merge'),
+      mergeFolder: join(frameworkFolderOf(resources), 'merge'),
       isInPlace,
     }),
   )
