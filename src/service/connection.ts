@@ -1,8 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Socket } from 'node:net'
-import type { Dispatcher } from 'undici'
-import { pendingEvents } from '../clock.ts'
 
 export interface Proxies {
   readonly httpsProxy?: string | undefined
@@ -35,8 +33,6 @@ export interface ResponseHandler {
 export interface Connections {
   /** Sends a request. If it cannot be sent, this calls `onResponseError` and does not throw. */
   dispatch(request: HttpRequest, handler: ResponseHandler): void
-  /** Resolves when the connection of a response that has come can take another request. Before, a request opens a new one. */
-  idle(): Promise<void>
   /** Later requests use new connections. */
   renew(): void
 }
@@ -87,7 +83,6 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
         onError(cause as Error)
       }
     },
-    idle: () => Promise.resolve(),
     renew: () => agent.destroy(),
   }
 }
@@ -98,10 +93,9 @@ function connectFirst(agent: HttpAgent, made: 'connect' | 'secureConnect'): void
   agent.createConnection = (options, callback = () => {}) => {
     const socket = connect(options) as Socket
     const onError = (error: Error) => callback(error, socket)
-    const onTimeout = () => socket.destroy(new Error(`no connection within ${IDLE_LIMIT_MS / 1_000} s`))
-    socket.on('error', onError).on('timeout', onTimeout)
+    socket.on('error', onError)
     socket.once(made, () => {
-      socket.off('error', onError).off('timeout', onTimeout)
+      socket.off('error', onError)
       callback(null, socket)
     })
     return undefined
@@ -110,31 +104,18 @@ function connectFirst(agent: HttpAgent, made: 'connect' | 'secureConnect'): void
 
 /** Uses undici, which speaks to HTTP and SOCKS proxies and knows the rules of NO_PROXY. */
 async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Connections> {
-  const { EnvHttpProxyAgent, Pool, buildConnector } = await import('undici')
-  type Connector = ReturnType<typeof buildConnector>
+  const { EnvHttpProxyAgent } = await import('undici')
   const tls = { ...TLS, allowH2: false }
-
-  /** Destroys a socket at its first error. Otherwise undici reports the closed connection, and not the TLS alert that caused it. */
-  function openPool(to: string | URL, options: object): Dispatcher {
-    const { connect } = options as { connect: Connector }
-    const closingOnError: Connector = (target, callback) =>
-      connect(target, (...result) => {
-        const [, socket] = result
-        socket?.once('error', (cause) => socket.destroy(cause))
-        callback(...result)
-      })
-    return new Pool(to, { ...options, connect: closingOnError })
-  }
-
   const settings = {
     allowH2: false,
+    // The first poll follows the start at once. It waits for the same tunnel.
+    connections: 1,
     // The transport limits each request itself, so undici's own limits are off.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: IDLE_LIMIT_MS,
-    connect: buildConnector(tls),
+    connect: tls,
     requestTls: tls,
-    factory: openPool,
     httpsProxy: proxy,
     httpProxy: proxy,
     noProxy,
@@ -145,8 +126,6 @@ async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Con
   let agent = open()
   return {
     dispatch: (request, handler) => void agent.dispatch({ origin, ...request }, handler),
-    // undici uses a connection again one event-loop turn after its response.
-    idle: pendingEvents,
     renew() {
       void agent.close()
       agent = open()

@@ -5,14 +5,7 @@ import { fieldsOf, parseJson } from '../text/json.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { InvalidResponse, type OutputPart, shortened } from './decode.ts'
 import type { Redact } from './key-redaction.ts'
-import {
-  isSuccess,
-  type OutgoingRequest,
-  type RequestOptions,
-  type ServiceResponse,
-  send,
-  type TransportSettings,
-} from './transport.ts'
+import { isSuccess, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
 
 // test/service/transport.test.ts tests what is sent, and what a response is. test/service/client.test.ts tests the debug log.
 
@@ -51,21 +44,24 @@ export type SendJson = <T>(
 /** The caller must refuse the segments `.` and `..`, because URL parsing would collapse them. */
 export function createSendJson(settings: TransportSettings): SendJson {
   const prefix = settings.baseUrl.pathname.replace(/\/$/, '')
-  const { clock, redact, connections } = settings
-  return async ({ method, path, query = '', body }, options, decode) => {
-    const request: OutgoingRequest = {
-      method,
-      path: `${prefix}/${path.map(encodeURIComponent).join('/')}${query}`,
-      json: body && JSON.stringify(body),
-      options,
-    }
+  const { clock, redact } = settings
+  const headers = {
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    authorization: `Bearer ${settings.apiKey}`,
+    'user-agent': settings.userAgent,
+  }
+  return async ({ method, path: segments, query = '', body }, options, decode) => {
+    const path = `${prefix}/${segments.map(encodeURIComponent).join('/')}${query}`
+    const request =
+      body === undefined
+        ? { method, path, headers, body: null }
+        : { method, path, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
     const sentMs = clock.now()
-    const response = await send(settings, request)
+    const response = await send(request, options, settings)
     const tookMs = Math.round(clock.now() - sentMs)
-    settings.debug?.(fragment`${method} ${redact(request.path)}: ${statusOrFailure(response)}, ${tookMs} ms`)
+    settings.debug?.(fragment`${method} ${redact(path)}: ${statusOrFailure(response)}, ${tookMs} ms`)
     if (isFailure(response)) return response
-    // The first poll follows the start at once. It uses the same connection.
-    await connections.idle()
     if (!isSuccess(response.status)) return failureOfStatus(response, settings)
     try {
       return decode(parseBody(response), response.text, redact)
@@ -110,12 +106,9 @@ function failureOfStatus(response: ServiceResponse, { clock }: TransportSettings
   }
 }
 
-/** The longest wait that an input allows. The limit keeps absurd values printable. */
-const RETRY_AFTER_LIMIT_MS = 35_000 * 60_000
-
 /** Reads both forms of RFC 9110, seconds and a date. Returns milliseconds from now, which are never negative. */
 export function parseRetryAfter(value: string | undefined, clock: Pick<Clock, 'epochMs'>): number | undefined {
   if (value === undefined) return undefined
   const ms = /^\s*\d+\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - clock.epochMs()
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), RETRY_AFTER_LIMIT_MS)
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
 }

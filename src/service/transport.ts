@@ -1,11 +1,10 @@
-import { type Clock, pendingEvents } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import { type Failure, isFailure } from '../model/failure.ts'
 import type { Fragment } from '../text/safe-text.ts'
-import { messageOf } from '../text/untrusted.ts'
+import { messageOf, untrusted } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'
-import type { Connections, RequestController, ResponseHandler } from './connection.ts'
+import type { Connections, HttpRequest, RequestController, ResponseHandler } from './connection.ts'
 import type { Redact } from './key-redaction.ts'
-import { largerThan, unpack } from './unpack.ts'
 
 /** For comparison, 100,000 test cases are 11 MB. */
 export const BODY_LIMIT_BYTES = 16 * 1024 * 1024
@@ -35,13 +34,6 @@ export interface TransportSettings {
   readonly debug?: ((message: Fragment) => void) | undefined
 }
 
-export interface OutgoingRequest {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly json: string | undefined
-  readonly options: RequestOptions
-}
-
 /** A response without the key. If its status is not 2xx, the text may be incomplete. */
 export interface ServiceResponse {
   readonly status: number
@@ -50,9 +42,19 @@ export interface ServiceResponse {
 }
 
 /** Sends one request once. Does not follow redirects. Never rejects. */
-export function send(settings: TransportSettings, request: OutgoingRequest): Promise<ServiceResponse | Failure> {
-  return new Exchange(settings, request).response()
+export async function send(
+  request: HttpRequest,
+  options: RequestOptions,
+  settings: TransportSettings,
+): Promise<ServiceResponse | Failure> {
+  if (options.signal.aborted) return NOT_WANTED
+  const exchange = new Exchange(options, settings)
+  if (options.onNewConnection) settings.connections.renew()
+  settings.connections.dispatch(request, exchange)
+  return exchange.result.promise
 }
+
+const NOT_WANTED: Failure = { kind: 'not-sent', reason: 'the step was aborted before the request was sent' }
 
 /**
  * One request and its response. If the request fails before `onRequestStart`, the service cannot have received it.
@@ -61,9 +63,8 @@ export function send(settings: TransportSettings, request: OutgoingRequest): Pro
  * at any moment. The signal and the time limit also come at any moment. The first call of `#end` counts.
  */
 class Exchange implements ResponseHandler {
+  readonly result = Promise.withResolvers<ServiceResponse | Failure>()
   readonly #settings: TransportSettings
-  readonly #request: OutgoingRequest
-  readonly #result = Promise.withResolvers<ServiceResponse | Failure>()
   /** Aborts when the result is known. This ends the timers and removes the listener. */
   readonly #settled = new AbortController()
   /** Set immediately before the first byte is written. So without it, the request was not sent. */
@@ -74,39 +75,15 @@ class Exchange implements ResponseHandler {
   readonly #chunks: Buffer[] = []
   #bytes = 0
 
-  constructor(settings: TransportSettings, request: OutgoingRequest) {
+  constructor({ signal, graceIfSentMs, limitMs }: RequestOptions, settings: TransportSettings) {
     this.#settings = settings
-    this.#request = request
-  }
-
-  response(): Promise<ServiceResponse | Failure> {
-    const { signal } = this.#request.options
-    if (signal.aborted) void this.#onAbort()
-    else {
-      signal.addEventListener('abort', () => void this.#onAbort(), { signal: this.#settled.signal })
-      void this.#enforceLimit()
-      this.#dispatch()
-    }
-    return this.#result.promise
-  }
-
-  #dispatch(): void {
-    const { apiKey, userAgent, connections } = this.#settings
-    const { method, path, json, options } = this.#request
-    const headers = {
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      authorization: `Bearer ${apiKey}`,
-      'user-agent': userAgent,
-      ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-    }
-    if (options.onNewConnection) connections.renew()
-    connections.dispatch({ method, path, headers, body: json ?? null }, this)
+    signal.addEventListener('abort', () => void this.#onAbort(graceIfSentMs?.()), { signal: this.#settled.signal })
+    void this.#enforceLimit(limitMs)
   }
 
   onRequestStart(controller: RequestController): void {
     this.#controller = controller
-    if (this.#isSettled) controller.abort(new Error('no longer wanted'))
+    if (this.#settled.signal.aborted) controller.abort(new Error('no longer wanted'))
   }
 
   onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
@@ -118,7 +95,7 @@ class Exchange implements ResponseHandler {
   onResponseData(_: unknown, chunk: Buffer): void {
     this.#bytes += chunk.byteLength
     if (this.#bytes <= BODY_LIMIT_BYTES) this.#chunks.push(chunk)
-    else this.#end(largerThan(BODY_LIMIT_BYTES))
+    else this.#end(TOO_LARGE)
   }
 
   onResponseEnd(): void {
@@ -127,56 +104,43 @@ class Exchange implements ResponseHandler {
 
   onResponseError(_: unknown, error: Error): void {
     const { redact, baseUrl } = this.#settings
-    const reason = redact(reasonOf(error))
-    if (!this.#isSent) this.#end(failureToConnect(error, reason, isLoopback(baseUrl)))
-    else if (this.#status === undefined) this.#end({ kind: 'no-response', reason })
-    else this.#end(incomplete(this.#bytes))
+    if (this.#controller === undefined) this.#end(failureToConnect(error, redact, isLoopback(baseUrl)))
+    else if (this.#status === undefined) this.#end({ kind: 'no-response', reason: redact(reasonOf(error)) })
+    else this.#end(invalid('a complete response', `${this.#bytes} bytes, then the end of the connection`))
   }
 
-  get #isSettled(): boolean {
-    return this.#settled.signal.aborted
-  }
-
-  get #isSent(): boolean {
-    return this.#controller !== undefined
-  }
-
-  async #onAbort(): Promise<void> {
-    const { graceIfSentMs = () => 0 } = this.#request.options
-    if (!this.#isSent) this.#end({ kind: 'not-sent', reason: 'the step was aborted before the request was sent' })
-    else await this.#waitForResponse(graceIfSentMs())
+  async #onAbort(graceMs = 0): Promise<void> {
+    if (this.#controller === undefined) return this.#end(NOT_WANTED)
+    if (graceMs > 0) await this.#sleep(graceMs)
     this.#end({ kind: 'aborted' })
   }
 
-  async #enforceLimit(): Promise<void> {
-    const { limitMs = REQUEST_LIMIT_MS } = this.#request.options
+  async #enforceLimit(limitMs = REQUEST_LIMIT_MS): Promise<void> {
     const ms = Math.min(limitMs, REQUEST_LIMIT_MS)
-    await this.#waitForResponse(ms)
-    const reason = `no complete response within ${Number((ms / 1000).toPrecision(2))} s`
-    this.#end({ kind: this.#isSent ? 'no-response' : 'not-sent', reason })
+    await this.#sleep(ms)
+    const within = `within ${Number((ms / 1000).toPrecision(2))} s`
+    if (this.#controller === undefined) this.#end({ kind: 'not-sent', reason: `no connection ${within}` })
+    else this.#end({ kind: 'no-response', reason: `no complete response ${within}` })
   }
 
-  async #waitForResponse(ms: number): Promise<void> {
-    if (ms > 0) await this.#settings.clock.sleep(ms, this.#settled.signal)
-    // After the machine was suspended, the timer fires before the socket is read. A response that is already in the socket
-    // still counts.
-    await pendingEvents()
+  #sleep(ms: number): Promise<void> {
+    return this.#settings.clock.sleep(ms, this.#settled.signal)
   }
 
-  /** Without a failure, the response is complete. A status that is not 2xx counts also if the response is incomplete. */
+  /** Without a failure, the response is complete. */
   #end(failure?: Failure): void {
-    if (this.#isSettled) return
+    if (this.#settled.signal.aborted) return
     this.#settled.abort()
-    const isOtherStatus = this.#status !== undefined && !isSuccess(this.#status)
-    this.#result.resolve(failure === undefined || isOtherStatus ? this.#received(isOtherStatus) : failure)
     if (failure !== undefined) this.#controller?.abort(new Error(failure.kind))
+    this.result.resolve(this.#outcome(failure))
   }
 
-  /** A status that is not 2xx counts also if the body cannot be unpacked. */
-  #received(isOtherStatus: boolean): ServiceResponse | Failure {
-    const options = { limitBytes: BODY_LIMIT_BYTES, mayBeIncomplete: isOtherStatus }
-    const body = unpack(Buffer.concat(this.#chunks), this.#header('content-encoding') ?? '', options)
-    if (isFailure(body) && !isOtherStatus) return body
+  /** A status that is not 2xx counts whatever becomes of the body. */
+  #outcome(failure: Failure | undefined): ServiceResponse | Failure {
+    const body = unpacked(Buffer.concat(this.#chunks), this.#header('content-encoding'))
+    const problem = failure ?? (isFailure(body) ? body : undefined)
+    const isOtherStatus = this.#status !== undefined && !isSuccess(this.#status)
+    if (problem !== undefined && !isOtherStatus) return problem
     // It also removes the byte order mark that some servers put before the text.
     const text = isFailure(body) ? '' : this.#settings.redact(new TextDecoder().decode(body))
     return { status: this.#status ?? 0, header: (name) => this.#header(name), text }
@@ -189,46 +153,70 @@ class Exchange implements ResponseHandler {
   }
 }
 
-function incomplete(bytes: number): Failure {
-  const words = `${bytes} bytes, then the end of the connection`
-  return { kind: 'invalid-response', expected: 'a complete response', got: { words } }
-}
-
 export function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299
 }
 
-// Node's codes of X.509 verification errors. Node has no name for OpenSSL's newer errors, and says UNSPECIFIED.
+function invalid(expected: string, words: string): Failure {
+  return { kind: 'invalid-response', expected, got: { words } }
+}
+
+const TOO_LARGE = invalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger body')
+
+/** The action asks for bodies that are not packed, but some servers pack them all the same. A small body may become very large. */
+function unpacked(body: Buffer, contentEncoding = 'identity'): Buffer | Failure {
+  switch (contentEncoding.trim().toLowerCase()) {
+    case '':
+    case 'identity':
+      return body
+    case 'gzip':
+      try {
+        // Not an import, because nearly no service packs its bodies.
+        return process.getBuiltinModule('node:zlib').gunzipSync(body, { maxOutputLength: BODY_LIMIT_BYTES })
+      } catch (cause) {
+        return codeOf(cause) === 'ERR_BUFFER_TOO_LARGE'
+          ? TOO_LARGE
+          : invalid('a complete body, packed with gzip', messageOf(cause))
+      }
+    default: {
+      const expected = 'a body that is not packed, or the Content-Encoding gzip'
+      return { kind: 'invalid-response', expected, got: { sent: untrusted(contentEncoding) } }
+    }
+  }
+}
+
+// Node's codes of X.509 verification errors. Node has no name for OpenSSL's newer errors, and says UNSPECIFIED. Codes of a failed
+// handshake may contain CERT too, but are about a client certificate.
 const CERTIFICATE_ERROR =
-  /CERT|^UNABLE_TO_|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^UNSPECIFIED$|^UND_ERR_PRX_TLS$/
-/** OpenSSL's codes of a failed handshake. Some contain CERT, but are about a client certificate. */
-const HANDSHAKE_ERROR = /^ERR_SSL_/
-const NO_HANDSHAKE =
-  'the TLS handshake failed, perhaps because the port is not for HTTPS, or because a client certificate is required'
+  /^(?!ERR_SSL_).*(CERT|^UNABLE_TO_|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^UNSPECIFIED$|^UND_ERR_PRX_TLS$)/
 /** The words of undici's proxy agent for a refused tunnel. */
 const PROXY_WANTS_CREDENTIALS = /^Proxy response \(407\)/
 
-function failureToConnect(error: Error, reason: string, isThisMachine: boolean): Failure {
+function failureToConnect(error: Error, redact: Redact, isThisMachine: boolean): Failure {
+  const reason = redact(reasonOf(error))
   if (PROXY_WANTS_CREDENTIALS.test(reason)) return { kind: 'status', status: 407 }
-  const code = codeOf(error)
-  if (CERTIFICATE_ERROR.test(code) && !HANDSHAKE_ERROR.test(code))
-    return { kind: 'not-sent', reason, problem: 'certificate' }
-  // If the host has several addresses, Node collects one error for each.
-  const errors = error instanceof AggregateError ? error.errors : [error]
-  const isRefusedHere = isThisMachine && errors.some((one) => codeOf(one) === 'ECONNREFUSED')
-  return { kind: 'not-sent', reason, problem: isRefusedHere ? 'refused here' : undefined }
+  const code = codeOf(firstOf(error))
+  const isRefusedHere = isThisMachine && code === 'ECONNREFUSED'
+  const problem = CERTIFICATE_ERROR.test(code) ? 'certificate' : isRefusedHere ? 'refused here' : undefined
+  return { kind: 'not-sent', reason, problem }
+}
+
+function reasonOf(error: Error): string {
+  const first = firstOf(error)
+  const code = codeOf(first)
+  // OpenSSL's own messages name functions of its source.
+  const message = code.startsWith('ERR_SSL_')
+    ? 'the TLS handshake failed, perhaps because the port is not for HTTPS, or because a client certificate is required'
+    : messageOf(first)
+  return message.includes(code) ? message : `${message}; ${code}`
+}
+
+/** If the host has several addresses, Node collects one error for each. The first names the cause. */
+function firstOf(error: Error): unknown {
+  return error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
 }
 
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code
   return typeof code === 'string' ? code : ''
-}
-
-function reasonOf(error: Error): string {
-  // If the host has several addresses, Node collects one error for each. The first names the cause.
-  const inner = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
-  const code = codeOf(inner)
-  // OpenSSL's own messages name functions of its source.
-  const message = HANDSHAKE_ERROR.test(code) ? NO_HANDSHAKE : messageOf(inner)
-  return message.includes(code) ? message : `${message}; ${code}`
 }

@@ -137,23 +137,6 @@ describe('the proxy for https', () => {
     expect(proxy.asked).toHaveLength(1)
   })
 
-  // In TLS 1.3, the alert comes after the connection is made, and the end of the connection follows at once.
-  it.each(['', '127.0.0.1'])('hides no TLS alert of the service, with NO_PROXY %j', async (noProxy) => {
-    const certificate = selfSignedCertificate()
-    trust(certificate)
-    const service = createTlsServer({ ...certificate, requestCert: true, minVersion: 'TLSv1.3' })
-    service.on('tlsClientError', () => {})
-    const { port } = await listen(service)
-    const proxy = await forwardProxy()
-    const proxies = { httpsProxy: proxy.address, noProxy }
-    const send = await sendJsonTo(`https://127.0.0.1:${port}`, { proxies })
-    expect(await failureOf(send('POST', ['v1'], {}, patient()))).toEqual({
-      kind: 'no-response',
-      reason: expect.stringMatching(/; ERR_SSL_.*ALERT.*$/),
-    })
-    expect(proxy.asked).toHaveLength(noProxy === '' ? 1 : 0)
-  })
-
   it.each([
     ['spoken to in TLS', tlsProxy],
     ['a SOCKS proxy', socksProxy],

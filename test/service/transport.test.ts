@@ -3,13 +3,12 @@ import { getEventListeners } from 'node:events'
 import { createServer, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
 import { isFailure } from '../../src/model/failure.ts'
 import { parseRetryAfter } from '../../src/service/requests.ts'
-import { REQUEST_LIMIT_MS, type RequestOptions } from '../../src/service/transport.ts'
+import { REQUEST_LIMIT_MS } from '../../src/service/transport.ts'
 import { randomRuns } from '../setup/seed.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
@@ -274,57 +273,41 @@ describe('a response that is packed, although the request asks for one that is n
       response.writeHead(status, headers).end(pack(Buffer.from(text)))
     })
 
-  it.each<[string, (bytes: Buffer) => Buffer]>([
-    ['gzip', gzipSync],
-    ['GZIP', gzipSync],
-    ['br', brotliCompressSync],
-    ['deflate', deflateSync],
-    // Some servers leave out the header.
-    ['deflate', deflateRawSync],
-  ])('is unpacked: %s (%#)', async (contentEncoding, pack) => {
-    const { post } = await packed('{"runId":"größer"}', pack, contentEncoding)
+  it.each(['gzip', 'GZIP'])('is unpacked: %s', async (contentEncoding) => {
+    const { post } = await packed('{"runId":"größer"}', gzipSync, contentEncoding)
     expect((await responseOf(post())).json).toEqual({ runId: 'größer' })
-    const refused = await packed('{"error":"no such branch"}', pack, contentEncoding, 422)
+    const refused = await packed('{"error":"no such branch"}', gzipSync, contentEncoding, 422)
     expect(await failureOf(refused.post())).toEqual({ kind: 'status', status: 422, error: 'no such branch' })
   })
 
-  it.each(['zstd', 'compress', 'gzip, br'])('is invalid if it is %s, and the failure names this', async (name) => {
+  it.each(['br', 'deflate', 'gzip, gzip'])('is invalid if it is %s, and the failure names this', async (name) => {
     const { get } = await packed('{}', (bytes) => bytes, name)
-    const expected = 'a body that is not packed, or the Content-Encoding gzip, br, deflate'
+    const expected = 'a body that is not packed, or the Content-Encoding gzip'
     expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected, got: { sent: name } })
     // The status counts all the same.
     const refused = await packed('unreadable', (bytes) => bytes, name, 503)
     expect(await failureOf(refused.get())).toEqual({ kind: 'status', status: 503 })
   })
 
-  it.each<[string, (bytes: Buffer) => Buffer]>([
-    ['gzip', gzipSync],
-    ['br', brotliCompressSync],
-    ['deflate', deflateSync],
-  ])('may have 16 MiB that come out of it, and unpacking stops at one byte more: %s', async (name, pack) => {
+  it('may have 16 MiB that come out of it, and is not unpacked beyond that', async () => {
     const limitBytes = 16 * 1024 * 1024
-    const text = (size: number) =>
-      Buffer.alloc(size, 'a')
-        .fill('"', 0, 1)
-        .fill('"', size - 1)
-    const whole = await packed(text(limitBytes), pack, name)
+    const whole = await packed(`"${'a'.repeat(limitBytes - 2)}"`, gzipSync, 'gzip')
     expect(((await responseOf(whole.get())).json as string).length).toBe(limitBytes - 2)
-    const larger = await packed(text(limitBytes + 1), pack, name)
-    const expected = `a body of at most ${limitBytes} bytes`
-    expect(await failureOf(larger.get())).toEqual({
-      kind: 'invalid-response',
-      expected,
-      got: { words: 'a larger body' },
-    })
-  })
-
-  it('is not unpacked beyond the limit, however much would come out of it', async () => {
     // 1 GiB in 1 MiB.
     const bomb = Buffer.concat(Array(1_024).fill(gzipSync(Buffer.alloc(1024 * 1024))))
-    const { get } = await packed(bomb, (bytes) => bytes, 'gzip')
-    const before = process.memoryUsage().arrayBuffers
-    expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', got: { words: 'a larger body' } })
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(128 * 1024 * 1024)
+    for (const [body, pack] of [
+      [`"${'a'.repeat(limitBytes - 1)}"`, gzipSync],
+      [bomb, (bytes: Buffer) => bytes],
+    ] as const) {
+      const { get } = await packed(body, pack, 'gzip')
+      const before = process.memoryUsage().arrayBuffers
+      expect(await failureOf(get())).toEqual({
+        kind: 'invalid-response',
+        expected: `a body of at most ${limitBytes} bytes`,
+        got: { words: 'a larger body' },
+      })
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(128 * 1024 * 1024)
+    }
   })
 
   it.each<[string, (bytes: Buffer) => Buffer, RegExp]>([
@@ -339,11 +322,6 @@ describe('a response that is packed, although the request asks for one that is n
       expected,
       got: { words: expect.stringMatching(found) },
     })
-  })
-
-  it('with another status says what its beginning says, also if it is cut off', async () => {
-    const { get } = await packed('{"error":"no room"}', (bytes) => gzipSync(bytes).subarray(0, -9), 'gzip', 507)
-    expect(await failureOf(get())).toEqual({ kind: 'status', status: 507, error: 'no room' })
   })
 })
 
@@ -385,11 +363,11 @@ describe('a response with another status', () => {
   it('has the pause that the service asks for', async () => {
     const clock = new FakeClock(Date.UTC(2026, 4, 6, 7, 8, 9))
     const asked = ['7', 'Wed, 06 May 2026 07:08:19 GMT']
-    const { post } = await service((response) => response.writeHead(429, { 'retry-after': asked.shift() }).end(), {
+    const { post } = await service((response) => response.writeHead(503, { 'retry-after': asked.shift() }).end(), {
       clock,
     })
-    expect(await failureOf(post())).toEqual({ kind: 'status', status: 429, retryAfterMs: 7_000 })
-    expect(await failureOf(post())).toEqual({ kind: 'status', status: 429, retryAfterMs: 10_000 })
+    expect(await failureOf(post())).toEqual({ kind: 'status', status: 503, retryAfterMs: 7_000 })
+    expect(await failureOf(post())).toEqual({ kind: 'status', status: 503, retryAfterMs: 10_000 })
   })
 
   it.each([
@@ -399,8 +377,6 @@ describe('a response with another status', () => {
     ['0', 0],
     [' 120 ', 120_000],
     ['Wed, 31 Dec 2025 23:59:59 GMT', 0],
-    ['9'.repeat(20), 35_000 * 60_000],
-    ['Fri, 31 Dec 9999 23:59:59 GMT', 35_000 * 60_000],
   ])('and the Retry-After %j asks for %j ms', (value, ms) => {
     expect(parseRetryAfter(value, { epochMs: () => Date.UTC(2026, 0, 1) })).toBe(ms)
   })
@@ -495,23 +471,13 @@ describe('a request that did not reach the service', () => {
     expect(server.connections).toHaveLength(0)
   })
 
-  it('was not sent if no connection is made within 20 s', async () => {
-    const sockets = clientSockets()
-    const { server, post } = await service(json({}))
-    const request = failureOf(post())
-    // Node does this when the time is over. The connection is not made yet.
-    sockets[0]?.emit('timeout')
-    expect(await request).toEqual({ kind: 'not-sent', reason: 'no connection within 20 s' })
-    expect(server.received).toEqual([])
-  })
-
   it('was not sent if the time limit passes in the TLS handshake', async () => {
     const server = await tcpServer(() => {})
     const clock = new FakeClock()
     const { post } = await requestsTo(`https://127.0.0.1:${server.port}`, { clock })
     const request = failureOf(post())
     await server.connected
-    expect(await clock.run(request)).toMatchObject({ kind: 'not-sent', reason: 'no complete response within 30 s' })
+    expect(await clock.run(request)).toMatchObject({ kind: 'not-sent', reason: 'no connection within 30 s' })
     expect(clock.now()).toBe(REQUEST_LIMIT_MS)
   })
 })
@@ -668,29 +634,5 @@ describe('the signal before a request is sent', () => {
     await betweenPolls()
     go.resolve()
     expect(await request).toMatchObject({ json: { runId: 'r-1' } })
-  })
-})
-
-describe('a response that has arrived in the socket counts', () => {
-  /** Stops this process, as if the machine were suspended. */
-  function standStill(ms: number): void {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
-  }
-
-  it.each<[string, Partial<RequestOptions>, { readonly isAborted: boolean }]>([
-    ['the time limit has passed too', { limitMs: 50 }, { isAborted: false }],
-    ['the signal has come too', {}, { isAborted: true }],
-    ['the signal has come, and its grace has passed too', { graceIfSentMs: () => 50 }, { isAborted: true }],
-  ])('even if %s', async (_, options, { isAborted }) => {
-    const controller = new AbortController()
-    const { post } = await rawService(
-      (socket) => {
-        if (isAborted) controller.abort()
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"runId":"r-1"}')
-        standStill(100)
-      },
-      { clock: systemClock },
-    )
-    expect(await post({ signal: controller.signal, ...options })).toMatchObject({ json: { runId: 'r-1' } })
   })
 })
