@@ -5,11 +5,11 @@ import { versionOf } from './by-hand.ts'
 import { type Framework, UsageError } from './results.ts'
 import { runBoth, withTemporaryFolder } from './run.ts'
 import { describeResult } from './show.ts'
-import { runTable } from './table/run-table.ts'
+import { runTable } from './table/table.ts'
 import { findFramework } from './through-service.ts'
 
 const USAGE = `Usage: npm run by-hand -- FOLDER [ARGUMENTS]
-       npm run by-hand -- --table=FILE [TEXT]
+       npm run by-hand -- --table [TEXT]
 
 Runs the tests of a Vitest or Playwright Test project with the framework's own command, and then through the local service. Prints
 both results side by side, and a sentence for each difference. ARGUMENTS are those of "npx vitest run" or of "npx playwright test".
@@ -18,8 +18,7 @@ If FOLDER has both frameworks, write --framework=vitest or --framework=playwrigh
 the framework's command runs once as you would type it, and once more to write its report. If a run changes files, such as
 snapshots, later runs see the change.
 
---table=FILE runs this repository's table of projects and arguments, and writes the differences into FILE, as Markdown. If TEXT is
-given, only rows whose name contains it run.
+--table runs this repository's table of projects and arguments. If TEXT is given, only rows whose name contains it run.
 
 The exit code is 0 if both say the same, 1 if they differ, and 2 if nothing could be compared.`
 
@@ -31,11 +30,9 @@ const stop = new AbortController()
 async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
 
-  const [first = '', filter] = process.argv.slice(2)
-  const [, file] = /^--table=(.+)$/s.exec(first) ?? []
-  if (file !== undefined) {
-    const isDifferent = await runTable({ file: inCallersFolder(file), filter, print: console.log }, stop.signal)
-    if (isDifferent) process.exitCode = DIFFERENT
+  const [first, filter = ''] = process.argv.slice(2)
+  if (first === '--table') {
+    if (await runTable(filter, console.log, stop.signal)) process.exitCode = DIFFERENT
     return
   }
   const { folder, args, given } = readArguments(process.argv.slice(2))

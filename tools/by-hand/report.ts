@@ -1,47 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
+import type { JSONReport, JSONReportSuite, JSONReportTest } from '@playwright/test/reporter'
+import type { JsonAssertionResult, JsonTestResults } from 'vitest/node'
 import type { ReportByHand, TestByHand } from './results.ts'
 
-// Reads the JSON reports of the frameworks. The types are the parts of the reports that are read here.
-
-interface VitestReport {
-  readonly testResults: readonly {
-    readonly name: string
-    readonly status: 'passed' | 'failed'
-    readonly message: string
-    readonly assertionResults: readonly {
-      readonly ancestorTitles: readonly string[]
-      readonly title: string
-      readonly status: 'passed' | 'failed' | 'skipped' | 'pending' | 'todo'
-      readonly failureMessages: readonly string[]
-    }[]
-  }[]
-}
-
-interface PlaywrightReport {
-  readonly config: { readonly rootDir: string }
-  readonly suites: readonly PlaywrightSuite[]
-  readonly errors: readonly { readonly location?: { readonly file: string } }[]
-}
-
-interface PlaywrightSuite {
-  readonly title: string
-  readonly suites?: readonly PlaywrightSuite[]
-  readonly specs: readonly {
-    readonly title: string
-    readonly file: string
-    readonly tests: readonly {
-      readonly projectName: string
-      readonly status: 'expected' | 'unexpected' | 'flaky' | 'skipped'
-      readonly expectedStatus: string
-      readonly results: readonly { readonly status: string; readonly workerIndex: number }[]
-    }[]
-  }[]
-}
+// Reads the JSON reports of the frameworks.
 
 /** Undefined if the framework wrote no report. Paths in the result start in the folder. */
 export function readVitestReport(file: string, folder: string): ReportByHand | undefined {
-  const report = read<VitestReport>(file)
+  const report = read<JsonTestResults>(file)
   if (report === undefined) return undefined
   const tests = report.testResults.flatMap(({ name, assertionResults }) =>
     assertionResults.map((test) => ({
@@ -69,27 +36,23 @@ function isPathOf(title: string, file: string): boolean {
   return file.endsWith(`/${title}`)
 }
 
-function vitestStatus({
-  status,
-  failureMessages,
-}: VitestReport['testResults'][number]['assertionResults'][number]): TestByHand['status'] {
+function vitestStatus({ status, failureMessages }: JsonAssertionResult): TestByHand['status'] {
   switch (status) {
     case 'passed':
       // The report has no word for a flaky test, but a test that passed has messages only of failed attempts.
-      return failureMessages.length > 0 ? 'FLAKY' : 'PASSED'
+      return failureMessages?.length ? 'FLAKY' : 'PASSED'
     case 'failed':
       return 'FAILED'
     case 'pending':
       return 'PENDING'
-    case 'skipped':
-    case 'todo':
+    default:
       return 'SKIPPED'
   }
 }
 
 /** Undefined if the framework wrote no report. Paths in the result start in the folder. */
 export function readPlaywrightReport(file: string, folder: string): ReportByHand | undefined {
-  const report = read<PlaywrightReport>(file)
+  const report = read<JSONReport>(file)
   if (report === undefined) return undefined
   const fromFolder = (path: string) => relative(folder, resolve(report.config.rootDir, path))
   // The outermost suites are files.
@@ -102,7 +65,7 @@ export function readPlaywrightReport(file: string, folder: string): ReportByHand
   }
 }
 
-function testsOf({ title, suites = [], specs }: PlaywrightSuite, above: readonly string[]): TestByHand[] {
+function testsOf({ title, suites = [], specs }: JSONReportSuite, above: readonly string[]): TestByHand[] {
   const path = [...above, title]
   const own = specs.flatMap((spec) =>
     spec.tests.map((test) => ({
@@ -115,11 +78,7 @@ function testsOf({ title, suites = [], specs }: PlaywrightSuite, above: readonly
   return [...own, ...suites.flatMap((suite) => testsOf(suite, path))]
 }
 
-function playwrightStatus({
-  status,
-  expectedStatus,
-  results,
-}: PlaywrightSuite['specs'][number]['tests'][number]): TestByHand['status'] {
+function playwrightStatus({ status, expectedStatus, results }: JSONReportTest): TestByHand['status'] {
   const last = results.at(-1)
   switch (status) {
     case 'expected':

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { compare } from '../compare.ts'
-import type { ByHand, TestByHand, TestCase, ThroughService } from '../results.ts'
+import type { ByHand, TestByHand, ThroughService } from '../results.ts'
 
 const aTest = (title: string, status: TestByHand['status'], file = 'a.test.js'): TestByHand => ({
   file,
@@ -14,137 +14,92 @@ const byHand = (end: ByHand['end'], tests?: readonly TestByHand[], failedFiles: 
   report: tests && { tests, failedFiles },
   endWithReport: end,
 })
-const run = (status: string, cases: Readonly<Record<string, string>> | readonly TestCase[] = []): ThroughService => ({
+const run = (status: string, ...cases: readonly (readonly [title: string, status: string])[]): ThroughService => ({
   kind: 'finished',
   status,
-  testCases: Array.isArray(cases) ? cases : Object.entries(cases).map(([title, of]) => ({ title, status: of })),
+  testCases: cases.map(([title, of]) => ({ title, status: of })),
 })
-const differences = (hand: ByHand, service: ThroughService) => compare(hand, service).differences
+const REFUSED: ThroughService = { kind: 'refused', reason: 'It has "-w".' }
+const PASSED = [aTest('a', 'PASSED'), aTest('b', 'PASSED')]
+const HOOK = byHand(1, [aTest('block > a', 'SKIPPED')], ['a.test.js'])
+const EMPTY_BLOCK: ByHand = { ...byHand(1), report: { tests: [], failedFiles: ['a.test.js'] } }
+const NOT_BEGUN: ByHand = { ...byHand(1), report: { tests: [], failedFiles: [], unexplainedFiles: ['a.test.js'] } }
+const ONLY = "Error: item focused with '.only' is not allowed due to the '--forbid-only' CLI flag"
 
-describe('the end', () => {
-  it('is the same if the exit code is 0 and the run is PASSED, or if neither is so', () => {
-    expect(differences(byHand(0, []), run('PASSED'))).toEqual([])
-    for (const end of [1, 130, 'SIGKILL', 'stopped'] as const) {
-      expect(differences(byHand(end), run('FAILED'))).toEqual([])
-      expect(differences(byHand(end), run('INTERRUPTED'))).toEqual([])
-      expect(differences(byHand(end), { kind: 'refused', reason: 'No.' })).toEqual([])
-    }
-  })
-
-  it.each([
-    [1, 'exits with 1'],
-    ['SIGKILL', 'is ended by SIGKILL'],
-    ['stopped', 'does not end'],
-  ] as const)('differs if the command ends with %s and the run is PASSED', (end, text) => {
-    expect(differences(byHand(end), run('PASSED'))).toEqual([`By hand, "vitest run" ${text}, but the run is PASSED.`])
-  })
-
-  it('differs if the command exits with 0 and the run is not PASSED, or the service refuses the arguments', () => {
-    expect(differences(byHand(0, []), run('FAILED'))).toEqual([
-      'By hand, "vitest run" exits with 0, but the run is FAILED.',
-    ])
-    expect(differences(byHand(0, []), { kind: 'refused', reason: 'It has "-w".' })).toEqual([
-      'By hand, "vitest run" exits with 0, but the service refuses it: It has "-w".',
-    ])
-  })
-
-  it('may be stricter if the framework said failed tests, wrote no report, or has a forgotten test.only', () => {
-    const failed = compare(byHand(0, [aTest('a', 'FAILED')]), run('FAILED', { a: 'FAILED' }))
-    expect(failed).toMatchObject({ differences: [], stricter: 'The framework says failed tests, and exits with 0.' })
-    expect(compare(byHand(0), run('INTERRUPTED'))).toMatchObject({ differences: [], stricter: expect.any(String) })
-    const message = "Error: item focused with '.only' is not allowed due to the '--forbid-only' CLI flag"
-    const only = compare(byHand(0, []), { kind: 'finished', status: 'FAILED', message, testCases: [] })
-    expect(only).toMatchObject({ differences: [], stricter: 'A test.only was forgotten.' })
-  })
+it.each<[string, ByHand, ThroughService]>([
+  ['0 and PASSED', byHand(0, []), run('PASSED')],
+  ['1 and FAILED', byHand(1), run('FAILED')],
+  ['a signal and INTERRUPTED', byHand('SIGKILL'), run('INTERRUPTED')],
+  ['no end and a refusal', byHand('stopped'), REFUSED],
+  ['failed tests, also with exit code 0', byHand(0, [aTest('a', 'FAILED')]), run('FAILED', ['a', 'FAILED'])],
+  ['no report with exit code 0', byHand(0), run('INTERRUPTED')],
+  ['a forgotten test.only', byHand(0, []), { ...run('FAILED'), message: ONLY } as ThroughService],
+  ['titles with the project', byHand(0, [aTest('a > b', 'PASSED')]), run('PASSED', ['[unit] > a > b', 'PASSED'])],
+  [
+    'two tests with one title, in any order',
+    byHand(1, [aTest('same', 'PASSED'), aTest('same', 'FAILED')]),
+    run('FAILED', ['same', 'FAILED'], ['same', 'PASSED']),
+  ],
+  ['a test that had not ended and SKIPPED', byHand(1, [aTest('a', 'PENDING')]), run('FAILED', ['a', 'SKIPPED'])],
+  [
+    'a test that had not ended and INTERRUPTED',
+    byHand(1, [aTest('a', 'PENDING')]),
+    run('FAILED', ['a', 'INTERRUPTED']),
+  ],
+  ['tests of a report whose run ended otherwise', { ...byHand(1, PASSED), endWithReport: 0 }, run('FAILED')],
+  ['a file that failed, and its path', HOOK, run('FAILED', ['block > a', 'SKIPPED'], ['a.test.js', 'FAILED'])],
+  ['a file that failed, and the block', HOOK, run('FAILED', ['block > a', 'SKIPPED'], ['[unit] > block', 'FAILED'])],
+  [
+    'a file that failed, and the message of the run',
+    HOOK,
+    { ...run('FAILED', ['block > a', 'SKIPPED']), message: 'Error: no database' } as ThroughService,
+  ],
+  ['a file that failed with an empty block', EMPTY_BLOCK, run('FAILED', ['block', 'FAILED'])],
+  ['a file of which the report says nothing', NOT_BEGUN, run('FAILED')],
+])('is the same: %s', (_what, hand, service) => {
+  expect(compare(hand, service).differences).toEqual([])
 })
 
-describe('the tests', () => {
-  it('are the same if each has the same result, also under a title with its project', () => {
-    const tests = [aTest('a > b', 'PASSED'), aTest('[unit] > c', 'FAILED')]
-    const cases = { '[unit] > a > b': 'PASSED', '[unit] > c': 'FAILED' }
-    expect(differences(byHand(1, tests), run('FAILED', cases))).toEqual([])
-  })
-
-  it('that share a title are paired by their results', () => {
-    const tests = [aTest('same', 'PASSED'), aTest('same', 'FAILED')]
-    const swapped = [
-      { title: 'same', status: 'FAILED' },
-      { title: 'same', status: 'PASSED' },
-    ]
-    expect(differences(byHand(1, tests), run('FAILED', swapped))).toEqual([])
-  })
-
-  it('differ if one has another result, or if only one side has it', () => {
-    const tests = [aTest('a', 'PASSED'), aTest('b', 'PASSED')]
-    expect(differences(byHand(1, tests), run('FAILED', { a: 'FAILED', c: 'PASSED' }))).toEqual([
+it.each<[ByHand, ThroughService, string[]]>([
+  [byHand(1), run('PASSED'), ['By hand, "vitest run" exits with 1, but the run is PASSED.']],
+  [byHand('SIGKILL'), run('PASSED'), ['By hand, "vitest run" is ended by SIGKILL, but the run is PASSED.']],
+  [byHand('stopped'), run('PASSED'), ['By hand, "vitest run" does not end, but the run is PASSED.']],
+  [byHand(0, []), run('FAILED'), ['By hand, "vitest run" exits with 0, but the run is FAILED.']],
+  [byHand(0, []), REFUSED, ['By hand, "vitest run" exits with 0, but the service refuses it: It has "-w".']],
+  [
+    byHand(1, PASSED),
+    run('FAILED', ['a', 'FAILED'], ['c', 'PASSED']),
+    [
       'The test "a.test.js > a" is PASSED by hand and FAILED in the run.',
       'The test "a.test.js > b" is PASSED by hand, and the run does not have it.',
       'The run has the test case "c", which is PASSED. By hand, there is none.',
-    ])
-  })
-
-  it('differ if the run has one twice', () => {
-    const twice = [1, 2].map(() => ({ title: 'a', status: 'PASSED' }))
-    expect(differences(byHand(0, [aTest('a', 'PASSED')]), run('PASSED', twice))).toEqual([
-      'The run has the test case "a", which is PASSED. By hand, there is none.',
-    ])
-  })
-
-  it('differ if one of two with the same title and result is missing', () => {
-    const tests = [aTest('same', 'PASSED'), aTest('same', 'PASSED', 'b.test.js')]
-    expect(differences(byHand(0, tests), run('PASSED', { same: 'PASSED' }))).toHaveLength(1)
-  })
-
-  it('that had not ended are SKIPPED or INTERRUPTED in the run', () => {
-    for (const status of ['SKIPPED', 'INTERRUPTED']) {
-      expect(differences(byHand(1, [aTest('a', 'PENDING')]), run('FAILED', { a: status }))).toEqual([])
-    }
-    expect(differences(byHand(1, [aTest('a', 'PENDING')]), run('FAILED', { a: 'PASSED' }))).toHaveLength(1)
-  })
-})
-
-it('whose report is of a run that ended otherwise are not compared', () => {
-  const hand = { ...byHand(1, [aTest('a', 'PASSED')]), endWithReport: 0 }
-  expect(differences(hand, run('FAILED'))).toEqual([])
-})
-
-describe('a file that failed without a failed test', () => {
-  const hand = byHand(1, [aTest('block > a', 'SKIPPED')], ['a.test.js'])
-
-  it('is an entry with the path of the file, or with the name of the block whose hook failed', () => {
-    for (const title of ['a.test.js', 'block', '[unit] > block']) {
-      expect(differences(hand, run('FAILED', { 'block > a': 'SKIPPED', [title]: 'FAILED' }))).toEqual([])
-    }
-  })
-
-  it('must be such an entry', () => {
-    expect(differences(hand, run('FAILED', { 'block > a': 'SKIPPED' }))).toEqual([
-      'By hand, the file a.test.js failed, but neither a test case nor the message of the run says it.',
-    ])
-  })
-
-  it('may be in the message of the run instead', () => {
-    const testCases = [{ title: 'block > a', status: 'SKIPPED' }]
-    const service = { kind: 'finished', status: 'FAILED', message: 'Error: no database', testCases } as const
-    expect(differences(hand, service)).toEqual([])
-  })
-
-  it('may be an entry with the name of an empty block, which the report does not have', () => {
-    const empty = { tests: [], failedFiles: ['a.test.js'] }
-    expect(differences({ ...byHand(1), report: empty }, run('FAILED', { block: 'FAILED' }))).toEqual([])
-    expect(differences({ ...byHand(1), report: empty }, run('FAILED'))).toHaveLength(1)
-  })
-
-  it('needs no entry if the report says nothing else about it, because it may not have begun', () => {
-    const report = { tests: [], failedFiles: [], unexplainedFiles: ['a.test.js'] }
-    expect(differences({ ...byHand(1), report }, run('FAILED'))).toEqual([])
-    expect(differences({ ...byHand(1), report }, run('FAILED', { block: 'FAILED' }))).toEqual([])
-  })
-
-  it('explains no entry of a file that did not fail', () => {
-    const passed = byHand(0, [aTest('block > a', 'PASSED')])
-    expect(differences(passed, run('PASSED', { 'block > a': 'PASSED', block: 'FAILED' }))).toEqual([
-      'The run has the test case "block", which is FAILED. By hand, there is none.',
-    ])
-  })
+    ],
+  ],
+  [
+    byHand(0, [aTest('a', 'PASSED')]),
+    run('PASSED', ['a', 'PASSED'], ['a', 'PASSED']),
+    ['The run has the test case "a", which is PASSED. By hand, there is none.'],
+  ],
+  [
+    byHand(0, [aTest('same', 'PASSED'), aTest('same', 'PASSED', 'b.test.js')]),
+    run('PASSED', ['same', 'PASSED']),
+    ['The test "b.test.js > same" is PASSED by hand, and the run does not have it.'],
+  ],
+  [
+    byHand(1, [aTest('a', 'PENDING')]),
+    run('FAILED', ['a', 'PASSED']),
+    ['The test "a.test.js > a" is PENDING by hand and PASSED in the run.'],
+  ],
+  [
+    HOOK,
+    run('FAILED', ['block > a', 'SKIPPED']),
+    ['By hand, the file a.test.js failed, but neither a test case nor the message of the run says it.'],
+  ],
+  [
+    byHand(0, [aTest('block > a', 'PASSED')]),
+    run('PASSED', ['block > a', 'PASSED'], ['block', 'FAILED']),
+    ['The run has the test case "block", which is FAILED. By hand, there is none.'],
+  ],
+])('differs: %j and %j', (hand, service, differences) => {
+  expect(compare(hand, service).differences).toEqual(differences)
 })

@@ -1,0 +1,108 @@
+import { mkdirSync, realpathSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import type { Framework } from '../results.ts'
+import { type Result, runBoth, withTemporaryFolder } from '../run.ts'
+import { PLAYWRIGHT_ARGUMENTS } from './playwright-arguments.ts'
+import { PLAYWRIGHT_PROJECTS, PLAYWRIGHT_PROJECTS_FOR_ARGUMENTS } from './playwright-projects.ts'
+import { type Project, writeProject } from './project.ts'
+import { VITEST_ARGUMENTS } from './vitest-arguments.ts'
+import { VITEST_PROJECTS, VITEST_PROJECTS_FOR_ARGUMENTS } from './vitest-projects.ts'
+
+/** A project with arguments, for one version of a framework. */
+export interface Row {
+  readonly project: Project
+  readonly args: readonly string[]
+  readonly version: number
+}
+
+const VERSIONS: Readonly<Record<Framework, readonly number[]>> = { vitest: [3, 4, 5], playwright: [1] }
+
+export const ROWS: readonly Row[] = [
+  ...VITEST_PROJECTS.flatMap((project) => rowsOf(project, [])),
+  ...PLAYWRIGHT_PROJECTS.flatMap((project) => rowsOf(project, [])),
+  ...rowsWithArguments(PLAYWRIGHT_PROJECTS_FOR_ARGUMENTS, PLAYWRIGHT_ARGUMENTS),
+  ...rowsWithArguments(VITEST_PROJECTS_FOR_ARGUMENTS, VITEST_ARGUMENTS),
+]
+
+function rowsWithArguments(
+  projects: readonly Project[],
+  table: Readonly<Record<string, readonly (readonly string[])[]>>,
+): Row[] {
+  return projects.flatMap((project) => (table[project.name] ?? []).flatMap((args) => rowsOf(project, args)))
+}
+
+function rowsOf(project: Project, args: readonly string[]): Row[] {
+  const versions = project.versions ?? VERSIONS[project.framework]
+  return versions.map((version) => ({ project, args, version }))
+}
+
+/** What a person types to run it, and the name of the project. */
+export function nameOf({ project: { framework, name }, args, version }: Row): string {
+  const command = framework === 'vitest' ? 'vitest run' : 'playwright test'
+  const typed = args.map((arg) => (/^[\w./=:@%^-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`))
+  return `${framework} ${version}: ${[command, ...typed].join(' ')} (${name})`
+}
+
+/** By hand, a command with some arguments never ends. All others take a few seconds. */
+const LIMIT_MS = 60_000
+
+/** Runs a row by hand and through the service. Every run has a new folder, so that none sees what an earlier one has changed. */
+export function runRow({ project, args, version }: Row, stop: AbortSignal): Promise<Result> {
+  return withTemporaryFolder((temporaryFolder) => {
+    let count = 0
+    const folder = () => {
+      const at = join(realpathSync(temporaryFolder), `run-${++count}`, 'project')
+      mkdirSync(at, { recursive: true })
+      writeProject(project, at, version)
+      return at
+    }
+    // Without other reporters, the run that writes the report is the run of the plain command.
+    const namesReporter = /reporter|outputFile/i.test(JSON.stringify([project.files, args]))
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...project.env }
+    return runBoth({ framework: project.framework, args, env, folder, limitMs: LIMIT_MS, isOnce: !namesReporter }, stop)
+  })
+}
+
+/** The service refuses these arguments, although a command with them exits with 0. local-service/README.md has the reasons. */
+const REFUSED: Readonly<Record<Framework, readonly string[]>> = {
+  vitest: [
+    ...['--help', '--version', '--clearCache', 'related cart.test.js', '--testNamePattern="smoke"'],
+    ...["--testNamePattern='smoke'", '--exclude="**/money*"', '--shard="1/2"'],
+  ],
+  playwright: ['--help', '--version', '--list', '--debug', 'test'],
+}
+
+function isKnown({ project, args }: Row, differences: readonly string[]): boolean {
+  const isRefused = REFUSED[project.framework].includes(args.join(' '))
+  return isRefused && differences.every((difference) => difference.includes('but the service refuses it'))
+}
+
+/** Runs the rows whose name contains the filter, and prints a line for each. Returns whether there is a difference that is not known. */
+export async function runTable(filter: string, print: (line: string) => void, stop: AbortSignal): Promise<boolean> {
+  const rows = ROWS.filter((row) => nameOf(row).includes(filter))
+  const waiting = [...rows]
+  const signs: string[] = []
+  const work = async () => {
+    for (let row = waiting.shift(); row !== undefined && !stop.aborted; row = waiting.shift()) {
+      const differences = await differencesOf(row, stop)
+      const isSame = differences.length === 0
+      signs.push(isSame ? 'same' : isKnown(row, differences) ? 'known' : 'DIFFERENT')
+      const line = `${signs.length}/${rows.length} ${signs.at(-1)} ${nameOf(row)}`
+      print([line, ...differences.map((text) => `    ${text}`)].join('\n'))
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  stop.throwIfAborted()
+  const count = (sign: string) => signs.filter((one) => one === sign).length
+  print(`${rows.length} rows: ${count('same')} are the same, ${count('known')} have a known difference.`)
+  return count('DIFFERENT') > 0
+}
+
+async function differencesOf(row: Row, stop: AbortSignal): Promise<readonly string[]> {
+  try {
+    return (await runRow(row, stop)).comparison.differences
+  } catch (error) {
+    return [`The row could not be run: ${error}`]
+  }
+}
