@@ -47,7 +47,7 @@ function readOrder(): Order {
   const { GITHUB_WORKSPACE: workspace = process.cwd() } = process.env
   const option = (name: string) => core.getInput(name) && `--${name}=${core.getInput(name)}`
   const args = [
-    ...['config', 'framework', 'report', 'run-limit-minutes'].map(option),
+    ...['config', 'framework', 'report', 'merge', 'run-limit-minutes'].map(option),
     ...core.getMultilineInput('args').map((argument) => `--arg=${argument}`),
     // An absolute path is never read as an option.
     core.getInput('folder') && resolve(workspace, core.getInput('folder')),

@@ -19,6 +19,7 @@ current folder. The service prints its address, an API key and the id of the pro
   --key-file FILE    a file with the API key; default: the variable LOCAL_SERVICE_KEY, or a new key
   --framework NAME   vitest or playwright, needed if the project has both; or junit
   --report PATTERN   the JUnit files that the COMMAND writes, such as reports/*.xml
+  --merge FOLDER     a folder of the project with the blob reports of all shards; a run merges them, and runs no test
   --arg=ARGUMENT     a further argument for the tests, such as --arg=--shard=1/4; may be given several times
   --run-limit-minutes NUMBER  how long a run may take; default: 55
   --data FOLDER      the folder in which runs are kept; default: a folder in your home
@@ -33,6 +34,7 @@ const OPTIONS = {
   'key-file': { type: 'string' },
   framework: { type: 'string' },
   report: { type: 'string' },
+  merge: { type: 'string' },
   arg: { type: 'string', multiple: true },
   'run-limit-minutes': { type: 'string', default: '55' },
   data: { type: 'string' },
@@ -57,7 +59,7 @@ export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv,
   if (key !== undefined && !/^[\x21-\x7e]*$/.test(key)) {
     throw new ConfigurationError('The API key has a space or a character that no header can have.')
   }
-  const { config, framework, report, arg: furtherArgs } = values
+  const { config, framework, report, merge, arg: furtherArgs } = values
   const served = resolve(currentFolder, config ?? folder ?? '.')
   const common = {
     port,
@@ -68,12 +70,12 @@ export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv,
     json: values.json,
   }
   if (config === undefined) {
-    const project = { folder: served, framework, command, report, args: furtherArgs }
+    const project = { folder: served, framework, command, report, merge, args: furtherArgs }
     return { ...common, settings: { projects: { [idOfFolder(served)]: project } }, folder: served }
   }
-  if ([folder, framework, command, report, furtherArgs].some((given) => given !== undefined)) {
+  if ([folder, framework, command, report, merge, furtherArgs].some((given) => given !== undefined)) {
     throw new ConfigurationError(
-      'With a configuration file, give folder, framework, command, report and args in that file.',
+      'With a configuration file, give folder, framework, command, report, merge and args in that file.',
     )
   }
   return { ...common, settings: readSettings(served), folder: dirname(served) }
