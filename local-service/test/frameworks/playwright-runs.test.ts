@@ -229,7 +229,7 @@ describe('a run of a Playwright Test project', () => {
     const { service } = await startWith({ 'a.spec.ts': `${ONE_TEST}\ntest.only('alone', () => {})` })
     const run = await service.waitFor(await service.startRun())
     const message = `Error: item focused with '.only' is not allowed due to the '--forbid-only' CLI flag: "a.spec.ts alone"`
-    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ message }, { message }] } })
+    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ message }] } })
   })
 
   it.each([
@@ -289,19 +289,6 @@ describe('a run of a Playwright Test project', () => {
     expect(run).toMatchObject({ status: 'PASSED', results: { testCases: [{ status: 'PASSED' }] } })
   })
 
-  it('says that flaky tests are forbidden, if that is why it failed', async () => {
-    const { service } = await startWith({
-      'playwright.config.ts': 'export default { retries: 1, failOnFlakyTests: true }',
-      'a.spec.ts': `
-        import { expect, test } from '@playwright/test'
-        test('is flaky', ({}, { retry }) => expect(retry).toBe(1))`,
-    })
-    const message =
-      'playwright exited with code 1, although no test failed: failOnFlakyTests is set, and a test is flaky'
-    const run = await service.waitFor(await service.startRun())
-    expect(run).toMatchObject({ status: 'FAILED', message, results: { testCases: [{ status: 'FLAKY' }] } })
-  })
-
   it('says why Playwright does not start, also if it prints no error', async () => {
     const { folder, service } = await startWith({ 'a.spec.ts': ONE_TEST })
     await rm(join(folder, 'node_modules'), { recursive: true })
@@ -314,20 +301,25 @@ describe('a run of a Playwright Test project', () => {
     expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'FAILED', message })
   })
 
-  it('says why it failed although its tests passed, if a fixture of a worker fails', async () => {
+  it('says each reason why it failed although its tests passed', async () => {
     const { service } = await startWith({
-      'playwright.config.ts': 'export default {}',
+      'playwright.config.ts': 'export default { retries: 1, failOnFlakyTests: true }',
       'a.spec.ts': `
         import { test as base } from '@playwright/test'
         const test = base.extend({ worker: [async ({}, use) => {
           await use(1)
           throw new Error('cannot tear down') }, { scope: 'worker' }] })
         test('passes', ({ worker }) => {})`,
+      'b.spec.ts': `
+        import { expect, test } from '@playwright/test'
+        test('is flaky', ({}, { retry }) => expect(retry).toBe(1))`,
     })
     const run = await service.waitFor(await service.startRun())
-    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ title: 'passes', status: 'PASSED' }] } })
+    const testCases = [{ status: 'PASSED' }, { status: 'FLAKY' }]
+    expect(run).toMatchObject({ status: 'FAILED', results: { testCases } })
     expect(run.message).toMatch(/^playwright exited with code 1, although no test failed: Error/)
-    expect(run.message).toMatch(/: Error: cannot tear down\n[\s\S]*\nat a.spec.ts:5$/)
+    expect(run.message).toMatch(/: Error: cannot tear down\n[\s\S]*\nat a.spec.ts:5\n/)
+    expect(run.message).toMatch(/\n\nfailOnFlakyTests is set, and a test is flaky$/)
   })
 
   it('that is stopped lists what finished and what was running, and leaves no process, its web server included', async () => {

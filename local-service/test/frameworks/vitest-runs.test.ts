@@ -14,18 +14,6 @@ import {
   WEB_SHOP,
 } from '../support/a-local-service.ts'
 
-/** What a provider does whose threshold is not met. It needs no further package. */
-const COVERAGE = `
-  const provider = {
-    name: 'custom', initialize(vitest) { this.vitest = vitest }, resolveOptions() { return { ...this.vitest.config.coverage, reportsDirectory: './coverage' } },
-    clean() {}, onAfterSuiteRun() {}, generateCoverage: () => ({}),
-    reportCoverage() {
-      this.vitest.logger.error('ERROR: Coverage for lines (80%) does not meet global threshold (100%)')
-      process.exitCode = 1
-    },
-  }
-  export default { getProvider: () => provider, startCoverage() {}, takeCoverage() {}, stopCoverage() {} }`
-
 describe('a run of the web shop, with its own Vitest', () => {
   it('has the true cases, takes patterns for its framework projects, and the output says what the failing cases said', async () => {
     const service = await startService({})
@@ -53,93 +41,6 @@ describe('a run of a Vitest project', () => {
     await writeFiles(folder, { 'vitest.config.mjs': 'export default { test: {} }', ...files })
     return startService({ projects: { project: { folder } } })
   }
-
-  it('lists every kind of test as what it is, retries as one case, and says why and where a test did not pass', async () => {
-    const service = await startWith({
-      'vitest.config.mjs': `export default { test: { projects: [
-        { test: { name: 'unit', include: ['*.test.js'] } }, { test: { name: 'browser', include: ['cart.test.js'] } }] } }`,
-      'cart.test.js': "import { it } from 'vitest'\nit('adds', () => {})",
-      'kinds.test.js': `
-        import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-        import { pay } from './lib/pay.js'
-        let tries = 0
-        describe('kinds', () => {
-          it('compares', () => {
-            expect({ total: 42 }).toEqual({ total: 41 })
-          })
-          it('is flaky', { retry: 2 }, () => { if (++tries < 3) throw new Error('try ' + tries) })
-          it('never passes', { retry: 1 }, () => { throw new TypeError('never') })
-          it('checks twice', () => { expect.soft(1).toBe(2); expect.soft(3).toBe(4) })
-          it('calls a helper', () => pay())
-          it('throws no error', () => { throw 'only text' })
-          it('takes too long', { timeout: 20 }, () => new Promise(() => {}))
-          it.fails('fails as it should', () => expect(1).toBe(2))
-          it('passes', () => {})
-          it('has NODE_ENV ' + process.env.NODE_ENV, () => {})
-          it.skip('is skipped', () => {})
-          it.todo('is to do')
-        })
-        describe('a hook', () => { beforeAll(() => { throw new Error('no database') }); it('never runs', () => {}) })
-        describe('another hook', () => { afterAll(() => { throw new Error('no room') }); it('is fine', () => {}) })`,
-      'lib/pay.js': `export function pay() {
-        throw new Error('no money', { cause: new Error('too many books') })
-      }`,
-      'broken.test.js': '\nthrow new Error("cannot be loaded")',
-    })
-    const run = await service.waitFor(await service.startRun())
-    expect([run.status, run.message]).toEqual(['FAILED', undefined])
-    const cases = run.results?.testCases.map(({ title, durationMs: _, ...others }) => [title, others] as const) ?? []
-    const [status, filePath] = ['FAILED', 'kinds.test.js']
-    expect(Object.fromEntries(cases)).toEqual({
-      '[unit] > kinds > compares': {
-        status,
-        message:
-          'AssertionError: expected { total: 42 } to deeply equal { total: 41 }\n\n' +
-          '- Expected\n+ Received\n\n  {\n-   "total": 41,\n+   "total": 42,\n  }',
-        filePath,
-        line: 7,
-      },
-      '[unit] > kinds > is flaky': { status: 'FLAKY', message: 'Error: try 2', filePath, line: 9 },
-      '[unit] > kinds > never passes': { status, message: 'TypeError: never', filePath, line: 10 },
-      '[unit] > kinds > checks twice': {
-        status,
-        message: expect.stringMatching(/expected 1 to be 2[\s\S]*\n\nAssertionError: expected 3 to be 4/),
-        filePath,
-        line: 11,
-      },
-      '[unit] > kinds > calls a helper': {
-        status,
-        message: 'Error: no money\nCaused by: Error: too many books',
-        filePath: 'lib/pay.js',
-        line: 2,
-      },
-      '[unit] > kinds > throws no error': { status, message: 'only text', filePath },
-      '[unit] > kinds > takes too long': {
-        status,
-        message: expect.stringContaining('timed out in 20ms'),
-        filePath,
-        line: 14,
-      },
-      '[unit] > kinds > fails as it should': { status: 'PASSED', filePath },
-      '[unit] > kinds > passes': { status: 'PASSED', filePath },
-      '[unit] > kinds > has NODE_ENV test': { status: 'PASSED', filePath },
-      '[unit] > kinds > is skipped': { status: 'SKIPPED', filePath },
-      '[unit] > kinds > is to do': { status: 'SKIPPED', filePath },
-      '[unit] > a hook > never runs': { status: 'SKIPPED', filePath },
-      '[unit] > a hook': { status, message: 'Error: no database', filePath, line: 21 },
-      '[unit] > another hook > is fine': { status: 'PASSED', filePath },
-      '[unit] > another hook': { status, message: 'Error: no room', filePath, line: 22 },
-      '[unit] > broken.test.js': {
-        status,
-        message: 'Error: cannot be loaded',
-        filePath: 'broken.test.js',
-        line: 2,
-      },
-      '[unit] > adds': { status: 'PASSED', filePath: 'cart.test.js' },
-      '[browser] > adds': { status: 'PASSED', filePath: 'cart.test.js' },
-    })
-    expect(cases).toHaveLength(19)
-  })
 
   it('that is stopped leaves no process, and names the running tests and the files of which nothing is known', async () => {
     const folder = await temporaryFolder()
@@ -307,21 +208,6 @@ describe('a run of a Vitest project', () => {
     expect(run).toMatchObject({ status: 'FAILED', message })
   })
 
-  it('in place refuses an option that Vitest does not have', async () => {
-    const folder = await temporaryFolder()
-    await installPackages(folder)
-    await writeFiles(folder, { 'a.test.js': `import { it } from 'vitest'\nit('adds', () => {})` })
-    const run = async (...args: string[]) => {
-      const service = await startService({ projects: { shop: { folder, framework: 'vitest', args } } })
-      return service.waitFor(await service.startRun())
-    }
-    expect(await run('--testNamePatern=adds')).toMatchObject({
-      status: 'FAILED',
-      message: 'vitest could not run the tests: CACError: Unknown option `--testNamePatern`',
-    })
-    expect(await run('--testNamePattern=adds', '--exclude=b.test.js')).toMatchObject({ status: 'PASSED' })
-  })
-
   it('names a place from the root of the repository, also in a work tree, and none outside it', async () => {
     const repository = await aRepository({
       '.gitignore': 'node_modules',
@@ -360,35 +246,6 @@ describe('a run of a Vitest project', () => {
     const service = await startWith(files as Record<string, string>)
     const run = await service.waitFor(await service.startRun())
     expect(run).toMatchObject({ status: 'FAILED', message, results: { testCases: [] } })
-  })
-
-  it.each([
-    [
-      'nobody catches a rejection',
-      {
-        'a.test.js': `import { it } from 'vitest'
-          it('passes', async () => { Promise.reject(new Error('lost')); await new Promise((go) => setTimeout(go, 50)) })`,
-      },
-      'Unhandled Rejection: Error: lost\nat a.test.js:2',
-    ],
-    [
-      'a threshold of the coverage is not met',
-      {
-        'vitest.config.mjs': `export default {
-          test: { coverage: { enabled: true, provider: 'custom', customProviderModule: './coverage.mjs' } } }`,
-        'coverage.mjs': COVERAGE,
-        'a.test.js': `import { it } from 'vitest'\nit('passes', () => {})`,
-      },
-      'ERROR: Coverage for lines (80%) does not meet global threshold (100%)',
-    ],
-  ])('says why it failed although its tests passed, if %s', async (_case, files, reason) => {
-    const service = await startWith(files as Record<string, string>)
-    const run = await service.waitFor(await service.startRun())
-    expect(run).toMatchObject({
-      status: 'FAILED',
-      message: `vitest exited with code 1, although no test failed: ${reason}`,
-      results: { testCases: [{ title: 'passes', status: 'PASSED' }] },
-    })
   })
 })
 
