@@ -27,6 +27,14 @@ function read(content: string | ((path: string) => void), kind: 'project' | 'tes
   return readPath(path, kind)
 }
 
+/** Writes a folder with these files. */
+function folderOf(files: Readonly<Record<string, string>>) {
+  return (path: string) => {
+    mkdirSync(path)
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text)
+  }
+}
+
 function readPath(path: string, kind: 'project' | 'test-suite' = 'project') {
   const lines: string[] = []
   const say = (level: string) => (line: Parameters<typeof render>[0]) => void lines.push(`${level} ${render(line)}`)
@@ -45,12 +53,42 @@ describe('the baseline', () => {
     expect(lines).toEqual([])
   })
 
-  it('may be given as the folder of the file', () => {
-    const folder = (path: string) => {
-      mkdirSync(path)
-      writeFileSync(join(path, 'results.json'), JSON.stringify(RUN))
-    }
-    expect(read(folder)).toEqual(read(JSON.stringify(RUN)))
+  it('may be a folder of files, of which the 20 latest count, the latest first', () => {
+    const { baseline, lines } = read(
+      folderOf(
+        Object.fromEntries(
+          Array.from({ length: 25 }, (_, index) => {
+            const finishedAt = new Date(Date.UTC(2026, 1, index + 1)).toISOString()
+            return [`${(index * 7) % 25}.json`, JSON.stringify({ ...RUN, finishedAt })]
+          }),
+        ),
+      ),
+    )
+    expect(baseline?.map(({ finishedAt }) => finishedAt?.getUTCDate())).toEqual(
+      Array.from({ length: 20 }, (_, index) => 25 - index),
+    )
+    expect(lines).toEqual([])
+  })
+
+  it('leaves out what is broken in a folder, and names the first file of it', () => {
+    const { baseline, lines } = read((path) => {
+      folderOf({ 'a.json': '{', 'b.json': JSON.stringify(RUN), 'c.json': '[1]', 'notes.txt': 'x' })(path)
+      writeFileSync(join(path, 'd.json'), '')
+      truncateSync(join(path, 'd.json'), 200 * 1024 * 1024)
+    })
+    expect(baseline).toHaveLength(1)
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^warning The baseline PATH\/d\.json could not be read, because it has more than 16777216 bytes\. So are 2 more\. The other files of the folder are compared\.$/,
+      ),
+    ])
+  })
+
+  it('may be a folder of results of a test suite, which have no time: the highest name is the latest', () => {
+    const result = (testName: string) =>
+      JSON.stringify({ testSuiteName: 's', results: [{ testName, status: 'FAILED' }] })
+    const { baseline } = read(folderOf({ '9.json': result('old'), '10.json': result('new') }), 'test-suite')
+    expect(baseline?.[0].failed.countSame(aTestCase({ title: 'new' }))).toBe(1)
   })
 
   it('may be a run without results, or one that is still running', () => {
@@ -112,16 +150,11 @@ describe('a baseline that is not there', () => {
       (path) => symlinkSync(path, path),
       "ELOOP: too many symbolic links encountered, stat 'PATH'",
     ],
-    [
-      'is a folder in place of the file',
-      (path) => void mkdirSync(join(path, 'results.json'), { recursive: true }),
-      'it is no file',
-    ],
   ])('as a usable file is one warning: it %s', (_, content, why) => {
     const { baseline, lines } = read(content)
     expect(baseline).toBeUndefined()
     expect(lines).toEqual([
-      `warning The baseline PATH could not be read, because ${why}. So the reports do not say which failures are new. Give a file results.json that this action has written, or a folder that contains one.`,
+      `warning The baseline PATH could not be read, because ${why}. So the reports do not say which failures are new. Give a file results.json that this action has written, or a folder of such files.`,
     ])
   })
 
