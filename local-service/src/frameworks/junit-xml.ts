@@ -1,23 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import sax from 'sax'
+import { quote } from '../text.ts'
 
 // Reads the XML that test tools call JUnit. There is no standard, so this file only collects what a report has.
 // local-service/test/frameworks/junit.test.ts tests this file.
 
-/** What a report says about one test. A text is empty if the report does not have it. */
+/** What a report says about one test, or about a suite that failed itself. Then there are no attributes. */
 export interface XmlCase {
-  readonly name: string
-  /** Undefined if the report does not have it, which some tools distinguish from an empty one. */
-  readonly classname: string | undefined
+  readonly attributes: Attributes
   /** The names of the suites around the test, the outermost first. */
   readonly suites: readonly string[]
+  /** Empty if the report does not have it. */
   readonly file: string
-  readonly line: string
-  readonly time: string
-  readonly outcomes: readonly XmlOutcome[]
+  readonly outcomes: XmlOutcome[]
+  /** The end of what the test printed. */
+  output: string
 }
 
-/** An element in a test, such as `failure`. */
+type Attributes = Readonly<Partial<Record<string, string>>>
+
+/** An element in a test, such as `failure`. A text is empty if the report does not have it. */
 export interface XmlOutcome {
   readonly tag: string
   readonly type: string
@@ -25,85 +27,177 @@ export interface XmlOutcome {
   text: string
 }
 
-const SUITES = ['testsuites', 'testsuite']
+/** A suite, with the number of failures that its attributes say, and that it has. */
+interface Suite {
+  readonly names: readonly string[]
+  readonly counted: number
+  listed: number
+}
+
+/** An element, and what it is in. */
+interface Element {
+  readonly tag: string
+  readonly suite: Suite
+  readonly found?: XmlCase | undefined
+  readonly outcome?: XmlOutcome | undefined
+}
+
 const OUTCOMES = ['failure', 'error', 'skipped', 'flakyFailure', 'flakyError', 'rerunFailure', 'rerunError']
 
 /** A chunk is parsed at once, and the service responds between two chunks. */
 const CHUNK_CHARS = 64 * 1024
-/** Of a value that the parser holds in memory. Messages are cut to much less. */
-const LONGEST_VALUE_CHARS = 1024 * 1024
+/** Of a name that the parser holds in memory. Other values are cut. */
+const LONGEST_NAME_CHARS = 1024 * 1024
 const LONGEST_TEXT_CHARS = 64 * 1024
 const DEEPEST = 100
 const MOST_ATTRIBUTES = 100
 
-/** Calls `onCase` for each test. Throws an error whose message is the rest of a sentence that begins with the file. */
-export async function readJunitXml(xml: string, onCase: (found: XmlCase) => void): Promise<void> {
-  Object.assign(sax, { MAX_BUFFER_LENGTH: LONGEST_VALUE_CHARS })
-  // Without positions, the parser does not check how long a value is.
+/** The text of a file, by its mark, else by its declaration. Some tools for .NET declare `utf-16` and write UTF-8. */
+export function decodeXml(bytes: Buffer): string {
+  const start = bytes.toString('latin1', 0, 200)
+  const declared = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(start)?.[1] ?? 'utf-8'
+  const wide = (/^(?:\xFF\xFE|<\0)/.test(start) && 'utf-16le') || (/^(?:\xFE\xFF|\0<)/.test(start) && 'utf-16be')
+  const encoding = wide || (/^utf-?16/i.test(declared) ? 'utf-8' : declared)
+  try {
+    return new TextDecoder(encoding).decode(bytes)
+  } catch {
+    throw new Error(`has the encoding ${declared}, which is not known`)
+  }
+}
+
+/**
+ * Yields each test, and each suite that failed itself. Calls `onMissing` if a suite counts more failures than it has. Throws an error
+ * whose message is the rest of a sentence that begins with the file.
+ */
+export async function* readJunitXml(xml: string, onMissing: (problem: string) => void): AsyncGenerator<XmlCase> {
+  Object.assign(sax, { MAX_BUFFER_LENGTH: LONGEST_NAME_CHARS })
+  // Without positions, the parser does not check how long a name is.
   const parser = sax.parser(true, { position: true })
-  const tags: string[] = []
-  const suites: string[] = []
-  /** Mocha names the file only in the first of several suites. */
-  let fileOfSuites = ''
-  let found: (XmlCase & { readonly outcomes: XmlOutcome[] }) | undefined
-  let outcome: XmlOutcome | undefined
+  Object.assign(parser, { ENTITIES })
+  const collector = createCollector(onMissing)
   let attributes = 0
   let problem: string | undefined
-  const refuse = (what: string) => {
+  const refuse = (what: string | undefined) => {
     problem ??= what
   }
-  const onText = (text: string) => {
-    // In Surefire's reports, the text of a flaky test is in an element `stackTrace`, beside its output.
-    if (outcome === undefined || ![outcome.tag, 'stackTrace'].includes(tags.at(-1) ?? '')) return
-    outcome.text += text.slice(0, LONGEST_TEXT_CHARS - outcome.text.length)
+  parser.onerror = ({ message }) => {
+    Object.assign(parser, { error: null })
+    if (!COSTS_ONE_VALUE.test(message)) refuse(`is no XML: ${message.split('\n', 1)[0]}`)
   }
-  parser.onerror = ({ message }) => refuse(`is no XML: ${message.split('\n', 1)[0]}`)
   parser.ondoctype = () => refuse('has a DOCTYPE, which no test tool writes')
   parser.onattribute = () => {
     if (++attributes > MOST_ATTRIBUTES) refuse(`has an element with more than ${MOST_ATTRIBUTES} attributes`)
   }
-  parser.onopentag = ({ name: tag, attributes: given }) => {
+  parser.onopentag = ({ name, attributes: given }) => {
     attributes = 0
-    const attribute = (name: string) => (Object.hasOwn(given, name) ? String(given[name]) : undefined)
-    const name = attribute('name') ?? ''
-    const file = attribute('file') ?? attribute('filepath') ?? ''
-    if (tags.length === 0 && !SUITES.includes(tag)) refuse(`is no JUnit report, because it begins with <${tag}>`)
-    if (tags.push(tag) > DEEPEST) refuse(`has more than ${DEEPEST} elements in one another`)
-    if (tag === 'testsuite') {
-      fileOfSuites = file || fileOfSuites
-      suites.push(name)
-    } else if (tag === 'testcase') {
-      found = {
-        name,
-        classname: attribute('classname'),
-        suites: [...suites],
-        file: file || fileOfSuites,
-        line: attribute('line') ?? '',
-        time: attribute('time') ?? '',
-        outcomes: [],
-      }
-    } else if (found !== undefined && OUTCOMES.includes(tag)) {
-      outcome = { tag, type: attribute('type') ?? '', message: attribute('message') ?? '', text: '' }
-      found.outcomes.push(outcome)
-    }
+    if (problem !== undefined) return
+    const cleaned = Object.entries(given).map(([key, value]) => [key, clean(String(value))])
+    refuse(collector.open(name, Object.fromEntries(cleaned)))
   }
-  parser.onclosetag = (tag) => {
-    tags.pop()
-    if (tag === outcome?.tag) outcome = undefined
-    if (tag === 'testsuite') suites.pop()
-    if (tag !== 'testcase' || found === undefined) return
-    onCase(found)
-    found = undefined
-  }
-  parser.ontext = onText
-  parser.oncdata = onText
+  parser.onclosetag = () => problem ?? collector.close()
+  parser.ontext = collector.text
+  parser.oncdata = collector.text
   for (let at = 0; at < xml.length; at += CHUNK_CHARS) {
     parser.write(xml.slice(at, at + CHUNK_CHARS))
+    cutValues(parser)
+    yield* collector.take()
     if (problem !== undefined) throw new Error(problem)
     await nextTurn()
   }
   if (xml.trim() === '') throw new Error('is empty')
-  if (tags.length > 0) throw new Error('is cut off, because its last element is not closed')
+  if (collector.isOpen()) throw new Error('is cut off, because its last element is not closed')
   parser.close()
   if (problem !== undefined) throw new Error(problem)
+}
+
+/** Behind these errors, the parser goes on. */
+const COSTS_ONE_VALUE = /^(?:Invalid character (?:in )?entity|.*attribute|Unencoded <|Malformed comment)/i
+
+/** Also characters that XML does not allow, such as `&#27;`. */
+const ENTITIES = new Proxy<Record<string, string>>(Object.create(null), {
+  get(_, name: string): string {
+    const code = Number(/^#(?:x[\da-f]+|\d+)$/i.test(name) ? name.slice(1).replace(/^x/i, '0x') : Number.NaN)
+    if (Number.isNaN(code)) return XML_ENTITIES.get(name) ?? `&${name};`
+    return code > 0x10_ff_ff ? '\uFFFD' : String.fromCodePoint(code)
+  },
+})
+
+const XML_ENTITIES = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }))
+const COLOUR = /\p{Cc}\[[\d;:]*m/gu
+const NO_XML = /(?![\t\n\r\u0080-\u009F])[\p{Cc}\uFFFE\uFFFF]/gu
+
+function clean(text: string): string {
+  return text.replace(COLOUR, '').replace(NO_XML, '\uFFFD').toWellFormed()
+}
+
+/** The parser would refuse the report because of a long value. */
+function cutValues(parser: object): void {
+  const values = parser as Record<string, string>
+  for (const key of ['attribValue', 'comment']) values[key] = String(values[key] ?? '').slice(0, LONGEST_TEXT_CHARS)
+}
+
+/** Makes tests of elements. */
+function createCollector(onMissing: (problem: string) => void) {
+  const elements: Element[] = []
+  const ready: XmlCase[] = []
+  /** Mocha names the file only in the first of several suites. */
+  let fileOfSuites = ''
+  const caseOf = ({ names: suites }: Suite, attributes: Attributes): XmlCase => {
+    return { attributes, suites, file: fileOf(attributes) ?? fileOfSuites, outcomes: [], output: '' }
+  }
+
+  function elementOf(tag: string, attributes: Attributes, parent: Element | undefined): Element {
+    const { name = '', type = '', message = '' } = attributes
+    if (parent === undefined || tag === 'testsuite') {
+      fileOfSuites = fileOf(attributes) ?? fileOfSuites
+      const names = [...(parent?.suite.names ?? []), ...(tag === 'testsuite' ? [name] : [])]
+      const counted = (Number(attributes.failures) || 0) + (Number(attributes.errors) || 0)
+      return { tag, suite: { names, counted, listed: 0 } }
+    }
+    const { suite } = parent
+    if (tag === 'testcase') return { tag, suite, found: caseOf(suite, attributes) }
+    const isOutcome = OUTCOMES.includes(tag) && (parent.found !== undefined || /^(?:failure|error)$/.test(tag))
+    if (!isOutcome) return { ...parent, tag }
+    const outcome = { tag, type, message, text: '' }
+    const found = parent.found ?? caseOf(suite, {})
+    found.outcomes.push(outcome)
+    if (tag !== 'skipped') suite.listed++
+    return { tag, suite, found, outcome }
+  }
+
+  return {
+    /** Returns why the report is refused. */
+    open(tag: string, attributes: Attributes): string | undefined {
+      const parent = elements.at(-1)
+      if (elements.length === DEEPEST) return `has more than ${DEEPEST} elements in one another`
+      if (parent === undefined && !/^testsuites?$/.test(tag))
+        return `is no JUnit report, because it begins with <${tag}>`
+      elements.push(elementOf(tag, attributes, parent))
+      return undefined
+    },
+    close(): void {
+      const { suite, found, outcome } = elements.pop() as Element
+      const parent = elements.at(-1)
+      if (outcome !== undefined && outcome !== parent?.outcome) outcome.text = clean(outcome.text)
+      if (found !== undefined && found !== parent?.found) ready.push(found)
+      if (suite === parent?.suite) return
+      const { counted, listed, names } = suite
+      const where = names.length === 0 ? '' : ` in ${quote(names.at(-1))}`
+      if (counted > listed) onMissing(`counts ${counted} failed${where} and lists ${listed}`)
+      if (parent !== undefined) parent.suite.listed += Math.max(counted, listed)
+    },
+    text(text: string): void {
+      const { tag = '', found, outcome } = elements.at(-1) ?? {}
+      // In Surefire's reports, the text of a flaky test is in an element `stackTrace`, beside its output.
+      if (!/^system-(?:out|err)$/.test(tag)) {
+        if (outcome !== undefined) outcome.text += text.slice(0, LONGEST_TEXT_CHARS - outcome.text.length)
+      } else if (found !== undefined) found.output = (found.output + text).slice(-LONGEST_TEXT_CHARS)
+    },
+    isOpen: () => elements.length > 0,
+    take: () => ready.splice(0),
+  }
+}
+
+function fileOf({ file, filepath }: Attributes): string | undefined {
+  return file ?? filepath
 }

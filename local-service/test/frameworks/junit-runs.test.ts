@@ -55,7 +55,12 @@ describe("a run with Node's test runner", () => {
         test('hangs', { timeout: 20 }, () => new Promise(() => {}))`,
       'broken.test.mjs': "throw new Error('cannot be loaded')",
     })
-    expect([run.status, run.message]).toEqual(['FAILED', undefined])
+    expect(run.status).toBe('FAILED')
+    expect(run.message).toMatch(
+      /^`node .*` reported an error outside the tests: Error: cannot be loaded\n {4}at file:.*\/broken\.test\.mjs:1:7\n/,
+    )
+    expect(run.message).toContain('✖ hooks: Error: no database\n')
+    expect(run.message).toContain("✖ hangs: 'test timed out after 20ms'\ntest at kinds.test.mjs:10:9")
     const cases = run.results?.testCases.map(({ title, durationMs: _, ...others }) => [title, others] as const) ?? []
     const [status, filePath] = ['FAILED', 'kinds.test.mjs']
     expect(Object.fromEntries(cases)).toEqual({
@@ -75,13 +80,30 @@ describe("a run with Node's test runner", () => {
     })
   })
 
-  it('gets the arguments and the environment, and says that no report was written if its folder is not there', async () => {
+  it('names a parent that failed after its tests, which is in no report', async () => {
+    const run = await runOf({
+      'a.test.mjs': `import { test } from 'node:test'
+        test('parent', async (t) => {
+          await t.test('child', () => {})
+          throw new Error('no database')
+        })`,
+    })
+    expect([run.status, run.results?.testCases.map(({ title }) => title)]).toEqual(['FAILED', ['parent > child']])
+    expect(run.message).toMatch(
+      /although no test failed: ✖ parent: Error: no database\n .*a\.test\.mjs:4:17\)\ntest at a/,
+    )
+  })
+
+  it('gets the environment, and says that no report was written if its folder is not there', async () => {
     const { folder } = await aRepository({
       'a.test.mjs': `import { test } from 'node:test'\ntest('sees ' + process.env.SHOP, () => {})\ntest('other', () => {})`,
     })
-    const project = { folder, framework: 'junit', command: NODE_TEST.slice(0, -1), report: 'reports/*.xml' }
+    const command = [
+      ...NODE_TEST.slice(0, -1),
+      ...['--test-reporter-destination=reports/junit.xml', '--test-name-pattern=sees'],
+    ]
+    const project = { folder, framework: 'junit', command, report: 'reports/*.xml' }
     const settings = {
-      args: ['--test-reporter-destination=reports/junit.xml', '--test-name-pattern=sees'],
       setup: ['mkdir', 'reports'],
       environments: { staging: { SHOP: 'the staging' } },
     }
@@ -149,6 +171,30 @@ describe('the verdict about a command', () => {
       /, and its report "junit\.xml" is cut off, because/,
     ],
     [
+      'fails and writes half a report',
+      `${write(PASSES.slice(0, -4))} console.error('Error: no room'); process.exitCode = 1`,
+      'FAILED',
+      /exited with code 1, and its report "junit\.xml" is cut off, because its last element is not closed: Error: no room$/,
+    ],
+    [
+      'exits with 0 and a suite counts a failure that no case has',
+      write('<testsuite name="s" failures="1"><testcase name="a"/></testsuite>'),
+      'FAILED',
+      /exited with code 0, and its report "junit\.xml" counts 1 failed in "s" and lists 0$/,
+    ],
+    [
+      'exits with 0, and a later attempt passed',
+      write('<testsuite><testcase name="a"><failure message="first try"/></testcase><testcase name="a"/></testsuite>'),
+      'PASSED',
+      undefined,
+    ],
+    [
+      'says in many lines that it failed',
+      `${write(PASSES)} for (let i = 1; i < 20; i++) console.log('line ' + i); process.exitCode = 1`,
+      'FAILED',
+      /although no test failed\. Its output ends with:\nline 10\n(?:line 1\d\n?){9}$/,
+    ],
+    [
       'is killed',
       `${write(PASSES)} process.kill(process.pid, 'SIGKILL'); setInterval(() => {}, 1000)`,
       'INTERRUPTED',
@@ -213,6 +259,8 @@ describe('what a command cannot do', () => {
     ],
     [{ command: ['npx'] }, 'There is no "report".'],
     [{ ...given, report: '/tmp/a.xml' }, '"report" is "/tmp/a.xml". Give a path from the project\'s folder.'],
+    [{ ...given, report: 'a.xml\n/tmp/a.xml' }, '"report" is "/tmp/a.xml". Give a path from the project\'s folder.'],
+    [{ ...given, args: ['--ci'] }, '"args" has "--ci", but "command" is the whole command. Write the arguments there.'],
     [
       { ...given, command: ['npx jest --ci'] },
       'It begins with "npx jest --ci", which has a space. Write the program and each argument on a line of its own, or',

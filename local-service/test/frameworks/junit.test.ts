@@ -1,13 +1,15 @@
-import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
 import { junit } from '../../src/frameworks/junit.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
+// What the tools themselves write is in junit-reports.test.ts.
+
 /** Reads what is written after the beginning of the run. */
 async function reportsOf(
-  files: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string | Buffer>>,
   { pattern = '*.xml', before = {}, exitCode = 0 } = {},
 ) {
   const folder = await temporaryFolder()
@@ -17,132 +19,270 @@ async function reportsOf(
     report: pattern,
     env: {},
     outputFolder: '',
+    args: [],
+    mergeFolder: '',
+    isInPlace: true,
   }
-  const { readReport } = await junit.run({ argv: ['test'] }, { ...options, mergeFolder: '', args: [], isInPlace: true })
-  await writeFiles(folder, files)
+  const { readReport } = await junit.run({ argv: ['test'] }, options)
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(join(folder, path, '..'), { recursive: true })
+    writeFileSync(join(folder, path), content)
+  }
   return { folder, read: async () => readReport?.({ kind: 'exited', code: exitCode, output: '' }) }
 }
 
-async function read(xml: string) {
-  const report = await (await reportsOf({ 'a.xml': xml })).read()
+async function read(xml: string | Buffer, exitCode = 0) {
+  const report = await (await reportsOf({ 'a.xml': xml }, { exitCode })).read()
   return { ...report, testCases: report?.testCases ?? [] }
+}
+
+/** Status, title and message. */
+async function linesOf(xml: string | Buffer, exitCode = 0) {
+  const { testCases, problem } = await read(xml, exitCode)
+  expect(problem).toBeUndefined()
+  return testCases.map(({ status, title, message }) => [status, title, message].filter((part) => part).join(' | '))
 }
 
 const inSuite = (cases: string, attributes = 'name="suite"') => `<testsuite ${attributes}>${cases}</testsuite>`
 
-describe('a report that a tool wrote', () => {
-  async function linesOf(name: string) {
-    const { testCases, problem } = await read(readFileSync(join(import.meta.dirname, 'junit-reports', name), 'utf8'))
-    expect(problem).toBeUndefined()
-    return testCases.map(({ status, title, durationMs, message = '' }) =>
-      [status, title, durationMs, message.split('\n', 1)[0]].join(' | '),
-    )
-  }
-
-  it('Surefire: has flaky tests, and the last failure of a test that was tried again', async () => {
-    expect(await linesOf('surefire.xml')).toEqual([
-      'PASSED | shop.CartTest > adds | 8 | ',
-      'FAILED | shop.CartTest > fails | 68 | org.junit.ComparisonFailure: the total expected:<[1 < ]2> but was:<[]2>',
-      'FLAKY | shop.CartTest > flaky | 0 | java.lang.AssertionError: try 1',
-      'FAILED | shop.CartTest > hangs | 57 | org.junit.runners.model.TestTimedOutException: test timed out after 50 milliseconds',
-      'FAILED | shop.CartTest > never | 0 | java.lang.IllegalStateException: no & money',
-      'SKIPPED | shop.CartTest > isSkipped | 0 | ',
-    ])
-    expect(await linesOf('surefire-hook.xml')).toEqual([
-      'FAILED | shop.HookTest | 0 | java.lang.RuntimeException: no database',
-    ])
-  })
-
-  it('gotestsum: leaves out the word "Failed", which says nothing', async () => {
-    expect(await linesOf('gotestsum.xml')).toEqual([
-      'FAILED | example.com/shop > TestFails | 0 | === RUN   TestFails',
-      'FAILED | example.com/shop > TestTable/two | 0 | === RUN   TestTable/two',
-      'FAILED | example.com/shop > TestTable | 0 | === RUN   TestTable',
-      'SKIPPED | example.com/shop > TestSkipped | 0 | ',
-      'PASSED | example.com/shop > TestAdds | 0 | ',
-      'PASSED | example.com/shop > TestTable/one | 0 | ',
-    ])
-  })
-
-  it('Cypress: has the title once', async () => {
-    expect(await linesOf('cypress.xml')).toEqual([
-      'PASSED | ag-grid scenarios verify table data | 1040 | ',
-      'FAILED | ag-grid scenarios filter table by checkbox | 0 | AssertionError: The expected table data did not match the actual table data ',
-    ])
-  })
-
-  it('.NET: has the message before the stack', async () => {
-    expect(await linesOf('dotnet.xml')).toEqual([
-      'SKIPPED | SampleProject.xUnit.TestServiceTests > SkipTest | 1 | ',
-      'PASSED | SampleProject.xUnit.TestServiceTests > TestTheory(expected: True) | 4 | ',
-      'FAILED | SampleProject.xUnit.TestServiceTests > TestTheory(expected: False) | 3 | Assert.Equal() Failure: Values differ',
-    ])
-  })
-})
-
-describe('a test case', () => {
+describe('the title of a test case', () => {
   it.each([
     ['the class and the name', 'classname="Cart" name="adds"', 'Cart > adds'],
     ['the name, if the class is empty', 'classname="" name="adds"', 'adds'],
+    ['the class, if there is no name', 'classname="Cart"', 'Cart'],
     ['the suite and the name without a class', 'name="adds"', 'suite > adds'],
+    ['the suite and the name, if the class is that of Node', 'classname="test" name="adds"', 'suite > adds'],
     ['the name, if the class is the file', 'classname="cart.test.js" name="adds" file="cart.test.js"', 'adds'],
+    ['the name, if the class is the path', 'classname="tests/test_cart" name="adds" file="tests/test_cart.py"', 'adds'],
     [
       'the class after the file',
       'classname="tests.test_cart.Cart" name="adds" file="tests/test_cart.py"',
       'Cart > adds',
     ],
     ['the name, if the class has the same words', 'classname=" adds" name=" adds"', 'adds'],
-    ['the longer one of both', 'classname="Cart adds" name="adds"', 'Cart adds'],
-  ])('has as its title %s', async (_, attributes, title) => {
-    const { testCases } = await read(inSuite(`<testcase ${attributes}/>`))
-    expect(testCases.map((one) => one.title)).toEqual([title])
-  })
-
-  it('has its file, from the attribute of the test or of the suite, also if it passed', async () => {
-    const { testCases } = await read(
-      `<testsuites>${inSuite('', 'file="tests/test_cart.py"')}${inSuite('<testcase name="a"/><testcase name="b" filepath="cart.test.js" line="7"/><testcase name="c" file="../other.js"/>')}</testsuites>`,
+    ['the name, if it ends with the suite and the class', 'classname="adds" name="shop suite adds"', 'shop suite adds'],
+    ['a group whose name the name repeats', 'classname="once" name="runs only once"', 'once > runs only once'],
+    ['a suite whose name the name repeats', 'classname="suite" name="a suite suite"', 'suite > a suite suite'],
+    [
+      'a group with the name of its file',
+      'classname="test_cart" name="adds" file="tests/test_cart.py"',
+      'test_cart > adds',
+    ],
+    ['a group with dots', 'classname="cart.test" name="adds" file="cart.test.js"', 'cart.test > adds'],
+    ['a class that repeats the name', 'classname="Cart adds" name="adds"', 'Cart adds > adds'],
+  ])('is %s', async (_, attributes, title) => {
+    const passed = await read(inSuite(`<testcase ${attributes}/>`))
+    const failed = await read(
+      inSuite(`<testcase ${attributes}><failure>no\n at tests/test_cart.py:3</failure></testcase>`),
     )
-    expect(testCases).toMatchObject([
-      { filePath: 'tests/test_cart.py' },
-      { filePath: 'cart.test.js', line: 7 },
-      expect.not.objectContaining({ filePath: expect.anything() }),
-    ])
+    expect([...passed.testCases, ...failed.testCases].map((one) => one.title)).toEqual([title, title])
+  })
+})
+
+describe('the status of a test case', () => {
+  it.each<[string, number, string, string]>([
+    ['has failed if it has a failure', 1, '<failure message="no"/>', 'FAILED | no'],
+    ['has failed, although the command passed', 0, '<failure message="no"/>', 'FAILED | no'],
+    ['has every failure', 1, '<failure message="one"/><error message="two"/>', 'FAILED | one\n\ntwo'],
+    ['has the type if there is nothing else', 1, '<failure type="Timeout"/>', 'FAILED | Timeout'],
+    [
+      'has what it printed if there is nothing else',
+      1,
+      '<failure/><system-out>\nb\n no money\n</system-out>',
+      'FAILED | b\n no money',
+    ],
+    ['is to do if Node says so', 1, '<skipped type="todo"/><failure message="later"/>', 'SKIPPED'],
+    ['has failed on teardown', 1, '<skipped/><error message="no room"/>', 'FAILED | no room'],
+    [
+      'may fail, as in Catch2',
+      0,
+      '<skipped message="may fail"/><failure message="1 == 2"/>',
+      'SKIPPED | may fail\n\n1 == 2',
+    ],
+    ['is risky in PHPUnit', 0, '<error type="PHPUnit\\Framework\\RiskyTestError">no assertions</error>', 'PASSED'],
+    [
+      'is risky, and the command failed',
+      1,
+      '<error type="PHPUnit\\Framework\\RiskyTestError">no assertions</error>',
+      'FAILED | no assertions',
+    ],
+    ['has an error that is not the risk', 0, '<error type="RuntimeException">no</error>', 'FAILED | no'],
+    [
+      'has passed with elements that nobody knows',
+      0,
+      '<warning>careful</warning><properties><property name="failure"/></properties>',
+      'PASSED',
+    ],
+    ['has failed below an element that nobody knows', 0, '<details><error message="no"/></details>', 'FAILED | no'],
+    [
+      'has the failure behind another test',
+      0,
+      '<testcase name="inner"/><failure message="no"/>',
+      'PASSED | inner; FAILED | no',
+    ],
+    ['is flaky if Surefire says so', 0, '<flakyFailure message="one"/><flakyError message="two"/>', 'FLAKY | two'],
+    ['has the last failure', 1, '<failure message="one"/><rerunFailure message="two"/>', 'FAILED | two'],
+  ])('%s', async (_, exitCode, content, line) => {
+    const lines = await linesOf(`<testsuite><testcase name="a">${content}</testcase></testsuite>`, exitCode)
+    expect(lines.join('; ').replaceAll(' | a', '')).toBe(line)
   })
 
   it.each([
-    ['Node', '    at file://FOLDER/node_modules/x/y.js:1:2\n    at test (FOLDER/cart.test.js:3:4)'],
-    ['pytest', 'E  no\n\n/usr/lib/python3/a.py:9: in x\ncart.test.js:3: AssertionError'],
-    ['.NET', 'at Shop.Cart() in FOLDER/cart.test.js:line 3'],
-  ])('failed at the first position of the project in the text, as %s writes it', async (_, text) => {
-    const { folder, read } = await reportsOf({})
-    const failure = `<failure>${text.replaceAll('FOLDER', folder)}</failure>`
-    writeFileSync(join(folder, 'a.xml'), inSuite(`<testcase name="a" line="1">${failure}</testcase>`))
-    expect((await read())?.testCases).toMatchObject([{ filePath: 'cart.test.js', line: 3 }])
+    [
+      'SKIPPED',
+      ['status="disabled"', 'status="notrun"', 'status="skipped"', 'result="suppressed"', 'result="skipped"'],
+    ],
+    ['FAILED', ['status="failed"', 'status="error"', 'status="Failed"', 'result="failed"']],
+    ['PASSED', ['status="run" result="completed"', 'status="passed"', 'status="anything"', 'state="failed"']],
+  ])('is %s by an attribute', async (status, attributes) => {
+    const cases = attributes.map((attribute) => `<testcase name="a" classname="c" ${attribute}/>`)
+    for (const one of cases) expect(await linesOf(inSuite(one))).toEqual([`${status} | c > a`])
   })
 
-  it('has a duration with or without a comma for thousands', async () => {
-    const { testCases } = await read(
-      inSuite(['1,234.5', '0.25', 'NaN', '-1', '1e300'].map((time) => `<testcase name="a" time="${time}"/>`).join('')),
-    )
-    expect(testCases.map(({ durationMs }) => durationMs)).toEqual([1_234_500, 250, 0, 0, 0])
+  it('is that of the failed suite, under the name of the suite', async () => {
+    const suites = inSuite(inSuite('<testcase name="a"/><error message="no database"/>', 'name="inner"'))
+    expect(await linesOf(`<testsuites>${suites}<failure>no</failure></testsuites>`)).toEqual([
+      'PASSED | suite > inner > a',
+      'FAILED | suite > inner | no database',
+      'FAILED | a.xml | no',
+    ])
+  })
+})
+
+describe('attempts of one test', () => {
+  const ATTEMPTS = inSuite(
+    `<testcase name="a" classname="c" time="1"><failure message="one"/></testcase>
+     <testcase name="a" classname="c" time="2"><failure message="two"/></testcase>
+     <testcase name="a" classname="c" time="3"/>
+     <testcase name="a" classname="other"/>`,
+  )
+
+  it('are one flaky test with the first failure if the command passed', async () => {
+    expect(await linesOf(ATTEMPTS)).toEqual(['FLAKY | c > a | one', 'PASSED | other > a'])
   })
 
-  it('has every failure, and is to do if Node says so', async () => {
-    const { testCases } = await read(
-      inSuite(`<testcase name="a"><failure message="one thing"/><error message="and another"/></testcase>
-        <testcase name="b"><skipped type="todo"/><failure message="later"/></testcase>
-        <testcase name="c"><skipped/><error message="failed on teardown"/></testcase>
-        <testcase name="d"><failure type="Timeout"/></testcase>`),
-    )
-    expect(testCases.map(({ status, message }) => [status, message])).toEqual([
-      ['FAILED', 'one thing\n\nand another'],
-      ['SKIPPED', undefined],
-      ['FAILED', 'failed on teardown'],
-      ['FAILED', 'Timeout'],
+  it('stay apart if the command failed, because two tests may have one name', async () => {
+    const lines = ['FAILED | c > a | one', 'FAILED | c > a | two', 'PASSED | c > a', 'PASSED | other > a']
+    expect(await linesOf(ATTEMPTS, 1)).toEqual(lines)
+  })
+
+  it('stay apart if none passed, or all', async () => {
+    const failed = '<testcase name="a" classname="c"><failure message="no"/></testcase>'
+    expect(await linesOf(inSuite(failed + failed))).toEqual(['FAILED | c > a | no', 'FAILED | c > a | no'])
+    const passed = '<testcase name="a" classname="c"/>'
+    expect(await linesOf(inSuite(passed + passed))).toEqual(['PASSED | c > a', 'PASSED | c > a'])
+  })
+
+  it('are not tests of other suites', async () => {
+    const failed = inSuite('<testcase name="a" classname="c"><failure message="no"/></testcase>', 'name="one"')
+    const passed = inSuite('<testcase name="a" classname="c"/>', 'name="two"')
+    expect(await linesOf(`<testsuites>${failed}${passed}</testsuites>`)).toEqual([
+      'FAILED | c > a | no',
+      'PASSED | c > a',
     ])
   })
 
-  it('is none without a name and without a result', async () => {
+  it('are one entry for one file that Jest could not load', async () => {
+    const entry = (content: string) =>
+      `<testcase classname="Test suite failed to run" name="cart.test.js" file="cart.test.js">${content}</testcase>`
+    const xml = inSuite(
+      entry('<error>  ● Test suite failed to run\n\n    no module</error>') + entry('<failure>{"code":1}</failure>'),
+    )
+    expect(await linesOf(xml, 1)).toEqual(['FAILED | Test suite failed to run > cart.test.js | no module'])
+  })
+})
+
+describe('a suite that counts more failures than it has', () => {
+  it.each([
+    ['', 'failures="3"', '<testcase name="a"/>', 'counts 3 failed in "suite" and lists 0'],
+    ['', 'failures="1" errors="1"', '<testcase name="a"><error/></testcase>', 'counts 2 failed in "suite" and lists 1'],
+    ['failures="1"', '', '<testcase name="a"/>', 'counts 1 failed and lists 0'],
+  ])('is the reason of the run', async (ofAll, ofSuite, cases, problem) => {
+    const report = await read(`<testsuites ${ofAll}>${inSuite(cases, `name="suite" ${ofSuite}`)}</testsuites>`)
+    expect([report.isComplete, report.problem]).toEqual([true, `its report "a.xml" ${problem}`])
+  })
+
+  it.each([
+    ['lists as many', 'failures="2"', '<testcase name="a"><failure/><failure/></testcase>'],
+    ['counts the attempts', 'failures="2"', '<testcase name="a"><failure/><rerunFailure/></testcase>'],
+    ['lists more', 'failures="1"', '<testcase name="a"><failure/></testcase><testcase name="b"><failure/></testcase>'],
+    ['has them in a suite of it', 'failures="1"', inSuite('<testcase name="a"><failure/></testcase>', 'failures="1"')],
+    ['counts nothing', 'failures="many" errors=""', ''],
+  ])('is none if it %s', async (_, attributes, cases) => {
+    expect((await read(inSuite(cases, attributes), 1)).problem).toBeUndefined()
+  })
+})
+
+describe('the reason of a failed test', () => {
+  it.each([
+    [
+      'has the message before the stack',
+      'no money',
+      'at Cart.Pay() in Cart.cs:line 3',
+      'no money\n\nat Cart.Pay() in Cart.cs:line 3',
+    ],
+    ['has the message once', 'no money', 'Error: no money\n    at a.js:1:2', 'Error: no money\n    at a.js:1:2'],
+    [
+      'leaves out the progress of Go',
+      'Failed',
+      '=== RUN   TestA\n    a_test.go:4: no money\n--- FAIL: TestA',
+      'a_test.go:4: no money\n--- FAIL: TestA',
+    ],
+    [
+      'keeps the progress of Go if there is nothing else',
+      'Failed',
+      '=== RUN   TestA\n--- FAIL: TestA',
+      '--- FAIL: TestA',
+    ],
+    [
+      'has the error of a file that pytest cannot load',
+      'collection failure',
+      'a.py:3: in x\n    y\nE   KeyError: 3',
+      'KeyError: 3\n\na.py:3: in x\n    y\nE   KeyError: 3',
+    ],
+    [
+      'leaves out the test of PHPUnit',
+      '',
+      'Shop\\Cart::testA with data set "one" (1)\nFailed asserting.\n\na.php:3',
+      'Failed asserting.\n\na.php:3',
+    ],
+    [
+      'has the place of GoogleTest at the end',
+      '/shop/a.cc:8\nExpected: 1',
+      '/shop/a.cc:8\nExpected: 1',
+      'Expected: 1\nat /shop/a.cc:8',
+    ],
+    [
+      'leaves out that GoogleTest knows no file',
+      'unknown file\nC++ exception',
+      'unknown file\nC++ exception',
+      'C++ exception',
+    ],
+    ['leaves out the headline of Catch2', '', '\nFAILED:\nno database\nat a.cc:15\n', 'no database\nat a.cc:15'],
+    [
+      'has the place of Rust at the end',
+      "thread 'a' panicked at src/a.rs:7:9",
+      "thread 'a' panicked at src/a.rs:7:9:\nno money\nnote: x",
+      'no money\nnote: x\nat src/a.rs:7:9',
+    ],
+  ])('%s', async (_, message, text, reason) => {
+    const attribute = message.replaceAll('\n', '&#10;').replaceAll('"', '&quot;')
+    const failure = `<failure message="${attribute}">${text}</failure>`
+    const { testCases } = await read(inSuite(`<testcase name="testA">${failure}</testcase>`), 1)
+    expect(testCases.map((one) => one.message)).toEqual([reason])
+  })
+})
+
+describe('a test case', () => {
+  it('has its duration, whichever separators the country has', async () => {
+    const times = ['1,234.5', '0.25', '0,125', '1.234,5', '1 234,5', '3', 'NaN', '-1', '1e300']
+    const { testCases } = await read(inSuite(times.map((time) => `<testcase name="a" time="${time}"/>`).join('')))
+    expect(testCases.map(({ durationMs }) => durationMs)).toEqual([
+      1_234_500, 250, 125, 1_234_500, 1_234_500, 3000, 0, 0, 0,
+    ])
+  })
+
+  it('is none without a name, a class and a result', async () => {
     expect((await read(inSuite('<testcase time="0.000" />'))).testCases).toEqual([])
   })
 })
@@ -158,7 +298,7 @@ describe('the text of a report', () => {
     )
     expect(problem).toBeUndefined()
     expect(testCases).toMatchObject([
-      { title: 'suite > suite > <a> é € "', message: 'bell \u0007\nred\n\n<b> &amp; ]]>' },
+      { title: 'suite > suite > <a> é € "', message: 'bell \uFFFD\nred\n\n<b> &amp; ]]>' },
     ])
   })
 
@@ -185,6 +325,55 @@ describe('the text of a report', () => {
     const report = await read(xml)
     expect(report.problem).toMatch(problem)
     expect(report.isComplete).toBe(false)
+  })
+
+  it.each([
+    ['a control character', 'a\u0001&#0;&#27;&#x1B;b', 'a\uFFFD\uFFFD\uFFFD\uFFFDb'],
+    ['a colour', '&#27;[31ma\u001b[0m', 'a'],
+    ['half a character', 'a&#xD800;&#x110000;', 'a\uFFFD\uFFFD'],
+    ['an entity of HTML', 'a&nbsp;b&constructor;', 'a&nbsp;b&constructor;'],
+    ['an ampersand', 'a & b', 'a & b'],
+  ])('with %s in a value costs this value', async (_, broken, fine) => {
+    const failure = `<failure message="${broken}">${broken}\n${broken}</failure>`
+    const lines = await linesOf(
+      inSuite(`<testcase name="${broken}" classname="c">${failure}</testcase><testcase name="b"/>`),
+    )
+    expect(lines).toEqual([`FAILED | c > ${fine} | ${fine}\n${fine}`, 'PASSED | suite > b'])
+  })
+
+  it('with a value without quotes costs this value', async () => {
+    expect(
+      await linesOf('<testsuite name=suite><testcase name="a"time="1"/><testcase name="b"/></testsuite>'),
+    ).toHaveLength(2)
+  })
+
+  it('with a very long value has its beginning', async () => {
+    const long = 'x'.repeat(3_000_000)
+    const { testCases, problem } = await read(
+      inSuite(`<testcase name="a"><failure message="first ${long}"/></testcase><!-- ${long} -->`),
+    )
+    expect(problem).toBeUndefined()
+    expect(testCases[0]?.message).toMatch(/^first x+\n\[\d+ characters left out\]\nx+$/)
+  })
+
+  const GREETING = '<testsuite name="suite"><testcase name="Grüße €"/></testsuite>'
+  const declared = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?>${GREETING}`
+  it.each([
+    ['its mark of UTF-16', Buffer.from(`\uFEFF${declared('utf-16')}`, 'utf16le')],
+    ['its mark of UTF-16, the other way round', Buffer.from(`\uFEFF${declared('utf-16')}`, 'utf16le').swap16()],
+    ['UTF-16 without a mark', Buffer.from(declared('utf-16'), 'utf16le')],
+    ['its mark of UTF-8', Buffer.from(`\uFEFF${declared('utf-8')}`)],
+    ['no declaration', Buffer.from(GREETING)],
+    ['a declaration of UTF-16 that is wrong', Buffer.from(declared('utf-16'))],
+    ['its declaration', Buffer.from(declared('windows-1252').replace('€', '\u0080'), 'latin1')],
+  ])('is decoded by %s', async (_, bytes) => {
+    expect(await linesOf(bytes)).toEqual(['PASSED | suite > Grüße €'])
+  })
+
+  it('in an encoding that is not known is the reason of the run', async () => {
+    expect((await read(declared('klingon'))).problem).toBe(
+      'its report "a.xml" has the encoding klingon, which is not known',
+    )
   })
 
   it('leaves the service time to respond', async () => {
@@ -224,14 +413,46 @@ describe('the files of the reports', () => {
     expect((await (await reportsOf({}, { pattern: 'a.xml', before })).read())?.problem).toBe(problem)
   })
 
-  it('may be a link, a folder or too large, which costs only the run', async () => {
-    const { folder, read } = await reportsOf({ 'a.xml': '', 'real.txt': inSuite('') })
+  it('are those of each line, those in folders that begin with a dot, and a path as it is', async () => {
+    const one = (name: string) => inSuite(`<testcase name="${name}"/>`, '')
+    const files = {
+      'py/junit.xml': one('py'),
+      '.out/deep/.hidden/a.xml': one('dots'),
+      '.out/b/a.xml': one('dot'),
+      '[1].xml': one('brackets'),
+      'other.xml': one('other'),
+      '.git/a.xml': one('git'),
+    }
+    const pattern = '{py,web}/junit.xml\n\n  **/a.xml\r\n[1].xml\n*/b/a.xml\n'
+    const report = await (await reportsOf(files, { pattern })).read()
+    expect(report?.testCases.map(({ title }) => title)).toEqual(['dot', 'dots', 'brackets', 'py'])
+    expect((await (await reportsOf({}, { pattern: 'a.xml\nb.xml' })).read())?.problem).toBe(
+      'it wrote no report: no file in the project\'s folder matches "a.xml" or "b.xml"',
+    )
+  })
+
+  it('may be a folder or too large, which costs only the run', async () => {
+    const { folder, read } = await reportsOf({ 'a.xml': '' })
     mkdirSync(join(folder, 'folder.xml'))
     truncateSync(join(folder, 'a.xml'), 64 * 1024 * 1024 + 1)
     expect((await read())?.problem).toMatch(/^its report "a\.xml" cannot be read: .* is larger than 64 MiB$/)
-    writeFileSync(join(folder, 'a.xml'), inSuite(''))
-    symlinkSync('real.txt', join(folder, 'link.xml'))
-    expect((await read())?.problem).toMatch(/^its report "link\.xml" cannot be read: .* is not a regular file$/)
+  })
+
+  it('may be links to plain files in the folder of the project, and to no others', async () => {
+    const { folder, read } = await reportsOf({ 'runs/7.txt': inSuite('<testcase name="a"/>') })
+    symlinkSync('runs/7.txt', join(folder, 'latest.xml'))
+    symlinkSync('nothing', join(folder, 'nothing.xml'))
+    expect((await read())?.testCases.map(({ title }) => title)).toEqual(['suite > a'])
+    symlinkSync('/dev/null', join(folder, 'null.xml'))
+    expect((await read())?.problem).toBe(
+      'its report "null.xml" cannot be read: it is a link to a file outside the project',
+    )
+  })
+
+  it('are older than the run if a link leads to an old one', async () => {
+    const { folder, read } = await reportsOf({}, { before: { 'old.txt': inSuite('') }, pattern: '*.xml' })
+    symlinkSync('old.txt', join(folder, 'a.xml'))
+    expect((await read())?.problem).toBeUndefined()
   })
 
   it('may have no more test cases than other reports', async () => {

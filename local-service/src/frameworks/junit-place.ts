@@ -1,0 +1,189 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path'
+import { isInside } from '../../../src/text/path.ts'
+import { tryGit } from '../machine/git.ts'
+import { foldersBetween } from '../machine/paths.ts'
+import type { XmlCase } from './junit-xml.ts'
+import type { TestedFolders } from './report.ts'
+
+// Where a test of a JUnit report is. A place that is not in one existing file of the repository is left out.
+
+/** The file has an absolute path. */
+export interface Place {
+  readonly file?: string | undefined
+  readonly line: number
+}
+
+export interface TestFile {
+  readonly file?: string | undefined
+  /** The rest of the class, without what names the file. */
+  readonly rest: string
+}
+
+/** A position in a text, and what stands before it in its line. */
+interface Position {
+  readonly path: string
+  readonly line: number
+  readonly before: string
+}
+
+const OF_JVM = ['.java', '.kt', '.groovy', '.scala']
+/** The name of pytest's only suite. Its classes are modules, and its lines count from 0. */
+const PYTEST = 'pytest'
+/** Further positions are not looked up. */
+const MOST_POSITIONS = 200
+/** `cart.js:7`, `Cart.cs:line 7`, and Python's `File "cart.py", line 7`. */
+const POSITION =
+  /(?:^|[\s(])(?:file:\/\/)?((?:\/|[\p{L}\w]|\.\.?\/)[^\s():]*\.\w+):(?:\p{L}+ )?(\d+)\b|File "([^"\n]+)", line (\d+)/gu
+
+/** Finds the places of one report. */
+export class Places {
+  readonly #root: string
+  readonly #listFiles: () => Promise<FilesByName>
+  /** The folder of the report, the folders above it, the project's folder and the root. */
+  readonly #bases: readonly string[]
+  readonly #nameOfModule = remember(moduleIn)
+  /** A relative path may start in each of these folders. */
+  readonly resolveFile = remember((path) => {
+    const files = isAbsolute(path) ? [path] : this.#bases.map((base) => resolve(base, path))
+    return files.find((file) => this.#isFile(file))
+  })
+
+  /** `listFiles` is called only if a place needs it. */
+  constructor({ folder, root }: TestedFolders, report: string, listFiles: () => Promise<FilesByName>) {
+    const ofReport = dirname(report)
+    const above = isInside(ofReport, folder) ? foldersBetween(ofReport, folder) : [ofReport]
+    this.#root = root
+    this.#listFiles = listFiles
+    this.#bases = [...new Set([...above, folder, root])]
+  }
+
+  /** By the attribute, else by the class. The title and the file must not depend on the message. */
+  async fileOf({ attributes, file: given, suites }: XmlCase): Promise<TestFile> {
+    const { name = '', classname = '' } = attributes
+    const rest = classname.trim()
+    const isPytest = suites.at(-1) === PYTEST
+    // If Node cannot load a file, the path is the name.
+    const called = given || (isAbsolute(name) ? name : '')
+    const file = called === '' ? undefined : this.resolveFile(called.replace(/^file:\/\//, ''))
+    if (file !== undefined) return { file, rest: this.#withoutFile(rest, file, isPytest) }
+    const path = /[/.]/.test(rest) ? this.resolveFile(rest) : undefined
+    if (path !== undefined) return { file: path, rest: '' }
+    // If pytest cannot load a file, the module is the name.
+    const module = this.#moduleOf(isPytest && rest === '' ? name : rest, '.py', isPytest)
+    if (module !== undefined) return { ...module, rest: rest === '' ? '' : module.rest }
+    if (!/^[\p{L}\w$]+(?:\.[\p{L}\w$]+)+$/u.test(rest)) return { rest }
+    const ofClass = rest.replace(/\$.*/, '').replaceAll('.', '/')
+    const found = await Promise.all(OF_JVM.map((ending) => this.#findEnding(ofClass + ending)))
+    return { file: found.find((one) => one !== undefined), rest }
+  }
+
+  /** The message gives the line. It gives the file too if the report names no file, as in Go. */
+  async placeOf(found: XmlCase, file: string | undefined, text: string): Promise<Place> {
+    const places: Place[] = []
+    for (const position of positionsIn(text)) {
+      const at = await this.#fileAt(position, found, file)
+      if (at !== undefined && (file === undefined || at === file)) places.push({ file: at, line: position.line })
+      // The first place is the innermost, but in Python it is the last.
+      if (places.length > 0 && !position.path.endsWith('.py')) break
+    }
+    const line = Number(found.attributes.line ?? Number.NaN) + (found.suites.at(-1) === PYTEST ? 1 : 0)
+    return places.at(-1) ?? { file, line }
+  }
+
+  #withoutFile(classname: string, file: string, isPytest: boolean): string {
+    const ending = extname(file)
+    const paths = classname.includes('/') ? [classname, classname + ending] : [classname]
+    if (classname === basename(file) || paths.some((path) => this.resolveFile(path) === file)) return ''
+    const module = OF_JVM.includes(ending) ? undefined : this.#moduleOf(classname, ending, isPytest)
+    return module?.file === file ? module.rest : classname
+  }
+
+  /** `tests.test_cart.TestCart` begins with `tests/test_cart.py`. A single word is a module only in pytest. */
+  #moduleOf(name: string, ending: string, isPytest: boolean): TestFile | undefined {
+    const parts = name.trim().split('.')
+    for (let count = parts.length; count > (isPytest ? 0 : 1); count--) {
+      const file = this.resolveFile(parts.slice(0, count).join('/') + ending)
+      if (file !== undefined) return { file, rest: parts.slice(count).join('.') }
+    }
+    return undefined
+  }
+
+  async #fileAt({ path, before }: Position, { attributes, suites }: XmlCase, own: string | undefined) {
+    if (/node_modules|site-packages/.test(path)) return undefined
+    if (path.includes('/')) return this.resolveFile(path)
+    if (path.endsWith('.go')) return this.#fileOfGo(path, attributes.classname ?? suites.at(-1) ?? '')
+    if (!OF_JVM.includes(extname(path))) return this.resolveFile(path)
+    // `at com.x.CartTest$Inner.adds` before `CartTest.java` means `com/x/CartTest.java`.
+    const [, ofClass = ''] = /([\w$.]+)\.[\w$<>]+$/.exec(before) ?? []
+    const frame = [...ofClass.split('.').slice(0, -1), path].join('/')
+    return own?.endsWith(`/${frame}`) ? own : this.#findEnding(frame)
+  }
+
+  /** In Go, the class is the package: its import path, or the end of it. A position has only the name of the file. */
+  async #fileOfGo(name: string, ofPackage: string): Promise<string | undefined> {
+    const listed = (await this.#listFiles()).get('go.mod') ?? []
+    for (const folder of [...this.#bases, ...listed.map((file) => join(this.#root, dirname(file)))]) {
+      const module = this.#nameOfModule(folder)
+      if (module === '' || !`${ofPackage}/`.startsWith(`${module}/`)) continue
+      const file = resolve(folder, `.${ofPackage.slice(module.length)}`, name)
+      if (this.#isFile(file)) return file
+    }
+    return (await this.#findEnding(`${ofPackage}/${name}`)) ?? this.#findEnding(name)
+  }
+
+  /** The one file of the repository whose path ends so. */
+  async #findEnding(path: string): Promise<string | undefined> {
+    const files = ((await this.#listFiles()).get(basename(path)) ?? []).map((file) => join(this.#root, file))
+    const [file, ...others] = files.filter((one) => one.endsWith(`/${path}`) && this.#isFile(one))
+    return others.length > 0 ? undefined : file
+  }
+
+  #isFile(path: string): boolean {
+    try {
+      return isInside(path, this.#root) && statSync(path).isFile()
+    } catch {
+      return false
+    }
+  }
+}
+
+function* positionsIn(text: string): Generator<Position> {
+  let count = 0
+  for (const { 1: path, 2: line, 3: ofPython, 4: lineOfPython, index } of text.matchAll(POSITION)) {
+    if (++count > MOST_POSITIONS) return
+    const before = text.slice(text.lastIndexOf('\n', index - 1) + 1, index)
+    yield { path: path ?? ofPython ?? '', line: Number(line ?? lineOfPython), before }
+  }
+}
+
+/** The name of Go's module in a folder. */
+function moduleIn(folder: string): string {
+  const file = join(folder, 'go.mod')
+  return existsSync(file) ? (/^module\s+"?([^\s"]+)/m.exec(readFileSync(file, 'utf8'))?.[1] ?? '') : ''
+}
+
+/** The paths of files from the root, by the names of the files. */
+type FilesByName = ReadonlyMap<string, readonly string[]>
+
+/** Git is asked once. Without a repository, there are none. */
+export function createFileList(root: string): () => Promise<FilesByName> {
+  let asked: Promise<FilesByName> | undefined
+  const ask = async () => {
+    const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
+    const result = await tryGit(args, { folder: root, env: process.env })
+    return Map.groupBy(new Set(result.kind === 'ok' ? result.output.split('\0') : []), (file) => basename(file))
+  }
+  return () => {
+    asked ??= ask()
+    return asked
+  }
+}
+
+function remember<Value>(find: (key: string) => Value): (key: string) => Value {
+  const known = new Map<string, Value>()
+  return (key) => {
+    if (!known.has(key)) known.set(key, find(key))
+    return known.get(key) as Value
+  }
+}

@@ -1,0 +1,207 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { aRepository, writeFiles } from '../../../test/support/git-repository.ts'
+import { junit } from '../../src/frameworks/junit.ts'
+import { temporaryFolder } from '../support/a-local-service.ts'
+
+type Files = Readonly<Record<string, string>>
+
+const FILES: Files = {
+  'cart.js': '',
+  'cart.test.js': '',
+  'test_cart.py': '',
+  'tests/test_cart.py': '',
+  'go.mod': 'module example.com/shop\n',
+  'a_test.go': '',
+  'sub/a_test.go': '',
+  'sub/deep/only_test.go': '',
+  'tools/go.mod': '// the tools\nmodule "example.com/tools/v2" // here\n',
+  'tools/cmd/a_test.go': '',
+  'src/test/java/com/x/FooTest.java': '',
+  'src/main/java/com/x/Foo.java': '',
+  'kotlin/com/x/BarTest.kt': '',
+  'one/com/x/TwiceTest.java': '',
+  'two/com/x/TwiceTest.java': '',
+  'py/tests/test_cart.py': '',
+  'py/tests/test_only.py': '',
+  'web/src/only.test.js': '',
+  'node_modules/x/index.js': '',
+}
+
+interface Tested {
+  readonly suite?: string
+  readonly report?: string
+  readonly folder?: string
+  readonly files?: Files
+}
+
+/** The place of a case with these attributes, first if it passed and then if it failed with this text. */
+async function placesOf(attributes: string, text: string, { suite = 's', report = 'a.xml', ...other }: Tested = {}) {
+  const { folder: root } = await aRepository({ ...FILES, ...other.files })
+  const folder = join(root, other.folder ?? '')
+  const options = {
+    folders: { root, folder },
+    report: '**/a.xml',
+    env: {},
+    outputFolder: '',
+    args: [],
+    mergeFolder: '',
+    isInPlace: true,
+  }
+  const { readReport } = await junit.run({ argv: ['test'] }, options)
+  const failure = `<failure><![CDATA[${text}]]></failure>`
+  const cases = `<testcase name="a" ${attributes}/><testcase name="b" ${attributes}>${failure}</testcase>`
+  const xml = `<testsuite name="${suite}">${cases}</testsuite>`
+  await writeFiles(folder, { [report]: xml.replaceAll('FOLDER', root) })
+  const found = await readReport?.({ kind: 'exited', code: 1, output: '' })
+  expect(found?.problem).toBeUndefined()
+  return found?.testCases.map(({ filePath, line }) => [filePath ?? '', ...(line === undefined ? [] : [line])].join(':'))
+}
+
+describe('the place of a test', () => {
+  it.each<[string, string, string, string, string, Tested?]>([
+    ['the attributes', 'file="cart.test.js" line="7"', 'no', 'cart.test.js:7', 'cart.test.js:7'],
+    ['the attribute of some tools', 'filepath="cart.test.js"', 'no', 'cart.test.js', 'cart.test.js'],
+    ['an address', 'file="file://FOLDER/cart.test.js"', 'no', 'cart.test.js', 'cart.test.js'],
+    ['a file outside', 'file="../other.js" line="3"', 'no', '', ''],
+    [
+      'the stack',
+      'file="cart.test.js" line="7"',
+      'at f (cart.js:1:2)\n at FOLDER/cart.test.js:3:4\n at cart.test.js:9',
+      'cart.test.js:7',
+      'cart.test.js:3',
+    ],
+    ['no other file of the stack', 'file="cart.test.js"', 'at f (cart.js:1:2)', 'cart.test.js', 'cart.test.js'],
+    [
+      'only the stack',
+      '',
+      '    at file://FOLDER/node_modules/x/index.js:1:2\n    at test (FOLDER/cart.test.js:3:4)',
+      '',
+      'cart.test.js:3',
+    ],
+    ['the class, if it is a path', 'classname="tests/test_cart.py"', 'no', 'tests/test_cart.py', 'tests/test_cart.py'],
+    ['no class of one word', 'classname="test_cart"', 'no', '', ''],
+    ['the module', 'classname="tests.test_cart"', 'no', 'tests/test_cart.py', 'tests/test_cart.py'],
+    [
+      'the module before a class',
+      'classname="tests.test_cart.Cart"',
+      '/usr/lib/python3/a.py:9: in x\ntests/test_cart.py:3: in y\ntests/test_cart.py:5: E',
+      'tests/test_cart.py',
+      'tests/test_cart.py:5',
+    ],
+    [
+      "the module in pytest's suite",
+      'classname="test_cart" line="13"',
+      'no',
+      'test_cart.py:14',
+      'test_cart.py:14',
+      { suite: 'pytest' },
+    ],
+    [
+      "Python's own traceback",
+      'classname="tests.test_cart" line="3"',
+      '  File "FOLDER/tests/test_cart.py", line 8, in f\n  File "/usr/lib/a.py", line 2',
+      'tests/test_cart.py:4',
+      'tests/test_cart.py:8',
+      { suite: 'pytest' },
+    ],
+    ['.NET', 'classname="Shop.Cart"', 'at Shop.Cart() in FOLDER/cart.test.js:line 3', '', 'cart.test.js:3'],
+    ['.NET in German', 'classname="Shop.Cart"', 'bei Shop.Cart() in FOLDER/cart.test.js:Zeile 3', '', 'cart.test.js:3'],
+    ['Go', 'classname="example.com/shop"', 'a_test.go:4: no', '', 'a_test.go:4'],
+    ['Go in a package', 'classname="example.com/shop/sub"', '    a_test.go:4: no', '', 'sub/a_test.go:4'],
+    ['Go in another module', 'classname="example.com/tools/v2/cmd"', 'a_test.go:4: no', '', 'tools/cmd/a_test.go:4'],
+    ['Go with the end of a package', 'classname="cmd"', 'a_test.go:4: no', '', 'tools/cmd/a_test.go:4'],
+    ['Go with a package of another module', 'classname="example.com/other"', 'a_test.go:4: no', '', ''],
+    [
+      'Go with the only file of this name',
+      'classname="example.com/shop"',
+      'only_test.go:4: no',
+      '',
+      'sub/deep/only_test.go:4',
+    ],
+    [
+      'Java',
+      'classname="com.x.FooTest"',
+      'at org.junit.Assert.fail(Assert.java:9)\n\tat com.x.Foo.pay(Foo.java:5)\n\tat com.x.FooTest.a(FooTest.java:1)',
+      'src/test/java/com/x/FooTest.java',
+      'src/test/java/com/x/FooTest.java:1',
+    ],
+    [
+      'a class in a class of Java',
+      'classname="com.x.FooTest$Inner"',
+      'at app//com.x.FooTest$Inner.lambda$a$0(FooTest.java:8)',
+      'src/test/java/com/x/FooTest.java',
+      'src/test/java/com/x/FooTest.java:8',
+    ],
+    [
+      'Kotlin',
+      'classname="com.x.BarTest"',
+      'at com.x.BarTest.adds two(BarTest.kt:2)',
+      'kotlin/com/x/BarTest.kt',
+      'kotlin/com/x/BarTest.kt:2',
+    ],
+    ['Java in two modules', 'classname="com.x.TwiceTest"', 'at com.x.TwiceTest.a(TwiceTest.java:1)', '', ''],
+    ['Java without a class', '', 'at com.x.Foo.pay(Foo.java:5)', '', 'src/main/java/com/x/Foo.java:5'],
+    [
+      "a path from the report's folder",
+      'file="src/only.test.js"',
+      'src/only.test.js:3',
+      'web/src/only.test.js',
+      'web/src/only.test.js:3',
+      { report: 'web/out/a.xml' },
+    ],
+    [
+      "a module from the report's folder",
+      'classname="tests.test_only"',
+      'no',
+      'py/tests/test_only.py',
+      'py/tests/test_only.py',
+      { report: 'py/a.xml' },
+    ],
+    [
+      "the nearest path from the report's folder",
+      'classname="tests.test_cart"',
+      'no',
+      'py/tests/test_cart.py',
+      'py/tests/test_cart.py',
+      { report: 'py/a.xml' },
+    ],
+    [
+      'a path from the root',
+      'file="tests/test_cart.py"',
+      'no',
+      'tests/test_cart.py',
+      'tests/test_cart.py',
+      { folder: 'web' },
+    ],
+    [
+      'the class, if there is no such file',
+      'file="gone.py" classname="tests.test_cart"',
+      'no',
+      'tests/test_cart.py',
+      'tests/test_cart.py',
+    ],
+  ])('is found by %s', async (_, attributes, text, passed, failed, tested) => {
+    expect(await placesOf(attributes, text, tested)).toEqual([passed, failed])
+  })
+
+  it('is found in Go without a repository', async () => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, FILES)
+    const options = {
+      folders: { root: folder, folder },
+      report: 'a.xml',
+      env: {},
+      outputFolder: '',
+      args: [],
+      mergeFolder: '',
+      isInPlace: true,
+    }
+    const { readReport } = await junit.run({ argv: ['test'] }, options)
+    const failure = '<failure>a_test.go:4: no</failure>'
+    const xml = `<testsuite><testcase name="a" classname="example.com/shop/sub">${failure}</testcase></testsuite>`
+    await writeFiles(folder, { 'a.xml': xml })
+    const found = await readReport?.({ kind: 'exited', code: 1, output: '' })
+    expect(found?.testCases).toMatchObject([{ filePath: 'sub/a_test.go', line: 4 }])
+  })
+})

@@ -1,0 +1,9 @@
+<?php
+
+namespace Shop;
+
+use PHPUnit\Framework\TestCase;
+
+class EmptyTest extends TestCase
+{
+}

@@ -1,0 +1,6 @@
+require 'nothing_here'
+
+RSpec.describe 'cart' do
+  it 'adds' do
+  end
+end
