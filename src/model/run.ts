@@ -69,6 +69,9 @@ export interface Run {
   readonly branchName?: Untrusted | undefined
   /** Why the run as a whole did not pass. Absent if it passed, or has not finished. */
   readonly message?: Untrusted | undefined
+  /** Where an error outside the tests happened. */
+  readonly filePath?: FilePath | undefined
+  readonly line?: number | undefined
   /** Absent if the service sent no usable results. */
   readonly testCases?: readonly TestCase[] | undefined
   /** How far the run is. Absent if it has finished, or if the service does not say it. */

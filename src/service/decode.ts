@@ -56,7 +56,9 @@ export function decodeRun(json: unknown, responseText: string, redact: Redact): 
     responseText: untrusted(responseText),
   }
   if (!isFinished(run)) return { ...run, progress: decodeProgress(response.progress) }
-  return status !== 'PASSED' ? { ...run, message: decodeMessage(message, redact) } : run
+  if (status === 'PASSED') return run
+  const place = { filePath: usablePath(response.filePath), line: usableLine(response.line) }
+  return { ...run, message: decodeMessage(message, redact), ...place }
 }
 
 function decodeProgress(value: unknown): Progress | undefined {

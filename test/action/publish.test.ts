@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { publish as publishOutcome, type ReportSettings, reportFiles } from '../../src/action/publish.ts'
+import type { Annotation } from '../../src/github/outputs.ts'
 import { type AbortCause, hasReadRun, type StepOutcome } from '../../src/model/outcome.ts'
 import { endingText, verdictLevel, verdictSentences } from '../../src/report/ending.ts'
 import { render } from '../../src/text/safe-text.ts'
@@ -80,6 +81,17 @@ describe('the verdict', () => {
       expect(world.texts('warning ['), name).toEqual(level === 'warning' ? [titled.slice(1)] : [])
       expect(world.texts('info '), name).toEqual(level === 'info' ? [render(sentences)] : [])
     }
+  })
+
+  test('is shown at the place of an error outside the tests', async () => {
+    const clock = new FakeClock()
+    const shown: Annotation[] = []
+    const annotate = (annotation: Annotation) => void shown.push(annotation)
+    const world = Object.assign(new FakeWorld(clock, new FakeService(clock, {})), { annotate })
+    const place = { filePath: untrusted('cart.test.ts'), line: 48 }
+    const run = { ...aRun({ status: 'FAILED', message: 'Error: lost' }), ...place }
+    await publishOutcome(anOutcome({ run }), SETTINGS, world)
+    expect(shown.map(({ file, line }) => [file && render(file), line])).toEqual([['cart.test.ts', 48]])
   })
 
   test('comes before the errors of the test cases, which have at most nine lines', async () => {

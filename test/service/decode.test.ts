@@ -256,6 +256,13 @@ describe('why a test case did not pass, and where', () => {
     expect(messageOf({ status: 'RUNNING' })).toBeUndefined()
   })
 
+  it('may be of a run, and then names the place of an error outside the tests', () => {
+    const { message: _, ...place } = REASON
+    expect(decodeRun({ ...RUN, ...REASON })).toMatchObject(place)
+    expect(decodeRun({ ...RUN, ...REASON, filePath: '../pay.spec.ts' })).toMatchObject({ filePath: undefined })
+    expect(decodeRun({ ...RUN, ...REASON, status: 'PASSED' }).filePath).toBeUndefined()
+  })
+
   it('never changes the verdict, whatever the fields are', () => {
     const any = fc.oneof(hostileText(), fc.jsonValue())
     const fields = fc.record({ message: any, filePath: any, line: fc.jsonValue() }, { requiredKeys: [] })

@@ -14,6 +14,9 @@ export interface RunOutcome {
    * quotes the output of `setup` and of `fix`.
    */
   readonly message?: string | undefined
+  /** Where an error outside the tests happened, as in a test case. */
+  readonly filePath?: string | undefined
+  readonly line?: number | undefined
 }
 
 /** Why the service stops a run. It is the reason of the run's AbortSignal. */
@@ -40,7 +43,7 @@ export function toOutcome(
   const status = statusOf(end, report)
   if (status === 'PASSED') return { status, testCases }
   const reason = whyNotPassed(name, noTestsArgument, end, report)
-  return { status, testCases, message: reason && toMessage(reason) }
+  return { status, testCases, message: reason && toMessage(reason), ...report?.place }
 }
 
 function statusOf(end: CommandEnd, report: Report | undefined): FinalStatus {

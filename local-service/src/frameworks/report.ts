@@ -13,6 +13,8 @@ export interface Report {
   readonly isComplete: boolean
   /** Errors that are of no test and of no file of tests, for example of a global setup. */
   readonly errors: readonly string[]
+  /** The place of the first of these errors that has one. */
+  readonly place?: Place | undefined
   /** What the framework said about itself, without colours. Undefined if a tool wrote the report that has no reporter of ours. */
   readonly said?: readonly string[] | undefined
   /**
@@ -52,10 +54,12 @@ export function toReport({ said, finished, ...unfinished }: Events, folders: Tes
     ...tests.map((test) => caseOfTest(test, folders)),
     ...findBrokenFiles(tests, files, finished !== undefined).map((file) => caseOfFile(file, folders)),
   ]
+  const errors = withoutRepeats(objectsIn(finished?.errors))
   return {
     testCases: fitMessages(testCases),
     isComplete: finished !== undefined,
-    errors: withoutRepeats(objectsIn(finished?.errors)).map((error) => describeError(error, folders)),
+    errors: errors.map((error) => describeError(error, folders)),
+    place: errors.map((error) => placeIn(folders.root, error)).find(({ filePath }) => filePath !== undefined),
     said: said.map((text) => withoutTerminalSequences(stringOf(text))),
   }
 }
@@ -134,8 +138,10 @@ function reasonOf({ failure, file, line }: Fields, { root }: TestedFolders): Par
   }
 }
 
+type Place = Pick<TestCase, 'filePath' | 'line'>
+
 /** The path from the root. Files outside the root have no place. */
-export function placeIn(root: string, { file, line }: Fields): Pick<TestCase, 'filePath' | 'line'> {
+export function placeIn(root: string, { file, line }: Fields): Place {
   if (typeof file !== 'string' || !isAbsolute(file)) return {}
   const parts = relative(root, file).split(sep)
   if (parts[0] === '' || parts[0] === '..') return {}

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { RunOutcome } from '../execution/outcome.ts'
 import type { TestCaseStatus } from '../frameworks/test-case.ts'
 import { isFinished, type Run } from '../runs/run.ts'
 
@@ -11,8 +12,12 @@ export function describeRun({ phase, branchName }: Run): object {
     startedAt: 'startedAt' in phase ? phase.startedAt : null,
     ...('finishedAt' in phase ? { finishedAt: phase.finishedAt } : {}),
     ...(branchName === undefined ? {} : { branchName }),
-    ...('testCases' in phase ? { results: { testCases: phase.testCases }, message: phase.message } : {}),
+    ...('testCases' in phase ? describeOutcome(phase) : {}),
   }
+}
+
+function describeOutcome({ testCases, message, filePath, line }: RunOutcome): object {
+  return { results: { testCases }, message, filePath, line }
 }
 
 type SuiteTestStatus = 'PASSED' | 'FAILED' | 'ERROR' | 'FLAKY' | 'CANCELLED' | 'SKIPPED' | 'RUNNING' | 'QUEUED'

@@ -34,10 +34,10 @@ export function markRunning(run: OwnedRun): void {
 }
 
 /** Finishes a run that is queued or running. If the run had already finished, returns false and changes nothing. */
-export function finishRun(run: OwnedRun, { status, testCases, message }: RunOutcome): boolean {
+export function finishRun(run: OwnedRun, outcome: RunOutcome): boolean {
   if (isFinished(run)) return false
   const startedAt = 'startedAt' in run.phase ? run.phase.startedAt : null
-  run.phase = { status, testCases, message, startedAt, finishedAt: now() }
+  run.phase = { ...outcome, startedAt, finishedAt: now() }
   return true
 }
 

@@ -96,8 +96,9 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
     Object.fromEntries(results?.testCases.map(({ title, status }) => [title, status]) ?? [])
 
   it('has the result of each test and file, every reason with its causes, and each place', async () => {
-    const { status: ofRun, message, results } = await run(KINDS)
+    const { status: ofRun, message, results, ...place } = await run(KINDS)
     expect(ofRun).toBe('FAILED')
+    expect(place).toMatchObject({ filePath: 'causes.test.js', line: 14 })
     expect(message).toBe(
       'vitest reported an error outside the tests: Unhandled Rejection: Error: lost\nat causes.test.js:14\n\n' +
         'ERROR: Uncovered functions (2) exceed global threshold (1)',
