@@ -71,7 +71,7 @@ it('the exit waits for a reader that begins to read late, so that the log has th
   expect(await exit).toEqual([3, null])
 })
 
-it.each([
+it.concurrent.each([
   ['before', `abort('signal')`],
   ['while', `setTimeout(abort, 100, 'signal')`],
 ])('if the step is aborted %s its log is written, the exit does not wait long for the reader', async (_, abort) => {

@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { lastRecord } from '../../src/handover/main-file.ts'
 import { ONE_OF_TWO_FAILED, type Scenario, scenario } from '../support/scenario.ts'
 
 // A step that runs at the same time as main changes what main has written for post. test/handover/main-file.test.ts and
@@ -54,36 +53,6 @@ test.concurrent('if the folder is emptied while main cancels its run, main write
   expect(exitCode).toBe(1)
   expect(annotations).toContainEqual(expect.objectContaining({ level: 'error', title: 'Step cancelled' }))
   expect(readdirSync(one.step.tempDir)).toEqual([])
-})
-
-test.concurrent('if another step asks main to stop, main cancels its run and says so', async () => {
-  await using one = await scenario({ script: { runningMs: Infinity } })
-  const main = one.step.startMain()
-  await one.service.waitForRequest('get', 2)
-  const ownFile = readdirSync(one.step.tempDir).find((name) => name.startsWith('test-run-action-'))
-  writeFileSync(join(one.step.tempDir, `${ownFile}.stop`), '')
-  const { exitCode, annotations } = await main.result()
-  expect(exitCode).toBe(1)
-  expect(annotations).toMatchObject([{ level: 'error', message: expect.stringContaining('The job has ended') }])
-  expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
-  expect(readdirSync(one.step.tempDir).filter((name) => name.startsWith('test-run-action-'))).toEqual([])
-})
-
-/** What main has left for post. */
-function recordsOf({ step: { tempDir } }: Scenario): unknown[] {
-  const files = readdirSync(tempDir).filter((name) => name.startsWith('test-run-action-'))
-  return files.map((name) => lastRecord(readFileSync(join(tempDir, name), 'utf8')))
-}
-
-test.concurrent('a main that could not cancel its run leaves its file. If nothing is left to do, main removes its file', async () => {
-  const faults = [{ on: 'cancel', do: { status: 401, body: { error: 'no' } } }] as const
-  await using left = await scenario({ script: { runningMs: Infinity }, faults, inputs: { 'timeout-minutes': '0.001' } })
-  await left.step.startMain().result()
-  const runId = left.service.runs[0]?.runId
-  expect(recordsOf(left)).toEqual([{ phase: 'started', runId, mayCancel: true }])
-  await using refused = await scenario({ inputs: { wait: 'perhaps' } })
-  await refused.step.startMain().result()
-  expect(recordsOf(refused)).toEqual([])
 })
 
 test.concurrent('if main crashes, post cancels its run', async () => {
