@@ -25,27 +25,14 @@ describe('on Windows, report-dir', () => {
     ['d:\\A\\Shop\\SHOP\\reports', 'd:\\A\\Shop\\SHOP\\reports'],
     ['..reports', 'D:\\a\\shop\\shop\\..reports'],
   ] as const
-  const REFUSED = [
-    'C:\\reports',
-    'C:reports',
-    '..\\other',
-    '\\reports',
-    '\\\\server\\share\\reports',
-    'D:\\a\\shop\\shopping',
-  ]
   let found: ReadonlyMap<string, string>
 
   beforeAll(() => {
-    found = readReportDirs([...FOLDERS.map(([given]) => given), ...REFUSED])
+    found = readReportDirs(FOLDERS.map(([given]) => given))
   })
 
   test.each(FOLDERS)('%s is %s', (given, folder) => {
     expect(found.get(given)).toBe(folder)
-  })
-
-  test.each(REFUSED)('%s is refused', (given) => {
-    const message = `Input report-dir: "${given}" is outside the workspace and the runner's temporary folder.`
-    expect(found.get(given)).toContain(message)
   })
 
   test('has a default that is a valid file name', () => {
@@ -73,7 +60,7 @@ test('on Windows, SIGBREAK cancels the run and ends the step', async () => {
   expect(one.service.requests.filter(({ kind }) => kind === 'cancel')).toHaveLength(1)
 })
 
-/** The folder for each value, or the message that refuses the value. One process does all values. */
+/** The folder for each value. One process does all values. */
 function readReportDirs(values: readonly string[]): ReadonlyMap<string, string> {
   const code = `
     import { readEvent } from ${JSON.stringify(EVENT)}
@@ -82,11 +69,7 @@ function readReportDirs(values: readonly string[]): ReadonlyMap<string, string> 
     const found = [['', defaultReportFolder(process.env, 'run:1/2=3')]]
     for (const value of ${JSON.stringify(values)}) {
       process.env['INPUT_REPORT-DIR'] = value
-      try {
-        found.push([value, readInputs(process.env, readEvent(process.env)).reportDir])
-      } catch (error) {
-        found.push([value, error.message])
-      }
+      found.push([value, readInputs(process.env, readEvent(process.env)).reportDir])
     }
     console.log(JSON.stringify(found))
   `
