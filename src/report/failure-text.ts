@@ -6,8 +6,6 @@ import { NONE } from './words.ts'
 
 /** The limit of the service's own sentences. Their end often says what to do. */
 export const SENTENCE_LIMIT_CHARS = 1_000
-/** The limit of any other text from outside. */
-const EXCERPT_LIMIT_CHARS = 300
 
 export type RequestKind = 'start' | 'poll' | 'cancel'
 
@@ -32,7 +30,7 @@ export function failureReason(failure: Failure, the = fragment`the`): Fragment {
       const pause =
         retryAfterMs === undefined ? NONE : fragment` (it asks for a pause of ${durationText(retryAfterMs)})`
       const said = error === undefined ? undefined : fragment` and said ${quote(error, SENTENCE_LIMIT_CHARS)}`
-      const sent = body === undefined ? NONE : fragment` and sent ${quote(body, EXCERPT_LIMIT_CHARS)}`
+      const sent = body === undefined ? NONE : fragment` and sent ${quote(body)}`
       const who = status === 407 ? fragment`proxy` : fragment`service`
       return fragment`${the} ${who} responded with ${words}${pause}${said ?? sent}`
     }
@@ -50,7 +48,7 @@ export function expectedAndGot({
   expected,
   got,
 }: Pick<Extract<Failure, { kind: 'invalid-response' }>, 'expected' | 'got'>): Fragment {
-  return fragment`expected ${expected}, got ${'sent' in got ? quote(got.sent, EXCERPT_LIMIT_CHARS) : got.words}`
+  return fragment`expected ${expected}, got ${'sent' in got ? quote(got.sent) : got.words}`
 }
 
 /** What to do about the failure: one or two sentences with a space before them, or nothing. */
@@ -87,29 +85,13 @@ function connectionAdvice(problem: Extract<Failure, { kind: 'not-sent' }>['probl
 }
 
 function statusAdvice({ status, error }: Extract<Failure, { kind: 'status' }>, request: RequestKind): Fragment {
-  if (status >= 300 && status < 400) {
-    // Without the address, because a redirect may have a secret in it.
-    return request === 'start'
-      ? fragment` The input ${'base-url'} leads to another server, so nothing was started there. The action does not follow redirects. Set ${'base-url'} to the address of the service itself.`
-      : fragment` The action does not follow redirects, so check the input ${'base-url'}.`
-  }
-  switch (status) {
-    case 400:
-    case 422:
-      // If the service itself says what is wrong, advice of ours could contradict it.
-      if (request !== 'start' || error !== undefined) return NONE
-      return fragment` Check the inputs, most of all ${'branch'}, ${'environment'} and ${'framework-project'}.`
-    case 401:
-      return fragment` Check the input ${'api-key'}.`
-    case 403:
-      return fragment` Check that the key in ${'api-key'} has access to this project.`
-    case 404:
-      return request === 'start'
-        ? fragment` Check the inputs ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
-        : NONE
-    case 407:
-      return fragment` Put the proxy's user name and password into ${'HTTPS_PROXY'}.`
-    default:
-      return NONE
-  }
+  // Without the address, because a redirect may have a secret in it.
+  if (status >= 300 && status < 400)
+    return fragment` The input ${'base-url'} leads to another server. The action does not follow redirects. Set ${'base-url'} to the address of the service itself.`
+  if (status === 401 || status === 403)
+    return fragment` Check the input ${'api-key'}, and whether its key has access to this project.`
+  if (status === 407) return fragment` Put the proxy's user name and password into ${'HTTPS_PROXY'}.`
+  // If the service itself says what is wrong, advice of ours could contradict it.
+  if (request !== 'start' || error !== undefined || ![400, 404, 422].includes(status)) return NONE
+  return fragment` Check the inputs, most of all ${'base-url'}, ${'project'} (or ${'test-suite'}), ${'branch'} and ${'environment'}.`
 }
