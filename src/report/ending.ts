@@ -58,121 +58,97 @@ export function verdictLevel({ success, counts }: StepOutcome): 'error' | 'warni
 }
 
 export function endingText(outcome: StepOutcome): EndingText {
-  const { ending, subject } = outcome
+  const { ending, cancellation, subject } = outcome
   const id = linkedRunId(outcome)
   const left = cancellationText(outcome)
   switch (ending.kind) {
     case 'finished':
-      return { what: fragment`Run ${id} finished as ${outcome.run?.rawStatus ?? ''}`, ...verdictOfFinished(outcome) }
+      return textOfFinished(outcome)
     case 'started': {
       const what = fragment`This step does not wait for run ${id}, so it does not know whether the tests pass`
-      return { sign: START, title: fragment`Run started`, what, next: NONE }
+      return end(START, fragment`Run started`, what, NONE)
     }
     case 'wait-timeout': {
       const { limitMs, wasQueued, failure } = ending
-      const limit = fragment`${durationText(limitMs)} (the input ${'timeout-minutes'})`
+      const title = wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`
       const status = wasQueued ? 'QUEUED' : unfinishedStatus(outcome)
-      const failed =
-        failure === undefined ? NONE : fragment` Its last status request failed, because ${failureReason(failure)}.`
-      return {
-        sign: CLOCK,
-        title: wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`,
-        what:
-          status === undefined
-            ? fragment`Run ${id} did not finish within ${limit}`
-            : fragment`Run ${id} was still ${status} after ${limit}`,
-        next: fragment`${failed}${left} If the run needs more time, raise the input ${'timeout-minutes'}.`,
-      }
+      const still = status === undefined ? fragment`had not finished` : fragment`was still ${status}`
+      const what = fragment`Run ${id} ${still} after ${durationText(limitMs)} (the input ${'timeout-minutes'})`
+      const last = failure && fragment` Its last status request failed, because ${failureReason(failure)}.`
+      const next = fragment`${last ?? NONE}${left} If the run needs more time, raise the input ${'timeout-minutes'}.`
+      return end(CLOCK, title, what, next)
     }
     case 'aborted': {
-      const what =
-        ending.cause === 'signal'
-          ? fragment`The workflow was cancelled, or the step exceeded its time limit,`
-          : fragment`The job has ended`
-      const otherwise =
-        ending.cause === 'signal'
-          ? NONE
-          : fragment` If the job goes on, another step has removed the files of this step from the runner's temporary folder.`
-      return {
-        sign: STOP,
-        title: fragment`Step cancelled`,
-        what: fragment`${what} ${momentOfAbort(outcome)}`,
-        next: fragment`${otherwise}${left}`,
+      const title = fragment`Step cancelled`
+      const when = momentOfAbort(outcome)
+      if (ending.cause === 'signal') {
+        const what = fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}`
+        return end(STOP, title, what, left)
       }
+      const otherwise = fragment` If the job goes on, another step has removed the files of this step from the runner's temporary folder.`
+      return end(STOP, title, fragment`The job has ended ${when}`, fragment`${otherwise}${left}`)
     }
     case 'start-failed': {
       const why = failureReason(ending.failure)
       const next = fragment`${failureAdvice(ending.failure, 'start')}${left}`
-      return outcome.cancellation.kind === 'id-unknown'
-        ? {
-            sign: FAIL,
-            title: fragment`Run may have been started`,
-            what: fragment`The start request returned no run id, because ${why}`,
+      return cancellation.kind === 'id-unknown'
+        ? end(
+            FAIL,
+            fragment`Run may have been started`,
+            fragment`The start request returned no run id, because ${why}`,
             next,
-          }
-        : {
-            sign: FAIL,
-            title: fragment`Run not started`,
-            what: fragment`The run could not be started, because ${why}`,
-            next,
-          }
+          )
+        : end(FAIL, fragment`Run not started`, fragment`The run could not be started, because ${why}`, next)
     }
     case 'poll-failed': {
       const { failure } = ending
       const advice = isNotFound(failure) ? notFoundAdvice(subject.ownsRun) : failureAdvice(failure, 'poll')
-      return {
-        sign: FAIL,
-        title: fragment`Run status could not be read`,
-        what: fragment`The status of run ${id} could not be read, because ${failureReason(failure)}`,
-        next: fragment`${advice}${left}`,
-      }
+      const what = fragment`The status of run ${id} could not be read, because ${failureReason(failure)}`
+      return end(FAIL, fragment`Run status could not be read`, what, fragment`${advice}${left}`)
     }
   }
 }
 
+function end(sign: Fragment, title: Fragment, what: Fragment, next: Fragment): EndingText {
+  return { sign, title, what, next }
+}
+
 /** The step saw the run finish. */
-function verdictOfFinished(outcome: StepOutcome): Omit<EndingText, 'what'> {
+function textOfFinished(outcome: StepOutcome): EndingText {
   const { run, conclusion, success, counts } = outcome
   const { failed, other } = counts
+  const finished = (sign: Fragment, title: Fragment, next = NONE) =>
+    end(sign, title, fragment`Run ${linkedRunId(outcome)} finished as ${run?.rawStatus ?? ''}`, next)
   const lookUp = run?.message === undefined ? fragment` Look up the run at the service to find the reason.` : NONE
   switch (conclusion) {
     case 'passed': {
-      if (failed + other === 0) return { sign: PASS, title: fragment`Tests passed`, next: NONE }
-      return {
-        sign: WARNING,
-        title: failed > 0 ? fragment`Run passed, with failed tests` : fragment`Run passed, with unknown results`,
-        next: fragment` The step succeeds, because the run's status decides. If such a run must fail, set the input ${'strict'} to ${'true'}.`,
-      }
+      if (failed + other === 0) return finished(PASS, fragment`Tests passed`)
+      const title = failed > 0 ? fragment`Run passed, with failed tests` : fragment`Run passed, with unknown results`
+      const next = fragment` The step succeeds, because the run's status decides. If such a run must fail, set the input ${'strict'} to ${'true'}.`
+      return finished(WARNING, title, next)
     }
     case 'no-tests':
-      return { sign: success ? WARNING : FAIL, title: fragment`No tests ran`, next: noTestsAdvice(outcome) }
+      return finished(success ? WARNING : FAIL, fragment`No tests ran`, noTestsAdvice(outcome))
     case 'failed': {
       const isStrict = run?.status === 'PASSED'
       const strict = isStrict ? fragment` The step fails, because the input ${'strict'} is ${'true'}.` : NONE
-      if (failed > 0) return { sign: FAIL, title: fragment`Tests failed`, next: strict }
-      if (isStrict) return { sign: FAIL, title: fragment`Unknown results`, next: strict }
-      return { sign: FAIL, title: fragment`Run failed`, next: lookUp }
+      if (failed > 0) return finished(FAIL, fragment`Tests failed`, strict)
+      return isStrict ? finished(FAIL, fragment`Unknown results`, strict) : finished(FAIL, fragment`Run failed`, lookUp)
     }
     case 'timed-out':
-      return { sign: CLOCK, title: fragment`Run timed out`, next: fragment` It exceeded the service's own time limit.` }
+      return finished(CLOCK, fragment`Run timed out`, fragment` It exceeded the service's own time limit.`)
     case 'cancelled': {
       const next = fragment` It was cancelled at the service, not by this step. If nobody wanted that, re-run the job.`
-      return { sign: STOP, title: fragment`Run cancelled`, next }
+      return finished(STOP, fragment`Run cancelled`, next)
     }
     case 'interrupted':
-      return {
-        sign: WARNING,
-        title: fragment`Run interrupted`,
-        next: fragment` The service interrupted it.${lookUp}`,
-      }
-    default:
-      return run?.status === 'PASSED'
-        ? { sign: FAIL, title: fragment`Another branch was tested`, next: otherBranchAdvice(outcome) }
-        : {
-            sign: FAIL,
-            title: fragment`Run finished with an unknown status`,
-            next: fragment` The step fails, because this version of the action does not know this status. Update the action.`,
-          }
+      return finished(WARNING, fragment`Run interrupted`, fragment` The service interrupted it.${lookUp}`)
+    default: {
+      if (run?.status === 'PASSED')
+        return finished(FAIL, fragment`Another branch was tested`, otherBranchAdvice(outcome))
+      const next = fragment` The step fails, because this version of the action does not know this status. Update the action.`
+      return finished(FAIL, fragment`Run finished with an unknown status`, next)
+    }
   }
 }
 

@@ -1,11 +1,10 @@
 import type { ReadRunOutcome } from '../model/outcome.ts'
-import { locationOf, runDurationMs, type TestCase } from '../model/run.ts'
+import { countTestCases, locationOf, runDurationMs, type TestCase } from '../model/run.ts'
 import { linesOf, render, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { titleOf } from './cases.ts'
-import { verdictSentences } from './ending.ts'
-import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
+import { entriesOf } from './run-entry.ts'
 
 // JUnit's XML has no standard. The usual programs all read this form: totals on both levels, a name for each test case that
 // is unique within its class name, and text in each failure. They keep the history of a test case by these two names. So both
@@ -15,24 +14,17 @@ import { hasRunEntry, RUN_ENTRY } from './run-entry.ts'
 const CLASS_NAME = 'test-run'
 
 export function junit(outcome: ReadRunOutcome): string {
+  const entries = entriesOf(outcome)
   const nameFor = uniqueNames()
-  const runEntries = hasRunEntry(outcome) ? 1 : 0
-  return [
-    opening(outcome, runEntries),
-    ...(outcome.run.testCases?.map((testCase) => caseElement(testCase, nameFor)) ?? []),
-    ...(runEntries === 1 ? [runElement(outcome, nameFor)] : []),
-    xml`</testsuite>\n</testsuites>\n`,
-  ]
-    .map(render)
-    .join('')
+  const cases = entries.map((testCase) => render(caseElement(testCase, nameFor)))
+  return `${render(opening(outcome, entries))}${cases.join('')}</testsuite>\n</testsuites>\n`
 }
 
-function opening({ run, counts, subject }: ReadRunOutcome, runErrors: number): Xml {
-  const { total, byKind, skipped, other } = counts
-  const errors = byKind['timed-out'] + byKind.interrupted + runErrors
-  const sumMs = () => run.testCases?.reduce((sum, { durationMs }) => sum + (durationMs ?? 0), 0)
-  const ms = runDurationMs(run) ?? sumMs() ?? 0
-  const totals = xml`tests="${total + runErrors}" failures="${byKind.failed}" errors="${errors}" skipped="${skipped + other}" time="${seconds(ms)}"`
+function opening({ run, subject }: ReadRunOutcome, entries: readonly TestCase[]): Xml {
+  const { total, byKind, skipped, other } = countTestCases(entries)
+  const errors = byKind['timed-out'] + byKind.interrupted
+  const ms = runDurationMs(run) ?? entries.reduce((sum, { durationMs = 0 }) => sum + durationMs, 0)
+  const totals = xml`tests="${total}" failures="${byKind.failed}" errors="${errors}" skipped="${skipped + other}" time="${seconds(ms)}"`
   const name = subject.target.id
   const timestamp = run.startedAt === undefined ? xml`` : xml` timestamp="${run.startedAt.toISOString().slice(0, 19)}"`
   return xml`<?xml version="1.0" encoding="UTF-8"?>
@@ -75,19 +67,11 @@ function contentOf({ kind, rawStatus, message }: TestCase): Xml {
   }
 }
 
-function runElement(outcome: ReadRunOutcome, nameFor: NameFor): Xml {
-  const name = nameFor(CLASS_NAME, untrusted(RUN_ENTRY))
-  const { rawStatus, message } = outcome.run
-  const summary = message === undefined ? rawStatus : firstLineOf(message)
-  const reason = message === undefined ? xml`` : xml`\n${linesOf(message)}`
-  return xml`<testcase classname="${CLASS_NAME}" name="${name}" time="0.000"><error message="${summary}" type="${rawStatus}">${verdictSentences(outcome)}${reason}</error></testcase>\n`
-}
-
 function seconds(ms: number): string {
   return (ms / 1000).toFixed(3)
 }
 
-type NameFor = (className: string | Untrusted, title: Untrusted) => Untrusted
+type NameFor = (className: Untrusted, title: Untrusted) => Untrusted
 
 /** Numbers names that come again within a class: `a`, `a (2)`, `a (3)`. */
 function uniqueNames(): NameFor {

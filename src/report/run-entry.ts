@@ -1,13 +1,26 @@
 import type { ReadRunOutcome } from '../model/outcome.ts'
-
-/** The name of the entry for the run itself, in files that list test cases. */
-export const RUN_ENTRY = 'The run itself'
+import type { TestCase } from '../model/run.ts'
+import { render } from '../text/safe-text.ts'
+import { untrusted } from '../text/untrusted.ts'
+import { verdictSentences } from './ending.ts'
 
 /**
- * Whether `junit.xml` and `ctrf.json` have an entry for the run itself. Programs that read these files look only at test
- * cases. So they would take a run that did not pass for green, unless one of its cases failed, and for complete if it ended early.
+ * The test cases of `junit.xml` and `ctrf.json`, and an entry for the run itself if it is needed. Programs that read these files look
+ * only at test cases. So they would take a run that did not pass for green, unless one of its cases failed, and for complete if it
+ * ended early.
  */
-export function hasRunEntry({ run, success, counts }: ReadRunOutcome): boolean {
+export function entriesOf(outcome: ReadRunOutcome): readonly TestCase[] {
+  const { run, success, counts } = outcome
+  const { testCases = [], rawStatus, message } = run
   const isComplete = run.status === 'PASSED' || run.status === 'FAILED'
-  return run.message !== undefined || (!success && (counts.failed === 0 || !isComplete))
+  if (message === undefined && (success || (counts.failed > 0 && isComplete))) return testCases
+  const text = [render(verdictSentences(outcome)), ...(message === undefined ? [] : [String(message)])].join('\n')
+  // In JUnit, a case that was interrupted is an error.
+  const entry: TestCase = {
+    title: untrusted('The run itself'),
+    rawStatus,
+    kind: 'interrupted',
+    message: untrusted(text),
+  }
+  return [...testCases, entry]
 }
