@@ -57,7 +57,7 @@ export interface StepSubject {
   readonly parameters: StartParameters
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
-  /** `comment-key` and the values of the matrix. They distinguish this step in reports. */
+  /** The values of the matrix, as one text. They distinguish this step in reports. */
   readonly labels: readonly string[]
   /** Absent if the user gave none, or if it cannot be read. */
   readonly baseline?: Baseline | undefined

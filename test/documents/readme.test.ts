@@ -71,7 +71,7 @@ describe('what the pages name', () => {
 
   test('as a limit is a limit of the code', () => {
     const limits = [
-      ['1,000 rows', 'ROW_LIMIT = 1000'],
+      ['1,000 cases', 'CASE_LIMIT = 1_000'],
       ['900,000 bytes', 'SIZE_LIMIT_BYTES = 900_000'],
       ['eight cases', 'CASES_SHOWN = 8'],
       ['20 rows', ' = 20\n'],
