@@ -1,16 +1,23 @@
 import { type Failure, isFailure } from '../model/failure.ts'
 import type { Cancellation } from '../model/outcome.ts'
 import { isFinished, type Run } from '../model/run.ts'
-import type { RequestOptions } from '../service/transport.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortReason } from './abort.ts'
-import { FailureStreak, isKeyRefused, isTransient, mayHaveBeenAccepted, retry, TryAgain } from './retry.ts'
-import { doesNotExist, type RunHandle } from './run-handle.ts'
+import {
+  doesNotExist,
+  isKeyRefused,
+  isTransient,
+  mayHaveBeenAccepted,
+  pauseMs,
+  type RunHandle,
+  retry,
+  TryAgain,
+} from './retry.ts'
 import type { RunWorld } from './world.ts'
 
 type CancelResult = Exclude<Cancellation, { kind: 'none' | 'not-wanted' | 'id-unknown' }>
 
-export interface CancelOptions {
+interface CancelOptions {
   /** If the step is aborted, the deadline of `StepAborted` applies instead. */
   readonly deadlineMs: number
   readonly onRun?: ((run: Run) => void) | undefined
@@ -25,66 +32,61 @@ const SHORTEST_TRY_MS = 1_000
  * cancel does no harm.
  */
 export async function cancelRun(handle: RunHandle, options: CancelOptions, world: RunWorld): Promise<CancelResult> {
-  const { service, clock, log } = world
+  const { service, clock, random, log } = world
   const { cancel } = service
   if (cancel === undefined) return { kind: 'not-supported' }
   log.info(fragment`Cancelling run ${handle.id} at the service.`)
-  const streak = new FailureStreak(service, clock)
+  let { signal } = world
+  let { deadlineMs } = options
+  let tries = 0
+  let failingSinceMs: number | undefined
   /** Whether an earlier try may have cancelled the run. Only then a CANCELLED run counts as cancelled by this step. */
   let mayHaveCancelled = false
 
-  const cancelUntil = (deadlineMs: number, signal: AbortSignal): Promise<CancelResult> => {
-    // A request gets half of the time that is left, so that a request that hangs leaves time for another try.
-    const requestOptions = (): RequestOptions => {
-      const leftMs = Math.max(1, deadlineMs - clock.now())
-      return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
-    }
-    /** Another try, if there is time. Otherwise the cancel fails, and the user reads `reported`. The pause obeys `latest`. */
-    const tryAgain = (reported: Failure, latest = reported): TryAgain | CancelResult => {
-      const untilMs = Math.min(deadlineMs - SHORTEST_TRY_MS, streak.untilMs)
-      if (clock.now() < untilMs) return new TryAgain(latest, untilMs)
-      return { kind: 'failed', failure: reported }
-    }
+  /** A request gets half of the time that is left, so that a request that hangs leaves time for another try. */
+  const request = () => {
+    const leftMs = Math.max(1, deadlineMs - clock.now())
+    return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
+  }
 
-    const attempt = async (): Promise<TryAgain | CancelResult> => {
-      if (signal.aborted) return { kind: 'failed', failure: { kind: 'aborted' } }
-      const response = await cancel(handle.id, requestOptions())
-      streak.onResponse(response)
-      if (!isFailure(response)) return { kind: 'cancelled' }
-      if (isKeyRefused(response)) return { kind: 'failed', failure: response }
-      const isNotListed = response.kind === 'not-listed'
-      if (!isNotListed) mayHaveCancelled ||= mayHaveBeenAccepted(response)
-      if (!mustReadRun(response)) return tryAgain(response)
-      const result = await readRun(response)
-      // If the service accepted the cancel of a run that had not finished, a later CANCELLED is the work of this cancel.
-      mayHaveCancelled ||= isNotListed
-      return result
+  const attempt = async (): Promise<CancelResult | TryAgain> => {
+    if (signal.aborted) {
+      // Nothing ends the tries after an abort, except its deadline.
+      deadlineMs = abortReason(signal).cancelDeadlineMs
+      signal = new AbortController().signal
+      tries = 0
     }
+    tries++
+    const response = await cancel(handle.id, request())
+    if (!isFailure(response)) return { kind: 'cancelled' }
+    if (isKeyRefused(response)) return { kind: 'failed', failure: response }
+    const isNotListed = response.kind === 'not-listed'
+    if (!isNotListed) mayHaveCancelled ||= mayHaveBeenAccepted(response)
 
-    /** Reads the run, because the response to the cancel leaves open what became of it. */
-    const readRun = async (response: Failure): Promise<TryAgain | CancelResult> => {
+    let latest: Failure = response
+    failingSinceMs ??= clock.now()
+    if (mustReadRun(response)) {
       const sentMs = clock.now()
-      const run = await service.get(handle.id, requestOptions())
-      streak.onResponse(run)
-      if (isFailure(run)) {
-        if (isKeyRefused(run)) return { kind: 'failed', failure: run }
-        if (doesNotExist(handle, run, sentMs)) return { kind: 'not-found' }
-        return tryAgain(response.kind === 'not-listed' ? run : response, run)
-      }
-      options.onRun?.(run)
-      if (!isFinished(run)) return tryAgain(response)
-      return mayHaveCancelled && run.status === 'CANCELLED' ? { kind: 'cancelled' } : { kind: 'already-finished' }
+      const run = await service.get(handle.id, request())
+      if (!isFailure(run)) {
+        options.onRun?.(run)
+        const isCancelled = run.status === 'CANCELLED' && mayHaveCancelled
+        if (isFinished(run)) return isCancelled ? { kind: 'cancelled' } : { kind: 'already-finished' }
+        failingSinceMs = undefined
+      } else if (isKeyRefused(run)) return { kind: 'failed', failure: run }
+      else if (doesNotExist(handle, run, sentMs)) return { kind: 'not-found' }
+      else latest = run
     }
-    return retry(attempt, (atMs) => clock.sleep(atMs - clock.now(), signal), world)
-  }
+    // If the service accepted the cancel of a run that had not finished, a later CANCELLED is the work of this cancel.
+    mayHaveCancelled ||= isNotListed
 
-  if (!world.signal.aborted) {
-    const result = await cancelUntil(options.deadlineMs, world.signal)
-    // If the abort ended the tries, the tries below follow.
-    if (!world.signal.aborted || result.kind !== 'failed') return result
+    const nowMs = clock.now()
+    if (signal.aborted) return new TryAgain(nowMs)
+    const lastTryMs = Math.min(deadlineMs - SHORTEST_TRY_MS, (failingSinceMs ?? nowMs) + service.failureLimitMs)
+    if (nowMs >= lastTryMs) return { kind: 'failed', failure: response }
+    return new TryAgain(Math.min(nowMs + pauseMs(tries, latest, random), lastTryMs))
   }
-  const never = new AbortController().signal
-  return cancelUntil(abortReason(world.signal).cancelDeadlineMs, never)
+  return retry(attempt, ({ atMs }) => clock.sleep(atMs - clock.now(), signal))
 }
 
 /** Whether main reads the run before it cancels again. After a transient failure, it only cancels again. */

@@ -74,7 +74,7 @@ async function cancel(runId: string, file: MainFile, world: PostWorld): Promise<
     const service = await open()
     const nowMs = clock.now()
     // Main may have started the run just before it was killed, so post counts the 15 s of `doesNotExist` from now.
-    const handle = { id: runId, startedMs: nowMs }
+    const handle = { id: runId, knownSinceMs: nowMs }
     const result = await cancelRun(handle, { deadlineMs: nowMs + POST_LIMIT_MS }, { ...world, service })
     if (result.kind === 'failed') return failureText(result.failure, 'cancel')
     if (result.kind === 'not-supported') return fragment`The action cannot cancel runs of test suites.`

@@ -1,7 +1,23 @@
-import type { Clock } from '../clock.ts'
-import { type Failure, isFailure } from '../model/failure.ts'
+import { type Failure, isNotFound } from '../model/failure.ts'
+import type { Fragment } from '../text/safe-text.ts'
+import type { RunWorld } from './world.ts'
 
-// What a failure means for the next request.
+// One loop for the start, the polls and the cancel, and what a failure means for the next request.
+
+/** A run, and what this process knows about it. */
+export interface RunHandle {
+  readonly id: string
+  /** When this process got the response to the start, or else when it sent its first request about the run. */
+  readonly knownSinceMs: number
+}
+
+/** For this long, a 404 is not final, because perhaps not every server of the service knows the run yet. */
+const NOT_FOUND_GRACE_MS = 15_000
+
+/** Whether the response to a request that was sent at this time proves that the run does not exist. */
+export function doesNotExist({ knownSinceMs }: RunHandle, response: Failure, sentMs: number): boolean {
+  return isNotFound(response) && sentMs >= knownSinceMs + NOT_FOUND_GRACE_MS
+}
 
 /** Request Timeout, Too Early and Too Many Requests. They do not mean that the request is invalid. */
 const TRANSIENT_STATUSES = new Set([408, 425, 429])
@@ -12,27 +28,32 @@ export function isTransient(failure: Failure): boolean {
   return failure.kind !== 'aborted'
 }
 
+/** Whether the service refuses the key. Then no later request with this key can succeed. */
+export function isKeyRefused(failure: Failure): boolean {
+  return failure.kind === 'status' && (failure.status === 401 || failure.status === 403)
+}
+
 /**
  * How long after the first try a start that failed like this may be repeated. Zero if the service may have accepted
  * the request, because a repeated request could then start a second run.
  */
 export function startMayRepeatForMs(failure: Failure): number {
   if (failure.kind === 'not-sent') return 60_000
-  if (failure.kind === 'status' && failure.status === 429) return 300_000
-  return 0
+  return isTooBusy(failure) ? 300_000 : 0
 }
 
 /** Whether the service may have accepted a request that failed like this. A start may then have started a run. */
 export function mayHaveBeenAccepted(failure: Failure): boolean {
+  if (failure.kind === 'not-sent' || isTooBusy(failure)) return false
   // A 3xx response is of another server, because a service that speaks the interface sends none. A 4xx response means that the
   // service refused the request. Of the 4xx, only 408 leaves this open.
-  if (failure.kind === 'status') return failure.status >= 500 || failure.status === 408
-  return failure.kind !== 'not-sent'
+  return failure.kind !== 'status' || failure.status >= 500 || failure.status === 408
 }
 
-/** Whether the service refuses the key. Then no later request with this key can succeed. */
-export function isKeyRefused(failure: Failure): boolean {
-  return failure.kind === 'status' && (failure.status === 401 || failure.status === 403)
+/** With 429, or with 503 and `Retry-After`, a server says that it did not handle the request. */
+function isTooBusy(failure: Failure): boolean {
+  if (failure.kind !== 'status') return false
+  return failure.status === 429 || (failure.status === 503 && failure.retryAfterMs !== undefined)
 }
 
 const FIRST_BACKOFF_MS = 1_000
@@ -40,10 +61,11 @@ const LONGEST_BACKOFF_MS = 15_000
 
 /**
  * The pause after this many failed tries. It doubles each time. Its upper half is random, so that many steps do not
- * try again at the same time.
+ * try again at the same time. It is at least as long as the service asks for.
  */
-export function backoffMs(failedTries: number, random: () => number): number {
-  return Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failedTries - 1)) * (0.5 + random() / 2)
+export function pauseMs(failedTries: number, failure: Failure, random: () => number): number {
+  const backoffMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failedTries - 1)) * (0.5 + random() / 2)
+  return Math.max(backoffMs, askedPauseMs(failure))
 }
 
 /** The pause that the service asks for with `Retry-After`. */
@@ -51,52 +73,54 @@ export function askedPauseMs(failure: Failure): number {
   return failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
 }
 
-/** The failures since the last request that succeeded. When they have lasted too long, no request is repeated. */
-export class FailureStreak {
-  readonly #limitMs: number
-  readonly #clock: Pick<Clock, 'now'>
-  #sinceMs: number | undefined
-
-  constructor({ failureLimitMs }: { readonly failureLimitMs: number }, clock: Pick<Clock, 'now'>) {
-    this.#limitMs = failureLimitMs
-    this.#clock = clock
-  }
-
-  /** Call this with the response to each request. */
-  onResponse<Result>(response: Result | Failure): void {
-    this.#sinceMs = isFailure(response) ? (this.#sinceMs ?? this.#clock.now()) : undefined
-  }
-
-  /** Until when requests may be repeated. */
-  get untilMs(): number {
-    return this.#sinceMs === undefined ? Number.POSITIVE_INFINITY : this.#sinceMs + this.#limitMs
-  }
+/** What the log says in a pause. */
+interface PauseLine {
+  readonly text: () => Fragment
+  readonly isFailure: boolean
 }
 
-/** A try without a result. Another try follows. It begins at `untilMs` at the latest. */
+/** A try without a result. Another try follows. */
 export class TryAgain {
-  readonly failure: Failure
-  readonly untilMs: number
+  readonly atMs: number
+  readonly line: PauseLine | undefined
 
-  constructor(failure: Failure, untilMs: number) {
-    this.failure = failure
-    this.untilMs = untilMs
+  constructor(atMs: number, line?: PauseLine) {
+    this.atMs = atMs
+    this.line = line
   }
 }
 
-/**
- * Tries until a try gives a result. A failure after which no other try may follow is a result too. The pauses grow, and obey
- * `Retry-After`. No pause goes beyond `untilMs`, so the last try is made at the limit.
- */
+/** Tries until a try gives a result. A failure after which no other try may follow is a result too. */
 export async function retry<Result>(
   attempt: (tries: number) => Promise<Result | TryAgain>,
-  pauseUntil: (atMs: number, after: TryAgain) => Promise<void>,
-  { clock, random }: { readonly clock: Pick<Clock, 'now'>; readonly random: () => number },
+  pause: (again: TryAgain) => Promise<void>,
 ): Promise<Result> {
   for (let tries = 1; ; tries++) {
     const result = await attempt(tries)
     if (!(result instanceof TryAgain)) return result
-    const pauseMs = Math.max(backoffMs(tries, random), askedPauseMs(result.failure))
-    await pauseUntil(Math.min(clock.now() + pauseMs, result.untilMs), result)
+    await pause(result)
+  }
+}
+
+const MINUTE_MS = 60_000
+
+/**
+ * Pauses that write about one line a minute. The first failure has a line at once. If failures and successes alternate, at most
+ * one failure a minute has a line.
+ */
+export function pauses({ clock, log, signal }: Pick<RunWorld, 'clock' | 'log' | 'signal'>) {
+  let lastLineMs = clock.now()
+  let lastFailureMs = Number.NEGATIVE_INFINITY
+  return async ({ atMs, line }: TryAgain): Promise<void> => {
+    while (!signal.aborted && clock.now() < atMs) {
+      const dueMs = line === undefined ? atMs : MINUTE_MS + (line.isFailure ? lastFailureMs : lastLineMs)
+      if (line === undefined || clock.now() < dueMs) {
+        await clock.sleep(Math.min(dueMs, atMs) - clock.now(), signal)
+        continue
+      }
+      log.info(line.text())
+      lastLineMs = clock.now()
+      if (line.isFailure) lastFailureMs = lastLineMs
+    }
   }
 }

@@ -5,8 +5,7 @@ import { failureText } from '../report/failure-text.ts'
 import { durationText } from '../text/duration.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortedEnding, abortReason } from './abort.ts'
-import { quietLog } from './progress-log.ts'
-import { askedPauseMs, FailureStreak, mayHaveBeenAccepted, retry, startMayRepeatForMs, TryAgain } from './retry.ts'
+import { askedPauseMs, mayHaveBeenAccepted, pauseMs, pauses, retry, startMayRepeatForMs, TryAgain } from './retry.ts'
 import type { RunWorld } from './world.ts'
 
 /** No run, or no id of it. */
@@ -25,10 +24,8 @@ export async function startRun(
   deadlineMs: number,
   world: RunWorld,
 ): Promise<string | NoRun> {
-  const { service, clock, signal } = world
-  const streak = new FailureStreak(service, clock)
+  const { service, clock, random, signal } = world
   const firstTryMs = clock.now()
-  const { pause } = quietLog(world, { writesAtOnce: true })
 
   const attempt = async (tries: number) => {
     if (signal.aborted) return withoutRun(abortedEnding(signal), 'none')
@@ -43,26 +40,20 @@ export async function startRun(
     const cancellation = mayHaveBeenAccepted(response) ? 'id-unknown' : 'none'
     if (signal.aborted) return withoutRun(abortedEnding(signal), cancellation)
 
-    streak.onResponse(response)
-    const mayRepeatUntilMs = firstTryMs + startMayRepeatForMs(response)
-    const untilMs = Math.min(mayRepeatUntilMs, streak.untilMs, deadlineMs - SHORTEST_WAIT_MS)
     const nowMs = clock.now()
+    const repeatLimitMs = Math.min(startMayRepeatForMs(response), service.failureLimitMs)
+    const untilMs = Math.min(firstTryMs + repeatLimitMs, deadlineMs - SHORTEST_WAIT_MS)
     // The pause that the service asks for is never shortened before a start.
-    if (nowMs < untilMs && nowMs + askedPauseMs(response) <= untilMs) return new TryAgain(response, untilMs)
-    return withoutRun({ kind: 'start-failed', failure: response }, cancellation)
+    if (nowMs >= untilMs || nowMs + askedPauseMs(response) > untilMs)
+      return withoutRun({ kind: 'start-failed', failure: response }, cancellation)
+    const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), untilMs)
+    const text = () => {
+      const [untilNextTry, untilEnd] = [nextTryMs, untilMs].map((atMs) => durationText(atMs - clock.now()))
+      return fragment`The run is not started yet. ${failureText(response, 'start')} The step tries again in ${untilNextTry ?? ''}, for ${untilEnd ?? ''} at most.`
+    }
+    return new TryAgain(nextTryMs, { text, isFailure: true })
   }
-
-  return retry(
-    attempt,
-    // The pause may take minutes, because the service may ask for it.
-    (nextTryMs, { failure, untilMs }) =>
-      pause(nextTryMs, () => {
-        const untilNextTry = durationText(nextTryMs - clock.now())
-        const untilEnd = durationText(untilMs - clock.now())
-        return fragment`The run is not started yet. ${failureText(failure, 'start')} The step tries again in ${untilNextTry}, for ${untilEnd} at most.`
-      }),
-    world,
-  )
+  return retry(attempt, pauses(world))
 }
 
 function withoutRun(ending: Ending, kind: 'none' | 'id-unknown'): NoRun {

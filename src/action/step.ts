@@ -5,7 +5,7 @@ import { fragment } from '../text/safe-text.ts'
 import { CANCEL_LIMIT_MS, hasJobEnded } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
 import { publish, type ReportSettings } from './publish.ts'
-import type { RunHandle } from './run-handle.ts'
+import type { RunHandle } from './retry.ts'
 import { startRun } from './start-run.ts'
 import { concludeStep, type VerdictRules } from './verdict.ts'
 import { type WaitSettings, waitForRun } from './wait-for-run.ts'
@@ -53,13 +53,13 @@ async function startAndWait(step: Step): Promise<Known> {
   const { recorder, clock, signal } = world
   if (settings.runId !== undefined) {
     recorder.started(settings.runId, settings.cancelOnAbort)
-    return followRun({ id: settings.runId }, step)
+    return followRun({ id: settings.runId, knownSinceMs: clock.now() }, step)
   }
 
   recorder.starting()
   const started = await startRun(settings.subject.parameters, stepBeganMs + settings.waitLimitMs, world)
   if (typeof started !== 'string') return started
-  const handle: RunHandle = { id: started, startedMs: clock.now() }
+  const handle: RunHandle = { id: started, knownSinceMs: clock.now() }
   recorder.started(handle.id, settings.cancelOnAbort)
   // If the step was aborted during the start, `followRun` is called even if `wait` is false. Its wait ends at once, and main
   // cancels the run if `cancelOnAbort` is true.
@@ -72,15 +72,14 @@ async function startAndWait(step: Step): Promise<Known> {
 async function followRun(handle: RunHandle, step: Step): Promise<Known> {
   const { settings, world, stepBeganMs } = step
   const runUrl = announceRun(handle, step)
-  const onStatus = (run: Run) => world.setOutput('status', run.status)
-  const { ending, run } = await waitForRun(handle, { ...settings, stepBeganMs, onStatus }, world)
+  const { ending, run } = await waitForRun(handle, { ...settings, stepBeganMs }, world)
   const known = { ending, runId: handle.id, runUrl }
   if (ending.kind === 'finished') return { ...known, run, cancellation: { kind: 'none' } }
   if (!settings.cancelOnAbort) return { ...known, run, cancellation: { kind: 'not-wanted' } }
 
   let latestRun = run
   const onRun = (current: Run) => {
-    onStatus(current)
+    world.setOutput('status', current.status)
     latestRun = current
   }
   const cancellation = await cancelRun(handle, { deadlineMs: world.clock.now() + CANCEL_LIMIT_MS, onRun }, world)

@@ -1,18 +1,14 @@
 import { type Failure, isFailure, isNotFound } from '../model/failure.ts'
 import type { Ending, StepHistory } from '../model/outcome.ts'
 import { isFinished, type Run } from '../model/run.ts'
+import { failureText } from '../report/failure-text.ts'
+import { progressText } from '../report/progress.ts'
+import { durationText } from '../text/duration.ts'
+import { fragment } from '../text/safe-text.ts'
 import { abortedEnding } from './abort.ts'
-import { progressLog } from './progress-log.ts'
-import { FailureStreak, isTransient, retry, TryAgain } from './retry.ts'
-import { doesNotExist, type RunHandle } from './run-handle.ts'
+import { doesNotExist, isTransient, pauseMs, pauses, type RunHandle, retry, TryAgain } from './retry.ts'
 import { TestOutput } from './test-output.ts'
-import type { RunWorld } from './world.ts'
-
-type WaitEnding = Exclude<Ending, { kind: 'started' | 'start-failed' }>
-
-interface WaitResult extends Pick<StepHistory, 'run'> {
-  readonly ending: WaitEnding
-}
+import type { World } from './world.ts'
 
 export interface WaitSettings {
   /** How long main waits until the run has finished. It counts from the beginning of the step. */
@@ -22,79 +18,68 @@ export interface WaitSettings {
   readonly showOutput: boolean
 }
 
-export interface WaitOptions extends WaitSettings {
-  readonly stepBeganMs: number
-  readonly onStatus: (run: Run) => void
-}
-
-/** The time limit of the last poll, which main sends at the deadline. */
-const LAST_POLL_LIMIT_MS = 10_000
-/** Earlier polls time out at the deadline, but each gets at least this long. */
-const SHORTEST_POLL_LIMIT_MS = 1_000
+/** How late the output of the tests may make a poll. */
+const OUTPUT_LIMIT_MS = 5_000
+/** How long main reads the rest of the output when the run has finished. */
+const REST_LIMIT_MS = 10_000
 
 /** Polls the run until it is finished, a limit is exceeded, the step is aborted, or another poll cannot succeed. */
-export async function waitForRun(handle: RunHandle, options: WaitOptions, world: RunWorld): Promise<WaitResult> {
-  const { service, clock, random, signal } = world
-  const { stepBeganMs, waitLimitMs, pollIntervalMs, onStatus, showOutput } = options
-  const progress = progressLog(handle.id, world)
-  const output = new TestOutput(handle.id, world, showOutput)
-  const streak = new FailureStreak(service, clock)
-  const pollingSinceMs = clock.now()
+export async function waitForRun(
+  handle: RunHandle,
+  settings: WaitSettings & { readonly stepBeganMs: number },
+  world: World,
+): Promise<Pick<StepHistory, 'ending' | 'run'>> {
+  const { service, clock, random, log, signal } = world
+  const deadlineMs = settings.stepBeganMs + settings.waitLimitMs
+  const firstPollMs = clock.now()
   const jitter = random()
-  const deadlineMs = stepBeganMs + waitLimitMs
-  let isLastPoll = false
+  const output = new TestOutput(handle.id, settings.showOutput, world)
   let run: Run | undefined
+  let failedPolls = 0
+  let failingSinceMs = 0
 
-  const limitExceeded = (failure?: Failure): WaitEnding => ({
-    kind: 'wait-timeout',
-    limitMs: waitLimitMs,
-    wasQueued: run?.status === 'QUEUED',
-    failure,
-  })
+  const waited = () => durationText(clock.now() - firstPollMs)
+  const limitExceeded = (failure?: Failure): Ending => {
+    return { kind: 'wait-timeout', limitMs: settings.waitLimitMs, wasQueued: run?.status === 'QUEUED', failure }
+  }
 
-  const poll = async (): Promise<{ readonly kind: 'read'; readonly run: Run } | WaitEnding | TryAgain> => {
+  const poll = async (): Promise<Ending | TryAgain> => {
     if (signal.aborted) return abortedEnding(signal)
     const sentMs = clock.now()
-    isLastPoll = sentMs >= deadlineMs
-    const limitMs = isLastPoll ? LAST_POLL_LIMIT_MS : Math.max(SHORTEST_POLL_LIMIT_MS, deadlineMs - sentMs)
-    const response = await service.get(handle.id, { signal, limitMs })
-    streak.onResponse(response)
-    if (!isFailure(response)) return { kind: 'read', run: response }
-    if (signal.aborted) return abortedEnding(signal)
-    if (clock.now() >= streak.untilMs || !mayStillSucceed(response, handle, sentMs))
-      return { kind: 'poll-failed', failure: response }
-    if (isLastPoll) return limitExceeded(response)
-    progress.onPollFailed(response)
-    return new TryAgain(response, Math.min(streak.untilMs, deadlineMs))
-  }
-
-  /** Returns when the run has finished, or if the wait cannot go on. */
-  const ending = async (): Promise<WaitEnding> => {
-    for (;;) {
-      const polled = await retry(poll, progress.pauseAfterFailure, world)
-      if (polled.kind !== 'read') return polled
-      progress.onRun(polled.run)
-      if (polled.run.rawStatus !== run?.rawStatus) onStatus(polled.run)
-      run = polled.run
-      if (isFinished(run)) {
-        await output.finish(run.outputBytes)
-        return { kind: 'finished' }
-      }
-      if (isLastPoll) return limitExceeded()
-      const pauseMs = pollIntervalMs ?? adaptivePauseMs(clock.now() - pollingSinceMs, jitter)
-      const nextPollMs = Math.min(clock.now() + pauseMs, deadlineMs)
-      await output.readUntil(nextPollMs, run.outputBytes)
-      await progress.pauseAfterRun(nextPollMs, run)
+    const response = await service.get(handle.id, { signal })
+    const nowMs = clock.now()
+    if (isFailure(response)) {
+      if (signal.aborted) return abortedEnding(signal)
+      if (failedPolls++ === 0) failingSinceMs = nowMs
+      const untilMs = failingSinceMs + service.failureLimitMs
+      const mayStillSucceed = isNotFound(response) ? !doesNotExist(handle, response, sentMs) : isTransient(response)
+      if (!mayStillSucceed || nowMs >= untilMs) return { kind: 'poll-failed', failure: response }
+      if (nowMs >= deadlineMs) return limitExceeded(response)
+      const text = () =>
+        fragment`Run ${handle.id}: after ${waited()}, the status cannot be read. ${failureText(response, 'poll')} The step tries again.`
+      const nextPollMs = Math.min(nowMs + pauseMs(failedPolls, response, random), untilMs, deadlineMs)
+      return new TryAgain(nextPollMs, { text, isFailure: true })
     }
+
+    failedPolls = 0
+    if (response.rawStatus !== run?.rawStatus) {
+      world.setOutput('status', response.status)
+      // A final status has no line, because the verdict says it after the last line of the tests.
+      if (!isFinished(response)) log.info(fragment`Run ${handle.id}: ${response.rawStatus}${progressText(response)}`)
+    }
+    run = response
+    if (isFinished(response)) return { kind: 'finished' }
+    if (nowMs >= deadlineMs) return limitExceeded()
+    const intervalMs = settings.pollIntervalMs ?? adaptivePauseMs(nowMs - firstPollMs, jitter)
+    await output.read(response.outputBytes, Math.min(nowMs + OUTPUT_LIMIT_MS, deadlineMs))
+    const text = () =>
+      fragment`Run ${handle.id}: still ${response.rawStatus} after ${waited()}${progressText(response)}.`
+    return new TryAgain(Math.min(nowMs + intervalMs, deadlineMs), { text, isFailure: false })
   }
 
-  const ended = await ending()
-  output.end()
-  return { ending: ended, run }
-}
-
-function mayStillSucceed(failure: Failure, handle: RunHandle, sentMs: number): boolean {
-  return isNotFound(failure) ? !doesNotExist(handle, failure, sentMs) : isTransient(failure)
+  const ending = await retry(poll, pauses(world))
+  await output.read(run?.outputBytes, clock.now() + (ending.kind === 'finished' ? REST_LIMIT_MS : 0), true)
+  return { ending, run }
 }
 
 const SHORTEST_PAUSE_MS = 300

@@ -20,6 +20,8 @@ export interface World {
   /** Writes nothing if the job has ended. Main may still call it then, while it cancels the run. */
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void
+  /** From now on, the runner hides this value in the log, in annotations and in the summary. */
+  mask(value: string): void
   /** Adds to the job summary. `build` receives the number of bytes that the summary file already has. */
   writeSummary(build: (alreadyBytes: number) => Html): void
   /** Returns the folder. If the files cannot be written, it warns and returns undefined. */

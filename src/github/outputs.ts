@@ -1,5 +1,5 @@
 import { EOL } from 'node:os'
-import { debug, error, warning } from '@actions/core'
+import { debug, error, setSecret, warning } from '@actions/core'
 import type { Conclusion } from '../model/outcome.ts'
 import type { Log } from '../text/log.ts'
 import { type CommandProperty, commandMessage, type Fragment, fragment, type Html, render } from '../text/safe-text.ts'
@@ -54,6 +54,7 @@ export function runnerOutput(env: NodeJS.ProcessEnv, hasJobEnded = () => false) 
       // `@actions/core` leaves out what is empty or 0.
       write(commandMessage(message), { title, file: file === undefined ? '' : render(file), startLine: line ?? 0 })
     },
+    mask: setSecret,
     setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void {
       warnOnError(() => appendEntry(env.GITHUB_OUTPUT, name, String(value)))
     },

@@ -102,9 +102,9 @@ export function linesOf(message: Untrusted): Fragment {
   return new Fragment((sink) => sink.lines(visible))
 }
 
-/** Lines that a program has written for a terminal. Their colours stay. `redact` replaces the key. */
-export function outputLines(lines: readonly Untrusted[], redact: (text: string) => string): Fragment {
-  const visible = colouredLines(lines.join('\n'), redact)
+/** Lines that a program has written for a terminal. Their colours stay. */
+export function outputLines(lines: readonly Untrusted[]): Fragment {
+  const visible = colouredLines(lines.join('\n'))
   return new Fragment((sink) => sink.lines(visible.split('\n')))
 }
 

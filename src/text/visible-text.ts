@@ -57,35 +57,16 @@ function withVisibleCharacters(text: string): string {
 /** A colour, or another style such as bold. */
 const STYLE = String.raw`\u001B\[[\d;:]*m`
 const STYLES = new RegExp(`(${STYLE})`, 'g')
-const COMMAND_WITH_STYLES = new RegExp(`^((?:[^\\S\\n]|${STYLE})*):(?=(?:${STYLE})*:)`, 'gm')
-const OLD_COMMAND_WITH_STYLES = new RegExp(`#(?=(?:${STYLE})*#(?:${STYLE})*\\[)`, 'g')
 const FROM_FIRST_STYLE = new RegExp(`${STYLE}.*`, 'g')
 const RESET = '\u001B[0m'
 
-/**
- * Lines that a program has written for a terminal, in visible characters and colours. If the key or a command of the runner
- * has colours between its characters, a viewer without colours must not show it. So both are looked for without colours too.
- * Many lines at once take much less time than each line alone.
- */
-export function colouredLines(text: string, redact: (text: string) => string): string {
-  if (!text.includes('\u001B')) return redact(withVisibleCharacters(text))
-  const hasOnlyStyles = PLAIN_LINES.test(text.replace(STYLES, ''))
-  const coloured = redact(hasOnlyStyles ? text : withVisibleParts(text))
-  const plain = coloured.replace(STYLES, '')
-  const redacted = redact(plain)
-  if (redacted === plain) {
-    const safe = coloured.replace(OLD_COMMAND_WITH_STYLES, '# ').replace(COMMAND_WITH_STYLES, '$1: ')
-    return safe.replace(FROM_FIRST_STYLE, `$&${RESET}`)
-  }
-  // Only the lines that have the key lose their colours.
-  const lines = text.split('\n')
-  return lines.length === 1 ? redacted : lines.map((line) => colouredLines(line, redact)).join('\n')
-}
-
-function withVisibleParts(text: string): string {
+/** Lines that a program has written for a terminal, in visible characters and colours. */
+export function colouredLines(text: string): string {
+  if (!text.includes('\u001B')) return withVisibleCharacters(text)
   // `split` with a group keeps the styles, as every second part.
   const parts = text.split(STYLES)
-  return parts.map((part, index) => (index % 2 === 0 ? withVisibleCharacters(part) : part)).join('')
+  const visible = parts.map((part, index) => (index % 2 === 0 ? withVisibleCharacters(part) : part)).join('')
+  return visible.replace(FROM_FIRST_STYLE, `$&${RESET}`)
 }
 
 /** `oneLine` for text that somebody else wrote. Reports compare such texts, and make names of them. */

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { StepAborted } from '../../src/action/abort.ts'
-import { type CancelOptions, cancelRun } from '../../src/action/cancel-run.ts'
-import type { RunHandle } from '../../src/action/run-handle.ts'
+import { cancelRun } from '../../src/action/cancel-run.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Cancellation } from '../../src/model/outcome.ts'
 import type { Run } from '../../src/model/run.ts'
@@ -25,9 +24,10 @@ const NOT_LISTED = failure({ kind: 'not-listed' })
 const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
 const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }
 
-interface Setting extends Partial<Pick<CancelOptions, 'deadlineMs'>> {
-  /** By default, the run that `run-id` names. */
-  readonly handle?: RunHandle
+interface Setting {
+  readonly deadlineMs?: number
+  /** By default, this process has known the run for long. */
+  readonly knownSinceMs?: number
   readonly cancel: readonly Reply<true>[]
   readonly get?: readonly Reply<Run>[]
   readonly signalAtMs?: number
@@ -38,7 +38,7 @@ async function cancel({
   cancel,
   get,
   signalAtMs,
-  handle = { id: 'run-1' },
+  knownSinceMs = Number.NEGATIVE_INFINITY,
   deadlineMs = 15_000,
   failureLimitMs,
 }: Setting) {
@@ -51,7 +51,7 @@ async function cancel({
   }
   const end = await clock.run(
     cancelRun(
-      handle,
+      { id: 'run-1', knownSinceMs },
       { deadlineMs, onRun: (run) => seen.push(run.status) },
       { ...new FakeWorld(clock, service), random: () => 0.5, signal: controller.signal },
     ),
@@ -62,7 +62,9 @@ async function cancel({
 test('a workflow without a cancel says so', async () => {
   const clock = new FakeClock()
   const world = new FakeWorld(clock, new FakeService(clock, {}))
-  expect(await cancelRun({ id: 'run-1' }, { deadlineMs: 15_000 }, world)).toEqual({ kind: 'not-supported' })
+  expect(await cancelRun({ id: 'run-1', knownSinceMs: 0 }, { deadlineMs: 15_000 }, world)).toEqual({
+    kind: 'not-supported',
+  })
 })
 
 test('a cancel is complete also if a signal comes with the response, and no request follows', async () => {
@@ -74,7 +76,9 @@ test('a cancel is complete also if a signal comes with the response, and no requ
     return true
   }
   const world = new FakeWorld(clock, Object.assign(new FakeService(clock, {}), { cancel: cancelAndSignal }))
-  expect(await cancelRun({ id: 'run-1' }, { deadlineMs: 15_000 }, world)).toEqual({ kind: 'cancelled' })
+  expect(await cancelRun({ id: 'run-1', knownSinceMs: 0 }, { deadlineMs: 15_000 }, world)).toEqual({
+    kind: 'cancelled',
+  })
   expect(cancels).toBe(1)
 })
 
@@ -127,10 +131,10 @@ describe('what became of the run', () => {
     ['409 409 409 409 listed', 'QUEUED', 'cancelled', 5],
     ['empty empty empty empty listed', 'QUEUED', 'cancelled', 5],
 
-    // At the deadline, the last refusal of the cancel counts, or else the failure of reading the run.
+    // At the deadline, the last response to the cancel counts.
     ['400 409', 'PAUSED', 'failed with 409', 6],
     ['409', '500', 'failed with 409', 6],
-    ['empty', '500', 'failed with 500', 6],
+    ['empty', '500', 'failed with not-listed', 6],
     ['empty', 'RUNNING', 'failed with not-listed', 6],
 
     // The run does not exist any more, or no later request with this key can succeed.
@@ -148,7 +152,7 @@ describe('what became of the run', () => {
   })
 
   test.each([
-    ['empty', 'failed with 429'],
+    ['empty', 'failed with not-listed'],
     ['409', 'failed with 409'],
   ])('after the response “%s”, reading the run may ask for a pause: %s', async (first, expected) => {
     const { end, cancelsMs } = await cancel({ cancel: replies(first), get: replies('429') })
@@ -158,7 +162,7 @@ describe('what became of the run', () => {
 })
 
 describe('a new run that the service does not know', () => {
-  const started = { handle: { id: 'run-1', startedMs: 0 }, get: replies<Run>('404') }
+  const started = { knownSinceMs: 0, get: replies<Run>('404') }
 
   test('does not exist any more if the response after the grace period is 404', async () => {
     const { end, endedMs } = await cancel({ ...started, cancel: replies('404'), deadlineMs: 60_000 })
@@ -219,7 +223,7 @@ describe('the time for a cancel', () => {
     [60_000, 30_000],
     [15_000, 14_000],
   ])('of %i ms ends after %i ms if a service on this machine refuses connections', async (deadlineMs, lastMs) => {
-    const refused = failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' })
+    const refused = failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED', problem: 'refused here' })
     const { end, cancelsMs } = await cancel({ cancel: [refused], deadlineMs, failureLimitMs: 30_000 })
     expect(end).toMatchObject({ kind: 'failed', failure: { kind: 'not-sent' } })
     expect(cancelsMs.at(-1)).toBe(lastMs)

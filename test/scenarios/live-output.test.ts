@@ -1,4 +1,3 @@
-import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { placesThatShow } from '../../tools/runner-emulator/step-runner/runner.ts'
 import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
@@ -32,16 +31,16 @@ test.concurrent('the output of the tests is in the log while the run is running,
   expect(first).toBeGreaterThan(0)
 })
 
-test.concurrent('no line of the output is a command, a group or a mask, and the key is not shown', async () => {
+test.concurrent('no line of the output is a command or a group, except a mask, and the key is not shown', async () => {
   const key = 'sk-live-0123456789'
   const hostile = [
     '::error::from the tests',
-    '  ::add-mask::test',
+    '  ::add-mask::abc',
     '##[group]from the tests',
     '\u001b[31m::error::in colour\u001b[0m',
     'progress 1\r::warning::from the tests',
     '::stop-commands::x',
-    `the key is ${key.slice(0, 9)}\u001b[1m${key.slice(9)}`,
+    `the key is ${key}`,
     '',
   ].join('\n')
   await using one = await scenario({
@@ -50,9 +49,19 @@ test.concurrent('no line of the output is a command, a group or a mask, and the 
   })
   const { main } = await one.step.run()
   expect(main).toMatchObject({ conclusion: 'success', annotations: [] })
-  expect(main.log.join('\n')).toContain('from the tests')
+  expect(main.log.join('\n')).toContain('::warning::from the tests')
   expect(placesThatShow(key, main)).toEqual([])
-  expect(stripVTControlCharacters(main.log.join('\n'))).not.toContain(key)
+})
+
+test.concurrent('a value that a test masks is hidden in the log, in annotations and in the summary', async () => {
+  const cases = [{ title: 'logs in', status: 'FAILED', message: 'no user with s3cret-token', durationMs: 5 }]
+  const output = 'starts\n::add-mask::s3cret-token\nlogs in with s3cret-token\n'
+  await using one = await scenario({ script: { end: 'FAILED', cases, output } })
+  const { main } = await one.step.run()
+  expect(main.log).toContain('logs in with ***')
+  expect(main.annotations.map(({ message }) => message).join()).toContain('no user with ***')
+  expect(main.summary).toContain('no user with ***')
+  expect(placesThatShow('s3cret-token', main)).toEqual([])
 })
 
 test.concurrent('output that never comes costs only the output, and a cancel is as fast as without it', async () => {

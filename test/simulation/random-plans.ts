@@ -48,8 +48,9 @@ function outcomes(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
     .record({ afterMs: responseMs, status: fc.constantFrom(...statuses), retryAfterMs, isTaken: fc.boolean() })
     .map(({ afterMs, status, retryAfterMs, isTaken }): NetworkOutcome => {
       const loss = { kind: 'status', status, retryAfterMs } as const
-      // A 4xx means that the service did nothing, except the status for its own time limit.
-      return { afterMs, loss, isServed: isTaken && (status >= 500 || status === 408) }
+      // A 4xx means that the service did nothing, except the status for its own time limit. So does a 503 with `Retry-After`.
+      const mayBeServed = status === 503 ? retryAfterMs === undefined : status >= 500 || status === 408
+      return { afterMs, loss, isServed: isTaken && mayBeServed }
     })
   return fc.oneof(
     { weight: 6, arbitrary: fc.record({ afterMs: responseMs }) },

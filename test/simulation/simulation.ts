@@ -262,6 +262,7 @@ class SimulatedMain {
       recorder,
       setOutput: (name, value) => this.effect(() => this.#outputs.set(name, value)),
       annotate: ({ level, message }) => this.#say(level, message),
+      mask: () => this.effect(() => {}),
       writeSummary: (build) => this.effect(() => build(0)),
       writeReportFiles: () => this.effect(() => '/reports'),
       writeComment: async () => {

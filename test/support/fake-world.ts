@@ -65,6 +65,10 @@ export class FakeWorld implements World {
     this.#note(`${level} [${title}] ${render(message)}`)
   }
 
+  mask(value: string): void {
+    this.#note(`mask ${value}`)
+  }
+
   writeSummary(build: Parameters<World['writeSummary']>[0]): void {
     this.#note(`summary ${render(build(this.#options.summaryBytes ?? 0))}`)
   }

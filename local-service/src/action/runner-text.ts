@@ -14,7 +14,7 @@ export function foldedGroup(title: string, text: string): string {
     .trimEnd()
     .split(/\r\n|[\n\r]/)
     .map(untrusted)
-  const shown = render(outputLines(lines, (line) => line))
+  const shown = render(outputLines(lines))
   return `::group::${toLogLine(title).replaceAll('%', '%25')}\n${shown}\n::endgroup::`
 }
 
