@@ -9,10 +9,6 @@ import { MemoryFile } from './support/memory-file.ts'
 import { inputVariables } from './support/process-effects.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-function aRecorder(): StepRecorder {
-  return new StepRecorder(new MemoryFile({ phase: 'nothing started' }))
-}
-
 test('a signal that came while the action was loading is handled before anything is started', async () => {
   const service = await startScriptedService()
   onTestFinished(() => service.close())
@@ -28,7 +24,7 @@ test('a signal that came while the action was loading is handled before anything
     return true
   })
   onTestFinished(() => write.mockRestore())
-  const recorder = aRecorder()
+  const recorder = new StepRecorder(new MemoryFile({ phase: 'nothing started' }))
   const folder = temporaryFolder()
   const event = join(folder, 'event.json')
   writeFileSync(event, '{}')
@@ -46,15 +42,16 @@ test('a signal that came while the action was loading is handled before anything
   expect(service.requests).toEqual([])
 })
 
-test('invalid inputs are in the job summary, unless the input summary is never', async () => {
+test('invalid inputs leave post nothing, and are in the job summary, unless the input summary is never', async () => {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   onTestFinished(() => write.mockRestore())
   const summaryWith = async (summary: string) => {
     const path = join(temporaryFolder(), 'summary.md')
     writeFileSync(path, '')
     const env = { ...inputVariables({ 'base-url': 'ftp://x', summary }), GITHUB_STEP_SUMMARY: path }
-    const recorder = aRecorder()
-    expect(await performMain(env, new AbortController().signal, recorder)).toBe(false)
+    const file = new MemoryFile({ phase: 'nothing started' })
+    expect(await performMain(env, new AbortController().signal, new StepRecorder(file))).toBe(false)
+    expect(file.isGone()).toBe(true)
     return readFileSync(path, 'utf8')
   }
   for (const when of ['', 'always', 'on-failure'])
