@@ -52,10 +52,7 @@ export interface TestCase {
   readonly line?: number | undefined
 }
 
-/**
- * Relative to the root of the repository. It has no control characters, and no characters beyond Unicode's basic plane,
- * because the runner could cut such a character in two and crash.
- */
+/** Relative to the root of the repository. All its characters are visible. */
 export type FilePath = Untrusted
 
 export interface Run {

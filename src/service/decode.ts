@@ -14,7 +14,7 @@ import {
 } from '../model/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
-import { firstLineOf, truncate, visibleLines, visibleText } from '../text/visible-text.ts'
+import { firstLineOf, isVisible, TEXT_LIMIT_CHARS, truncate, visibleLines } from '../text/visible-text.ts'
 import type { Redact } from './key-redaction.ts'
 
 // Decodes the JSON of the service's responses. A wrong value makes the response invalid only if the step cannot go on
@@ -136,7 +136,7 @@ function testCase(entry: unknown, redact: Redact): TestCase {
     durationMs: durationOf(durationMs),
     message: showsReason(kind) ? decodeMessage(message, redact) : undefined,
     filePath: usablePath(filePath),
-    line: usableLine(line),
+    line: wholeNumber(line) || undefined,
   }
 }
 
@@ -150,23 +150,11 @@ function decodeMessage(value: unknown, redact: Redact): Untrusted | undefined {
   return String(firstLineOf(message)) === '' ? undefined : message
 }
 
-const PATH_LIMIT_CHARS = 1_000
-/** A control character, a half of a pair, or a character beyond the basic plane. */
-const UNUSABLE_IN_PATH = /[\p{Cc}\p{Cs}\u{10000}-\u{10FFFF}]/u
-/** It begins with a slash, with a drive (`C:`) or with a scheme (`file:`). */
-const ABSOLUTE_PATH = /^([/\\]|[A-Za-z][\w+.-]*:)/
-const PARENT_FOLDER = /(^|[/\\])\s*\.\.\s*([/\\]|$)/
+/** It is absolute, because it begins with a slash or with a drive such as `C:`, or one of its parts is `..`. */
+const LEAVES_REPOSITORY = /^(?:[/\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/
 
 function usablePath(value: unknown): FilePath | undefined {
-  if (!isText(value) || value.length > PATH_LIMIT_CHARS || UNUSABLE_IN_PATH.test(value)) return undefined
-  // Checked as reports show it. Otherwise, an invisible character before a slash would hide that the path is absolute.
-  const path = String(visibleText(value))
-  if (path === '' || ABSOLUTE_PATH.test(path) || PARENT_FOLDER.test(path)) return undefined
-  return untrusted(path)
-}
-
-function usableLine(value: unknown): number | undefined {
-  return wholeNumber(value) || undefined
+  return isText(value) && !LEAVES_REPOSITORY.test(value) && isVisible(value) ? shortened(value) : undefined
 }
 
 /** Undefined unless the number is usable. JSON allows 1e999, which becomes Infinity. */
@@ -177,9 +165,6 @@ function durationOf(value: unknown): number | undefined {
 function wholeNumber(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined
 }
-
-/** Longer than any real title or status, and more than any message shows. */
-const TEXT_LIMIT_CHARS = 10_000
 
 /** A text of the service, truncated at once, because it may have 16 MiB. */
 export function shortened(text: string): Untrusted {

@@ -3,6 +3,7 @@ import { type Failure, isFailure } from '../model/failure.ts'
 import type { Run, StartParameters } from '../model/run.ts'
 import { fieldsOf, parseJson } from '../text/json.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
+import { untrusted } from '../text/untrusted.ts'
 import { InvalidResponse, type OutputPart, shortened } from './decode.ts'
 import type { Redact } from './key-redaction.ts'
 import { isSuccess, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
@@ -95,7 +96,7 @@ function parseBody({ header, text }: ServiceResponse): unknown {
 function failureOfStatus(response: ServiceResponse, { clock }: TransportSettings): Failure {
   const { status, header, text } = response
   const { error } = fieldsOf(parseJson(text))
-  const sentence = typeof error === 'string' && error.trim() !== '' ? shortened(error) : undefined
+  const sentence = typeof error === 'string' && error.trim() !== '' ? untrusted(error) : undefined
   const start = text.trimStart()
   return {
     kind: 'status',

@@ -4,9 +4,7 @@ import type { Run } from '../model/run.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { decodeStarted, decodeSuiteResult, decodeSuiteStatus, shortened } from './decode.ts'
 import type { RunRequests, SendJson } from './requests.ts'
-
-/** How long results may still be unfinished after the status says FINISHED. */
-const UNFINISHED_LIMIT_MS = 30_000
+import { REQUEST_LIMIT_MS } from './transport.ts'
 
 const UNFINISHED = new Set(['RUNNING', 'QUEUED', 'RETRYING'])
 const GOOD = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
@@ -16,8 +14,6 @@ const GOOD = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
  * docs/openapi.yaml. It has no cancel.
  */
 export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): RunRequests {
-  /** When the status was first FINISHED. One value is enough, because a step reads only one run. */
-  let finishedAtMs: number | undefined
   return {
     start(parameters, options) {
       const body = {
@@ -30,28 +26,30 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Ru
     },
     async get(testSuiteRunId, options) {
       const path = ['v1', 'testSuiteRun', testSuiteRunId]
-      if (finishedAtMs === undefined) {
-        const status = await send({ method: 'GET', path: [...path, 'status'] }, options, decodeSuiteStatus)
-        if (isFailure(status)) return status
-        if (status !== 'FINISHED') {
-          const known = status === 'RUNNING' ? status : 'UNKNOWN'
-          return { status: known, rawStatus: shortened(status) }
-        }
-        finishedAtMs = clock.now()
+      const { limitMs = REQUEST_LIMIT_MS } = options
+      const sentMs = clock.now()
+      const suiteStatus = await send({ method: 'GET', path: [...path, 'status'] }, options, decodeSuiteStatus)
+      if (isFailure(suiteStatus)) return suiteStatus
+      if (suiteStatus !== 'FINISHED') {
+        return { status: suiteStatus === 'RUNNING' ? 'RUNNING' : 'UNKNOWN', rawStatus: shortened(suiteStatus) }
       }
-      const deadlineMs = finishedAtMs + UNFINISHED_LIMIT_MS
-      return send({ method: 'GET', path: [...path, 'result'] }, options, (json, text, redact) => {
-        const testCases = decodeSuiteResult(json, redact)
-        const statuses = testCases.map(({ rawStatus }) => String(rawStatus))
-        const mayStillChange = statuses.some((status) => UNFINISHED.has(status)) && clock.now() < deadlineMs
-        const status = mayStillChange ? 'RUNNING' : statusOfResults(statuses)
-        return { status, rawStatus: untrusted(status), testCases, responseText: untrusted(text) }
-      })
+      // The two requests of one poll share its time limit.
+      const leftMs = limitMs - (clock.now() - sentMs)
+      return send(
+        { method: 'GET', path: [...path, 'result'] },
+        { ...options, limitMs: leftMs },
+        (json, text, redact) => {
+          const testCases = decodeSuiteResult(json, redact)
+          const status = statusOfResults(testCases.map(({ rawStatus }) => String(rawStatus)))
+          return { status, rawStatus: untrusted(status), testCases, responseText: untrusted(text) }
+        },
+      )
     },
   }
 }
 
 function statusOfResults(statuses: readonly string[]): Run['status'] {
+  if (statuses.some((status) => UNFINISHED.has(status))) return 'RUNNING'
   const bad = statuses.filter((status) => !GOOD.has(status))
   if (bad.length === 0) return 'PASSED'
   return bad.every((status) => status === 'CANCELLED') ? 'CANCELLED' : 'FAILED'

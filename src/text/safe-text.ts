@@ -1,5 +1,5 @@
 import type { Untrusted } from './untrusted.ts'
-import { colouredLines, oneLine, truncate, visibleLines, withVisibleEscapes } from './visible-text.ts'
+import { colouredLines, oneLine, TEXT_LIMIT_CHARS, truncate, visibleLines, withVisibleEscapes } from './visible-text.ts'
 import { isSecure } from './web-address.ts'
 
 // How text leaves the action. Read this once.
@@ -51,9 +51,6 @@ class Fragment {
 }
 
 type Value = string | number | Untrusted | Fragment
-
-/** Longer values are truncated. */
-const TEXT_LIMIT_CHARS = 500
 
 // Only the type is exported, because a fragment that is made elsewhere could write raw text.
 export type { Fragment }

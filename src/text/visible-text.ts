@@ -21,6 +21,9 @@ const TERMINAL_SEQUENCE =
 /** `oneLine` first writes NUL in place of what is invisible. INVISIBLE with a `+` would overflow the engine's stack. */
 const REMOVED = /\0+/g
 
+/** The limit of every text from outside, except of a message and of the service's own error sentence. */
+export const TEXT_LIMIT_CHARS = 500
+
 /** At most `limitChars` Unicode characters, each of one or two UTF-16 units. An ellipsis replaces what was removed. */
 export function truncate(text: string, limitChars: number): string {
   if (text.length <= limitChars) return text
@@ -67,6 +70,11 @@ export function colouredLines(text: string): string {
   const parts = text.split(STYLES)
   const visible = parts.map((part, index) => (index % 2 === 0 ? withVisibleCharacters(part) : part)).join('')
   return visible.replace(FROM_FIRST_STYLE, `$&${RESET}`)
+}
+
+/** Whether each of its characters can be seen. */
+export function isVisible(text: string): boolean {
+  return text.search(INVISIBLE) === -1
 }
 
 /** `oneLine` for text that somebody else wrote. Reports compare such texts, and make names of them. */

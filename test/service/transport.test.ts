@@ -220,7 +220,7 @@ describe('a response', () => {
   it.each([
     ['', { got: { words: 'an empty body' } }],
     ['{"runId":', { got: { sent: '{"runId":' } }],
-    ['x'.repeat(100_000), { got: { sent: `${'x'.repeat(9_999)}…` } }],
+    ['x'.repeat(100_000), { got: { sent: `${'x'.repeat(499)}…` } }],
   ])('is invalid if it is not JSON, of which the beginning is quoted (%#)', async (body, sent) => {
     const { get } = await service((response) => response.writeHead(200).end(body))
     expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected: 'JSON', ...sent, isNotJson: true })
@@ -337,11 +337,11 @@ describe('a response with another status', () => {
 
   it.each([
     ['{"error":"no such project","more":1}', { error: 'no such project' }],
-    [`{"error":"${'z'.repeat(12_000)}"}`, { error: `${'z'.repeat(9_999)}…` }],
+    [`{"error":"${'z'.repeat(1_000)}"}`, { error: 'z'.repeat(1_000) }],
     ['{"error":{"code":7}}', { body: '{"error":{"code":7}}' }],
     ['{"error":" "}', { body: '{"error":" "}' }],
     ['null', { body: 'null' }],
-    ['y'.repeat(12_000), { body: `${'y'.repeat(9_999)}…` }],
+    ['y'.repeat(12_000), { body: `${'y'.repeat(499)}…` }],
     [`${' \n'.repeat(6_000)}<h1>Bad Gateway</h1>`, { body: '<h1>Bad Gateway</h1>' }],
     [' \n', {}],
   ])('has the text of the error object, or else the beginning of the body (%#)', async (body, said) => {
@@ -356,7 +356,7 @@ describe('a response with another status', () => {
     const refused = failureOf(get())
     await server.connected
     const closed = closing(server)
-    expect(await refused).toMatchObject({ kind: 'status', status: 401, body: `${'a'.repeat(9_999)}…` })
+    expect(await refused).toMatchObject({ kind: 'status', status: 401, body: `${'a'.repeat(499)}…` })
     await closed
   })
 
