@@ -57,7 +57,7 @@ export function decodeRun(json: unknown, responseText: string, redact: Redact): 
   }
   if (!isFinished(run)) return { ...run, progress: decodeProgress(response.progress) }
   if (status === 'PASSED') return run
-  const place = { filePath: usablePath(response.filePath), line: usableLine(response.line) }
+  const place = { filePath: usablePath(response.filePath), line: wholeNumber(response.line) || undefined }
   return { ...run, message: decodeMessage(message, redact), ...place }
 }
 
