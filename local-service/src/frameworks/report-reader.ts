@@ -119,7 +119,7 @@ export class ReportReader {
         return true
       }
       case 'said':
-        this.#said.push(event.text)
+        this.#said.push(event.message)
         return true
       case 'finished':
         this.#finished = event

@@ -85,14 +85,11 @@ const WRITTEN_CHARS = 20_000
 /** A report with many long messages could be too large to be read. After so many characters, further messages are short. */
 const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024
 const SHORT_MESSAGE_CHARS = 500
-/** Of what the framework says about itself. */
-const SAID_CHARS = 64 * 1024
 
 export class ReportWriter {
   readonly #file = takeVariable(REPORT_FILE)
   readonly #root = takeVariable(REPORT_ROOT)
   #messageChars = 0
-  #saidChars = 0
   /** The ids of the tests that are running, and when they began. */
   readonly #running = new Map<string, number>()
 
@@ -122,8 +119,7 @@ export class ReportWriter {
 
   /** Call this when the framework says an error about itself. */
   say(text: string): void {
-    if (this.#saidChars < SAID_CHARS) this.#write({ event: 'said', text: text.slice(0, SAID_CHARS) })
-    this.#saidChars += text.length
+    this.#write({ event: 'said', message: text })
   }
 
   isRunning(id: string): boolean {
@@ -144,12 +140,15 @@ export class ReportWriter {
   }
 
   #write(event: object): void {
-    const withMessages = (key: string, value: unknown) => {
-      if (key !== 'message' || typeof value !== 'string') return value
-      this.#messageChars += JSON.stringify(value).length
-      return this.#messageChars > WHOLE_MESSAGES_CHARS ? cutMessage(value, SHORT_MESSAGE_CHARS) : value
-    }
-    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(event, withMessages)}\n`)
+    if (this.#file === undefined) return
+    const cut = (key: string, value: unknown) => (isMessage(key, value) ? this.#cut(value) : value)
+    appendFileSync(this.#file, `${JSON.stringify(event, cut)}\n`)
+  }
+
+  #cut(message: string): string {
+    const cut = cutMessage(message, this.#messageChars > WHOLE_MESSAGES_CHARS ? SHORT_MESSAGE_CHARS : WRITTEN_CHARS)
+    this.#messageChars += JSON.stringify(cut).length
+    return cut
   }
 
   /**
@@ -165,7 +164,7 @@ export class ReportWriter {
     const places = errors.flatMap((error) => withCauses(error)).flatMap((one) => placesOf(one as Error))
     const place = places.find((one) => this.isInRepository(one))
     return {
-      message: cutMessage(errors.map(describe).join('\n\n'), WRITTEN_CHARS),
+      message: errors.map(describe).join('\n\n'),
       file: place?.file,
       line: place?.line,
     }
@@ -179,6 +178,10 @@ export class ReportWriter {
   pathInRepository(file: string): string | undefined {
     return file.startsWith(`${this.#root}/`) ? file.slice(`${this.#root}/`.length) : undefined
   }
+}
+
+function isMessage(key: string, value: unknown): value is string {
+  return key === 'message' && typeof value === 'string'
 }
 
 /** A test may start a framework itself, which must not write to this report. So the variable goes. */

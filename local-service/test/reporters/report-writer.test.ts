@@ -20,11 +20,11 @@ it('takes its variables out of the environment, so that a framework that a test 
 describe('a report with very many long messages', () => {
   it('is still read, with all test cases and shorter messages', async () => {
     const { file, report } = await aWriter()
-    const count = 12_000
+    const count = 4000
     const tests = Array.from({ length: count }, (_, index) => {
       const test = { id: String(index), project: '', file: '/shop/a.test.ts', path: [`test ${index}`] }
       // A line break needs two characters in the file.
-      const failure = { message: `failure ${index}${'\n'.repeat(9000)}.` }
+      const failure = { message: `failure ${index}${'\n'.repeat(19_000)}.` }
       const result = { state: 'failed', isFlaky: false, durationMs: 1, failure } as const
       report.startTest(test)
       report.finishTest(test, result)
