@@ -6,6 +6,8 @@ export interface WorkflowEvent {
   readonly name: string
   readonly repository: Repository
   readonly ref: { readonly name: string; readonly type: string }
+  /** The hash of the commit that the event is about. `GITHUB_SHA` of a pull request is another commit, which merges it. */
+  readonly commit: string
   /** Empty if the event's file cannot be read. */
   readonly payload: EventPayload
   /** Says that the event's file cannot be read. Nobody then knows whether the event is about a fork. */
@@ -19,6 +21,7 @@ interface EventPayload {
   readonly issue?: { readonly number?: number; readonly pull_request?: unknown }
   readonly workflow_run?: {
     readonly head_branch?: string | null
+    readonly head_sha?: string
     readonly head_repository?: Repository | null
     readonly pull_requests?: readonly PullRequest[]
   }
@@ -31,7 +34,7 @@ interface Repository {
 
 interface PullRequest {
   readonly number?: number
-  readonly head?: { readonly ref?: string; readonly repo?: Repository | null }
+  readonly head?: { readonly ref?: string; readonly sha?: string; readonly repo?: Repository | null }
   readonly base?: { readonly repo?: Repository | null }
 }
 
@@ -47,6 +50,7 @@ export function readEvent(env: NodeJS.ProcessEnv): WorkflowEvent {
       full_name: env.GITHUB_REPOSITORY,
     },
     ref: { name: env.GITHUB_REF_NAME ?? '', type: env.GITHUB_REF_TYPE ?? '' },
+    commit: payload.pull_request?.head?.sha ?? payload.workflow_run?.head_sha ?? env.GITHUB_SHA ?? '',
     payload,
     problem:
       read === undefined ? fragment`the file of the event (GITHUB_EVENT_PATH is "${path}") cannot be read` : undefined,

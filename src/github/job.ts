@@ -16,6 +16,15 @@ export function attemptUrl(env: NodeJS.ProcessEnv): string | undefined {
   return isPlain ? url : undefined
 }
 
+/** The address of the repository's files at a commit. */
+export function sourceUrl(
+  { GITHUB_SERVER_URL, GITHUB_REPOSITORY }: NodeJS.ProcessEnv,
+  commit: string,
+): string | undefined {
+  if (!GITHUB_SERVER_URL || !GITHUB_REPOSITORY) return undefined
+  return `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/blob/${commit}`
+}
+
 function workflowRunUrl({ GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID }: NodeJS.ProcessEnv): string {
   return `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}`
 }

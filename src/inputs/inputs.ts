@@ -3,8 +3,9 @@ import { setSecret } from '@actions/core'
 import type { StepSettings } from '../action/step.ts'
 import type { CommentSettings } from '../github/comment.ts'
 import type { WorkflowEvent } from '../github/event.ts'
+import { sourceUrl } from '../github/job.ts'
 import type { Job, StepSubject } from '../model/outcome.ts'
-import { isUsableRunId, RUN_ID_RULE, type StartParameters, type Target } from '../model/run.ts'
+import { isCommit, isUsableRunId, RUN_ID_RULE, type StartParameters, type Target } from '../model/run.ts'
 import { parseJson } from '../text/json.ts'
 import { fragment } from '../text/safe-text.ts'
 import { readBranch } from './branch.ts'
@@ -30,6 +31,8 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
   const reportDir = readPath(inputs, env, 'report-dir')
   const baselinePath = readPath(inputs, env, 'baseline')
   const matrix = inputs.text('matrix')
+  // If the user gives a branch, only the service knows its commit.
+  const commit = inputs.text('branch') || event.commit
 
   const address = inputs.orThrow(service)
   const { target } = address
@@ -38,6 +41,7 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
     ownsRun,
     parameters: ownsRun ? { ...parameters, branch } : {},
     job,
+    sourceUrl: isCommit(commit) ? sourceUrl(env, commit) : undefined,
     labels: [matrixValues(matrix)].filter((part) => part !== ''),
   }
   const { environment, frameworkProject } = parameters

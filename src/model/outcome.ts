@@ -62,6 +62,8 @@ export interface StepSubject {
   /** Absent if the user gave none, or if it cannot be read. */
   readonly baseline?: Baseline | undefined
   readonly job?: Job | undefined
+  /** The address of the repository's files at the tested commit. Absent if nobody knows the commit. */
+  readonly sourceUrl?: string | undefined
 }
 
 export interface Job {

@@ -107,6 +107,11 @@ export function isSameBranch(one: string | Untrusted, other: string): boolean {
   return nameOf(one) === nameOf(other)
 }
 
+/** Whether a branch is a commit, named by its full hash, as with the local service. */
+export function isCommit(branch: string | Untrusted): boolean {
+  return /^[\da-f]{40}$/i.test(String(branch))
+}
+
 const KIND_OF_STATUS: ReadonlyMap<string, CaseKind> = new Map([
   ['PASSED', 'passed'],
   ['FLAKY', 'flaky'],

@@ -34,7 +34,7 @@ export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotati
 function annotationMessage(testCase: TestCase): Fragment {
   const { rawStatus, durationMs, message } = testCase
   const place = placeOf(testCase)
-  const where = place === undefined ? NONE : fragment` (${untruncated(place)})`
+  const where = place === undefined ? NONE : fragment` (${untruncated(place.text)})`
   const what = fragment`${titleOf(testCase)}${where}`
   if (message !== undefined) return fragment`${what}\n${linesOf(message)}`
   const time = durationMs === undefined ? NONE : fragment` after ${durationText(durationMs)}`

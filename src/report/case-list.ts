@@ -1,7 +1,7 @@
 import type { StepOutcome } from '../model/outcome.ts'
 import type { CaseKind, TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
-import { beginningOf, type Fragment, fragment, type Html, html, untruncated } from '../text/safe-text.ts'
+import { beginningOf, type Fragment, fragment, type Html, html, link, untruncated } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { pastText, placeOf, titleOf } from './cases.ts'
@@ -32,8 +32,7 @@ interface CaseParts {
 
 function partsOf(testCase: TestCase, outcome: StepOutcome): CaseParts {
   const { title, filePath, durationMs } = testCase
-  const text = placeOf(testCase)
-  const place = text && untruncated(text)
+  const place = linkedPlace(testCase, outcome)
   const isFile = place !== undefined && String(title) === String(filePath)
   return {
     status: statusOf(testCase),
@@ -42,6 +41,15 @@ function partsOf(testCase: TestCase, outcome: StepOutcome): CaseParts {
     place: isFile ? undefined : place,
     duration: durationMs === undefined ? undefined : durationText(durationMs),
   }
+}
+
+/** The place, with a link to the line at the tested commit if this commit is known. */
+function linkedPlace(testCase: TestCase, { subject: { sourceUrl } }: StepOutcome): Fragment | undefined {
+  const place = placeOf(testCase)
+  if (place === undefined || sourceUrl === undefined) return place && untruncated(place.text)
+  const path = String(place.path).split('/').map(encodeURIComponent).join('/')
+  const anchor = place.line === undefined ? '' : `#L${place.line}`
+  return link(`${sourceUrl}/${path}${anchor}`, untruncated(place.text))
 }
 
 function statusOf({ kind, rawStatus }: TestCase): Fragment {

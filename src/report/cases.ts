@@ -42,8 +42,10 @@ export function titleOf({ title }: TestCase): Untrusted {
   return String(visible) === '' ? untrusted('(untitled)') : visible
 }
 
-/** The file, and for a case that did not pass the line, such as `e2e/pay.spec.ts:12`. Undefined without a usable path. */
-export function placeOf({ kind, filePath, line }: TestCase): Untrusted | undefined {
+/** The file, and for a case that did not pass the line. `text` is for example `e2e/pay.spec.ts:12`. Undefined without a usable path. */
+export function placeOf({ kind, filePath, line }: TestCase) {
   if (filePath === undefined) return undefined
-  return line !== undefined && showsReason(kind) ? untrusted(`${visibleText(filePath)}:${line}`) : visibleText(filePath)
+  const shownLine = showsReason(kind) ? line : undefined
+  const path = visibleText(filePath)
+  return { path, line: shownLine, text: shownLine === undefined ? path : untrusted(`${path}:${shownLine}`) }
 }

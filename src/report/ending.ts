@@ -192,7 +192,7 @@ function failedCases(outcome: StepOutcome): Fragment {
 function titleAndPlace(testCase: TestCase): Fragment {
   const place = placeOf(testCase)
   const title = quote(titleOf(testCase))
-  return place === undefined ? title : fragment`${title} at ${untruncated(place)}`
+  return place === undefined ? title : fragment`${title} at ${untruncated(place.text)}`
 }
 
 /** Why a PASSED run is in doubt. */

@@ -1,5 +1,6 @@
 import type { Baseline } from '../model/baseline.ts'
 import type { StepHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
+import { isCommit } from '../model/run.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { join, joinWithDots, NONE } from './words.ts'
@@ -69,11 +70,6 @@ export function whatIsTested(subject: StepSubject): Fragment {
 export function linkedRunId({ runId, runUrl }: Pick<StepHistory, 'runId' | 'runUrl'>): Fragment {
   if (runId === undefined) return NONE
   return runUrl === undefined ? fragment`${runId}` : link(runUrl, fragment`${runId}`)
-}
-
-/** Whether the input `branch` names a commit by its hash, as with the local service. */
-export function isCommit(branch: Value): boolean {
-  return /^[\da-f]{40}$/i.test(String(branch))
 }
 
 export function testedBranch({ run, subject }: StepOutcome): Value | undefined {

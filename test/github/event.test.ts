@@ -25,13 +25,24 @@ describe('the event', () => {
       GITHUB_REPOSITORY_ID: '1',
       GITHUB_REF_NAME: 'main',
       GITHUB_REF_TYPE: 'branch',
+      GITHUB_SHA: 'abc',
     }
     expect(readEvent({ ...env, GITHUB_EVENT_PATH: file('{"issue":{"number":7}}') })).toEqual({
       name: 'push',
       repository: OWN,
       ref: { name: 'main', type: 'branch' },
+      commit: 'abc',
       payload: { issue: { number: 7 } },
     })
+  })
+
+  it.each([
+    ['the head of its pull request', { pull_request: { head: { sha: 'head' } } }, 'head'],
+    ['the head of its workflow run', { workflow_run: { head_sha: 'head' } }, 'head'],
+    ['the commit that the workflow runs on', {}, 'merge'],
+  ])('is about the commit of %s', (_, payload, commit) => {
+    const env = { GITHUB_SHA: 'merge', GITHUB_EVENT_PATH: file(JSON.stringify(payload)) }
+    expect(readEvent(env).commit).toBe(commit)
   })
 
   it.each(['null', '7'])('has an empty payload if the file holds %j', (text) => {

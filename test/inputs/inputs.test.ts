@@ -52,7 +52,13 @@ describe('a step', () => {
         apiKey: 'key-1',
         target: TARGET,
       }),
-      subject: { target: TARGET, ownsRun: true, parameters: { branch: 'main' }, labels: [] },
+      subject: {
+        target: TARGET,
+        ownsRun: true,
+        parameters: { branch: 'main' },
+        labels: [],
+        sourceUrl: expect.stringMatching(/^https:\/\/github.com\/shop\/shop\/blob\/[0-9a-f]{40}$/),
+      },
       settings: {
         wait: true,
         waitLimitMs: 3_600_000,
@@ -353,6 +359,26 @@ it('branch may have up to 255 characters', () => {
   expect(problemsOf({ branch: `b${branch}` })).toEqual([
     `Input branch: "b${branch}" has 256 characters. The service takes 1 to 255.`,
   ])
+})
+
+describe('the source of the tested commit', () => {
+  const SHA = workflowEvent('push', ON_DEFAULT_BRANCH).event.commit
+  const OTHER = '1b'.repeat(20)
+  const sourceOf = (given: Readonly<Record<string, string>>, variables: NodeJS.ProcessEnv = {}) =>
+    reading({ ...ENOUGH, ...given }, variables).inputs?.subject.sourceUrl
+
+  it.each([
+    ['the commit that the user gives', { branch: OTHER }, OTHER],
+    ["the event's commit if the user gives no branch", {}, SHA],
+  ])('is that of %s', (_, given, commit) => {
+    expect(sourceOf(given)).toBe(`https://github.com/shop/shop/blob/${commit}`)
+  })
+
+  it('is unknown if the user gives a branch, if the commit has no full hash, or if the repository is unknown', () => {
+    expect(sourceOf({ branch: 'main' })).toBeUndefined()
+    expect(sourceOf({ branch: OTHER.slice(1) })).toBeUndefined()
+    expect(sourceOf({}, { GITHUB_REPOSITORY: '' })).toBeUndefined()
+  })
 })
 
 describe('run-url', () => {

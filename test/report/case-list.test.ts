@@ -42,6 +42,16 @@ describe('a table of test cases', () => {
     ).toEqual(['a\ne2e/pay.ts:12', 'a\ne2e/pay.ts:12', 'a\ne2e/pay.ts', 'a\ne2e/pay.ts'])
   })
 
+  it('links to the line at the tested commit if the commit is known, and to the file of a case that passed', () => {
+    const sourceUrl = `https://github.com/octo/shop/blob/${'0a'.repeat(20)}`
+    const place = { title: 'a', filePath: 'e2e/#1 <pay>?/50%.ts', line: 12 }
+    const testCases = [aTestCase({ ...place, status: 'FAILED' }), aTestCase(place)]
+    const text = render(caseTable(testCases, anOutcome({ subject: { sourceUrl } })))
+    const link = `${sourceUrl}/e2e/%231%20%3Cpay%3E%3F/50%25.ts`
+    expect(text).toContain(`<br><a href="${link}#L12"><code>e2e/#1 &lt;pay&gt;?/50%.ts:12</code></a></td>`)
+    expect(text).toContain(`<br><a href="${link}"><code>e2e/#1 &lt;pay&gt;?/50%.ts</code></a></td>`)
+  })
+
   it('has the path of a file that cannot be loaded once, although it is its title too', () => {
     const path = 'e2e/broken.ts'
     expect(rows([{ title: path, filePath: path, status: 'FAILED', line: 3 }])[1]?.[1]).toBe('e2e/broken.ts:3')

@@ -13,10 +13,11 @@ import { junit } from '../../src/report/junit.ts'
 import { entriesOf } from '../../src/report/run-entry.ts'
 import { html, render, safeJson, untruncated } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
+import { visibleText } from '../../src/text/visible-text.ts'
 import { randomRuns } from '../setup/seed.ts'
-import { anyStep } from '../support/hostile-step.ts'
+import { anyStep, SOURCE_URL } from '../support/hostile-step.ts'
 import { hostileText } from '../support/hostile-text.ts'
-import { renderedPage, unbalancedTags } from '../support/rendered-page.ts'
+import { type RenderedPage, renderedPage, unbalancedTags } from '../support/rendered-page.ts'
 
 // These tests generate any text in any place of any step.
 const MARKER = '<!-- test-run-action 0 run 1 attempt 1 -->'
@@ -94,12 +95,27 @@ describe('whatever text is in a step', () => {
       const tamePages = pagesOf(tame())
       for (const [index, page] of pagesOf(outcome).entries()) {
         const rendered = renderedPage(page)
-        expect(rendered.skeleton).toBe(renderedPage(tamePages[index] ?? '').skeleton)
+        expect(withoutPlaces(rendered)).toBe(withoutPlaces(renderedPage(tamePages[index] ?? '')))
         for (const { childNodes } of rendered.elements.filter(({ tagName }) => ['code', 'pre'].includes(tagName))) {
           for (const { nodeName } of childNodes) expect(nodeName).toBe('#text')
         }
       }
     }, randomRuns(50))
+  })
+
+  it('each link leads to a page that the action names, or to the file of a test case', () => {
+    always((outcome) => {
+      const { job, sourceUrl } = outcome.subject
+      const files = new Set(outcome.run?.testCases?.map(({ filePath }) => String(visibleText(filePath ?? ''))))
+      for (const href of pagesOf(outcome).flatMap((page) => linksIn(renderedPage(page)))) {
+        if (href === job?.url || href === outcome.runUrl) continue
+        const [path = '', ...anchor] = href.slice(`${sourceUrl}/`.length).split('#')
+        expect(href.startsWith(`${sourceUrl}/`)).toBe(true)
+        expect(path).not.toMatch(/["<>\s]/)
+        expect(anchor.join('#')).toMatch(/^(L\d+)?$/)
+        expect(files).toContain(path.split('/').map(decodeURIComponent).join('/'))
+      }
+    })
   })
 
   it('the comment begins with its marker, the tags are balanced, and every other line but a plain headline begins with a block-level tag', () => {
@@ -163,6 +179,15 @@ describe('whatever text is in a step', () => {
     })
   })
 })
+
+function linksIn({ elements }: RenderedPage): readonly string[] {
+  return elements.filter(({ tagName }) => tagName === 'a').flatMap(({ attrs }) => attrs.map(({ value }) => value))
+}
+
+/** The links to places have the generated text, and the next test is about them. */
+function withoutPlaces({ skeleton }: RenderedPage): string {
+  return skeleton.replaceAll(new RegExp(`"${SOURCE_URL}/[^"]*"`, 'g'), '"…"')
+}
 
 function pagesOf(outcome: StepOutcome): string[] {
   const { summary = '', comment = '' } = everyOutput(outcome)

@@ -45,6 +45,9 @@ type Worded = (reword: (text: string) => string) => StepOutcome
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
 const kinds = <Kind extends string>(...all: readonly Kind[]) => fc.constantFrom(...all)
 
+/** The address of the repository's files, for links to places. */
+export const SOURCE_URL = `https://github.com/o/r/blob/${'0a'.repeat(20)}`
+
 /** Any step with any ending, with `strings` in all places for text of others. */
 export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
   const text: Text = strings.map((drawn) => new Placeholder(drawn) as unknown as string & Untrusted)
@@ -68,6 +71,7 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
       }),
       labels: fc.array(text, { maxLength: 2 }),
       job: fc.record({ name: text, url: fc.constant('https://github.com/o/r/actions/runs/1/job/2') }),
+      sourceUrl: maybe(fc.constant(SOURCE_URL)),
       ownsRun: fc.boolean(),
       baseline: maybe(
         maybe(fc.date({ noInvalidDate: true })).map((finishedAt): Baseline => [earlierRun([], finishedAt)]),
