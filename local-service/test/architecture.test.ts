@@ -28,10 +28,8 @@ const ROOMS = [
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   entry: ['@actions/core'],
   http: ['@hono/node-server', 'hono', 'valibot'],
-  runs: ['p-queue'],
   settings: ['valibot'],
   frameworks: ['flatted', 'sax', 'yauzl'],
-  machine: ['p-queue'],
 }
 
 /** The room of a file of the local service, or of `src/text`. */

@@ -1,13 +1,29 @@
 import { relative } from 'node:path'
 import { isInside } from '../../../src/text/path.ts'
-import type { TestedFolders } from '../frameworks/report.ts'
+import type { TestedFolders } from '../machine/paths.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { findFramework } from './packages.ts'
-import { refuse } from './refusal.ts'
 import { findBranch, hasFolder, openRepository, type Repository, readHead } from './repository.ts'
 
 // local-service/test/life/branches.test.ts tests this file.
+
+/** The reason why the service does not do what a client asked for. Nothing was changed. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly kind: RefusalKind
+
+  constructor(kind: RefusalKind, message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+type RefusalKind = 'invalid' | 'unauthorized' | 'not-found' | 'failed'
+
+export function refuse(kind: RefusalKind, message: string): never {
+  throw new Refusal(kind, message)
+}
 
 /** Which files a run tests: the project's folder itself, or a work tree of a commit. */
 export type Checkout = (
@@ -40,7 +56,7 @@ export async function chooseCheckout(
       return { kind: 'in-place', place: placeWithoutGit(project, ofJob), branchName: branch }
     }
     const why = `its folder is in no git repository that git can use (${reason})`
-    refuse(400, `Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
+    refuse('invalid', `Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
   }
   const head = await readHead(repository)
   if (branch === undefined || branch === head.branch || branch === head.commit) {
@@ -53,11 +69,11 @@ export async function chooseCheckout(
       : `has no branch ${quote(branch)}. Fetch or create it in ${repository.root}.`
     const instead =
       head.commit === undefined ? '' : ` To test what is checked out, give the branch ${quote(head.commit)}.`
-    refuse(400, `Project ${quote(project.id)} ${problem}${instead}`)
+    refuse('invalid', `Project ${quote(project.id)} ${problem}${instead}`)
   }
   const path = relative(repository.root, repository.folder)
   if (!(await hasFolder(repository, commit, path))) {
-    refuse(400, `Branch ${quote(branch)} has no folder ${quote(path)} of project ${quote(project.id)}.`)
+    refuse('invalid', `Branch ${quote(branch)} has no folder ${quote(path)} of project ${quote(project.id)}.`)
   }
   return { kind: 'work-tree', place: repository, commit, branchName: branch }
 }

@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { TestedFolders } from '../frameworks/report.ts'
 import { readRegularFile, removeFolder } from '../machine/files.ts'
 import { type GitOptions, git, tryGit } from '../machine/git.ts'
+import type { TestedFolders } from '../machine/paths.ts'
 
 // local-service/test/life/branches.test.ts tests this file.
 

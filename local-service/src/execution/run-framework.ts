@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { whyScriptDiffers } from '../checkout/script.ts'
 import { UnusableReports } from '../frameworks/blob-reports.ts'
 import type { FrameworkCall } from '../frameworks/framework.ts'
-import { type Report, type TestedFolders, toReport } from '../frameworks/report.ts'
+import { type Report, toReport } from '../frameworks/report.ts'
 import { type Progress, ReportReader } from '../frameworks/report-reader.ts'
 import { type CommandEnd, describeEnd } from '../machine/command.ts'
+import type { TestedFolders } from '../machine/paths.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
 import { type RunContext, tell } from './context.ts'
@@ -59,8 +59,6 @@ export async function runFramework(
   const projectOptions = selection.frameworkProjects.map((name) => `--project=${name}`)
   // Behind a `--` of the project's arguments, nothing is an option.
   const args = [...projectOptions, ...selection.files, ...project.args]
-  const difference = project.command === undefined ? whyScriptDiffers(framework.name, source.folder, args) : undefined
-  if (difference !== undefined) tell(run, difference)
   const caller = { name: call.title ?? framework.name, noTestsArgument: framework.noTestsArgument }
   const reader = call.readReport === undefined ? new ReportReader(reportFile) : undefined
   const read = (end: CommandEnd) => readReport(call, end, () => reader && toReport(reader.readAll(), source))

@@ -1,5 +1,6 @@
 import type { CommandEnd } from '../machine/command.ts'
-import type { Report, TestedFolders } from './report.ts'
+import type { TestedFolders } from '../machine/paths.ts'
+import type { Report } from './report.ts'
 
 // The tests in local-service/test/frameworks test this file.
 

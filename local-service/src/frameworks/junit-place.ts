@@ -2,9 +2,9 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path'
 import { isInside } from '../../../src/text/path.ts'
 import { tryGit } from '../machine/git.ts'
+import type { TestedFolders } from '../machine/paths.ts'
 import { foldersBetween } from '../machine/paths.ts'
 import type { XmlCase } from './junit-xml.ts'
-import type { TestedFolders } from './report.ts'
 
 // Where a test of a JUnit report is. A place that is not in one existing file of the repository is left out.
 

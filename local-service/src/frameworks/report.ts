@@ -1,6 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { isObject } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
+import type { TestedFolders } from '../machine/paths.ts'
 import { cutMessage } from '../reporters/message.ts'
 import { type Events, type Fields, keyOf, stringOf } from './report-reader.ts'
 import type { TestCase, TestCaseStatus } from './test-case.ts'
@@ -22,14 +23,6 @@ export interface Report {
    * test case has.
    */
   readonly problem?: string | undefined
-}
-
-/** The folders of the tested files. */
-export interface TestedFolders {
-  /** Places in files start here. */
-  readonly root: string
-  /** The project's folder. Titles of files start here. */
-  readonly folder: string
 }
 
 /** The longest message of a test case or of a run. */

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { type Context, Hono } from 'hono'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { Refusal, refuse } from '../checkout/refusal.ts'
+import { Refusal, refuse } from '../checkout/checkout.ts'
 import { outputBytes, readOutput } from '../execution/output.ts'
 import type { Run } from '../runs/run.ts'
 import { type ServiceContext, startRun } from '../runs/start.ts'
@@ -18,6 +18,9 @@ export const BODY_LIMIT_BYTES = 1024 * 1024
 
 /** The description of the interface. This path is valid in the repository and in the bundle. */
 const OPENAPI_FILE = join(import.meta.dirname, '../../../docs/openapi.yaml')
+
+/** As docs/openapi.yaml has them. */
+const STATUSES = { invalid: 400, unauthorized: 401, 'not-found': 404, failed: 500 } as const
 
 const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
 
@@ -39,7 +42,7 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
   api.onError((error, c) => {
     const isRefusal = error instanceof Refusal
     if (!isRefusal) log(`error: a request failed: ${error.stack}`)
-    const status = isRefusal ? error.status : 500
+    const status = STATUSES[isRefusal ? error.kind : 'failed']
     if (status === 401) c.header('www-authenticate', 'Bearer')
     const message = isRefusal ? error.message : 'The service failed to handle this request; its log says why.'
     return c.json({ error: message }, status, HEADERS)
@@ -54,7 +57,7 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
   })
   api.use(async ({ req }, next) => {
     if (isAuthorized(req.header('authorization'), key)) return next()
-    refuse(401, 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
+    refuse('unauthorized', 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
   })
   addRuns(api, projects, service)
   addSuiteRuns(api, suites, service)
@@ -73,7 +76,7 @@ function addRuns(api: Api, projects: Configuration['projects'], service: Service
     const project = orNotFound('project', c.req.param('projectId'), projects)
     const selection = { frameworkProjects: namesIn(parameters.frameworkProjectName), files: [] }
     const problem = whyCannotSelect(project, selection)
-    if (problem !== undefined) refuse(400, `Project ${quote(project.id)} ${problem}`)
+    if (problem !== undefined) refuse('invalid', `Project ${quote(project.id)} ${problem}`)
     return { runId: await startRun(service, { project, parameters, selection }) }
   })
   // The first route that matches counts, so `runs/cancel` comes before `runs/:runId`.
@@ -81,7 +84,7 @@ function addRuns(api: Api, projects: Configuration['projects'], service: Service
     const runId = parseCancel(await readBody(c))
     const run = findRun(c.req.param('projectId'), runId)
     if (await queue.cancel(runId)) return { cancelled: [{ runId }] }
-    refuse(400, `Run ${quote(runId)} is ${run.phase.status}; only a QUEUED or RUNNING run can be cancelled.`)
+    refuse('invalid', `Run ${quote(runId)} is ${run.phase.status}; only a QUEUED or RUNNING run can be cancelled.`)
   })
   endpoint(api, 'GET', `${RUNS}/:runId`, (c) => {
     const { projectId, runId } = c.req.param()
@@ -94,12 +97,12 @@ function addRuns(api: Api, projects: Configuration['projects'], service: Service
     const from = c.req.query('from')
     if (from === undefined || !/^\d{1,15}$/.test(from)) {
       refuse(
-        400,
+        'invalid',
         `"from" must be the number of a byte, such as ?from=0, got ${from === undefined ? 'nothing' : quote(from)}.`,
       )
     }
     const part = readOutput(join(outputs, runId), Number(from))
-    if (typeof part === 'string') refuse(400, part)
+    if (typeof part === 'string') refuse('invalid', part)
     try {
       store.markShown(runId, part.next)
     } catch (error) {
@@ -137,11 +140,11 @@ function endpoint<Path extends string>(
 }
 
 function noRun(runId: string): never {
-  refuse(404, `There is no run ${quote(runId)} here.`)
+  refuse('not-found', `There is no run ${quote(runId)} here.`)
 }
 
 function noEndpoint({ req: { method, path } }: Context, hint: string): never {
-  refuse(404, `There is no endpoint ${method} ${quote(path)}. ${hint}`)
+  refuse('not-found', `There is no endpoint ${method} ${quote(path)}. ${hint}`)
 }
 
 /** The path as it was sent. A URL parser collapses `.` and `..`, but an id may be `.` or `..`. */
@@ -168,9 +171,10 @@ async function readBody({ req }: Context): Promise<string> {
     sizeBytes += chunk.length
     if (sizeBytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
   }
-  if (sizeBytes > BODY_LIMIT_BYTES) refuse(400, `The body is larger than ${BODY_LIMIT_BYTES} bytes.`)
+  if (sizeBytes > BODY_LIMIT_BYTES) refuse('invalid', `The body is larger than ${BODY_LIMIT_BYTES} bytes.`)
   const isJson = req.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
-  if (sizeBytes > 0 && !isJson) refuse(400, 'The body must come with the header "Content-Type: application/json".')
+  if (sizeBytes > 0 && !isJson)
+    refuse('invalid', 'The body must come with the header "Content-Type: application/json".')
   return Buffer.concat(chunks).toString()
 }
 
@@ -184,5 +188,7 @@ function namesIn(frameworkProjectName: string | undefined): string[] {
 
 function orNotFound<T>(what: string, id: string, known: ReadonlyMap<string, T>): T {
   const list = [...known.keys()].map((name) => quote(name)).join(', ') || 'none'
-  return known.get(id) ?? refuse(404, `There is no ${what} ${quote(id)}. The ${what}s of this service: ${list}.`)
+  return (
+    known.get(id) ?? refuse('not-found', `There is no ${what} ${quote(id)}. The ${what}s of this service: ${list}.`)
+  )
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isObject, parseJson } from '../../../src/text/json.ts'
-import { refuse } from '../checkout/refusal.ts'
+import { refuse } from '../checkout/checkout.ts'
 import type { StartParameters } from '../runs/start.ts'
 import { problemsOf, VARIABLES } from '../settings/validation.ts'
 
@@ -75,9 +75,9 @@ function parse<const Schema extends v.GenericSchema, T>(
   read: (fields: v.InferOutput<Schema>, raw: object) => T,
 ): T {
   const raw = parseJson(body)
-  if (!isObject(raw)) refuse(400, 'The body is not a JSON object.')
+  if (!isObject(raw)) refuse('invalid', 'The body is not a JSON object.')
   const result = v.safeParse(schema, raw)
-  if (!result.success) refuse(400, problemsOf(result.issues)[0] ?? '')
+  if (!result.success) refuse('invalid', problemsOf(result.issues)[0] ?? '')
   return read(result.output, raw)
 }
 

@@ -3,6 +3,14 @@ import { dirname, join } from 'node:path'
 
 // local-service/test/frameworks/discovery.test.ts tests this file.
 
+/** The folders of the tested files. */
+export interface TestedFolders {
+  /** Places in files start here. */
+  readonly root: string
+  /** The project's folder. Titles of files start here. */
+  readonly folder: string
+}
+
 /** A folder and those above it, up to `root`. */
 export function foldersBetween(folder: string, root: string): string[] {
   const folders = [folder]

@@ -1,10 +1,8 @@
-import PQueue from 'p-queue'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type RunOutcome, type StopReason, withoutTests } from '../execution/outcome.ts'
 import type { RunResources } from '../execution/resources.ts'
 import type { RunningTests } from '../execution/run-framework.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
-import { createKeyedMutex } from '../machine/keyed-mutex.ts'
 import { count } from '../text.ts'
 import { type Removal, tryToRemove } from './recovery.ts'
 import { finishRun, isFinished, markRunning, type OwnedRun, type Run } from './run.ts'
@@ -30,6 +28,8 @@ interface Entry {
   readonly task: RunTask
   readonly stop: AbortController
   tests: RunningTests | undefined
+  /** Settles when the task has ended and its resources are removed. Undefined as long as the run waits. */
+  execution: Promise<void> | undefined
   /** True from the start of the task until the run's resources are removed. The run may already be finished. */
   isActive: boolean
   /** False if the store does not have the outcome, for example because the disk is full. Clients still learn the outcome. */
@@ -44,25 +44,34 @@ export class RunQueue {
   readonly #options: RunQueueOptions
   /** A run stays here while it is unfinished, active or not saved. All other runs are only in the store. */
   readonly #entries = new Map<string, Entry>()
-  readonly #slots: PQueue
-  readonly #runExclusive = createKeyedMutex()
   #isClosing = false
 
   constructor(options: RunQueueOptions) {
     this.#options = options
-    this.#slots = new PQueue({ concurrency: options.concurrency })
   }
 
   /** Returns false if the queue is closing. */
   add(run: OwnedRun, task: RunTask): boolean {
     if (this.#isClosing) return false
     this.#options.store.save(run)
-    const entry: Entry = { run, task, stop: new AbortController(), tests: undefined, isActive: false, isSaved: true }
-    this.#entries.set(run.runId, entry)
+    const unknown = { tests: undefined, execution: undefined }
+    this.#entries.set(run.runId, { run, task, stop: new AbortController(), ...unknown, isActive: false, isSaved: true })
     this.#options.log(run.runId, 'QUEUED')
-    const runInSlot = () => this.#slots.add(() => this.#execute(entry))
-    void (task.exclusiveKey === undefined ? runInSlot() : this.#runExclusive(task.exclusiveKey, runInSlot))
+    this.#startNext()
     return true
+  }
+
+  /** Starts the runs that need not wait, in the order in which they came. */
+  #startNext(): void {
+    const entries = [...this.#entries.values()]
+    for (const entry of entries) {
+      const active = entries.filter(({ isActive }) => isActive)
+      if (active.length >= this.#options.concurrency) return
+      const { exclusiveKey } = entry.task
+      const mustWait = exclusiveKey !== undefined && active.some(({ task }) => task.exclusiveKey === exclusiveKey)
+      if (entry.execution === undefined && !mustWait && !entry.stop.signal.aborted)
+        entry.execution = this.#execute(entry)
+    }
   }
 
   find(runId: string): Run | undefined {
@@ -85,8 +94,8 @@ export class RunQueue {
   async close(): Promise<void> {
     this.#isClosing = true
     const reason = { status: 'INTERRUPTED', message: 'the service was stopped' } as const
-    await Promise.all([...this.#entries.values()].map((entry) => this.#stop(entry, reason)))
-    await this.#slots.onIdle()
+    const entries = [...this.#entries.values()]
+    await Promise.all(entries.flatMap((entry) => [this.#stop(entry, reason), entry.execution]))
   }
 
   /** Clients see the outcome at once. The next run begins when the processes of this run have ended. */
@@ -99,7 +108,6 @@ export class RunQueue {
 
   async #execute(entry: Entry): Promise<void> {
     const { run, task, stop } = entry
-    if (stop.signal.aborted) return
     const { runLimitMinutes, store, log } = this.#options
     const limit = setTimeout(() => {
       log(run.runId, `exceeded its limit of ${runLimitMinutes} min; stopping it`)
@@ -126,6 +134,7 @@ export class RunQueue {
     await tryToRemove(this.#options, run.runId, task.resources)
     entry.isActive = false
     this.#drop(entry)
+    this.#startNext()
   }
 
   /** If the run is finished already, changes nothing. */

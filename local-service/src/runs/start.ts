@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Checkout, type CheckoutOfJob, chooseCheckout } from '../checkout/checkout.ts'
-import { refuse } from '../checkout/refusal.ts'
+import { type Checkout, type CheckoutOfJob, chooseCheckout, refuse } from '../checkout/checkout.ts'
 import type { RunContext } from '../execution/context.ts'
 import { executeRun } from '../execution/execute.ts'
 import { RunOutput } from '../execution/output.ts'
@@ -60,13 +59,13 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   if (!statSync(project.folder, { throwIfNoEntry: false })?.isDirectory()) {
     const next = 'Put it back, or start the service again for another folder.'
     const problem = `has no folder any more: ${project.folder} was moved or removed`
-    refuse(404, `Project ${quote(project.id)} ${problem}. ${next}`)
+    refuse('not-found', `Project ${quote(project.id)} ${problem}. ${next}`)
   }
   const environment = environmentOf(request)
   const checkout = await chooseCheckout(project, parameters.branch, service.personEnv, service.checkoutOfJob)
   if (project.merge !== undefined && checkout.kind !== 'in-place') {
     const problem = 'merges reports in its own folder, where another commit is checked out'
-    refuse(400, `Project ${quote(project.id)} ${problem} than ${quote(parameters.branch)}. Leave the branch out.`)
+    refuse('invalid', `Project ${quote(project.id)} ${problem} than ${quote(parameters.branch)}. Leave the branch out.`)
   }
   const { branchName } = checkout
   const run = queueRun({ projectId: project.id, suite: suite && { id: suite.id, name: suite.name }, branchName })
@@ -81,7 +80,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
     exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
     execute: executeRun.bind(undefined, context),
   }
-  if (!addTo(service, run, task)) refuse(500, 'The service is stopping and takes no more runs.')
+  if (!addTo(service, run, task)) refuse('failed', 'The service is stopping and takes no more runs.')
   return runId
 }
 
@@ -89,7 +88,7 @@ function addTo({ queue, store }: ServiceContext, ...args: Parameters<RunQueue['a
   try {
     return queue.add(...args)
   } catch (error) {
-    refuse(500, `Nothing was started. ${unusable(store.folder, error).message}`)
+    refuse('failed', `Nothing was started. ${unusable(store.folder, error).message}`)
   }
 }
 
@@ -101,7 +100,10 @@ function environmentOf({ project, parameters }: StartRequest): Readonly<Record<s
   if (Object.hasOwn(project.environments, environment)) return project.environments[environment] ?? {}
   if (parameters.environment === undefined) return {}
   const known = Object.keys(project.environments).map(quote).join(', ') || 'none'
-  refuse(400, `Project ${quote(project.id)} has no environment ${quote(environment)}. Its environments: ${known}.`)
+  refuse(
+    'invalid',
+    `Project ${quote(project.id)} has no environment ${quote(environment)}. Its environments: ${known}.`,
+  )
 }
 
 function toRunContext(
