@@ -78,3 +78,38 @@ describe('a queue of runs', () => {
     expect(await queue.cancel(run.runId)).toBe(false)
   })
 })
+
+it('a queue starts runs in their order, never more than its number, and one at a time with the same key', async () => {
+  const store = await openStore()
+  const queue = new RunQueue({
+    concurrency: 2,
+    runLimitMinutes: 1,
+    store,
+    removeResources: async () => [],
+    log: () => undefined,
+  })
+  const ends = new Map<string, () => void>()
+  const add = (projectId: string, exclusiveKey?: string) => {
+    const run = queueRun({ projectId })
+    const execute = (stop: AbortSignal) =>
+      new Promise<RunOutcome>((resolve) => {
+        ends.set(projectId, () => resolve(PASSED))
+        stop.addEventListener('abort', () => resolve(withoutTests(stop)))
+      })
+    queue.add(run, { resources: RESOURCES, exclusiveKey, execute })
+    return run
+  }
+  const runs = [add('a', 'folder'), add('b', 'folder'), add('c'), add('d'), add('e')]
+  const running = () => runs.filter(({ phase }) => phase.status === 'RUNNING').map(({ projectId }) => projectId)
+  const end = async (projectId: string, next: readonly string[]) => {
+    ends.get(projectId)?.()
+    await until(() => running().join() === next.join())
+    expect(ends.size).toBe(5 - runs.filter(({ phase }) => phase.status === 'QUEUED').length)
+  }
+  expect(running()).toEqual(['a', 'c'])
+  await end('c', ['a', 'd'])
+  await end('a', ['b', 'd'])
+  await end('b', ['d', 'e'])
+  await queue.close()
+  expect(runs.map(({ phase }) => phase.status)).toEqual(['PASSED', 'PASSED', 'PASSED', 'INTERRUPTED', 'INTERRUPTED'])
+})
