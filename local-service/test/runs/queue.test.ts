@@ -66,7 +66,7 @@ describe('a queue of runs', () => {
     expect(log.join('\n')).toContain('exceeded its limit')
     ended.resolve({ status: 'FAILED', testCases: [] })
     await vi.advanceTimersByTimeAsync(0)
-    expect([status(), run.phase]).toMatchObject(['FAILED', { message: undefined }])
+    expect([status(), JSON.stringify(run.phase)]).toEqual(['FAILED', expect.not.stringContaining('message')])
   })
 
   it('tells clients the outcome of a run that it cannot save', async () => {
