@@ -52,7 +52,7 @@ async function largeResponse(folder: string): Promise<Row[]> {
   const peakBytes = Math.max(...uses.map((use) => use.peakBytes))
   return [
     ['Processor time of 100,000 cases', '< 1 s', cpuMs < 1_000, `${(cpuMs / 1_000).toFixed(2)} s`],
-    ['Peak memory of 100,000 cases', '< 300 MB', peakBytes < 300e6, `${(peakBytes / 1e6).toFixed(0)} MB`],
+    ['Peak memory of 100,000 cases', '< 500 MB', peakBytes < 500e6, `${(peakBytes / 1e6).toFixed(0)} MB`],
   ]
 }
 

@@ -17,12 +17,6 @@ import type { RunWorld } from './world.ts'
 
 type CancelResult = Exclude<Cancellation, { kind: 'none' | 'not-wanted' | 'id-unknown' }>
 
-interface CancelOptions {
-  /** If the step is aborted, the deadline of `StepAborted` applies instead. */
-  readonly deadlineMs: number
-  readonly onRun?: ((run: Run) => void) | undefined
-}
-
 /** With less time left, no further try begins, because its time-out would replace the real failure. */
 const SHORTEST_TRY_MS = 1_000
 
@@ -31,7 +25,11 @@ const SHORTEST_TRY_MS = 1_000
  * request in flight, and tries again until `cancelDeadlineMs`. Main and post may both cancel a run, because a second
  * cancel does no harm.
  */
-export async function cancelRun(handle: RunHandle, options: CancelOptions, world: RunWorld): Promise<CancelResult> {
+export async function cancelRun(
+  handle: RunHandle,
+  options: { readonly deadlineMs: number; readonly onRun?: (run: Run) => void },
+  world: RunWorld,
+): Promise<CancelResult> {
   const { service, clock, random, log } = world
   const { cancel } = service
   if (cancel === undefined) return { kind: 'not-supported' }
@@ -40,7 +38,7 @@ export async function cancelRun(handle: RunHandle, options: CancelOptions, world
   let { deadlineMs } = options
   let tries = 0
   let failingSinceMs: number | undefined
-  /** Whether an earlier try may have cancelled the run. Only then a CANCELLED run counts as cancelled by this step. */
+  /** Only if an earlier try may have cancelled the run, a CANCELLED run counts as cancelled by this step. */
   let mayHaveCancelled = false
 
   /** A request gets half of the time that is left, so that a request that hangs leaves time for another try. */

@@ -11,10 +11,6 @@ import { commandProperty, render, safeJson } from '../text/safe-text.ts'
 import { hasJobEnded } from './abort.ts'
 import type { World } from './world.ts'
 
-function isWanted(when: When, success: boolean): boolean {
-  return when === 'always' || (when === 'on-failure' && !success)
-}
-
 export interface ReportSettings {
   readonly summary: When
   readonly annotations: boolean
@@ -26,7 +22,7 @@ export interface ReportSettings {
  */
 export async function publish(outcome: StepOutcome, settings: ReportSettings, world: World): Promise<void> {
   setOutputs(outcome, world)
-  const hasSummary = isWanted(settings.summary, outcome.success)
+  const hasSummary = settings.summary === 'always' || (settings.summary === 'on-failure' && !outcome.success)
   announceVerdict(outcome, settings, hasSummary, world)
   if (hasJobEnded(world.signal)) return
   const reportDir = publishReportFiles(outcome, world)
@@ -66,22 +62,21 @@ function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSumm
   for (const annotation of annotations(outcome, hasSummary)) world.annotate(annotation)
 }
 
-export function reportFiles(outcome: ReadRunOutcome): readonly ReportFile[] {
-  const { testCases, message, responseText } = outcome.run
-  const hasContent = testCases !== undefined || message !== undefined
-  if (!hasContent || responseText === undefined) return []
-  return [
-    { name: 'results.json', text: () => safeJson(responseText) },
-    { name: 'junit.xml', text: () => junit(outcome) },
-    { name: 'ctrf.json', text: () => ctrf(outcome) },
-  ]
-}
-
 function publishReportFiles(outcome: StepOutcome, world: World): string | undefined {
   if (!hasReadRun(outcome)) return undefined
   const files = reportFiles(outcome)
-  if (files.length === 0) return undefined
-  const folder = world.writeReportFiles(files, outcome.runId)
+  const folder = files.length === 0 ? undefined : world.writeReportFiles(files, outcome.runId)
   if (folder !== undefined) world.setOutput('report-dir', folder)
   return folder
+}
+
+/** None if the service sent neither results nor a message. */
+export function reportFiles(outcome: ReadRunOutcome): readonly ReportFile[] {
+  const { testCases, message, responseText } = outcome.run
+  if ((testCases === undefined && message === undefined) || responseText === undefined) return []
+  return [
+    { name: 'results.json', text: safeJson(responseText) },
+    { name: 'junit.xml', text: junit(outcome) },
+    { name: 'ctrf.json', text: ctrf(outcome) },
+  ]
 }

@@ -4,11 +4,8 @@ import { messageOf, untrusted } from '../text/untrusted.ts'
 import { truncate, withoutTerminalSequences } from '../text/visible-text.ts'
 import type { World } from './world.ts'
 
-/** How much of the output the log shows. */
 const SHOWN_LIMIT_BYTES = 16 * 1024 * 1024
-/** Longer lines are cut. So of a line that has not ended, main keeps only its beginning. */
 const LINE_LIMIT_CHARS = 10_000
-/** The runner searches each line of the log for each value. */
 const MASKS_LIMIT = 1_000
 /** A shorter value would hide parts of many words. */
 const SHORTEST_MASK_CHARS = 4
@@ -44,7 +41,7 @@ export class TestOutput {
       if (!isEnd) return
       if (this.#line !== '') this.#write('\n')
       const missingBytes = this.#availableBytes - this.#readBytes
-      if (!this.#isOver && missingBytes > 0)
+      if (missingBytes > 0)
         this.#stop(fragment`the end of the output is missing, because ${missingBytes} bytes could not be read in time.`)
     } catch (cause) {
       // A bug in here must not change the verdict.
@@ -72,10 +69,11 @@ export class TestOutput {
     }
   }
 
+  /** Shows nothing more, and says why. */
   #stop(why: Fragment): void {
+    if (!this.#isOver) this.#world.log.info(fragment`Run ${this.#runId}: ${why}`)
     this.#isOver = true
     this.#line = ''
-    this.#world.log.info(fragment`Run ${this.#runId}: ${why}`)
   }
 
   /** Writes whole lines. The last part waits until its line has ended. */
@@ -83,7 +81,7 @@ export class TestOutput {
     const { service, log } = this.#world
     // Two parts may each have a half of the key. A CR at the end may be the first half of a line end.
     const lines = service.redact(this.#line + text).split(/\r\n|\n|\r(?!$)/)
-    // A character has up to two UTF-16 units.
+    // Longer lines are cut, so the rest of a long line is not kept. A character has up to two UTF-16 units.
     this.#line = (lines.pop() ?? '').slice(0, 2 * (LINE_LIMIT_CHARS + 1))
     const shown = lines.filter((line) => !this.#isMask(line))
     if (shown.length > 0) log.info(outputLines(shown.map((line) => untrusted(truncate(line, LINE_LIMIT_CHARS)))))
@@ -91,15 +89,14 @@ export class TestOutput {
 
   /** If the line masks a value, gives the value to the runner, which hides it in all that comes later. */
   #isMask(line: string): boolean {
-    const [, data] = MASK_COMMAND.exec(withoutTerminalSequences(line)) ?? []
-    if (data === undefined) return false
-    const codes: Readonly<Record<string, string>> = { '%0D': '\r', '%0A': '\n', '%25': '%' }
+    const [, data = ''] = MASK_COMMAND.exec(withoutTerminalSequences(line)) ?? []
     // The runner masks each line of a value too, however short it is. So each line is a value of its own here.
-    const values = data
-      .replace(/%(?:0D|0A|25)/g, (code) => codes[code] ?? '')
+    const lines = data
+      .replaceAll('%0D', '\r')
+      .replaceAll('%0A', '\n')
+      .replaceAll('%25', '%')
       .split(/[\r\n]/)
-      .map((value) => value.trim())
-      .filter((value) => [...value].length >= SHORTEST_MASK_CHARS)
+    const values = lines.map((value) => value.trim()).filter((value) => [...value].length >= SHORTEST_MASK_CHARS)
     for (const value of values) {
       if (this.#masks.has(value) || this.#masks.size >= MASKS_LIMIT) continue
       this.#masks.add(value)

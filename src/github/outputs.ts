@@ -1,5 +1,4 @@
-import { EOL } from 'node:os'
-import { debug, error, setSecret, warning } from '@actions/core'
+import { debug, error, info, setSecret, warning } from '@actions/core'
 import type { Conclusion } from '../model/outcome.ts'
 import type { Log } from '../text/log.ts'
 import { type CommandProperty, commandMessage, type Fragment, fragment, type Html, render } from '../text/safe-text.ts'
@@ -25,8 +24,7 @@ export interface Outputs
 /** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
 export function runnerOutput(env: NodeJS.ProcessEnv, hasJobEnded = () => false) {
   const log: Log = {
-    // Bytes, because the runner may read slowly. A string that waits for the runner would take up to twice the memory.
-    info: (message) => void process.stdout.write(Buffer.from(render(message) + EOL)),
+    info: (message) => info(render(message)),
     warning: (message) => warning(commandMessage(message)),
     debug: env.RUNNER_DEBUG === '1' ? (message) => debug(commandMessage(message)) : undefined,
   }

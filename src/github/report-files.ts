@@ -4,10 +4,10 @@ import type { Log } from '../text/log.ts'
 import { fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 
-/** A file for `report-dir`. Its text is made when the file is written, so that memory holds only one text at a time. */
+/** A file for `report-dir`. */
 export interface ReportFile {
   readonly name: 'results.json' | 'junit.xml' | 'ctrf.json'
-  readonly text: () => string | Buffer
+  readonly text: string
 }
 
 /** The longest name that file systems allow. A run id of 256 characters with the prefix `test-run-` is longer. */
@@ -23,7 +23,7 @@ export function defaultReportFolder(env: NodeJS.ProcessEnv, runId: string): stri
 export function writeReportFiles(files: readonly ReportFile[], folder: string, log: Log): string | undefined {
   try {
     mkdirSync(folder, { recursive: true })
-    for (const { name, text } of files) replaceFile(join(folder, name), text())
+    for (const { name, text } of files) replaceFile(join(folder, name), text)
     return folder
   } catch (cause) {
     log.warning(
@@ -34,7 +34,7 @@ export function writeReportFiles(files: readonly ReportFile[], folder: string, l
 }
 
 /** Removes an existing file and does not open it, because main would handle no signal while it waits for a named pipe. */
-function replaceFile(path: string, text: string | Buffer): void {
+function replaceFile(path: string, text: string): void {
   rmSync(path, { force: true })
   writeFileSync(path, text, { flag: 'wx' })
 }

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { EOL } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it, test, vi } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { readEvent } from '../../src/github/event.ts'
 import { runnerOutput } from '../../src/github/outputs.ts'
 import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
@@ -52,13 +51,6 @@ describe('the log', () => {
     const lines = linesWrittenBy(() => runnerOutput(env).log.debug?.(fragment`GET ${'/a\n::error::x'}`))
     expect(lines).toEqual(expected)
   })
-})
-
-test('an information that waits until the runner reads it is held as bytes, because a string takes up to twice the memory', () => {
-  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-  runnerOutput({}).log.info(fragment`✓ pays`)
-  expect(write.mock.calls).toEqual([[Buffer.from(`✓ pays${EOL}`)]])
-  write.mockRestore()
 })
 
 describe('an annotation', () => {

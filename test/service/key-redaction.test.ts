@@ -233,8 +233,8 @@ describe('a step at a service that sends the key back', () => {
     const world = new FakeWorld(clock, service)
     const outcome = await performStep(STEP, world)
     const files = (hasReadRun(outcome) ? reportFiles(outcome) : []).map(({ name, text }) => {
-      if (name === 'results.json') expect(JSON.stringify(JSON.parse(String(text())))).not.toContain(apiKey)
-      return String(text())
+      if (name === 'results.json') expect(JSON.stringify(JSON.parse(text))).not.toContain(apiKey)
+      return text
     })
     const comment = render(commentBody(outcome, { marker: '<!-- m -->', hasSummary: true }))
     return [...world.effects.map(({ text }) => text), ...lines, ...files, comment]
