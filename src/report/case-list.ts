@@ -4,7 +4,7 @@ import { durationText } from '../text/duration.ts'
 import { beginningOf, type Fragment, fragment, type Html, html, link, untruncated } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
-import { pastText, placeOf, titleOf } from './cases.ts'
+import { type Place, pastText, placeOf, titleOf } from './cases.ts'
 import { joinWithDots } from './words.ts'
 
 // How pages show test cases. It is HTML, because untrusted text is easier to escape there than in Markdown.
@@ -31,25 +31,24 @@ interface CaseParts {
 }
 
 function partsOf(testCase: TestCase, outcome: StepOutcome): CaseParts {
-  const { title, filePath, durationMs } = testCase
-  const place = linkedPlace(testCase, outcome)
-  const isFile = place !== undefined && String(title) === String(filePath)
+  const { durationMs } = testCase
+  const [title, place] = [titleOf(testCase), placeOf(testCase)]
+  const linked = place && linkedPlace(place, outcome)
+  const isFile = linked !== undefined && String(title) === String(place?.path)
   return {
     status: statusOf(testCase),
     mark: pastText(testCase, outcome),
-    title: html`<b>${isFile ? place : titleOf(testCase)}</b>`,
-    place: isFile ? undefined : place,
+    title: html`<b>${isFile ? linked : title}</b>`,
+    place: isFile ? undefined : linked,
     duration: durationMs === undefined ? undefined : durationText(durationMs),
   }
 }
 
-/** The place, with a link to the line at the tested commit if this commit is known. */
-function linkedPlace(testCase: TestCase, { subject: { sourceUrl } }: StepOutcome): Fragment | undefined {
-  const place = placeOf(testCase)
-  if (place === undefined || sourceUrl === undefined) return place && untruncated(place.text)
-  const path = String(place.path).split('/').map(encodeURIComponent).join('/')
-  const anchor = place.line === undefined ? '' : `#L${place.line}`
-  return link(`${sourceUrl}/${path}${anchor}`, untruncated(place.text))
+/** With a link to the line at the tested commit, if this commit is known. */
+function linkedPlace({ path, line, text }: Place, { subject: { sourceUrl } }: StepOutcome): Fragment {
+  if (sourceUrl === undefined) return untruncated(text)
+  const address = String(path).split('/').map(encodeURIComponent).join('/')
+  return link(`${sourceUrl}/${address}${line === undefined ? '' : `#L${line}`}`, untruncated(text))
 }
 
 function statusOf({ kind, rawStatus }: TestCase): Fragment {

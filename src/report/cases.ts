@@ -42,8 +42,16 @@ export function titleOf({ title }: TestCase): Untrusted {
   return String(visible) === '' ? untrusted('(untitled)') : visible
 }
 
-/** The file, and for a case that did not pass the line. `text` is for example `e2e/pay.spec.ts:12`. Undefined without a usable path. */
-export function placeOf({ kind, filePath, line }: TestCase) {
+/** The file, and for a case that did not pass the line. */
+export interface Place {
+  readonly path: Untrusted
+  readonly line: number | undefined
+  /** For example `e2e/pay.spec.ts:12`. */
+  readonly text: Untrusted
+}
+
+/** Undefined without a usable path. */
+export function placeOf({ kind, filePath, line }: TestCase): Place | undefined {
   if (filePath === undefined) return undefined
   const shownLine = showsReason(kind) ? line : undefined
   const path = visibleText(filePath)
