@@ -13,6 +13,8 @@ const PARTS: readonly RegExp[] = [
   // Jest: a file, and a threshold with the summary behind it.
   /^FAIL (?:.* )?(?:\.\/)?(?<file>\S+)(?: \([\d.]+ m?s\))?\n {2}● Test suite failed to run\n(?:\n| {4}.*\n)*/gm,
   /^Jest: (?:.*\n?)*/gm,
+  // Mocha: a file.
+  /^ ?Exception during run: (?:.*\n?)*/gm,
   // gotestsum: what could not be built.
   /(?<=^=== Errors\n)(?:.+\n)+/gm,
   // RSpec

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { symlink } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -11,13 +11,57 @@ import { PLAIN_ENV, startService, temporaryFolder } from '../support/a-local-ser
 
 const { JUNIT_TOOLS: tools = '' } = process.env
 
+const REPORTS = join(import.meta.dirname, 'junit-reports')
+/** The other folders there are of tools that the workflow does not install, or of older versions. */
+const OF_THE_WORKFLOW =
+  'ctest ctest-none go go-flaky googletest googletest-disabled jest maven mocha node phpunit phpunit-risky pytest pytest-broken rspec rspec-broken'
+
+/** Of several runs of a project, the one with the newest version. By default, it is the first. */
+const NEWEST: Readonly<Record<string, number>> = { node: 1 }
+
+interface Recorded {
+  readonly command: readonly string[]
+  readonly build?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly report: string
+  readonly exitCode: number
+}
+
+describe.skipIf(tools === '').each(OF_THE_WORKFLOW.split(' '))('the project %s', (name) => {
+  const runs: Recorded[] = JSON.parse(readFileSync(join(REPORTS, name, 'runs.json'), 'utf8'))
+  const [recorded = ''] = readFileSync(join(REPORTS, name, 'cases.txt'), 'utf8')
+    .split('\n\n')
+    .slice(NEWEST[name] ?? 0)
+
+  it('has the cases of its recording', async () => {
+    const { command, build, env = {}, report, exitCode } = runs[NEWEST[name] ?? 0] as Recorded
+    const folder = await temporaryFolder()
+    const isOfProject = (path: string) => !/\.xml$|\.txt$|runs\.json$/.test(path) || path.endsWith('pom.xml')
+    cpSync(join(REPORTS, name), folder, { recursive: true, filter: isOfProject })
+    if (existsSync(join(tools, 'node_modules')))
+      await symlink(join(tools, 'node_modules'), join(folder, 'node_modules'))
+    const tries = join(await temporaryFolder(), 'tries')
+    const variables = { ...PLAIN_ENV, ...env, ...(env.TRIES === undefined ? {} : { TRIES: tries }) }
+    const [program = '', ...args] = build ?? ['true']
+    expect(spawnSync(program, args, { cwd: folder, env: variables }).status).toBe(0)
+    // Another python3 may come first in the PATH.
+    const installed = command.map((one) => (one === 'python3' ? '/usr/bin/python3' : one))
+    const project = { folder, framework: 'junit', command: installed, report }
+    const service = await startService({ projects: { [name]: project } }, { env: variables })
+    const { status, results } = await service.waitFor(await service.startRun())
+    expect(status).toBe(exitCode === 0 ? 'PASSED' : 'FAILED')
+    const cases = results?.testCases.map((one) => `${one.status} ${one.title}`).toSorted()
+    const lines = recorded.split('\n').filter((line) => /^[A-Z]+ /.test(line))
+    expect(cases).toEqual(lines.map((line) => line.split(' | ')[0]).toSorted())
+  })
+})
+
 type Files = Readonly<Record<string, string>>
 
 interface Tool {
   readonly command: readonly string[]
   readonly report: string
   readonly env?: Readonly<Record<string, string>>
-  readonly everyKind: { readonly files: Files; readonly cases: readonly string[] }
   readonly file: string
   /** A test file whose only test does this. */
   readonly testThat: Readonly<Record<'passes' | 'is killed' | 'never ends', string>>
@@ -42,62 +86,17 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     testThat: jsTests('test'),
     brokenFile: ['broken.test.js', BROKEN_JS],
     withoutTests: [1, 'FAILED', 'No tests found'],
-    everyKind: {
-      files: {
-        'kinds.test.js': `
-          jest.retryTimes(1)
-          let tries = 0
-          describe('cart', () => {
-            test('adds', () => {})
-            test('fails', () => { expect(1).toBe(2) })
-            test.skip('is skipped', () => {})
-            test('is flaky', () => { if (++tries < 2) throw new Error('first') })
-            test('is slow', () => new Promise(() => {}), 50)
-          })
-          describe('hooks', () => { beforeAll(() => { throw new Error('no database') }); test('never runs', () => {}) })`,
-      },
-      cases: [
-        'PASSED cart > adds kinds.test.js',
-        'FAILED cart > fails kinds.test.js:6',
-        'SKIPPED cart > is skipped kinds.test.js',
-        'PASSED cart > is flaky kinds.test.js',
-        'FAILED cart > is slow kinds.test.js:9',
-        'FAILED hooks > never runs kinds.test.js:11',
-      ],
-    },
   },
   mocha: {
-    command: ['mocha', '--reporter=mocha-junit-reporter', '*.test.js'],
-    report: 'test-results.xml',
+    command: ['mocha', '--reporter=mocha-multi-reporters', '--reporter-option=configFile=reporters.json', '*.test.js'],
+    report: 'xunit.xml',
     file: 'a.test.js',
     testThat: jsTests('it'),
     brokenFile: ['broken.test.js', BROKEN_JS],
     withoutTests: [1, 'FAILED', 'No test files found'],
-    everyKind: {
-      files: {
-        'kinds.test.js': `
-          let tries = 0
-          describe('cart', () => {
-            it('adds', () => {})
-            it('fails', () => { throw new Error('no money') })
-            it.skip('is skipped', () => {})
-            it('is flaky', function () { this.retries(1); if (++tries < 2) throw new Error('first') })
-            it('is slow', function (done) { this.timeout(50) })
-          })
-          describe('hooks', () => { before(() => { throw new Error('no database') }); it('never runs', () => {}) })`,
-      },
-      // mocha-junit-reporter leaves out what was skipped.
-      cases: [
-        'PASSED cart adds kinds.test.js',
-        'FAILED cart fails kinds.test.js:5',
-        'PASSED cart is flaky kinds.test.js',
-        'FAILED cart is slow kinds.test.js',
-        'FAILED hooks "before all" hook for "never runs" kinds.test.js:10',
-      ],
-    },
   },
   pytest: {
-    command: ['/usr/bin/python3', '-m', 'pytest', '--junit-xml=junit.xml', '--override-ini=junit_family=xunit1'],
+    command: ['/usr/bin/python3', '-m', 'pytest', '--junit-xml=junit.xml'],
     report: 'junit.xml',
     file: 'test_a.py',
     testThat: {
@@ -107,35 +106,6 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     },
     brokenFile: ['test_broken.py', 'import nothing_here'],
     withoutTests: [5, 'FAILED', 'no tests ran'],
-    everyKind: {
-      files: {
-        'tests/test_kinds.py': `
-import pytest
-class TestCart:
-    def test_adds(self): pass
-    def test_fails(self): assert 1 == 2
-    @pytest.mark.skip
-    def test_skipped(self): pass
-    @pytest.mark.xfail
-    def test_to_fix(self): assert False
-@pytest.fixture
-def database(): raise RuntimeError('no database')
-def test_never_runs(database): pass
-@pytest.fixture
-def room():
-    yield
-    raise RuntimeError('no room')
-def test_is_fine(room): pass`,
-      },
-      cases: [
-        'PASSED TestCart > test_adds tests/test_kinds.py',
-        'FAILED TestCart > test_fails tests/test_kinds.py:5',
-        'SKIPPED TestCart > test_skipped tests/test_kinds.py',
-        'SKIPPED TestCart > test_to_fix tests/test_kinds.py',
-        'FAILED test_never_runs tests/test_kinds.py:11',
-        'FAILED test_is_fine tests/test_kinds.py:16',
-      ],
-    },
   },
 }
 
@@ -145,7 +115,8 @@ describe.skipIf(tools === '').each(Object.entries(TOOLS))('%s', (name, tool) => 
     const env = { ...PLAIN_ENV, ...tool.env, PATH: [join(tools, 'node_modules/.bin'), PLAIN_ENV.PATH].join(delimiter) }
     const projectIn = async () => {
       const folder = await temporaryFolder()
-      await writeFiles(folder, { 'package.json': '{}', ...files })
+      const reporters = readFileSync(join(REPORTS, 'mocha/reporters.json'), 'utf8')
+      await writeFiles(folder, { 'package.json': '{}', 'reporters.json': reporters, ...files })
       if (existsSync(join(tools, 'node_modules')))
         await symlink(join(tools, 'node_modules'), join(folder, 'node_modules'))
       return folder
@@ -161,19 +132,9 @@ describe.skipIf(tools === '').each(Object.entries(TOOLS))('%s', (name, tool) => 
     const project = { folder: await projectIn(), framework: 'junit', command: tool.command, report: tool.report }
     const service = await startService({ projects: { [name]: project } }, { env, runLimitMinutes: limitMs / 60_000 })
     const { status, message = '', results } = await service.waitFor(await service.startRun())
-    const cases = results?.testCases.map(({ filePath, line, ...one }) => {
-      // The line of a test that did not fail is the one from the report, which pytest counts from 0.
-      const place = one.status === 'FAILED' && line !== undefined ? `${filePath}:${line}` : filePath
-      return [one.status, one.title, place].filter((part) => part !== undefined).join(' ')
-    })
+    const cases = results?.testCases.map((one) => `${one.status} ${one.title}`)
     return { exit: byHand.status ?? byHand.signal, status, message, cases }
   }
-
-  it('has every kind of result', async () => {
-    const { exit, status, cases } = await runBoth(tool.everyKind.files)
-    expect([exit === 0, status]).toEqual([false, 'FAILED'])
-    expect(cases?.toSorted()).toEqual(tool.everyKind.cases.toSorted())
-  })
 
   it('passes', async () => {
     const { exit, status, message } = await runBoth({ [tool.file]: tool.testThat.passes })
