@@ -11,7 +11,6 @@ import {
   pauseMs,
   type RunHandle,
   retry,
-  TryAgain,
 } from './retry.ts'
 import type { RunWorld } from './world.ts'
 
@@ -47,7 +46,7 @@ export async function cancelRun(
     return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
   }
 
-  const attempt = async (): Promise<CancelResult | TryAgain> => {
+  const attempt = async (): Promise<CancelResult | undefined> => {
     if (signal.aborted) {
       // Nothing ends the tries after an abort, except its deadline.
       deadlineMs = abortReason(signal).cancelDeadlineMs
@@ -79,12 +78,14 @@ export async function cancelRun(
     mayHaveCancelled ||= isNotListed
 
     const nowMs = clock.now()
-    if (signal.aborted) return new TryAgain(nowMs)
+    if (signal.aborted) return undefined
     const lastTryMs = Math.min(deadlineMs - SHORTEST_TRY_MS, (failingSinceMs ?? nowMs) + service.failureLimitMs)
     if (nowMs >= lastTryMs) return { kind: 'failed', failure: response }
-    return new TryAgain(Math.min(nowMs + pauseMs(tries, latest, random), lastTryMs))
+    const nextTryMs = Math.min(nowMs + pauseMs(tries, latest, random), lastTryMs)
+    await clock.sleep(nextTryMs - nowMs, signal)
+    return undefined
   }
-  return retry(attempt, ({ atMs }) => clock.sleep(atMs - clock.now(), signal))
+  return retry(attempt)
 }
 
 /** Whether main reads the run before it cancels again. After a transient failure, it only cancels again. */

@@ -73,32 +73,11 @@ export function askedPauseMs(failure: Failure): number {
   return failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
 }
 
-/** What the log says in a pause. */
-interface PauseLine {
-  readonly text: () => Fragment
-  readonly isFailure: boolean
-}
-
-/** A try without a result. Another try follows. */
-export class TryAgain {
-  readonly atMs: number
-  readonly line: PauseLine | undefined
-
-  constructor(atMs: number, line?: PauseLine) {
-    this.atMs = atMs
-    this.line = line
-  }
-}
-
-/** Tries until a try gives a result. A failure after which no other try may follow is a result too. */
-export async function retry<Result>(
-  attempt: (tries: number) => Promise<Result | TryAgain>,
-  pause: (again: TryAgain) => Promise<void>,
-): Promise<Result> {
+/** Tries until a try gives a result. A failure after which no other try may follow is a result too. Each try ends with its pause. */
+export async function retry<Result>(attempt: (tries: number) => Promise<Result | undefined>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     const result = await attempt(tries)
-    if (!(result instanceof TryAgain)) return result
-    await pause(result)
+    if (result !== undefined) return result
   }
 }
 
@@ -108,19 +87,18 @@ const MINUTE_MS = 60_000
  * Pauses that write about one line a minute. The first failure has a line at once. If failures and successes alternate, at most
  * one failure a minute has a line.
  */
-export function pauses({ clock, log, signal }: Pick<RunWorld, 'clock' | 'log' | 'signal'>) {
+export function pausesWithLines({ clock, log, signal }: Pick<RunWorld, 'clock' | 'log' | 'signal'>) {
   let lastLineMs = clock.now()
   let lastFailureMs = Number.NEGATIVE_INFINITY
-  return async ({ atMs, line }: TryAgain): Promise<void> => {
-    while (!signal.aborted && clock.now() < atMs) {
-      const dueMs = line === undefined ? atMs : MINUTE_MS + (line.isFailure ? lastFailureMs : lastLineMs)
-      if (line === undefined || clock.now() < dueMs) {
-        await clock.sleep(Math.min(dueMs, atMs) - clock.now(), signal)
-        continue
+  return async (untilMs: number, line: () => Fragment, isFailure: boolean): Promise<undefined> => {
+    while (!signal.aborted && clock.now() < untilMs) {
+      const dueMs = MINUTE_MS + (isFailure ? lastFailureMs : lastLineMs)
+      if (clock.now() < dueMs) await clock.sleep(Math.min(dueMs, untilMs) - clock.now(), signal)
+      else {
+        log.info(line())
+        lastLineMs = clock.now()
+        if (isFailure) lastFailureMs = lastLineMs
       }
-      log.info(line.text())
-      lastLineMs = clock.now()
-      if (line.isFailure) lastFailureMs = lastLineMs
     }
   }
 }

@@ -5,7 +5,7 @@ import { failureText } from '../report/failure-text.ts'
 import { durationText } from '../text/duration.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortedEnding, abortReason } from './abort.ts'
-import { askedPauseMs, mayHaveBeenAccepted, pauseMs, pauses, retry, startMayRepeatForMs, TryAgain } from './retry.ts'
+import { askedPauseMs, mayHaveBeenAccepted, pauseMs, pausesWithLines, retry, startMayRepeatForMs } from './retry.ts'
 import type { RunWorld } from './world.ts'
 
 /** No run, or no id of it. */
@@ -26,6 +26,7 @@ export async function startRun(
 ): Promise<string | NoRun> {
   const { service, clock, random, signal } = world
   const firstTryMs = clock.now()
+  const pause = pausesWithLines(world)
 
   const attempt = async (tries: number) => {
     if (signal.aborted) return withoutRun(abortedEnding(signal), 'none')
@@ -47,13 +48,13 @@ export async function startRun(
     if (nowMs >= untilMs || nowMs + askedPauseMs(response) > untilMs)
       return withoutRun({ kind: 'start-failed', failure: response }, cancellation)
     const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), untilMs)
-    const text = () => {
+    const line = () => {
       const [untilNextTry, untilEnd] = [nextTryMs, untilMs].map((atMs) => durationText(atMs - clock.now()))
       return fragment`The run is not started yet. ${failureText(response, 'start')} The step tries again in ${untilNextTry ?? ''}, for ${untilEnd ?? ''} at most.`
     }
-    return new TryAgain(nextTryMs, { text, isFailure: true })
+    return pause(nextTryMs, line, true)
   }
-  return retry(attempt, pauses(world))
+  return retry(attempt)
 }
 
 function withoutRun(ending: Ending, kind: 'none' | 'id-unknown'): NoRun {

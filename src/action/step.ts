@@ -26,10 +26,10 @@ export interface StepSettings extends WaitSettings, VerdictRules {
 
 /** Starts a run or takes the given one, waits for it, cancels it if needed, decides the verdict, and publishes it. */
 export async function performStep(settings: StepSettings, world: World): Promise<StepOutcome> {
-  const step: Step = { settings, world, stepBeganMs: world.clock.now() }
-  const known = await startAndWait(step)
-  const history: StepHistory = { ...known, subject: settings.subject, tookMs: world.clock.now() - step.stepBeganMs }
-  const outcome = concludeStep(history, settings)
+  const { clock } = world
+  const stepBeganMs = clock.now()
+  const known = await startAndWait({ ...settings, stepBeganMs }, world)
+  const outcome = concludeStep({ ...known, subject: settings.subject, tookMs: clock.now() - stepBeganMs }, settings)
   const { kind } = outcome.cancellation
   const isForPerson = kind === 'id-unknown' || kind === 'not-supported'
   // After a failed cancel, the record stays as it is, and post tries again.
@@ -40,63 +40,48 @@ export async function performStep(settings: StepSettings, world: World): Promise
   return outcome
 }
 
-interface Step {
-  readonly settings: StepSettings
-  readonly world: World
-  readonly stepBeganMs: number
-}
-
-type Known = Omit<StepHistory, 'subject' | 'tookMs'>
-
-async function startAndWait(step: Step): Promise<Known> {
-  const { settings, world, stepBeganMs } = step
+/** What happened until the run had finished, or until main stopped waiting for it. */
+async function startAndWait(
+  settings: StepSettings & { readonly stepBeganMs: number },
+  world: World,
+): Promise<Omit<StepHistory, 'subject' | 'tookMs'>> {
   const { recorder, clock, signal } = world
-  if (settings.runId !== undefined) {
-    recorder.started(settings.runId, settings.cancelOnAbort)
-    return followRun({ id: settings.runId, knownSinceMs: clock.now() }, step)
+  const { stepBeganMs, waitLimitMs, cancelOnAbort, subject } = settings
+  let id = settings.runId
+  if (id === undefined) {
+    recorder.starting()
+    const started = await startRun(subject.parameters, stepBeganMs + waitLimitMs, world)
+    if (typeof started !== 'string') return started
+    id = started
   }
+  const handle: RunHandle = { id, knownSinceMs: clock.now() }
+  recorder.started(id, cancelOnAbort)
+  const known = { runId: id, runUrl: announceRun(id, settings, world) }
+  // If the step was aborted during the start, main goes on even if `wait` is false. The wait then ends at once, and main cancels
+  // the run if `cancelOnAbort` is true.
+  if (!settings.wait && !signal.aborted)
+    return { ...known, ending: { kind: 'started' }, cancellation: { kind: 'none' } }
 
-  recorder.starting()
-  const started = await startRun(settings.subject.parameters, stepBeganMs + settings.waitLimitMs, world)
-  if (typeof started !== 'string') return started
-  const handle: RunHandle = { id: started, knownSinceMs: clock.now() }
-  recorder.started(handle.id, settings.cancelOnAbort)
-  // If the step was aborted during the start, `followRun` is called even if `wait` is false. Its wait ends at once, and main
-  // cancels the run if `cancelOnAbort` is true.
-  if (settings.wait || signal.aborted) return followRun(handle, step)
-  const runUrl = announceRun(handle, step)
-  return { ending: { kind: 'started' }, runId: handle.id, runUrl, cancellation: { kind: 'none' } }
-}
-
-/** Waits for the run. If the run has not finished by then and may be cancelled, cancels it. */
-async function followRun(handle: RunHandle, step: Step): Promise<Known> {
-  const { settings, world, stepBeganMs } = step
-  const runUrl = announceRun(handle, step)
-  const { ending, run } = await waitForRun(handle, { ...settings, stepBeganMs }, world)
-  const known = { ending, runId: handle.id, runUrl }
-  if (ending.kind === 'finished') return { ...known, run, cancellation: { kind: 'none' } }
-  if (!settings.cancelOnAbort) return { ...known, run, cancellation: { kind: 'not-wanted' } }
+  const { ending, run } = await waitForRun(handle, settings, world)
+  if (ending.kind === 'finished') return { ...known, ending, run, cancellation: { kind: 'none' } }
+  if (!cancelOnAbort) return { ...known, ending, run, cancellation: { kind: 'not-wanted' } }
 
   let latestRun = run
   const onRun = (current: Run) => {
     world.setOutput('status', current.status)
     latestRun = current
   }
-  const cancellation = await cancelRun(handle, { deadlineMs: world.clock.now() + CANCEL_LIMIT_MS, onRun }, world)
-  return { ...known, run: latestRun, cancellation }
+  const cancellation = await cancelRun(handle, { deadlineMs: clock.now() + CANCEL_LIMIT_MS, onRun }, world)
+  return { ...known, ending, run: latestRun, cancellation }
 }
 
-/**
- * Sets the outputs `run-id` and `run-url`, and returns the address of the run's page. Logs the run if this step started it,
- * or if the run has a page.
- */
-function announceRun({ id }: RunHandle, { settings, world }: Step): string | undefined {
+/** Sets the outputs of the run, logs it if there is something to say, and returns the address of its page. */
+function announceRun(id: string, { subject, runId, runUrlOf }: StepSettings, world: World): string | undefined {
   world.setOutput('run-id', id)
-  const runUrl = settings.runUrlOf?.(id)
+  const runUrl = runUrlOf?.(id)
   if (runUrl !== undefined) world.setOutput('run-url', runUrl)
   const page = runUrl === undefined ? fragment`` : fragment`: ${runUrl}`
-  if (settings.runId === undefined)
-    world.log.info(fragment`Run ${id} was started for ${whatIsTested(settings.subject)}${page}`)
+  if (runId === undefined) world.log.info(fragment`Run ${id} was started for ${whatIsTested(subject)}${page}`)
   else if (runUrl !== undefined) world.log.info(fragment`Run ${id}${page}`)
   return runUrl
 }

@@ -6,7 +6,7 @@ import { progressText } from '../report/progress.ts'
 import { durationText } from '../text/duration.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortedEnding } from './abort.ts'
-import { doesNotExist, isTransient, pauseMs, pauses, type RunHandle, retry, TryAgain } from './retry.ts'
+import { doesNotExist, isTransient, pauseMs, pausesWithLines, type RunHandle, retry } from './retry.ts'
 import { TestOutput } from './test-output.ts'
 import type { World } from './world.ts'
 
@@ -33,6 +33,7 @@ export async function waitForRun(
   const deadlineMs = settings.stepBeganMs + settings.waitLimitMs
   const firstPollMs = clock.now()
   const jitter = random()
+  const pause = pausesWithLines(world)
   const output = new TestOutput(handle.id, settings.showOutput, world)
   let run: Run | undefined
   let failedPolls = 0
@@ -43,7 +44,7 @@ export async function waitForRun(
     return { kind: 'wait-timeout', limitMs: settings.waitLimitMs, wasQueued: run?.status === 'QUEUED', failure }
   }
 
-  const poll = async (): Promise<Ending | TryAgain> => {
+  const poll = async (): Promise<Ending | undefined> => {
     if (signal.aborted) return abortedEnding(signal)
     const sentMs = clock.now()
     const response = await service.get(handle.id, { signal })
@@ -55,10 +56,10 @@ export async function waitForRun(
       const mayStillSucceed = isNotFound(response) ? !doesNotExist(handle, response, sentMs) : isTransient(response)
       if (!mayStillSucceed || nowMs >= untilMs) return { kind: 'poll-failed', failure: response }
       if (nowMs >= deadlineMs) return limitExceeded(response)
-      const text = () =>
+      const line = () =>
         fragment`Run ${handle.id}: after ${waited()}, the status cannot be read. ${failureText(response, 'poll')} The step tries again.`
       const nextPollMs = Math.min(nowMs + pauseMs(failedPolls, response, random), untilMs, deadlineMs)
-      return new TryAgain(nextPollMs, { text, isFailure: true })
+      return pause(nextPollMs, line, true)
     }
 
     failedPolls = 0
@@ -72,12 +73,12 @@ export async function waitForRun(
     if (nowMs >= deadlineMs) return limitExceeded()
     const intervalMs = settings.pollIntervalMs ?? adaptivePauseMs(nowMs - firstPollMs, jitter)
     await output.read(response.outputBytes, Math.min(nowMs + OUTPUT_LIMIT_MS, deadlineMs))
-    const text = () =>
+    const line = () =>
       fragment`Run ${handle.id}: still ${response.rawStatus} after ${waited()}${progressText(response)}.`
-    return new TryAgain(Math.min(nowMs + intervalMs, deadlineMs), { text, isFailure: false })
+    return pause(Math.min(nowMs + intervalMs, deadlineMs), line, false)
   }
 
-  const ending = await retry(poll, pauses(world))
+  const ending = await retry(poll)
   await output.read(run?.outputBytes, clock.now() + (ending.kind === 'finished' ? REST_LIMIT_MS : 0), true)
   return { ending, run }
 }
