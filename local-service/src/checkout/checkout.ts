@@ -112,7 +112,7 @@ export async function inspectFolder(
 }
 
 function findProblem({ framework, ...project }: Project, place: TestedFolders): FrameworkProblem | undefined {
-  if (project.command !== undefined || project.setup !== undefined) return undefined
+  if (project.command !== undefined || project.setup !== undefined || framework.packages.length === 0) return undefined
   const found = findFramework(framework, place)
   if ('script' in found) return undefined
   const install = 'Install the packages in a step before this one, for example with "npm ci".'

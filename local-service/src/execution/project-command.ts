@@ -46,7 +46,7 @@ function withProjectCommands(env: NodeJS.ProcessEnv, place: TestedFolders): Node
 /** What starts the project's framework. If nothing can start it, returns sentences that say why. */
 export function frameworkProgram(run: RunContext, source: TestedFolders): Program | string {
   const { framework, command, container, folder } = run.project
-  if (command !== undefined) return { argv: command }
+  if (command !== undefined || framework.packages.length === 0) return { argv: command ?? [] }
   const hasSetup = needsSetup(run)
   const tree = `the work tree, in ${relative(source.root, source.folder) || 'its root'}`
   const found = findFramework(framework, source, hasSetup ? tree : folder)

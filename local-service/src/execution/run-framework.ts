@@ -69,7 +69,10 @@ export async function runFramework(
       return toOutcome(caller, end, await read(end), reason)
     },
   })
-  const end = await runProjectCommand(source, run, [...call.argv, ...args], stop, call.env)
+  const end: CommandEnd =
+    call.argv.length === 0
+      ? { kind: 'exited', code: 0, output: '' }
+      : await runProjectCommand(source, run, [...call.argv, ...args], stop, call.env)
   const outcome = toOutcome(caller, end, await read(end), end.kind === 'stopped' ? stop.reason : undefined)
   if (outcome.status !== 'PASSED') run.log(outcome.message ?? `${caller.name} ${describeEnd(end)}`)
   return outcome

@@ -44,6 +44,7 @@ export interface RunOptions extends FrameworkSettings {
 
 /** How a framework is called: a program with its first arguments, and further variables. */
 export interface FrameworkCall {
+  /** Empty if no program runs, because the reports of an earlier step are read. */
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
   /** Whether the reporters of the project write nothing, because the call names other reporters. */

@@ -55,14 +55,16 @@ function stateOf(file: string): string | undefined {
 interface Run {
   readonly patterns: readonly string[]
   readonly folders: TestedFolders
-  /** The reports before the run. */
+  /** The reports before the run. Without a command, an earlier step or job has written the reports, and old ones count. */
   readonly old: ReadonlyMap<string, string>
+  readonly hasCommand: boolean
 }
 
-async function readReports({ patterns, folders, old }: Run, end: CommandEnd): Promise<Report> {
+async function readReports({ patterns, folders, old, hasCommand }: Run, end: CommandEnd): Promise<Report> {
   const found = await findReports(patterns, folders.folder)
   const written = [...found.keys()].filter((path) => found.get(path) !== old.get(path)).sort()
-  const hasPassed = hasSucceeded(end)
+  // Nobody knows how the command of an earlier step ended, so each failure counts.
+  const hasPassed = hasCommand && hasSucceeded(end)
   const entries: Entry[] = []
   const listFiles = createFileList(folders.root)
   const problems: string[] = []
@@ -87,7 +89,8 @@ async function readReports({ patterns, folders, old }: Run, end: CommandEnd): Pr
       problems.push(`its report ${quote(path)} ${messageOf(error)}`)
     }
   }
-  if (written.length === 0) problems.push(whyNone(quoted, found.size))
+  if (written.length === 0)
+    problems.push(hasCommand ? whyNone(quoted, found.size) : `no file in the project's folder matches ${quoted}`)
   const testCases = fitMessages(joinAttempts(entries, hasPassed))
   const [problem] = [...problems, ...contradictions]
   const errors = hasPassed ? [] : findToolLines(end.output, testCases)
@@ -161,11 +164,12 @@ function joinAttempts(entries: readonly Entry[], hasPassed: boolean): TestCase[]
 }
 
 const NEEDED =
-  'The framework "junit" needs "command", which runs the tests, and "report", the JUnit file that it writes'
+  'The framework "junit" needs "report", the JUnit file, and "command", which writes it. Without "command", a run reads the file of an earlier step'
 
-function refuse({ command, report, args }: FrameworkSettings): string | undefined {
-  if (command === undefined || report === undefined)
-    return `cannot be served: ${NEEDED}. There is no "${command === undefined ? 'command' : 'report'}".`
+function refuse({ report, args, merge }: FrameworkSettings): string | undefined {
+  if (report === undefined) return `cannot be served: ${NEEDED}. There is no "report".`
+  if (merge !== undefined)
+    return 'cannot be served: "merge" is for Vitest and Playwright. To merge JUnit files, give "report" without "command".'
   const absolute = linesOf(report).find((line) => isAbsolute(line))
   if (absolute !== undefined)
     return `cannot be served: "report" is ${quote(absolute)}. Give a path from the project's folder.`
@@ -187,10 +191,11 @@ export const junit: Framework = {
   packages: [],
   hasProjects: false,
   refuse,
-  async run({ argv }, { folders, report = '' }) {
+  async run({ argv }, { folders, report = '', command }) {
+    const hasCommand = command !== undefined
     const patterns = linesOf(report)
-    const old = await findReports(patterns, folders.folder)
-    const readReport = (end: CommandEnd) => readReports({ patterns, folders, old }, end)
-    return { argv, env: {}, title: quoteCommand(argv), readReport }
+    const old = hasCommand ? await findReports(patterns, folders.folder) : new Map<string, string>()
+    const readReport = (end: CommandEnd) => readReports({ patterns, folders, old, hasCommand }, end)
+    return { argv, env: {}, title: hasCommand ? quoteCommand(argv) : 'the merge of JUnit files', readReport }
   },
 }

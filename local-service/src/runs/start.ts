@@ -9,7 +9,7 @@ import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import type { Suite } from '../settings/configuration.ts'
-import type { Project } from '../settings/project.ts'
+import { mergesReports, type Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { unusable } from './data-folder.ts'
 import type { RunQueue } from './queue.ts'
@@ -63,7 +63,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   }
   const environment = environmentOf(request)
   const checkout = await chooseCheckout(project, parameters.branch, service.personEnv, service.checkoutOfJob)
-  if (project.merge !== undefined && checkout.kind !== 'in-place') {
+  if (mergesReports(project) && checkout.kind !== 'in-place') {
     const problem = 'merges reports in its own folder, where another commit is checked out'
     refuse('invalid', `Project ${quote(project.id)} ${problem} than ${quote(parameters.branch)}. Leave the branch out.`)
   }

@@ -48,7 +48,7 @@ async function placesOf(attributes: string, text: string, { suite = 's', report 
     mergeFolder: '',
     isInPlace: true,
   }
-  const { readReport } = await junit.run({ argv: ['test'] }, options)
+  const { readReport } = await junit.run({ argv: ['test'] }, { ...options, command: ['test'] })
   const failure = `<failure><![CDATA[${text}]]></failure>`
   const cases = `<testcase name="a" ${attributes}/><testcase name="b" ${attributes}>${failure}</testcase>`
   const xml = `<testsuite name="${suite}">${cases}</testsuite>`
@@ -197,7 +197,7 @@ describe('the place of a test', () => {
       mergeFolder: '',
       isInPlace: true,
     }
-    const { readReport } = await junit.run({ argv: ['test'] }, options)
+    const { readReport } = await junit.run({ argv: ['test'] }, { ...options, command: ['test'] })
     const failure = '<failure>a_test.go:4: no</failure>'
     const xml = `<testsuite><testcase name="a" classname="example.com/shop/sub">${failure}</testcase></testsuite>`
     await writeFiles(folder, { 'a.xml': xml })

@@ -33,7 +33,7 @@ async function read(name: string, { tool, report, exitCode }: Recorded): Promise
     mergeFolder: '',
     isInPlace: true,
   }
-  const { readReport } = await junit.run({ argv: ['test'] }, options)
+  const { readReport } = await junit.run({ argv: ['test'] }, { ...options, command: ['test'] })
   cpSync(join(REPORTS, name), folder, { recursive: true, filter: isOurs })
   for (const path of globSync(report, { cwd: folder })) {
     const xml = readFileSync(join(REPORTS, name, path), 'utf8')

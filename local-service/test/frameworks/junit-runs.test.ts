@@ -253,10 +253,6 @@ describe('what a command cannot do', () => {
   })
 
   it.each([
-    [
-      { report: 'a.xml' },
-      'needs "command", which runs the tests, and "report", the JUnit file that it writes. There is no "command".',
-    ],
     [{ command: ['npx'] }, 'There is no "report".'],
     [{ ...given, report: '/tmp/a.xml' }, '"report" is "/tmp/a.xml". Give a path from the project\'s folder.'],
     [{ ...given, report: 'a.xml\n/tmp/a.xml' }, '"report" is "/tmp/a.xml". Give a path from the project\'s folder.'],

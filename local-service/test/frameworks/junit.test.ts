@@ -23,7 +23,7 @@ async function reportsOf(
     mergeFolder: '',
     isInPlace: true,
   }
-  const { readReport } = await junit.run({ argv: ['test'] }, options)
+  const { readReport } = await junit.run({ argv: ['test'] }, { ...options, command: ['test'] })
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(join(folder, path, '..'), { recursive: true })
     writeFileSync(join(folder, path), content)

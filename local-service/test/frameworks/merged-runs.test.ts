@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse, stringify } from 'flatted'
 import { describe, expect, it } from 'vitest'
@@ -70,7 +70,7 @@ const PLAYWRIGHT: Framework = {
 async function aProject(
   { files, vitest, shard }: Framework,
   changes: Readonly<Record<string, string>> = {},
-  total = 4,
+  total = 1,
 ) {
   const folder = await temporaryFolder()
   await installPackages(folder, vitest)
@@ -224,6 +224,46 @@ describe('a merge of Playwright', () => {
   })
 })
 
+describe('JUnit files without a command', () => {
+  const suite = (...cases: readonly string[]) => `<testsuite name="shop">${cases.join('')}</testsuite>`
+  const run = async (files: Readonly<Record<string, string>>, report = 'reports/*.xml') => {
+    const folder = await temporaryFolder()
+    await writeFiles(folder, files)
+    const settings = { folder, framework: 'junit', report }
+    return executeRun(runContextIn(folder, {}, settings), new AbortController().signal)
+  }
+
+  it('are read as they are, also if they are old, and their failed cases decide', async () => {
+    const adds = '<testcase name="adds"/>'
+    const ships = '<testcase name="ships"><failure message="rain"/></testcase>'
+    expect(await run({ 'reports/1.xml': suite(adds) })).toMatchObject({
+      status: 'PASSED',
+      testCases: [{ title: 'shop > adds' }],
+    })
+    expect(await run({ 'reports/1.xml': suite(adds), 'reports/2.xml': suite(ships) })).toMatchObject({
+      status: 'FAILED',
+      testCases: [{ status: 'PASSED' }, { title: 'shop > ships', status: 'FAILED', message: 'rain' }],
+    })
+  })
+
+  it('nobody knows how their command ended, so a second case of the same name is no attempt', async () => {
+    const twice = suite('<testcase name="adds"><failure/></testcase>', '<testcase name="adds"/>')
+    expect(await run({ 'reports/1.xml': twice })).toMatchObject({ status: 'FAILED' })
+  })
+
+  it('interrupt the run if there are none', async () => {
+    expect(await run({})).toMatchObject({
+      status: 'INTERRUPTED',
+      message: expect.stringContaining('no file in the project\'s folder matches "reports/*.xml"'),
+    })
+  })
+
+  it('need no folder of blob reports', () => {
+    const settings = { folder: '/', framework: 'junit', report: 'a.xml', merge: 'all' }
+    expect(() => runContextIn('/', {}, settings)).toThrow('To merge JUnit files, give "report" without "command".')
+  })
+})
+
 describe('what a merge cannot do', () => {
   it.each([
     ['vitest', ['e2e'], '"args" has "e2e". A merge of reports runs no test, so it takes no file and no filter.'],
@@ -254,7 +294,7 @@ describe('what a merge cannot do', () => {
 
   it('a folder without reports is refused, and nobody is told to pass with no tests', async () => {
     const folder = await temporaryFolder()
-    await cp(join(import.meta.dirname, 'junit-reports'), join(folder, 'all'), { recursive: true })
+    await writeFiles(folder, { 'all/notes.txt': '' })
     const settings = { folder, framework: 'playwright', merge: 'all', command: ['true'] }
     const { status, message } = await executeRun(runContextIn(folder, {}, settings), new AbortController().signal)
     expect(status).toBe('INTERRUPTED')
