@@ -11,7 +11,6 @@ import { environmentOfService, readLog, SERVICE, type ServiceFolder, serviceFold
 import type { Order, StartResponse } from './service-process.ts'
 
 // The main step of the action local-service: starts the service and leaves it running. Post stops it.
-// The tests in local-service/test/job test this file.
 
 const START_LIMIT_MS = 30_000
 

@@ -17,7 +17,6 @@ import {
 
 // The post step of the action local-service: stops the service and all that it started, and shows what no gate has shown. It never
 // fails the job.
-// The tests in local-service/test/job test this file.
 
 const STOP_LIMIT_MS = 20_000
 const KILL_LIMIT_MS = 5000

@@ -9,7 +9,6 @@ import { type ServiceFolder, serviceFolder } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` gets its order from main and serves until a signal, or until the folder is
 // removed. `index.js FOLDER clean` removes what a killed service left, and ends.
-// The tests in local-service/test/job test this file.
 
 export interface Order {
   /** The arguments of the command of the service. */

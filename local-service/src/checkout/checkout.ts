@@ -6,8 +6,6 @@ import { quote } from '../text.ts'
 import { findFramework } from './packages.ts'
 import { findBranch, hasFolder, openRepository, type Repository, readHead } from './repository.ts'
 
-// local-service/test/life/branches.test.ts tests this file.
-
 /** The reason why the service does not do what a client asked for. Nothing was changed. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'

@@ -5,8 +5,6 @@ import { readRegularFile, removeFolder } from '../machine/files.ts'
 import { type GitOptions, git, tryGit } from '../machine/git.ts'
 import type { TestedFolders } from '../machine/paths.ts'
 
-// local-service/test/life/branches.test.ts tests this file.
-
 /** A git repository, and the folder of a project in it. */
 export interface Repository extends TestedFolders {
   /** The `.git` folder that all work trees of the repository share. */

@@ -6,8 +6,6 @@ import type { Project } from '../settings/project.ts'
 import type { RunOutput } from './output.ts'
 import type { RunResources } from './resources.ts'
 
-// local-service/test/life/branches.test.ts tests this file.
-
 /** What the tasks of a run share. */
 export interface RunContext {
   readonly runId: string

@@ -13,8 +13,6 @@ import { runProjectCommand } from './project-command.ts'
 import { createRunFolders, filesFolderOf, treeOf } from './resources.ts'
 import { type RunningTests, runFramework } from './run-framework.ts'
 
-// local-service/test/life/branches.test.ts tests this file.
-
 /** Prepares a folder, runs the tests, reads their report, and tries to fix what failed. */
 export async function executeRun(
   run: RunContext,

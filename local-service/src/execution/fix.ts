@@ -10,8 +10,6 @@ import { count, quote, quoteCommand } from '../text.ts'
 import { gitEnvironment, type RunContext } from './context.ts'
 import { runProjectCommand } from './project-command.ts'
 
-// local-service/test/life/auto-fix.test.ts tests this file.
-
 /**
  * Runs the project's "fix" command in the folder of the run. Its changes stay in this folder. If the folder is in a git
  * repository, a patch with the changes lies beside the output of the run. Returns what it did, as sentences. Nothing here changes the

@@ -9,8 +9,6 @@ import { REPORTERS_FOLDER } from '../reporters/folder.ts'
 import { needsSetup, type RunContext } from './context.ts'
 import { frameworkFolderOf, type RunResources } from './resources.ts'
 
-// local-service/test/life/test-environment.test.ts tests this file.
-
 /** Runs a command in the project's folder of the tested files. If the project has a container, runs it in a new container. */
 export function runProjectCommand(
   source: TestedFolders,

@@ -8,8 +8,6 @@ import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import { killProcesses } from '../machine/processes.ts'
 import { count } from '../text.ts'
 
-// local-service/test/life/deaths.test.ts tests this file.
-
 /** What a run has on the machine while it runs, besides processes. The names are known before anything is created. */
 export interface RunResources {
   /** Everything of the run but its output: the report, the files of the framework, the work tree. It has the run's id as its name. */

@@ -14,8 +14,6 @@ import { type RunOutcome, type StopReason, toOutcome, withoutTests } from './out
 import { frameworkProgram, runProjectCommand } from './project-command.ts'
 import { filesFolderOf, frameworkFolderOf } from './resources.ts'
 
-// The tests in local-service/test/frameworks test this file.
-
 /** Tests that run, as the queue sees them. */
 export interface RunningTests {
   /** Undefined if the framework says it only at its end. */

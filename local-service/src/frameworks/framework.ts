@@ -2,8 +2,6 @@ import type { CommandEnd } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/paths.ts'
 import type { Report } from './report.ts'
 
-// The tests in local-service/test/frameworks test this file.
-
 /** Which tests of a project to run. Without restrictions, all tests run. */
 export interface Selection {
   readonly frameworkProjects: readonly string[]

@@ -3,7 +3,6 @@ import type { XmlCase, XmlOutcome } from './junit-xml.ts'
 import type { TestCaseStatus } from './test-case.ts'
 
 // What a test of a JUnit report is: its status, its title and its reason. Each tool means something else by the same words.
-// local-service/test/frameworks/junit.test.ts tests this file.
 
 /** By element, and by the words of the attributes `status` and `result`. What is not here means nothing. */
 const MEANING: ReadonlyMap<string, TestCaseStatus> = new Map([

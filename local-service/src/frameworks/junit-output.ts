@@ -2,7 +2,6 @@ import { withoutFrames } from './junit-case.ts'
 import { isBad, type TestCase } from './test-case.ts'
 
 // What test tools print about failures of which their JUnit files have no test case, or no reason.
-// local-service/test/frameworks/junit-reports.test.ts tests this file.
 
 /** The groups `title` and `file` name what failed. */
 const PARTS: readonly RegExp[] = [

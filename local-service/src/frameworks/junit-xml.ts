@@ -3,7 +3,6 @@ import sax from 'sax'
 import { quote } from '../text.ts'
 
 // Reads the XML that test tools call JUnit. There is no standard, so this file only collects what a report has.
-// local-service/test/frameworks/junit.test.ts tests this file.
 
 /** What a report says about one test, or about a suite that failed itself. Then there are no attributes. */
 export interface XmlCase {

@@ -17,7 +17,6 @@ import { isBad } from './test-case.ts'
 
 // What a merge of blob reports needs beyond the framework's own command. The command is green in more ways than a run: a shard is
 // missing, or its coverage, or the framework exits with 0 whatever the tests did.
-// local-service/test/frameworks/merged-runs.test.ts tests this file.
 
 export interface Merge {
   /** The arguments of the framework's command, without those of the project. */

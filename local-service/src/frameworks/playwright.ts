@@ -8,8 +8,6 @@ import type { Framework } from './framework.ts'
 import { mergePlaywright, whyMergeRefused } from './merge.ts'
 import { whyRefused } from './refused-arguments.ts'
 
-// local-service/test/frameworks/playwright-runs.test.ts tests this file.
-
 /** The file is TypeScript here and JavaScript in the bundle. Playwright loads both. */
 const REPORTER = join(REPORTERS_FOLDER, `playwright-reporter${extname(import.meta.filename)}`)
 

@@ -2,7 +2,6 @@ import { quote } from '../text.ts'
 import type { FrameworkSettings } from './framework.ts'
 
 // The arguments that a project must not give to its framework, because a run with them would not end or would test nothing.
-// local-service/test/frameworks/arguments.test.ts tests this file.
 
 interface Refusal {
   /** The names of options, without dashes. A short option has one letter. */

@@ -1,5 +1,3 @@
-// local-service/test/frameworks/report.test.ts tests this file.
-
 /** The interface leaves the statuses of a test case open. This service sends these statuses. */
 export type TestCaseStatus = 'PASSED' | 'FLAKY' | 'FAILED' | 'TIMEDOUT' | 'INTERRUPTED' | 'SKIPPED'
 

@@ -5,8 +5,6 @@ import type { Framework } from './framework.ts'
 import { mergeVitest, whyMergeRefused } from './merge.ts'
 import { whyRefused } from './refused-arguments.ts'
 
-// local-service/test/frameworks/vitest-runs.test.ts tests this file.
-
 /** The files are TypeScript here and JavaScript in the bundle. Vitest and a new Node load both. */
 const EXTENSION = extname(import.meta.filename)
 const REPORTER = join(REPORTERS_FOLDER, `vitest-reporter${EXTENSION}`)

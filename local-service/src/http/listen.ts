@@ -4,8 +4,6 @@ import { getRequestListener } from '@hono/node-server'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { ConfigurationError } from '../settings/configuration.ts'
 
-// The tests in local-service/test/interface test this file.
-
 // The service listens on loopback only, because whoever reaches it can run code on this machine.
 const HOST = '127.0.0.1'
 

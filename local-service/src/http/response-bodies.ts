@@ -3,8 +3,6 @@ import type { RunOutcome } from '../execution/outcome.ts'
 import type { TestCaseStatus } from '../frameworks/test-case.ts'
 import { isFinished, type Run } from '../runs/run.ts'
 
-// local-service/test/interface/start-parameters.test.ts tests this file.
-
 /** The run object of the interface. What is not known yet is left out, except `startedAt`. */
 export function describeRun({ phase, branchName }: Run): object {
   return {

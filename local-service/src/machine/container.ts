@@ -4,8 +4,6 @@ import { basename } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, type CommandEnd, runCommand } from './command.ts'
 
-// local-service/test/life/containers.test.ts tests this file.
-
 /** Its value is the id of the run. Containers without this label do not belong to the service. */
 const LABEL = 'test-run-service.run'
 /** The engine's program reads these variables itself. */

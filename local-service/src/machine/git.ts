@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process'
 
-// local-service/test/life/branches.test.ts tests this file.
-
 type GitResult = { readonly kind: 'ok'; readonly output: string } | { readonly kind: 'failed'; readonly reason: string }
 
 export interface GitOptions {

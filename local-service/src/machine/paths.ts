@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-// local-service/test/frameworks/discovery.test.ts tests this file.
-
 /** The folders of the tested files. */
 export interface TestedFolders {
   /** Places in files start here. */

@@ -4,8 +4,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-// local-service/test/machine/command.test.ts tests this file.
-
 /** Marks every process of a run. Whatever a test starts inherits the variable, in any process group. */
 export const MARKER_VARIABLE = 'LOCAL_SERVICE_RUN_ID'
 

@@ -1,4 +1,2 @@
-// The tests in local-service/test/frameworks test this file.
-
 /** The frameworks load the files of this folder by their paths. */
 export const REPORTERS_FOLDER = import.meta.dirname

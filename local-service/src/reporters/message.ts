@@ -1,5 +1,4 @@
 // Reporters use this file in the project's own Node, so it must run on Node 18.
-// local-service/test/frameworks/report.test.ts tests this file.
 
 const LEFT_OUT = '\n[the middle is left out]\n'
 

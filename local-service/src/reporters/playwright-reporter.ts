@@ -20,7 +20,6 @@ import {
 } from './report-writer.ts'
 
 // The project's own Playwright Test, version 1.45 or newer, loads this file.
-// local-service/test/frameworks/playwright-runs.test.ts tests this file.
 
 // A test may start Playwright itself, which must not write to this report.
 delete process.env.PW_TEST_REPORTER

@@ -15,7 +15,6 @@ import {
 } from './report-writer.ts'
 
 // The project's own Vitest, version 3 or newer, loads this file.
-// local-service/test/frameworks/vitest-runs.test.ts tests this file.
 
 export default class EventReporter implements Reporter {
   readonly #report = new ReportWriter()

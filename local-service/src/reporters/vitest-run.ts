@@ -9,8 +9,6 @@ import EventReporter, { reportersOf } from './vitest-reporter.ts'
 // Two steps are not the command's own:
 // - When the command starts the tests, the service's reporter joins the project's reporters. Vitest has no option for that.
 // - Vitest's reporter for GitHub goes. The gate has annotations itself, so the commands would only be noise in its log.
-//
-// local-service/test/frameworks/vitest-as-by-hand.test.ts tests this file.
 
 const api = createRequire(resolve('package.json')).resolve('vitest/node')
 const command = join(dirname(api), '../vitest.mjs')

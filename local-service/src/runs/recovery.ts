@@ -3,8 +3,6 @@ import { type RunResources, resourcesOf } from '../execution/resources.ts'
 import { finishRun } from './run.ts'
 import type { RunStore } from './store.ts'
 
-// local-service/test/life/deaths.test.ts tests this file.
-
 /** How the resources of runs are removed. */
 export interface Removal {
   readonly store: RunStore

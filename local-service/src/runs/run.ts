@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RunOutcome } from '../execution/outcome.ts'
 
-// local-service/test/life/run-states.test.ts tests this file.
-
 /** Times are as the interface has them. */
 type Phase =
   | { readonly status: 'QUEUED' }

@@ -16,8 +16,6 @@ import type { RunQueue } from './queue.ts'
 import { queueRun } from './run.ts'
 import type { RunStore } from './store.ts'
 
-// local-service/test/interface/start-parameters.test.ts tests this file.
-
 /** What all runs of the service share. */
 export interface ServiceContext {
   readonly stopGraceMs: number

@@ -6,8 +6,6 @@ import type { Framework, Selection } from '../frameworks/framework.ts'
 import { quote } from '../text.ts'
 import { VARIABLES } from './validation.ts'
 
-// local-service/test/frameworks/discovery.test.ts tests this file.
-
 /** A project's settings. If `framework` is absent, the service finds it in the project's folder. */
 export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'> {
   readonly id: string

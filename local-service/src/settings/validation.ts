@@ -2,8 +2,6 @@ import * as v from 'valibot'
 import { isObject } from '../../../src/text/json.ts'
 import { quote } from '../text.ts'
 
-// local-service/test/settings/configuration.test.ts tests this file.
-
 /** Numbers and booleans become the text that a process sees. Nested values are refused. */
 const VARIABLE = v.pipe(
   v.union([v.string(), v.number(), v.boolean()]),
