@@ -14,7 +14,8 @@ export function keyRedaction(apiKey: string): Redact {
   // What is found begins with all the backslashes there. Half of an escape sequence would make JSON invalid, and millions
   // of backslashes would be searched again from each of them.
   const expression = new RegExp(String.raw`(?<!\\|u005[cC])${parts.map(escapedOrNot).join('')}`, 'g')
-  return (text) => text.replace(expression, '***')
+  // Most texts have no backslash. For them, a step need not wait for the expression to be compiled.
+  return (text) => (text.includes('\\') ? text.replace(expression, '***') : text.replaceAll(apiKey, '***'))
 }
 
 /** Backslashes, of which each but the first may itself be escaped. JSON in a string of JSON has up to four for one. */

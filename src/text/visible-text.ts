@@ -1,16 +1,9 @@
 import { type Untrusted, untrusted } from './untrusted.ts'
 
 // Text that people can see, but that is not escaped yet. It has no terminal sequences and no invisible characters, so it looks
-// like what it is. The expressions below also get strings of millions of characters. A repeated group could overflow the
-// engine's stack. So only the two for lines with styles have one, because these lines are short. test/text/safe-text.test.ts
-// tests them.
+// like what it is. The expressions below also get strings of millions of characters, so none of them has a repeated group, which
+// could overflow the engine's stack. test/text/safe-text.test.ts tests them.
 
-/** Most text has only these characters, and needs no replacement. */
-const PLAIN = String.raw` -~\u00A1-\u00AC\u00AE-\u034E\u0370-\u05FF\u0900-\u10FF\u2010-\u2027\u2030-\u205E\u2070-\u3130\u3165-\uD7FF`
-const PLAIN_TEXT = new RegExp(`^[${PLAIN}]*$`)
-/** JSON has these line ends and tabs only between its parts, and not in its strings. */
-const PLAIN_JSON = new RegExp(`^[${PLAIN}\\t\\n\\r]*$`)
-const PLAIN_LINES = new RegExp(`^[${PLAIN}\\t\\n]*$`)
 // Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
 // variation selectors that choose between text and emoji stay.
 const INVISIBLE = /(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]/gu
@@ -42,7 +35,6 @@ export function withoutTerminalSequences(text: string): string {
  */
 export function oneLine(value: string, limitChars = Number.POSITIVE_INFINITY): string {
   const text = truncate(value, limitChars)
-  if (PLAIN_TEXT.test(text)) return text.trim()
   return text.replace(TERMINAL_SEQUENCE, '\0').replace(INVISIBLE, '\0').replace(REMOVED, ' ').trim()
 }
 
@@ -53,7 +45,6 @@ export function visibleLines(text: string): readonly string[] {
 
 /** Tabs and line feeds stay. */
 function withVisibleCharacters(text: string): string {
-  if (PLAIN_LINES.test(text)) return text
   return withoutTerminalSequences(text).replace(INVISIBLE, (found) => ('\t\n'.includes(found) ? found : ' '))
 }
 
@@ -94,7 +85,7 @@ export function firstLineOf(message: Untrusted): Untrusted {
 
 /** In JSON, an escape sequence replaces what is invisible. So nothing is lost. */
 export function withVisibleEscapes(json: string): string {
-  if (PLAIN_JSON.test(json)) return json
+  // JSON has these line ends and tabs only between its parts, and not in its strings.
   return json.replace(INVISIBLE, (found) => ('\t\n\r'.includes(found) ? found : escapeSequence(found)))
 }
 
