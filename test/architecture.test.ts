@@ -55,7 +55,7 @@ describe('the layers', () => {
     handover: { loads: ['handover', 'github', 'text', 'node'], types: ['model'] },
     github: { loads: ['github', 'model', 'text', 'version', '@actions', 'node'], types: ['clock'] },
     model: { loads: ['model', 'text'] },
-    text: { loads: ['text', 'node:path'] },
+    text: { loads: ['text'] },
     clock: { loads: ['node:timers/promises'] },
     version: { loads: [] },
   }

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { isInside } from '../../../src/text/path.ts'
+import { isInside } from '../machine/path.ts'
 import type { TestedFolders } from '../machine/paths.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path'
-import { isInside } from '../../../src/text/path.ts'
 import { tryGit } from '../machine/git.ts'
+import { isInside } from '../machine/path.ts'
 import type { TestedFolders } from '../machine/paths.ts'
 import { foldersBetween } from '../machine/paths.ts'
 import type { XmlCase } from './junit-xml.ts'

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { isInside } from '../../../src/text/path.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
+import { isInside } from '../machine/path.ts'
 import { repositoryFolderOf } from '../machine/paths.ts'
 import { ConfigurationError } from '../settings/configuration.ts'
 import type { Project } from '../settings/project.ts'
