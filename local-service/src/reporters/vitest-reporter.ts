@@ -133,13 +133,15 @@ export default class EventReporter implements Reporter {
   }
 
   /** The line that could not be parsed. Rolldown names the file from its project's root on, and Oxc has the line in the message only. */
-  #placeOfParser({ __vitest_rollup_error__: { id, loc } = {}, message }: VitestError): Place[] {
-    const name = String(loc?.file ?? id)
+  #placeOfParser({ __vitest_rollup_error__: where, message }: VitestError): Place[] {
+    if (where === undefined) return []
+    // Behind a question mark, there is the part of the file that a plugin has asked for.
+    const name = String(where.loc?.file ?? where.id).replace(/\?.*/, '')
     const files = [name, ...(this.#vitest?.projects ?? []).map(({ config }) => join(config.root, name))]
     const file = files.find((one) => this.#report.isInRepository({ file: one }) && existsSync(one))
     if (file === undefined) return []
     const [line] = /^\d+(?=:\d)/.exec(String(message).split(`${basename(file)}:`)[1] ?? '') ?? []
-    return [{ file, line: loc?.line ?? (line === undefined ? undefined : Number(line)) }]
+    return [{ file, line: where.loc?.line ?? (line === undefined ? undefined : Number(line)) }]
   }
 }
 
