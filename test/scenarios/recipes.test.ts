@@ -224,82 +224,6 @@ test('reports.yml gives the files of a failed run to the artifact and to the rep
   expect(api.comments).toMatchObject([{ body: expect.stringContaining('Tests failed: 1 of 2') }])
 })
 
-describe('baseline.yml', () => {
-  const FAILED = (title: string) => ({ title, status: 'FAILED', filePath: 'e2e/shop.ts' })
-  /** What the cache has, by its keys, the newest last. */
-  const cache = new Map<string, string>()
-
-  beforeEach(() => cache.clear())
-
-  /** Plays the job for a project with such results, and with a cache. Returns the sentence of the verdict. */
-  async function playWithCache(project: string, event: WorkflowEvent, failing: readonly string[], run_id: string) {
-    service.setScript({
-      end: failing.length === 0 ? 'PASSED' : 'FAILED',
-      cases: [...ONE_PASSED, ...failing.map(FAILED)],
-    })
-    const workspace = temporaryFolder('checkout-')
-    const otherAction = (uses: string, { path = '', key = '', ...given }: Readonly<Record<string, string>>) => {
-      const file = join(workspace, path)
-      if (uses.startsWith('actions/cache/save@')) cache.set(key, readFileSync(file, 'utf8'))
-      if (!uses.startsWith('actions/cache/restore@')) return
-      const [, found] = [...cache].findLast(([saved]) => saved.startsWith(given['restore-keys'] ?? '-')) ?? []
-      if (found === undefined) return
-      mkdirSync(dirname(file), { recursive: true })
-      writeFileSync(file, found)
-    }
-    const contexts = {
-      vars: { TEST_SERVICE_URL: service.url },
-      secrets: { TEST_SERVICE_API_KEY: service.key },
-      matrix: { project },
-    }
-    const { result, log } = await play('baseline.yml', 'tests', event, {
-      workspace,
-      otherAction,
-      github: { run_id },
-      contexts,
-    })
-    expect(result, log).toBe(failing.length === 0 ? 'success' : 'failure')
-    expect(service.runs.at(-1)?.projectId).toBe(project)
-    return { log, verdict: /finished as \w+: (.*)$/m.exec(log)?.[1] }
-  }
-
-  const ON_MAIN = { name: 'push', payload: { repository: REPOSITORY } }
-  const PASSES = '1 passed.'
-
-  test('compares pull requests and the queue with the last run of the main branch', async () => {
-    const first = await playWithCache('web-shop', ON_PULL_REQUEST, ['pays'], '1')
-    expect(first.verdict).toBe('1 of 2 test cases failed (“pays”).')
-    expect(first.log).toContain('There is no baseline')
-    expect(cache).toEqual(new Map())
-
-    expect((await playWithCache('web-shop', ON_MAIN, ['searches'], '2')).verdict).toBe(
-      '1 of 2 test cases failed (“searches”).',
-    )
-    expect((await playWithCache('web-shop', ON_MAIN, ['pays'], '3')).verdict).toBe(
-      '1 of 2 test cases failed (“pays”), 1 new.',
-    )
-    expect([...cache.keys()]).toEqual(['baseline/web-shop/2-1', 'baseline/web-shop/3-1'])
-
-    for (const event of [ON_PULL_REQUEST, IN_THE_QUEUE]) {
-      expect((await playWithCache('web-shop', event, ['pays'], '4')).verdict).toBe(
-        '1 of 2 test cases failed (“pays”), none new.',
-      )
-      const { log, verdict } = await playWithCache('web-shop', event, ['pays', 'ships'], '5')
-      expect(verdict).toBe('2 of 3 test cases failed (“ships”, “pays”), 1 new.')
-      expect(log).not.toContain('There is no baseline')
-      expect((await playWithCache('web-shop', event, [], '6')).verdict).toBe(PASSES)
-    }
-    expect(cache.size).toBe(2)
-  })
-
-  test('keeps the results of each project apart, also if one name begins with the other', async () => {
-    await playWithCache('web-shop', ON_MAIN, ['pays'], '1')
-    expect((await playWithCache('web', ON_PULL_REQUEST, ['pays'], '2')).verdict).toBe(
-      '1 of 2 test cases failed (“pays”).',
-    )
-  })
-})
-
 describe('relevant-changes.yml', () => {
   const draft = (draft: boolean) => ({
     name: 'pull_request',
@@ -466,25 +390,23 @@ describe('background.yml', () => {
 
 describe('a recipe whose tests run in other jobs than the job to require', () => {
   const ENDS = ['success', 'cancelled', 'skipped'] as const
-  // The tests above play the job to require of relevant-changes.yml.
-  const CASES = globSync('*.yml', { cwd: FOLDER, exclude: ['relevant-changes.yml'] }).flatMap((file) => {
+  // The tests above play the job to require of relevant-changes.yml. In the recipes for shards, this job is a gate with the local
+  // service: local-service/test/job/recipes.test.ts plays it.
+  const PLAYED = ['relevant-changes.yml', 'sharded-*.yml']
+  const CASES = globSync('*.yml', { cwd: FOLDER, exclude: PLAYED }).flatMap((file) => {
     const jobs: readonly string[] = recipe(file).jobs['test-run']?.needs ?? []
     return jobs.flatMap((name) => ENDS.map((end) => [file, name, end, jobs] as const))
   })
 
-  test('is one of these four', () => {
-    const files = ['baseline.yml', 'preview.yml', 'sharded.yml', 'start-early.yml']
-    expect(new Set(CASES.map(([file]) => file))).toEqual(new Set(files))
+  test('is one of these two', () => {
+    expect(new Set(CASES.map(([file]) => file))).toEqual(new Set(['preview.yml', 'start-early.yml']))
   })
 
   test.each(
     CASES,
   )('%s: if %s ends in %s, the job to require is never skipped, and succeeds only after a success', async (file, name, end, jobs) => {
     const needs = Object.fromEntries(jobs.map((job) => [job, { result: job === name ? end : ('success' as const) }]))
-    // The job of sharded.yml installs packages and merges reports. local-service-recipes.test.ts really does that.
-    const options = { workspace: temporaryFolder('checkout-'), commands: commandsThat('npm', ''), needs }
-    writeFileSync(join(options.commands, 'npx'), '', { mode: 0o755 })
-    const { result } = await playJob(`${FOLDER}/${file}`, 'test-run', options)
+    const { result } = await playJob(`${FOLDER}/${file}`, 'test-run', { needs })
     expect(result).toBe(end === 'success' ? 'success' : 'failure')
   })
 })
