@@ -1,5 +1,6 @@
+import type { When } from '../github/outputs.ts'
 import type { ReportFile } from '../github/report-files.ts'
-import { hasReadRun, type ReadRunOutcome, type StepOutcome, statusOf, type When } from '../model/outcome.ts'
+import { hasReadRun, type ReadRunOutcome, type StepOutcome, statusOf } from '../model/outcome.ts'
 import { runDurationMs } from '../model/run.ts'
 import { annotations } from '../report/annotations.ts'
 import { countNew } from '../report/cases.ts'

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
-import type { When } from '../model/outcome.ts'
 import { fieldsOf } from '../text/json.ts'
 import type { Log } from '../text/log.ts'
 import { type Fragment, fragment, type Html, render } from '../text/safe-text.ts'
 import { VERSION } from '../version.ts'
 import { pullRequestOfEvent, type WorkflowEvent } from './event.ts'
+import type { When } from './outputs.ts'
 
 export interface CommentSettings {
   readonly when: When

@@ -4,6 +4,9 @@ import type { Log } from '../text/log.ts'
 import { type CommandProperty, commandMessage, type Fragment, fragment, type Html, render } from '../text/safe-text.ts'
 import { append, appendEntry } from './runner-file.ts'
 
+/** When the summary or the comment is written. With `on-failure`, only if the step fails. */
+export type When = 'always' | 'on-failure' | 'never'
+
 export interface Annotation {
   readonly level: 'error' | 'warning'
   /** Only constant words, because the runner masks no secrets in titles. */

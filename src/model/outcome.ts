@@ -111,6 +111,3 @@ export function hasReadRun(outcome: StepOutcome): outcome is ReadRunOutcome {
 export function statusOf({ cancellation, run }: StepOutcome): Run['status'] | undefined {
   return cancellation.kind === 'cancelled' ? 'CANCELLED' : run?.status
 }
-
-/** When a report is written. With `on-failure`, only if the step fails. */
-export type When = 'always' | 'on-failure' | 'never'
