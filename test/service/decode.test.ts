@@ -280,20 +280,14 @@ describe('why a test case did not pass, and where', () => {
 })
 
 describe('the other responses', () => {
-  it.each([
-    '7',
-    '...',
-    'A_b~c:d=e+f/g@h-i',
-    '0197c1d2-7a3e-7b55-8e1f-5f0c2a9d4e11',
-    'x'.repeat(256),
-  ])('give the id %j', (runId) => {
+  it.each(['7', '...', 'A_b~c:d=e+f/g@h-i', 'x'.repeat(256)])('give the id %j', (runId) => {
     expect(decodeStarted({ runId, queue: 4 }, 'runId')).toBe(runId)
     const suite = { testSuiteRunId: runId, testSuiteName: 'Checkout', projectId: 'p' }
     expect(decodeStarted(suite, 'testSuiteRunId')).toBe(runId)
     expect(decodeCancelled({ cancelled: [{ runId, was: 'QUEUED' }, { runId: 'b' }] })).toEqual([runId, 'b'])
   })
 
-  const UNUSABLE = [
+  it.each([
     '',
     '.',
     '..',
@@ -302,23 +296,15 @@ describe('the other responses', () => {
     'a\n',
     '%2e',
     'a?b',
-    'a#b',
     'a\\b',
     '$(id)',
-    '`id`',
     'é',
-    '\0',
-  ]
-  it.each(UNUSABLE)('give no id for %j, which the message shows', (runId) => {
+  ])('give no id for %j, which the message shows', (runId) => {
     expect(failureOf(() => started({ runId }))).toEqual({
       kind: 'invalid-response',
       expected: 'runId to have 1 to 256 of these characters: letters, digits and `. _ ~ : = + / @ -`',
       got: { sent: JSON.stringify(runId) },
     })
-  })
-
-  it.each([7, null, {}])('give no id for %j, because an id is a string', (runId) => {
-    expect(failureOf(() => started({ runId }))).toMatchObject({ expected: 'runId to be a string' })
   })
 
   it('give the results of a suite, of which each part may be missing', () => {
@@ -394,6 +380,8 @@ describe('a response', () => {
     const json = JSON.parse(`${opening.repeat(depth)}1${(opening === '[' ? ']' : '}').repeat(depth)}`)
     for (const decode of [runDecoder, ...others]) expect(decodedOrInvalid(decode, json)).toBeUndefined()
     expect(decodedOrInvalid(decodeRun, { status: json })).toBeUndefined()
+    // Fields that the interface does not have may be as deep.
+    expect(decodedOrInvalid(decodeRun, { ...RUN, more: json })).toEqual(decodeRun(RUN))
   })
 
   it('counts as a pass with a case that ran only if the service says so', () => {
