@@ -5,15 +5,6 @@ export interface Comparison {
   readonly differences: readonly string[]
   /** Why the service may be stricter than the command here. Undefined if it is not. */
   readonly stricter?: string | undefined
-  readonly tests: readonly ComparedTest[]
-}
-
-export interface ComparedTest {
-  readonly title: string
-  readonly byHand?: TestByHand['status'] | undefined
-  readonly throughService?: string | undefined
-  /** False for an entry that only a run can have, such as a describe block whose hook failed. */
-  readonly isDifferent: boolean
 }
 
 /** Compares what the framework's own command said with what a run through the service said. */
@@ -23,11 +14,8 @@ export function compare(byHand: ByHand, service: ThroughService): Comparison {
   const { report } = byHand
   // Playwright runs no test if a test.only is forbidden. A reporter of the project can keep Vitest from running any.
   const isComparable = stricter !== ONLY && byHand.end === byHand.endWithReport
-  if (service.kind === 'refused' || report === undefined || !isComparable) {
-    return { differences: ofEnd, stricter, tests: [] }
-  }
-  const { tests, differences } = compareTests(report, service)
-  return { differences: [...ofEnd, ...differences], stricter, tests }
+  const canCompare = service.kind !== 'refused' && report !== undefined && isComparable
+  return { differences: [...ofEnd, ...(canCompare ? compareTests(report, service) : [])], stricter }
 }
 
 type FinishedRun = Extract<ThroughService, { kind: 'finished' }>
@@ -61,38 +49,25 @@ function reasonToBeStricter({ report }: ByHand, { message = '', testCases }: Fin
   return texts.some((text) => text.includes("'--forbid-only'")) ? ONLY : undefined
 }
 
-function compareTests(
-  report: ReportByHand,
-  { testCases, message }: FinishedRun,
-): Pick<Comparison, 'tests' | 'differences'> {
+function compareTests(report: ReportByHand, { testCases, message }: FinishedRun): string[] {
   const { pairs, onlyByHand, onlyThroughService } = pairUp(report, testCases)
-  const { entries, extra, unexplained } = explainExtra(report, onlyThroughService)
-  const tests: ComparedTest[] = [
-    ...pairs.map(({ test, testCase }) => ({
-      title: nameOf(test),
-      byHand: test.status,
-      throughService: testCase.status,
-      isDifferent: !isSame(test, testCase),
-    })),
-    ...onlyByHand.map((test) => ({ title: nameOf(test), byHand: test.status, isDifferent: true })),
-    ...entries.map(({ title, status }) => ({ title, throughService: status, isDifferent: false })),
-    ...extra.map(({ title, status }) => ({ title, throughService: status, isDifferent: true })),
-  ]
-  const differences = [
-    ...tests.filter(({ isDifferent }) => isDifferent).map(describeDifference),
+  const { extra, unexplained } = explainExtra(report, onlyThroughService)
+  return [
+    ...pairs
+      .filter(({ test, testCase }) => !isSame(test, testCase))
+      .map(
+        ({ test, testCase }) =>
+          `The test "${nameOf(test)}" is ${test.status} by hand and ${testCase.status} in the run.`,
+      ),
+    ...onlyByHand.map((test) => `The test "${nameOf(test)}" is ${test.status} by hand, and the run does not have it.`),
+    ...extra.map(
+      ({ title, status }) => `The run has the test case "${title}", which is ${status}. By hand, there is none.`,
+    ),
     // Playwright names the file of a global setup too. The message of the run says such an error.
     ...(message === undefined ? unexplained : []).map(
       (file) => `By hand, the file ${file} failed, but neither a test case nor the message of the run says it.`,
     ),
   ]
-  return { tests, differences }
-}
-
-function describeDifference({ title, byHand, throughService }: ComparedTest): string {
-  if (throughService === undefined) return `The test "${title}" is ${byHand} by hand, and the run does not have it.`
-  if (byHand === undefined)
-    return `The run has the test case "${title}", which is ${throughService}. By hand, there is none.`
-  return `The test "${title}" is ${byHand} by hand and ${throughService} in the run.`
 }
 
 function nameOf({ project, file, path }: TestByHand): string {
@@ -167,7 +142,6 @@ function explainExtra({ tests, failedFiles, unexplainedFiles = [] }: ReportByHan
   const saidByTests = tests.filter(({ status }) => SAY_IT.has(status)).map(({ file }) => file)
   const said = new Set([...saidByTests, ...entries.flatMap(filesOf)])
   return {
-    entries,
     extra: extra.filter((testCase) => !entries.includes(testCase)),
     unexplained: [...failed].filter((file) => !said.has(file) && !(isWithoutTests(file) && entries.some(canBeBlock))),
   }

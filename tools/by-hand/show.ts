@@ -12,9 +12,6 @@ const STATUSES = [
   'PENDING',
   'SKIPPED',
 ] as const satisfies readonly TestByHand['status'][]
-/** More tests would hide the sentences below them. */
-const SHOWN_TESTS = 40
-
 /** Both results side by side, and a sentence for each difference. */
 export function describeResult({ byHand, throughService, comparison }: Result): string {
   const { differences, stricter } = comparison
@@ -24,9 +21,7 @@ export function describeResult({ byHand, throughService, comparison }: Result): 
       : [stricter === undefined ? 'Both say the same.' : `The service is stricter, as its page says. ${stricter}`]
   const output =
     byHand.end === 0 && differences.length === 0 ? [] : ['', 'The output by hand:', byHand.output.trimEnd()]
-  return [...table([...summary({ byHand, throughService }), ...tests(comparison)]), ...output, '', ...conclusion].join(
-    '\n',
-  )
+  return [...table(summary({ byHand, throughService })), ...output, '', ...conclusion].join('\n')
 }
 
 type Row = readonly [byHand: string, throughService: string, what: string]
@@ -44,18 +39,6 @@ function summary({ byHand, throughService }: Pick<Result, 'byHand' | 'throughSer
     ...STATUSES.filter((status) => found.has(status)).map(
       (status): Row => [count(status, ofHand), count(status, ofService), `tests ${status}`],
     ),
-  ]
-}
-
-/** The tests that differ come first. */
-function tests({ tests: all }: Result['comparison']): Row[] {
-  const sorted = all.toSorted((a, b) => Number(b.isDifferent) - Number(a.isDifferent))
-  const more = sorted.length - SHOWN_TESTS
-  return [
-    ...sorted
-      .slice(0, SHOWN_TESTS)
-      .map(({ title, byHand = '', throughService = '' }): Row => [byHand, throughService, title]),
-    ...(more > 0 ? [['', '', `${more} more tests`] as const] : []),
   ]
 }
 
