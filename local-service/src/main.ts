@@ -40,6 +40,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 main().catch((error: unknown) => {
   const isMistake = error instanceof ConfigurationError
-  console.error(isMistake ? error.message : error)
+  const hint = isMistake && error.option !== undefined ? ` The option is ${error.option}.` : ''
+  console.error(isMistake ? `${error.message}${hint}` : error)
   process.exitCode = isMistake ? 2 : 1
 })

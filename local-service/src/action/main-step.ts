@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, openSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import * as core from '@actions/core'
 import { signalProcess } from '../machine/processes.ts'
 import { foldedGroup, TITLE_OF_LOG, toCommandMessage, toLogLine } from './runner-text.ts'
 import { environmentOfService, readLog, SERVICE, type ServiceFolder, serviceFolder } from './service-folder.ts'
-import type { Order, StartResponse } from './service-process.ts'
+import type { OrderOfStep, StartResponse } from './service-process.ts'
 
 // The main step of the action local-service: starts the service and leaves it running. Post stops it.
 
@@ -41,26 +41,28 @@ async function main(): Promise<void> {
   core.info(`The output of each run is in ${folder.outputFolder} until the end of the job.`)
 }
 
-/** The service reads the inputs as arguments of its command. */
-function readOrder(): Order {
-  const { GITHUB_WORKSPACE: workspace = process.cwd() } = process.env
-  const option = (name: string) => core.getInput(name) && `--${name}=${core.getInput(name)}`
-  const args = [
-    ...['config', 'framework', 'report', 'merge', 'run-limit-minutes'].map(option),
-    ...core.getMultilineInput('args').map((argument) => `--arg=${argument}`),
-    // An absolute path is never read as an option.
-    core.getInput('folder') && resolve(workspace, core.getInput('folder')),
-  ]
-  const command = core.getMultilineInput('command')
-  const given = [...args.filter((argument) => argument !== ''), ...(command.length > 0 ? ['--', ...command] : [])]
-  return { args: given, key: randomBytes(24).toString('base64url'), workspace }
+function readOrder(): OrderOfStep {
+  const input = (name: string) => core.getInput(name) || undefined
+  const linesOf = (name: string) => (input(name) === undefined ? undefined : core.getMultilineInput(name))
+  return {
+    folder: input('folder'),
+    config: input('config'),
+    framework: input('framework'),
+    command: linesOf('command'),
+    report: input('report'),
+    merge: input('merge'),
+    args: linesOf('args'),
+    runLimitMinutes: input('run-limit-minutes'),
+    key: randomBytes(24).toString('base64url'),
+    workspace: process.env.GITHUB_WORKSPACE ?? process.cwd(),
+  }
 }
 
 /**
  * Starts the service in a process group of its own. If it does not start, its process has ended when this throws. If main ends before
  * it has sent the order, the service ends too.
  */
-async function startService(folder: ServiceFolder, order: Order): Promise<StartResponse & { kind: 'up' }> {
+async function startService(folder: ServiceFolder, order: OrderOfStep): Promise<StartResponse & { kind: 'up' }> {
   const log = openSync(folder.log, 'a')
   const stdio: StdioOptions = ['ignore', log, log, 'ipc']
   const service = spawn(process.execPath, [SERVICE, folder.path], {

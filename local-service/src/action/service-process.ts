@@ -3,18 +3,15 @@ import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type LocalService, removeUnfinished, type ServedProject, startLocalService } from '../service.ts'
-import { readCommandLine } from '../settings/command-line.ts'
-import { ConfigurationError } from '../settings/configuration.ts'
+import { ConfigurationError, type Order, readOrder } from '../settings/configuration.ts'
 import { type ServiceFolder, serviceFolder } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` gets its order from main and serves until a signal, or until the folder is
 // removed. `index.js FOLDER clean` removes what a killed service left, and ends.
 
-export interface Order {
-  /** The arguments of the command of the service. */
-  readonly args: readonly string[]
+export interface OrderOfStep extends Order {
   readonly key: string
-  /** Relative paths in the arguments start here. */
+  /** Relative paths of the order start here. */
   readonly workspace: string
 }
 
@@ -48,7 +45,7 @@ async function serve(folder: ServiceFolder): Promise<void> {
 }
 
 /** Undefined if main ended before it gave an order. */
-async function receiveOrder(): Promise<Order | undefined> {
+async function receiveOrder(): Promise<OrderOfStep | undefined> {
   if (!process.connected) return undefined
   const [order] = await Promise.race([once(process, 'message'), once(process, 'disconnect')])
   // Without a listener, the channel does not keep this process alive.
@@ -61,11 +58,10 @@ function respond(response: StartResponse): void {
   process.send?.(response, () => undefined)
 }
 
-function startService({ args, key, workspace }: Order, folder: ServiceFolder): Promise<LocalService> {
-  const commandLine = readCommandLine(args, {}, workspace)
-  if (commandLine === undefined) throw new ConfigurationError('The argument --help does not start the service.')
-  return startLocalService(commandLine.settings, {
-    ...commandLine,
+function startService({ key, workspace, ...order }: OrderOfStep, folder: ServiceFolder): Promise<LocalService> {
+  const read = readOrder(order, workspace)
+  return startLocalService(read.settings, {
+    ...read,
     env: process.env,
     dataFolder: folder.dataFolder,
     log: console.error,

@@ -80,35 +80,13 @@ const LINES_OF_SENTENCE = 3
 
 /** The last lines of the output, if the framework exited with an error that neither its report nor another way names. */
 function quoteOutput(end: CommandEnd, report: Report | undefined): string | undefined {
-  const text = end.output.trim()
-  if (end.kind !== 'exited' || end.code === 0 || text === '' || hasFailedTests(report)) return undefined
-  const isOurReport = report?.said !== undefined
+  if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '' || hasFailedTests(report)) return undefined
   // The reason then says that there were no tests.
-  if (isOurReport && report?.isComplete && report.testCases.length === 0) return undefined
-  const lines = text.split('\n')
+  if (report?.said !== undefined && report.isComplete && report.testCases.length === 0) return undefined
+  const lines = end.output.trim().split('\n')
   const filled = [...lines.keys()].filter((index) => lines[index]?.trim() !== '')
-  const from = filled.at(-QUOTED_LINES) ?? 0
-  const sentence = report === undefined || isOurReport ? undefined : findSentence(text)
-  const quoted = lines.slice(Math.max(from, sentence?.line ?? 0)).join('\n')
-  if (sentence !== undefined) return `: ${sentence.line < from ? `${sentence.text}\n…\n` : ''}${quoted}`
-  return `${quoted.split('\n').length > LINES_OF_SENTENCE ? '. Its output ends with:\n' : ': '}${quoted}`
-}
-
-/**
- * How tools write what is wrong: the kind of the error, a colon, and the error; or the place in a file and the error. RSpec and Jest
- * begin a line for the error.
- */
-const SENTENCE =
-  /^[^\w\n]{0,8}(?:E +)?(?:(?:[\w.]*(?:error|exception)|fatal|panic|Jest)(?: ?\[\w+\])?:|Test suite failed to run$|What went wrong:|[\w./][^\s:]*:\d+(?::\d+)?:)\s+\S.*/gim
-
-/** The first such sentence in the last paragraph that has one. The line is its number. */
-function findSentence(output: string): { readonly text: string; readonly line: number } | undefined {
-  const found = [...output.matchAll(SENTENCE)]
-  const paragraph = output.lastIndexOf('\n\n', found.at(-1)?.index)
-  const first = found.find(({ index }) => index > paragraph)
-  if (first === undefined) return undefined
-  const text = first[0].trim().replace(/:?\s*\n\s*/, ': ')
-  return { text, line: output.slice(0, first.index).split('\n').length - 1 }
+  const quoted = lines.slice(filled.at(-QUOTED_LINES) ?? 0)
+  return `${quoted.length > LINES_OF_SENTENCE ? '. Its output ends with:\n' : ': '}${quoted.join('\n')}`
 }
 
 /** Vitest prints its own errors below these headlines, and the errors of tests below others. */

@@ -24,7 +24,8 @@ export function unusable(dataFolder: string, error: unknown): ConfigurationError
   const isUsed = error instanceof Error && 'errcode' in error && error.errcode === BUSY
   const problem = isUsed ? 'another service uses it' : messageOf(error)
   return new ConfigurationError(
-    `Cannot use the data folder ${dataFolder}: ${problem}. Choose another folder with --data.`,
+    `Cannot use the data folder ${dataFolder}: ${problem}. Choose another folder.`,
+    '--data',
   )
 }
 
@@ -37,8 +38,9 @@ export function refuseDataFolderIn(projects: readonly Pick<Project, 'folder'>[],
   const root = projects.map(({ folder }) => repositoryFolderOf(folder)).find((folder) => isInside(path, folder))
   if (root === undefined) return
   throw new ConfigurationError(
-    `The data folder ${path} lies in ${root}, so tests could change the data. Choose a folder outside ${root} with --data. ` +
+    `The data folder ${path} lies in ${root}, so tests could change the data. Choose a folder outside ${root}. ` +
       'In a job, the data folder lies in RUNNER_TEMP.',
+    '--data',
   )
 }
 

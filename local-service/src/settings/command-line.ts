@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { quote } from '../text.ts'
-import { ConfigurationError } from './configuration.ts'
-import { idOfFolder } from './project.ts'
+import { ConfigurationError, numberIn, readOrder, readText } from './configuration.ts'
 
 export const USAGE = `Usage: npm run service -- [FOLDER] [options] [-- COMMAND]
 
@@ -36,15 +33,13 @@ const OPTIONS = {
   report: { type: 'string' },
   merge: { type: 'string' },
   arg: { type: 'string', multiple: true },
-  'run-limit-minutes': { type: 'string', default: '55' },
+  'run-limit-minutes': { type: 'string' },
   data: { type: 'string' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const
 
 const HIGHEST_PORT = 65_535
-/** With a much longer delay, Node's timers fire at once. The gate has the same limit. */
-const RUN_LIMIT_MINUTES = 35_000
 
 /** Reads the command line. Undefined if it asks for help. Throws a ConfigurationError if it cannot be understood. */
 export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv, currentFolder: string) {
@@ -52,33 +47,22 @@ export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv,
   if (values.help) return undefined
   const [folder, ...others] = positionals
   if (others.length > 0) throw new ConfigurationError(`Give one folder, not also ${others.join(', ')}.`)
-  const port = numberIn(values.port, '--port', 0, HIGHEST_PORT, 'a whole number')
-  const runLimitMinutes = numberIn(values['run-limit-minutes'], 'The run limit', 0.001, RUN_LIMIT_MINUTES)
   const keyFile = values['key-file']
   const key = keyFile === undefined ? env.LOCAL_SERVICE_KEY : readText(resolve(currentFolder, keyFile)).trim()
   if (key !== undefined && !/^[\x21-\x7e]*$/.test(key)) {
     throw new ConfigurationError('The API key has a space or a character that no header can have.')
   }
-  const { config, framework, report, merge, arg: furtherArgs } = values
-  const served = resolve(currentFolder, config ?? folder ?? '.')
-  const common = {
-    port,
+  const { config, framework, report, merge, arg, data, json, 'run-limit-minutes': runLimitMinutes } = values
+  const order = { folder, config, framework, command, report, merge, args: arg, runLimitMinutes }
+  const { served, ...read } = readOrder(order, currentFolder)
+  return {
+    ...read,
+    port: numberIn(values.port, '--port', 0, HIGHEST_PORT, 'a whole number'),
     key: key || undefined,
-    runLimitMinutes,
     // Each configuration file and each folder that is served has its own data.
-    dataFolder: values.data === undefined ? defaultDataFolder(served, env) : resolve(currentFolder, values.data),
-    json: values.json,
+    dataFolder: data === undefined ? defaultDataFolder(served, env) : resolve(currentFolder, data),
+    json,
   }
-  if (config === undefined) {
-    const project = { folder: served, framework, command, report, merge, args: furtherArgs }
-    return { ...common, settings: { projects: { [idOfFolder(served)]: project } }, folder: served }
-  }
-  if ([folder, framework, command, report, merge, furtherArgs].some((given) => given !== undefined)) {
-    throw new ConfigurationError(
-      'With a configuration file, give folder, framework, command, report, merge and args in that file.',
-    )
-  }
-  return { ...common, settings: readSettings(served), folder: dirname(served) }
 }
 
 function parseCommandLine(args: readonly string[]) {
@@ -88,31 +72,6 @@ function parseCommandLine(args: readonly string[]) {
     return { ...parseArgs({ args: args.slice(0, end), allowPositionals: true, options: OPTIONS }), command }
   } catch (error) {
     throw new ConfigurationError(`${messageOf(error)}\n\n${USAGE}`)
-  }
-}
-
-function numberIn(text: string, what: string, least: number, most: number, kind = 'a number'): number {
-  const number = Number(text)
-  const isOfKind = kind === 'a number' || Number.isInteger(number)
-  if (text.trim() !== '' && isOfKind && number >= least && number <= most) return number
-  throw new ConfigurationError(`${what} is ${quote(text)}. Give ${kind} from ${least} to ${most}.`)
-}
-
-function readText(file: string): string {
-  try {
-    if (!statSync(file).isFile()) throw new Error(`${file} is not a file`)
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new ConfigurationError(`${file} cannot be read: ${messageOf(error)}.`)
-  }
-}
-
-function readSettings(file: string): unknown {
-  try {
-    return JSON.parse(readText(file))
-  } catch (error) {
-    if (error instanceof ConfigurationError) throw error
-    throw new ConfigurationError(`The configuration file ${file} is not JSON: ${messageOf(error)}`)
   }
 }
 

@@ -1,7 +1,10 @@
+import { readFileSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import * as v from 'valibot'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import { quote } from '../text.ts'
-import { PROJECT, type Project, projectIn, whyCannotSelect } from './project.ts'
+import { idOfFolder, PROJECT, type Project, projectIn, whyCannotSelect } from './project.ts'
 import { problemsOf } from './validation.ts'
 
 export interface Suite {
@@ -19,6 +22,13 @@ export interface Configuration {
 
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
+  /** The option of the command that helps. There are no options in a job. */
+  readonly option?: '--data' | undefined
+
+  constructor(message: string, option?: '--data') {
+    super(message)
+    this.option = option
+  }
 }
 
 export const SUITE = v.strictObject({
@@ -58,4 +68,58 @@ export function readConfiguration(settings: unknown, baseFolder: string): Config
     suites.set(id, { id, name, project, selection })
   }
   return { projects, suites }
+}
+
+/** What the options of the command, or the inputs of the action, say. */
+export interface Order {
+  readonly folder?: string | undefined
+  readonly config?: string | undefined
+  readonly framework?: string | undefined
+  readonly command?: readonly string[] | undefined
+  readonly report?: string | undefined
+  readonly merge?: string | undefined
+  readonly args?: readonly string[] | undefined
+  readonly runLimitMinutes?: string | undefined
+}
+
+/** With a much longer delay, Node's timers fire at once. The gate has the same limit. */
+const RUN_LIMIT_MINUTES = 35_000
+
+/** Relative paths start in `currentFolder`. Throws a ConfigurationError. */
+export function readOrder({ config, runLimitMinutes = '55', ...project }: Order, currentFolder: string) {
+  const served = resolve(currentFolder, config ?? project.folder ?? '.')
+  const read = { served, runLimitMinutes: numberIn(runLimitMinutes, 'The run limit', 0.001, RUN_LIMIT_MINUTES) }
+  if (config === undefined) {
+    return { ...read, settings: { projects: { [idOfFolder(served)]: { ...project, folder: served } } }, folder: served }
+  }
+  if (Object.values(project).some((given) => given !== undefined)) {
+    const settings = 'folder, framework, command, report, merge and args'
+    throw new ConfigurationError(`With a configuration file, give ${settings} in that file.`)
+  }
+  return { ...read, settings: readSettings(served), folder: dirname(served) }
+}
+
+export function numberIn(text: string, what: string, least: number, most: number, kind = 'a number'): number {
+  const number = Number(text)
+  const isOfKind = kind === 'a number' || Number.isInteger(number)
+  if (text.trim() !== '' && isOfKind && number >= least && number <= most) return number
+  throw new ConfigurationError(`${what} is ${quote(text)}. Give ${kind} from ${least} to ${most}.`)
+}
+
+export function readText(file: string): string {
+  try {
+    if (!statSync(file).isFile()) throw new Error(`${file} is not a file`)
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new ConfigurationError(`${file} cannot be read: ${messageOf(error)}.`)
+  }
+}
+
+function readSettings(file: string): unknown {
+  const text = readText(file)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new ConfigurationError(`The configuration file ${file} is not JSON: ${messageOf(error)}`)
+  }
 }

@@ -220,58 +220,7 @@ describe('the output of a framework that says nothing about itself', () => {
 })
 
 describe('the output of any other tool', () => {
-  it.each([
-    [
-      "Node's threshold, before the table of the coverage",
-      [
-        'Error: printed by a test',
-        '',
-        'ℹ pass 3',
-        'ℹ fail 0',
-        'ℹ Error: 60.00% line coverage does not meet threshold of 80%.',
-      ],
-      'ℹ Error: 60.00% line coverage does not meet threshold of 80%.\n…\n1 passed',
-    ],
-    [
-      'a Go build error',
-      ['=== Errors', './cart.go:3:2: undefined: price', './cart.go:4:2: undefined: tax', '', 'DONE 0 tests, 1 error'],
-      './cart.go:3:2: undefined: price\n…\n1 passed',
-    ],
-    [
-      "RSpec's LoadError",
-      [
-        'An error occurred while loading ./cart_spec.rb.',
-        '',
-        'LoadError:',
-        '  cannot load such file -- cart',
-        '# ./cart_spec.rb:1:in `require`',
-      ],
-      'LoadError: cannot load such file -- cart\n…\n1 passed',
-    ],
-    [
-      'a file that Jest cannot load',
-      [
-        'FAIL ./cart.test.js',
-        '  ● Test suite failed to run',
-        '',
-        "    Cannot find module './cart' from 'cart.test.js'",
-        '',
-      ],
-      "● Test suite failed to run: Cannot find module './cart' from 'cart.test.js'\n…\n1 passed",
-    ],
-  ])('begins with the sentence that says what is wrong, for %s', (_what, lines, beginning) => {
-    const output = [...lines, ...SUMMARY, 'ten'].join('\n')
-    const reason = whyNotPassed('`make test`', undefined, exited(output), {
-      testCases: [],
-      isComplete: true,
-      errors: [],
-    })
-    expect(reason).toBe(
-      `\`make test\` exited with code 1, although no test failed: ${beginning}\n${SUMMARY.slice(1).join('\n')}\nten`,
-    )
-  })
-
-  it('is quoted if no line says what is wrong', () => {
+  it('is quoted if its report and its lines do not say what is wrong', () => {
     const output = `Unable to find executable: /shop/cart\n1/1 Test #1: cart ...***Not Run\n\n0% tests passed\nErrors while running CTest\n`
     const reason = whyNotPassed('`ctest`', undefined, exited(output, 8), {
       testCases: [PASSED],

@@ -84,7 +84,7 @@ it.runIf(canMount)(
       status: 'FAILED',
       message: expect.stringMatching(/^vitest could not run the tests: .*No space left on device$/),
     })
-    const error = `Nothing was started. Cannot use the data folder ${data}: database or disk is full. Choose another folder with --data.`
+    const error = `Nothing was started. Cannot use the data folder ${data}: database or disk is full. Choose another folder.`
     expect(await client.start()).toEqual({ status: 500, body: { error } })
   },
 )

@@ -9,7 +9,7 @@ import { openStore } from '../support/a-run-store.ts'
 describe('the data folder', () => {
   it('is opened by one service at a time', async () => {
     const { folder } = await openStore()
-    const sentence = `Cannot use the data folder ${folder}: another service uses it. Choose another folder with --data.`
+    const sentence = `Cannot use the data folder ${folder}: another service uses it. Choose another folder.`
     expect(() => openDataFolder(folder)).toThrow(sentence)
   })
 
