@@ -2,8 +2,8 @@ import type { Annotation } from '../github/outputs.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { FAILING, locationOf, type TestCase } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
-import { commandProperty, type Fragment, fragment, linesOf, untruncated } from '../text/safe-text.ts'
-import { casesOfKind, placeOf, titleOf } from './cases.ts'
+import { commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
+import { casesOfKind, titleOf } from './cases.ts'
 import { casesOf, NONE, seeSummary } from './words.ts'
 
 /** GitHub keeps ten annotations of a step: the verdict, these cases, and one about the other cases. */
@@ -30,13 +30,10 @@ export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotati
   return [...shown, { level: 'error', title: 'More failed tests', message }]
 }
 
-/** The log shows only this message of the annotation, so the place is in it too. */
 function annotationMessage(testCase: TestCase): Fragment {
   const { rawStatus, durationMs, message } = testCase
-  const place = placeOf(testCase)
-  const where = place === undefined ? NONE : fragment` (${untruncated(place.text)})`
-  const what = fragment`${titleOf(testCase)}${where}`
-  if (message !== undefined) return fragment`${what}\n${linesOf(message)}`
+  const title = titleOf(testCase)
+  if (message !== undefined) return fragment`${title}\n${linesOf(message)}`
   const time = durationMs === undefined ? NONE : fragment` after ${durationText(durationMs)}`
-  return fragment`${what}: ${rawStatus}${time}`
+  return fragment`${title}: ${rawStatus}${time}`
 }

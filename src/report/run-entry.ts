@@ -14,13 +14,8 @@ export function entriesOf(outcome: ReadRunOutcome): readonly TestCase[] {
   const { testCases = [], rawStatus, message } = run
   const isComplete = run.status === 'PASSED' || run.status === 'FAILED'
   if (message === undefined && (success || (counts.failed > 0 && isComplete))) return testCases
-  const text = [render(verdictSentences(outcome)), ...(message === undefined ? [] : [String(message)])].join('\n')
+  const reason = message ?? untrusted(render(verdictSentences(outcome)))
   // In JUnit, a case that was interrupted is an error.
-  const entry: TestCase = {
-    title: untrusted('The run itself'),
-    rawStatus,
-    kind: 'interrupted',
-    message: untrusted(text),
-  }
+  const entry: TestCase = { title: untrusted('The run itself'), rawStatus, kind: 'interrupted', message: reason }
   return [...testCases, entry]
 }

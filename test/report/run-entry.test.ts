@@ -61,9 +61,8 @@ it.each<[string, Partial<RunFields>]>([
   ['the message of the run', { message: 'no browser\nat x', testCases: testCasesBy({ FAILED: 1 }) }],
 ])('the entry is the last, and has %s: %j', (_, fields) => {
   const outcome = anOutcome({ run: aRun({ status: 'FAILED', ...fields }) })
-  const verdict = render(verdictSentences(outcome))
-  const text = fields.message === undefined ? verdict : `${verdict}\n${fields.message}`
-  expect(entryOfJunit(outcome)).toEqual({ '@_message': verdict, '@_type': 'FAILED', '#text': text })
+  const text = fields.message ?? render(verdictSentences(outcome))
+  expect(entryOfJunit(outcome)).toEqual({ '@_message': text.split('\n')[0], '@_type': 'FAILED', '#text': text })
   const { tests, summary } = JSON.parse(ctrf(outcome)).results
   const entry = { name: 'The run itself', status: 'failed', duration: 0, rawStatus: 'FAILED' }
   expect(tests.at(-1)).toEqual({ ...entry, message: text })

@@ -56,10 +56,15 @@ test.concurrent('why a test failed, and where, reaches the log, the annotations,
       properties: { file: 'e2e/a,b:c%.ts', line: '12' },
     },
   ])
-  expect(main.summary).toContain('<code>pays</code></b><br><code>e2e/a,b:c%.ts:12</code></td>')
-  expect(main.summary).toContain('</table>\n<pre lang="diff">expected 41&#10;  ::error::to be 42</pre>\n')
+  const link = /<b><code>pays<\/code><\/b><br><a href="([^"]+)"><code>e2e\/a,b:c%\.ts:12<\/code><\/a> · 5 ms/.exec(
+    main.summary,
+  )
+  expect(link?.[1]).toMatch(/^https:\/\/github\.com\/[^/]+\/[^/]+\/blob\/[0-9a-f]{40}\/e2e\/a%2Cb%3Ac%25\.ts#L12$/)
   expect(main.summary).toContain(
-    '<p>The message of the run: <code>no browser</code></p><pre lang="diff">at launch</pre>',
+    '<br><code>expected 41</code></summary><pre lang="diff">expected 41&#10;  ::error::to be 42</pre></details>\n',
+  )
+  expect(main.summary).toContain(
+    '<p>The message of the run: <code>no browser</code></p><pre lang="diff">no browser&#10;at launch</pre>',
   )
   const fileOf = (name: string) => readFileSync(join(main.outputs['report-dir'] ?? '', name), 'utf8')
   expect(fileOf('junit.xml')).toContain('file="e2e/a,b:c%.ts" line="12"')
@@ -81,7 +86,8 @@ test.concurrent('two thousand failing cases with long messages are reported as e
   expect(main).toMatchObject({ exitCode: 1, outputs: { conclusion: 'failed', failed: '2000' } })
   expect(main.annotations).toHaveLength(10)
   expect(Buffer.byteLength(main.summary)).toBeLessThan(900_000)
-  expect(main.summary.split('<td nowrap>')).toHaveLength(1_001)
+  expect(main.summary.split('<summary>❌ Failed')).toHaveLength(1 + 100)
+  expect(main.summary.split('<td nowrap>')).toHaveLength(1 + 900)
   const junit = readFileSync(join(main.outputs['report-dir'] ?? '', 'junit.xml'), 'utf8')
   expect(junit.split(message)).toHaveLength(2_001)
 })
