@@ -1,15 +1,41 @@
-import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { inflateRawSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
 import { read } from '../../../test/documents/documents.ts'
-import { type PlayedJob, playJob } from '../../../tools/runner-emulator/job-player/job.ts'
-import { type Files, type Jobs, PASSING, PLAYWRIGHT, test, VITEST } from '../support/a-job.ts'
+import { ACTIONS_BOT, startGitHubApi } from '../../../test/support/github-api.ts'
+import { type JobOptions, type PlayedJob, playJob } from '../../../tools/runner-emulator/job-player/job.ts'
+import { type Files, type Jobs, ON_LINUX, PASSING, PLAYWRIGHT, test, VITEST } from '../support/a-job.ts'
 
-// Plays the recipe in which several jobs share the tests. The tests of the projects really run.
+// Plays the recipes with the local service. The tests of the projects really run.
 
-/** What `npm ci` does was done before. */
-const NPM = { npm: '#!/bin/sh\n' }
+const FOLDER = 'examples/workflows'
+const GITHUB_REPOSITORY = { id: 1, full_name: 'octo-org/web-shop', default_branch: 'main' }
+const ON_MAIN = { name: 'push', payload: { repository: GITHUB_REPOSITORY } }
+const ON_PULL_REQUEST = {
+  name: 'pull_request',
+  payload: {
+    action: 'synchronize',
+    number: 7,
+    repository: GITHUB_REPOSITORY,
+    pull_request: {
+      number: 7,
+      head: { ref: 'change', sha: 'c'.repeat(40), repo: GITHUB_REPOSITORY },
+      base: { ref: 'main', repo: GITHUB_REPOSITORY },
+    },
+  },
+}
+const RED = "{ throw new Error('rain') }"
+
+/** What `npm ci` and `playwright install` do was done before. `npx` starts what is installed, without the time that npm takes. */
+const NPM = {
+  npm: '#!/bin/sh\n',
+  npx: `#!/bin/sh
+test "$2" = install && exit
+program="node_modules/.bin/$1"
+shift
+exec "$program" "$@"
+`,
+}
 
 /** A folder with these commands, which the scripts of a job find before all others. */
 function commands(jobs: Jobs, scripts: Files): string {
@@ -18,35 +44,25 @@ function commands(jobs: Jobs, scripts: Files): string {
   return folder
 }
 
-/** Playwright's HTML report contains a zip with a file for each test file, and the file `report.json`. */
-function casesInHtml(report: string): Record<string, boolean> {
-  const [, encoded = ''] =
-    /data:application\/zip;base64,([^<"]+)</.exec(readFileSync(join(report, 'index.html'), 'utf8')) ?? []
-  const zip = Buffer.from(encoded, 'base64')
-  const files: Record<string, string> = {}
-  // The zip ends with the position of its directory, and the length of a comment that is empty.
-  for (let at = zip.readUInt32LE(zip.length - 6); zip.toString('latin1', at, at + 4) === 'PK\x01\x02'; ) {
-    const [nameLength, extraLength] = [zip.readUInt16LE(at + 28), zip.readUInt16LE(at + 30)]
-    const local = zip.readUInt32LE(at + 42)
-    const content = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28)
-    const name = zip.toString('utf8', at + 46, at + 46 + nameLength)
-    files[name] = inflateRawSync(zip.subarray(content, content + zip.readUInt32LE(at + 20))).toString()
-    at += 46 + nameLength + extraLength + zip.readUInt16LE(at + 32)
+/** A folder in place of GitHub's artifacts, for the steps of a job in this workspace. */
+function artifactsFor(workspace: string, artifacts: string): NonNullable<JobOptions['otherAction']> {
+  return (uses, { name = '', path = '', pattern = name, 'merge-multiple': isMerged = `${name !== ''}` }) => {
+    if (uses.startsWith('actions/upload-artifact@')) {
+      if (existsSync(join(artifacts, name))) throw new Error(`There is an artifact ${name} already.`)
+      // An artifact of one folder has the content of this folder, and other artifacts have the folders.
+      const paths = path.trim().split('\n')
+      for (const one of paths.filter((found) => existsSync(join(workspace, found))))
+        cpSync(join(workspace, one), join(artifacts, name, paths.length === 1 ? '' : one), { recursive: true })
+    }
+    if (uses.startsWith('actions/download-artifact@')) {
+      for (const found of globSync(pattern, { cwd: artifacts }))
+        cpSync(join(artifacts, found), join(workspace, path, isMerged === 'true' ? '' : found), { recursive: true })
+    }
   }
-  const { files: tested } = JSON.parse(files['report.json'] ?? '')
-  const tests: readonly { title: string; ok: boolean }[] = tested.flatMap(({ tests }: { tests: unknown[] }) => tests)
-  return Object.fromEntries(tests.map(({ title, ok }) => [title, ok]))
-}
-
-function casesInJunit(report: string): Record<string, boolean> {
-  const cases = readFileSync(join(report, 'junit.xml'), 'utf8').matchAll(
-    /<testcase [^>]*\bname="(\w+)"[^>]*>\s*(<failure)?/g,
-  )
-  return Object.fromEntries([...cases].map(([, title, failure]) => [title, failure === undefined]))
 }
 
 describe.concurrent('the recipe any-framework.yml', () => {
-  const RECIPE = 'examples/workflows/any-framework.yml'
+  const RECIPE = `${FOLDER}/any-framework.yml`
   const files = (text: string) => ({
     'cart.test.mjs': `import { test } from 'node:test'\ntest('adds', () => { ${text} })`,
   })
@@ -63,7 +79,7 @@ describe.concurrent('the recipe any-framework.yml', () => {
     const play = (file: string) => playJob(file, 'test-run', { workspace: folder, commands: commands(jobs, NPM) })
     const { result, log } = await play(RECIPE)
     expect(result, log).toBe('failure')
-    expect(log).toMatch(/^##\[error\]adds\nrain$/m)
+    expect(log).toMatch(/^##\[error\]adds \(cart\.test\.mjs:\d\)\nrain$/m)
     // A command that succeeds and writes nothing.
     const file = join(jobs.folder(), 'workflow.yml')
     writeFileSync(file, read(RECIPE).replace(/^( +)node$/m, '$1true'))
@@ -73,128 +89,277 @@ describe.concurrent('the recipe any-framework.yml', () => {
   })
 })
 
-describe.concurrent('the recipe sharded.yml', () => {
-  const RECIPE = read('examples/workflows/sharded.yml')
+describe.concurrent('the recipe behind-a-step.yml', () => {
+  const RECIPE = `${FOLDER}/behind-a-step.yml`
 
+  test('reports what an earlier step has found, and runs no test again', async ({ jobs }) => {
+    const { folder, write } = await jobs.repository({ 'package.json': '{}' })
+    const play = async (body: string) => {
+      await write({
+        'cart.test.mjs': `import { appendFileSync } from 'node:fs'
+import { test } from 'node:test'
+appendFileSync('runs.txt', '.')
+test('adds', () => ${body})`,
+      })
+      return playJob(RECIPE, 'test-run', { workspace: folder, commands: commands(jobs, NPM) })
+    }
+    const failed = await play(RED)
+    expect(failed.result, failed.log).toBe('failure')
+    expect(failed.log).toMatch(/^##\[error\]adds \(cart\.test\.mjs:\d\)\nrain$/m)
+    expect(failed.log).toContain('finished as FAILED: 1 of 1 test case failed')
+    const passed = await play('{}')
+    expect(passed.result, passed.log).toBe('success')
+    expect(passed.log).toContain('finished as PASSED: 1 passed.')
+    expect(readFileSync(join(folder, 'runs.txt'), 'utf8')).toBe('..')
+  })
+})
+
+describe.concurrent('the recipe two-packages.yml', () => {
+  const RECIPE = `${FOLDER}/two-packages.yml`
+  const pays = PASSING.replace('vitest', '@playwright/test').replace('adds', 'pays')
+
+  test('tests both packages, also if the unit tests fail, and passes only if both pass', async ({ jobs }) => {
+    const { folder, write } = await jobs.project({
+      'package.json': '{ "workspaces": ["packages/*"] }',
+      'packages/shop/package.json': VITEST['package.json'],
+      'packages/shop/a.test.ts': PASSING.replace('{}', RED),
+      'packages/e2e/package.json': PLAYWRIGHT['package.json'],
+      'packages/e2e/a.spec.ts': pays,
+    })
+    const play = () => playJob(RECIPE, 'test-run', { workspace: folder, commands: commands(jobs, NPM) })
+    const verdicts = (log: string) => log.match(/(?<=finished as )\w+: .*$/gm)
+    const failed = await play()
+    expect(failed.result, failed.log).toBe('failure')
+    expect(verdicts(failed.log)).toEqual([expect.stringMatching(/^FAILED: 1 of 1 .*adds/), 'PASSED: 1 passed.'])
+    await write({ 'packages/shop/a.test.ts': PASSING })
+    const passed = await play()
+    expect(passed.result, passed.log).toBe('success')
+    expect(verdicts(passed.log)).toEqual(['PASSED: 1 passed.', 'PASSED: 1 passed.'])
+  })
+})
+
+describe.concurrent('the recipe traces.yml', () => {
+  test('keeps the files of the failed tests by the paths that the gate names', async ({ jobs }) => {
+    const { folder } = await jobs.project({
+      ...PLAYWRIGHT,
+      'a.spec.ts': `import { test } from '@playwright/test'
+import { writeFileSync } from 'node:fs'
+test('pays', ({}, info) => {
+  writeFileSync(info.outputPath('trace.zip'), 'kept')
+  info.attachments.push({ name: 'trace', path: info.outputPath('trace.zip'), contentType: 'application/zip' })
+  throw new Error('rain')
+})`,
+    })
+    const artifacts = jobs.folder()
+    const { result, log } = await playJob(`${FOLDER}/traces.yml`, 'test-run', {
+      workspace: folder,
+      commands: commands(jobs, NPM),
+      otherAction: artifactsFor(folder, artifacts),
+    })
+    expect(result, log).toBe('failure')
+    expect(log).toContain('finished as FAILED: 1 of 1 test case failed')
+    const kept = join(artifacts, 'playwright-report')
+    const [trace = ''] = globSync('test-results/*/trace.zip', { cwd: kept })
+    expect(log).toContain(trace)
+    expect(readFileSync(join(kept, trace), 'utf8')).toBe('kept')
+    expect(existsSync(join(kept, 'playwright-report/index.html'))).toBe(true)
+  })
+})
+
+describe.concurrent('the recipe comment.yml', () => {
+  const RECIPE = `${FOLDER}/comment.yml`
+
+  test('comments in a job without the code, from the JUnit file that the gate of the other job has written', async ({
+    jobs,
+  }) => {
+    const api = await startGitHubApi()
+    try {
+      const token = 'ghs_0123456789'
+      api.grant(token, ACTIONS_BOT, 'write')
+      const { folder } = await jobs.project({
+        ...VITEST,
+        'a.test.ts': `${PASSING}\ntest('ships', () => ${RED})`,
+      })
+      const artifacts = jobs.folder()
+      const play = (job: string, workspace: string, options: JobOptions) =>
+        playJob(RECIPE, job, {
+          event: ON_PULL_REQUEST,
+          workspace,
+          commands: commands(jobs, NPM),
+          otherAction: artifactsFor(workspace, artifacts),
+          ...options,
+        })
+      const tested = await play('test-run', folder, {})
+      expect(tested.result, tested.log).toBe('failure')
+      const { result, log } = await play('comment', jobs.folder(), {
+        needs: { 'test-run': tested },
+        github: { api_url: api.url, token, repository: api.repository },
+      })
+      // Only the check "test-run" is required. The comment's job says the same.
+      expect(result, log).toBe('failure')
+      expect(api.comments, log).toMatchObject([{ body: expect.stringMatching(/Tests failed: 1 of 2[\s\S]*ships/) }])
+      expect(log).toContain('rain')
+    } finally {
+      await api.close()
+    }
+  })
+})
+
+// The recipe has the options of GNU's commands, as GitHub's Linux machines do.
+describe.skipIf(!ON_LINUX).concurrent('the recipe baseline.yml', () => {
+  test('says of a pull request which failures are new, and keeps the last ten runs of the main branch', async ({
+    jobs,
+  }) => {
+    const { folder, git, write } = await jobs.project(VITEST)
+    const cache = jobs.folder()
+    const baseline = join(folder, 'baseline')
+    /** Plays the job for a project with such failures. Each cache is a folder of its own, with the run's id as its name. */
+    async function play(event: typeof ON_MAIN, run_id: string, failing: readonly string[]) {
+      const test = (title: string) => `test('${title}', () => ${failing.includes(title) ? RED : '{}'})`
+      const tests = ['adds', 'pays', 'ships'].map(test).join('\n')
+      await git('clean', '--quiet', '-dfx', '--exclude=node_modules')
+      await write({ 'a.test.ts': `import { test } from 'vitest'\n${tests}` })
+      const otherAction = (uses: string, inputs: Readonly<Record<string, string>>) => {
+        const { path = '', key = '', 'restore-keys': restored = '' } = inputs
+        if (uses.startsWith('actions/cache/save@'))
+          cpSync(join(folder, path), join(cache, key.replace('baseline/', '')), { recursive: true })
+        if (!uses.startsWith('actions/cache/restore@')) return
+        expect(restored).toBe('baseline/')
+        const newest = readdirSync(cache).toSorted().at(-1)
+        if (newest !== undefined) cpSync(join(cache, newest), join(folder, path), { recursive: true })
+      }
+      const options = { event, workspace: folder, commands: commands(jobs, NPM), otherAction, github: { run_id } }
+      const { result, log } = await playJob(`${FOLDER}/baseline.yml`, 'test-run', options)
+      expect(result, log).toBe('failure')
+      return { log, verdict: /finished as \w+: (.*)$/m.exec(log)?.[1] }
+    }
+
+    const first = await play(ON_MAIN, '100', ['pays'])
+    expect(first.verdict).toBe('1 of 3 test cases failed (“pays” at a.test.ts:3).')
+    expect(readdirSync(cache)).toEqual(['100-1'])
+    // Nine older runs. Their ids have one digit or two.
+    for (const id of [2, 3, 4, 5, 6, 7, 8, 9, 10])
+      cpSync(join(cache, '100-1/100-1.json'), join(cache, `100-1/${id}-1.json`))
+    const second = await play(ON_MAIN, '101', ['pays'])
+    expect(second.verdict, second.log).toBe('1 of 3 test cases failed (“pays” at a.test.ts:3), none new.')
+    const kept = [3, 4, 5, 6, 7, 8, 9, 10, 100, 101].map((id) => `${id}-1.json`)
+    expect(readdirSync(join(cache, '101-1')).toSorted()).toEqual(kept.toSorted())
+
+    const { log, verdict } = await play(ON_PULL_REQUEST, '102', ['pays', 'ships'])
+    expect(verdict, log).toBe('2 of 3 test cases failed (“ships” at a.test.ts:4, “pays” at a.test.ts:3), 1 new.')
+    expect(log).not.toContain('There is no baseline')
+    // A pull request cannot change the cache of the main branch.
+    expect(readdirSync(cache)).toEqual(['100-1', '101-1'])
+    expect(readdirSync(baseline)).toHaveLength(10)
+  })
+})
+
+describe.concurrent('a recipe for shards', () => {
   interface Framework {
     readonly recipe: string
-    /** A file of this name has one test. */
     readonly testFile: (name: string) => string
-    readonly test: (title: string) => string
+    readonly test: (title: string, body: string) => string
     readonly files: Files
-    /** Whether each test passed, by its title, from the merged report. */
-    readonly casesIn: (report: string) => Readonly<Record<string, boolean>>
   }
 
-  const ofPlaywright: Framework = {
-    recipe: RECIPE,
-    testFile: (name) => `${name}.spec.ts`,
-    test: (title) => PASSING.replace('vitest', '@playwright/test').replace('adds', title),
-    files: { ...PLAYWRIGHT, 'playwright.config.ts': configuration('Playwright') },
-    casesIn: casesInHtml,
-  }
-  const ofVitest: Framework = {
-    recipe: recipeForVitest(),
-    testFile: (name) => `${name}.test.ts`,
-    test: (title) => PASSING.replace('adds', title),
-    // The recipe's comment says that a project needs this for shards without tests.
-    files: {
-      ...VITEST,
-      'vitest.config.ts': configuration('Vitest').replace('test: {', 'test: { passWithNoTests: true,'),
-    },
-    casesIn: casesInJunit,
-  }
+  /** If there is the file `broken`, the framework fails after it has written its report. */
+  const BROKEN = `import { existsSync } from 'node:fs'
+const teardown = () => { if (existsSync('broken')) process.on('exit', () => { process.exitCode = 7 }) }`
 
-  /** The configuration that the recipe's comment gives. */
-  function configuration(framework: string): string {
-    const [, setting = ''] = new RegExp(`^#   ${framework}: (.*)$`, 'm').exec(RECIPE) ?? []
-    expect(setting).toContain('blob')
-    return framework === 'Vitest' ? `export default { test: { ${setting} } }` : `export default { ${setting} }`
-  }
-
-  /** The recipe with the lines for Vitest that its comment gives. */
-  function recipeForVitest(): string {
-    const [, merge = '', folder = ''] = /^# {3}(npx vitest .+)\n# {3}(.+)\n/m.exec(RECIPE) ?? []
-    return replaceOnce(RECIPE, [
-      [/- run: npx playwright merge-reports .*\n/, `- run: ${merge}\n`],
-      ['path: playwright-report/\n', `path: ${folder}\n`],
-    ])
-  }
-
-  function replaceOnce(text: string, changes: readonly (readonly [string | RegExp, string])[]): string {
-    return changes.reduce((changed, [from, to]) => {
-      expect(changed.split(from)).toHaveLength(2)
-      return changed.replace(from, () => to)
-    }, text)
-  }
-
-  /** Plays the jobs of a workflow for a project with these test files. The artifacts lie in a folder in place of GitHub. */
-  async function prepare(jobs: Jobs, { recipe, testFile, test, files }: Framework, names: Files) {
-    const tests = Object.entries(names).map(([name, body]) => [testFile(name), test(name).replace('{}', body)] as const)
-    const { folder: workspace, git } = await jobs.project({ ...files, ...Object.fromEntries(tests) })
-    const artifacts = jobs.folder()
-    const options = {
-      workspace,
-      commands: commands(jobs, NPM),
-      otherAction: (uses: string, inputs: Readonly<Record<string, string>>) => {
-        const { name = '', path = '', pattern = '', 'merge-multiple': isMerged } = inputs
-        const place = join(workspace, path)
-        if (uses.startsWith('actions/upload-artifact@') && existsSync(place)) {
-          if (existsSync(join(artifacts, name))) throw new Error(`There is an artifact ${name} already.`)
-          cpSync(place, join(artifacts, name), { recursive: true })
-        }
-        if (uses.startsWith('actions/download-artifact@')) {
-          for (const found of globSync(pattern, { cwd: artifacts }))
-            cpSync(join(artifacts, found), isMerged === 'true' ? place : join(place, found), { recursive: true })
-        }
+  const FRAMEWORKS: readonly (readonly [string, Framework])[] = [
+    [
+      'sharded-playwright.yml',
+      {
+        recipe: `${FOLDER}/sharded-playwright.yml`,
+        testFile: (name) => `${name}.spec.ts`,
+        test: (title, body) =>
+          PASSING.replace('vitest', '@playwright/test')
+            .replace('adds', title)
+            .replace('{}', () => body),
+        files: {
+          ...PLAYWRIGHT,
+          'playwright.config.ts': `export default { globalTeardown: './teardown.ts' }`,
+          'teardown.ts': `${BROKEN}\nexport default teardown`,
+        },
       },
-    }
-    const file = join(jobs.folder(), 'workflow.yml')
+    ],
+    [
+      'sharded-vitest.yml',
+      {
+        recipe: `${FOLDER}/sharded-vitest.yml`,
+        testFile: (name) => `${name}.test.ts`,
+        test: (title, body) => PASSING.replace('adds', title).replace('{}', () => body),
+        files: {
+          ...VITEST,
+          'vitest.config.ts': `export default { test: { globalSetup: './teardown.ts' } }`,
+          'teardown.ts': `${BROKEN}\nexport { teardown }`,
+        },
+      },
+    ],
+  ]
+  const REST = /::error::The jobs of the shards ended as failure\. If no test failed above/
+
+  test.for(FRAMEWORKS)('%s: one gate has the tests of all shards, and is green only if all shards are', async ([
+    ,
+    { recipe, testFile, test, files },
+  ], { jobs }) => {
+    const titles = ['adds', 'pays', 'ships', 'sorts']
+    const tests = Object.fromEntries(
+      titles.map((title) => [testFile(title), test(title, title === 'ships' ? RED : '{}')]),
+    )
+    const { folder: workspace, git, write } = await jobs.project({ ...files, ...tests })
+    const artifacts = jobs.folder()
+    const options = { workspace, commands: commands(jobs, NPM), otherAction: artifactsFor(workspace, artifacts) }
+    const played = new Map<number, PlayedJob>()
     // Each job has the files of a new checkout. All jobs have the same path, as on GitHub's runners.
     const checkOut = () => git('clean', '--quiet', '-dfx', '--exclude=node_modules')
-    return {
-      report: join(artifacts, 'merged-report'),
-      async shard(shard: number, text = recipe): Promise<PlayedJob> {
-        writeFileSync(file, text)
-        await checkOut()
-        return playJob(file, 'tests', { ...options, contexts: { matrix: { shard } } })
-      },
-      async last(shards: readonly PlayedJob[]): Promise<PlayedJob> {
-        await checkOut()
-        const result = shards.every((one) => one.result === 'success') ? 'success' : 'failure'
-        return playJob(file, 'test-run', { ...options, needs: { tests: { result } } })
-      },
+    const artifactOf = (shard: number) => join(artifacts, `blob-report-${shard}`)
+    async function play(shard: number, untracked: Files = {}) {
+      await checkOut()
+      await write(untracked)
+      rmSync(artifactOf(shard), { recursive: true, force: true })
+      const job = await playJob(recipe, 'tests', { ...options, contexts: { matrix: { shard } } })
+      played.set(shard, job)
+      return job
     }
-  }
+    async function merge() {
+      await checkOut()
+      const ends = [...played.values()].map(({ result }) => result)
+      const result = ends.every((end) => end === 'success') ? 'success' : 'failure'
+      return playJob(recipe, 'test-run', { ...options, needs: { tests: { result } } })
+    }
 
-  const FRAMEWORKS = [
-    ['Playwright', ofPlaywright],
-    ['Vitest', ofVitest],
-  ] as const
+    // One test fails in its shard.
+    for (const shard of [1, 2, 3, 4]) await play(shard)
+    const [red = 0, ...others] = [...played].filter(([, { result }]) => result === 'failure').map(([shard]) => shard)
+    expect(others, [...played.values()].map(({ log }) => log).join('\n')).toEqual([])
+    const failed = await merge()
+    expect(failed.result, failed.log).toBe('failure')
+    expect(failed.log).toContain(`finished as FAILED: 1 of 4 test cases failed (“ships” at ${testFile('ships')}:2).`)
+    expect(failed.log).toMatch(/^##\[error\].*ships.*\n.*rain/m)
 
-  test.for(
-    FRAMEWORKS,
-  )('divides the tests of %s, accepts a shard without tests only by `pass-with-no-tests`, and merges the reports', async ([
-    ,
-    framework,
-  ], { jobs }) => {
-    const gate = `branch: \${{ steps.service.outputs.commit }}\n`
-    const lenient = replaceOnce(framework.recipe, [[gate, `${gate}          pass-with-no-tests: true\n`]])
-    const names = { adds: '{}', ships: "{ throw new Error('rain') }" }
-    const { report, shard, last } = await prepare(jobs, framework, names)
-    // Each of the first two shards has one test, and the others have none.
-    const played = [await shard(1), await shard(2)]
-    expect(played.map(({ result }) => result).toSorted()).toEqual(['failure', 'success'])
-    for (const { result, log } of played)
-      expect(log).toContain(result === 'success' ? 'finished as PASSED: 1 passed.' : '1 of 1 test case failed')
-    const refused = await shard(3)
-    expect(refused.result, refused.log).toBe('failure')
-    expect(refused.log).toContain('set the input pass-with-no-tests to true')
-    const accepted = await shard(4, lenient)
-    expect(accepted.result, accepted.log).toBe('success')
+    // All are green.
+    await write({ [testFile('ships')]: test('ships', '{}') })
+    const mended = await play(red)
+    expect(mended.result, mended.log).toBe('success')
+    const passed = await merge()
+    expect(passed.result, passed.log).toBe('success')
+    expect(passed.log).toContain('finished as PASSED: 4 passed.')
+    expect(passed.log).not.toMatch(REST)
 
-    const { result, log } = await last([...played, refused, accepted])
-    expect(result, log).toBe('failure')
-    expect(framework.casesIn(report)).toEqual({ adds: true, ships: false })
+    // A shard fails with a reason that its report does not have.
+    const broken = await play(red, { broken: '' })
+    expect(broken.result, broken.log).toBe('failure')
+    expect(broken.log).toContain('exit code 7')
+    const rest = await merge()
+    expect(rest.result, rest.log).toBe('failure')
+    expect(rest.log).toContain('finished as PASSED: 4 passed.')
+    expect(rest.log).toMatch(REST)
+
+    // A shard has left no report.
+    rmSync(artifactOf(red), { recursive: true })
+    const missing = await merge()
+    expect(missing.result, missing.log).toBe('failure')
+    expect(missing.log).toContain(`the report of shard ${red}/4 is missing`)
   })
 })

@@ -277,7 +277,8 @@ class JobRun {
     const shell = step.shell ?? this.#job.defaults?.run?.shell
     // The runner starts bash with `pipefail` only if the workflow names the shell.
     const flags = shell === 'bash' ? ['--noprofile', '--norc', '-e', '-o', 'pipefail'] : ['-e']
-    const { commands } = this.#options
+    const { commands, event = { name: 'push' }, github } = this.#options
+    const { run_id = '', run_attempt = '' } = githubContext(event, github)
     const child = spawn('bash', [...flags, file], {
       cwd: this.#workspace,
       env: {
@@ -288,6 +289,8 @@ class JobRun {
         // Scripts keep files for their user in this folder. So they are removed with the job's folder.
         XDG_STATE_HOME: join(this.#folder, 'state'),
         GITHUB_OUTPUT: output,
+        GITHUB_RUN_ID: String(run_id),
+        GITHUB_RUN_ATTEMPT: String(run_attempt),
         RUNNER_TRACKING_ID: this.#trackingId,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
