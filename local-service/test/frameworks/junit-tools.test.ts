@@ -36,7 +36,8 @@ describe.skipIf(tools === '').each(OF_THE_WORKFLOW.split(' '))('the project %s',
   it('has the cases of its recording', async () => {
     const { command, build, env = {}, report, exitCode } = runs[NEWEST[name] ?? 0] as Recorded
     const folder = await temporaryFolder()
-    const isOfProject = (path: string) => !/\.xml$|\.txt$|runs\.json$/.test(path) || path.endsWith('pom.xml')
+    const isOfProject = (path: string) =>
+      !/\.xml$|\.out\.txt$|cases\.txt$|runs\.json$/.test(path) || path.endsWith('pom.xml')
     cpSync(join(REPORTS, name), folder, { recursive: true, filter: isOfProject })
     if (existsSync(join(tools, 'node_modules')))
       await symlink(join(tools, 'node_modules'), join(folder, 'node_modules'))
