@@ -98,7 +98,7 @@ export function withoutFrames(text: string): string {
 
 /** What may stand before the reason: Go's progress, and headlines of Jest, Catch2 and GoogleTest. */
 const NOISE =
-  /^\s*(?:(?:\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- FAIL:) .*\n)+(?=.*\S)|● Test suite failed to run\s*\n|FAILED:\s*\n|unknown file\n)/
+  /^\s*(?:(?:\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- FAIL:) .*\n)+(?=.*\S)|● Test suite failed to run\s*\n(?:\s*Jest encountered an unexpected token\n[\s\S]*?\n\s*Details:\s*\n)?|FAILED:\s*\n|unknown file\n)/
 /** GoogleTest and Rust begin with the place. */
 const PLACE_FIRST = /^(?:thread '.*' (?:\(\d+\) )?panicked at )?(\S+\.\w+:\d+(?::\d+)?):?$/
 

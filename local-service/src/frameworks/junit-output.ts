@@ -41,6 +41,9 @@ function withReasonFirst(text: string): string {
   return withoutFrames(text)
     .replace(/^(test at [^\n]*)\n(✖ [^\n]*?)(?: \([\d.]+ms\))?\n\s*(.*?)\s*$/s, '$2: $3\n$1')
     .replace(/^(\S+:\d+)\n(?:[^\n]+\n)+\n(.*?)\s*$/s, '$2\nat $1')
-    .replace(/\n\s*● Test suite failed to run\s*\n\s*/, ': ')
+    .replace(
+      /\n\s*● Test suite failed to run\s*\n\s*(?:Jest encountered an unexpected token\n[\s\S]*?\n\s*Details:\s*\n\s*)?/,
+      ': ',
+    )
     .trim()
 }

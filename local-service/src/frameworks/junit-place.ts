@@ -32,9 +32,9 @@ const OF_JVM = ['.java', '.kt', '.groovy', '.scala']
 const PYTEST = 'pytest'
 /** Further positions are not looked up. */
 const MOST_POSITIONS = 200
-/** `cart.js:7`, `Cart.cs:line 7`, and Python's `File "cart.py", line 7`. */
+/** `cart.js:7`, `Cart.cs:line 7`, Babel's `cart.js: Unexpected token (7:0)`, and Python's `File "cart.py", line 7`. */
 const POSITION =
-  /(?:^|[\s(])(?:file:\/\/)?((?:\/|[\p{L}\w]|\.\.?\/)[^\s():]*\.\w+):(?:\p{L}+ )?(\d+)\b|File "([^"\n]+)", line (\d+)/gu
+  /(?:^|[\s(])(?:file:\/\/)?((?:\/|[\p{L}\w]|\.\.?\/)[^\s():]*\.\w+):(?:\p{L}+ | .{1,200}?\((?=\d+:\d+\)))?(\d+)\b|File "([^"\n]+)", line (\d+)/gmu
 
 /** Finds the places of one report. */
 export class Places {

@@ -148,6 +148,7 @@ function start({ argv, folder, env, runId }: Command, onOutput: (text: string) =
 function reasonOf(error: unknown, { argv: [program], folder }: Command): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'E2BIG') return 'its arguments and variables are larger than this system allows'
+  if (code === 'EACCES') return `${program} is not executable, or its folder cannot be read`
   // The system has one error for a missing program and a missing folder.
   if (code === 'ENOENT') return existsSync(folder) ? `there is no program ${program}` : `there is no folder ${folder}`
   return messageOf(error)

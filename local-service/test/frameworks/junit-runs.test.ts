@@ -207,6 +207,14 @@ describe('the verdict about a command', () => {
     else expect(run.message).toMatch(message)
   })
 
+  it('says that the program is not executable', async () => {
+    const run = await runOf({ 'test.sh': '#!/bin/sh\n' }, { command: ['./test.sh'] })
+    expect([run.status, run.message]).toEqual([
+      'INTERRUPTED',
+      '`./test.sh` could not be started: ./test.sh is not executable, or its folder cannot be read',
+    ])
+  })
+
   it('does not count a report from before the run', async () => {
     const service = await startWith({ 'junit.xml': PASSES }, script(''))
     const date = new Date(2020, 1, 1)

@@ -1,0 +1,3 @@
+test('renders', () => {
+  return <b>1</b>
+})
