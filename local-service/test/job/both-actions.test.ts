@@ -657,7 +657,10 @@ describe.concurrent('the recipe local-service.yml', () => {
       'a.test.ts': PASSING.replace('{}', '{ throw new Error("rain") }'),
     })
     const text = readFileSync(join(ROOT, RECIPE), 'utf8')
-      .replace('/local-service@v1\n', '/local-service@v1\n        background: true\n      - wait: service\n')
+      .replace(
+        '/local-service@v1\n',
+        '/local-service@v1\n        id: service\n        background: true\n      - wait: service\n',
+      )
       .replace(`- uses: ${GATE}\n`, `- uses: ${GATE}\n        id: gate\n        background: true\n`)
     const file = join(jobs.folder(), 'workflow.yml')
     writeFileSync(file, `${text}      - wait: gate\n`)
