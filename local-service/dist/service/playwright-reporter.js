@@ -1,7 +1,6 @@
 import { dirname, relative } from 'node:path';
 import { describeCauses, framesIn, nameAndMessage, ReportWriter, } from './report-writer.js';
 // The project's own Playwright Test, version 1.45 or newer, loads this file.
-// local-service/test/frameworks/playwright-runs.test.ts tests this file.
 // A test may start Playwright itself, which must not write to this report.
 delete process.env.PW_TEST_REPORTER;
 leaveOutAnnotations();
@@ -11,6 +10,7 @@ export default class EventReporter {
     #config;
     #suite;
     #hasBegun = false;
+    #hasEnded = false;
     /** Otherwise, Playwright would show nothing if no other reporter prints. */
     printsToStdio() {
         return false;
@@ -19,6 +19,7 @@ export default class EventReporter {
         this.#config = config;
         this.#suite = suite;
         this.#report.announceTotal(suite.allTests().length);
+        process.once('exit', () => this.#endEarly());
     }
     onTestBegin(test) {
         this.#hasBegun = true;
@@ -33,14 +34,22 @@ export default class EventReporter {
     onError(error) {
         this.#errors.push(error);
     }
-    onEnd() {
+    /** A global teardown may end the process when all tests have ended, or a reporter of the project. */
+    #endEarly() {
+        const tests = this.#suite?.allTests() ?? [];
+        const haveEnded = tests.every(({ id, results }) => results.length > 0 && !this.#report.isRunning(id));
+        if (!this.#hasEnded && haveEnded)
+            this.onEnd();
+    }
+    onEnd(result) {
+        this.#hasEnded = true;
         const ofFiles = this.#errors.filter((error) => this.#isOfFile(error));
         const others = this.#errors.filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''));
         const tests = this.#suite?.allTests() ?? [];
-        if (this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky')) {
-            this.#report.say('failOnFlakyTests is set, and a test is flaky');
-        }
+        const isFlaky = this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky');
+        const flaky = isFlaky ? [{ message: 'failOnFlakyTests is set, and a test is flaky' }] : [];
         this.#report.finish({
+            status: result?.status,
             files: ofFiles.map((error) => ({
                 project: '',
                 file: error.location?.file ?? '',
@@ -48,7 +57,7 @@ export default class EventReporter {
                 failure: this.#describeFailure([error]),
             })),
             tests: tests.map((test) => ({ ...describeTest(test), ...this.#describeEnd(test) })),
-            errors: others.map((error) => this.#describeFailure([error])),
+            errors: [...others.map((error) => this.#describeFailure([error])), ...flaky],
         });
     }
     /** A test that never began has no result. A test that had begun when Playwright ended may have one that is not finished. */

@@ -12,13 +12,10 @@ const WRITTEN_CHARS = 20_000;
 /** A report with many long messages could be too large to be read. After so many characters, further messages are short. */
 const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024;
 const SHORT_MESSAGE_CHARS = 500;
-/** Of what the framework says about itself. */
-const SAID_CHARS = 64 * 1024;
 export class ReportWriter {
     #file = takeVariable(REPORT_FILE);
     #root = takeVariable(REPORT_ROOT);
     #messageChars = 0;
-    #saidChars = 0;
     /** The ids of the tests that are running, and when they began. */
     #running = new Map();
     startTest(test) {
@@ -42,9 +39,7 @@ export class ReportWriter {
     }
     /** Call this when the framework says an error about itself. */
     say(text) {
-        if (this.#saidChars < SAID_CHARS)
-            this.#write({ event: 'said', text: text.slice(0, SAID_CHARS) });
-        this.#saidChars += text.length;
+        this.#write({ event: 'said', message: text });
     }
     isRunning(id) {
         return this.#running.has(id);
@@ -62,25 +57,27 @@ export class ReportWriter {
         this.#write({ event: 'finished', ...end });
     }
     #write(event) {
-        const withMessages = (key, value) => {
-            if (key !== 'message' || typeof value !== 'string')
-                return value;
-            this.#messageChars += JSON.stringify(value).length;
-            return this.#messageChars > WHOLE_MESSAGES_CHARS ? cutMessage(value, SHORT_MESSAGE_CHARS) : value;
-        };
-        if (this.#file !== undefined)
-            appendFileSync(this.#file, `${JSON.stringify(event, withMessages)}\n`);
+        if (this.#file === undefined)
+            return;
+        const cut = (key, value) => (isMessage(key, value) ? this.#cut(value) : value);
+        appendFileSync(this.#file, `${JSON.stringify(event, cut)}\n`);
+    }
+    #cut(message) {
+        const cut = cutMessage(message, this.#messageChars > WHOLE_MESSAGES_CHARS ? SHORT_MESSAGE_CHARS : WRITTEN_CHARS);
+        this.#messageChars += JSON.stringify(cut).length;
+        return cut;
     }
     /**
-     * Describes one or more errors by the texts of all. The place is the first one in the repository. Undefined without an
-     * error.
+     * Describes one or more errors by the texts of all. The place is the first one in the repository, of an error or of what caused
+     * it. Undefined without an error.
      */
-    describeFailure(errors, describe, framesOf) {
+    describeFailure(errors, describe, placesOf) {
         if (errors.length === 0)
             return undefined;
-        const place = errors.flatMap(framesOf).find((one) => this.isInRepository(one));
+        const places = errors.flatMap((error) => withCauses(error)).flatMap((one) => placesOf(one));
+        const place = places.find((one) => this.isInRepository(one));
         return {
-            message: cutMessage(errors.map(describe).join('\n\n'), WRITTEN_CHARS),
+            message: errors.map(describe).join('\n\n'),
             file: place?.file,
             line: place?.line,
         };
@@ -93,6 +90,9 @@ export class ReportWriter {
         return file.startsWith(`${this.#root}/`) ? file.slice(`${this.#root}/`.length) : undefined;
     }
 }
+function isMessage(key, value) {
+    return key === 'message' && typeof value === 'string';
+}
 /** A test may start a framework itself, which must not write to this report. So the variable goes. */
 function takeVariable(name) {
     const value = process.env[name];
@@ -101,6 +101,13 @@ function takeVariable(name) {
 }
 /** A cause may have a cause. A chain that is longer than any real one may be a circle. */
 const LONGEST_CHAIN = 10;
+/** An error, the errors of an AggregateError, and what caused them, in the order in which they are printed. */
+function withCauses(thrown, depth = 0) {
+    if (typeof thrown !== 'object' || thrown === null || depth > LONGEST_CHAIN)
+        return [];
+    const { errors, cause } = thrown;
+    return [thrown, ...[errors, cause].flat().flatMap((one) => withCauses(one, depth + 1))];
+}
 /** The texts of what caused an error, and of the errors of an AggregateError, each on lines of its own. */
 export function describeCauses({ cause, errors }, depth = 1) {
     if (depth > LONGEST_CHAIN)
@@ -120,11 +127,14 @@ function describeThrown(thrown, depth) {
     return `${nameAndMessage(thrown)}${describeCauses(thrown, depth + 1)}`;
 }
 /** `TypeError: x is not a function`, as Node prints it. */
-export function nameAndMessage({ name, message, value }) {
+export function nameAndMessage({ name, message, value, code }) {
     const text = typeof message === 'string' ? message : String(value ?? '');
     // Vitest names some causes "Caused by: Error".
     const isName = typeof name === 'string' && /^\w+$/.test(name);
-    return isName && !text.startsWith(`${name}:`) ? `${name}: ${text}` : text;
+    const named = (isName && !text.startsWith(`${name}:`) ? `${name}: ${text}` : text).replace(/^(\w+): $/, '$1');
+    // Node's own codes, such as ERR_ASSERTION, repeat what the message says.
+    const isNews = typeof code === 'string' && !named.includes(code) && (text === '' || !code.startsWith('ERR_'));
+    return isNews ? `${named} (${code})` : named;
 }
 /** A stack may be any text of any length, because a test may throw anything. So no part of a line is tried in two ways. */
 const FRAME = /^\s+at (?:async )?(?:[^(]*\()?((?:file:\/\/)?\/.*):(\d+):\d+\)?$/;

@@ -1,31 +1,52 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describeCauses, framesIn, nameAndMessage, ReportWriter, } from './report-writer.js';
 // The project's own Vitest, version 3 or newer, loads this file.
-// local-service/test/frameworks/vitest-runs.test.ts tests this file.
 export default class EventReporter {
     #report = new ReportWriter();
-    #hasInit = false;
-    #filesLeft = 0;
+    #vitest;
+    #files;
+    #loadedFiles = 0;
     #total = 0;
+    /** The files that have ended. */
+    #modules = [];
+    #hasEnded = false;
     /** Some versions of Vitest call it a second time. */
-    onInit({ logger }) {
-        if (this.#hasInit)
+    onInit(vitest) {
+        if (this.#vitest !== undefined)
             return;
-        this.#hasInit = true;
+        this.#vitest = vitest;
+        // Vitest 3 has a listener after which no other is called.
+        process.prependOnceListener('exit', () => this.#endEarly());
+        const { logger } = vitest;
+        let isAboutTests = false;
         // All that Vitest says about itself goes through this method, for example thresholds that are not met. The output of
         // tests does not.
         const error = logger.error;
         logger.error = (...parts) => {
-            this.#report.say(parts.join(' '));
+            if (!isAboutTests)
+                this.#report.say(parts.join(' '));
             error.apply(logger, parts);
         };
+        // Vitest's own reporters print the errors of tests with it, which the results have already.
+        for (const reporter of reportersOf(vitest)) {
+            const print = reporter.printErrorsSummary;
+            if (print === undefined)
+                continue;
+            reporter.printErrorsSummary = (...args) => {
+                isAboutTests = true;
+                print.apply(reporter, args);
+                isAboutTests = false;
+            };
+        }
     }
     onTestRunStart(files) {
-        this.#filesLeft = files.length;
+        this.#files = files.length;
     }
     /** Vitest learns the tests of a file when it loads the file. So the total is known when the last file is loaded. */
     onTestModuleCollected(module) {
         this.#total += [...module.children.allTests()].length;
-        if (--this.#filesLeft === 0)
+        if (++this.#loadedFiles === this.#files)
             this.#report.announceTotal(this.#total);
     }
     /** Despite the method's name, Vitest calls it when a worker begins with the file. */
@@ -41,11 +62,22 @@ export default class EventReporter {
         this.#report.finishTest(describeTest(test), this.#describeResult(test));
     }
     onTestModuleEnd(module) {
+        this.#modules.push(module);
         this.#report.finishFile(describeFile(module));
     }
+    /** If a worker does not end in time, Vitest 3 may exit when all tests have ended, without another call. */
+    #endEarly() {
+        if (!this.#hasEnded && this.#modules.length === this.#files) {
+            this.onTestRunEnd(this.#modules, this.#vitest?.state.getUnhandledErrors());
+        }
+    }
     onTestRunEnd(modules, errors) {
+        this.#hasEnded = true;
+        const { state, config } = this.#vitest ?? {};
+        // In a merge, some versions of Vitest leave modules out here, such as those of type tests.
+        const all = config?.mergeReports ? (state?.getTestModules() ?? modules) : modules;
         // Vitest finds the files in any order. With an order of their own, two runs can be compared.
-        const ordered = [...modules].sort(({ moduleId: a }, { moduleId: b }) => Number(a > b) - Number(a < b));
+        const ordered = [...all].sort(({ moduleId: a }, { moduleId: b }) => Number(a > b) - Number(a < b));
         this.#report.finish({
             files: ordered.map((module) => ({
                 ...describeFile(module),
@@ -61,6 +93,7 @@ export default class EventReporter {
                     .map((suite) => ({ ...describeTest(suite), ...FAILED, failure: this.#describeFailure(suite.errors()) })),
             ]),
             errors: errors.map((error) => this.#describeFailure([error])),
+            hasCoverage: config?.coverage.enabled,
         });
     }
     #describeResult(test) {
@@ -73,9 +106,29 @@ export default class EventReporter {
         return { state, isFlaky, durationMs: duration, failure: this.#describeFailure(lastAttemptOf(test, errors)) };
     }
     #describeFailure(errors) {
-        // Vitest 3.0 has not parsed the stack yet.
-        return this.#report.describeFailure(errors, describe, ({ stacks, stack }) => stacks ?? framesIn(stack));
+        return this.#report.describeFailure(errors, describe, (error) => [
+            ...this.#placeOfParser(error),
+            // Vitest 3.0 has not parsed the stack yet, and no version that of a cause.
+            ...(error.stacks ?? framesIn(error.stack)),
+        ]);
     }
+    /** The line that could not be parsed. Rolldown names the file from its project's root on, and Oxc has the line in the message only. */
+    #placeOfParser({ __vitest_rollup_error__: where, message }) {
+        if (where === undefined)
+            return [];
+        // Behind a question mark, there is the part of the file that a plugin has asked for.
+        const name = String(where.loc?.file ?? where.id).replace(/\?.*/, '');
+        const files = [name, ...(this.#vitest?.projects ?? []).map(({ config }) => join(config.root, name))];
+        const file = files.find((one) => this.#report.isInRepository({ file: one }) && existsSync(one));
+        if (file === undefined)
+            return [];
+        const [line] = /^\d+(?=:\d)/.exec(String(message).split(`${basename(file)}:`)[1] ?? '') ?? [];
+        return [{ file, line: where.loc?.line ?? (line === undefined ? undefined : Number(line)) }];
+    }
+}
+/** All versions from 3.0 on have this field, but version 5.1 does not declare it. */
+export function reportersOf(vitest) {
+    return vitest.reporters;
 }
 const FAILED = { state: 'failed', isFlaky: false, durationMs: 0 };
 /**

@@ -10,21 +10,24 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import EventReporter from './vitest-reporter.js';
+import EventReporter, { reportersOf } from './vitest-reporter.js';
 // Runs the command of the project's own Vitest, with its arguments, in this process. The current folder is that of the project.
 // Two steps are not the command's own:
 // - When the command starts the tests, the service's reporter joins the project's reporters. Vitest has no option for that.
 // - Vitest's reporter for GitHub goes. The gate has annotations itself, so the commands would only be noise in its log.
-//
-// local-service/test/frameworks/vitest-as-by-hand.test.ts tests this file.
 const api = createRequire(resolve('package.json')).resolve('vitest/node');
 const command = join(dirname(api), '../vitest.mjs');
 const { createVitest } = await import(__rewriteRelativeImportExtension(pathToFileURL(api).href));
 const prototype = await findPrototype();
-const start = prototype.start;
+const { start, mergeReports } = prototype;
 prototype.start = function (...filters) {
-    addReporter(this);
+    addReporter(this, ['GithubActionsReporter']);
     return start.apply(this, filters);
+};
+prototype.mergeReports = function (...folder) {
+    // Vitest refuses to merge if the project also writes a blob report.
+    addReporter(this, ['GithubActionsReporter', 'BlobReporter']);
+    return mergeReports.apply(this, folder);
 };
 process.argv[1] = command;
 await import(__rewriteRelativeImportExtension(pathToFileURL(command).href));
@@ -40,10 +43,9 @@ async function findPrototype() {
     Object.assign(process.env, env);
     return Object.getPrototypeOf(instance);
 }
-function addReporter(vitest) {
-    // All versions from 3.0 on have this field, but version 5.1 does not declare it.
-    const { reporters } = vitest;
-    const useful = reporters.filter((one) => one.constructor.name !== 'GithubActionsReporter');
+function addReporter(vitest, notWanted) {
+    const reporters = reportersOf(vitest);
+    const useful = reporters.filter((one) => !notWanted.includes(one.constructor.name));
     const ours = new EventReporter();
     ours.onInit(vitest);
     // It is the first, because no later reporter is called if an earlier reporter throws.
