@@ -43,6 +43,8 @@ test.concurrent('with debug logging, the log shows each request, what main saves
   )
   expect(lines.join('\n')).not.toMatch(/busy|a-cookie|rounds|adds an item/)
   expect(placesThatShow(one.service.key, main)).toEqual([])
+  // The runner hides the key, should it ever be written.
+  expect(one.step.masks.apply(one.service.key)).toBe('***')
 })
 
 test.concurrent('with debug logging, post shows the run that a killed main left', async () => {
