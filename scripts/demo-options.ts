@@ -9,8 +9,8 @@ runs the tests of examples/web-shop there. Run "npm run build" first if you have
 that are set here are ignored.
 
   --folder FOLDER          tests the Vitest or Playwright project in this folder instead
-  --base-url ADDRESS       uses the service at this address instead, a service of your own. If the input branch names no
-                           branch, the service tests the default branch of the project
+  --base-url ADDRESS       uses the service at this address instead, a service of your own. It tests the branch main, or
+                           the branch that you name with --input branch=NAME
   --key-file FILE          with --base-url, a file with an API key of this service
   --project ID             with --base-url, a project of this service
   --input NAME=VALUE       an input of the gate's step, as in its \`with\`; may be given several times

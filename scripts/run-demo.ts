@@ -66,8 +66,7 @@ async function runGate({ key, inputs: ofService }: OwnService, { inputs, baselin
     tempDir: join(folder, 'temp'),
     secrets: [key],
     inputs: { ...ofService, ...(baseline !== undefined && { baseline: 'baseline.json' }), ...inputs },
-    // Main sends no branch for a tag. So a service of your own tests the default branch of the project, whatever its name is.
-    event: { name: 'push', payload: { ref: 'refs/tags/v1.0.0' } },
+    event: { name: 'push', payload: { ref: 'refs/heads/main' } },
     onLogLine: show,
   })
   const main = await showMain(step, './', show, stop)
