@@ -227,8 +227,4 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
     const late = await run({ ...files, 'vitest.config.mjs': exitAfter(2) })
     expect(late).toMatchObject({ status: 'PASSED', results: { testCases: [{}, {}] } })
   })
-
-  it('passes with a time for the teardown that is nearly nothing', async () => {
-    expect(await run({ 'a.test.js': PASSES }, '--teardownTimeout=5')).toMatchObject({ status: 'PASSED' })
-  })
 })
