@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, writeFiles } from '../../../test/support/git-repository.ts'
-import { junit } from '../../src/frameworks/junit.ts'
+import { beginJunitRun } from '../support/a-junit-run.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 type Files = Readonly<Record<string, string>>
@@ -39,21 +39,12 @@ interface Tested {
 async function placesOf(attributes: string, text: string, { suite = 's', report = 'a.xml', ...other }: Tested = {}) {
   const { folder: root } = await aRepository({ ...FILES, ...other.files })
   const folder = join(root, other.folder ?? '')
-  const options = {
-    folders: { root, folder },
-    report: '**/a.xml',
-    env: {},
-    outputFolder: '',
-    args: [],
-    mergeFolder: '',
-    isInPlace: true,
-  }
-  const { readReport } = await junit.run({ argv: ['test'] }, { ...options, command: ['test'] })
+  const readReport = await beginJunitRun('**/a.xml', { root, folder })
   const failure = `<failure><![CDATA[${text}]]></failure>`
   const cases = `<testcase name="a" ${attributes}/><testcase name="b" ${attributes}>${failure}</testcase>`
   const xml = `<testsuite name="${suite}">${cases}</testsuite>`
   await writeFiles(folder, { [report]: xml.replaceAll('FOLDER', root) })
-  const found = await readReport?.({ kind: 'exited', code: 1, output: '' })
+  const found = await readReport(1)
   expect(found?.problem).toBeUndefined()
   return found?.testCases.map(({ filePath, line }) => [filePath ?? '', ...(line === undefined ? [] : [line])].join(':'))
 }
@@ -188,20 +179,11 @@ describe('the place of a test', () => {
   it('is found in Go without a repository', async () => {
     const folder = await temporaryFolder()
     await writeFiles(folder, FILES)
-    const options = {
-      folders: { root: folder, folder },
-      report: 'a.xml',
-      env: {},
-      outputFolder: '',
-      args: [],
-      mergeFolder: '',
-      isInPlace: true,
-    }
-    const { readReport } = await junit.run({ argv: ['test'] }, { ...options, command: ['test'] })
+    const readReport = await beginJunitRun('a.xml', { root: folder, folder })
     const failure = '<failure>a_test.go:4: no</failure>'
     const xml = `<testsuite><testcase name="a" classname="example.com/shop/sub">${failure}</testcase></testsuite>`
     await writeFiles(folder, { 'a.xml': xml })
-    const found = await readReport?.({ kind: 'exited', code: 1, output: '' })
+    const found = await readReport(1)
     expect(found?.testCases).toMatchObject([{ filePath: 'sub/a_test.go', line: 4 }])
   })
 })

@@ -2,7 +2,7 @@ import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
-import { junit } from '../../src/frameworks/junit.ts'
+import { beginJunitRun } from '../support/a-junit-run.ts'
 
 // Each folder of junit-reports has a project, and what a tool wrote and printed when it tested this project. `runs.json` says
 // which tool that was, and how it exited. `cases.txt` is what the service makes of it. For each test case it has the status, the
@@ -24,16 +24,7 @@ async function read(name: string, { tool, report, exitCode }: Recorded): Promise
   const isOurs = (path: string) => !/(?:runs\.json|cases\.txt|\.out\.txt)$/.test(path)
   const isReport = (path: string) => globSync(report, { cwd: join(REPORTS, name) }).some((one) => path.endsWith(one))
   cpSync(join(REPORTS, name), folder, { recursive: true, filter: (path) => isOurs(path) && !isReport(path) })
-  const options = {
-    folders: { root: folder, folder },
-    report,
-    env: {},
-    outputFolder: '',
-    args: [],
-    mergeFolder: '',
-    isInPlace: true,
-  }
-  const { readReport } = await junit.run({ argv: ['test'] }, { ...options, command: ['test'] })
+  const readReport = await beginJunitRun(report, { root: folder, folder })
   cpSync(join(REPORTS, name), folder, { recursive: true, filter: isOurs })
   for (const path of globSync(report, { cwd: folder })) {
     const xml = readFileSync(join(REPORTS, name, path), 'utf8')
@@ -42,11 +33,7 @@ async function read(name: string, { tool, report, exitCode }: Recorded): Promise
   const outputs = `${basename(report).replace(/-?\*?\.xml$/, '') || 'TEST'}.out.txt`
   const [file = ''] = globSync(outputs, { cwd: join(REPORTS, name) })
   const output = file === '' ? '' : readFileSync(join(REPORTS, name, file), 'utf8').replaceAll(FOLDER, folder)
-  const {
-    testCases = [],
-    problem,
-    errors = [],
-  } = (await readReport?.({ kind: 'exited', code: exitCode, output })) ?? {}
+  const { testCases = [], problem, errors = [] } = (await readReport(exitCode, output)) ?? {}
   const lines = testCases.map(({ status, title, filePath, line, message = '' }) => {
     const place = filePath === undefined ? '' : ` | ${filePath}${line === undefined ? '' : `:${line}`}`
     return `${status} ${title}${place}${message === '' ? '' : ` | ${message.split('\n', 1)[0]}`}`

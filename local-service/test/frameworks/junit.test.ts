@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
-import { junit } from '../../src/frameworks/junit.ts'
+import { beginJunitRun } from '../support/a-junit-run.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 // What the tools themselves write is in junit-reports.test.ts.
@@ -14,21 +14,12 @@ async function reportsOf(
 ) {
   const folder = await temporaryFolder()
   await writeFiles(folder, { 'cart.test.js': '', 'tests/test_cart.py': '', ...before })
-  const options = {
-    folders: { root: folder, folder },
-    report: pattern,
-    env: {},
-    outputFolder: '',
-    args: [],
-    mergeFolder: '',
-    isInPlace: true,
-  }
-  const { readReport } = await junit.run({ argv: ['test'] }, { ...options, command: ['test'] })
+  const readReport = await beginJunitRun(pattern, { root: folder, folder })
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(join(folder, path, '..'), { recursive: true })
     writeFileSync(join(folder, path), content)
   }
-  return { folder, read: async () => readReport?.({ kind: 'exited', code: exitCode, output: '' }) }
+  return { folder, read: () => readReport(exitCode) }
 }
 
 async function read(xml: string | Buffer, exitCode = 0) {
