@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parse } from 'flatted'
 import { openPromise } from 'yauzl'
@@ -65,7 +65,7 @@ export async function readVitestBlobs(folder: string): Promise<VitestBlob[]> {
   const files = await filesIn(folder, '.json', '.zip')
   return Promise.all(
     files.map(async (file) => {
-      const [version, modules, , third, fourth] = await readBlob(join(folder, file))
+      const [version, modules, , third, fourth] = await readNamed(folder, file, readBlob)
       const coverage = Number.parseInt(String(version), 10) < 4 ? fourth : third
       const testFiles = Array.isArray(modules) ? modules.map((module) => stringOf(fieldsOf(module).filepath)) : []
       return { file, shard: shardInName(file), testFiles, hasCoverage: coverage !== null && coverage !== undefined }
@@ -74,12 +74,17 @@ export async function readVitestBlobs(folder: string): Promise<VitestBlob[]> {
 }
 
 async function readBlob(path: string): Promise<unknown[]> {
+  const content: unknown = parse(await readFile(path, 'utf8'))
+  if (Array.isArray(content) && typeof content[0] === 'string') return content
+  throw new Error('it is JSON of another kind')
+}
+
+/** Reads a file of the folder. Whatever is wrong with the file, the message names it, because the frameworks do not. */
+async function readNamed<T>(folder: string, file: string, read: (path: string) => Promise<T>): Promise<T> {
   try {
-    const content: unknown = parse(await readFile(path, 'utf8'))
-    if (Array.isArray(content) && typeof content[0] === 'string') return content
-    throw new Error('it is JSON of another kind')
+    return await read(join(folder, file))
   } catch (error) {
-    throw new UnusableReports(`has a file that is no blob report, ${quote(basename(path))}: ${messageOf(error)}`)
+    throw new UnusableReports(`has a file that is no blob report, ${quote(file)}: ${messageOf(error)}`)
   }
 }
 
@@ -110,10 +115,10 @@ export async function withPathsOf(
   return newFolder
 }
 
-/** The end of the path that is there below `root` too. What is before it is the other root. */
+/** The end of the path that is there below `root` too. What is before it is the other root, but never the root of the machine. */
 function findOtherRoot(file: string, root: string): string | undefined {
   const parts = file.split('/')
-  const length = parts.findIndex((_, index) => index > 0 && existsSync(join(root, ...parts.slice(index))))
+  const length = parts.findIndex((_, index) => index > 1 && existsSync(join(root, ...parts.slice(index))))
   return length === -1 ? undefined : parts.slice(0, length).join('/')
 }
 
@@ -124,8 +129,14 @@ function inJson(text: string): string {
 /** `blob-2-4.json` is shard 2 of 4. Only the name of Vitest's file says it. */
 function shardInName(file: string): Shard | undefined {
   const [, set = '', index, total] = /^(.*?)-?(\d+)-(\d+)\.json$/.exec(file) ?? []
+  return toShard(set, Number(index), Number(total))
+}
+
+/** Undefined if the numbers are those of no shard. */
+function toShard(set: string | undefined, index: unknown, total: unknown): Shard | undefined {
+  if (!Number.isInteger(index) || !Number.isInteger(total)) return undefined
   const shard = { set, index: Number(index), total: Number(total) }
-  return index !== undefined && shard.index >= 1 && shard.index <= shard.total ? shard : undefined
+  return shard.index >= 1 && shard.index <= shard.total ? shard : undefined
 }
 
 export async function readPlaywrightBlobs(folder: string): Promise<BlobReport[]> {
@@ -135,20 +146,12 @@ export async function readPlaywrightBlobs(folder: string): Promise<BlobReport[]>
 
 /** The first line of the report says which shard it is. The number in the name says which shards belong together. */
 async function shardInZip(folder: string, file: string): Promise<Shard | undefined> {
-  const { shard } = fieldsOf(fieldsOf(parseJson(await firstLineIn(join(folder, file)))).params)
+  const { shard } = fieldsOf(fieldsOf(parseJson(await readNamed(folder, file, readFirstLine))).params)
   const { current, total } = fieldsOf(shard)
-  if (!Number.isInteger(current) || !Number.isInteger(total)) return undefined
-  const number = new RegExp(`(?<!\\d)0*${current}(?!\\d)`)
-  const set = number.test(file) ? file.replace(number, '').replace(/\W*\.zip$/, '') : undefined
-  return { set, index: Number(current), total: Number(total) }
-}
-
-async function firstLineIn(path: string): Promise<string> {
-  try {
-    return await readFirstLine(path)
-  } catch (error) {
-    throw new UnusableReports(`has a file that is no blob report, ${quote(basename(path))}: ${messageOf(error)}`)
-  }
+  const found = toShard(undefined, current, total)
+  if (found === undefined) return undefined
+  const number = new RegExp(`(?<!\\d)0*${found.index}(?!\\d)`)
+  return number.test(file) ? { ...found, set: file.replace(number, '').replace(/\W*\.zip$/, '') } : found
 }
 
 async function readFirstLine(path: string): Promise<string> {
@@ -165,24 +168,33 @@ async function readFirstLine(path: string): Promise<string> {
   }
 }
 
+/** A total may be any number. More shards than these are only counted. */
+const NAMED_SHARDS = 20
+
 /** Which shards have no report, as the rest of a sentence. Undefined if all are there. Throws UnusableReports if a shard has two reports. */
 export function whyIncomplete(reports: readonly BlobReport[]): string | undefined {
   const sets = Map.groupBy(
     reports.filter(({ shard }) => shard !== undefined),
     ({ shard }) => JSON.stringify([shard?.set, shard?.total]),
   )
-  const missing = [...sets.values()].flatMap((ofSet) => {
+  const [names, counts]: [string[], number[]] = [[], []]
+  for (const ofSet of sets.values()) {
     const { set, total = 0 } = ofSet[0]?.shard ?? {}
-    return Array.from({ length: total }, (_, index) => index + 1).flatMap((index) => {
-      const found = ofSet.filter(({ shard }) => shard?.index === index)
-      if (found.length > 1 && set !== undefined) {
-        const names = found.map(({ file }) => quote(file)).join(' and ')
-        throw new UnusableReports(`has two reports of shard ${index}/${total}: ${names}. Leave the older one out`)
-      }
-      return found.length > 0 ? [] : `${index}/${total}${sets.size > 1 && set !== undefined ? ` of ${quote(set)}` : ''}`
-    })
-  })
-  if (missing.length === 0) return undefined
-  const [what, they] = missing.length === 1 ? ['report of shard', 'Its job'] : ['reports of shards', 'Their jobs']
-  return `the ${what} ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing. ${they} may have been cancelled, or may have failed before a report was written or uploaded`
+    const byIndex = Map.groupBy(ofSet, ({ shard }) => shard?.index ?? 0)
+    const [index, twice] = [...byIndex].find(([, found]) => found.length > 1) ?? []
+    if (twice !== undefined && set !== undefined) {
+      const files = twice.map(({ file }) => quote(file)).join(' and ')
+      throw new UnusableReports(`has two reports of shard ${index}/${total}: ${files}. Leave the older one out`)
+    }
+    counts.push(total - byIndex.size)
+    for (let missing = 1; missing <= total && names.length < NAMED_SHARDS; missing++) {
+      if (byIndex.has(missing)) continue
+      names.push(`${missing}/${total}${sets.size > 1 && set !== undefined ? ` of ${quote(set)}` : ''}`)
+    }
+  }
+  const count = counts.reduce((sum, one) => sum + one, 0)
+  if (count === 0) return undefined
+  const more = count > names.length ? ` and ${count - names.length} more` : ''
+  const [what, they] = count === 1 ? ['report of shard', 'Its job'] : ['reports of shards', 'Their jobs']
+  return `the ${what} ${names.join(', ')}${more} ${count === 1 ? 'is' : 'are'} missing. ${they} may have been cancelled, or may have failed before a report was written or uploaded`
 }

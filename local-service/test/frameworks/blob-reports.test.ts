@@ -41,6 +41,11 @@ describe('which shards are there', () => {
     expect(whyIncomplete(sets)).toMatch(/^the report of shard 1\/2 of "macos" is missing/)
   })
 
+  it('a total that no job has costs neither memory nor a long sentence', () => {
+    const sentence = whyIncomplete(reportsOf({ set: 'blob', index: 1, total: 999_999_999 }))
+    expect(sentence).toMatch(/^the reports of shards 2\/999999999, .*, 21\/999999999 and 999999978 more are missing\. /)
+  })
+
   it('two reports of one shard are refused, because one of them is old', () => {
     const twice = reportsOf({ set: 'blob', index: 1, total: 2 }, { set: 'blob', index: 1, total: 2 })
     expect(() => whyIncomplete(twice)).toThrow('has two reports of shard 1/2: "blob-1" and "blob-1"')
@@ -80,6 +85,13 @@ describe("Vitest's reports", () => {
     expect(await withPathsOf(root, folder, await readVitestBlobs(folder), newFolder)).toBe(newFolder)
     const [report] = await readVitestBlobs(newFolder)
     expect(report?.testFiles).toEqual(['/__w/gone.test.ts', join(root, 'packages/shop/a.test.ts')])
+  })
+
+  it('shards that ran in the root of their machine are refused, because every path begins with a slash', async () => {
+    const root = await temporaryFolder()
+    await writeFiles(root, { 'e2e/a.test.ts': '' })
+    const reports = [{ file: 'a.json', testFiles: ['/e2e/a.test.ts'], hasCoverage: false }]
+    await expect(withPathsOf(root, root, reports, join(root, 'new'))).rejects.toThrow('which are not in')
   })
 
   it('reports of tests that are not there are refused, with both paths', async () => {
