@@ -5,7 +5,7 @@ import { beginningOf, type Fragment, fragment, type Html, html, link, untruncate
 import type { Untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { type Place, pastText, placeOf, titleOf } from './cases.ts'
-import { joinWithDots } from './words.ts'
+import { casesOf, joinWithDots } from './words.ts'
 
 // How pages show test cases. It is HTML, because untrusted text is easier to escape there than in Markdown.
 
@@ -18,6 +18,9 @@ const STATUS: Readonly<Record<Exclude<CaseKind, 'other'>, Fragment>> = {
   skipped: fragment`⏭️ Skipped`,
   passed: fragment`✅ Passed`,
 }
+
+/** How many places the line of a group has. */
+const PLACES_OF_GROUP = 3
 
 /** What every layout shows of a test case. */
 interface CaseParts {
@@ -84,6 +87,23 @@ export function foldableCase(
     others.length === 0 ? html`` : html`<br>${joinWithDots(others)}`,
     message === undefined ? html`` : html`<br>${firstLineOf(message)}`,
   ]}</summary>${message === undefined || !hasMessage ? html`` : messageBlock(message)}</details>\n`
+}
+
+/** The parts of test cases. If the cases belong to a group of failures alike, a line above says what the group has in common. */
+export function foldableGroup(group: readonly TestCase[], outcome: StepOutcome, parts: readonly Html[]): Html {
+  const [first] = group
+  if (group.length === 1 || first?.message === undefined) return html`${parts}`
+  const { status, mark } = partsOf(first, outcome)
+  const shown = group.slice(0, PLACES_OF_GROUP).map((testCase) => {
+    const place = placeOf(testCase)
+    return place === undefined ? untruncated(titleOf(testCase)) : linkedPlace(place, outcome)
+  })
+  const more = fragment`${group.length - shown.length} more`
+  return html`<details><summary>${[
+    html`<b>${group.length} ${casesOf(group.length)} alike</b> · ${mark === undefined ? status : joinWithDots([status, mark])}`,
+    html`<br>${joinWithDots([...shown, more])}`,
+    html`<br>${firstLineOf(first.message)}`,
+  ]}</summary>\n${parts}</details>\n`
 }
 
 export function messageBlock(message: Untrusted): Html {

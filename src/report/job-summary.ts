@@ -3,8 +3,8 @@ import { CASE_KINDS, type CaseKind, countTestCases, RAN, type TestCase } from '.
 import { type Fragment, fragment, type Html, html, untruncated } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleLines, visibleText } from '../text/visible-text.ts'
-import { caseTable, foldableCase, messageBlock } from './case-list.ts'
-import { casesOfKind, FAILING_OR_OTHER } from './cases.ts'
+import { caseTable, foldableCase, foldableGroup, messageBlock } from './case-list.ts'
+import { alikeFailures, casesOfKind, FAILING_OR_OTHER } from './cases.ts'
 import { countsOf } from './counts.ts'
 import { subjectText } from './facts.ts'
 import { introduction, pageTitle, paragraph, sizeBytes } from './page.ts'
@@ -68,6 +68,8 @@ interface Page {
 function body(outcome: StepOutcome, { shown, slowest, hasMessages }: Page): Html {
   const message = outcome.run?.message
   const notPassed = shown.filter(({ kind }) => FAILING_OR_OTHER.includes(kind))
+  const alike = alikeFailures(outcome)
+  const together = Map.groupBy(notPassed.slice(0, PARTS), (testCase) => alike.get(testCase) ?? [testCase])
   const isOpen = notPassed.length <= OPEN_PARTS
   const parts = (testCases: readonly TestCase[], isOpen: boolean) =>
     testCases.map((testCase) => foldableCase(testCase, outcome, { isOpen, hasMessage: hasMessages }))
@@ -79,7 +81,7 @@ function body(outcome: StepOutcome, { shown, slowest, hasMessages }: Page): Html
     // The comment does not have the message of the run, because nobody masks secrets in a comment.
     message === undefined ? html`` : messageOfRun(message),
     paragraph(subjectText(outcome)),
-    ...parts(notPassed.slice(0, PARTS), isOpen),
+    ...[...together].map(([group, testCases]) => foldableGroup(group, outcome, parts(testCases, isOpen))),
     table(fragment`More test cases that did not pass`, notPassed.slice(PARTS)),
     folded(fragment`Flaky`, ofKind('flaky'), html`${parts(ofKind('flaky'), false)}`),
     table(fragment`Skipped`, ofKind('skipped')),
