@@ -3,7 +3,7 @@ import { abortOnSignals, exitAfter, fourTimesASecond, maskKey } from './process.
 
 // Main does three things before it loads main-step.ts, which loads all the rest. It installs the signal handlers, because a
 // signal without a handler kills main. It creates its file, by which post finds main. It masks the key, so that no log shows
-// the key. test/scenarios/cancel.test.ts and test/scenarios/main-file.test.ts test main as a process.
+// the key.
 const { signal, abort } = abortOnSignals()
 const recorder = openRecorder(process.env)
 maskKey(process.env)

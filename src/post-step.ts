@@ -7,8 +7,6 @@ import { InputReader } from './inputs/input-reader.ts'
 import { readServiceAddress } from './inputs/service-address.ts'
 import { openService } from './service/client.ts'
 
-// test/action/clean-up.test.ts tests what post does, and test/scenarios/cancel.test.ts tests it with these effects.
-
 /** Creates the effects and cleans up. Throws only if there is a bug. */
 export async function performPost(
   env: NodeJS.ProcessEnv,

@@ -1,7 +1,6 @@
 import { findMainFiles } from './handover/main-file.ts'
 
-// If main has removed its file, nothing is left to do, and post loads nothing else. test/scenarios/main-file.test.ts tests
-// post as a process.
+// If main has removed its file, nothing is left to do, and post loads nothing else.
 const files = findMainFiles(process.env)
 if (files.length > 0) {
   const { abortOnSignals, exitAfter, maskKey } = await import('./process.ts')

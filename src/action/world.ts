@@ -4,10 +4,7 @@ import type { ReportFile } from '../github/report-files.ts'
 import type { Recorder } from '../handover/recorder.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import type { ServiceClient } from '../service/client.ts'
-import type { Log } from '../text/log.ts'
-import type { Html } from '../text/safe-text.ts'
-
-// Only types, which `npm run types` checks. test/support/fake-world.ts has the effects of tests.
+import type { Html, Log } from '../text/safe-text.ts'
 
 export interface World {
   readonly clock: Clock

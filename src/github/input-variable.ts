@@ -1,5 +1,3 @@
-// test/inputs/inputs.test.ts tests it with the inputs, and test/handover/main-file.test.ts with the name of main's file.
-
 /** An earlier step of the job can announce a service in these variables. Each stands for the input beside it. */
 const ANNOUNCED: Readonly<Record<string, string>> = {
   'base-url': 'TEST_RUN_SERVICE_URL',

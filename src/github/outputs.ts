@@ -1,7 +1,14 @@
 import { debug, error, info, setSecret, warning } from '@actions/core'
 import type { Conclusion } from '../model/outcome.ts'
-import type { Log } from '../text/log.ts'
-import { type CommandProperty, commandMessage, type Fragment, fragment, type Html, render } from '../text/safe-text.ts'
+import {
+  type CommandProperty,
+  commandMessage,
+  type Fragment,
+  fragment,
+  type Html,
+  type Log,
+  render,
+} from '../text/safe-text.ts'
 import { append, appendEntry } from './runner-file.ts'
 
 /** When the summary or the comment is written. With `on-failure`, only if the step fails. */

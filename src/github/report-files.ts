@@ -1,7 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Log } from '../text/log.ts'
-import { fragment } from '../text/safe-text.ts'
+import { fragment, type Log } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 
 /** A file for `report-dir`. */

@@ -1,7 +1,5 @@
 import { appendFileSync, closeSync, constants, fstatSync, openSync } from 'node:fs'
 
-// test/github/outputs.test.ts and test/handover/main-file.test.ts test it with the files that it writes.
-
 const { O_APPEND, O_NONBLOCK = 0, O_WRONLY } = constants
 
 /** Adds an entry to the runner's file of outputs or of state. */

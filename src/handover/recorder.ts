@@ -1,11 +1,9 @@
 import { appendEntry } from '../github/runner-file.ts'
-import type { Log } from '../text/log.ts'
-import { type Fragment, fragment } from '../text/safe-text.ts'
+import { type Fragment, fragment, type Log } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { createMainFile, type MainFile, type MainRecord, STATE_NAME } from './main-file.ts'
 
 // Main's side of main's file. main.ts loads this module before everything else, so it must load little.
-// test/handover/main-file.test.ts tests it.
 
 /** Writes down for post what is left to do for the step, because main may be killed at any moment. */
 export interface Recorder {

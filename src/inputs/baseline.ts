@@ -6,8 +6,7 @@ import { expectedAndGot } from '../report/failure-text.ts'
 import { decodeResults, InvalidResponse } from '../service/decode.ts'
 import type { Redact } from '../service/key-redaction.ts'
 import { BODY_LIMIT_BYTES } from '../service/transport.ts'
-import type { Log } from '../text/log.ts'
-import { type Fragment, fragment } from '../text/safe-text.ts'
+import { type Fragment, fragment, type Log } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 
 const { O_NONBLOCK = 0, O_RDONLY } = constants

@@ -1,8 +1,6 @@
 import { variableOf } from '../github/input-variable.ts'
 import { type Fragment, fragment, render } from '../text/safe-text.ts'
 
-// test/inputs/inputs.test.ts tests it with the inputs that it reads.
-
 export class InvalidInputsError extends Error {
   override readonly name = 'InvalidInputsError'
   readonly messages: readonly Fragment[]

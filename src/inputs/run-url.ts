@@ -3,8 +3,6 @@ import { parseAddress, withoutSecrets } from '../text/web-address.ts'
 import type { InputReader } from './input-reader.ts'
 import { addressProblem } from './service-address.ts'
 
-// test/inputs/inputs.test.ts tests this input, too.
-
 /** Reads the template of the address of a run's page. Returns the function that fills in the run's id. */
 export function readRunUrl(inputs: InputReader): ((runId: string) => string) | undefined {
   const template = inputs.text('run-url')

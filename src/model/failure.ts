@@ -1,7 +1,5 @@
 import type { Untrusted } from '../text/untrusted.ts'
 
-// test/service/transport.test.ts tests which failure a response is, and test/report/failure-text.test.ts the sentence on it.
-
 /** Why a request to the service brought no usable response. */
 export type Failure =
   /** No byte was sent, so the service cannot have accepted the request. */

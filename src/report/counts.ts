@@ -1,11 +1,9 @@
 import type { StepOutcome } from '../model/outcome.ts'
-import { type Counts, isFinished, runDurationMs } from '../model/run.ts'
+import { type Counts, isFinished, type Run, runDurationMs } from '../model/run.ts'
 import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { countNew } from './cases.ts'
-import { inBrackets, join, joinWithDots } from './words.ts'
-
-// test/report/counts.test.ts and test/report/endings.test.ts test these texts.
+import { casesOf, inBrackets, join, joinWithDots, NONE } from './words.ts'
 
 /** A page's line of counts, and the time. Undefined if there is nothing to count yet. */
 export function countsLine({ run, counts, tookMs }: StepOutcome): Fragment | undefined {
@@ -58,4 +56,14 @@ export function newFailuresText(outcome: StepOutcome): readonly Fragment[] {
 /** A count with its word. Nothing if the count is zero. */
 function nonZero(count: number, word: Fragment): Fragment[] {
   return count > 0 ? [fragment`${count} ${word}`] : []
+}
+
+/** `, 126 of 485 test cases done, 2 failed`. Empty if the service does not say how many are done. */
+export function progressText({ progress }: Run): Fragment {
+  const { total, passed, failed, skipped } = progress ?? {}
+  if (passed === undefined && failed === undefined && skipped === undefined) return NONE
+  const done = (passed ?? 0) + (failed ?? 0) + (skipped ?? 0)
+  const ofTotal = total === undefined ? NONE : fragment` of ${total}`
+  const failures = failed ? fragment`, ${failed} failed` : NONE
+  return fragment`, ${done}${ofTotal} ${casesOf(total ?? done)} done${failures}`
 }

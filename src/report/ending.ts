@@ -10,8 +10,6 @@ import { linkedRunId } from './facts.ts'
 import { failureAdvice, failureReason, notFoundAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
 import { CANCEL_IT, casesOf, inBrackets, join, NONE, RUN_WITHOUT_ID } from './words.ts'
 
-// How each ending is worded. test/report/endings.test.ts tests all of it on every ending.
-
 const PASS = fragment`✅`
 const FAIL = fragment`❌`
 const WARNING = fragment`⚠️`

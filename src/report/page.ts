@@ -4,8 +4,7 @@ import { countsLine, headlineCounts } from './counts.ts'
 import { endingText, pageSentences } from './ending.ts'
 import { casesOf, joinWithDots } from './words.ts'
 
-// What the job summary and the comment share. test/report/job-summary.test.ts, test/report/comment-body.test.ts and
-// test/report/endings.test.ts test it.
+// What the job summary and the comment share.
 
 /** The headline, and the labels that distinguish this step from others. */
 export function pageTitle(outcome: StepOutcome): Fragment {

@@ -1,6 +1,6 @@
 import { type Fragment, fragment } from '../text/safe-text.ts'
 
-// Words that several reports share. test/report/endings.test.ts tests them in whole sentences.
+// Words that several reports share.
 
 export const NONE = fragment``
 

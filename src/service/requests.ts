@@ -8,8 +8,6 @@ import { InvalidResponse, type OutputPart, shortened } from './decode.ts'
 import type { Redact } from './key-redaction.ts'
 import { isSuccess, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
 
-// test/service/transport.test.ts tests what is sent, and what a response is. test/service/client.test.ts tests the debug log.
-
 /** The requests of one of the service's two workflows. */
 export interface RunRequests {
   /** Starts a run and returns its id. Sends exactly one request. */

@@ -1,5 +1,3 @@
-// test/service/decode.test.ts tests whatever JSON a service may send.
-
 /** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {

@@ -166,6 +166,13 @@ const LINE: Sink = {
   link: (url, words) => `${words} (${url})`,
 }
 
+export interface Log {
+  info(message: Fragment): void
+  warning(message: Fragment): void
+  /** Absent if debug logging is off. A call with `?.` then does not even build the message. */
+  readonly debug?: ((message: Fragment) => void) | undefined
+}
+
 const OLD_COMMAND = /#(?=#\[)/g
 
 /** The runner obeys `##[name]` anywhere in a line of the log, and `::name::` at its start. */

@@ -2,7 +2,7 @@ import { type Untrusted, untrusted } from './untrusted.ts'
 
 // Text that people can see, but that is not escaped yet. It has no terminal sequences and no invisible characters, so it looks
 // like what it is. The expressions below also get strings of millions of characters, so none of them has a repeated group, which
-// could overflow the engine's stack. test/text/safe-text.test.ts tests them.
+// could overflow the engine's stack.
 
 // Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
 // variation selectors that choose between text and emoji stay.

@@ -1,5 +1,3 @@
-// test/inputs/inputs.test.ts tests which addresses the inputs accept, and how messages show them.
-
 /** The action uses and shows an address only if it is https, or http on this machine. */
 export function isSecure(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url))

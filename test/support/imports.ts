@@ -16,7 +16,7 @@ export function sourceFiles(folder: string): string[] {
   return globSync(`${folder}/**/*.ts`, { cwd: ROOT }).map((file) => file.replaceAll('\\', '/'))
 }
 
-export function textOf(file: string): string {
+function textOf(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8')
 }
 
