@@ -4,15 +4,12 @@ import { join } from 'node:path'
 import { messageOf } from '../../src/text/untrusted.ts'
 import { type CheckoutOfJob, inspectFolder, type ProjectFolder } from './checkout/checkout.ts'
 import { personalEnvironment } from './execution/project-command.ts'
-import { removeResources } from './execution/resources.ts'
 import { createApi } from './http/api.ts'
 import { listen } from './http/listen.ts'
 import { removeFolder } from './machine/files.ts'
-import { createKeyedMutex } from './machine/keyed-mutex.ts'
 import { openDataFolder, refuseDataFolderIn, unusable } from './runs/data-folder.ts'
 import { RunQueue } from './runs/queue.ts'
-import { type Removal, recoverRuns } from './runs/recovery.ts'
-import type { RunStore } from './runs/store.ts'
+import { recoverRuns } from './runs/recovery.ts'
 import { readConfiguration } from './settings/configuration.ts'
 import type { Project } from './settings/project.ts'
 import { quote, toLogText } from './text.ts'
@@ -63,38 +60,32 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
   const configuration = readConfiguration(settings, options.folder)
   const projects = [...configuration.projects.values()]
   refuseDataFolderIn(projects, options.dataFolder)
-  const store = openDataFolder(options.dataFolder)
+  const shared = openShared(options)
+  const { store, personEnv, log } = shared
   try {
-    const { checkoutOfJob, port = 0, key = randomBytes(24).toString('base64url'), stopGraceMs = 5000 } = options
-    const { log, shared, removal, recover, temporaryFolder } = partsOf(store, options)
-    await recover().catch((error: unknown) => {
+    await recoverRuns(shared).catch((error: unknown) => {
       throw unusable(store.folder, error)
     })
     const outputs = options.outputs ?? join(store.folder, 'outputs')
     if (options.outputs === undefined) await removeOutputs(outputs, log)
-    const served = await Promise.all(projects.map((project) => inspect(project, shared.personEnv, checkoutOfJob)))
+    const { checkoutOfJob, concurrency = 2, runLimitMinutes = 55, stopGraceMs = 5000 } = options
+    const served = await Promise.all(projects.map((project) => inspect(project, personEnv, checkoutOfJob)))
     for (const { id, found } of served) {
       if (found.problem !== undefined) log(`warning: ${found.problem.text}: no run of project ${quote(id)} can pass`)
     }
-    const { concurrency = 2, runLimitMinutes = 55 } = options
-    const queue = new RunQueue({ ...removal, concurrency, runLimitMinutes })
-    const ofRuns = { stopGraceMs, outputs, temporaryFolder, checkoutOfJob }
-    const api = createApi(configuration, { ...shared, ...ofRuns, queue, store, log }, key)
+    const queue = new RunQueue({ ...shared, concurrency, runLimitMinutes })
+    const { port = 0, key = randomBytes(24).toString('base64url') } = options
+    const api = createApi(configuration, { ...shared, stopGraceMs, outputs, checkoutOfJob, queue }, key)
     const listener = await listen(port, api.fetch)
-    let closed: Promise<void> | undefined
-    const close = async () => {
-      // The service responds until the end, so that clients that poll learn that their run is interrupted.
-      await queue.close()
-      await listener.close()
-      store.close()
-    }
     return {
       url: listener.url,
       key,
       projects: served,
-      close: () => {
-        closed ??= close()
-        return closed
+      async close() {
+        // The service responds until the end, so that clients that poll learn that their run is interrupted.
+        await queue.close()
+        await listener.close()
+        store.close()
       },
     }
   } catch (error) {
@@ -107,11 +98,12 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
  * Removes what a killed service left. The records in the data folder say what that is, so this needs no settings. Throws if
  * something is still there. Tests may have written to the records and to the folder.
  */
-export async function removeUnfinished(options: PartOptions & Pick<ServiceOptions, 'dataFolder'>): Promise<void> {
-  const store = openDataFolder(options.dataFolder)
+export async function removeUnfinished(options: SharedOptions): Promise<void> {
+  const shared = openShared(options)
+  const { store } = shared
   try {
     if (store.folder !== options.dataFolder) throw new Error(`A link has replaced a part of ${options.dataFolder}.`)
-    await partsOf(store, options).recover()
+    await recoverRuns(shared)
     const runIds = store.findUnfinished().map(({ run }) => run.runId)
     if (runIds.length > 0) throw new Error(`The runs ${runIds.join(', ')} left something that could not be removed.`)
   } finally {
@@ -119,20 +111,16 @@ export async function removeUnfinished(options: PartOptions & Pick<ServiceOption
   }
 }
 
-type Log = (text: string) => void
-type PartOptions = Pick<ServiceOptions, 'env' | 'temporaryFolder' | 'log'>
+type SharedOptions = Pick<ServiceOptions, 'env' | 'dataFolder' | 'temporaryFolder' | 'log'>
 
 /** What a start of the service and a removal both need. */
-function partsOf(store: RunStore, options: PartOptions) {
-  const log: Log = (text) => options.log(`${new Date().toISOString()} ${toLogText(text)}`)
-  const shared = { personEnv: personalEnvironment(options.env), runExclusive: createKeyedMutex() }
-  const removal: Removal = {
-    store,
-    log: (runId, text) => log(`run ${runId}: ${text}`),
-    removeResources: (runId, resources) => removeResources(runId, resources, shared),
+function openShared(options: SharedOptions) {
+  return {
+    temporaryFolder: realpathSync(options.temporaryFolder),
+    personEnv: personalEnvironment(options.env),
+    log: (text: string) => options.log(`${new Date().toISOString()} ${toLogText(text)}`),
+    store: openDataFolder(options.dataFolder),
   }
-  const temporaryFolder = realpathSync(options.temporaryFolder)
-  return { log, shared, removal, recover: () => recoverRuns(removal, temporaryFolder), temporaryFolder }
 }
 
 async function inspect(project: Project, env: NodeJS.ProcessEnv, ofJob?: CheckoutOfJob): Promise<ServedProject> {
@@ -141,7 +129,7 @@ async function inspect(project: Project, env: NodeJS.ProcessEnv, ofJob?: Checkou
 }
 
 /** Removes the outputs of earlier runs. Tests wrote them, so they may be impossible to remove. The service starts nevertheless. */
-async function removeOutputs(folder: string, log: Log): Promise<void> {
+async function removeOutputs(folder: string, log: (text: string) => void): Promise<void> {
   await removeFolder(folder).catch((error: unknown) => {
     log(`warning: could not remove the outputs of earlier runs: ${messageOf(error)}`)
   })

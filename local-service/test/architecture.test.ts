@@ -36,7 +36,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   frameworks: ['execution/run-framework', 'frameworks/framework', 'reporters/folder'],
   'frameworks/arguments.test.ts': ['frameworks/refused-arguments'],
-  'frameworks/discovery.test.ts': ['machine/paths', 'settings/project'],
+  'frameworks/discovery.test.ts': ['settings/project'],
   'frameworks/junit-reports.test.ts': ['frameworks/junit-output'],
   'frameworks/junit.test.ts': ['frameworks/junit-case', 'frameworks/junit-xml'],
   'frameworks/merged-runs.test.ts': ['frameworks/merge'],

@@ -1,6 +1,5 @@
 import { relative } from 'node:path'
-import { isInside } from '../machine/path.ts'
-import type { TestedFolders } from '../machine/paths.ts'
+import { isInside, type TestedFolders } from '../machine/paths.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { findFramework } from './packages.ts'

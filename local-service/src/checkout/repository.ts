@@ -2,8 +2,9 @@ import { existsSync, realpathSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { readRegularFile, removeFolder } from '../machine/files.ts'
-import { type GitOptions, git, tryGit } from '../machine/git.ts'
+import { git, tryGit } from '../machine/git.ts'
 import type { TestedFolders } from '../machine/paths.ts'
+import { killProcesses } from '../machine/processes.ts'
 
 /** A git repository, and the folder of a project in it. */
 export interface Repository extends TestedFolders {
@@ -25,16 +26,11 @@ export async function openRepository(
   signal?: AbortSignal,
 ): Promise<FoundRepository> {
   const args = ['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix']
-  const result = await tryGit(args, { folder, env, signal })
+  const result = await tryGit(args, { root: folder, env, signal })
   if (result.kind === 'failed') return { reason: result.reason.split('\n', 1)[0] ?? '' }
   const [root = '', gitFolder = '', path = ''] = result.output.split('\n')
   // git prints its own folder relative to the folder in which it runs.
   return { repository: { root, folder: resolve(root, path), gitFolder: resolve(folder, gitFolder), env, signal } }
-}
-
-/** Options for git in a repository. */
-export function gitIn({ root, env, signal }: Repository): GitOptions {
-  return { folder: root, env, signal }
 }
 
 /**
@@ -45,7 +41,7 @@ export async function findBranch(repository: Repository, branch: string): Promis
   // Process arguments cannot contain NUL, and no branch name does. A remote's HEAD only points to one of its branches.
   if (branch.includes('\0') || branch === 'HEAD') return undefined
   for (const ref of [`refs/heads/${branch}`, `refs/remotes/origin/${branch}`]) {
-    const result = await tryGit(['show-ref', '--verify', '--hash', '--', ref], gitIn(repository))
+    const result = await tryGit(['show-ref', '--verify', '--hash', '--', ref], repository)
     if (result.kind === 'ok') return result.output
   }
   return undefined
@@ -54,7 +50,7 @@ export async function findBranch(repository: Repository, branch: string): Promis
 /** What is checked out. On a detached head, there is no branch. Before the first commit, there is no commit. */
 export async function readHead(repository: Repository) {
   const read = async (...args: string[]) => {
-    const result = await tryGit(args, gitIn(repository))
+    const result = await tryGit(args, repository)
     return result.kind === 'ok' ? result.output : undefined
   }
   return {
@@ -65,28 +61,50 @@ export async function readHead(repository: Repository) {
 
 /** Whether a commit has a folder. The path starts in the root. */
 export async function hasFolder(repository: Repository, commit: string, path: string): Promise<boolean> {
-  const result = await tryGit(['cat-file', '-t', `${commit}:${path}`], gitIn(repository))
+  const result = await tryGit(['cat-file', '-t', `${commit}:${path}`], repository)
   return result.kind === 'ok' && result.output === 'tree'
 }
 
-export async function addWorkTree(repository: Repository, commit: string, at: string): Promise<void> {
-  await git(['worktree', 'add', '--quiet', '--detach', at, commit], gitIn(repository))
+/** The last task of each repository. git fails if another process has an unfinished work tree there. */
+const lastTasks = new Map<string, Promise<unknown>>()
+
+/** Runs one task of a repository at a time, in the order of the calls. */
+function inTurn(gitFolder: string, task: () => Promise<void>): Promise<void> {
+  const result = (lastTasks.get(gitFolder) ?? Promise.resolve()).then(task)
+  lastTasks.set(
+    gitFolder,
+    result.catch(() => undefined),
+  )
+  return result
+}
+
+export function addWorkTree(repository: Repository, commit: string, tree: string, runId: string): Promise<void> {
+  return inTurn(repository.gitFolder, async () => {
+    try {
+      await git(['worktree', 'add', '--quiet', '--detach', tree, commit], repository)
+    } catch (error) {
+      // The next `git worktree add` would fail, because it reads what this one has left.
+      await killProcesses({ runId })
+      await removeTreeAndRecord(tree, repository.gitFolder)
+      throw error
+    }
+  })
+}
+
+export function removeWorkTree(tree: string, gitFolder: string): Promise<void> {
+  return inTurn(gitFolder, () => removeTreeAndRecord(tree, gitFolder))
 }
 
 /**
  * Removes a work tree, also if git was killed while it created the work tree. Such a work tree is locked. `git worktree
  * remove` refuses it, and `worktree prune` skips it. git's record is named by the last part of the path.
  */
-export async function removeWorkTree(
-  path: string,
-  gitFolder: string,
-  remove = () => removeFolder(path),
-): Promise<void> {
-  const record = join(gitFolder, 'worktrees', basename(path))
-  const isRecord = isRecordOf(path, record)
+async function removeTreeAndRecord(tree: string, gitFolder: string): Promise<void> {
+  const record = join(gitFolder, 'worktrees', basename(tree))
+  const isRecord = isRecordOf(tree, record)
   // git fails if it reads a record that is half removed, and it skips a record without this file. So this file goes first.
   if (isRecord) await rm(join(record, 'gitdir'), { force: true })
-  await remove()
+  await removeFolder(tree)
   if (isRecord) await rm(record, { recursive: true, force: true })
 }
 

@@ -1,6 +1,5 @@
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Selection } from '../frameworks/framework.ts'
-import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import { MARKER_VARIABLE } from '../machine/processes.ts'
 import type { Project } from '../settings/project.ts'
 import type { RunOutput } from './output.ts'
@@ -21,8 +20,6 @@ export interface RunContext {
   readonly output: RunOutput
   readonly stopGraceMs: number
   readonly log: (text: string) => void
-  /** Runs one task of a repository at a time. git fails if another process has an unfinished work tree there. */
-  readonly runExclusive: RunExclusive
 }
 
 /** Says something about the run in the log, and in the output of the run, which the gate shows. */

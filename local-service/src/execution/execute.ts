@@ -1,10 +1,9 @@
 import { join, relative } from 'node:path'
 import { linkPackages } from '../checkout/packages.ts'
-import { addWorkTree, removeWorkTree } from '../checkout/repository.ts'
+import { addWorkTree } from '../checkout/repository.ts'
 import { isBad } from '../frameworks/test-case.ts'
 import { describeEnd, hasSucceeded } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/paths.ts'
-import { killProcesses } from '../machine/processes.ts'
 import { quoteCommand } from '../text.ts'
 import { gitEnvironment, needsSetup, type RunContext, tell } from './context.ts'
 import { fixTests } from './fix.ts'
@@ -60,15 +59,7 @@ export async function prepareFiles(run: RunContext, stop: AbortSignal): Promise<
   const { place, commit } = checkout
   const tree = treeOf(resources)
   try {
-    await run.runExclusive(place.gitFolder, async () => {
-      const add = addWorkTree({ ...place, env: gitEnvironment(run), signal: stop }, commit, tree)
-      await add.catch(async (error: unknown) => {
-        // The next `git worktree add` would fail, because it reads what this one has left.
-        await killProcesses({ runId: run.runId })
-        await removeWorkTree(tree, place.gitFolder)
-        throw error
-      })
-    })
+    await addWorkTree({ ...place, env: gitEnvironment(run), signal: stop }, commit, tree, run.runId)
   } catch (error) {
     if (stop.aborted) return undefined
     throw error

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { copyFile, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { gitIn, openRepository, type Repository } from '../checkout/repository.ts'
+import { openRepository, type Repository } from '../checkout/repository.ts'
 import { describeEnd } from '../machine/command.ts'
 import { git } from '../machine/git.ts'
 import type { TestedFolders } from '../machine/paths.ts'
@@ -28,8 +28,8 @@ export async function fixTests(run: RunContext, source: TestedFolders, stop: Abo
     const after = await snapshotOf(repository, run)
     if (after === before) return `${what} It changed nothing.`
     const patch = join(run.output.folder, 'fix.patch')
-    await git(['diff-tree', '-p', '--binary', `--output=${patch}`, before, after], gitIn(repository))
-    const changed = await git(['diff-tree', '-r', '-z', '--name-only', before, after], gitIn(repository))
+    await git(['diff-tree', '-p', '--binary', `--output=${patch}`, before, after], repository)
+    const changed = await git(['diff-tree', '-r', '-z', '--name-only', before, after], repository)
     return `${what} It changed ${describeFiles(changed.split('\0').filter((name) => name !== ''))}. The patch is ${patch}.`
   } catch (error) {
     return `It failed: ${messageOf(error)}`
@@ -48,7 +48,7 @@ function describeFiles(names: readonly string[]): string {
  * changed. The index of the repository stays as it is.
  */
 async function snapshotOf(repository: Repository, { resources }: RunContext): Promise<string> {
-  const index = await git(['rev-parse', '--path-format=absolute', '--git-path', 'index'], gitIn(repository))
+  const index = await git(['rev-parse', '--path-format=absolute', '--git-path', 'index'], repository)
   const own = join(resources.folder, 'index')
   // With a copy of the index, git reads only the files that changed. It finds a change within a second only if the copy is as
   // old as the index.
@@ -57,7 +57,7 @@ async function snapshotOf(repository: Repository, { resources }: RunContext): Pr
     const { atime, mtime } = await stat(index)
     await utimes(own, atime, mtime)
   }
-  const options = { ...gitIn(repository), env: { ...repository.env, GIT_INDEX_FILE: own } }
+  const options = { ...repository, env: { ...repository.env, GIT_INDEX_FILE: own } }
   await git(['add', '--all'], options)
   return git(['write-tree'], options)
 }

@@ -4,7 +4,6 @@ import { basename, join } from 'node:path'
 import { removeWorkTree } from '../checkout/repository.ts'
 import { removeContainers } from '../machine/container.ts'
 import { removeFolder } from '../machine/files.ts'
-import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import { killProcesses } from '../machine/processes.ts'
 import { count } from '../text.ts'
 
@@ -54,11 +53,6 @@ export async function createRunFolders(resources: RunResources): Promise<void> {
   await mkdir(resources.temporaryFolder, { mode: 0o700 })
 }
 
-export interface RemovalOptions {
-  readonly personEnv: NodeJS.ProcessEnv
-  readonly runExclusive: RunExclusive
-}
-
 /**
  * Kills the remaining processes of a run and removes its other resources. This or an earlier process of the service may
  * have left them. Returns what there was, for the log.
@@ -66,7 +60,7 @@ export interface RemovalOptions {
 export async function removeResources(
   runId: string,
   resources: RunResources,
-  { runExclusive, personEnv }: RemovalOptions,
+  personEnv: NodeJS.ProcessEnv,
 ): Promise<string[]> {
   const { folder, temporaryFolder, gitFolder, engine } = resources
   const processes = await killProcesses({ runId })
@@ -75,15 +69,9 @@ export async function removeResources(
   const containers =
     engine === undefined ? 0 : await removeContainers(engine, runId, personEnv).catch((error: Error) => error)
   const folders = [folder, temporaryFolder].filter((path) => existsSync(path))
-  const remove = () => removeFolder(folder)
-  const removals = [
-    gitFolder === undefined
-      ? remove()
-      : runExclusive(gitFolder, () => removeWorkTree(treeOf(resources), gitFolder, remove)),
-    removeFolder(temporaryFolder),
-  ]
+  const workTree = gitFolder === undefined ? Promise.resolve() : removeWorkTree(treeOf(resources), gitFolder)
   // If one removal fails, the others must still finish.
-  const results = await Promise.allSettled(removals)
+  const results = await Promise.allSettled([workTree.then(() => removeFolder(folder)), removeFolder(temporaryFolder)])
   if (containers instanceof Error) throw containers
   for (const result of results) if (result.status === 'rejected') throw result.reason
   return [

@@ -1,9 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path'
 import { tryGit } from '../machine/git.ts'
-import { isInside } from '../machine/path.ts'
-import type { TestedFolders } from '../machine/paths.ts'
-import { foldersBetween } from '../machine/paths.ts'
+import { foldersBetween, isInside, type TestedFolders } from '../machine/paths.ts'
 import type { XmlCase } from './junit-xml.ts'
 
 // Where a test of a JUnit report is. A place that is not in one existing file of the repository is left out.
@@ -171,7 +169,7 @@ export function createFileList(root: string): () => Promise<FilesByName> {
   let asked: Promise<FilesByName> | undefined
   const ask = async () => {
     const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-    const result = await tryGit(args, { folder: root, env: process.env })
+    const result = await tryGit(args, { root, env: process.env })
     return Map.groupBy(new Set(result.kind === 'ok' ? result.output.split('\0') : []), (file) => basename(file))
   }
   return () => {

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process'
 
 type GitResult = { readonly kind: 'ok'; readonly output: string } | { readonly kind: 'failed'; readonly reason: string }
 
-export interface GitOptions {
-  readonly folder: string
+interface GitOptions {
+  /** git runs in this folder. */
+  readonly root: string
   readonly env: NodeJS.ProcessEnv
   /** Ends the command. Without a signal, a time limit ends it. */
   readonly signal?: AbortSignal | undefined
@@ -14,9 +15,9 @@ const ALWAYS = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false']
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 const LIMIT_MS = 60_000
 
-export function tryGit(args: readonly string[], { folder, env, signal }: GitOptions): Promise<GitResult> {
+export function tryGit(args: readonly string[], { root, env, signal }: GitOptions): Promise<GitResult> {
   const options = {
-    cwd: folder,
+    cwd: root,
     env: { ...env, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
     maxBuffer: OUTPUT_LIMIT_BYTES,
     signal: signal ?? AbortSignal.timeout(LIMIT_MS),

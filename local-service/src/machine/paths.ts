@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, isAbsolute, join, relative } from 'node:path'
 
 /** The folders of the tested files. */
 export interface TestedFolders {
@@ -7,6 +7,13 @@ export interface TestedFolders {
   readonly root: string
   /** The project's folder. Titles of files start here. */
   readonly folder: string
+}
+
+/** Whether a path is the folder or below it, by their names only. The caller must look for links. */
+export function isInside(path: string, folder: string): boolean {
+  const fromFolder = relative(folder, path)
+  // For another drive of Windows, `relative` returns an absolute path.
+  return !/^\.\.([/\\]|$)/.test(fromFolder) && !isAbsolute(fromFolder)
 }
 
 /** A folder and those above it, up to `root`. */

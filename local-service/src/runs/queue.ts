@@ -56,7 +56,7 @@ export class RunQueue {
     this.#options.store.save(run)
     const unknown = { tests: undefined, execution: undefined }
     this.#entries.set(run.runId, { run, task, stop: new AbortController(), ...unknown, isActive: false, isSaved: true })
-    this.#options.log(run.runId, 'QUEUED')
+    this.#log(run, 'QUEUED')
     this.#startNext()
     return true
   }
@@ -108,9 +108,9 @@ export class RunQueue {
 
   async #execute(entry: Entry): Promise<void> {
     const { run, task, stop } = entry
-    const { runLimitMinutes, store, log } = this.#options
+    const { runLimitMinutes, store } = this.#options
     const limit = setTimeout(() => {
-      log(run.runId, `exceeded its limit of ${runLimitMinutes} min; stopping it`)
+      this.#log(run, `exceeded its limit of ${runLimitMinutes} min; stopping it`)
       const message = `the run exceeded its limit of ${runLimitMinutes} min (run-limit-minutes)`
       stop.abort({ status: 'TIMEDOUT', message } satisfies StopReason)
     }, runLimitMinutes * 60_000)
@@ -120,13 +120,13 @@ export class RunQueue {
     try {
       markRunning(run)
       store.save(run, task.resources)
-      log(run.runId, 'RUNNING')
+      this.#log(run, 'RUNNING')
       const setTests = (tests: RunningTests) => {
         entry.tests = tests
       }
       this.#finish(entry, await task.execute(stop.signal, setTests))
     } catch (error) {
-      log(run.runId, `error: failed to run: ${messageOf(error)}`)
+      this.#log(run, `error: failed to run: ${messageOf(error)}`)
       this.#finish(entry, withoutTests(stop.signal, `the service could not run the tests: ${messageOf(error)}`))
     } finally {
       clearTimeout(limit)
@@ -140,16 +140,19 @@ export class RunQueue {
   /** If the run is finished already, changes nothing. */
   #finish(entry: Entry, outcome: RunOutcome): void {
     const { run, task, isActive } = entry
-    const { store, log } = this.#options
     if (!finishRun(run, outcome)) return
-    log(run.runId, `${outcome.status}, ${count(outcome.testCases.length, 'test case')}`)
+    this.#log(run, `${outcome.status}, ${count(outcome.testCases.length, 'test case')}`)
     try {
-      store.save(run, isActive ? task.resources : undefined)
+      this.#options.store.save(run, isActive ? task.resources : undefined)
     } catch (error) {
       entry.isSaved = false
-      log(run.runId, `error: could not be saved, and is INTERRUPTED after a restart: ${messageOf(error)}`)
+      this.#log(run, `error: could not be saved, and is INTERRUPTED after a restart: ${messageOf(error)}`)
     }
     this.#drop(entry)
+  }
+
+  #log({ runId }: Run, text: string): void {
+    this.#options.log(`run ${runId}: ${text}`)
   }
 
   #drop({ run, isActive, isSaved }: Entry): void {

@@ -7,27 +7,21 @@ import { RunOutput } from '../execution/output.ts'
 import { baseEnvironment } from '../execution/project-command.ts'
 import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
-import type { RunExclusive } from '../machine/keyed-mutex.ts'
 import type { Suite } from '../settings/configuration.ts'
 import { mergesReports, type Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { unusable } from './data-folder.ts'
 import type { RunQueue } from './queue.ts'
+import type { Removal } from './recovery.ts'
 import { queueRun } from './run.ts'
-import type { RunStore } from './store.ts'
 
 /** What all runs of the service share. */
-export interface ServiceContext {
+export interface ServiceContext extends Removal {
   readonly stopGraceMs: number
   readonly outputs: string
-  /** The person's own environment. */
-  readonly personEnv: NodeJS.ProcessEnv
   readonly checkoutOfJob?: CheckoutOfJob | undefined
   readonly temporaryFolder: string
-  readonly runExclusive: RunExclusive
   readonly queue: RunQueue
-  readonly store: RunStore
-  readonly log: (text: string) => void
 }
 
 /** What a client asked to run. Deprecated names are already replaced by current names. */
@@ -110,14 +104,14 @@ function toRunContext(
   facts: Pick<RunContext, 'runId' | 'checkout'> & { environment: Readonly<Record<string, string>> },
 ): RunContext {
   const { runId, checkout, environment } = facts
-  const { store, temporaryFolder, personEnv, stopGraceMs, outputs, runExclusive } = service
+  const { store, temporaryFolder, personEnv, stopGraceMs, outputs } = service
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
   const engine = project.container?.engine
   const resources = resourcesOf(runId, { dataFolder: store.folder, temporaryFolder, gitFolder, engine })
   const log = (text: string) => service.log(`run ${runId}: ${text}`)
   const base = baseEnvironment(resources, project.container === undefined ? personEnv : undefined)
   return {
-    ...{ runId, project, checkout, selection, resources, stopGraceMs, runExclusive },
+    ...{ runId, project, checkout, selection, resources, stopGraceMs },
     testEnv: { ...base, ...environment, ...parameters.envOverrides },
     personEnv,
     autofix: parameters.autofix,

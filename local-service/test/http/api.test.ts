@@ -34,7 +34,7 @@ beforeEach(async () => {
     runLimitMinutes: 1,
     store,
     log: () => undefined,
-    removeResources: async () => [],
+    personEnv: PLAIN_ENV,
   })
   const service = {
     queue,
@@ -44,7 +44,6 @@ beforeEach(async () => {
     temporaryFolder: folder,
     personEnv: PLAIN_ENV,
     stopGraceMs: 1000,
-    runExclusive: <T>(_key: string, task: () => Promise<T>) => task(),
   }
   api = createApi(configuration, service, KEY)
 })

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, watch } from 'node:fs'
-import { chmod, readdir, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { aRepository, copyInto, type GitRepository, installPackages } from '../../../test/support/git-repository.ts'
 import { openRepository, removeWorkTree } from '../../src/checkout/repository.ts'
+import type { RunContext } from '../../src/execution/context.ts'
 import { prepareFiles } from '../../src/execution/execute.ts'
 import { removeResources } from '../../src/execution/resources.ts'
-import { createKeyedMutex, type RunExclusive } from '../../src/machine/keyed-mutex.ts'
 import {
   isAlive,
   PLAIN_ENV,
@@ -217,23 +217,35 @@ describe('a run of another branch', () => {
     const repository = await twoBranches()
     const { repository: place } = await openRepository(repository.folder, PLAIN_ENV)
     if (place === undefined) throw new Error('There is a repository.')
-    const { gitFolder } = place
     const home = await temporaryFolder()
-    const inTurn = createKeyedMutex()
-    const keys: string[] = []
-    const runExclusive: RunExclusive = (key, task) => {
-      keys.push(key)
-      return inTurn(key, task)
-    }
+    const log = join(home, 'log')
+    // It takes its time, and notes which work trees there are at its beginning and at its end.
+    await writeFile(
+      join(home, 'git'),
+      `#!/bin/sh
+      note() { echo "$1 $(ls .git/worktrees | wc -w)" >> "${log}"; }
+      note begins
+      sleep 0.2
+      PATH="\${PATH#*:}" git "$@" || exit
+      note ends`,
+      { mode: 0o755 },
+    )
     const checkout = { kind: 'work-tree', place, commit: await repository.git('rev-parse', 'other') } as const
-    const project = { folder: repository.folder, framework: 'vitest' }
-    const prepareAndRemove = async () => {
-      const run = runContextIn(home, { checkout, runExclusive }, project)
-      expect(await prepareFiles(run, new AbortController().signal)).toBeDefined()
-      await removeResources(run.runId, { ...run.resources, gitFolder }, { runExclusive, personEnv: PLAIN_ENV })
-    }
-    await Promise.all(Array.from({ length: 12 }, prepareAndRemove))
-    expect(keys).toEqual(Array(24).fill(gitFolder))
+    const personEnv = { ...PLAIN_ENV, PATH: `${home}:${PLAIN_ENV.PATH}` }
+    const runs = Array.from({ length: 3 }, () =>
+      runContextIn(home, { checkout, personEnv }, { folder: repository.folder, framework: 'vitest' }),
+    )
+    const prepare = (run: RunContext) => prepareFiles(run, new AbortController().signal)
+    const remove = ({ runId, resources }: RunContext) =>
+      removeResources(runId, { ...resources, gitFolder: place.gitFolder }, PLAIN_ENV)
+    const [first, second, third] = runs as [RunContext, RunContext, RunContext]
+    await prepare(first)
+    const prepared = prepare(second)
+    await until(async () => (await readFile(log, 'utf8')).split('begins').length === 3)
+    await Promise.all([prepared, remove(first), prepare(third)])
+    const notes = (await readFile(log, 'utf8')).trim().split('\n')
+    expect(notes).toEqual(['begins 0', 'ends 1', 'begins 1', 'ends 2', 'begins 2', 'ends 3'])
+    await Promise.all([remove(second), remove(third)])
     expect(workTreesOf(repository)).toBe(0)
   })
 
@@ -256,10 +268,9 @@ describe('a run of another branch', () => {
     )
     await chmod(program, 0o755)
     const commit = await repository.git('rev-parse', 'other')
-    const runExclusive = createKeyedMutex()
     const checkout = { kind: 'work-tree', place, commit } as const
     const runOf = (personEnv: NodeJS.ProcessEnv) =>
-      runContextIn(home, { checkout, runExclusive, personEnv }, { folder: repository.folder, framework: 'vitest' })
+      runContextIn(home, { checkout, personEnv }, { folder: repository.folder, framework: 'vitest' })
     const stop = new AbortController()
     const stopped = prepareFiles(runOf({ ...PLAIN_ENV, PATH: `${home}:${PLAIN_ENV.PATH}` }), stop.signal)
     const [pid = 0] = await pidsIn(join(home, 'pid'))

@@ -3,8 +3,11 @@ import { type RunOutcome, withoutTests } from '../../src/execution/outcome.ts'
 import { RunQueue } from '../../src/runs/queue.ts'
 import { queueRun } from '../../src/runs/run.ts'
 import type { RunStore } from '../../src/runs/store.ts'
-import { until } from '../support/a-local-service.ts'
-import { openStore, PASSED, RESOURCES } from '../support/a-run-store.ts'
+import { PLAIN_ENV, until } from '../support/a-local-service.ts'
+import { openStore, PASSED } from '../support/a-run-store.ts'
+
+/** A run that leaves nothing on the machine. */
+const RESOURCES = { folder: '/none/1', temporaryFolder: '/none/2' }
 
 /** A queue with one run, and a store that can save nothing while `isFull`. */
 async function aQueue({ endsWhenStopped = true } = {}) {
@@ -19,8 +22,8 @@ async function aQueue({ endsWhenStopped = true } = {}) {
     concurrency: 1,
     runLimitMinutes: 1,
     store: { ...store, save },
-    removeResources: async () => [],
-    log: (_runId, text) => log.push(text),
+    personEnv: PLAIN_ENV,
+    log: (text) => void log.push(text),
   })
   const run = queueRun({ projectId: 'shop' })
   const ended = Promise.withResolvers<RunOutcome>()
@@ -85,7 +88,7 @@ it('a queue starts runs in their order, never more than its number, and one at a
     concurrency: 2,
     runLimitMinutes: 1,
     store,
-    removeResources: async () => [],
+    personEnv: PLAIN_ENV,
     log: () => undefined,
   })
   const ends = new Map<string, () => void>()

@@ -12,7 +12,6 @@ import type { RunContext } from '../../src/execution/context.ts'
 import { RunOutput } from '../../src/execution/output.ts'
 import { resourcesOf } from '../../src/execution/resources.ts'
 import type { TestCase } from '../../src/frameworks/test-case.ts'
-import { createKeyedMutex } from '../../src/machine/keyed-mutex.ts'
 import { type LocalService, type ServiceOptions, startLocalService } from '../../src/service.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
 
@@ -204,7 +203,6 @@ export function runContextIn(
     stopGraceMs: 1000,
     output: new RunOutput(join(folder, 'outputs', runId), () => {}),
     log: () => {},
-    runExclusive: createKeyedMutex(),
     ...facts,
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isInside } from '../../src/machine/path.ts'
+import { isInside } from '../../src/machine/paths.ts'
 
 test.each([
   ['/work', '/work', true],
