@@ -55,7 +55,7 @@ test('a failing run comments, the next passing one updates the comment, and a jo
 })
 
 test('a step that is cancelled while it comments keeps its verdict', async () => {
-  const hanging = api.inject({ method: 'GET' }, { kind: 'hang' })
+  const hanging = api.inject({ method: 'GET' }, 'hang')
   await using one = await onPullRequest('100', { script: { cases: ONE_PASSED }, inputs: { comment: 'always' } })
   const { main } = await one.step.run({ on: hanging, by: 'cancel' })
   expect(main).toMatchObject({ exitCode: 0, signalsSent: ['SIGINT'], outputs: { conclusion: 'passed' } })

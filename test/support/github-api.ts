@@ -3,7 +3,8 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Certificate } from './self-signed-certificate.ts'
 
-// A stand-in for GitHub's REST and GraphQL API over a real socket. It has the parts for the comments of a pull request. It follows GitHub's rules for pages, for rate limits, and for what each kind of token may do.
+// A stand-in for GitHub's REST and GraphQL API over a real socket. It has the parts for the comments of a pull request. It follows
+// GitHub's rules for pages, and for what each kind of token may do.
 
 /** The account that the token of every workflow run belongs to. */
 export const ACTIONS_BOT = 'github-actions[bot]'
@@ -24,62 +25,35 @@ export interface RecordedRequest {
   readonly body: string
 }
 
-export type Fault =
-  | {
-      readonly kind: 'status'
-      readonly status: number
-      readonly message?: string
-      readonly headers?: Record<string, string>
-    }
-  /** By default with status 200. */
-  | {
-      readonly kind: 'json'
-      readonly json: unknown
-      readonly status?: number
-      readonly headers?: Record<string, string>
-    }
-  /** The request is read, and no response is ever sent. */
-  | { readonly kind: 'hang' }
-  /** The connection breaks before the request is carried out. */
-  | { readonly kind: 'reset' }
-  /** The body of the response is shorter than its length says. */
-  | { readonly kind: 'cut-short' }
-  /** A page of HTML with status 200, as a captive portal sends it. */
-  | { readonly kind: 'not-json' }
-  /** The response is right, but something happens before the request is carried out. */
-  | { readonly kind: 'meanwhile'; readonly happens: () => void }
+interface ApiResponse {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** A text is a page of HTML, as a captive portal sends it. */
+  readonly content?: unknown
+}
 
-export interface Occasion {
+/**
+ * What happens to a request: another response, no response at all, a connection that breaks, or something before the request is
+ * carried out.
+ */
+export type Fault = ApiResponse | 'hang' | 'reset' | (() => void)
+
+interface Occasion {
   readonly method: string
   /** If absent, all paths. */
   readonly path?: RegExp
-  /** If absent, once. */
-  readonly times?: number
 }
 
 type Access = 'write' | 'read' | 'none'
 
-interface ApiResponse {
-  readonly status: number
-  readonly headers?: Record<string, string>
-  readonly json?: unknown
-}
-
-const FORBIDDEN: ApiResponse = {
-  status: 403,
-  json: {
-    message: 'Resource not accessible by integration',
-    documentation_url: 'https://docs.github.com/rest',
-    status: '403',
-  },
-}
-const NOT_FOUND: ApiResponse = { status: 404, json: { message: 'Not Found', status: '404' } }
+const failed = (status: number, message: string): ApiResponse => ({ status, content: { message, status: `${status}` } })
+const NOT_FOUND = failed(404, 'Not Found')
 const COMMENT_LIMIT = 65_536
 
 export interface GitHubApiOptions {
-  readonly pathPrefix?: string | undefined
+  readonly pathPrefix?: string
   /** If given, clients reach the API by https, and only if they trust the certificate. */
-  readonly certificate?: Certificate | undefined
+  readonly certificate?: Certificate
 }
 
 export async function startGitHubApi(options: GitHubApiOptions = {}): Promise<GitHubApi> {
@@ -96,8 +70,8 @@ export class GitHubApi {
   /** The server in the addresses of the comments. */
   serverUrl = 'https://github.com'
   readonly #pathPrefix: string
-  readonly #tokens = new Map<string, { login: string; access: Access }>()
-  readonly #faults: { occasion: Occasion; fault: Fault; left: number; hit: () => void }[] = []
+  readonly #tokens = new Map<string, { readonly login: string; readonly access: Access }>()
+  readonly #faults: { readonly occasion: Occasion; readonly fault: Fault; readonly hit: () => void }[] = []
   readonly #server: ReturnType<typeof createServer>
   readonly #scheme: string
   #nextId = 1_000_001
@@ -139,90 +113,63 @@ export class GitHubApi {
     return comment
   }
 
-  /** Lets the next requests of a kind have a fault. The promise resolves at the first fault. */
+  /** Lets the next request of a kind have a fault. The promise resolves when the request comes. */
   inject(occasion: Occasion, fault: Fault): Promise<void> {
-    return new Promise((hit) => this.#faults.push({ occasion, fault, left: occasion.times ?? 1, hit }))
+    return new Promise((hit) => this.#faults.push({ occasion, fault, hit }))
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const recorded: RecordedRequest = {
-      method: request.method ?? '',
-      path: request.url ?? '',
-      headers: request.headers,
-      body: Buffer.concat(chunks).toString(),
-    }
+    const { method = '', url: path = '', headers } = request
+    let body = ''
+    for await (const chunk of request.setEncoding('utf8')) body += chunk
+    const recorded = { method, path, headers, body }
     this.requests.push(recorded)
 
     const fault = this.#takeFault(recorded)
-    switch (fault?.kind) {
-      case 'hang':
-        return
-      case 'reset':
-        response.destroy()
-        return
-      case 'cut-short': {
-        const text = JSON.stringify(this.#respond(recorded).json)
-        response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': text.length })
-        response.write(text.slice(0, text.length / 2), () => response.destroy())
-        return
-      }
-      case 'not-json':
-        response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Please log in</html>')
-        return
-      case 'meanwhile':
-        fault.happens()
-        break
-    }
-    const { status, headers, json } = (fault && responseOfFault(fault)) ?? this.#respond(recorded)
-    response.writeHead(status, {
-      ...(json === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }),
-      'x-ratelimit-remaining': '998',
-      ...headers,
-    })
-    response.end(json === undefined ? undefined : JSON.stringify(json))
+    if (fault === 'hang') return
+    if (fault === 'reset') return void response.destroy()
+    if (typeof fault === 'function') fault()
+    const { status = 200, content, ...others } = typeof fault === 'object' ? fault : this.#respond(recorded)
+    const [type, text] =
+      typeof content === 'string' ? ['text/html', content] : ['application/json', JSON.stringify(content)]
+    response.writeHead(status, { 'content-type': type, ...others.headers }).end(text)
   }
 
   #takeFault({ method, path }: RecordedRequest): Fault | undefined {
-    const due = this.#faults.find(
-      ({ occasion, left }) => left > 0 && occasion.method === method && (occasion.path?.test(path) ?? true),
+    const index = this.#faults.findIndex(
+      ({ occasion }) => occasion.method === method && (occasion.path?.test(path) ?? true),
     )
-    if (due === undefined) return undefined
-    due.left--
-    due.hit()
-    return due.fault
+    const [due] = index < 0 ? [] : this.#faults.splice(index, 1)
+    due?.hit()
+    return due?.fault
   }
 
   #respond({ method, path, headers, body }: RecordedRequest): ApiResponse {
-    const [, token = ''] = /^(?:token|bearer) (.+)$/i.exec(headers.authorization ?? '') ?? []
-    const holder = this.#tokens.get(token)
-    if (holder === undefined) return { status: 401, json: { message: 'Bad credentials', status: '401' } }
-
+    const holder = this.#tokens.get(/^(?:token|bearer) (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '')
+    if (holder === undefined) return failed(401, 'Bad credentials')
     const url = new URL(path, this.#origin)
     // GitHub Enterprise Server has REST at /api/v3 and GraphQL at /api/graphql.
     const graphQlPath = this.#pathPrefix === '/api/v3' ? '/api/graphql' : `${this.#pathPrefix}/graphql`
     if (method === 'POST' && url.pathname === graphQlPath) return viewer(body, holder.login)
-    if (!url.pathname.startsWith(`${this.#pathPrefix}/`)) return NOT_FOUND
-    const route = `${method} ${url.pathname.slice(this.#pathPrefix.length)}`
 
-    const [, verb = '', repository, resource = ''] = /^(\w+) \/repos\/([^/]+\/[^/]+)\/(.+)$/.exec(route) ?? []
-    if (repository !== this.repository || holder.access === 'none') return NOT_FOUND
-    if (verb !== 'GET' && holder.access === 'read') return FORBIDDEN
-    const [, rest = ''] = /^issues\/(.+)$/.exec(resource) ?? []
-    const [, issue] = /^(\d+)\/comments$/.exec(rest) ?? []
-    if (issue !== undefined) return this.#respondOnIssue(verb, Number(issue), url, body, holder.login)
-    const [, id] = /^comments\/(\d+)$/.exec(rest) ?? []
-    return id === undefined ? NOT_FOUND : this.#respondOnComment(verb, Number(id), body)
+    const root = `${this.#pathPrefix}/repos/${this.repository}/issues/`
+    if (!url.pathname.startsWith(root) || holder.access === 'none') return NOT_FOUND
+    if (method !== 'GET' && holder.access === 'read') return failed(403, 'Resource not accessible by integration')
+    const [, issue, id] = /^(?:(\d+)\/comments|comments\/(\d+))$/.exec(url.pathname.slice(root.length)) ?? []
+    const comment = this.comments.find((candidate) => candidate.id === Number(id))
+    if (method === 'GET' && issue !== undefined) return this.#list(Number(issue), url)
+    if (!(method === 'POST' && issue !== undefined) && !(method === 'PATCH' && comment !== undefined)) return NOT_FOUND
+    const { body: text } = JSON.parse(body)
+    if (typeof text !== 'string' || text === '') return failed(422, 'Validation Failed')
+    if (text.length > COMMENT_LIMIT) return failed(422, `Body is too long (maximum is ${COMMENT_LIMIT} characters)`)
+    if (comment === undefined)
+      return { status: 201, content: this.#asJson(this.addComment(holder.login, text, Number(issue))) }
+    comment.body = text
+    return { content: this.#asJson(comment) }
   }
 
-  #respondOnIssue(verb: string, issue: number, url: URL, body: string, login: string): ApiResponse {
-    if (verb === 'POST') {
-      const text = commentText(body)
-      return typeof text === 'string' ? { status: 201, json: this.#asJson(this.addComment(login, text, issue)) } : text
-    }
-    if (verb !== 'GET') return NOT_FOUND
-
+  /** One page of the comments of an issue, with the addresses of the pages before and after it. */
+  #list(issue: number, url: URL): ApiResponse {
     const perPage = Math.min(100, Number(url.searchParams.get('per_page') ?? 30))
     const page = Number(url.searchParams.get('page') ?? 1)
     const all = this.comments.filter((comment) => comment.issue === issue)
@@ -231,66 +178,24 @@ export class GitHubApi {
       ...(page * perPage < all.length ? [link(url, page + 1, 'next')] : []),
     ]
     return {
-      status: 200,
       headers: links.length > 0 ? { link: links.join(', ') } : {},
-      json: all.slice((page - 1) * perPage, page * perPage).map((comment) => this.#asJson(comment)),
+      content: all.slice((page - 1) * perPage, page * perPage).map((comment) => this.#asJson(comment)),
     }
-  }
-
-  #respondOnComment(verb: string, id: number, body: string): ApiResponse {
-    const comment = this.comments.find((candidate) => candidate.id === id)
-    if (comment === undefined) return NOT_FOUND
-    if (verb !== 'PATCH') return NOT_FOUND
-    const text = commentText(body)
-    if (typeof text !== 'string') return text
-    comment.body = text
-    return { status: 200, json: this.#asJson(comment) }
   }
 
   #asJson({ id, issue, author, body }: StoredComment) {
-    return {
-      id,
-      url: `${this.url}/repos/${this.repository}/issues/comments/${id}`,
-      html_url: `${this.serverUrl}/${this.repository}/pull/${issue}#issuecomment-${id}`,
-      user: author === undefined ? null : { login: author },
-      body,
-    }
+    const html_url = `${this.serverUrl}/${this.repository}/pull/${issue}#issuecomment-${id}`
+    return { id, html_url, user: author === undefined ? null : { login: author }, body }
   }
 }
 
 function viewer(body: string, login: string): ApiResponse {
-  const { query } = JSON.parse(body)
-  if (typeof query !== 'string' || !/^\{\s*viewer\s*\{\s*login\s*\}\s*\}$/.test(query)) {
-    return { status: 200, json: { errors: [{ message: 'Parse error' }] } }
-  }
-  return { status: 200, json: { data: { viewer: { login } } } }
-}
-
-function commentText(body: string): string | ApiResponse {
-  const { body: text } = JSON.parse(body)
-  if (typeof text !== 'string' || text === '')
-    return { status: 422, json: { message: 'Validation Failed', status: '422' } }
-  if (text.length <= COMMENT_LIMIT) return text
-  return { status: 422, json: { message: `Body is too long (maximum is ${COMMENT_LIMIT} characters)`, status: '422' } }
+  const isKnown = /^\{\s*viewer\s*\{\s*login\s*\}\s*\}$/.test(JSON.parse(body).query)
+  return { content: isKnown ? { data: { viewer: { login } } } : { errors: [{ message: 'Parse error' }] } }
 }
 
 function link(url: URL, page: number, rel: string): string {
   const target = new URL(url)
   target.searchParams.set('page', String(page))
   return `<${target}>; rel="${rel}"`
-}
-
-function responseOfFault(fault: Fault): ApiResponse | undefined {
-  switch (fault.kind) {
-    case 'json':
-      return { status: fault.status ?? 200, headers: fault.headers ?? {}, json: fault.json }
-    case 'status':
-      return {
-        status: fault.status,
-        headers: fault.headers ?? {},
-        json: { message: fault.message ?? 'Server Error' },
-      }
-    default:
-      return undefined
-  }
 }
