@@ -102,7 +102,7 @@ function finished(run: Run): FinishedRun {
   return run
 }
 
-interface OutcomeFields extends Partial<Omit<StepHistory, 'subject'>> {
+export interface OutcomeFields extends Partial<Omit<StepHistory, 'subject'>> {
   readonly subject?: Partial<StepSubject>
   readonly passWithNoTests?: boolean
   readonly strict?: boolean

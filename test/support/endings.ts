@@ -1,205 +1,131 @@
-import type { StepOutcome } from '../../src/model/outcome.ts'
+import type { Failure } from '../../src/model/failure.ts'
+import type { Cancellation, Ending, ReadRunOutcome, StepOutcome } from '../../src/model/outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
-import { aBaseline, anOutcome, aRun, aTestCase, testCasesBy } from './builders.ts'
+import { aBaseline, anOutcome, aRun, aTestCase, type OutcomeFields, type RunFields, testCasesBy } from './builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 const QUEUED = aRun({ status: 'QUEUED', startedAt: undefined, finishedAt: undefined, testCases: undefined })
+const REFUSED: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED 127.0.0.1:8080' }
+const RESET: Failure = { kind: 'no-response', reason: 'reset' }
 const WAIT_LIMIT = { kind: 'wait-timeout', limitMs: 3_600_000, wasQueued: false } as const
-const REFUSED = { kind: 'not-sent', reason: 'connect ECONNREFUSED 127.0.0.1:8080' } as const
-const HALF_FAILED = { kind: 'status', status: 500, error: untrusted('out of workers') } as const
+const ABORTED: Ending = { kind: 'aborted', cause: 'signal' }
+const CANCELLED: Cancellation = { kind: 'cancelled' }
+const FINISHED_BEFORE: Cancellation = { kind: 'already-finished' }
+
+type Counts = Readonly<Record<string, number>>
+
+/** A run that finished with this status, with test cases by their statuses. */
+function finished(status: string, counts: Counts | undefined, fields: Omit<OutcomeFields, 'run' | 'ending'> = {}) {
+  return anOutcome({ run: aRun({ status, testCases: counts && testCasesBy(counts) }), ...fields })
+}
+
+/** The ending of a step that did not wait until its run had finished. By default, the run is still running. */
+const ended = (ending: Ending, cancellation: Cancellation, fields: OutcomeFields = {}) =>
+  anOutcome({ ending, cancellation, run: RUNNING, ...fields })
+const pollFailed = (failure: Failure, cancellation: Cancellation, fields?: OutcomeFields) =>
+  ended({ kind: 'poll-failed', failure }, cancellation, fields)
+const startFailed = (failure: Failure, kind: 'none' | 'id-unknown') =>
+  anOutcome({ ending: { kind: 'start-failed', failure }, cancellation: { kind } })
+const cancelFailed = (failure: Failure): Cancellation => ({ kind: 'failed', failure })
+const onOtherBranch = (fields: RunFields): ReadRunOutcome =>
+  anOutcome({ run: aRun({ branchName: 'main', ...fields }), subject: { parameters: { branch: 'feature/cart' } } })
+const status = (code: number, error?: string): Failure => ({
+  kind: 'status',
+  status: code,
+  error: error === undefined ? undefined : untrusted(error),
+})
+
+const REASON = { message: 'AssertionError: expected 41 to be 42\n  at pay', filePath: 'test/money.test.ts', line: 7 }
+const MIXED = { PASSED: 30, FAILED: 3, TIMEDOUT: 1, INTERRUPTED: 1, QUARANTINED: 1, FLAKY: 1, SKIPPED: 3 }
 
 /** One outcome for each way in which a step can end. */
 export const ENDINGS = {
-  passed: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FLAKY: 1, SKIPPED: 1 }) }) }),
-  passedWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }) }),
-  passedWithUnknownResults: anOutcome({
-    run: aRun({ testCases: testCasesBy({ PASSED: 1, BLOCKED: 97, NEW: 1, '': 1 }) }),
-  }),
-  passedWithFailuresAndUnknown: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 1, FAILED: 1, NEW: 1 }) }) }),
-  strictWithFailures: anOutcome({ run: aRun({ testCases: testCasesBy({ PASSED: 38, FAILED: 2 }) }), strict: true }),
-  strictWithUnknownResults: anOutcome({
-    run: aRun({ testCases: testCasesBy({ PASSED: 1, BLOCKED: 9 }) }),
-    strict: true,
-  }),
-  failed: anOutcome({
-    run: aRun({
-      status: 'FAILED',
-      testCases: testCasesBy({
-        PASSED: 30,
-        FAILED: 3,
-        TIMEDOUT: 1,
-        INTERRUPTED: 1,
-        QUARANTINED: 1,
-        FLAKY: 1,
-        SKIPPED: 3,
-      }),
-    }),
-  }),
-  failedSomeNew: anOutcome({
-    run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 3, PASSED: 37 }) }),
-    subject: { baseline: aBaseline({ FAILED: 2, TIMEDOUT: 1 }) },
-  }),
-  timedOutNoneNew: anOutcome({
-    run: aRun({ status: 'TIMEDOUT', testCases: testCasesBy({ FAILED: 1, TIMEDOUT: 1, PASSED: 3 }) }),
-    subject: { baseline: aBaseline({ FAILED: 1, TIMEDOUT: 1 }) },
-  }),
-  failedInMatrix: anOutcome({
-    run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 3, PASSED: 37 }) }),
-    runUrl: 'https://app.example.com/p/web-shop/runs/run_7f3a',
-    subject: { labels: ['checkout', 'ubuntu-latest, 20'] },
-  }),
+  passed: finished('PASSED', { PASSED: 38, FLAKY: 1, SKIPPED: 1 }),
+  passedWithFailures: finished('PASSED', { PASSED: 38, FAILED: 2 }),
+  passedWithUnknownResults: finished('PASSED', { PASSED: 1, BLOCKED: 97, NEW: 1, '': 1 }),
+  passedWithFailuresAndUnknown: finished('PASSED', { PASSED: 1, FAILED: 1, NEW: 1 }),
+  strictWithFailures: finished('PASSED', { PASSED: 38, FAILED: 2 }, { strict: true }),
+  strictWithUnknownResults: finished('PASSED', { PASSED: 1, BLOCKED: 9 }, { strict: true }),
+  failed: finished('FAILED', MIXED),
+  failedSomeNew: finished(
+    'FAILED',
+    { FAILED: 3, PASSED: 37 },
+    { subject: { baseline: aBaseline({ FAILED: 2, TIMEDOUT: 1 }) } },
+  ),
+  timedOutNoneNew: finished(
+    'TIMEDOUT',
+    { FAILED: 1, TIMEDOUT: 1, PASSED: 3 },
+    { subject: { baseline: aBaseline({ FAILED: 1, TIMEDOUT: 1 }) } },
+  ),
+  failedInMatrix: finished(
+    'FAILED',
+    { FAILED: 3, PASSED: 37 },
+    {
+      runUrl: 'https://app.example.com/p/web-shop/runs/run_7f3a',
+      subject: { labels: ['checkout', 'ubuntu-latest, 20'] },
+    },
+  ),
   failedWithReasons: anOutcome({
     run: aRun({
       status: 'FAILED',
-      testCases: [
-        aTestCase({
-          title: 'rounds to cents',
-          status: 'FAILED',
-          message: 'AssertionError: expected 41 to be 42\n  at pay',
-          filePath: 'test/money.test.ts',
-          line: 7,
-        }),
-        ...testCasesBy({ PASSED: 39 }),
-      ],
+      testCases: [aTestCase({ title: 'rounds to cents', status: 'FAILED', ...REASON }), ...testCasesBy({ PASSED: 39 })],
     }),
   }),
   failedWithMessage: anOutcome({
     run: aRun({ status: 'FAILED', message: 'no browser is installed\nat launch', testCases: [] }),
   }),
-  failedWithoutFailedCase: anOutcome({
-    run: aRun({ status: 'FAILED', testCases: testCasesBy({ PASSED: 1, SKIPPED: 2, '': 1 }) }),
-  }),
-  failedWithoutResults: anOutcome({ run: aRun({ status: 'FAILED', testCases: undefined }) }),
-  timedOut: anOutcome({ run: aRun({ status: 'TIMEDOUT', testCases: testCasesBy({ TIMEDOUT: 1 }) }) }),
-  cancelled: anOutcome({
-    run: aRun({ status: 'CANCELLED', testCases: testCasesBy({ PASSED: 12, CANCELLED: 3 }) }),
-  }),
-  interrupted: anOutcome({
-    run: aRun({ status: 'INTERRUPTED', testCases: testCasesBy({ INTERRUPTED: 2, PASSED: 3 }) }),
-  }),
-  noTestsListed: anOutcome({ run: aRun({ testCases: [] }) }),
-  allSkipped: anOutcome({ run: aRun({ testCases: testCasesBy({ SKIPPED: 12 }) }) }),
-  nothingRan: anOutcome({ run: aRun({ testCases: testCasesBy({ PENDING: 1 }) }) }),
-  noResults: anOutcome({ run: aRun({ testCases: undefined }) }),
-  noTestsAllowed: anOutcome({ run: aRun({ testCases: [] }), passWithNoTests: true }),
-  unknownStatus: anOutcome({ run: aRun({ status: 'PAUSED', testCases: testCasesBy({ PASSED: 2 }) }) }),
-  waitLimit: anOutcome({ ending: WAIT_LIMIT, run: RUNNING, cancellation: { kind: 'cancelled' } }),
-  waitLimitInQueue: anOutcome({
-    ending: { ...WAIT_LIMIT, wasQueued: true },
-    run: QUEUED,
-    cancellation: { kind: 'cancelled' },
-  }),
-  waitLimitCancelFailed: anOutcome({
-    ending: WAIT_LIMIT,
-    run: RUNNING,
-    cancellation: { kind: 'failed', failure: HALF_FAILED },
-  }),
-  waitLimitWithoutResponse: anOutcome({
-    ending: { ...WAIT_LIMIT, failure: { kind: 'status', status: 503 } },
-    cancellation: { kind: 'not-found' },
-  }),
-  waitLimitOfSuite: anOutcome({
-    subject: { target: { kind: 'test-suite', id: 'smoke' } },
-    ending: { kind: 'wait-timeout', limitMs: 90_000, wasQueued: false },
-    run: RUNNING,
-    cancellation: { kind: 'not-supported' },
-  }),
-  waitLimitButFinished: anOutcome({
-    ending: WAIT_LIMIT,
-    run: aRun({ testCases: testCasesBy({ PASSED: 2 }) }),
-    cancellation: { kind: 'already-finished' },
-  }),
-  otherBranch: anOutcome({
-    run: aRun({ branchName: 'main', testCases: testCasesBy({ PASSED: 4 }) }),
-    subject: { parameters: { branch: 'feature/cart' } },
-  }),
-  failedOnOtherBranch: anOutcome({
-    run: aRun({ status: 'FAILED', branchName: 'main', testCases: testCasesBy({ PASSED: 3, FAILED: 1 }) }),
-    subject: { parameters: { branch: 'feature/cart' } },
-  }),
-  abortedByEndOfJob: anOutcome({
-    ending: { kind: 'aborted', cause: 'job ended' },
-    run: RUNNING,
-    cancellation: { kind: 'failed', failure: { kind: 'not-listed' } },
-  }),
-  aborted: anOutcome({
-    ending: { kind: 'aborted', cause: 'signal' },
-    run: RUNNING,
-    cancellation: { kind: 'cancelled' },
-  }),
-  abortedCancelFailed: anOutcome({
-    ending: { kind: 'aborted', cause: 'signal' },
-    run: RUNNING,
-    cancellation: { kind: 'failed', failure: { kind: 'not-listed' } },
-  }),
-  abortedRunLeft: anOutcome({
-    ending: { kind: 'aborted', cause: 'signal' },
-    run: RUNNING,
-    cancellation: { kind: 'not-wanted' },
-  }),
-  abortedRunFinished: anOutcome({
-    ending: { kind: 'aborted', cause: 'signal' },
-    run: aRun(),
-    cancellation: { kind: 'already-finished' },
-  }),
-  abortedRunFailed: anOutcome({
-    ending: { kind: 'aborted', cause: 'signal' },
+  failedWithoutFailedCase: finished('FAILED', { PASSED: 1, SKIPPED: 2, '': 1 }),
+  failedWithoutResults: finished('FAILED', undefined),
+  timedOut: finished('TIMEDOUT', { TIMEDOUT: 1 }),
+  cancelled: finished('CANCELLED', { PASSED: 12, CANCELLED: 3 }),
+  interrupted: finished('INTERRUPTED', { INTERRUPTED: 2, PASSED: 3 }),
+  noTestsListed: finished('PASSED', {}),
+  allSkipped: finished('PASSED', { SKIPPED: 12 }),
+  nothingRan: finished('PASSED', { PENDING: 1 }),
+  noResults: finished('PASSED', undefined),
+  noTestsAllowed: finished('PASSED', {}, { passWithNoTests: true }),
+  unknownStatus: finished('PAUSED', { PASSED: 2 }),
+  waitLimit: ended(WAIT_LIMIT, CANCELLED),
+  waitLimitInQueue: ended({ ...WAIT_LIMIT, wasQueued: true }, CANCELLED, { run: QUEUED }),
+  waitLimitCancelFailed: ended(WAIT_LIMIT, cancelFailed(status(500, 'out of workers'))),
+  waitLimitWithoutResponse: ended({ ...WAIT_LIMIT, failure: status(503) }, { kind: 'not-found' }, { run: undefined }),
+  waitLimitOfSuite: ended(
+    { ...WAIT_LIMIT, limitMs: 90_000 },
+    { kind: 'not-supported' },
+    { subject: { target: { kind: 'test-suite', id: 'smoke' } } },
+  ),
+  waitLimitButFinished: ended(WAIT_LIMIT, FINISHED_BEFORE, { run: aRun({ testCases: testCasesBy({ PASSED: 2 }) }) }),
+  otherBranch: onOtherBranch({ testCases: testCasesBy({ PASSED: 4 }) }),
+  failedOnOtherBranch: onOtherBranch({ status: 'FAILED', testCases: testCasesBy({ PASSED: 3, FAILED: 1 }) }),
+  abortedByEndOfJob: ended({ kind: 'aborted', cause: 'job ended' }, cancelFailed({ kind: 'not-listed' })),
+  aborted: ended(ABORTED, CANCELLED),
+  abortedCancelFailed: ended(ABORTED, cancelFailed({ kind: 'not-listed' })),
+  abortedRunLeft: ended(ABORTED, { kind: 'not-wanted' }),
+  abortedRunFinished: ended(ABORTED, FINISHED_BEFORE, { run: aRun() }),
+  abortedRunFailed: ended(ABORTED, FINISHED_BEFORE, {
     run: aRun({ status: 'FAILED', message: 'config broken\nat x', testCases: [] }),
-    cancellation: { kind: 'already-finished' },
   }),
-  abortedInStart: anOutcome({
-    ending: { kind: 'aborted', cause: 'signal' },
-    cancellation: { kind: 'id-unknown' },
-  }),
-  abortedBeforeStart: anOutcome({
-    ending: { kind: 'aborted', cause: 'signal' },
-    cancellation: { kind: 'none' },
-  }),
-  startRefused: anOutcome({
-    ending: {
-      kind: 'start-failed',
-      failure: { kind: 'status', status: 401, error: untrusted('Invalid API key') },
+  abortedInStart: anOutcome({ ending: ABORTED, cancellation: { kind: 'id-unknown' } }),
+  abortedBeforeStart: anOutcome({ ending: ABORTED, cancellation: { kind: 'none' } }),
+  startRefused: startFailed(status(401, 'Invalid API key'), 'none'),
+  startUnclear: startFailed({ kind: 'no-response', reason: 'socket hang up; ECONNRESET' }, 'id-unknown'),
+  unreachable: pollFailed(REFUSED, cancelFailed(REFUSED)),
+  unreachableCancelRefused: pollFailed(RESET, cancelFailed(status(403)), { run: undefined }),
+  serviceEnded: pollFailed({ ...REFUSED, problem: 'refused here' }, cancelFailed(REFUSED)),
+  invalidResponse: pollFailed(
+    { kind: 'invalid-response', expected: 'status to be a string', got: { words: 'the number 7' } },
+    CANCELLED,
+    { run: undefined },
+  ),
+  notFound: pollFailed(status(404), { kind: 'not-found' }),
+  notFoundGiven: pollFailed(
+    status(404),
+    { kind: 'not-wanted' },
+    {
+      subject: { ownsRun: false, parameters: {} },
+      run: undefined,
     },
-    cancellation: { kind: 'none' },
-  }),
-  startUnclear: anOutcome({
-    ending: { kind: 'start-failed', failure: { kind: 'no-response', reason: 'socket hang up; ECONNRESET' } },
-    cancellation: { kind: 'id-unknown' },
-  }),
-  unreachable: anOutcome({
-    ending: { kind: 'poll-failed', failure: REFUSED },
-    run: RUNNING,
-    cancellation: { kind: 'failed', failure: REFUSED },
-  }),
-  unreachableCancelRefused: anOutcome({
-    ending: { kind: 'poll-failed', failure: { kind: 'no-response', reason: 'reset' } },
-    cancellation: { kind: 'failed', failure: { kind: 'status', status: 403 } },
-  }),
-  serviceEnded: anOutcome({
-    ending: { kind: 'poll-failed', failure: { ...REFUSED, problem: 'refused here' } },
-    run: RUNNING,
-    cancellation: { kind: 'failed', failure: REFUSED },
-  }),
-  invalidResponse: anOutcome({
-    ending: {
-      kind: 'poll-failed',
-      failure: { kind: 'invalid-response', expected: 'status to be a string', got: { words: 'the number 7' } },
-    },
-    cancellation: { kind: 'cancelled' },
-  }),
-  notFound: anOutcome({
-    ending: { kind: 'poll-failed', failure: { kind: 'status', status: 404 } },
-    run: RUNNING,
-    cancellation: { kind: 'not-found' },
-  }),
-  notFoundGiven: anOutcome({
-    subject: { ownsRun: false, parameters: {} },
-    ending: { kind: 'poll-failed', failure: { kind: 'status', status: 404 } },
-    cancellation: { kind: 'not-wanted' },
-  }),
-  startRedirected: anOutcome({
-    ending: { kind: 'start-failed', failure: { kind: 'status', status: 302 } },
-    cancellation: { kind: 'none' },
-  }),
+  ),
+  startRedirected: startFailed(status(302), 'none'),
   started: anOutcome({ ending: { kind: 'started' } }),
 } as const satisfies Record<string, StepOutcome>
