@@ -1,15 +1,16 @@
 import fc from 'fast-check'
 import { type Baseline, CaseCounter, earlierRun } from '../../src/model/baseline.ts'
 import type { Failure } from '../../src/model/failure.ts'
-import type { StepHistory, StepOutcome } from '../../src/model/outcome.ts'
+import type { StepOutcome } from '../../src/model/outcome.ts'
 import { isFinished, type Run } from '../../src/model/run.ts'
 import { type Untrusted, untrusted } from '../../src/text/untrusted.ts'
 import { firstLineOf } from '../../src/text/visible-text.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
+import { ENDINGS } from './endings.ts'
 
-const RUN_STATUS = ['PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED', 'RUNNING']
+const RUN_STATUS = ['PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED']
 const CASE_STATUS = ['PASSED', 'FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'FLAKY', 'SKIPPED']
-const KNOWN = new Set([...RUN_STATUS, ...CASE_STATUS, 'QUEUED'])
+const KNOWN = new Set([...RUN_STATUS, ...CASE_STATUS, 'RUNNING', 'QUEUED'])
 
 /** A placeholder for a generated text. The text itself or other words replace it later. */
 class Placeholder {
@@ -19,13 +20,8 @@ class Placeholder {
     this.text = text
   }
 
-  toString(): string {
-    return this.text
-  }
-
-  toJSON(): string {
-    return this.text
-  }
+  toString = () => this.text
+  toJSON = () => this.text
 }
 
 /** A message keeps its lines, because pages have a tag for each line. */
@@ -51,10 +47,13 @@ export const SOURCE_URL = `https://github.com/o/r/blob/${'0a'.repeat(20)}`
 /** Any step with any ending, with `strings` in all places for text of others. */
 export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
   const text: Text = strings.map((drawn) => new Placeholder(drawn) as unknown as string & Untrusted)
-  const run = anyRun(text, anyMessage(strings), anyPath(strings))
-  const runId = strings.map((drawn) => new Placeholder(drawn || 'run-1') as unknown as string)
   const shape = fc.record({
-    history: anyHistory(run, runId, anyFailure(text)),
+    // Its ending, what became of the run, and what is known. All texts are drawn.
+    like: fc.constantFrom<StepOutcome>(...Object.values(ENDINGS)),
+    failure: anyFailure(text),
+    run: anyRun(text, anyMessage(strings), anyPath(strings)),
+    runId: strings.map((drawn) => new Placeholder(drawn || 'run-1') as unknown as string),
+    runUrl: maybe(fc.constant('https://app.example.com/runs/1')),
     passWithNoTests: fc.boolean(),
     strict: fc.boolean(),
     subject: fc.record({
@@ -81,8 +80,16 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
   })
   return shape.map((drawn) => {
     const build: Worded = (reword) => {
-      const { failedBeforeEvery, history, ...others } = reworded(drawn, reword)
-      const outcome = anOutcome({ ...others, ...history })
+      const { like, ...shape } = drawn
+      const { failedBeforeEvery, failure, run, ...others } = reworded(shape, reword)
+      const { ending, cancellation } = like
+      const outcome = anOutcome({
+        ...others,
+        ending: 'failure' in ending ? { ...ending, failure } : ending,
+        cancellation: 'failure' in cancellation ? { ...cancellation, failure } : cancellation,
+        run:
+          like.run && (isFinished(like.run) ? run : { ...run, status: like.run.status, rawStatus: like.run.rawStatus }),
+      })
       // The index decides and not the title, because two different titles may get one word.
       const isNew = (_: unknown, index: number) => index % failedBeforeEvery !== 0
       return { ...outcome, past: outcome.past && new Map([...outcome.past].filter(isNew)) }
@@ -157,56 +164,5 @@ function anyFailure(text: Text): fc.Arbitrary<Failure> {
     }),
     fc.record({ kind: kinds('invalid-response'), expected: text, got: fc.record({ sent: text }) }),
     fc.record({ kind: kinds('not-listed', 'aborted') }),
-  )
-}
-
-function anyHistory(
-  run: fc.Arbitrary<Run>,
-  runId: fc.Arbitrary<string>,
-  failure: fc.Arbitrary<Failure>,
-): fc.Arbitrary<Partial<StepHistory>> {
-  const aborted = fc.record({ kind: kinds('aborted'), cause: kinds('signal', 'job ended') })
-  const timeout = fc.record({
-    kind: kinds('wait-timeout'),
-    limitMs: fc.nat(40_000_000),
-    wasQueued: fc.boolean(),
-    failure: maybe(failure),
-  })
-  const finished = fc.record({
-    ending: fc.record({ kind: kinds('finished') }),
-    cancellation: fc.record({ kind: kinds('none') }),
-    run: run.filter(isFinished),
-  })
-  const unfinished = fc.record({
-    ending: fc.oneof(
-      fc.record({ kind: kinds('started') }),
-      aborted,
-      timeout,
-      fc.record({ kind: kinds('poll-failed'), failure }),
-    ),
-    cancellation: fc.oneof(
-      fc.record({ kind: kinds('not-wanted', 'not-supported', 'cancelled', 'not-found') }),
-      fc.record({ kind: kinds('failed'), failure }),
-    ),
-    run: maybe(run),
-  })
-  const finishedMeanwhile = fc.record({
-    ending: fc.oneof(aborted, timeout),
-    cancellation: fc.record({ kind: kinds('already-finished') }),
-    run: run.filter(isFinished),
-  })
-  const withId = (history: fc.Arbitrary<Partial<StepHistory>>) =>
-    fc
-      .tuple(history, fc.record({ runId, runUrl: maybe(fc.constant('https://app.example.com/runs/1')) }))
-      .map(([one, ids]) => ({ ...one, ...ids }))
-  const withoutRun = fc.record({
-    ending: fc.oneof(aborted, fc.record({ kind: kinds('start-failed'), failure })),
-    cancellation: fc.record({ kind: kinds('none', 'id-unknown') }),
-  })
-  return fc.oneof(
-    { weight: 5, arbitrary: withId(finished) },
-    { weight: 3, arbitrary: withId(unfinished) },
-    { weight: 1, arbitrary: withId(finishedMeanwhile) },
-    { weight: 1, arbitrary: withoutRun },
   )
 }
