@@ -59,7 +59,6 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'life/run-states.test.ts': ['runs/run'],
   'life/test-environment.test.ts': ['execution/project-command'],
   'machine/command.test.ts': ['machine/processes'],
-  'settings/configuration.test.ts': ['settings/validation'],
 }
 
 /** The room of a file of the local service, or of `src/text`. */

@@ -1,6 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { type Context, Hono } from 'hono'
 import { messageOf } from '../../../src/text/untrusted.ts'
@@ -14,8 +13,6 @@ import { quote } from '../text.ts'
 import { parseCancel, parseStart, parseSuiteStart } from './request-bodies.ts'
 import { describeRun, describeSuiteResult, describeSuiteStatus } from './response-bodies.ts'
 
-export const BODY_LIMIT_BYTES = 1024 * 1024
-
 /** The description of the interface. This path is valid in the repository and in the bundle. */
 const OPENAPI_FILE = join(import.meta.dirname, '../../../docs/openapi.yaml')
 
@@ -28,17 +25,10 @@ const RUNS = '/v1/projects/:projectId/runs'
 const SUITE_START = '/v1/testSuite/:testSuiteId/run'
 const SUITE_RUN = '/v1/testSuiteRun/:testSuiteRunId'
 
-/** There is no message of Node's server if a test sends a request without a socket. */
-interface Env {
-  readonly Bindings: { readonly incoming?: Pick<IncomingMessage, 'url'> | undefined }
-}
-
-type Api = Hono<Env>
-
 /** The interface over the projects and runs of this service. The body of a request is read only with a valid key. */
-export function createApi({ projects, suites }: Configuration, service: ServiceContext, key: string): Api {
+export function createApi({ projects, suites }: Configuration, service: ServiceContext, key: string): Hono {
   const { log } = service
-  const api: Api = new Hono({ getPath: pathOf })
+  const api = new Hono()
   api.onError((error, c) => {
     const isRefusal = error instanceof Refusal
     if (!isRefusal) log(`error: a request failed: ${error.stack}`)
@@ -65,19 +55,19 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
   return api
 }
 
-function addRuns(api: Api, projects: Configuration['projects'], service: ServiceContext): void {
+function addRuns(api: Hono, projects: Configuration['projects'], service: ServiceContext): void {
   const { queue, outputs, store, log } = service
   const findRun = (projectId: string, runId: string): Run => {
     const run = queue.find(runId)
     return run?.projectId === projectId && run.suite === undefined ? run : noRun(runId)
   }
   endpoint(api, 'POST', RUNS, async (c) => {
-    const parameters = parseStart(await readBody(c))
+    const { frameworkProjects, ...parameters } = parseStart(await readBody(c))
     const project = orNotFound('project', c.req.param('projectId'), projects)
-    const selection = { frameworkProjects: namesIn(parameters.frameworkProjectName), files: [] }
+    const selection = { frameworkProjects, files: [] }
     const problem = whyCannotSelect(project, selection)
     if (problem !== undefined) refuse('invalid', `Project ${quote(project.id)} ${problem}`)
-    return { runId: await startRun(service, { project, parameters, selection }) }
+    return { runId: await startRun(service, { ...parameters, project, selection }) }
   })
   // The first route that matches counts, so `runs/cancel` comes before `runs/:runId`.
   endpoint(api, 'POST', `${RUNS}/cancel`, async (c) => {
@@ -94,12 +84,9 @@ function addRuns(api: Api, projects: Configuration['projects'], service: Service
   endpoint(api, 'GET', `${RUNS}/:runId/output`, (c) => {
     const { projectId, runId } = c.req.param()
     findRun(projectId, runId)
-    const from = c.req.query('from')
-    if (from === undefined || !/^\d{1,15}$/.test(from)) {
-      refuse(
-        'invalid',
-        `"from" must be the number of a byte, such as ?from=0, got ${from === undefined ? 'nothing' : quote(from)}.`,
-      )
+    const from = c.req.query('from') ?? ''
+    if (!/^\d{1,15}$/.test(from)) {
+      refuse('invalid', `"from" must be the number of a byte, such as ?from=0, got ${quote(from)}.`)
     }
     const part = readOutput(join(outputs, runId), Number(from))
     if (typeof part === 'string') refuse('invalid', part)
@@ -113,27 +100,26 @@ function addRuns(api: Api, projects: Configuration['projects'], service: Service
   })
 }
 
-function addSuiteRuns(api: Api, suites: Configuration['suites'], service: ServiceContext): void {
+function addSuiteRuns(api: Hono, suites: Configuration['suites'], service: ServiceContext): void {
   const findRun = (runId: string): Run => {
     const run = service.queue.find(runId)
     return run?.suite === undefined ? noRun(runId) : run
   }
   endpoint(api, 'POST', SUITE_START, async (c) => {
     const parameters = parseSuiteStart(await readBody(c))
-    const suite = orNotFound('test suite', c.req.param('testSuiteId'), suites)
-    const { name: testSuiteName, project, selection } = suite
-    const testSuiteRunId = await startRun(service, { project, parameters, selection, suite })
-    return { testSuiteRunId, testSuiteName, projectId: project.id }
+    const { id, name, project, selection } = orNotFound('test suite', c.req.param('testSuiteId'), suites)
+    const testSuiteRunId = await startRun(service, { ...parameters, project, selection, suite: { id, name } })
+    return { testSuiteRunId, testSuiteName: name, projectId: project.id }
   })
   endpoint(api, 'GET', `${SUITE_RUN}/status`, (c) => describeSuiteStatus(findRun(c.req.param('testSuiteRunId'))))
   endpoint(api, 'GET', `${SUITE_RUN}/result`, (c) => describeSuiteResult(findRun(c.req.param('testSuiteRunId'))))
 }
 
 function endpoint<Path extends string>(
-  api: Api,
+  api: Hono,
   method: 'GET' | 'POST',
   path: Path,
-  respond: (c: Context<Env, Path>) => object | Promise<object>,
+  respond: (c: Context<object, Path>) => object | Promise<object>,
 ): void {
   api.on(method, path, async (c) => c.json(await respond(c), 200, HEADERS))
   api.all(path, (c) => noEndpoint(c, `This path takes ${method}.`))
@@ -147,43 +133,17 @@ function noEndpoint({ req: { method, path } }: Context, hint: string): never {
   refuse('not-found', `There is no endpoint ${method} ${quote(path)}. ${hint}`)
 }
 
-/** The path as it was sent. A URL parser collapses `.` and `..`, but an id may be `.` or `..`. */
-function pathOf({ url }: Request, options?: { readonly env?: Env['Bindings'] }): string {
-  const target = options?.env?.incoming?.url ?? url.replace(/^https?:\/\/[^/]*/, '')
-  return target.split('?', 1)[0] ?? ''
-}
-
 /** The digests are compared in full, so that the time taken does not reveal how similar a key is. */
 function isAuthorized(authorization: string | undefined, key: string): boolean {
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
-  return token !== undefined && timingSafeEqual(digest(token), digest(key))
+  return token !== undefined && timingSafeEqual(hash('sha256', token, 'buffer'), hash('sha256', key, 'buffer'))
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
-}
-
-/** Reads a body to its end, even if it is too large. Node reads only what nobody has begun to read, as in `listen`. */
 async function readBody({ req }: Context): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let sizeBytes = 0
-  for await (const chunk of req.raw.body ?? []) {
-    sizeBytes += chunk.length
-    if (sizeBytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
-  }
-  if (sizeBytes > BODY_LIMIT_BYTES) refuse('invalid', `The body is larger than ${BODY_LIMIT_BYTES} bytes.`)
+  const body = await req.text()
   const isJson = req.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
-  if (sizeBytes > 0 && !isJson)
-    refuse('invalid', 'The body must come with the header "Content-Type: application/json".')
-  return Buffer.concat(chunks).toString()
-}
-
-/** The interface says "name(s)". A list is separated by commas, because a name may contain spaces. */
-function namesIn(frameworkProjectName: string | undefined): string[] {
-  return (frameworkProjectName ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
+  if (body !== '' && !isJson) refuse('invalid', 'The body must come with the header "Content-Type: application/json".')
+  return body
 }
 
 function orNotFound<T>(what: string, id: string, known: ReadonlyMap<string, T>): T {

@@ -7,13 +7,12 @@ import { RunOutput } from '../execution/output.ts'
 import { baseEnvironment } from '../execution/project-command.ts'
 import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
-import type { Suite } from '../settings/configuration.ts'
 import { mergesReports, type Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { unusable } from './data-folder.ts'
 import type { RunQueue } from './queue.ts'
 import type { Removal } from './recovery.ts'
-import { queueRun } from './run.ts'
+import { queueRun, type Run } from './run.ts'
 
 /** What all runs of the service share. */
 export interface ServiceContext extends Removal {
@@ -25,21 +24,16 @@ export interface ServiceContext extends Removal {
 }
 
 /** What a client asked to run. Deprecated names are already replaced by current names. */
-export interface StartParameters {
+export interface StartRequest {
+  readonly project: Project
+  readonly selection: Selection
+  readonly suite?: Run['suite']
   readonly branch?: string | undefined
   readonly environment?: string | undefined
-  readonly frameworkProjectName?: string | undefined
-  readonly envOverrides: Readonly<Record<string, string>>
+  readonly variables: Readonly<Record<string, string>>
   readonly autofix: boolean
   /** The names of the fields that have no effect. The log shows them. */
   readonly ignored: readonly string[]
-}
-
-export interface StartRequest {
-  readonly project: Project
-  readonly parameters: StartParameters
-  readonly selection: Selection
-  readonly suite?: Suite | undefined
 }
 
 /**
@@ -47,50 +41,44 @@ export interface StartRequest {
  * Refusal if nothing was started.
  */
 export async function startRun(service: ServiceContext, request: StartRequest): Promise<string> {
-  const { project, parameters, suite } = request
+  const { project, branch, suite, ignored } = request
   if (!statSync(project.folder, { throwIfNoEntry: false })?.isDirectory()) {
     const next = 'Put it back, or start the service again for another folder.'
     const problem = `has no folder any more: ${project.folder} was moved or removed`
     refuse('not-found', `Project ${quote(project.id)} ${problem}. ${next}`)
   }
   const environment = environmentOf(request)
-  const checkout = await chooseCheckout(project, parameters.branch, service.personEnv, service.checkoutOfJob)
+  const checkout = await chooseCheckout(project, branch, service.personEnv, service.checkoutOfJob)
   if (mergesReports(project) && checkout.kind !== 'in-place') {
     const problem = 'merges reports in its own folder, where another commit is checked out'
-    refuse('invalid', `Project ${quote(project.id)} ${problem} than ${quote(parameters.branch)}. Leave the branch out.`)
+    refuse('invalid', `Project ${quote(project.id)} ${problem} than ${quote(branch)}. Leave the branch out.`)
   }
-  const { branchName } = checkout
-  const run = queueRun({ projectId: project.id, suite: suite && { id: suite.id, name: suite.name }, branchName })
-  const { runId } = run
-  const context = toRunContext(service, request, { runId, checkout, environment })
+  const run = queueRun({ projectId: project.id, suite, branchName: checkout.branchName })
+  const context = toRunContext(service, request, run.runId, checkout, environment)
   context.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
   context.log(`writes its output to ${context.output.folder}`)
-  if (parameters.ignored.length > 0) context.log(`ignores the fields ${quote(parameters.ignored)}`)
+  if (ignored.length > 0) context.log(`ignores the fields ${quote(ignored)}`)
   const task = {
     resources: context.resources,
     // Runs in place share the project's folder, and what its reporters write there.
     exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
     execute: executeRun.bind(undefined, context),
   }
-  if (!addTo(service, run, task)) refuse('failed', 'The service is stopping and takes no more runs.')
-  return runId
-}
-
-function addTo({ queue, store }: ServiceContext, ...args: Parameters<RunQueue['add']>): boolean {
   try {
-    return queue.add(...args)
+    if (service.queue.add(run, task)) return run.runId
   } catch (error) {
-    refuse('failed', `Nothing was started. ${unusable(store.folder, error).message}`)
+    refuse('failed', `Nothing was started. ${unusable(service.store.folder, error).message}`)
   }
+  refuse('failed', 'The service is stopping and takes no more runs.')
 }
 
 /** The environment of a run that names no environment, if the project has it. */
 const DEFAULT_ENVIRONMENT = 'default'
 
-function environmentOf({ project, parameters }: StartRequest): Readonly<Record<string, string>> {
-  const { environment = DEFAULT_ENVIRONMENT } = parameters
+function environmentOf({ project, environment: given }: StartRequest): Readonly<Record<string, string>> {
+  const environment = given ?? DEFAULT_ENVIRONMENT
   if (Object.hasOwn(project.environments, environment)) return project.environments[environment] ?? {}
-  if (parameters.environment === undefined) return {}
+  if (given === undefined) return {}
   const known = Object.keys(project.environments).map(quote).join(', ') || 'none'
   refuse(
     'invalid',
@@ -100,10 +88,11 @@ function environmentOf({ project, parameters }: StartRequest): Readonly<Record<s
 
 function toRunContext(
   service: ServiceContext,
-  { project, parameters, selection }: StartRequest,
-  facts: Pick<RunContext, 'runId' | 'checkout'> & { environment: Readonly<Record<string, string>> },
+  { project, selection, variables, autofix }: StartRequest,
+  runId: string,
+  checkout: Checkout,
+  environment: Readonly<Record<string, string>>,
 ): RunContext {
-  const { runId, checkout, environment } = facts
   const { store, temporaryFolder, personEnv, stopGraceMs, outputs } = service
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
   const engine = project.container?.engine
@@ -111,12 +100,9 @@ function toRunContext(
   const log = (text: string) => service.log(`run ${runId}: ${text}`)
   const base = baseEnvironment(resources, project.container === undefined ? personEnv : undefined)
   return {
-    ...{ runId, project, checkout, selection, resources, stopGraceMs },
-    testEnv: { ...base, ...environment, ...parameters.envOverrides },
-    personEnv,
-    autofix: parameters.autofix,
+    ...{ runId, project, checkout, selection, autofix, resources, stopGraceMs, personEnv, log },
+    testEnv: { ...base, ...environment, ...variables },
     output: new RunOutput(join(outputs, runId), log),
-    log,
   }
 }
 

@@ -135,6 +135,6 @@ function storeIn(database: DatabaseSync) {
       })),
     markRemoved: (runId: string) => void clearResources.run(runId),
     markShown: (runId: string, bytes: number) => void show.run(bytes, runId, bytes),
-    close: () => database.close(),
+    close: () => void (database.isOpen && database.close()),
   }
 }

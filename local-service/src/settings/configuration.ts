@@ -4,8 +4,7 @@ import * as v from 'valibot'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import { quote } from '../text.ts'
-import { idOfFolder, PROJECT, type Project, projectIn, whyCannotSelect } from './project.ts'
-import { problemsOf } from './validation.ts'
+import { idOfFolder, PROJECT, type Project, problemsOf, projectIn, whyCannotSelect } from './project.ts'
 
 export interface Suite {
   readonly id: string
@@ -39,10 +38,13 @@ export const SUITE = v.strictObject({
   files: v.optional(v.array(v.pipe(v.string(), v.regex(/^[^-]/, 'It is empty or begins with "-"'))), []),
 })
 
+/** Clients remove `.` and `..` from a path before they send it. */
+const ID = v.pipe(v.string(), v.regex(/^(?!\.{0,2}$)/, 'An id is not empty, "." or ".."'))
+
 /** The configuration file. The README's tables describe it. */
 const SETTINGS = v.strictObject({
-  projects: v.record(v.string(), PROJECT),
-  suites: v.optional(v.record(v.string(), SUITE), {}),
+  projects: v.record(ID, PROJECT),
+  suites: v.optional(v.record(ID, SUITE), {}),
 })
 
 export type Settings = v.InferInput<typeof SETTINGS>

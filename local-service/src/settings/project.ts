@@ -1,16 +1,31 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import * as v from 'valibot'
+import { isObject } from '../../../src/text/json.ts'
 import { FRAMEWORK_NAMES, FRAMEWORKS, frameworksIn, testProjectsBelow } from '../frameworks/discovery.ts'
 import type { Framework, Selection } from '../frameworks/framework.ts'
 import { quote } from '../text.ts'
-import { VARIABLES } from './validation.ts'
 
 /** A project's settings. If `framework` is absent, the service finds it in the project's folder. */
 export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'> {
   readonly id: string
   readonly framework: Framework
 }
+
+/** Numbers and booleans become the text that a process sees. Nested values are refused. */
+const VARIABLE = v.pipe(
+  v.union([v.string(), v.number(), v.boolean()]),
+  v.transform(String),
+  v.regex(/^[^\0]*$/, 'It has a NUL character, which no environment variable can have'),
+)
+
+const NAME_OF_VARIABLE = v.pipe(v.string(), v.regex(/^[^=\0]+$/, 'It cannot be the name of an environment variable'))
+
+/** Environment variables. Valibot's own schemas take an array for an object. */
+export const VARIABLES = v.pipe(
+  v.custom<Record<string, string | number | boolean>>(isObject, 'It is not an object'),
+  v.record(NAME_OF_VARIABLE, VARIABLE),
+)
 
 /**
  * A program and its arguments. If somebody writes a whole command as one argument, the system would only say that the program
@@ -49,6 +64,17 @@ export const PROJECT = v.strictObject({
   ),
   environments: v.optional(v.record(v.string(), VARIABLES), {}),
 })
+
+/** One sentence for each problem, on one line. */
+export function problemsOf(issues: readonly v.BaseIssue<unknown>[]): string[] {
+  return issues.map((issue) => `${quote(v.getDotPath(issue) ?? '')}: ${describe(issue).replace(/\s+/g, ' ')}.`)
+}
+
+/** Valibot says of a missing and of an unknown member only "Invalid key". */
+function describe({ message, expected, received }: v.BaseIssue<unknown>): string {
+  if (!message.startsWith('Invalid key')) return message
+  return expected === 'never' ? `The service does not know ${received}` : 'It is missing'
+}
 
 /** The id of a project that has no other name. The root of the file system has no name. */
 export function idOfFolder(folder: string): string {

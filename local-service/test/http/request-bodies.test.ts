@@ -18,7 +18,7 @@ describe('the body of a start', () => {
     const both = { environment: 'a', environmentName: 'b', frameworkProjectName: 'c', runGroupName: 'd' }
     expect(start(both)).toMatchObject({
       environment: 'a',
-      frameworkProjectName: 'c',
+      frameworkProjects: ['c'],
       ignored: ['runGroupName', 'environmentName'],
     })
   })

@@ -48,7 +48,7 @@ describe('the output of a run', () => {
     [`?from=${BEGIN + 9}`, /^Byte \d+ is in the middle of a character\. /],
     ['?from=-1', /^"from" must be the number of a byte, such as \?from=0, got "-1"\.$/],
     ['?from=x', /^"from" must be the number of a byte/],
-    ['', /^"from" must be the number of a byte, such as \?from=0, got nothing\.$/],
+    ['', /^"from" must be the number of a byte, such as \?from=0, got ""\.$/],
   ])('has no part %j, and the response says why', async (query, error) => {
     const { service, runId, finish } = await startShell(`printf 'one\\ntwo €\\n'`)
     await until(async () => (await service.get(runId)).body.outputBytes === BEGIN + 12)

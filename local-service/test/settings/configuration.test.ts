@@ -33,6 +33,10 @@ describe('a configuration', () => {
       shop({ framework: 'jest' }),
       /"projects\.shop\.framework": It is "jest"\. Give "vitest" or "playwright", or "junit" for any other test tool\.$/,
     ],
+    [
+      { projects: { '..': { folder: '.' } } },
+      /^The configuration: "projects\.\.\.": An id is not empty, "\." or "\.\."\.$/,
+    ],
     [{ projects: { shop: { folder: 'nowhere' } } }, /^Project "shop" has no folder .*nowhere\.$/],
     [shop({ args: ['--watch'] }), /^Project "shop" cannot be served: "args" has "--watch"\. The run would not end/],
     [{ ...shop({}), suites: { s: { project: 'x' } } }, /^Suite "s": There is no project "x"\.$/],

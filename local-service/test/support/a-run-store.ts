@@ -17,12 +17,6 @@ export const PASSED: RunOutcome = { status: 'PASSED', testCases: [{ title: 'adds
 
 export async function openStore(): Promise<RunStore> {
   const store = openRunStore(await temporaryFolder())
-  onTestFinished(() => {
-    try {
-      store.close()
-    } catch {
-      // The test has closed it.
-    }
-  })
+  onTestFinished(() => store.close())
   return store
 }
