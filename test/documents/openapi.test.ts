@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
-import { OPENAPI_FILE, problemsOfRequest, problemsOfResponse } from '../support/openapi.ts'
+import { DOCUMENT, OPENAPI_FILE, problemsOfRequest, problemsOfResponse } from '../support/openapi.ts'
+import { read, readDocument } from './documents.ts'
 
 const RUNS = '/v1/projects/web-shop/runs'
 
@@ -16,6 +17,37 @@ function request(method: string, path: string, body?: unknown) {
 describe('docs/openapi.yaml', () => {
   it('is a valid OpenAPI 3.1 document', async () => {
     expect(await new Validator().validate(OPENAPI_FILE)).toEqual({ valid: true })
+  })
+
+  it('has each status code that the page for authors of a service names', () => {
+    const rows = read('docs/own-service.md')
+      .match(/^\| (?:\d{3}|each).*$/gm)
+      ?.map((row) => row.split('|')[1] ?? '')
+    const named = [...new Set(rows?.join(' ').match(/\b\d{3}\b/g))]
+    expect(named).toContain('429')
+    // A path also has the parameters of its operations.
+    const operations = Object.values(DOCUMENT.paths).flatMap((path) =>
+      Object.values(path).filter(({ responses }) => responses),
+    )
+    for (const { operationId, responses } of operations)
+      expect(Object.keys(responses), operationId).toEqual(expect.arrayContaining(named))
+  })
+
+  it('allows the request and the response on this page', () => {
+    const texts = readDocument('docs/own-service.md').blocks.map(({ text }) => text)
+    const [start = '', started = '', finished = ''] = texts
+    const [, path = '', key = '', body = ''] =
+      /^POST (.*)\nAuthorization: (.*)\nContent.*\n\n(.*)\n$/s.exec(start) ?? []
+    const headers = { authorization: key, 'content-type': 'application/json' }
+    expect(problemsOfRequest({ method: 'POST', path, headers, body })).toEqual([])
+    expect(problemsOfResponse({ method: 'POST', path, status: 200, body: JSON.parse(started) })).toEqual([])
+    const read = {
+      method: 'GET',
+      path: `${path}/${JSON.parse(started).runId}`,
+      status: 200,
+      body: JSON.parse(finished),
+    }
+    expect(problemsOfResponse(read)).toEqual([])
   })
 
   it.each([

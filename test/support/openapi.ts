@@ -27,7 +27,7 @@ interface Document {
 }
 
 export const OPENAPI_FILE = join(import.meta.dirname, '../../docs/openapi.yaml')
-const DOCUMENT: Document = parse(readFileSync(OPENAPI_FILE, 'utf8'))
+export const DOCUMENT: Document = parse(readFileSync(OPENAPI_FILE, 'utf8'))
 
 const ajv = new Ajv2020({ allErrors: true, strict: false })
 ajv.addSchema(DOCUMENT, 'openapi')
@@ -121,9 +121,12 @@ function findOperation(method: string, target: string): Operation | undefined {
   return fitting.map(([, operations]) => operations[method.toLowerCase()]).find((operation) => operation)
 }
 
+/** A service may send more codes, which the document calls an addition. No service of this project does. */
+const SENT = [200, 400, 401, 404, 500]
+
 /** The schema of a response, if the document has the status. */
-function responseSchema({ responses }: Operation, status: number | string): Reference | undefined {
-  const response = responses[status]
+function responseSchema({ responses }: Operation, status: number): Reference | undefined {
+  const response = SENT.includes(status) ? responses[status] : undefined
   return response && resolve<MediaTypes>(response).content['application/json'].schema
 }
 
