@@ -10,7 +10,6 @@ import { FakeClock } from '../support/fake-clock.ts'
 import {
   FakeService,
   failure,
-  giving,
   noConnection,
   noResponse,
   type Reply,
@@ -58,14 +57,6 @@ async function cancel({
   )
   return { end, endedMs: clock.now(), cancelsMs: service.timesMs('cancel'), looksMs: service.timesMs('get'), seen }
 }
-
-test('a workflow without a cancel says so', async () => {
-  const clock = new FakeClock()
-  const world = new FakeWorld(clock, new FakeService(clock, {}))
-  expect(await cancelRun({ id: 'run-1', knownSinceMs: 0 }, { deadlineMs: 15_000 }, world)).toEqual({
-    kind: 'not-supported',
-  })
-})
 
 test('a cancel is complete also if a signal comes with the response, and no request follows', async () => {
   const clock = new FakeClock()
@@ -164,12 +155,6 @@ describe('what became of the run', () => {
 describe('a new run that the service does not know', () => {
   const started = { knownSinceMs: 0, get: replies<Run>('404') }
 
-  test('does not exist any more if the response after the grace period is 404', async () => {
-    const { end, endedMs } = await cancel({ ...started, cancel: replies('404'), deadlineMs: 60_000 })
-    expect(end).toEqual({ kind: 'not-found' })
-    expect(endedMs).toBeGreaterThanOrEqual(15_000)
-  })
-
   test('may still exist if the 404 is the response to a request of the grace period, however late it comes', async () => {
     const get = [failure({ kind: 'status', status: 404 }, 16_000)]
     const { end } = await cancel({ ...started, cancel: replies('404 listed'), get, deadlineMs: 60_000 })
@@ -266,13 +251,4 @@ describe('the time for a cancel', () => {
     const inPause = await cancel({ cancel: [failure(busy), LISTED], signalAtMs: 3_000 })
     expect(inPause).toMatchObject({ end: { kind: 'cancelled' }, endedMs: 3_000, cancelsMs: [0, 3_000] })
   })
-})
-
-test('an error that is no failure of the service is thrown', async () => {
-  const fault = new Error('a fault of our own')
-  const give = () => {
-    throw fault
-  }
-  await expect(cancel({ cancel: [giving(give)] })).rejects.toBe(fault)
-  await expect(cancel({ cancel: [NOT_LISTED], get: [giving(give)] })).rejects.toBe(fault)
 })

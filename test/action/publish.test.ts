@@ -150,21 +150,6 @@ describe('the report files', () => {
     expect(results?.name).toBe('results.json')
     expect(results?.text).toBe(sent)
   })
-
-  test('contain a hundred thousand test cases', () => {
-    const testCases = testCasesBy({ PASSED: 95_000, FAILED: 5_000 })
-    const result = anOutcome({ run: aRun({ status: 'FAILED', testCases }) })
-    const marks = {
-      'results.json': '"title"',
-      'junit.xml': '<testcase ',
-      'ctrf.json': '"name"',
-    }
-    for (const { name, text } of reportFiles(result)) {
-      const found = text.split(marks[name]).length - 1
-      // CTRF also names its tool.
-      expect(found, name).toBe(100_000 + (name === 'ctrf.json' ? 1 : 0))
-    }
-  })
 })
 
 describe('the comment', () => {

@@ -1,18 +1,9 @@
-import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { startRun } from '../../src/action/start-run.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import {
-  FakeService,
-  failure,
-  giving,
-  noConnection,
-  noResponse,
-  type Reply,
-  response,
-} from '../support/fake-service.ts'
+import { FakeService, failure, noConnection, noResponse, type Reply, response } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
 const REFUSED = { kind: 'not-sent', reason: 'connect ECONNREFUSED' } as const satisfies Failure
@@ -63,18 +54,6 @@ describe('a start that the service provably did not take', () => {
     expect(sentMs.length).toBeGreaterThan(2 * linesMs.length)
     expect(linesMs.map((atMs) => Math.round(atMs / 60_000))).toEqual([0, 1, 2, 3, 4])
     for (const line of world.texts('info ')) expect(line).toMatch(/not started yet.*429/)
-  })
-
-  test('is reported about once a minute while it waits for as long as the service asks', async () => {
-    const asked: Failure = { ...TOO_MANY, retryAfterMs: 200_000 }
-    const { world, sentMs } = await start({ replies: [failure(asked), response('run-1')] })
-    expect(sentMs).toEqual([0, 200_000])
-    expect(world.effects.map(({ atMs }) => atMs)).toEqual([0, 60_000, 120_000, 180_000])
-    expect(world.texts('info ').slice(1)).toEqual([
-      expect.stringContaining('2 min 20 s'),
-      expect.stringContaining('1 min 20 s'),
-      expect.stringContaining('20 s'),
-    ])
   })
 
   test('is sent again over a new connection', async () => {
@@ -191,17 +170,4 @@ describe('when the step is cancelled', () => {
     expect(lost.end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: true })
     expect(lost.sentMs).toEqual([0])
   })
-})
-
-test('no attempt leaves a listener on the signal', async () => {
-  const { world } = await start({ replies: [failure(REFUSED), response('run-1')] })
-  expect(getEventListeners(world.signal, 'abort')).toEqual([])
-})
-
-test('an error that is no failure of the service is thrown', async () => {
-  const fault = new Error('a fault of our own')
-  const give = () => {
-    throw fault
-  }
-  await expect(start({ replies: [giving(give)] })).rejects.toBe(fault)
 })

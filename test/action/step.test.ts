@@ -27,7 +27,6 @@ const SUBJECT: StepSubject = {
   labels: ['checkout'],
   job: { name: 'e2e', url: 'https://github.com/o/r/actions/runs/1/job/2' },
 }
-const COMMIT = '0f'.repeat(20)
 const SETTINGS: StepSettings = {
   subject: SUBJECT,
   wait: true,
@@ -112,22 +111,6 @@ describe('a run that is started and waited for', () => {
     ])
   })
 
-  test.each<[string, Partial<StepSubject>]>([
-    ["project “web-shop”, on the project's default branch", { parameters: {} }],
-    [`project “web-shop”, commit “${COMMIT}”`, { parameters: { branch: COMMIT } }],
-    [
-      'test suite “s-1”, environment “staging”, branch “b”, framework project “unit e2e”',
-      {
-        target: { kind: 'test-suite', id: 's-1' },
-        parameters: { branch: 'b', environment: 'staging', frameworkProject: 'unit e2e' },
-      },
-    ],
-  ])('says at its start what is tested: %s', async (tested, other) => {
-    const subject = { ...SUBJECT, ...other }
-    const { effects } = await step({ script: { start: STARTED, get: [response(PASSED)] }, subject })
-    expect(effects).toContain(`info Run run-1 was started for ${tested}`)
-  })
-
   test('gives the reports what the step asked for, what the service sent and how long it took', async () => {
     const { outcome, world } = await step({
       script: { start: STARTED, get: [response(QUEUED), response(PASSED, 50)] },
@@ -167,17 +150,6 @@ describe('a run that is started and waited for', () => {
     expect(given.effects).toContain(`info Run run-1: ${url}`)
     for (const { outputs, outcome } of [started, given])
       expect([outputs['run-url'], outcome.runUrl]).toEqual([url, url])
-  })
-
-  test('fails the step if it finishes otherwise than PASSED, and is not cancelled', async () => {
-    const { outcome, requests, record, outputs, error } = await step({
-      script: { start: STARTED, get: [response(aRun({ status: 'EXPLODED' }))] },
-    })
-    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
-    expect(requests).toEqual(['start', 'get'])
-    expect(record.at(-1)).toBe('done')
-    expect(outputs).toMatchObject({ conclusion: 'error', status: 'UNKNOWN' })
-    expect(error).toContain('run-1')
   })
 })
 
@@ -289,17 +261,6 @@ describe('when the step is cancelled', () => {
     expect(effects.indexOf('output status=RUNNING')).toBeLessThan(effects.indexOf('output conclusion=cancelled'))
     expect(outcome).toMatchObject({ run: RUNNING, cancellation: { kind: 'failed' } })
   })
-
-  test('during the start, the response is awaited, and the run is cancelled without a poll', async () => {
-    const { requests, record, outputs, endedMs } = await step({
-      script: { start: [response('run-1', 6_900)], cancel: [response(true, 100)] },
-      signalAtMs: 1_000,
-    })
-    expect(requests).toEqual(['start', 'cancel'])
-    expect(record).toEqual(['starting', 'started run-1', 'done'])
-    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'cancelled' })
-    expect(endedMs).toBe(7_000)
-  })
 })
 
 describe('the limit of the wait', () => {
@@ -313,52 +274,6 @@ describe('the limit of the wait', () => {
     expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
     expect(world.effects.find(({ text }) => text.includes('Cancelling'))?.atMs).toBe(SETTINGS.waitLimitMs)
   })
-
-  test('does not count if the cancel finds the run finished, and the true verdict counts', async () => {
-    const { outcome, outputs, record } = await step({
-      script: {
-        start: STARTED,
-        get: [response(RUNNING), response(RUNNING), response(PASSED)],
-        cancel: [NOT_LISTED],
-      },
-      waitLimitMs: 1_000,
-    })
-    expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
-    expect(outputs).toMatchObject({ conclusion: 'passed', status: 'PASSED' })
-    expect(record.at(-1)).toBe('done')
-  })
-
-  test('does not cancel the run if cancel-on-abort is false', async () => {
-    const { outcome, requests, record, error } = await step({
-      script: { start: STARTED, get: [response(RUNNING)], cancel: CANCEL },
-      cancelOnAbort: false,
-    })
-    expect(outcome.conclusion).toBe('wait-timeout')
-    expect(requests).not.toContain('cancel')
-    expect(record).toEqual(['starting', 'started run-1, not to be cancelled', 'done'])
-    expect(error).toContain('run-1')
-  })
-
-  test('gives the cancel 15 s, and then leaves the run to post', async () => {
-    const { endedMs, record, error } = await step({
-      script: { start: STARTED, get: [response(RUNNING)], cancel: [noResponse] },
-    })
-    expect(endedMs).toBeGreaterThan(SETTINGS.waitLimitMs + 14_000)
-    expect(endedMs).toBeLessThanOrEqual(SETTINGS.waitLimitMs + 15_100)
-    expect(record).toEqual(['starting', 'started run-1'])
-    expect(error).toMatch(/run-1.*may still be running/)
-  })
-})
-
-test('a poll that fails for good is an error, and the run is cancelled', async () => {
-  const { outcome, requests, record, outputs, error } = await step({
-    script: { start: STARTED, get: [response(RUNNING), failure(REFUSED)], cancel: CANCEL },
-  })
-  expect(outcome).toMatchObject({ conclusion: 'error', success: false })
-  expect(requests).toEqual(['start', 'get', 'get', 'cancel'])
-  expect(record).toEqual(['starting', 'started run-1', 'done'])
-  expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'error' })
-  expect(error).toMatch(/run-1.*401/)
 })
 
 test('a workflow without a cancel says so with the id. Then nothing is left for post', async () => {

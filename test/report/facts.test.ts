@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { subjectText } from '../../src/report/facts.ts'
+import { subjectText, whatIsTested } from '../../src/report/facts.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { aBaseline, anOutcome, aRun } from '../support/builders.ts'
 
@@ -53,4 +53,11 @@ describe('the line of facts', () => {
       'Test suite smoke · Branch main · The branch is metadata only, so the service may test another branch · Run run_7f3a · Auto-fix off',
     )
   })
+})
+
+it('the line of a start says what is tested: a branch, a commit, or the default branch of the project', () => {
+  const said = (parameters: object) => render(whatIsTested(anOutcome({ subject: { parameters } }).subject))
+  expect(said({ branch: 'b', environment: 'staging' })).toBe('project “web-shop”, environment “staging”, branch “b”')
+  expect(said({ branch: 'f'.repeat(40) })).toBe(`project “web-shop”, commit “${'f'.repeat(40)}”`)
+  expect(said({})).toBe("project “web-shop”, on the project's default branch")
 })
