@@ -130,7 +130,7 @@ async function build(outputRoot: string): Promise<void> {
   const source = 'local-service/src'
   for (const [entry, file] of ENTRIES_OF_SERVICE) await bundle(`${source}/action/${file}.js`, join(ofService, entry))
   // A project's own Vitest or Playwright Test loads these files by their paths, so they are in no bundle.
-  const loaded = ['vitest-run.js', 'vitest-reporter.js', 'playwright-reporter.js', 'report-writer.js', 'message.js']
+  const loaded = ['vitest-run.js', 'vitest-reporter.js', 'playwright-reporter.js', 'report-writer.js']
   for (const file of loaded) {
     cpSync(join(staging, source, 'reporters', file), join(ofService, 'service', file))
   }

@@ -34,14 +34,13 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 
 /** The tests of the files that have no test with their path. */
 const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
-  frameworks: ['execution/run-framework', 'frameworks/framework', 'reporters/folder'],
+  frameworks: ['execution/run-framework', 'frameworks/framework'],
   'frameworks/arguments.test.ts': ['frameworks/refused-arguments'],
   'frameworks/discovery.test.ts': ['settings/project'],
   'frameworks/junit-reports.test.ts': ['frameworks/junit-output'],
   'frameworks/junit.test.ts': ['frameworks/junit-case', 'frameworks/junit-xml'],
   'frameworks/merged-runs.test.ts': ['frameworks/merge'],
   'frameworks/playwright-runs.test.ts': ['frameworks/playwright', 'reporters/playwright-reporter'],
-  'frameworks/report.test.ts': ['frameworks/test-case', 'reporters/message'],
   'frameworks/vitest-as-by-hand.test.ts': ['reporters/vitest-run'],
   'frameworks/vitest-runs.test.ts': ['frameworks/vitest'],
   interface: ['http/listen'],

@@ -15,7 +15,7 @@ type FoundFramework = { readonly script: string } | { readonly problem: string; 
 
 /** Finds the installed framework as Node would. Sentences call the project's folder `where`. */
 export function findFramework(framework: Framework, place: TestedFolders, where = place.folder): FoundFramework {
-  const { packages, oldestVersion = '0' } = framework
+  const { packages, oldestVersion } = framework
   // Folders above `root` may belong to somebody else, so they are not searched.
   const found = packages
     .flatMap((name) => foldersIn(place).map((at) => ({ name, folder: join(at, PACKAGES, name) })))

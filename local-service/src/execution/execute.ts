@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import { linkPackages } from '../checkout/packages.ts'
 import { addWorkTree } from '../checkout/repository.ts'
-import { isBad } from '../frameworks/test-case.ts'
+import { isBad } from '../frameworks/report.ts'
 import { describeEnd, hasSucceeded } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/paths.ts'
 import { quoteCommand } from '../text.ts'

@@ -1,6 +1,5 @@
 import { whyNotPassed } from '../frameworks/reason.ts'
-import { type Report, toMessage } from '../frameworks/report.ts'
-import { isBad, type TestCase } from '../frameworks/test-case.ts'
+import { isBad, type Report, type TestCase, toMessage } from '../frameworks/report.ts'
 import { type CommandEnd, hasFailed } from '../machine/command.ts'
 
 /** The final statuses of a run. */

@@ -1,11 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
 import { commandFoldersOf, findFramework } from '../checkout/packages.ts'
-import type { Program } from '../frameworks/framework.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
 import type { TestedFolders } from '../machine/paths.ts'
-import { REPORTERS_FOLDER } from '../reporters/folder.ts'
+import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
 import { needsSetup, type RunContext } from './context.ts'
 import { frameworkFolderOf, type RunResources } from './resources.ts'
 
@@ -41,10 +40,10 @@ function withProjectCommands(env: NodeJS.ProcessEnv, place: TestedFolders): Node
   return { ...env, PATH: path.join(delimiter) }
 }
 
-/** What starts the project's framework. If nothing can start it, returns sentences that say why. */
-export function frameworkProgram(run: RunContext, source: TestedFolders): Program | string {
+/** The command that starts the project's framework. If nothing can start it, returns sentences that say why. */
+export function frameworkCommand(run: RunContext, source: TestedFolders): readonly string[] | string {
   const { framework, command, container, folder } = run.project
-  if (command !== undefined || framework.packages.length === 0) return { argv: command ?? [] }
+  if (command !== undefined || framework.packages.length === 0) return command ?? []
   const hasSetup = needsSetup(run)
   const tree = `the work tree, in ${relative(source.root, source.folder) || 'its root'}`
   const found = findFramework(framework, source, hasSetup ? tree : folder)
@@ -52,11 +51,10 @@ export function frameworkProgram(run: RunContext, source: TestedFolders): Progra
     const remedy = `${hasSetup ? 'Let "setup" install' : 'Install'} it, or set "command".`
     return `${found.problem}. ${found.remedy ?? remedy}`
   }
-  const { script } = found
+  if (container !== undefined) return ['node', found.script]
   // PATH may have no Node, because a person can start the service by the path of its Node.
-  const ownNode = () => findExecutable('node', withProjectCommands(run.testEnv, source)) ?? process.execPath
-  const node = container === undefined ? ownNode() : 'node'
-  return { argv: [node, script], script, node }
+  const node = findExecutable('node', withProjectCommands(run.testEnv, source)) ?? process.execPath
+  return [node, found.script]
 }
 
 function findExecutable(name: string, { PATH = '' }: NodeJS.ProcessEnv): string | undefined {

@@ -11,7 +11,7 @@ import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
 import { type RunContext, tell } from './context.ts'
 import { type RunOutcome, type StopReason, toOutcome, withoutTests } from './outcome.ts'
-import { frameworkProgram, runProjectCommand } from './project-command.ts'
+import { frameworkCommand, runProjectCommand } from './project-command.ts'
 import { filesFolderOf, frameworkFolderOf } from './resources.ts'
 
 /** Tests that run, as the queue sees them. */
@@ -29,27 +29,15 @@ export async function runFramework(
   stop: AbortSignal,
   onTests: (tests: RunningTests) => void,
 ): Promise<RunOutcome> {
-  const program = frameworkProgram(run, source)
-  if (typeof program === 'string') {
-    run.log(program)
-    return withoutTests(stop, program)
-  }
-  const { checkout, project, resources, selection } = run
+  const { project, resources, selection } = run
   const { framework } = project
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
   const reportFile = join(frameworkFolderOf(resources), `report-${randomUUID()}`)
-  const isInPlace = checkout.kind === 'in-place'
-  const call = await callOf(run, () =>
-    framework.run(program, {
-      ...project,
-      folders: source,
-      env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
-      outputFolder: filesFolderOf(resources),
-      mergeFolder: join(frameworkFolderOf(resources), 'merge'),
-      isInPlace,
-    }),
-  )
-  if (typeof call === 'string') return withoutTests(stop, call)
+  const call = await callOf(run, source, reportFile)
+  if (typeof call === 'string') {
+    run.log(call)
+    return withoutTests(stop, call)
+  }
   if (call.replacesReporters) {
     const reason = project.command === undefined ? '' : ', because the project has a "command"'
     tell(run, `the service replaces the reporters of the project${reason}`)
@@ -57,47 +45,55 @@ export async function runFramework(
   const projectOptions = selection.frameworkProjects.map((name) => `--project=${name}`)
   // Behind a `--` of the project's arguments, nothing is an option.
   const args = [...projectOptions, ...selection.files, ...project.args]
-  const caller = { name: call.title ?? framework.name, noTestsArgument: framework.noTestsArgument }
-  const reader = call.readReport === undefined ? new ReportReader(reportFile) : undefined
-  const read = (end: CommandEnd) => readReport(call, end, () => reader && toReport(reader.readAll(), source))
+  const caller = { name: call.title, noTestsArgument: framework.noTestsArgument }
+  const reader = new ReportReader(reportFile)
+  const outcomeOf = async (end: CommandEnd, reason: StopReason | undefined) =>
+    toOutcome(caller, end, await readReport(call, end, reader, source), reason)
   onTests({
-    progress: () => reader?.readProgress(),
-    async stopped(reason) {
-      const end: CommandEnd = { kind: 'stopped', output: '' }
-      return toOutcome(caller, end, await read(end), reason)
-    },
+    progress: () => (call.readReport === undefined ? reader.readProgress() : undefined),
+    stopped: (reason) => outcomeOf({ kind: 'stopped', output: '' }, reason),
   })
   const end: CommandEnd =
     call.argv.length === 0
       ? { kind: 'exited', code: 0, output: '' }
       : await runProjectCommand(source, run, [...call.argv, ...args], stop, call.env)
-  const outcome = toOutcome(caller, end, await read(end), end.kind === 'stopped' ? stop.reason : undefined)
+  const outcome = await outcomeOf(end, end.kind === 'stopped' ? stop.reason : undefined)
   if (outcome.status !== 'PASSED') run.log(outcome.message ?? `${caller.name} ${describeEnd(end)}`)
   return outcome
 }
 
-/** If the reports of shards cannot be merged, returns a sentence that says why. */
-async function callOf(
-  { project, log }: RunContext,
-  call: () => FrameworkCall | Promise<FrameworkCall>,
-): Promise<FrameworkCall | string> {
-  try {
-    return await call()
-  } catch (error) {
-    if (!(error instanceof UnusableReports)) throw error
-    const reason = `There is nothing to merge: the folder ${quote(project.merge)} ${error.message}.`
-    log(reason)
-    return reason
+/** If the framework cannot be called, returns sentences that say why. */
+async function callOf(run: RunContext, source: TestedFolders, reportFile: string): Promise<FrameworkCall | string> {
+  const { checkout, project, resources } = run
+  const command = frameworkCommand(run, source)
+  if (typeof command === 'string') return command
+  const options = {
+    ...project,
+    folders: source,
+    env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
+    outputFolder: filesFolderOf(resources),
+    mergeFolder: join(frameworkFolderOf(resources), 'merge'),
+    isInPlace: checkout.kind === 'in-place',
   }
+  return project.framework.run(command, options).catch((error: unknown) => {
+    if (error instanceof UnusableReports)
+      return `There is nothing to merge: the folder ${quote(project.merge)} ${error.message}.`
+    throw error
+  })
 }
 
 async function readReport(
   call: FrameworkCall,
   end: CommandEnd,
-  readOwn: () => Report | undefined,
+  reader: ReportReader,
+  source: TestedFolders,
 ): Promise<Report | undefined> {
   try {
-    return call.readReport === undefined ? readOwn() : await call.readReport(end)
+    if (call.readReport !== undefined) return await call.readReport(end)
+    const events = reader.readAll()
+    const report = toReport(events, source)
+    const problems = report && call.findProblems?.(report, events.finished ?? {})
+    return report && { ...report, problem: problems?.filter((one) => one !== undefined).join(', and ') || undefined }
   } catch (error) {
     // Tests may have put anything in place of the report.
     const problem = `its report cannot be read: ${messageOf(error)}`

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import type { XmlCase, XmlOutcome } from './junit-xml.ts'
-import type { TestCaseStatus } from './test-case.ts'
+import type { TestCaseStatus } from './report.ts'
 
 // What a test of a JUnit report is: its status, its title and its reason. Each tool means something else by the same words.
 

@@ -1,5 +1,5 @@
 import { withoutFrames } from './junit-case.ts'
-import { isBad, type TestCase } from './test-case.ts'
+import { isBad, type TestCase } from './report.ts'
 
 // What test tools print about failures of which their JUnit files have no test case, or no reason.
 

@@ -11,8 +11,7 @@ import { millisecondsOf, reasonOf, statusOf, titleOf } from './junit-case.ts'
 import { findToolLines } from './junit-output.ts'
 import { createFileList, Places } from './junit-place.ts'
 import { decodeXml, readJunitXml, type XmlCase } from './junit-xml.ts'
-import { fitMessages, joinTitle, LIMIT_CASES, placeIn, type Report, toMessage } from './report.ts'
-import type { TestCase } from './test-case.ts'
+import { fitMessages, joinTitle, LIMIT_CASES, placeIn, type Report, type TestCase, toMessage } from './report.ts'
 
 // Every test tool that writes JUnit files: the project's own command runs it, and its exit code decides.
 
@@ -186,15 +185,22 @@ function linesOf(report: string): readonly string[] {
 
 export const junit: Framework = {
   name: 'junit',
-  isUsedIn: () => false,
   packages: [],
+  oldestVersion: '0',
+  noTestsArgument: undefined,
+  isUsedIn: () => false,
   hasProjects: false,
   refuse,
-  async run({ argv }, { folders, report = '', command }) {
+  async run(argv, { folders, report = '', command }) {
     const hasCommand = command !== undefined
     const patterns = linesOf(report)
     const old = hasCommand ? await findReports(patterns, folders.folder) : new Map<string, string>()
-    const readReport = (end: CommandEnd) => readReports({ patterns, folders, old, hasCommand }, end)
-    return { argv, env: {}, title: hasCommand ? quoteCommand(argv) : 'the merge of JUnit files', readReport }
+    return {
+      argv,
+      env: {},
+      title: hasCommand ? quoteCommand(argv) : 'the merge of JUnit files',
+      replacesReporters: false,
+      readReport: (end) => readReports({ patterns, folders, old, hasCommand }, end),
+    }
   },
 }

@@ -3,9 +3,9 @@ import { findPackageJSON } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { readRegularFile } from '../machine/files.ts'
-import { REPORTERS_FOLDER } from '../reporters/folder.ts'
+import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
 import type { Framework } from './framework.ts'
-import { mergePlaywright, whyMergeRefused } from './merge.ts'
+import { mergePlaywright } from './merge.ts'
 import { whyRefused } from './refused-arguments.ts'
 
 /** The file is TypeScript here and JavaScript in the bundle. Playwright loads both. */
@@ -19,9 +19,8 @@ const FURTHER_REPORTER = 'PW_TEST_REPORTER'
 /** The files of Playwright that read the variable: the first in 1.58 and older, the second in 1.65. */
 const READERS = ['lib/runner/reporters.js', 'lib/runner/index.js']
 
-/** Whether the installed Playwright reads the variable. If the project has a `command`, there is no package to look into, and it should. */
-export function knowsVariable(script: string | undefined): boolean {
-  if (script === undefined) return true
+/** Whether the installed Playwright reads the variable. */
+export function knowsVariable(script: string): boolean {
   try {
     const folder = dirname(findPackageJSON('playwright', pathToFileURL(realpathSync(script))) ?? '')
     return READERS.some((file) =>
@@ -48,28 +47,25 @@ export const playwright: Framework = {
   isUsedIn: ({ files, dependencies }) =>
     PACKAGES.some((name) => dependencies.has(name)) || files.some((file) => CONFIG_FILE.test(file)),
   hasProjects: true,
-  refuse: (settings) => whyRefused('playwright', settings) ?? whyMergeRefused('playwright', settings),
-  async run({ argv, script }, options) {
-    const { isInPlace, outputFolder, env: forReporter } = options
-    const isAddedByVariable = knowsVariable(script)
-    // Otherwise, the HTML reporter could open the report and wait for a person.
-    const env = {
-      ...forReporter,
-      PLAYWRIGHT_HTML_OPEN: 'never',
-      ...(isAddedByVariable && { [FURTHER_REPORTER]: REPORTER }),
-    }
-    const merge = await mergePlaywright(options)
-    if (merge !== undefined) {
-      const { args, ...call } = merge
-      const ours = isAddedByVariable ? [] : [`--reporter=list,${REPORTER}`]
-      return { ...call, argv: [...argv, ...args, ...ours], env, replacesReporters: !isAddedByVariable }
-    }
-    const ours = isAddedByVariable ? [] : [`--add-reporter=${REPORTER}`]
-    // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
-    const test = [...argv, 'test', '--forbid-only', ...ours]
-    if (isInPlace) return { argv: test, env }
+  refuse: (settings) => whyRefused('playwright', settings),
+  async run(argv, options) {
+    const { isInPlace, outputFolder, env, command, merge } = options
+    // A `command` may start Playwright in any way, so there is no package to look into.
+    const isAddedByVariable = command !== undefined || knowsVariable(argv[1] ?? '')
+    const { args, ...call } =
+      merge === undefined
+        ? // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
+          { args: ['test', '--forbid-only'], title: 'playwright' }
+        : await mergePlaywright(merge, options)
+    const byArgument = merge === undefined ? `--add-reporter=${REPORTER}` : `--reporter=list,${REPORTER}`
     // Playwright empties its output folder, and by default all runs of a project share one folder.
-    const ownReporter = ['--reporter=list', `--output=${outputFolder}`]
-    return { argv: [...test, ...ownReporter], env, replacesReporters: true }
+    const ofRun = isInPlace ? [] : ['--reporter=list', `--output=${outputFolder}`]
+    return {
+      ...call,
+      argv: [...argv, ...args, ...(isAddedByVariable ? [] : [byArgument]), ...ofRun],
+      // Otherwise, the HTML reporter could open the report and wait for a person.
+      env: { ...env, PLAYWRIGHT_HTML_OPEN: 'never', ...(isAddedByVariable && { [FURTHER_REPORTER]: REPORTER }) },
+      replacesReporters: !isInPlace || (merge !== undefined && !isAddedByVariable),
+    }
   },
 }

@@ -1,6 +1,6 @@
 import { type CommandEnd, describeEnd, hasFailed } from '../machine/command.ts'
 import type { Report } from './report.ts'
-import { isBad } from './test-case.ts'
+import { isBad } from './report.ts'
 
 // Why a framework did not pass, in its own words. A run shows it to its clients, as it shows the output.
 

@@ -1,87 +1,90 @@
 import { quote } from '../text.ts'
 import type { FrameworkSettings } from './framework.ts'
 
-// The arguments that a project must not give to its framework, because a run with them would not end or would test nothing.
-
-interface Refusal {
-  /** The names of options, without dashes. A short option has one letter. */
-  readonly names: readonly string[]
-  readonly reason: string
-}
-
-interface Rules {
-  readonly options: readonly Refusal[]
-  /** Several short options can share one dash. In Playwright, a value can follow a short option directly. */
-  readonly shortOptions: RegExp
-  /** As the first argument, such a word is meant as a command. The framework would read it as a part of a file's path. */
-  readonly commands: readonly string[]
-}
+type OwnFramework = 'vitest' | 'playwright'
 
 const KEEPS_RUNNING = 'The run would not end. Leave it out.'
 const TESTS_NOTHING = 'No test would run. Leave it out.'
 const OF_THE_RUN =
   'Each run names its framework projects itself. Give "framework-project" to the gate, or "frameworkProjectName" in the request.'
 
-type OwnFramework = 'vitest' | 'playwright'
-
-const RULES: Readonly<Record<OwnFramework, Rules>> = {
-  vitest: {
-    options: [
-      { names: ['watch', 'w', 'ui', 'open', 'standalone', 'inspectBrk'], reason: KEEPS_RUNNING },
-      { names: ['help', 'h', 'version', 'v', 'listTags', 'clearCache', 'mergeReports'], reason: TESTS_NOTHING },
-      { names: ['project', 'p'], reason: OF_THE_RUN },
-    ],
-    shortOptions: /^-(\w+)/,
-    commands: ['run', 'watch', 'dev', 'list', 'bench', 'related', 'init', 'vitest'],
-  },
-  playwright: {
-    options: [
-      { names: ['ui', 'ui-host', 'ui-port', 'debug'], reason: KEEPS_RUNNING },
-      { names: ['help', 'h', 'version', 'V', 'list'], reason: TESTS_NOTHING },
-      { names: ['project'], reason: OF_THE_RUN },
-    ],
-    shortOptions: /^-(x*\w)/,
-    commands: ['test', 'show-report', 'merge-reports', 'install', 'playwright'],
-  },
+const REFUSED: Readonly<Record<OwnFramework, readonly (readonly [options: string, reason: string])[]>> = {
+  vitest: [
+    ['--watch -w --ui --open --standalone --inspect-brk', KEEPS_RUNNING],
+    ['--help -h --version -v --list-tags --clear-cache --merge-reports', TESTS_NOTHING],
+    ['--project -p', OF_THE_RUN],
+  ],
+  playwright: [
+    ['--ui --ui-host --ui-port --debug', KEEPS_RUNNING],
+    ['--help -h --version -V --list', TESTS_NOTHING],
+    ['--project', OF_THE_RUN],
+  ],
 }
 
-/** Vitest's own way to switch an option off. */
-const SWITCHED_OFF = /^--(?:watch|ui|open|standalone)=false$/
-const OF_SEVERAL_OPTIONS = /^-.*\s--[a-zA-Z]/
-/** The value begins with a quote, and ends with this quote or is split before it. */
-const IN_QUOTES = /^(?:-[^=]*=)?(?:"(?:[^"]*|.*")|'(?:[^']*|.*'))$/s
+/** As the first argument, such a word is meant as a command. The framework would read it as a part of a file's path. */
+const COMMANDS: Readonly<Record<OwnFramework, string>> = {
+  vitest: 'run watch dev list bench related init vitest',
+  playwright: 'test show-report merge-reports install playwright',
+}
+
+const MALFORMED: readonly (readonly [RegExp, string])[] = [
+  [/^-[^\s=]*\s/, 'Write an option and its value with "=", or as two arguments.'],
+  [/^-.*\s--[a-zA-Z]/, 'Give each option as an argument of its own.'],
+  // The value begins with a quote, and ends with this quote or is split before it.
+  [
+    /^(?:-[^=]*=)?(?:"(?:[^"]*|.*")|'(?:[^']*|.*'))$/s,
+    'No shell removes the quotes. Leave them out, and give the value whole.',
+  ],
+]
+
+type Allows = (argument: string, before: string) => boolean
+
+/** The arguments of a merge. With a filter, Vitest would lose test files without a word. A value on its own could be a filter. */
+const OF_MERGE: Readonly<Record<OwnFramework, readonly [Allows, string]>> = {
+  vitest: [
+    (argument) => /^-(?!t|-(?:testNamePattern|shard|changed|exclude|dir|tagsFilter)\b)/.test(argument),
+    'takes no file and no filter. Write the value of an option with "="',
+  ],
+  playwright: [
+    (argument, before) =>
+      [argument.replace(/=.*/s, ''), before].some((one) => /^(?:-c|--config|--reporter)$/.test(one)),
+    'takes only --config and --reporter',
+  ],
+}
 
 /** The rest of a sentence that begins with the project. Undefined if the framework can use the settings. */
-export function whyRefused(framework: OwnFramework, { args, report }: FrameworkSettings): string | undefined {
-  const refusal = whyArgumentsRefused(framework, args)
+export function whyRefused(framework: OwnFramework, settings: FrameworkSettings): string | undefined {
+  const { args, report, merge } = settings
+  const refusal =
+    whyArgumentsRefused(framework, args) ?? (merge === undefined ? undefined : whyNotMerged(framework, args))
   if (refusal !== undefined) return `cannot be served: "args" ${refusal}`
   if (report === undefined) return undefined
   return `cannot be served: "report" is only for the framework "junit", and this one is "${framework}".`
 }
 
-/** The rest of a sentence that begins with the name of the setting. */
 function whyArgumentsRefused(framework: OwnFramework, args: readonly string[]): string | undefined {
-  const { options, commands } = RULES[framework]
   const [first = ''] = args
-  if (commands.includes(first))
+  if (COMMANDS[framework].split(' ').includes(first))
     return `begins with ${quote(first)}. The service names the command itself. Leave it out.`
   for (const argument of args) {
-    const has = `has ${quote(argument)}.`
-    if (/^-[^\s=]*\s/.test(argument)) return `${has} Write an option and its value with "=", or as two arguments.`
-    if (OF_SEVERAL_OPTIONS.test(argument)) return `${has} Give each option as an argument of its own.`
-    if (IN_QUOTES.test(argument)) return `${has} No shell removes the quotes. Leave them out, and give the value whole.`
-    const given = optionsIn(framework, argument)
-    const refusal = options.find(({ names }) => names.some((name) => given.includes(name)))
-    if (refusal !== undefined) return `${has} ${refusal.reason}`
+    const malformed = MALFORMED.find(([pattern]) => pattern.test(argument))
+    const refused = REFUSED[framework].find(([options]) => options.split(' ').includes(optionIn(argument)))
+    const [, reason] = malformed ?? refused ?? []
+    if (reason !== undefined) return `has ${quote(argument)}. ${reason}`
   }
   return undefined
 }
 
-function optionsIn(framework: OwnFramework, argument: string): string[] {
-  if (framework === 'vitest' && SWITCHED_OFF.test(argument)) return []
-  const [, letters] = RULES[framework].shortOptions.exec(argument) ?? []
-  if (letters !== undefined) return letters.split('')
-  const [, name = ''] = /^--([^=.]+)/.exec(argument) ?? []
-  // Vitest reads `--clear-cache` as `--clearCache`.
-  return [framework === 'vitest' ? name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) : name]
+/** Vitest reads `--clearCache` as `--clear-cache`, and `--watch=false` is no reason to refuse a run. */
+function optionIn(argument: string): string {
+  const [option = ''] = argument.endsWith('=false') ? [] : argument.split(/[=.]/, 1)
+  return option.replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+function whyNotMerged(framework: OwnFramework, args: readonly string[]): string | undefined {
+  const [allows, sentence] = OF_MERGE[framework]
+  const refused = args.find((argument, index) => !allows(argument, args[index - 1] ?? ''))
+  return refused === undefined
+    ? undefined
+    : `has ${quote(refused)}. A merge of reports runs no test, so it ${sentence}.`
 }

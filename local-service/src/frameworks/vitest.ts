@@ -1,8 +1,8 @@
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { REPORTERS_FOLDER } from '../reporters/folder.ts'
+import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
 import type { Framework } from './framework.ts'
-import { mergeVitest, whyMergeRefused } from './merge.ts'
+import { mergeVitest } from './merge.ts'
 import { whyRefused } from './refused-arguments.ts'
 
 /** The files are TypeScript here and JavaScript in the bundle. Vitest and a new Node load both. */
@@ -11,17 +11,9 @@ const REPORTER = join(REPORTERS_FOLDER, `vitest-reporter${EXTENSION}`)
 /** Adds the reporter without Vite. From 6.4.2 on, Vite 6 loads no reporter for Vitest 3 from outside the project. */
 const RUNNER = join(REPORTERS_FOLDER, `vitest-run${EXTENSION}`)
 
-/** TypeScript needs a new Node. The only Node that is known to be new is the one that runs the service. */
+/** The only Node that is known to load TypeScript is the one that runs the service. */
 function canRun(node: string): boolean {
-  return EXTENSION === '.js' || realPathOf(node) === process.execPath
-}
-
-function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
+  return EXTENSION === '.js' || (existsSync(node) && realpathSync(node) === process.execPath)
 }
 
 /** Also with a name of one's own, such as `vitest.e2e.config.ts`. */
@@ -39,15 +31,16 @@ export const vitest: Framework = {
     files.some((file) => CONFIG_FILE.test(file)) ||
     (dependenciesAbove.has('vitest') && files.some((file) => VITE_CONFIG_FILE.test(file))),
   hasProjects: true,
-  refuse: (settings) => whyRefused('vitest', settings) ?? whyMergeRefused('vitest', settings),
-  async run({ argv, node }, options) {
-    const { isInPlace, env } = options
-    const { args: mergeArgs = [], ...call } = (await mergeVitest(options)) ?? {}
-    if (node !== undefined && canRun(node)) {
-      const args = ['run', ...mergeArgs, ...(isInPlace ? [] : ['--reporter=default'])]
-      return { ...call, argv: [node, RUNNER, ...args], env, replacesReporters: !isInPlace }
+  refuse: (settings) => whyRefused('vitest', settings),
+  async run(argv, options) {
+    const { isInPlace, env, command, merge } = options
+    const { args, ...call } = merge === undefined ? { args: [], title: 'vitest' } : await mergeVitest(merge, options)
+    const [node = ''] = argv
+    if (command === undefined && canRun(node)) {
+      const reporters = isInPlace ? [] : ['--reporter=default']
+      return { ...call, argv: [node, RUNNER, 'run', ...args, ...reporters], env, replacesReporters: !isInPlace }
     }
     const reporters = ['--reporter=default', `--reporter=${REPORTER}`]
-    return { ...call, argv: [...argv, 'run', ...mergeArgs, ...reporters], env, replacesReporters: true }
+    return { ...call, argv: [...argv, 'run', ...args, ...reporters], env, replacesReporters: true }
   },
 }

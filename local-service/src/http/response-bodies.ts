@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { TestCaseStatus } from '../frameworks/test-case.ts'
+import type { TestCaseStatus } from '../frameworks/report.ts'
 import { isFinished, type Run } from '../runs/run.ts'
 
 /** The run object of the interface. What is not known yet is left out, except `startedAt`. */

@@ -1,10 +1,12 @@
 import { appendFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { cutMessage } from './message.ts'
 
 // The service's reporters in Vitest and in Playwright Test write the same report with this file. It runs in the project's own
 // Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. The last event has
 // all tests with their final results. If a run is killed, there is no last event, and the others show how far it came.
+
+/** The frameworks load the files of this folder by their paths. */
+export const REPORTERS_FOLDER = import.meta.dirname
 
 export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE'
 /** The root of the repository, or the project's folder. A place outside it is of no use. */
@@ -178,6 +180,18 @@ export class ReportWriter {
   pathInRepository(file: string): string | undefined {
     return file.startsWith(`${this.#root}/`) ? file.slice(`${this.#root}/`.length) : undefined
   }
+}
+
+const LEFT_OUT = '\n[the middle is left out]\n'
+
+/** If a text is too long, its middle is left out, and a line says so. */
+export function cutMessage(text: string, limitChars: number): string {
+  if (text.length <= limitChars) return text
+  const half = Math.floor((limitChars - LEFT_OUT.length) / 2)
+  // A cut must not divide a character.
+  const beginning = text.slice(0, half).replace(/[\uD800-\uDBFF]$/, '')
+  const end = text.slice(-half).replace(/^[\uDC00-\uDFFF]/, '')
+  return `${beginning}${LEFT_OUT}${end}`
 }
 
 function isMessage(key: string, value: unknown): value is string {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type StopReason, toOutcome, withoutTests } from '../../src/execution/outcome.ts'
-import type { Report } from '../../src/frameworks/report.ts'
-import type { TestCase } from '../../src/frameworks/test-case.ts'
+import type { Report, TestCase } from '../../src/frameworks/report.ts'
 import type { CommandEnd } from '../../src/machine/command.ts'
 
 const output = 'printed\n'

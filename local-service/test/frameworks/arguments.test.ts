@@ -117,7 +117,6 @@ describe('an argument that breaks a run', () => {
   it.each([
     ['vitest', '--watch', 'The run would not end. Leave it out.'],
     ['vitest', '-w', 'The run would not end. Leave it out.'],
-    ['vitest', '-tw', 'The run would not end. Leave it out.'],
     ['vitest', '--ui=true', 'The run would not end. Leave it out.'],
     ['vitest', '--inspect-brk=9229', 'The run would not end. Leave it out.'],
     ['vitest', '--help', 'No test would run. Leave it out.'],
@@ -133,7 +132,6 @@ describe('an argument that breaks a run', () => {
     ['playwright', '--ui-port=0', 'The run would not end. Leave it out.'],
     ['playwright', '--debug', 'The run would not end. Leave it out.'],
     ['playwright', '--list', 'No test would run. Leave it out.'],
-    ['playwright', '-xh', 'No test would run. Leave it out.'],
     ['playwright', '-V', 'No test would run. Leave it out.'],
     ['playwright', '--project=api', 'Each run names its framework projects itself. Give "framework-project" to '],
   ] as const)('of %s is refused by name: %s', (framework, argument, reason) => {

@@ -79,7 +79,7 @@ describe('the variable that adds a reporter', () => {
     ['in 1.65', 'playwright/lib/runner/index.js'],
   ])('is found %s', async (_version, file) => {
     const script = await aPlaywright({ [file]: 'if (process.env.PW_TEST_REPORTER) {}' })
-    expect(await playwright.run({ argv: ['node', script], script }, options)).toMatchObject({
+    expect(await playwright.run(['node', script], options)).toMatchObject({
       argv: ['node', script, 'test', '--forbid-only'],
       env: { PW_TEST_REPORTER: expect.stringMatching(/playwright-reporter\.ts$/) },
     })
@@ -92,7 +92,7 @@ describe('the variable that adds a reporter', () => {
   it('is not used if Playwright does not know it', async () => {
     const unknown = await aPlaywright({ 'playwright/lib/runner/index.js': '' })
     for (const script of [unknown, '/nowhere/cli.js']) {
-      const { argv, env } = await playwright.run({ argv: ['node', script], script }, options)
+      const { argv, env } = await playwright.run(['node', script], options)
       const added = expect.stringMatching(/^--add-reporter=.*playwright-reporter\.ts$/)
       expect(argv.slice(2)).toEqual(['test', '--forbid-only', added])
       expect(env).not.toHaveProperty('PW_TEST_REPORTER')

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { whyNotPassed } from '../../src/frameworks/reason.ts'
-import type { Report } from '../../src/frameworks/report.ts'
-import type { TestCase } from '../../src/frameworks/test-case.ts'
+import type { Report, TestCase } from '../../src/frameworks/report.ts'
 import type { CommandEnd } from '../../src/machine/command.ts'
 
 // What the versions of the frameworks print. The colours are as the service leaves them out.

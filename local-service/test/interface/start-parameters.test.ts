@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FinalStatus } from '../../src/execution/outcome.ts'
-import type { TestCase } from '../../src/frameworks/test-case.ts'
+import type { TestCase } from '../../src/frameworks/report.ts'
 import { describeSuiteResult } from '../../src/http/response-bodies.ts'
 import { finishRun, queueRun } from '../../src/runs/run.ts'
 import {

@@ -6,6 +6,6 @@ export async function beginJunitRun(report: string, folders: TestedFolders) {
   const command = ['test']
   const paths = { outputFolder: '', mergeFolder: '' }
   const options = { ...paths, folders, report, command, env: {}, args: [], isInPlace: true }
-  const { readReport } = await junit.run({ argv: command }, options)
+  const { readReport } = await junit.run(command, options)
   return async (code: number, output = '') => readReport?.({ kind: 'exited', code, output })
 }

@@ -11,7 +11,7 @@ import { until } from '../../../test/support/until.ts'
 import type { RunContext } from '../../src/execution/context.ts'
 import { RunOutput } from '../../src/execution/output.ts'
 import { resourcesOf } from '../../src/execution/resources.ts'
-import type { TestCase } from '../../src/frameworks/test-case.ts'
+import type { TestCase } from '../../src/frameworks/report.ts'
 import { type LocalService, type ServiceOptions, startLocalService } from '../../src/service.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
 
