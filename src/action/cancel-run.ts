@@ -33,59 +33,47 @@ export async function cancelRun(
   const { cancel } = service
   if (cancel === undefined) return { kind: 'not-supported' }
   log.info(fragment`Cancelling run ${handle.id} at the service.`)
-  let { signal } = world
-  let { deadlineMs } = options
-  let tries = 0
-  let failingSinceMs: number | undefined
-  /** Only if an earlier try may have cancelled the run, a CANCELLED run counts as cancelled by this step. */
   let mayHaveCancelled = false
+  let failingSinceMs: number | undefined
 
-  /** A request gets half of the time that is left, so that a request that hangs leaves time for another try. */
-  const request = () => {
-    const leftMs = Math.max(1, deadlineMs - clock.now())
-    return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
-  }
-
-  const attempt = async (): Promise<CancelResult | undefined> => {
-    if (signal.aborted) {
-      // Nothing ends the tries after an abort, except its deadline.
-      deadlineMs = abortReason(signal).cancelDeadlineMs
-      signal = new AbortController().signal
-      tries = 0
+  const tryUntil = async (deadlineMs: number, signal: AbortSignal): Promise<CancelResult | undefined> => {
+    // A request gets half of the time that is left, so that a request that hangs leaves time for another try.
+    const request = () => {
+      const leftMs = Math.max(1, deadlineMs - clock.now())
+      return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
     }
-    tries++
-    const response = await cancel(handle.id, request())
-    if (!isFailure(response)) return { kind: 'cancelled' }
-    if (isKeyRefused(response)) return { kind: 'failed', failure: response }
-    const isNotListed = response.kind === 'not-listed'
-    if (!isNotListed) mayHaveCancelled ||= mayHaveBeenAccepted(response)
-
-    let latest: Failure = response
-    failingSinceMs ??= clock.now()
-    if (mustReadRun(response)) {
+    for (let tries = 1; !signal.aborted; tries++) {
+      const response = await cancel(handle.id, request())
+      if (!isFailure(response)) return { kind: 'cancelled' }
+      if (isKeyRefused(response)) return { kind: 'failed', failure: response }
+      // The service does not list a run that was CANCELLED before. So then only an earlier try can have cancelled it.
+      const isOurs = mayHaveCancelled || (response.kind !== 'not-listed' && mayHaveBeenAccepted(response))
+      mayHaveCancelled ||= mayHaveBeenAccepted(response)
+      failingSinceMs ??= clock.now()
       const sentMs = clock.now()
-      const run = await service.get(handle.id, request())
+      const run = mustReadRun(response) ? await service.get(handle.id, request()) : response
       if (!isFailure(run)) {
         options.onRun?.(run)
-        const isCancelled = run.status === 'CANCELLED' && mayHaveCancelled
-        if (isFinished(run)) return isCancelled ? { kind: 'cancelled' } : { kind: 'already-finished' }
+        if (isFinished(run)) return { kind: run.status === 'CANCELLED' && isOurs ? 'cancelled' : 'already-finished' }
         failingSinceMs = undefined
       } else if (isKeyRefused(run)) return { kind: 'failed', failure: run }
       else if (doesNotExist(handle, run, sentMs)) return { kind: 'not-found' }
-      else latest = run
-    }
-    // If the service accepted the cancel of a run that had not finished, a later CANCELLED is the work of this cancel.
-    mayHaveCancelled ||= isNotListed
 
-    const nowMs = clock.now()
-    if (signal.aborted) return undefined
-    const lastTryMs = Math.min(deadlineMs - SHORTEST_TRY_MS, (failingSinceMs ?? nowMs) + service.failureLimitMs)
-    if (nowMs >= lastTryMs) return { kind: 'failed', failure: response }
-    const nextTryMs = Math.min(nowMs + pauseMs(tries, latest, random), lastTryMs)
-    await clock.sleep(nextTryMs - nowMs, signal)
+      const nowMs = clock.now()
+      if (signal.aborted) return undefined
+      const lastTryMs = Math.min(deadlineMs - SHORTEST_TRY_MS, (failingSinceMs ?? nowMs) + service.failureLimitMs)
+      if (nowMs >= lastTryMs) return { kind: 'failed', failure: response }
+      const nextTryMs = Math.min(nowMs + pauseMs(tries, isFailure(run) ? run : response, random), lastTryMs)
+      await clock.sleep(nextTryMs - nowMs, signal)
+    }
     return undefined
   }
-  return retry(attempt)
+  // Nothing ends the tries after an abort, except its deadline.
+  return retry(() => {
+    const { signal } = world
+    if (!signal.aborted) return tryUntil(options.deadlineMs, signal)
+    return tryUntil(abortReason(signal).cancelDeadlineMs, new AbortController().signal)
+  })
 }
 
 /** Whether main reads the run before it cancels again. After a transient failure, it only cancels again. */

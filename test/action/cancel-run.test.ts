@@ -214,6 +214,17 @@ describe('the time for a cancel', () => {
     expect(cancelsMs.at(-1)).toBe(lastMs)
   })
 
+  test('is not shortened while a service on this machine says how the run is', async () => {
+    const refused = failure({ kind: 'status', status: 409 })
+    const { cancelsMs } = await cancel({
+      cancel: [refused],
+      get: [RUNNING],
+      deadlineMs: 60_000,
+      failureLimitMs: 30_000,
+    })
+    expect(cancelsMs.at(-1)).toBe(59_000)
+  })
+
   test('is half used by a request that hangs, whether the request cancels or reads the run', async () => {
     const inCancel = await cancel({ cancel: [noResponse, LISTED] })
     expect(inCancel).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0, 7_500 + 750] })
