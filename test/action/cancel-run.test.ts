@@ -218,7 +218,7 @@ describe('the time for a cancel', () => {
     const refused = failure({ kind: 'status', status: 409 })
     const { cancelsMs } = await cancel({
       cancel: [refused],
-      get: [RUNNING],
+      get: [response(RUNNING)],
       deadlineMs: 60_000,
       failureLimitMs: 30_000,
     })
