@@ -1,9 +1,7 @@
 import { type Failure, isFailure } from '../../src/model/failure.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { ServiceClient } from '../../src/service/client.ts'
-import type { OutputPart } from '../../src/service/decode.ts'
 import { decodeRun } from '../../src/service/decode.ts'
-import { untrusted } from '../../src/text/untrusted.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
 import { FakeService, type Reply, type SentRequest } from '../support/fake-service.ts'
 import type { NetworkOutcome, SimulationPlan } from './random-plans.ts'
@@ -12,12 +10,11 @@ const NEVER = Number.POSITIVE_INFINITY
 export const RUN_ID = 'run-7'
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 
-type Method = SentRequest['method']
+type Method = Exclude<SentRequest['method'], 'output'>
 
 export interface ModelRun {
   readonly id: string
   readonly isGiven: boolean
-  readonly isOfSibling?: boolean
   readonly acceptedAtMs: number
   cancelAcceptedAtMs?: number
 }
@@ -39,7 +36,7 @@ export class ModelService {
   readonly acceptedStarts: { readonly begunAtMs: number; readonly responseAtMs: number }[] = []
   readonly #clock: FakeClock
   readonly #plan: SimulationPlan['service']
-  readonly #counts = { start: 0, get: 0, cancel: 0, output: 0 }
+  readonly #counts = { start: 0, get: 0, cancel: 0 }
   #emptyListsLeft: number
 
   constructor(clock: FakeClock, plan: SimulationPlan['service']) {
@@ -51,14 +48,7 @@ export class ModelService {
 
   /** The run that this step started or was given. */
   get run(): ModelRun | undefined {
-    return this.runs.find(({ isOfSibling }) => !isOfSibling)
-  }
-
-  /** The run of another step. Returns its id. */
-  startForSibling(): string {
-    const id = 'run-of-sibling'
-    this.runs.push({ id, isGiven: false, isOfSibling: true, acceptedAtMs: this.#clock.now() })
-    return id
+    return this.runs[0]
   }
 
   /** The service as one process sees it. */
@@ -71,7 +61,6 @@ export class ModelService {
         cancel: this.#plan.hasCancel
           ? (runId) => timelineOf<true>(this.#nextOutcome('cancel'), () => this.#cancel(runId))
           : undefined,
-        output: (from) => timelineOf<OutputPart>(this.#nextOutcome('output'), () => this.#output(from)),
       },
       this.#plan.failureLimitMs,
     )
@@ -87,8 +76,6 @@ export class ModelService {
       get: (runId, options) => observe('get', service.get(runId, options), 'run'),
       ...(cancel && { cancel: (runId, options) => observe('cancel', cancel(runId, options), 'isListed') }),
       redact: service.redact,
-      // Nobody observes the output, because nothing may depend on it.
-      output: service.output,
     }
   }
 
@@ -125,9 +112,8 @@ export class ModelService {
     const { cases } = this.#plan.run
     const testCases = cases?.map((status, index) => ({ title: `case ${index + 1}`, status, durationMs: 10 }))
     const end = { finishedAt: '2026-01-01T00:00:00.000Z', results: testCases && { testCases } }
-    const { bytes: outputBytes, progress } = this.#plan.output
     const status = this.statusOf(run)
-    const json = { status, startedAt: null, outputBytes, progress, ...(this.isFinished(run) && end) }
+    const json = { status, startedAt: null, ...(this.isFinished(run) && end) }
     return decodeRun(json, JSON.stringify(json), (text) => text)
   }
 
@@ -145,14 +131,6 @@ export class ModelService {
     }
     run.cancelAcceptedAtMs ??= this.#clock.now()
     return true
-  }
-
-  /** Output that may never end, come byte by byte, go backwards or be late. */
-  #output(from: number): OutputPart | Failure {
-    const { text, steps } = this.#plan.output
-    const next = from + steps
-    if (steps < 0) return { kind: 'invalid-response', expected: 'next to go forward', got: { words: String(next) } }
-    return { text: untrusted(text), next }
   }
 
   #find(runId: string, unknownForMs: number): ModelRun | undefined {

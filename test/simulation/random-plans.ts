@@ -111,19 +111,6 @@ const servicePlan = fc.record({
     start: several(outcomes([...PASSING_STATUSES, 302, 400, 401, 404])),
     get: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 301, 401, 403])),
     cancel: several(outcomes([...PASSING_STATUSES, ...PASSING_STATUSES, 400, 401, 403])),
-    output: several(outcomes([...PASSING_STATUSES, 400, 401, 404])),
-  }),
-  // What the service says about the output of the tests, and how far each response goes. Some of it is nonsense.
-  output: fc.record({
-    bytes: fc.constantFrom<unknown>(undefined, undefined, 0, 10, 1_000, 1e15, -1, '7'),
-    text: fc.constantFrom('a', 'a line\n', '::error::x\n'),
-    steps: fc.constantFrom(1, 10, 1_000, -5),
-    progress: fc.constantFrom<unknown>(
-      undefined,
-      { total: 3, passed: 1, failed: 1 },
-      { passed: -1, skipped: 2 },
-      'half',
-    ),
   }),
   // While an outage lasts, this happens to every request that begins.
   outages: several(
@@ -152,8 +139,6 @@ const runnerPlan = fc.record({
     fc.record({
       end: fc.constantFrom('cancel' as const, 'cancel' as const, 'shutdown' as const),
       atMs: someMs,
-      // If the step does not succeed, the runner's state is lost.
-      isStateLost: fc.boolean(),
     }),
   ),
   // Another step removes main's file.
@@ -164,8 +149,6 @@ const runnerPlan = fc.record({
   fullDisks: several(fc.record({ fromMs: fc.oneof(fc.constant(0), someMs), forMs: someMs })),
   // Main does not run for a while, for example because the machine swaps.
   blocked: maybe(fc.record({ atMs: someMs, forMs: fc.constantFrom(1_000, 3_000, 10_000) })),
-  // Another step of the job with the same identity, which was killed while it waited for a run of its own.
-  hasSibling: rarely,
 })
 
 const requestPlan = fc.record({

@@ -24,7 +24,6 @@ function violate(what: string): never {
 /** The time from an abort to the end of main, or of post. */
 const EXIT_LIMIT_MS = 9_500
 const REQUEST_LIMIT_MS = 30_000
-const REST_OF_OUTPUT_MS = 10_000
 const MAIN_CANCEL_MS = 15_000
 /** Post waits for main before it cancels. */
 const POST_LIMIT_MS = 5_000 + 12_000 + 60_000
@@ -45,7 +44,7 @@ function isEnd({ run }: ObservedResponse): boolean {
 }
 
 const startsAtMostOneRun: Invariant = (plan, { service, main }) => {
-  const started = service.runs.filter(({ isGiven, isOfSibling }) => !isGiven && !isOfSibling).length
+  const started = service.runs.filter(({ isGiven }) => !isGiven).length
   if (started > (plan.service.isGiven || main.isStartRefused ? 0 : 1)) violate(`${started} runs were started`)
 }
 
@@ -76,12 +75,6 @@ const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
     (message) => isNameOf(run, message) || (!isIdKnown && /run may have been started/.test(message)),
   )
   if (!isNamed) violate('a run is left running, and no warning names it')
-}
-
-const cancelsOrNamesTheRunOfASibling: Invariant = (_, { service, messages }) => {
-  const run = service.runs.find(({ isOfSibling }) => isOfSibling)
-  if (run === undefined || isSettled(run, service)) return
-  if (!messages.some((message) => isNameOf(run, message))) violate('the run of the other step is left running')
 }
 
 function isSettled(run: ModelRun, service: ModelService): boolean {
@@ -131,7 +124,7 @@ const exitsInTime: Invariant = (plan, result) => {
   // A start in flight at the limit is still awaited, because the run's id is in its response.
   const { waitLimitMs } = plan.request
   const startedMs = plan.service.isGiven ? 0 : (startResponse(result)?.atMs ?? waitLimitMs + REQUEST_LIMIT_MS)
-  const waitedMs = Math.max(waitLimitMs, startedMs) + REQUEST_LIMIT_MS + REST_OF_OUTPUT_MS
+  const waitedMs = Math.max(waitLimitMs, startedMs) + REQUEST_LIMIT_MS
   const blockedMs = plan.runner.blocked?.forMs ?? 0
   const limitMs = waitedMs + MAIN_CANCEL_MS + plan.commentMs + blockedMs + LATENESS_MS
   const undisturbedMs = signalled?.atMs ?? endedMs
@@ -266,12 +259,9 @@ const cancelsOnlyIfItMay: Invariant = (plan, { service, main }) => {
 
 const leavesPostNothingThatIsDone: Invariant = (plan, result) => {
   const { main, post } = result
-  const { container, hasSibling } = plan.runner
   if (!exitedByItself(result) || post === undefined || post.responses.length === 0) return
-  // The other step has its own run.
-  if (hasSibling) return
   // In a container, post runs beside main.
-  if (container !== undefined) return
+  if (plan.runner.container !== undefined) return
   if (main.responses.some(({ isListed }) => isListed)) violate('post cancels what main cancelled')
   if (main.responses.some(isEnd)) violate('post cancels what has finished')
 }
@@ -287,7 +277,6 @@ const reportsWhyItFails: Invariant = (plan, { main, messages }) => {
 const INVARIANTS: readonly Invariant[] = [
   startsAtMostOneRun,
   namesEveryRunThatItLeaves,
-  cancelsOrNamesTheRunOfASibling,
   succeedsOnlyIfTheRunPassed,
   exitsInTime,
   concludesWhatHappened,
@@ -325,7 +314,6 @@ const EVENTS: Readonly<Record<string, (result: SimulationResult) => boolean>> = 
   'left to post': ({ post }) => post?.record?.phase === 'started',
   'start refused': ({ main }) => main.isStartRefused,
   'record not written': ({ messages }) => messages.some((text) => text.includes('will not know what is left to do')),
-  'run of a sibling': ({ service }) => service.runs.some(({ isOfSibling }) => isOfSibling),
   'ended with the job': ({ main }) => main.signalled?.cause === 'job ended',
 }
 

@@ -53,7 +53,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const messages: string[] = []
   const main = new SimulatedMain(plan, clock, service, random, messages)
   const ended = main.run()
-  const { hasPost, postAfterMs, postSignal, container, hasSibling } = plan.runner
+  const { hasPost, postAfterMs, postSignal, container } = plan.runner
   const jobEnd = container === undefined ? [] : [clock.sleep(container.atMs).then(() => undefined)]
   const before = await clock.run(Promise.race([ended, ...jobEnd]))
   const isLeft = container?.end === 'shutdown' && before === undefined
@@ -61,7 +61,6 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   if (isLeft) main.file.remove()
   if (isLeft || !hasPost) return { service, main: await clock.run(ended), messages }
 
-  const isStateLost = container?.isStateLost && before?.end !== 'success'
   await clock.run(clock.sleep(postAfterMs))
   const begunMs = clock.now()
   const responses: ObservedResponse[] = []
@@ -72,8 +71,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
   const open = async () => service.client((response) => responses.push(response))
   // findMainFiles decides this before anything is loaded.
-  const ofMain = main.file.isGone() ? [] : [main.file]
-  const files: readonly MainFile[] = isStateLost && hasSibling ? [...ofMain, fileOfSibling(service)] : ofMain
+  const files: readonly MainFile[] = main.file.isGone() ? [] : [main.file]
   let record: MainRecord | undefined
   const read = main.file.read.bind(main.file)
   main.file.read = () => {
@@ -86,11 +84,6 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
   // The container is removed, or the job is over.
   main.die()
   return { service, main: await clock.run(ended), post, messages }
-}
-
-/** The file of a step with the same identity that was killed while it waited. */
-function fileOfSibling(service: ModelService): MainFile {
-  return new MemoryFile({ phase: 'started', runId: service.startForSibling(), mayCancel: true })
 }
 
 /** Main looks for the request to stop and for its file at multiples of this time. */
@@ -149,7 +142,7 @@ class SimulatedMain {
         },
         runId: service.isGiven ? RUN_ID : undefined,
         runUrlOf: () => undefined,
-        showOutput: true,
+        showOutput: false,
         reports: { summary: 'always', annotations: true },
       },
       this.#world(),
@@ -234,7 +227,7 @@ class SimulatedMain {
 
   #world(): World {
     const client = this.#service.client((response) => this.#isDead || this.#responses.push(response))
-    const { cancel, output } = client
+    const { cancel } = client
     const { file } = this
     // The recorder catches what these two throw. So a crash in them would be none.
     const append = (record: MainRecord) => this.effect(() => file.append(record), false)
@@ -256,7 +249,6 @@ class SimulatedMain {
         get: (runId, options) => this.#request(() => client.get(runId, options)),
         ...(cancel && { cancel: (runId, options) => this.#request(() => cancel(runId, options)) }),
         redact: client.redact,
-        ...(output && { output: (runId, from, options) => this.#request(() => output(runId, from, options)) }),
       },
       log,
       recorder,
