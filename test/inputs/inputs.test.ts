@@ -342,15 +342,6 @@ describe('project and test-suite', () => {
       `Input ${name}: "true" cannot be combined with test-suite, because a test suite has no such setting. Leave the input ${name} empty, or give project instead of test-suite.`,
     ])
   })
-
-  it('test-suite can be combined with the other parameters', () => {
-    const parameters = { environment: 'staging', 'env-overrides': 'A=1' }
-    expect(inputsOf({ project: '', 'test-suite': 'smoke', ...parameters }).subject.parameters).toEqual({
-      branch: 'main',
-      environment: 'staging',
-      envOverrides: { A: '1' },
-    })
-  })
 })
 
 it('branch may have up to 255 characters', () => {
@@ -393,17 +384,6 @@ describe('run-url', () => {
     ['http://127.0.0.1:8080/{run-id}', 'http://127.0.0.1:8080/r%2F1'],
   ])('%s is filled in, percent-encoded', (template, url) => {
     expect(pageOf(template)).toBe(url)
-  })
-
-  it('leads to the place that the template says, whatever the id is', () => {
-    fc.assert(
-      fc.property(fc.stringMatching(/^[A-Za-z0-9._~:=+/@-]{3,20}$/), (runId) => {
-        const url = new URL(pageOf('https://app.example.com/p/runs/{run-id}', runId) ?? '')
-        expect(url.href).toMatch(/^https:\/\/app\.example\.com[A-Za-z0-9._~:=+/@%-]*$/)
-        expect(url.origin + url.search + url.hash).toBe('https://app.example.com')
-        expect(url.pathname.split('/').map(decodeURIComponent)).toEqual(['', 'p', 'runs', runId])
-      }),
-    )
   })
 
   const EXAMPLE = 'Give an address such as https://app.example.com/p/web-shop/runs/{run-id}.'
@@ -500,20 +480,6 @@ describe('a number', () => {
     expect(problemsOf({ 'poll-interval-seconds': text })).toEqual([
       `Input poll-interval-seconds: "${text}" is not accepted. Give a number from 0.05 up to 3,600, such as 1 or 0.5.`,
     ])
-  })
-
-  it('is never too large for a timer, whatever was given', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.double().map(String), fc.integer().map(String)), (text) => {
-        const given = { ...ENOUGH, 'timeout-minutes': text, 'poll-interval-seconds': text }
-        const { inputs } = reading(given)
-        if (inputs === undefined) return
-        const { waitLimitMs, pollIntervalMs } = inputs.settings
-        expect(waitLimitMs).toBeGreaterThan(0)
-        expect(waitLimitMs).toBeLessThan(2 ** 31)
-        if (pollIntervalMs !== undefined) expect(pollIntervalMs).toBeGreaterThanOrEqual(50)
-      }),
-    )
   })
 })
 

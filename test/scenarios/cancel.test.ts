@@ -114,24 +114,6 @@ describe.concurrent('the cancel itself meets', () => {
     expect(post.conclusion).toBe('success')
     expectNoRunLeft(one)
   })
-
-  test('a service that has stopped: main exits in time, and post names the run and tries until the step’s time limit', async () => {
-    await using one = await scenario({ script: HANGING })
-    const main = one.step.startMain()
-    await one.service.waitForRequest('get')
-    const runId = one.service.runs[0]?.runId ?? ''
-    await one.service.close()
-    const end = await main.cancel()
-    expectCancelledStep(end)
-    expect(end.annotations[0]?.message).toContain(runId)
-    const post = await one.step.startPost()
-    await post.waitForLine(/./)
-    const { exitCode, signalsSent, annotations } = await post.timeOut()
-    expect({ exitCode, signalsSent }).toEqual({ exitCode: 0, signalsSent: ['SIGINT'] })
-    expect(annotations).toContainEqual(
-      expect.objectContaining({ level: 'warning', message: expect.stringContaining(runId) }),
-    )
-  })
 })
 
 describe.concurrent('main dies without a report', () => {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { type JobResult, prepareStep } from '../../tools/runner-emulator/step-runner/runner.ts'
+import type { JobResult } from '../../tools/runner-emulator/step-runner/runner.ts'
 import { requestsOf, type Scenario, type ScenarioOptions, scenario } from '../support/scenario.ts'
 
 // In a job with a container, the runner's signals do not reach main, and post runs while main still lives. docs/cancelling.md
@@ -84,14 +84,6 @@ describe.concurrent('a job in a container is cancelled', () => {
     expectNoRunLeft(it.one)
   })
 
-  test('with `cancel-on-abort: false`: the run goes on, and main does not', async () => {
-    await using it = await cancelled(whilePolling, { inputs: { 'cancel-on-abort': 'false' } })
-    expect(it.one.service.runs).toMatchObject([{ status: 'RUNNING' }])
-    expect(requestsOf(it.one.service).filter((request) => request.endsWith('/cancel'))).toEqual([])
-    expect(it.job.post.annotations).toEqual([])
-    expect(ownFiles(it.one.step.tempDir)).toEqual([])
-  })
-
   test('before main has loaded anything: nothing is started', async () => {
     await using it = await cancelled(() => Promise.resolve(), {})
     await it.job.mainExit
@@ -126,23 +118,6 @@ test.concurrent('if a composite action uses the action twice, each post ends onl
   await second.result()
   await other.step.runPost()
   expect(other.service.runs).toMatchObject([{ status: 'CANCELLED' }])
-})
-
-test.concurrent('if a step has invalid inputs, its post does not touch the run and the process of another step', async () => {
-  const github = { action: '__run_2' }
-  await using living = await scenario({ script: HANGING, github })
-  const main = living.step.startMain()
-  await living.service.waitForRequest('get')
-  await using invalid = prepareStep({
-    github,
-    tempDir: living.step.tempDir,
-    inputs: { 'base-url': living.service.url, 'api-key': living.service.key, project: 'web-shop', wait: 'maybe' },
-  })
-  const { post } = await invalid.run()
-  expect(post.log).toEqual([])
-  expect(living.service.runs).toMatchObject([{ status: 'RUNNING' }])
-  await main.cancel()
-  expect(living.service.runs).toMatchObject([{ status: 'CANCELLED' }])
 })
 
 test.concurrent.each([
@@ -180,11 +155,5 @@ describe.concurrent('a later step has changed the project of this step', () => {
     ])
     expect(one.service.requests.slice(sent)).toEqual([])
     expect(ownFiles(one.step.tempDir)).toEqual([])
-  })
-
-  test('and main lives in a container: main cancels its own run', async () => {
-    await using it = await cancelled(whilePolling, { postInputs })
-    await expectMainEndedByPost(it.job)
-    expectNoRunLeft(it.one)
   })
 })

@@ -3,19 +3,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Spawn } from '../../tools/runner-emulator/step-runner/node-process.ts'
-import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
+import { requestsOf, scenario } from '../support/scenario.ts'
 
 // These tests run the built action. test/service/transport.test.ts and test/action test every kind of fault.
-
-test.concurrent('the run survives a reset while polling', async () => {
-  await using one = await scenario({
-    script: { runningMs: 300, cases: ONE_PASSED },
-    faults: [{ on: 'get', from: 2, to: 2, do: 'reset' }],
-  })
-  const { main } = await one.step.run()
-  expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'passed' } })
-  expect(one.service.runs).toHaveLength(1)
-})
 
 test.concurrent('401 while polling ends the wait at once and cancels the run', async () => {
   await using one = await scenario({

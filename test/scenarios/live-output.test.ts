@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { placesThatShow } from '../../tools/runner-emulator/step-runner/runner.ts'
-import { ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
+import { ONE_PASSED, scenario } from '../support/scenario.ts'
 
 // The built action shows the output of the tests while they run. test/action/test-output.test.ts has all cases.
 
@@ -31,28 +30,6 @@ test.concurrent('the output of the tests is in the log while the run is running,
   expect(first).toBeGreaterThan(0)
 })
 
-test.concurrent('no line of the output is a command or a group, except a mask, and the key is not shown', async () => {
-  const key = 'sk-live-0123456789'
-  const hostile = [
-    '::error::from the tests',
-    '  ::add-mask::abc',
-    '##[group]from the tests',
-    '\u001b[31m::error::in colour\u001b[0m',
-    'progress 1\r::warning::from the tests',
-    '::stop-commands::x',
-    `the key is ${key}`,
-    '',
-  ].join('\n')
-  await using one = await scenario({
-    service: { keys: [key] },
-    script: { cases: ONE_PASSED, output: hostile },
-  })
-  const { main } = await one.step.run()
-  expect(main).toMatchObject({ conclusion: 'success', annotations: [] })
-  expect(main.log.join('\n')).toContain(': :warning::from the tests')
-  expect(placesThatShow(key, main)).toEqual([])
-})
-
 test.concurrent('a value that a test masks is hidden in the log, in annotations and in the summary', async () => {
   const cases = [{ title: 'logs in', status: 'FAILED', message: 'no user with s3cret-token', durationMs: 5 }]
   const output = 'starts\n::add-mask::s3cret-token\nlogs in with s3cret-token\n'
@@ -62,17 +39,4 @@ test.concurrent('a value that a test masks is hidden in the log, in annotations 
   expect(main.annotations.map(({ message }) => message).join()).toContain('no user with ***')
   expect(main.summary).toContain('no user with ***')
   expect(JSON.stringify([main.log, main.annotations, main.summary])).not.toContain('s3cret-token')
-})
-
-test.concurrent('output that never comes costs only the output, and a cancel is as fast as without it', async () => {
-  const faults = [{ on: 'output', do: 'hang' }] as const
-  await using one = await scenario({ script: { runningMs: Infinity, output: 'never read\n' }, faults })
-  const main = one.step.startMain()
-  await one.service.waitForRequest('get', 5)
-  await main.cancel()
-  expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
-  const requests = requestsOf(one.service)
-  const isOfOutput = requests.map((request) => request.includes('/output'))
-  expect(isOfOutput).toContain(true)
-  expect(isOfOutput.lastIndexOf(true)).toBeLessThan(requests.findIndex((request) => request.endsWith('/cancel')))
 })

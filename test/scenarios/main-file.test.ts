@@ -1,7 +1,7 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ONE_OF_TWO_FAILED, type Scenario, scenario } from '../support/scenario.ts'
+import { type Scenario, scenario } from '../support/scenario.ts'
 
 // A step that runs at the same time as main changes what main has written for post. test/handover/main-file.test.ts and
 // test/simulation test all cases of main's file.
@@ -33,26 +33,6 @@ test.concurrent.each([
   expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
   const post = await one.step.runPost()
   expect(post).toMatchObject({ conclusion: 'success', log: [] })
-})
-
-test.concurrent('if the folder is emptied while main cancels its run, main writes nothing to it any more', async () => {
-  const emptied = Promise.withResolvers<void>()
-  const faults = [{ on: 'cancel', do: { status: 400, body: { error: 'finished' } }, until: emptied.promise }] as const
-  await using one = await scenario({ script: { runningMs: Infinity }, faults })
-  const main = one.step.startMain()
-  await one.service.waitForRequest('get', 2)
-  // As post does in a container.
-  const ownFile = readdirSync(one.step.tempDir).find((name) => name.startsWith('test-run-action-'))
-  writeFileSync(join(one.step.tempDir, `${ownFile}.stop`), '')
-  await one.service.waitForRequest('cancel')
-  // With results, because main writes report files only then.
-  one.service.finishRun(one.service.runs[0]?.runId ?? '', 'FAILED', ONE_OF_TWO_FAILED)
-  remove(one, /./)
-  emptied.resolve()
-  const { exitCode, annotations } = await main.result()
-  expect(exitCode).toBe(1)
-  expect(annotations).toContainEqual(expect.objectContaining({ level: 'error', title: 'Step cancelled' }))
-  expect(readdirSync(one.step.tempDir)).toEqual([])
 })
 
 test.concurrent('if main crashes, post cancels its run', async () => {

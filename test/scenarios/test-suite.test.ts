@@ -37,14 +37,6 @@ test.concurrent('a test suite is started, its status is polled, and its results 
   expect(post.log).toEqual([])
 })
 
-test.concurrent('a start that the service accepted without a response is not repeated', async () => {
-  await using one = await scenario(asSuite({ faults: [{ on: 'suite-start', do: 'reset', effect: true }] }))
-  const { main } = await one.step.run()
-  expect(main.outputs.conclusion).toBe('error')
-  expect(main.annotations[0]?.message).toContain('A run may have been started, and it cannot be looked up')
-  expect(requestsOf(one.service)).toHaveLength(1)
-})
-
 test.concurrent('a test suite has no cancel, so a cancelled step says that the run may still be running, and exits at once', async () => {
   await using one = await scenario(asSuite({ script: { runningMs: Infinity } }))
   const { main, post } = await one.step.run({ on: one.service.waitForRequest('suite-status'), by: 'cancel' })

@@ -25,17 +25,6 @@ describe.concurrent('the final status of a run is the verdict, in every place', 
   })
 })
 
-test.concurrent('titles with emoji reach the summary, and no message that makes the runner crash is written', async () => {
-  const titles = ['a', 'ab', 'abc'].map((letters) => letters + '🛒'.repeat(200))
-  const cases = titles.map((title) => ({ title, status: 'FAILED', durationMs: 5 }))
-  await using one = await scenario({ script: { end: 'FAILED', cases } })
-  const { main } = await one.step.run()
-  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'failed', failed: '3' } })
-  expect(main.annotations).toHaveLength(4)
-  expect(main.annotations.map(({ message }) => message).join('')).not.toContain('🛒')
-  expect(main.summary).toContain('🛒🛒🛒')
-})
-
 test.concurrent('why a test failed, and where, reaches the log, the annotations, the summary and the report files', async () => {
   const reason = {
     message: '\u001b[31mexpected 41\u001b[39m\n  ::error::to be 42',
@@ -73,54 +62,6 @@ test.concurrent('why a test failed, and where, reaches the log, the annotations,
     { line: 12 },
     { message: 'no browser\nat launch' },
   ])
-})
-
-test.concurrent('two thousand failing cases with long messages are reported as ever', async () => {
-  const message = `${'why '.repeat(999)}\nend`
-  const cases = Array.from({ length: 2_000 }, (_, index) => ({
-    ...{ title: `case ${index}`, status: 'FAILED', durationMs: 5 },
-    ...{ message, filePath: 'e2e/pay.spec.ts', line: index + 1 },
-  }))
-  await using one = await scenario({ script: { end: 'FAILED', cases } })
-  const { main } = await one.step.run()
-  expect(main).toMatchObject({ exitCode: 1, outputs: { conclusion: 'failed', failed: '2000' } })
-  expect(main.annotations).toHaveLength(10)
-  expect(Buffer.byteLength(main.summary)).toBeLessThan(900_000)
-  expect(main.summary.split('<summary>❌ Failed')).toHaveLength(1 + 100)
-  expect(main.summary.split('<td nowrap>')).toHaveLength(1 + 900)
-  const junit = readFileSync(join(main.outputs['report-dir'] ?? '', 'junit.xml'), 'utf8')
-  expect(junit.split(message)).toHaveLength(2_001)
-})
-
-test.concurrent('a PASSED run of another branch fails the step, also with pass-with-no-tests', async () => {
-  const script = { end: 'PASSED', cases: ONE_PASSED, extra: { branchName: 'main' } }
-  await using one = await scenario({ script, inputs: { branch: 'feature/cart', 'pass-with-no-tests': 'true' } })
-  const { main, post } = await one.step.run()
-  expect(main).toMatchObject({ exitCode: 1, outputs: { conclusion: 'error', status: 'PASSED', passed: '1' } })
-  expect(main.annotations).toMatchObject([
-    {
-      level: 'error',
-      message: expect.stringMatching(/tested the branch “main”, and this step asked for “feature\/cart”/),
-    },
-  ])
-  expect(main.summary).toMatch(/^## ❌ Another branch was tested\n/)
-  expect(post.log).toEqual([])
-})
-
-test.concurrent('every input that reports show reaches the summary', async () => {
-  const shown = {
-    project: 'web-shop',
-    branch: 'feature/x',
-    environment: 'staging',
-    'framework-project': 'unit checkout',
-    matrix: '{"os":"linux"}',
-    'run-url': 'https://app.example.com/{run-id}',
-  }
-  await using one = await scenario({ inputs: { ...shown, autofix: 'false' } })
-  const { summary = '', outputs } = (await one.step.run()).main
-  for (const text of [...Object.values(shown).slice(0, 4), 'linux', 'Auto-fix off', outputs['run-url'] ?? 'none']) {
-    expect(summary).toContain(text)
-  }
 })
 
 test.concurrent('the requests are those of the interface, and no others', async () => {

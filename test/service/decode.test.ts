@@ -3,8 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { countTestCases, isFinished, locationOf, RUN_STATUSES, type Run } from '../../src/model/run.ts'
 import * as decode from '../../src/service/decode.ts'
 import { decodeCancelled, decodeStarted, decodeSuiteStatus, InvalidResponse } from '../../src/service/decode.ts'
-import { anOutcome } from '../support/builders.ts'
-import { hostileText } from '../support/hostile-text.ts'
 
 const asIs = (text: string) => text
 const decodeRun = (json: unknown) => decode.decodeRun(json, 'the text', asIs)
@@ -254,28 +252,6 @@ describe('why a test case did not pass, and where', () => {
     expect(decodeRun({ ...RUN, ...REASON })).toMatchObject(place)
     expect(decodeRun({ ...RUN, ...REASON, filePath: '../pay.spec.ts' })).toMatchObject({ filePath: undefined })
     expect(decodeRun({ ...RUN, ...REASON, status: 'PASSED' }).filePath).toBeUndefined()
-  })
-
-  it('never changes the verdict, whatever the fields are', () => {
-    const any = fc.oneof(hostileText(), fc.jsonValue())
-    const fields = fc.record({ message: any, filePath: any, line: fc.jsonValue() }, { requiredKeys: [] })
-    const statuses = fc.constantFrom('PASSED', 'FAILED', 'FLAKY', 'SKIPPED', 'BLOCKED')
-    const runs = fc.record({
-      status: fc.constantFrom('PASSED', 'FAILED', 'TIMEDOUT', 'INTERRUPTED', 'PAUSED'),
-      message: any,
-      cases: fc.array(fc.tuple(statuses, fields), { maxLength: 5 }),
-    })
-    fc.assert(
-      fc.property(runs, ({ status, message, cases }) => {
-        const verdictOf = (withFields: boolean) => {
-          const testCases = cases.map(([status, fields]) => ({ title: 't', status, ...(withFields && fields) }))
-          const run = decodeRun({ ...RUN, status, results: { testCases }, ...(withFields && { message }) })
-          const { conclusion, success, counts } = anOutcome({ run })
-          return { conclusion, success, counts }
-        }
-        expect(verdictOf(true)).toEqual(verdictOf(false))
-      }),
-    )
   })
 })
 

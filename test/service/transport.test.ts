@@ -90,28 +90,6 @@ describe('a request', () => {
     ])
   })
 
-  it('has no body and no headers about a body if it is a GET', async () => {
-    const { server, get } = await service(json({}))
-    await get()
-    const { headers, body } = server.received[0] ?? {}
-    expect(body).toBe('')
-    for (const name of ['content-type', 'content-length', 'transfer-encoding']) expect(headers).not.toHaveProperty(name)
-  })
-
-  it('has any id as one segment of the path', async () => {
-    const server = await recordingServer(json({}))
-    const send = await sendJsonTo(`${server.origin}/prefix`)
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'grapheme', minLength: 1 }), async (id) => {
-        await send('GET', ['v1', id, 'runs'], undefined, patient())
-        const segments = server.received.at(-1)?.target.split('/') ?? []
-        expect(segments).toHaveLength(5)
-        expect(decodeURIComponent(segments[3] ?? '')).toBe(id)
-      }),
-      { numRuns: 50, examples: [['a/b?c#d'], ['%2e%2e'], ['a\r\nb']] },
-    )
-  })
-
   const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
     addresses?.some(({ address }) => address === '::1'),
   )
