@@ -235,9 +235,9 @@ function describeThrown(thrown: unknown, depth: number): string {
 /** `TypeError: x is not a function`, as Node prints it. */
 export function nameAndMessage({ name, message, value, code }: Thrown): string {
   const text = typeof message === 'string' ? message : String(value ?? '')
-  // Vitest names some causes "Caused by: Error".
-  const isName = typeof name === 'string' && /^\w+$/.test(name)
-  const named = (isName && !text.startsWith(`${name}:`) ? `${name}: ${text}` : text).replace(/^(\w+): $/, '$1')
+  // When Vitest prints a cause, it renames it "Caused by: Error". So blob reports have this name.
+  const [own = ''] = /^\w+$/.exec(typeof name === 'string' ? name.replace(/^(?:Caused by: )+/, '') : '') ?? []
+  const named = (own === '' || text.startsWith(`${own}:`) ? text : `${own}: ${text}`).replace(/^(\w+): $/, '$1')
   // Node's own codes, such as ERR_ASSERTION, repeat what the message says.
   const isNews = typeof code === 'string' && !named.includes(code) && (text === '' || !code.startsWith('ERR_'))
   return isNews ? `${named} (${code})` : named

@@ -91,6 +91,10 @@ describe('what caused an error', () => {
     expect(describeCauses(error)).toBe(
       '\nCaused by: payment failed\nCaused by: Error: card declined\nCaused by: no money',
     )
+    // As a blob report of Vitest has it, whose other reporter has printed it before.
+    expect(describeCauses({ cause: { name: 'Caused by: TypeError', message: 'no card' } })).toBe(
+      '\nCaused by: TypeError: no card',
+    )
     expect(describeCauses({ cause: { code: 7 } })).toBe('\nCaused by: {"code":7}')
     expect(describeCauses({ cause: undefined })).toBe('')
   })
