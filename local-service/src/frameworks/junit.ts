@@ -89,6 +89,7 @@ async function readReports({ patterns, folders, old, hasCommand }: Run, end: Com
   }
   if (written.length === 0)
     problems.push(hasCommand ? whyNone(quoted, found.size) : `no file in the project's folder matches ${quoted}`)
+  else if (!hasCommand) contradictions.push(...whyMissing(patterns, found))
   const testCases = fitMessages(joinAttempts(entries, hasPassed))
   const [problem] = [...problems, ...contradictions]
   const errors = hasPassed ? [] : findToolLines(end.output, testCases)
@@ -110,6 +111,15 @@ function readReport(path: string, folder: string): Buffer {
 function whyNone(patterns: string, oldCount: number): string {
   if (oldCount === 0) return `it wrote no report: no file in the project's folder matches ${patterns}`
   return `it wrote no report: what matches ${patterns} is older than this run`
+}
+
+/** Each job of a matrix may leave one file. A line that is no pattern names one file, so this file must be there. */
+function whyMissing(patterns: readonly string[], found: ReadonlyMap<string, string>): string[] {
+  const missing = patterns.filter((pattern) => !/[*?[{]/.test(pattern) && !found.has(pattern)).map(quote)
+  if (missing.length === 0) return []
+  return [
+    `there is no file ${missing.join(', ')}. The job that writes it may have been cancelled, or may have failed before`,
+  ]
 }
 
 interface Entry {

@@ -15,7 +15,7 @@ current folder. The service prints its address, an API key and the id of the pro
   --port NUMBER      the port; default: any free port
   --key-file FILE    a file with the API key; default: the variable LOCAL_SERVICE_KEY, or a new key
   --framework NAME   vitest or playwright, needed if the project has both; or junit
-  --report PATTERN   the JUnit files that the COMMAND writes, such as reports/*.xml
+  --report PATTERNS  the JUnit files that the COMMAND writes, such as reports/*.xml; each line is a path or a pattern
   --merge FOLDER     a folder of the project with the blob reports of all shards; a run merges them, and runs no test
   --arg=ARGUMENT     a further argument for the tests, such as --arg=--shard=1/4; may be given several times
   --run-limit-minutes NUMBER  how long a run may take; default: 55

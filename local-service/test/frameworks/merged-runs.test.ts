@@ -4,6 +4,8 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse, stringify } from 'flatted'
 import { describe, expect, it } from 'vitest'
+import { comparePast, earlierRun } from '../../../src/model/baseline.ts'
+import { decodeRun } from '../../../src/service/decode.ts'
 import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
 import { PLAIN_ENV, runContextIn, startService, temporaryFolder } from '../support/a-local-service.ts'
@@ -14,32 +16,52 @@ interface Framework {
   readonly name: string
   readonly vitest?: 3 | 4 | 5
   readonly files: Readonly<Record<string, string>>
+  readonly further: Readonly<Record<string, string>>
   /** The command of a shard, as people type it. */
   readonly shard: (index: number, total: number) => readonly string[]
 }
 
 const LAST = 'tests-4'
 const inVitest = (body: string) =>
-  `import { expect, test } from 'vitest'\nimport { existsSync, writeFileSync } from 'node:fs'\n${body}`
-const inPlaywright = (body: string) => inVitest(body).replace("'vitest'", "'@playwright/test'")
+  `import { beforeAll, describe, expect, test } from 'vitest'\nimport { existsSync, writeFileSync } from 'node:fs'\n${body}`
+const inPlaywright = (body: string) =>
+  inVitest(body)
+    .replace(/^.*/, "import { expect, test } from '@playwright/test'")
+    .replace("'node:fs'", "'node:fs'; const { beforeAll, describe } = test")
 /** Four files: one test passes, one fails, one is flaky, one is skipped. */
-const bodies = (retry: string) => ({
+const bodies = (retry: string, before = '') => ({
   'tests-1': "test('adds', () => {})",
   'tests-2': "test('ships', () => { expect('rain').toBe('sun') })",
-  'tests-3': `test('pays'${retry}, () => { if (!existsSync('paid')) { writeFileSync('paid', ''); throw new Error('no') } })`,
+  'tests-3': `${before}test('pays'${retry}, () => { if (!existsSync('paid')) { writeFileSync('paid', ''); throw new Error('no') } })`,
   [LAST]: "test.skip('returns', () => {})",
 })
-const filesOf = (ending: string, write: (body: string) => string, retry: string) =>
-  Object.fromEntries(Object.entries(bodies(retry)).map(([name, body]) => [`e2e/${name}${ending}`, write(body)]))
+/** With the four files above, these are 40 files. Two more tests are red, for a cause that has a cause. */
+function furtherBodies(): Readonly<Record<string, string>> {
+  const fails =
+    "() => { throw new Error('no money', { cause: new TypeError('no card', { cause: new RangeError('no digits') }) }) }"
+  const passing = Array.from({ length: 34 }, (_, index) => [
+    `more-${index}`,
+    `test('adds', () => {})\ntest('sums ${index}', () => {})`,
+  ])
+  return {
+    ...Object.fromEntries(passing),
+    charges: `test('charges', ${fails})`,
+    orders: `describe('orders', () => { beforeAll(${fails}); test('wait', () => {}) })`,
+  }
+}
+const filesOf = (ending: string, write: (body: string) => string, all: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(all).map(([name, body]) => [`e2e/${name}${ending}`, write(body)]))
 
 const ofVitest = (vitest: 3 | 4 | 5): Framework => ({
   name: `Vitest ${vitest}`,
   vitest,
   files: {
     'package.json': '{ "type": "module", "devDependencies": { "vitest": "*" } }',
-    'vitest.config.js': 'export default {}',
-    ...filesOf('.test.js', inVitest, ', { retry: 1 }'),
+    // Otherwise, each file would cost a process.
+    'vitest.config.js': 'export default { test: { isolate: false, maxWorkers: 1 } }',
+    ...filesOf('.test.js', inVitest, bodies(', { retry: 1 }')),
   },
+  further: filesOf('.test.js', inVitest, furtherBodies()),
   shard: (index, total) => [
     'vitest/vitest.mjs',
     'run',
@@ -54,15 +76,17 @@ const PLAYWRIGHT: Framework = {
   name: 'Playwright',
   files: {
     'package.json': '{ "type": "module", "devDependencies": { "@playwright/test": "*" } }',
-    'playwright.config.js': "export default { testDir: 'e2e', reporter: 'list', retries: process.env.RETRIES ?? 1 }",
-    ...filesOf('.spec.js', inPlaywright, ''),
+    'playwright.config.js':
+      "export default { testDir: 'e2e', reporter: [['list'], ['junit', { outputFile: 'junit.xml', includeRetries: true }]], workers: 1 }",
+    ...filesOf('.spec.js', inPlaywright, bodies('', 'test.describe.configure({ retries: 1 }); ')),
   },
+  further: filesOf('.spec.js', inPlaywright, furtherBodies()),
   shard: (index, total) => [
     '@playwright/test/cli.js',
     'test',
     '--forbid-only',
     `--shard=${index}/${total}`,
-    '--reporter=list,blob',
+    '--reporter=list,blob,junit',
   ],
 }
 
@@ -78,7 +102,12 @@ async function aProject(
   const runShard = async (index: number, further: readonly string[] = []) => {
     const [script = '', ...args] = shard(index, total)
     const argv = [join(folder, 'node_modules', script), ...args, ...further]
-    const env = { ...PLAIN_ENV, PLAYWRIGHT_BLOB_OUTPUT_FILE: join(folder, `all/report-${index}.zip`) }
+    const env = {
+      ...PLAIN_ENV,
+      PLAYWRIGHT_BLOB_OUTPUT_FILE: join(folder, `all/report-${index}.zip`),
+      PLAYWRIGHT_JUNIT_OUTPUT_FILE: join(folder, `all/${index}.xml`),
+      PLAYWRIGHT_JUNIT_INCLUDE_RETRIES: '1',
+    }
     await once(spawn(process.execPath, argv, { cwd: folder, env, stdio: 'ignore' }), 'close')
   }
   const run = (settings: object) =>
@@ -86,39 +115,60 @@ async function aProject(
   return { folder, runShard, run, merge: (settings: object = {}) => run({ merge: 'all', ...settings }) }
 }
 
-async function aProjectInShards(framework: Framework, changes?: Readonly<Record<string, string>>) {
-  const project = await aProject(framework, changes, 2)
-  await Promise.all([1, 2].map((index) => project.runShard(index)))
-  return project
+/** How many failures of a run are new for the gate, if another run is its baseline. */
+function countNew(run: Results, baseline?: Results): number {
+  const casesOf = ({ status, testCases }: Results) =>
+    decodeRun({ status, results: { testCases } }, '', (text) => text).testCases ?? []
+  const past = comparePast(casesOf(run), [earlierRun(baseline === undefined ? [] : casesOf(baseline), undefined)])
+  return [...past.values()].filter(({ mark }) => mark === 'new').length
 }
 
-describe.each([ofVitest(5), ofVitest(4), ofVitest(3), PLAYWRIGHT])('the reports of $name', (framework) => {
-  it('are merged to what a run without shards has, and without a shard the run fails and names it', async () => {
-    const project = await aProjectInShards(framework)
-    const merged = await project.merge()
-    await rm(join(project.folder, 'paid'))
-    const whole = await project.run({})
-    const facts = ({ status, message, testCases }: typeof whole) => ({
-      status,
-      message,
-      testCases: testCases.map(({ durationMs: _, message: why, ...others }) => ({
-        ...others,
-        why: why?.split('\n')[0],
-      })),
-    })
-    expect(facts(merged)).toEqual(facts(whole))
-    expect(merged.testCases.map(({ status }) => status)).toEqual(['PASSED', 'FAILED', 'FLAKY', 'SKIPPED'])
+/** What two runs of the same tests have in common. */
+function factsOf({ testCases, ...others }: Results) {
+  return { ...others, testCases: testCases.map(({ durationMs: _, ...facts }) => facts) }
+}
 
-    const [first = ''] = (await readdir(join(project.folder, 'all'))).filter((name) =>
-      /^(?:blob-2-2\.json|report-2\.zip)$/.test(name),
+type Results = Awaited<ReturnType<typeof executeRun>>
+
+/** Playwright's JUnit reporter has written a file for each shard, and one for the whole. */
+async function expectSameOfJunitFiles(folder: string, run: (settings: object) => Promise<Results>) {
+  const read = (report: string) => run({ framework: 'junit', report })
+  const [ofJobs, ofWhole] = [await read('all/*.xml'), await read('junit.xml')]
+  expect(factsOf(ofJobs)).toEqual(factsOf(ofWhole))
+  expect(ofJobs.testCases.filter(({ status }) => status === 'FLAKY')).toHaveLength(1)
+  expect([countNew(ofJobs, ofWhole), countNew(ofJobs)]).toEqual([0, 3])
+  await rm(join(folder, 'all/2.xml'))
+  expect(await read('all/1.xml\nall/2.xml\nall/3.xml\nall/4.xml')).toMatchObject({
+    status: 'FAILED',
+    message: expect.stringContaining('there is no file "all/2.xml". '),
+  })
+}
+
+describe.each([ofVitest(5), ofVitest(4), ofVitest(3), PLAYWRIGHT])('40 files in four shards of $name', (framework) => {
+  it('are merged to what a run without shards has, and without a shard the run fails and names it', async () => {
+    const { folder, runShard, run, merge } = await aProject(framework, framework.further, 4)
+    await Promise.all([1, 2, 3, 4].map((index) => runShard(index)))
+    const merged = await merge()
+    await rm(join(folder, 'paid'))
+    const whole = await run({})
+    expect(factsOf(merged)).toEqual(factsOf(whole))
+    expect(merged).toMatchObject({ status: 'FAILED', message: undefined })
+    const bad = merged.testCases.filter(({ status }) => status !== 'PASSED' && status !== 'SKIPPED')
+    expect(bad.map(({ status }) => status).sort()).toEqual(['FAILED', 'FAILED', 'FAILED', 'FLAKY'])
+    expect([countNew(merged, whole), countNew(merged)]).toEqual([0, 3])
+
+    if (framework.vitest === undefined) await expectSameOfJunitFiles(folder, run)
+
+    const [first = ''] = (await readdir(join(folder, 'all'))).filter((name) =>
+      /^(?:blob-2-4\.json|report-2\.zip)$/.test(name),
     )
-    await rm(join(project.folder, 'all', first))
-    const part = await project.merge()
+    await rm(join(folder, 'all', first))
+    const part = await merge()
     expect(part).toMatchObject({
       status: 'FAILED',
-      message: expect.stringContaining('the report of shard 2/2 is missing. '),
+      message: expect.stringContaining('the report of shard 2/4 is missing. '),
     })
-    expect(part.testCases).toHaveLength(2)
+    expect(part.testCases.length).toBeLessThan(whole.testCases.length)
   })
 })
 
@@ -249,6 +299,17 @@ describe('JUnit files without a command', () => {
   it('nobody knows how their command ended, so a second case of the same name is no attempt', async () => {
     const twice = suite('<testcase name="adds"><failure/></testcase>', '<testcase name="adds"/>')
     expect(await run({ 'reports/1.xml': twice })).toMatchObject({ status: 'FAILED' })
+  })
+
+  it('are all there that are named without a pattern, or the run fails and names what is missing', async () => {
+    const files = { 'reports/1.xml': suite('<testcase name="adds"/>') }
+    expect(await run(files, 'reports/1.xml\nreports/*.xml\nother/*.xml')).toMatchObject({ status: 'PASSED' })
+    expect(await run(files, 'reports/1.xml\nreports/2.xml\nreports/[3].xml')).toMatchObject({
+      status: 'FAILED',
+      message:
+        'the merge of JUnit files exited with code 0, and there is no file "reports/2.xml". The job that writes it may have been cancelled, or may have failed before',
+      testCases: [{ status: 'PASSED' }],
+    })
   })
 
   it('interrupt the run if there are none', async () => {
