@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -21,23 +20,6 @@ async function resultOf(service: Awaited<ReturnType<typeof startWith>>, request:
 
 const oneTest = (title: string) => `import { test } from 'vitest'\ntest('${title}', () => {})`
 
-describe('the further arguments of a Playwright project', () => {
-  const files = {
-    'config/playwright.ci.config.ts': `export default { testDir: '../e2e', projects: [{ name: 'api' }, { name: 'admin' }] }`,
-    'e2e/a.spec.ts': `
-      import { test } from '@playwright/test'
-      test('pays @smoke', () => {})
-      test('returns', () => {})`,
-  }
-  const CONFIG = '--config=config/playwright.ci.config.ts'
-
-  it('choose the configuration and the tests', async () => {
-    const service = await startWith(files, CONFIG, '--grep', '@smoke')
-    const titles = ['[api] > pays @smoke', '[admin] > pays @smoke']
-    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles })
-  })
-})
-
 describe('the further arguments of a Vitest project', () => {
   const files = {
     'vitest.config.mjs': 'export default { test: { include: [] } }',
@@ -56,29 +38,6 @@ describe('the further arguments of a Vitest project', () => {
   it('do not hide the framework projects of another configuration, also in a shard without a file of one', async () => {
     const service = await startWith(files, CONFIG, '--shard=2/2')
     expect(await resultOf(service, { frameworkProjectName: 'Unit,slow' })).toMatchObject({ status: 'PASSED' })
-  })
-
-  it('fail with the message of Vitest if there are more shards than test files', async () => {
-    const service = await startWith(files, CONFIG, '--shard=4/4')
-    const message = expect.stringMatching(
-      /^vitest could not run the tests: Error: --shard <count> must be a smaller than/,
-    )
-    expect(await resultOf(service)).toEqual({ status: 'FAILED', message, titles: [] })
-  })
-
-  it('can select no changed test, which passes without a test case', async () => {
-    const folder = await temporaryFolder()
-    await installPackages(folder)
-    await writeFiles(folder, { ...files, '.gitignore': 'node_modules' })
-    const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: folder })
-    git('init', '--quiet')
-    git('add', '--all')
-    git('commit', '--quiet', '--message', 'Begin')
-    const service = await startService({ projects: { shop: { folder, args: [CONFIG, '--changed'] } } })
-    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: [] })
-    await writeFiles(folder, { 'b.test.js': `${oneTest('subtracts')}\n` })
-    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['[unit] > subtracts'] })
   })
 })
 

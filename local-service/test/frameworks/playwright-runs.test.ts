@@ -279,16 +279,6 @@ describe('a run of a Playwright Test project', () => {
     ])
   })
 
-  it('passes if a global teardown exits with 0, because all tests have ended', async () => {
-    const { service } = await startWith({
-      'playwright.config.ts': 'export default { globalTeardown: "./teardown.ts" }',
-      'teardown.ts': 'export default () => process.exit(0)',
-      'a.spec.ts': ONE_TEST,
-    })
-    const run = await service.waitFor(await service.startRun())
-    expect(run).toMatchObject({ status: 'PASSED', results: { testCases: [{ status: 'PASSED' }] } })
-  })
-
   it('says why Playwright does not start, also if it prints no error', async () => {
     const { folder, service } = await startWith({ 'a.spec.ts': ONE_TEST })
     await rm(join(folder, 'node_modules'), { recursive: true })

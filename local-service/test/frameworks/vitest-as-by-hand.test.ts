@@ -92,9 +92,6 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
     return service.waitFor(await service.startRun())
   }
 
-  const resultsOf = ({ results }: RunObject) =>
-    Object.fromEntries(results?.testCases.map(({ title, status }) => [title, status]) ?? [])
-
   it('has the result of each test and file, every reason with its causes, and each place', async () => {
     const { status: ofRun, message, results, ...place } = await run(KINDS)
     expect(ofRun).toBe('FAILED')
@@ -182,38 +179,6 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
     expect(files).toEqual(files.toSorted())
     const slow = cases.filter(([title]) => title.startsWith('slow')).map(([, one]) => one.status)
     expect(slow).toEqual(Array.from({ length: 10 }, () => 'PASSED'))
-  })
-
-  it('runs only the tests of types with --typecheck.only', async () => {
-    const files = {
-      'tsconfig.json': '{ "compilerOptions": { "strict": true, "skipLibCheck": true, "types": [] } }',
-      // It says what the compiler says, and takes no time.
-      'checker.mjs': `#!/usr/bin/env node
-        console.log("types.test-d.ts(2,15): error TS2344: Type 'string' does not satisfy the constraint.")
-        process.exitCode = 2`,
-      'types.test-d.ts': "import { it } from 'vitest'\nit('types', () => {})",
-      'passes.test.ts': PASSES,
-    }
-    const result = await run(files, '--typecheck.only', '--typecheck.checker=./checker.mjs')
-    expect(result.status).toBe('FAILED')
-    expect(resultsOf(result)).not.toHaveProperty('passes')
-  })
-
-  it('refuses an option that Vitest does not have with the words of Vitest', async () => {
-    expect(await run({ 'a.test.js': PASSES }, '--retires=3')).toMatchObject({
-      status: 'FAILED',
-      message: 'vitest could not run the tests: CACError: Unknown option `--retires`',
-    })
-  })
-
-  it('counts the tests after "bail" as skipped', async () => {
-    const later = Array.from({ length: 30 }, (_, index) => `it('test ${index}', () => {})`)
-    const { status, results } = await run({
-      'vitest.config.mjs': 'export default { test: { bail: 1, fileParallelism: false } }',
-      'a.test.js': `import { it } from 'vitest'\nit('fails', () => { throw new Error('first') })\n${later.join('\n')}`,
-    })
-    expect(status).toBe('FAILED')
-    expect(results?.testCases.map((one) => one.status)).toEqual(['FAILED', ...Array.from(later, () => 'SKIPPED')])
   })
 
   it('passes if Vitest exits with 0 when all tests have ended, and does not if it exits before that', async () => {

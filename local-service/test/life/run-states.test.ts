@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aRepository } from '../../../test/support/git-repository.ts'
 import {
   puppet,
   puppetProject,
@@ -13,58 +12,18 @@ import {
 } from '../support/a-local-service.ts'
 
 describe('a run', () => {
+  // outcome.test.ts has each end of a command beside each kind of report.
   it.each([
-    ['PASSED', 'exits with 0 after passing tests', {}, undefined],
-    ['FAILED', 'exits with 1 after a failing test', { cases: [['adds', 'failed']], exitCode: 1 }, undefined],
-    ['FAILED', 'exits with 0 although a test failed', { cases: [['adds', 'failed']] }, undefined],
-    ['PASSED', 'exits with 0 and skipped every test', { cases: [['adds', 'skipped']] }, undefined],
-    [
-      'FAILED',
-      'exits with 1 although its tests passed',
-      { exitCode: 1 },
-      'vitest exited with code 1, although no test failed',
-    ],
-    ['INTERRUPTED', 'is killed after its report', { dieBy: 'SIGTERM' }, 'vitest was killed by SIGTERM'],
-  ])('is %s when its test runner %s, and says why if its test cases do not', async (status, _case, actions, message) => {
+    ['PASSED', 'exits with 0 after passing tests', {}, ['puppet > adds'], undefined],
+    ['FAILED', 'exits with 0 although a test failed', { cases: [['adds', 'failed']] }, ['puppet > adds'], undefined],
+    ['INTERRUPTED', 'is killed after its report', { dieBy: 'SIGTERM' }, ['puppet > adds'], 'was killed by SIGTERM'],
+    ['INTERRUPTED', 'leaves half a report', { report: 'cut' }, [], 'exited with code 0 without a report'],
+  ])('is %s when its test runner %s, and says why', async (status, _case, actions, titles, message) => {
     const service = await startPuppetService()
     const run = await service.waitFor(await service.startRun(puppet(actions)))
-    expect([run.status, run.message]).toEqual([status, message])
+    expect([run.status, run.message]).toEqual([status, message && `vitest ${message}`])
     expect(run.startedAt).not.toBeNull()
-    expect(run.results?.testCases.map(({ title }) => title)).toEqual(['puppet > adds'])
-  })
-
-  it.each([
-    ['PASSED', 'exits with 0 and found no tests', { cases: [] }, undefined],
-    [
-      'FAILED',
-      'exits with 1 and found no tests',
-      { cases: [], exitCode: 1 },
-      expect.stringMatching(/^vitest found no tests\. If you expect that, add --passWithNoTests /),
-    ],
-    ['INTERRUPTED', 'exits with 0 without a report', { report: 'none' }, 'vitest exited with code 0 without a report'],
-    [
-      'FAILED',
-      'exits with 1 without a report',
-      { report: 'none', exitCode: 1 },
-      'vitest exited with code 1 without a report',
-    ],
-    [
-      'INTERRUPTED',
-      'exits as a shell does whose command was killed',
-      { report: 'none', exitCode: 137 },
-      'vitest exited with code 137 without a report',
-    ],
-    ['INTERRUPTED', 'leaves half a report', { report: 'cut' }, 'vitest exited with code 0 without a report'],
-    [
-      'INTERRUPTED',
-      'is killed before its report',
-      { report: 'none', dieBy: 'SIGKILL' },
-      'vitest was killed by SIGKILL',
-    ],
-  ])('is %s without a test case when its test runner %s, and says why', async (status, _case, actions, message) => {
-    const service = await startPuppetService()
-    const run = await service.waitFor(await service.startRun(puppet(actions)))
-    expect([run.status, run.message, run.results?.testCases]).toEqual([status, message, []])
+    expect(run.results?.testCases.map(({ title }) => title)).toEqual(titles)
   })
 
   it('is CANCELLED without ever running when it is cancelled in the queue', async () => {
@@ -229,55 +188,5 @@ describe('runs of one folder itself', () => {
       expect.stringMatching(/^ends/),
     ])
     expect(pids[1]?.split(' ')[1]).toBe(pids[2]?.split(' ')[1])
-  })
-})
-
-// Quicker to start than the puppet: it reports what the variable REPORT holds. The first one waits for a second one, so
-// that two run at once at least that one time.
-const QUICK_RUNNER = `
-  echo begins >> "$JOURNAL"
-  while [ "$(grep -c begins "$JOURNAL")" -lt 2 ]; do sleep 0.01; done
-  printf %s "$REPORT" > "$LOCAL_SERVICE_REPORT_FILE"
-  echo ends >> "$JOURNAL"
-  exit "$CODE"`
-
-describe('twenty runs queued at once on two slots', () => {
-  it('all finish as they should, two at a time, in the order of their starts', async () => {
-    const journal = join(await temporaryFolder(), 'journal')
-    // Each run has a work tree of its own. Runs of the folder itself would wait for each other.
-    const { folder } = await aRepository({ 'a.txt': 'main' })
-    const project = { folder, framework: 'vitest', command: ['sh', '-c', QUICK_RUNNER, 'sh'] } as const
-    const service = await startPuppetService({ concurrency: 2, projects: { 'web-shop': project } })
-    const runIds = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => {
-        const fails = index % 3 === 0
-        const tests = [{ path: [`test ${index}`], state: fails ? 'failed' : 'passed' }]
-        const REPORT = JSON.stringify({ event: 'finished', tests })
-        return service.startRun({ branch: 'other', envOverrides: { REPORT, CODE: fails ? 1 : 0, JOURNAL: journal } })
-      }),
-    )
-    expect(new Set(runIds).size).toBe(20)
-    const runs = await Promise.all(runIds.map((runId) => service.waitFor(runId)))
-    for (const [index, run] of runs.entries()) {
-      const status = index % 3 === 0 ? 'FAILED' : 'PASSED'
-      expect(run.status).toBe(status)
-      expect(run.results?.testCases).toMatchObject([{ title: `test ${index}`, status }])
-    }
-
-    let atWork = 0
-    const load: number[] = []
-    for (const event of (await readFile(journal, 'utf8')).trim().split('\n')) {
-      atWork += event === 'begins' ? 1 : -1
-      load.push(atWork)
-    }
-    expect(load).toHaveLength(40)
-    expect(Math.max(...load)).toBe(2)
-    expect(atWork).toBe(0)
-
-    const startedInOrder = runs.map((run) => run.startedAt ?? '')
-    const inOrderOfTheQueue = service.log.filter((line) => line.endsWith(' QUEUED')).map((line) => line.split(' ')[2])
-    const byId = new Map(runIds.map((runId, index) => [runId, startedInOrder[index] ?? '']))
-    const begun = inOrderOfTheQueue.map((runId) => byId.get(runId ?? '') ?? '')
-    expect(begun).toEqual([...begun].sort())
   })
 })
