@@ -1,12 +1,12 @@
 // `npm run by-hand`: runs a project with the framework's own command and through the local service, and compares.
 import { statSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
-import { ConfigurationError, readConfiguration } from '../../local-service/src/settings/configuration.ts'
+import { resolve } from 'node:path'
 import { versionOf } from './by-hand.ts'
 import { type Framework, UsageError } from './results.ts'
-import { runBoth } from './run.ts'
+import { runBoth, withTemporaryFolder } from './run.ts'
 import { describeResult } from './show.ts'
 import { runTable } from './table/table.ts'
+import { findFramework } from './through-service.ts'
 
 const USAGE = `Usage: npm run by-hand -- FOLDER [ARGUMENTS]
        npm run by-hand -- --table [TEXT]
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   }
   const { folder, args, given } = readArguments(process.argv.slice(2))
   if (folder === undefined) return console.log(USAGE)
-  const framework = given ?? frameworkOf(folder)
+  const framework = given ?? (await frameworkOf(folder, stop.signal))
   const version = versionOf(folder, framework)
   console.log(`${framework} ${version} in ${folder}, ${describeArguments(args)}\n`)
   const result = await runBoth({ framework, args, env: process.env, folder: () => folder }, stop.signal)
@@ -72,11 +72,12 @@ function inCallersFolder(path: string): string {
   return resolve(process.env.INIT_CWD ?? '.', path)
 }
 
-/** As the local service finds it. */
-function frameworkOf(folder: string): Framework {
-  const projects = { [basename(folder)]: { folder } }
-  const [project] = readConfiguration({ projects }, folder).projects.values()
-  return project?.framework.name as Framework
+function frameworkOf(folder: string, stop: AbortSignal): Promise<Framework> {
+  return withTemporaryFolder(async (temporaryFolder) => {
+    const found = await findFramework({ folder, env: process.env, temporaryFolder }, stop)
+    if (typeof found === 'string') return found
+    throw new UsageError(found.reason)
+  })
 }
 
 function describeArguments(args: readonly string[]): string {
@@ -86,8 +87,7 @@ function describeArguments(args: readonly string[]): string {
 }
 
 await main().catch((error: Error) => {
-  const isMistake = error instanceof UsageError || error instanceof ConfigurationError
-  if (!(isMistake || stop.signal.aborted)) throw error
+  if (!(error instanceof UsageError || stop.signal.aborted)) throw error
   console.error(stop.signal.aborted ? 'Stopped.' : error.message)
   process.exitCode = NOTHING_COMPARED
 })

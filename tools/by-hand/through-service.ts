@@ -1,49 +1,86 @@
-import { tmpdir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type LocalService, startLocalService } from '../../local-service/src/service.ts'
-import { ConfigurationError } from '../../local-service/src/settings/configuration.ts'
 import type { Framework, TestCase, ThroughService } from './results.ts'
 
+const COMMAND = resolve(import.meta.dirname, '../../local-service/src/main.ts')
 const POLL_MS = 50
 const MINUTE_MS = 60_000
+/** The service exits with it if it cannot serve this folder with these arguments. */
+const REFUSED = 2
 
 export interface RunThroughService {
   readonly folder: string
-  readonly framework: Framework
+  /** If it is absent, the service finds the framework of the folder. */
+  readonly framework?: Framework | undefined
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
   readonly temporaryFolder: string
   readonly limitMs?: number | undefined
 }
 
+interface Service {
+  readonly url: string
+  readonly key: string
+  readonly project: { readonly id: string; readonly framework: Framework }
+}
+
 /** Starts the local service for the folder, starts a run, and waits until the run has finished. */
-export async function runThroughService(run: RunThroughService, stop: AbortSignal): Promise<ThroughService> {
-  const { folder, framework, args, env, temporaryFolder, limitMs } = run
-  let service: LocalService | undefined
+export function runThroughService(run: RunThroughService, stop: AbortSignal): Promise<ThroughService> {
+  return withService(run, stop, (service) => runTests(service, stop))
+}
+
+/** The framework of a folder, or the sentence of the service that says why it cannot serve the folder. */
+export function findFramework(
+  run: Omit<RunThroughService, 'args'>,
+  stop: AbortSignal,
+): Promise<Framework | { readonly reason: string }> {
+  return withService({ ...run, args: [] }, stop, async ({ project }) => project.framework)
+}
+
+async function withService<Result>(
+  { folder, framework, args, env, temporaryFolder, limitMs }: RunThroughService,
+  stop: AbortSignal,
+  use: (service: Service) => Promise<Result>,
+): Promise<Result | { readonly kind: 'refused'; readonly reason: string }> {
+  const options = ['--json', `--data=${join(temporaryFolder, 'data')}`, ...args.map((arg) => `--arg=${arg}`)]
+  if (framework !== undefined) options.push(`--framework=${framework}`)
+  if (limitMs !== undefined) options.push(`--run-limit-minutes=${limitMs / MINUTE_MS}`)
+  // The group of its own keeps a Ctrl-C in the terminal from it. The service stops the run if it is stopped itself.
+  const child = spawn(process.execPath, [COMMAND, ...options, resolve(folder)], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  const exit = once(child, 'close') as Promise<[number | null]>
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+  const [line, ended] = await Promise.race([
+    once(createInterface(child.stdout), 'line').then(([text]) => [text as string, undefined] as const),
+    exit.then(([code]) => [undefined, code] as const),
+  ])
+  if (line === undefined) {
+    if (ended === REFUSED) return { kind: 'refused', reason: errors.trim() }
+    throw new Error(`The local service ended with ${ended}: ${errors}`)
+  }
+  const end = () => child.kill('SIGTERM')
+  stop.addEventListener('abort', end)
   try {
-    service = await startLocalService(
-      { projects: { [basename(resolve(folder))]: { folder, framework, args } } },
-      {
-        folder,
-        env,
-        dataFolder: join(temporaryFolder, 'data'),
-        temporaryFolder: tmpdir(),
-        runLimitMinutes: limitMs && limitMs / MINUTE_MS,
-        log: () => {},
-      },
-    )
-    return await runTests(service, stop)
-  } catch (error) {
-    if (error instanceof ConfigurationError) return { kind: 'refused', reason: error.message }
-    throw error
+    const { url, key, projects } = JSON.parse(line)
+    return await use({ url, key, project: projects[0] })
   } finally {
-    await service?.close()
+    end()
+    await exit
+    stop.removeEventListener('abort', end)
   }
 }
 
-async function runTests({ url, key, projects: [project] }: LocalService, stop: AbortSignal): Promise<ThroughService> {
-  const runs = `${url}/v1/projects/${encodeURIComponent(project?.id ?? '')}/runs`
+async function runTests({ url, key, project }: Service, stop: AbortSignal): Promise<ThroughService> {
+  const runs = `${url}/v1/projects/${encodeURIComponent(project.id)}/runs`
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const { runId } = await request<{ runId: string }>(runs, { method: 'POST', headers, body: '{}', signal: stop })
   for (;;) {
