@@ -51,6 +51,8 @@ export interface OwnService {
   readonly key: string
   /** The inputs of the gate by which it uses the service. */
   readonly inputs: Readonly<Record<string, string>>
+  /** The variables by which the service has announced itself. */
+  readonly env?: Readonly<Record<string, string>> | undefined
 }
 
 const SHOP = resolve(import.meta.dirname, '../examples/web-shop')

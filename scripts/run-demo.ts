@@ -55,7 +55,10 @@ function withoutEnd(service: OwnService): DemoService & OwnService {
   return { ...service, runPost: async () => '', [Symbol.asyncDispose]: async () => {} }
 }
 
-async function runGate({ key, inputs: ofService }: OwnService, { inputs, baseline, folder, show, stop }: GateOptions) {
+async function runGate(
+  { key, inputs: ofService, env }: OwnService,
+  { inputs, baseline, folder, show, stop }: GateOptions,
+) {
   const workspace = join(folder, 'workspace')
   if (baseline !== undefined) {
     mkdirSync(workspace)
@@ -65,18 +68,23 @@ async function runGate({ key, inputs: ofService }: OwnService, { inputs, baselin
     workspace,
     tempDir: join(folder, 'temp'),
     secrets: [key],
+    env,
     inputs: { ...ofService, ...(baseline !== undefined && { baseline: 'baseline.json' }), ...inputs },
     event: { name: 'push', payload: { ref: 'refs/heads/main' } },
     onLogLine: show,
   })
-  const main = await showMain(step, './', show, stop)
+  const main = await showMain(step, './', { show, stop, env })
   show('')
   const post = await showPost(step, './', show)
   return { main, summary: main.summary + post.summary }
 }
 
-async function showMain(step: Step, uses: string, show: Show, stop: AbortSignal): Promise<ProcessResult> {
-  for (const line of linesAbout(step, uses)) show(step.masks.apply(line))
+async function showMain(
+  step: Step,
+  uses: string,
+  { show, stop, env = {} }: { readonly show: Show; readonly stop: AbortSignal; readonly env?: OwnService['env'] },
+): Promise<ProcessResult> {
+  for (const line of linesAbout(step, uses, env)) show(step.masks.apply(line))
   const main = step.startMain()
   const cancelMain = () => void (main.isRunning && main.cancel())
   if (stop.aborted) cancelMain()
@@ -106,7 +114,7 @@ async function startLocalService(
     event: { name: 'push' },
     onLogLine: show,
   })
-  const main = await showMain(step, uses, show, stop)
+  const main = await showMain(step, uses, { show, stop })
   show('')
   const service = {
     async runPost() {
@@ -117,8 +125,8 @@ async function startLocalService(
     [Symbol.asyncDispose]: () => step.dispose(),
   }
   if (main.conclusion !== 'success') return { ...service, failed: main }
-  const { 'base-url': url = '', 'api-key': key = '', project = '', commit = '' } = main.outputs
-  return { ...service, key, inputs: { 'base-url': url, 'api-key': key, project, branch: commit } }
+  // The gate finds the service as in a job: by the variables that the service has announced.
+  return { ...service, key: main.outputs['api-key'] ?? '', inputs: {}, env: main.env }
 }
 
 /** The tests get the variables of this machine, as they get those of the runner in a job. */
@@ -129,9 +137,12 @@ function personalEnvironment(): Record<string, string> {
 }
 
 /** What the runner prints before it starts a step. */
-function linesAbout(step: Step, uses: string): string[] {
-  const given = [...step.inputs].filter(([, value]) => value !== '')
-  return [`##[group]Run ${uses}`, 'with:', ...given.map(([name, value]) => `  ${name}: ${value}`), '##[endgroup]']
+function linesAbout(step: Step, uses: string, env: Readonly<Record<string, string>>): string[] {
+  const block = (title: string, values: Iterable<[string, string]>) => {
+    const lines = [...values].flatMap(([name, value]) => (value === '' ? [] : [`  ${name}: ${value}`]))
+    return lines.length === 0 ? [] : [title, ...lines]
+  }
+  return [`##[group]Run ${uses}`, ...block('with:', step.inputs), ...block('env:', Object.entries(env)), '##[endgroup]']
 }
 
 function asGitHubShows(line: string): string {

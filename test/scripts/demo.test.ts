@@ -46,8 +46,8 @@ describe('the demo', () => {
     const reports = ['ctrf.json', 'junit.xml', 'results.json']
     expect(reports.map((file) => existsSync(join(output('report-dir') ?? '', file)))).toEqual([true, true, true])
     expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toMatch(/<code>\[unit\] &gt; money &gt; .*half a cent/)
-    expect(printed).toContain('  api-key: ***')
-    expect(printed.filter((line) => /api-key: (?!\*\*\*$)/.test(line))).toEqual([])
+    expect(printed).toContain('  TEST_RUN_SERVICE_KEY: ***')
+    expect(printed.filter((line) => /TEST_RUN_SERVICE_KEY: (?!\*\*\*$)/.test(line))).toEqual([])
   })
 
   test('compares the failures with those of an earlier run', async () => {
@@ -67,7 +67,7 @@ describe('the demo', () => {
     expect(output('conclusion')).toBe('cancelled')
     expect(printed).toContain('  summary: never')
     expect(printed.join('\n')).toMatch(/ This step cancelled the run\./)
-    const url = /base-url: (\S+)/.exec(printed.join('\n'))?.[1] ?? ''
+    const url = /TEST_RUN_SERVICE_URL: (\S+)/.exec(printed.join('\n'))?.[1] ?? ''
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 
@@ -98,7 +98,7 @@ describe('the demo of a project of your own', () => {
     ])
     expect(printed).toContainEqual(expect.stringContaining(`vitest in ${shop}, commit `))
     expect(output('conclusion')).toBe('passed')
-    const url = /base-url: (\S+)/.exec(printed.join('\n'))?.[1] ?? ''
+    const url = /TEST_RUN_SERVICE_URL: (\S+)/.exec(printed.join('\n'))?.[1] ?? ''
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 
@@ -126,7 +126,7 @@ test('the demo of a service of your own starts no service, and shows no key', as
 })
 
 test.each([
-  [['--input', 'project='], 1, /The step: failure\n/, /^$/],
+  [['--input', 'wait=maybe'], 1, /The step: failure\n/, /^$/],
   [['--nope'], 2, /^$/, /^Unknown option '--nope': see --help\.\n$/],
   [['--help'], 0, /--signal-after SECONDS/, /^$/],
 ])('the command %j exits with %i', (args, code, out, err) => {
