@@ -5,14 +5,14 @@ import { ConfigurationError } from './settings/configuration.ts'
 
 function printAddress({ url, key, projects }: LocalService, json: boolean): void {
   if (json) {
-    const printed = projects.map(({ id, folder, framework }) => ({ id, folder, framework }))
+    const printed = projects.map(({ id, folder, framework }) => ({ id, folder, framework: framework.name }))
     console.log(JSON.stringify({ url, key, projects: printed }))
     return
   }
   console.log('The test run service is up; Ctrl-C stops it.')
   console.log(`Address: ${url}`)
   console.log(`Key: ${key}`)
-  for (const { id, framework, folder } of projects) console.log(`Project: ${id} (${framework}, ${folder})`)
+  for (const { id, framework, folder } of projects) console.log(`Project: ${id} (${framework.name}, ${folder})`)
 }
 
 async function main(): Promise<void> {

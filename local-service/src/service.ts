@@ -36,13 +36,8 @@ export interface ServiceOptions {
   readonly checkoutOfJob?: CheckoutOfJob | undefined
 }
 
-export interface ServedProject {
-  readonly id: string
-  readonly folder: string
-  readonly framework: string
-  /** What its folder held when the service started. */
-  readonly found: ProjectFolder
-}
+/** A project, and what its folder held when the service started. */
+export interface ServedProject extends Project, ProjectFolder {}
 
 export interface LocalService {
   readonly url: string
@@ -69,9 +64,11 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
     const outputs = options.outputs ?? join(store.folder, 'outputs')
     if (options.outputs === undefined) await removeOutputs(outputs, log)
     const { checkoutOfJob, concurrency = 2, runLimitMinutes = 55, stopGraceMs = 5000 } = options
-    const served = await Promise.all(projects.map((project) => inspect(project, personEnv, checkoutOfJob)))
-    for (const { id, found } of served) {
-      if (found.problem !== undefined) log(`warning: ${found.problem.text}: no run of project ${quote(id)} can pass`)
+    const served = await Promise.all(
+      projects.map(async (project) => ({ ...project, ...(await inspectFolder(project, personEnv, checkoutOfJob)) })),
+    )
+    for (const { id, problem } of served) {
+      if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
     }
     const queue = new RunQueue({ ...shared, concurrency, runLimitMinutes })
     const { port = 0, key = randomBytes(24).toString('base64url') } = options
@@ -121,11 +118,6 @@ function openShared(options: SharedOptions) {
     log: (text: string) => options.log(`${new Date().toISOString()} ${toLogText(text)}`),
     store: openDataFolder(options.dataFolder),
   }
-}
-
-async function inspect(project: Project, env: NodeJS.ProcessEnv, ofJob?: CheckoutOfJob): Promise<ServedProject> {
-  const { id, folder, framework } = project
-  return { id, folder, framework: framework.name, found: await inspectFolder(project, env, ofJob) }
 }
 
 /** Removes the outputs of earlier runs. Tests wrote them, so they may be impossible to remove. The service starts nevertheless. */

@@ -1,4 +1,4 @@
-import { linesOf, render } from '../../src/text/safe-text.ts'
+import { commandMessage, linesOf, outputLines, render, untruncated } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { truncate } from '../../src/text/visible-text.ts'
 
@@ -24,4 +24,24 @@ export function quoteCommand(argv: readonly string[]): string {
 /** Any text for the log. If a step prints the log, GitHub's runner executes no command that tests wrote. */
 export function toLogText(text: string): string {
   return render(linesOf(untrusted(text))).replaceAll('\n', '\n    | ')
+}
+
+/** A line for the log of a step that cannot be a command of the runner. */
+export function toLogLine(line: string): string {
+  return render(untruncated(line))
+}
+
+/** Returns a text as a folded group of the log. Its colours stay. The runner executes no command that tests wrote. */
+export function foldedGroup(title: string, text: string): string {
+  const lines = text
+    .trimEnd()
+    .split(/\r\n|[\n\r]/)
+    .map(untrusted)
+  const shown = render(outputLines(lines))
+  return `::group::${toLogLine(title).replaceAll('%', '%25')}\n${shown}\n::endgroup::`
+}
+
+/** The message of an error or a warning. */
+export function toCommandMessage(text: string): string {
+  return commandMessage(linesOf(untrusted(text.trim())))
 }

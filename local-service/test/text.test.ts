@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { count, quote, quoteCommand, toLogText } from '../src/text.ts'
+import { count, foldedGroup, quote, quoteCommand, toCommandMessage, toLogLine, toLogText } from '../src/text.ts'
 
 it('a quoted value stays on one line, and is truncated', () => {
   expect(quote('a\n"b"')).toBe('"a\\n\\"b\\""')
@@ -19,4 +19,21 @@ it('a quoted command stays on one line, and is truncated', () => {
 
 it('a text for the log is no command of the runner, and its further lines are marked', () => {
   expect(toLogText('first\n::error::second')).toBe('first\n    | : :error::second')
+})
+
+it('in a folded group, nothing is a command of the runner, and the colours stay', () => {
+  const text = 'first\n::error::a ##[error]b\n\u001B[31mred\u001B[0m\n'
+  expect(foldedGroup('Log %0A::error::', text).split('\n')).toEqual([
+    '::group::Log %250A::error::',
+    'first',
+    ': :error::a # #[error]b',
+    '\u001B[31mred\u001B[0m\u001B[0m',
+    '::endgroup::',
+  ])
+})
+
+it('a line or a message is no other command, and a message cannot end the runner', () => {
+  expect(toLogLine('a\n::error::b\r##[error]c')).toBe('a ::error::b # #[error]c')
+  expect(toCommandMessage('🐙'.repeat(3000))).toBe('\uFFFD'.repeat(3000))
+  expect(toCommandMessage('a'.repeat(5000))).toHaveLength(4000)
 })

@@ -6,8 +6,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as core from '@actions/core'
 import { signalProcess } from '../machine/processes.ts'
-import { foldedGroup, TITLE_OF_LOG, toCommandMessage, toLogLine } from './runner-text.ts'
-import { environmentOfService, readLog, SERVICE, type ServiceFolder, serviceFolder } from './service-folder.ts'
+import { foldedGroup, toCommandMessage, toLogLine } from '../text.ts'
+import {
+  environmentOfService,
+  readLog,
+  SERVICE,
+  type ServiceFolder,
+  serviceFolder,
+  TITLE_OF_LOG,
+} from './service-folder.ts'
 import type { OrderOfStep, StartResponse } from './service-process.ts'
 
 // The main step of the action local-service: starts the service and leaves it running. Post stops it.

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { removeFolder } from '../machine/files.ts'
-import { readIfPossible, signalProcess } from '../machine/processes.ts'
+import { killProcesses, readIfPossible, signalProcess, waitUntilGone } from '../machine/processes.ts'
 import { type FinishedRun, openRunStore } from '../runs/store.ts'
-import { foldedGroup, TITLE_OF_LOG, toCommandMessage } from './runner-text.ts'
+import { foldedGroup, toCommandMessage } from '../text.ts'
 import {
   environmentOfService,
   readLog,
@@ -13,14 +12,13 @@ import {
   SERVICE,
   type ServiceFolder,
   serviceFolder,
+  TITLE_OF_LOG,
 } from './service-folder.ts'
 
 // The post step of the action local-service: stops the service and all that it started, and shows what no gate has shown. It never
 // fails the job.
 
 const STOP_LIMIT_MS = 20_000
-const KILL_LIMIT_MS = 5000
-const POLL_MS = 20
 
 /** How much output of one run is read, and how much of all runs the log has. */
 const OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
@@ -31,8 +29,8 @@ const KILLED =
   'choose a runner with more memory, or let fewer tests run at once. A step or a test may also have killed it. The log above has its last lines.'
 
 const CLEAN_UP_FAILED =
-  'The local service was killed, and post could not remove everything that the service left. Processes, containers and work ' +
-  'trees of its runs may still be on this machine. The log above says what is known. To find the containers, run ' +
+  'Not everything that the local service left could be removed. Processes, containers and work trees of its runs may still be ' +
+  'on this machine. The log above says what is known. To find the containers, run ' +
   '"docker ps --all --filter label=test-run-service.run", or the same with podman.'
 
 /** How the logger of the service marks what it could not do itself. */
@@ -52,30 +50,26 @@ async function post(): Promise<void> {
 type End = 'was gone' | 'stopped' | 'killed'
 
 async function report(folder: ServiceFolder, end: End | undefined): Promise<void> {
-  const read = () => attempt('read which runs have finished', () => readRuns(folder))
-  const before = await read()
-  // If the store cannot be read, the way the service ended decides.
-  const needsCleanUp = before?.needsCleanUp ?? (end === 'was gone' || end === 'killed')
-  const isClean = needsCleanUp ? await attempt('remove what the service left', () => cleanUp(folder)) : true
-  const found = needsCleanUp ? await read() : before
-  const runs = found?.finished ?? []
-  await showOutput(runs, folder)
+  const hasDied = end === 'was gone' || end === 'killed'
+  const isCleanedUp = !hasDied || (await attempt('remove what the service left', () => cleanUp(folder)))
+  const found = await attempt('read which runs have finished', () => readRuns(folder))
+  await showOutput(found?.finished ?? [], folder)
   await attempt('show the log of the service', () => {
     const log = readLog(folder)
-    const hasProblem = end !== 'stopped' || found === undefined || !isClean || ERROR_IN_LOG.test(log)
+    const hasProblem = end !== 'stopped' || found === undefined || ERROR_IN_LOG.test(log)
     if (hasProblem) core.info(foldedGroup(TITLE_OF_LOG, log))
   })
   if (end === 'was gone') core.error(KILLED)
-  if (!isClean) core.warning(CLEAN_UP_FAILED)
+  if (!isCleanedUp || found?.isClean === false) core.warning(CLEAN_UP_FAILED)
 }
 
-/** The finished runs, and whether an unfinished run or something that a run left must be removed. */
-function readRuns({ dataFolder }: ServiceFolder): { finished: readonly FinishedRun[]; needsCleanUp: boolean } {
+/** The finished runs, and whether nothing of any run is left. */
+function readRuns({ dataFolder }: ServiceFolder): { finished: readonly FinishedRun[]; isClean: boolean } {
   const store = openRunStore(dataFolder)
   try {
     // A test may have written to the store. The id is the name of a folder too.
     const finished = store.findFinished().filter(({ runId }) => /^[\w-]+$/.test(runId))
-    return { finished, needsCleanUp: store.findUnfinished().length > 0 }
+    return { finished, isClean: store.findUnfinished().length === 0 }
   } finally {
     store.close()
   }
@@ -112,10 +106,10 @@ async function attempt<T>(what: string, step: () => T | Promise<T>): Promise<T |
  */
 async function stop(folder: ServiceFolder, id: number): Promise<End> {
   if (!isService(id, folder)) return 'was gone'
+  const group = { groupId: id }
   signalProcess(id, 'SIGTERM')
-  if (await hasEnded(id, folder, STOP_LIMIT_MS)) return 'stopped'
-  signalProcess(-id, 'SIGKILL')
-  await hasEnded(id, folder, KILL_LIMIT_MS)
+  if (await waitUntilGone(group, STOP_LIMIT_MS)) return 'stopped'
+  await killProcesses(group)
   return 'killed'
 }
 
@@ -129,27 +123,14 @@ function isService(id: number, { path }: ServiceFolder): boolean {
   return stdout.trimEnd().endsWith(last.join(' '))
 }
 
-async function hasEnded(id: number, folder: ServiceFolder, limitMs: number): Promise<boolean> {
-  const deadlineMs = performance.now() + limitMs
-  while (isService(id, folder)) {
-    if (performance.now() > deadlineMs) return false
-    await delay(POLL_MS)
-  }
-  return true
-}
-
 /**
  * A new process of the service removes what a killed service left: processes, containers, work trees, folders. Returns
  * whether it removed everything.
  */
 function cleanUp({ path }: ServiceFolder): boolean {
   core.info('The local service did not end by itself. Post now removes what the service left.')
-  const options = {
-    encoding: 'utf8',
-    env: environmentOfService(),
-    timeout: STOP_LIMIT_MS,
-    killSignal: 'SIGKILL',
-  } as const
+  const limits = { timeout: STOP_LIMIT_MS, killSignal: 'SIGKILL' } as const
+  const options = { encoding: 'utf8', env: environmentOfService(), ...limits } as const
   const { status, output } = spawnSync(process.execPath, [SERVICE, path, 'clean'], options)
   // If the process could not be started, there is no output.
   core.info(foldedGroup('Log of the clean-up', output?.join('') ?? ''))

@@ -36,6 +36,8 @@ export function environmentOfService(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THE_STEP.test(name)))
 }
 
+export const TITLE_OF_LOG = 'Log of the local service'
+
 export function readLog({ log }: ServiceFolder): string {
   return readEnd(log, LOG_LIMIT_BYTES)
 }

@@ -73,19 +73,19 @@ function startService({ key, workspace, ...order }: OrderOfStep, folder: Service
 }
 
 function describeStart({ url, projects }: LocalService): StartResponse {
-  const [problem] = projects.flatMap(({ found }) => found.problem ?? [])
-  if (problem !== undefined) return { kind: 'failed', reason: `${problem.text}. ${problem.remedy}` }
+  const [problem] = projects.flatMap(({ problem }) => problem ?? [])
+  if (problem !== undefined) return { kind: 'failed', reason: problem }
   const common = (values: readonly (string | undefined)[]) => (new Set(values).size === 1 ? values[0] : undefined)
   const project = common(projects.map(({ id }) => id))
-  const commit = common(projects.map(({ found }) => found.commit))
+  const commit = common(projects.map(({ commit }) => commit))
   return { kind: 'up', url, project, commit, log: projects.map(describeProject) }
 }
 
 /** What the log of main says about a project. */
-function describeProject({ id, framework, folder, found: { commit, skipsSetup } }: ServedProject): string {
+function describeProject({ id, framework, folder, commit, setup }: ServedProject): string {
   const checkedOut = commit === undefined ? 'no commit' : `commit ${commit}`
-  const setup = skipsSetup ? ' Its "setup" does not run for this commit, because the folder itself is tested.' : ''
-  return `The local service serves the project ${id}: ${framework} in ${folder}, ${checkedOut}.${setup}`
+  const note = setup && ' Its "setup" does not run for this commit, because the folder itself is tested.'
+  return `The local service serves the project ${id}: ${framework.name} in ${folder}, ${checkedOut}.${note ?? ''}`
 }
 
 const [path = '', mode] = process.argv.slice(2)

@@ -84,16 +84,8 @@ function placeWithoutGit({ folder }: Project, ofJob: CheckoutOfJob | undefined):
 export interface ProjectFolder {
   /** The commit that is checked out in it, if any. */
   readonly commit: string | undefined
-  /** Whether a run of the folder itself leaves out the `setup` of the project. */
-  readonly skipsSetup: boolean
-  /** Why no run can test the folder. Undefined if no reason is known. */
-  readonly problem: FrameworkProblem | undefined
-}
-
-interface FrameworkProblem {
-  readonly text: string
-  /** What to do in a job, as sentences. */
-  readonly remedy: string
+  /** Why no run can test the folder, and what to do, as sentences. Undefined if no reason is known. */
+  readonly problem: string | undefined
 }
 
 /** Finds out what a run would find in the project's folder. */
@@ -104,14 +96,9 @@ export async function inspectFolder(
 ): Promise<ProjectFolder> {
   const { repository } = await openRepository(project.folder, env)
   const { commit } = repository === undefined ? { commit: ofJob?.commit } : await readHead(repository)
-  const problem = findProblem(project, repository ?? placeWithoutGit(project, ofJob))
-  return { commit, skipsSetup: project.setup !== undefined, problem }
-}
-
-function findProblem({ framework, ...project }: Project, place: TestedFolders): FrameworkProblem | undefined {
-  if (project.command !== undefined || project.setup !== undefined || framework.packages.length === 0) return undefined
-  const found = findFramework(framework, place)
-  if ('script' in found) return undefined
-  const install = 'Install the packages in a step before this one, for example with "npm ci".'
-  return { text: found.problem, remedy: found.remedy ?? install }
+  const { framework, command, setup } = project
+  if (command !== undefined || setup !== undefined || framework.packages.length === 0)
+    return { commit, problem: undefined }
+  const found = findFramework(framework, repository ?? placeWithoutGit(project, ofJob))
+  return { commit, problem: typeof found === 'string' ? found : undefined }
 }

@@ -10,56 +10,45 @@ const PACKAGES = 'node_modules'
 /** Vite writes there when it loads a configuration. So a work tree gets folders of its own. */
 const TOOL_FOLDER = /^\.(cache|vite)/
 
-/** The script of an installed framework, or why the service cannot run the framework, and what to do if that is known. */
-type FoundFramework = { readonly script: string } | { readonly problem: string; readonly remedy: string | undefined }
-
-/** Finds the installed framework as Node would. Sentences call the project's folder `where`. */
-export function findFramework(framework: Framework, place: TestedFolders, where = place.folder): FoundFramework {
-  const { packages, oldestVersion } = framework
+/**
+ * Finds the script of the installed framework as Node would. If the service cannot run the framework, returns sentences that say why,
+ * and what to do. They call the project's folder `where`.
+ */
+export function findFramework(
+  { name: command, packages, oldestVersion }: Framework,
+  place: TestedFolders,
+  where = place.folder,
+  remedy = 'Install the packages first, for example with "npm ci", or set "command".',
+): { readonly script: string } | string {
   // Folders above `root` may belong to somebody else, so they are not searched.
+  const folders = foldersBetween(place)
   const found = packages
-    .flatMap((name) => foldersIn(place).map((at) => ({ name, folder: join(at, PACKAGES, name) })))
+    .flatMap((name) => folders.map((at) => ({ name, folder: join(at, PACKAGES, name) })))
     .find(({ folder }) => existsSync(join(folder, 'package.json')))
   const { version, bin }: Partial<Record<string, unknown>> = found === undefined ? {} : readManifest(found.folder)
-  if (typeof version === 'string' && isOlder(version, oldestVersion)) {
-    const problem = `${found?.name} ${version} is installed in ${where}. The service needs ${oldestVersion} or newer`
-    return { problem, remedy: 'Update the package.' }
+  if (typeof version === 'string' && version.localeCompare(oldestVersion, 'en', { numeric: true }) < 0) {
+    return `${found?.name} ${version} is installed in ${where}. The service needs ${oldestVersion} or newer. Update the package.`
   }
   const script = isObject(bin) ? Object.values(bin)[0] : bin
   if (found !== undefined && typeof script === 'string') return { script: join(found.folder, script) }
-  return { problem: `${packages[0]} is not installed in ${where}`, remedy: howToUsePlugAndPlay(framework, place) }
-}
-
-/** Compares the major and the minor version. */
-function isOlder(version: string, other: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number.parseFloat)
-  const [otherMajor = 0, otherMinor = 0] = other.split('.').map(Number.parseFloat)
-  return major < otherMajor || (major === otherMajor && minor < otherMinor)
-}
-
-/** With Yarn's Plug'n'Play, the packages are in no folder, and only Yarn finds them. Undefined if it is not used. */
-function howToUsePlugAndPlay({ name }: Framework, place: TestedFolders): string | undefined {
-  if (!foldersIn(place).some((at) => existsSync(join(at, '.pnp.cjs')))) return undefined
-  return `Yarn's Plug'n'Play is used there (.pnp.cjs). Set "command" to ["yarn", "${name}"] in a configuration file.`
+  // With Yarn's Plug'n'Play, the packages are in no folder, and only Yarn finds them.
+  const howToUseYarn = `Yarn's Plug'n'Play is used there (.pnp.cjs). Set "command" to ["yarn", "${command}"] in a configuration file.`
+  const usesYarn = folders.some((at) => existsSync(join(at, '.pnp.cjs')))
+  return `${packages[0]} is not installed in ${where}. ${usesYarn ? howToUseYarn : remedy}`
 }
 
 /** The folders of the commands that are installed for a project, its own first. */
 export function commandFoldersOf(place: TestedFolders): string[] {
-  return foldersIn(place).map((at) => join(at, PACKAGES, '.bin'))
+  return foldersBetween(place).map((at) => join(at, PACKAGES, '.bin'))
 }
 
 /** Links the packages of every `node_modules` from the project up to the root into a work tree. */
 export async function linkPackages(place: TestedFolders, tree: string): Promise<void> {
-  for (const at of foldersIn(place)) {
+  for (const at of foldersBetween(place)) {
     const [installed, folder] = [join(at, PACKAGES), join(tree, relative(place.root, at), PACKAGES)]
     if (!existsSync(installed) || lstatSync(folder, { throwIfNoEntry: false }) !== undefined) continue
     await mkdir(folder)
     const names = readdirSync(installed).filter((name) => !TOOL_FOLDER.test(name))
     await Promise.all(names.map((name) => symlink(join(installed, name), join(folder, name))))
   }
-}
-
-/** The folders in which a project's packages may be installed, its own first. */
-function foldersIn({ root, folder }: TestedFolders): string[] {
-  return foldersBetween(folder, root)
 }

@@ -44,13 +44,11 @@ function withProjectCommands(env: NodeJS.ProcessEnv, place: TestedFolders): Node
 export function frameworkCommand(run: RunContext, source: TestedFolders): readonly string[] | string {
   const { framework, command, container, folder } = run.project
   if (command !== undefined || framework.packages.length === 0) return command ?? []
-  const hasSetup = needsSetup(run)
   const tree = `the work tree, in ${relative(source.root, source.folder) || 'its root'}`
-  const found = findFramework(framework, source, hasSetup ? tree : folder)
-  if ('problem' in found) {
-    const remedy = `${hasSetup ? 'Let "setup" install' : 'Install'} it, or set "command".`
-    return `${found.problem}. ${found.remedy ?? remedy}`
-  }
+  const found = needsSetup(run)
+    ? findFramework(framework, source, tree, 'Let "setup" install it, or set "command".')
+    : findFramework(framework, source, folder)
+  if (typeof found === 'string') return found
   if (container !== undefined) return ['node', found.script]
   // PATH may have no Node, because a person can start the service by the path of its Node.
   const node = findExecutable('node', withProjectCommands(run.testEnv, source)) ?? process.execPath

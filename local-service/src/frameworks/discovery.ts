@@ -13,7 +13,7 @@ export const FRAMEWORK_NAMES = ['vitest', 'playwright', 'junit'] as const
 
 /** All frameworks that a folder uses. If it shows none, a package of a workspace uses what the nearest folder above depends on. */
 export function frameworksIn(folder: string): Framework[] {
-  const [here = NO_PACKAGES, ...above] = foldersBetween(folder, repositoryFolderOf(folder)).map(packagesOf)
+  const [here = NO_PACKAGES, ...above] = foldersBetween({ folder, root: repositoryFolderOf(folder) }).map(packagesOf)
   const dependenciesAbove = new Set(above.flatMap((names) => [...names]))
   const found = frameworksBy({ files: readdirSync(folder), dependencies: here, dependenciesAbove })
   if (found.length > 0 || !existsSync(join(folder, 'package.json'))) return found

@@ -50,7 +50,7 @@ export class Places {
   /** `listFiles` is called only if a place needs it. */
   constructor({ folder, root }: TestedFolders, report: string, listFiles: () => Promise<FilesByName>) {
     const ofReport = dirname(report)
-    const above = isInside(ofReport, folder) ? foldersBetween(ofReport, folder) : [ofReport]
+    const above = isInside(ofReport, folder) ? foldersBetween({ folder: ofReport, root: folder }) : [ofReport]
     this.#root = root
     this.#listFiles = listFiles
     this.#bases = [...new Set([...above, folder, root])]

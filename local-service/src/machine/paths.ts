@@ -17,7 +17,7 @@ export function isInside(path: string, folder: string): boolean {
 }
 
 /** A folder and those above it, up to `root`. */
-export function foldersBetween(folder: string, root: string): string[] {
+export function foldersBetween({ folder, root }: TestedFolders): string[] {
   const folders = [folder]
   for (let at = folder; at !== root && at !== dirname(at); at = dirname(at)) folders.push(dirname(at))
   return folders
@@ -25,5 +25,5 @@ export function foldersBetween(folder: string, root: string): string[] {
 
 /** Finds the repository's folder without git. If there is no repository, returns the folder itself. */
 export function repositoryFolderOf(folder: string): string {
-  return foldersBetween(folder, '/').find((at) => existsSync(join(at, '.git'))) ?? folder
+  return foldersBetween({ folder, root: '/' }).find((at) => existsSync(join(at, '.git'))) ?? folder
 }

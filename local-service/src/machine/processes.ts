@@ -17,9 +17,6 @@ export interface ProcessGroup {
   readonly groupId: number
 }
 
-/** If an earlier process of the service started the processes, their group is unknown. */
-type ProcessesOfRun = Pick<ProcessGroup, 'runId'> & Partial<ProcessGroup>
-
 /**
  * Stops a process group and every other process of its run. SIGINT comes first, because Playwright then writes its report.
  * SIGTERM and SIGKILL follow.
@@ -60,7 +57,7 @@ export function guardGroup(groupId: number, further?: GuardCommand): { dismiss()
 }
 
 /** Kills until no process is left, because a process may start another process meanwhile. Returns how many it killed. */
-export async function killProcesses(group: ProcessesOfRun): Promise<number> {
+export async function killProcesses(group: Partial<ProcessGroup>): Promise<number> {
   const killed = new Set<number>()
   await waitUntilGone(group, KILL_LIMIT_MS, (id) => {
     signalProcess(id, 'SIGKILL')
@@ -71,7 +68,7 @@ export async function killProcesses(group: ProcessesOfRun): Promise<number> {
 
 /** Whether the processes have exited in time. Until then, `act` is called with each process that has not exited. */
 export async function waitUntilGone(
-  group: ProcessesOfRun,
+  group: Partial<ProcessGroup>,
   withinMs: number,
   act: (id: number) => void = () => undefined,
 ): Promise<boolean> {
@@ -89,13 +86,13 @@ export async function waitUntilGone(
  * The living processes in the run's process group. On Linux, also the living processes that carry its marker. These
  * include what a test runner starts in other groups, such as Playwright's web server and browsers.
  */
-async function findProcesses({ groupId, runId }: ProcessesOfRun): Promise<number[]> {
+async function findProcesses({ groupId, runId }: Partial<ProcessGroup>): Promise<number[]> {
   if (process.platform === 'linux') return findInProc(groupId, runId)
   return groupId === undefined ? [] : findByPs(groupId)
 }
 
 /** The reads are synchronous, because they touch no disk. Reads through the thread pool would cost more. */
-function findInProc(groupId: number | undefined, runId: string): number[] {
+function findInProc(groupId: number | undefined, runId: string | undefined): number[] {
   const marker = `${MARKER_VARIABLE}=${runId}`
   const living = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -106,7 +103,7 @@ function findInProc(groupId: number | undefined, runId: string): number[] {
         .replace(/^.*\) /s, '')
         .split(' ')
       if (group === undefined || /^[ZX]/.test(state)) return []
-      const hasMarker = readIfPossible(`/proc/${id}/environ`).split('\0').includes(marker)
+      const hasMarker = runId !== undefined && readIfPossible(`/proc/${id}/environ`).split('\0').includes(marker)
       return { id, group: Number(group), hasMarker }
     })
   // If a marked process leads a group, the whole group belongs to the run. Members may have cleared their environment.

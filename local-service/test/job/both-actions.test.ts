@@ -320,7 +320,7 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
   test('about a framework that is not installed', async ({ jobs }) => {
     const { folder } = await jobs.repository(files)
     const { main } = await jobs.service(folder).run()
-    const message = `vitest is not installed in ${folder}. Install the packages in a step before this one, for example with "npm ci".`
+    const message = `vitest is not installed in ${folder}. Install the packages first, for example with "npm ci", or set "command".`
     expect(main.annotations.map((annotation) => annotation.message)).toEqual([message])
   })
 

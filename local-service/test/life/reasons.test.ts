@@ -54,10 +54,11 @@ describe('the start of the service', () => {
         'with-command': puppetProject(without),
       },
     })
+    const next = 'Install the packages first, for example with "npm ci", or set "command".'
     const warnings = service.log.filter((line) => line.includes('is not installed'))
     expect(warnings.map((line) => line.replace(/^\S+ /, ''))).toEqual([
-      `warning: vitest is not installed in ${without}: no run of project "without" can pass`,
-      `warning: vitest is not installed in ${unreadable}: no run of project "unreadable" can pass`,
+      `warning: no run of project "without" can pass. vitest is not installed in ${without}. ${next}`,
+      `warning: no run of project "unreadable" can pass. vitest is not installed in ${unreadable}. ${next}`,
     ])
   })
 
@@ -71,7 +72,7 @@ describe('the start of the service', () => {
     }
     const old = await service('2.1.9')
     const text = `vitest 2.1.9 is installed in ${folder}. The service needs 3.0 or newer`
-    expect(old.log).toContainEqual(expect.stringContaining(`warning: ${text}: no run of project "shop" can pass`))
+    expect(old.log).toContainEqual(expect.stringContaining(`warning: no run of project "shop" can pass. ${text}.`))
     const message = `${text}. Update the package.`
     expect(await old.waitFor(await old.startRun())).toMatchObject({ status: 'INTERRUPTED', message })
     expect(old.log).toContainEqual(expect.stringMatching(/run \S+: vitest 2\.1\.9 is installed/))

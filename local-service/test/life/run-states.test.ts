@@ -118,7 +118,7 @@ describe('a run', () => {
   it('is INTERRUPTED if its framework is not installed, and the log says so', async () => {
     const folder = await temporaryFolder()
     const service = await startPuppetService({ projects: { bare: { folder, framework: 'vitest' } } })
-    const message = `vitest is not installed in ${folder}. Install it, or set "command".`
+    const message = `vitest is not installed in ${folder}. Install the packages first, for example with "npm ci", or set "command".`
     expect(await service.waitFor(await service.startRun())).toMatchObject({
       status: 'INTERRUPTED',
       message,
