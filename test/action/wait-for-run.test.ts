@@ -81,12 +81,6 @@ describe('a run that ends', () => {
     expect(pollsMs).toEqual([0])
     expect(endedMs).toBe(80)
   })
-
-  test('is reported once for each new status', async () => {
-    const replies = [QUEUED, QUEUED, RUNNING, RUNNING, RUNNING, PASSED].map((run) => response(run))
-    const { statuses } = await wait({ replies })
-    expect(statuses).toEqual(['QUEUED', 'RUNNING', 'PASSED'])
-  })
 })
 
 describe('a status that this version does not know', () => {
@@ -98,13 +92,6 @@ describe('a status that this version does not know', () => {
     })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(world.texts('info ')).toEqual(['Run run-1: PAUSED', 'Run run-1: RUNNING', 'Run run-1: PAUSED'])
-    expect(world.texts('warning ')).toEqual([])
-  })
-
-  test('is final if finishedAt is set', async () => {
-    const archived = aRun({ status: 'ARCHIVED' })
-    const { ending, world } = await wait({ replies: [response(archived)] })
-    expect(ending).toEqual({ kind: 'finished', run: archived })
     expect(world.texts('warning ')).toEqual([])
   })
 })

@@ -255,14 +255,4 @@ describe('the job summary', () => {
     ])
     expect(lines[0]).toContain(reason)
   })
-
-  it('is no second warning if the outputs cannot be written either', () => {
-    const folder = temporaryFolder()
-    const { setOutput, writeSummary } = runnerOutput({ GITHUB_OUTPUT: folder, GITHUB_STEP_SUMMARY: folder })
-    const lines = linesWrittenBy(() => {
-      setOutput('run-id', 'r-1')
-      writeSummary(() => html`<p>lost</p>`)
-    })
-    expect(lines).toHaveLength(1)
-  })
 })

@@ -235,12 +235,6 @@ describe('post', () => {
     file.removeAll()
     expect(readdirSync(temp)).toEqual([])
   })
-
-  it('can ask nobody if the folder is gone', () => {
-    const { file, temp } = job()
-    rmSync(temp, { recursive: true })
-    expect(file.askToStop()).toBe(false)
-  })
 })
 
 describe('main must stop', () => {

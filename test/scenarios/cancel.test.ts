@@ -4,7 +4,7 @@ import type { ProcessResult } from '../../tools/runner-emulator/step-runner/runn
 import { patientRunner, requestsOf, type Scenario, scenario } from '../support/scenario.ts'
 
 // These tests use real processes and real signals. The runner sends the next signal only if the test says so.
-// test/action/cancel-run.test.ts, test/simulation and random-steps.test.ts test how the service may respond to a cancel.
+// test/action/cancel-run.test.ts and test/simulation test how the service may respond to a cancel.
 
 const HANGING = { runningMs: Infinity }
 

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Target } from '../../src/model/run.ts'
 import { openService } from '../../src/service/client.ts'
@@ -14,21 +13,6 @@ function open(baseUrl: string, apiKey: string, target = PROJECT) {
   const address = { baseUrl: new URL(baseUrl), apiKey, target, proxies: {} }
   return openService(address, new FakeClock())
 }
-
-it.each([
-  [PROJECT, '/api/v1/projects/p/runs'],
-  [{ kind: 'test-suite', id: 's' } as const, '/api/v1/testSuite/s/run'],
-])('the service of %j is opened at its address, with the key and the version of this action', async (target, path) => {
-  const server = await recordingServer(json({ runId: 'r-1', testSuiteRunId: 'r-1' }))
-  const service = await open(`${server.origin}/api/`, 'key-9', target)
-  expect(await service.start({}, patient())).toBe('r-1')
-
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  expect(server.received[0]).toMatchObject({
-    target: path,
-    headers: { authorization: 'Bearer key-9', 'user-agent': `test-run-action/${version}` },
-  })
-})
 
 it.each([
   ['https://tests.example.com', 300_000],

@@ -129,14 +129,6 @@ describe('the proxy for https', () => {
     expect(service.connections).toHaveLength(0)
   })
 
-  it('loses the response if the tunnel breaks after the service took the request', async () => {
-    const proxy = await forwardProxy()
-    const { service, startThrough } = await tlsService(() => proxy.cut())
-    expect(await failureOf(startThrough(proxy.address))).toMatchObject({ kind: 'no-response' })
-    expect(service.received).toHaveLength(1)
-    expect(proxy.asked).toHaveLength(1)
-  })
-
   it.each([
     ['spoken to in TLS', tlsProxy],
     ['a SOCKS proxy', socksProxy],
@@ -154,23 +146,6 @@ describe('the proxy for https', () => {
     expect(proxy.asked).toEqual([])
     expect(await startThrough(proxy.address, 'example.com')).toMatchObject(STARTED)
     expect(proxy.asked).toHaveLength(1)
-  })
-
-  it('sends no request that was cancelled while the tunnel was made', async () => {
-    const go = Promise.withResolvers<void>()
-    const { service, startThrough } = await tlsService()
-    const proxy = await forwardProxy({ until: go.promise })
-    const controller = new AbortController()
-    const request = failureOf(startThrough(proxy.address, '', { signal: controller.signal }))
-    await proxy.asking()
-    controller.abort()
-    expect(await request).toMatchObject({ kind: 'not-sent' })
-
-    go.resolve()
-    await service.connected
-    const closed = new Promise((resolve) => service.connections[0]?.once('close', resolve))
-    await Promise.race([closed, service.arrived])
-    expect(service.received).toEqual([])
   })
 })
 

@@ -18,18 +18,6 @@ describe('the runs of a test suite', () => {
     return { server, targets, clock, runs, set, get: () => runs.get('s-1', patient()) }
   }
 
-  it('start posts the environment, the overrides and the branch under the names of this workflow', async () => {
-    const { server, targets, runs } = await suite()
-    const parameters = { branch: 'main', environment: 'staging', envOverrides: { A: '1' } }
-    expect(await runs.start(parameters, patient())).toBe('s-1')
-    await runs.start({}, patient())
-    expect(targets()).toEqual(Array(2).fill('POST /v1/testSuite/suite%201/run'))
-    expect(server.received.map(({ body }) => JSON.parse(body))).toEqual([
-      { environment: 'staging', variableOverrides: { A: '1' }, metadata: { git: { branch: 'main' } } },
-      {},
-    ])
-  })
-
   describe('get', () => {
     it.each([
       ['RUNNING', 'RUNNING'],

@@ -262,19 +262,11 @@ describe('a response that is packed, although the request asks for one that is n
     expect(((await responseOf(whole.get())).json as string).length).toBe(limitBytes - 2)
     // 1 GiB in 1 MiB.
     const bomb = Buffer.concat(Array(1_024).fill(gzipSync(Buffer.alloc(1024 * 1024))))
-    for (const [body, pack] of [
-      [`"${'a'.repeat(limitBytes - 1)}"`, gzipSync],
-      [bomb, (bytes: Buffer) => bytes],
-    ] as const) {
-      const { get } = await packed(body, pack, 'gzip')
-      const before = process.memoryUsage().arrayBuffers
-      expect(await failureOf(get())).toEqual({
-        kind: 'invalid-response',
-        expected: `a body of at most ${limitBytes} bytes`,
-        got: { words: 'a larger body' },
-      })
-      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(128 * 1024 * 1024)
-    }
+    const { get } = await packed(bomb, (bytes) => bytes, 'gzip')
+    const before = process.memoryUsage().arrayBuffers
+    const expected = `a body of at most ${limitBytes} bytes`
+    expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected, got: { words: 'a larger body' } })
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(128 * 1024 * 1024)
   })
 
   it.each<[string, (bytes: Buffer) => Buffer, RegExp]>([

@@ -9,8 +9,6 @@ export interface ForwardProxy {
   readonly headers: readonly IncomingHttpHeaders[]
   /** The TCP connections that were made. */
   readonly connections: readonly Socket[]
-  /** Resolves when the proxy gets its first request. */
-  asking(): Promise<void>
   /** Breaks every tunnel. */
   cut(): void
 }
@@ -18,23 +16,18 @@ export interface ForwardProxy {
 export interface ForwardProxyOptions {
   /** The status to refuse every CONNECT with. */
   readonly refusal?: string
-  /** Every CONNECT gets its response only after this. */
-  readonly until?: Promise<unknown>
   /** The port of this machine to which a `host:port` leads. Other hosts are resolved as usual. */
   readonly ports?: Readonly<Record<string, number>>
 }
 
 /** An HTTP proxy that only makes tunnels (RFC 9110, 9.3.6). */
-export async function forwardProxy({ refusal, until, ports = {} }: ForwardProxyOptions = {}): Promise<ForwardProxy> {
+export async function forwardProxy({ refusal, ports = {} }: ForwardProxyOptions = {}): Promise<ForwardProxy> {
   const asked: string[] = []
   const headers: IncomingHttpHeaders[] = []
-  const firstAsked = Promise.withResolvers<void>()
   const server = createServer()
-  server.on('connect', async (incoming, socket, head) => {
+  server.on('connect', (incoming, socket, head) => {
     asked.push(`CONNECT ${incoming.url}`)
     headers.push(incoming.headers)
-    firstAsked.resolve()
-    await until
     if (refusal !== undefined) {
       socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`)
       return
@@ -58,7 +51,6 @@ export async function forwardProxy({ refusal, until, ports = {} }: ForwardProxyO
     asked,
     headers,
     connections,
-    asking: () => firstAsked.promise,
     cut: () => {
       for (const socket of connections) socket.destroy()
     },
