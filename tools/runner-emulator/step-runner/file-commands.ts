@@ -46,17 +46,18 @@ export class FileCommandFiles {
     for (const path of Object.values(this.paths)) writeFileSync(path, '')
   }
 
-  /** Reports to the log what GitHub cannot use. If a command in the log and a file set one name, the file wins. */
+  /** Reports to the log what GitHub cannot use. */
   read(log: StepLog, masks: SecretMasks): FileCommandResults {
     const env = this.#keyValues('ENV', log)
     const summary = readSummary(this.#bytes('STEP_SUMMARY'), log, masks)
-    const state = this.#keyValues('STATE', log, log.state)
-    const outputs = this.#keyValues('OUTPUT', log, log.outputs)
+    const state = this.#keyValues('STATE', log)
+    const outputs = this.#keyValues('OUTPUT', log)
     const files = Object.fromEntries(FILE_COMMANDS.map((name) => [name, this.#text(name)]))
     return { outputs, state, env, summary, files: files as FileCommandResults['files'] }
   }
 
-  #keyValues(name: 'OUTPUT' | 'STATE' | 'ENV', log: StepLog, set = new Map<string, string>()): Record<string, string> {
+  #keyValues(name: 'OUTPUT' | 'STATE' | 'ENV', log: StepLog): Record<string, string> {
+    const set = new Map<string, string>()
     const { entries, problem } = parseKeyValueFile(this.#text(name), { allowsEmptyNames: name === 'STATE' })
     for (const [key, value] of entries) {
       if (name === 'ENV' && key.toUpperCase() === 'NODE_OPTIONS') log.reportError(NODE_OPTIONS_REFUSED)

@@ -51,7 +51,7 @@ export interface Interruption {
   /** When it happens: at a line of the log, a number of milliseconds after the start, or when a promise settles. */
   readonly on: RegExp | number | Promise<unknown>
   /** README.md says what each does. */
-  readonly by: 'cancel' | 'cancel without signal' | 'kill' | 'shutdown' | 'terminate' | 'timeout'
+  readonly by: 'cancel' | 'kill' | 'shutdown' | 'terminate' | 'timeout'
 }
 
 export interface JobResult {
@@ -170,8 +170,7 @@ export class Step {
     else if (by === 'terminate') await main.terminate()
     else if (by === 'timeout') await main.timeOut()
     else if (by === 'shutdown') await this.#shutDown(main)
-    else if (by === 'kill') main.signal('SIGKILL')
-    else this.jobStatus = 'cancelled'
+    else main.signal('SIGKILL')
   }
 
   /** The runner is stopped: main gets the signals, post does not run, and the temporary folder is emptied. */

@@ -1,5 +1,5 @@
 import type { SecretMasks } from './masks.ts'
-import { SPACE, setNamed, trim } from './text.ts'
+import { SPACE, trim } from './text.ts'
 
 export type AnnotationLevel = 'error' | 'warning' | 'notice'
 
@@ -85,13 +85,11 @@ function decode(text: string, signs: readonly string[]): string {
   }, text)
 }
 
-/** What came of a step's lines so far: the log, the annotations, and what old commands set. */
+/** What came of a step's lines so far: the log and the annotations. */
 export class StepLog {
   /** As GitHub shows them: masked, commands turned into `##[…]` lines. */
   readonly lines: string[] = []
   readonly annotations: Annotation[] = []
-  readonly outputs = new Map<string, string>()
-  readonly state = new Map<string, string>()
   /** True if the runner could not execute a command. The step then fails, whatever its exit code is. */
   commandFailed = false
   /** The message at which the runner's worker would abort. The job would then have no result. */
@@ -101,24 +99,19 @@ export class StepLog {
   readonly #isDebug: boolean
   readonly #onLine: (line: string) => void
   readonly #counts: Record<AnnotationLevel, number> = { error: 0, warning: 0, notice: 0 }
-  #echo: boolean
-  /** After `::stop-commands::TOKEN`, only the command `::TOKEN::` counts. */
-  #resumeToken: string | undefined
 
   constructor(masks: SecretMasks, isDebug: boolean, onLine: (line: string) => void) {
     this.#masks = masks
     this.#isDebug = isDebug
-    this.#echo = isDebug
     this.#onLine = onLine
   }
 
   /** One line of the step's standard output or standard error. */
   read(line: string): void {
-    const isName = (name: string) => Object.hasOwn(this.#commands, name) || name === this.#resumeToken
+    const isName = (name: string) => Object.hasOwn(this.#commands, name) || NOT_OURS.has(name)
     const command = parseWorkflowCommand(line, isName)
-    if (command !== undefined && this.#resumeToken === undefined) this.#execute(command, line)
+    if (command !== undefined) this.#execute(command, line)
     else this.write(line)
-    if (command?.name === this.#resumeToken) this.#resumeToken = undefined
   }
 
   /** A line that the runner itself writes. */
@@ -152,31 +145,24 @@ export class StepLog {
     this.annotate({ level: 'warning', title: '', message, source: 'runner' })
   }
 
-  /** What each command does with its data. Problem matchers are not modelled. */
-  readonly #commands: Readonly<Record<string, (data: string, line: string, command: WorkflowCommand) => void>> = {
-    error: (message, _, command) => this.#annotate('error', message, command),
-    warning: (message, _, command) => this.#annotate('warning', message, command),
-    notice: (message, _, command) => this.#annotate('notice', message, command),
+  /** What each command does with its data. */
+  readonly #commands: Readonly<Record<string, (data: string, command: WorkflowCommand) => void>> = {
+    error: (message, command) => this.#annotate('error', message, command),
+    warning: (message, command) => this.#annotate('warning', message, command),
+    notice: (message, command) => this.#annotate('notice', message, command),
     debug: (text) => {
       if (this.#isDebug) this.write(`##[debug]${text.replaceAll('\n', '\n##[debug]')}`)
     },
     group: (title) => this.write(`##[group]${title}`),
     endgroup: () => this.write('##[endgroup]'),
     'add-mask': (secret) => this.#addMask(secret),
-    'add-matcher': () => {},
-    'remove-matcher': () => {},
-    echo: (wanted, line) => this.#setEcho(trim(wanted), line),
-    'stop-commands': (token, line) => this.#stopCommands(token, line),
-    'set-output': (_, line, command) => this.#set(this.outputs, command, line),
-    'save-state': (_, line, command) => this.#set(this.state, command, line),
-    'set-env': (_, line) => this.#refuse(line, 'The `set-env` command is disabled.'),
-    'add-path': (_, line) => this.#refuse(line, 'The `add-path` command is disabled.'),
   }
 
   #execute(command: WorkflowCommand, line: string): void {
     const { name, data } = command
-    if (this.#echo && !NEVER_ECHOED.has(name)) this.write(line)
-    this.#commands[name]?.(data, line, command)
+    if (NOT_OURS.has(name)) this.#refuse(line)
+    else if (this.#isDebug && !NEVER_ECHOED.has(name)) this.write(line)
+    this.#commands[name]?.(data, command)
   }
 
   #annotate(level: AnnotationLevel, message: string, command: WorkflowCommand): void {
@@ -184,53 +170,26 @@ export class StepLog {
     this.annotate({ level, title, message, source: 'action', properties })
   }
 
-  #stopCommands(token: string, line: string): void {
-    const name = toLowerCase(token)
-    if (name === '' || name === 'pause-logging' || Object.hasOwn(this.#commands, name)) {
-      this.#refuse(line, 'A stop token must not be empty, "pause-logging" or the name of a workflow command.')
-      return
-    }
-    if (token.length > 6) this.#masks.add(token)
-    this.write(line)
-    this.#resumeToken = name
-  }
-
   #addMask(secret: string): void {
     if (trim(secret) === '') {
       this.warn("Can't add secret mask for empty string in ##[add-mask] command.")
       return
     }
-    if (this.#echo) this.write('::add-mask::***')
+    if (this.#isDebug) this.write('::add-mask::***')
     this.#masks.add(secret)
   }
 
-  #setEcho(wanted: string, line: string): void {
-    const value = wanted.toLowerCase()
-    if (value === 'on' || value === 'off') this.#echo = value === 'on'
-    else
-      this.#refuse(
-        line,
-        `Invalid echo command value. Possible values can be: 'on', 'off'. Current value is: '${wanted}'.`,
-      )
-  }
-
-  #set(target: Map<string, string>, { name: command, properties, data }: WorkflowCommand, line: string): void {
-    this.warn(
-      `The \`${command}\` command is deprecated and will be disabled soon. Please upgrade to using Environment Files. For more information see: https://github.blog/changelog/2022-10-11-github-actions-deprecating-save-state-and-set-output-commands/`,
-    )
-    const name = properties.get('name')
-    if (name === undefined) this.#refuse(line, `Required field 'name' is missing in ##[${command}] command.`)
-    else setNamed(target, name, data)
-  }
-
-  #refuse(line: string, why: string): void {
-    this.reportError(`Unable to process command '${line}' successfully.`)
-    this.reportError(why)
+  #refuse(line: string): void {
+    this.reportError(`No action of ours writes the command '${line}'.`)
     this.commandFailed = true
   }
 }
 
-const NEVER_ECHOED: ReadonlySet<string> = new Set(['add-mask', 'debug', 'error', 'notice', 'stop-commands', 'warning'])
+/** The runner's other commands. If one is in a log, it comes from a test or from the service, and it fails the step. */
+const NOT_OURS: ReadonlySet<string> = new Set([
+  ...['add-matcher', 'add-path', 'echo', 'remove-matcher', 'save-state', 'set-env', 'set-output', 'stop-commands'],
+])
+const NEVER_ECHOED: ReadonlySet<string> = new Set(['add-mask', 'debug', 'error', 'notice', 'warning'])
 
 /** Whether a cut at this length separates the halves of a surrogate pair. */
 function isCutInPair(text: string, length: number): boolean {

@@ -38,64 +38,6 @@ interface Case {
   }
 }
 
-/** Cases in which the emulator may differ, by the reason. No action of ours can have such a case. */
-const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
-  'an action of ours never puts something else in the place of its files': [
-    'ENV folder',
-    'OUTPUT folder',
-    'PATH folder',
-    'STATE folder',
-    'STEP_SUMMARY folder',
-    'PATH dangling',
-    'STEP_SUMMARY dangling',
-    'symlink to dir',
-  ],
-  'an action of ours never removes or changes its own code': [
-    'action folder removed',
-    'action.yml changed by main',
-    'main file missing post',
-    'workspace removed',
-  ],
-  'the words in which an action.yml is refused; the emulator throws instead': [
-    'input default bad expression',
-    'input default env context',
-    'input default hashFiles',
-    'input default steps/inputs ctx',
-    'input default success()',
-    'input default unknown context',
-  ],
-  'no default of ours is an object': ['input default types (X)'],
-  'a stack trace, which names the files of one version of Node and one place in the script': [
-    'abort',
-    'lone surrogate',
-    'throw',
-    'uncaught rejection',
-  ],
-  'the words in which a process that cannot start is reported': [
-    'env huge then post',
-    'state huge 3MiB',
-    'state many total 3MiB',
-  ],
-  'an output of ours never has a megabyte': ['output huge 3MiB'],
-  'the runner also masks parts of a secret with an ampersand, because PowerShell colours these parts': [
-    'amp',
-    'amp parts',
-    'amp plus',
-    'amp plus parts',
-    'special chars',
-  ],
-  'an action of ours writes UTF-8': ['summary BOM utf16', 'utf16 BE BOM', 'utf16 LE BOM', 'utf32 LE BOM'],
-  'an action of ours stops no commands; the runner gives up such a step, and in the emulator the step fails': [
-    'stop invalid',
-    'stop pause-logging',
-  ],
-  'no annotation of ours names a file': ['props abs file', 'props end before'],
-  'commands with which the runner marks its own log': ['markers'],
-  'a server that is too old for notices': ['notice without enhanced'],
-  'problem matchers, and the words in which disabled commands are refused': ['registered others'],
-  'a variable that allows commands which no action of ours writes': ['set-env unsecure'],
-}
-
 const FOLDER = resolve(import.meta.dirname, 'recordings')
 const CASES = readFileSync(join(FOLDER, 'cases.jsonl'), 'utf8')
   .trimEnd()
@@ -111,15 +53,7 @@ const root = realpathSync(mkdtempSync(join(tmpdir(), 'recordings-test-')))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 test.concurrent.for(CASES)('$name', async (recorded, { expect }) => {
-  const different = Object.keys(DIFFERENT).find((reason) => DIFFERENT[reason]?.includes(recorded.name))
-  if (different === undefined) expect(await replay(recorded)).toEqual(expected(recorded))
-  else {
-    const seen = await replay(recorded).catch(String)
-    expect(
-      seen,
-      `The emulator agrees with the recording now. Remove the case from DIFFERENT. Its reason was: ${different}`,
-    ).not.toEqual(expected(recorded))
-  }
+  expect(await replay(recorded)).toEqual(expected(recorded))
 })
 
 /**

@@ -131,6 +131,11 @@ describe('the end of a process', () => {
     expect(await runMain(`console.log('::error::why'); process.exitCode = 1`)).toMatchObject({ failedSilently: false })
   })
 
+  test('is a failure if the log has a command that no action of ours writes', async () => {
+    const main = await runMain(`console.log('::set-output name=a::b')`)
+    expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: true })
+  })
+
   test.each([
     ['the first warnings', `console.log('::warning::' + 'x'.repeat(255) + '😀')`],
     ['any notice', `console.log('::notice::' + 'x'.repeat(4095) + '😀')`],
@@ -248,13 +253,6 @@ process.on('SIGINT', () => process.exit(0)); hang()`
     expect(post.conclusion).toBe('skipped')
     expect(jobStatus).toBe('failure')
     expect(readdirSync(step.tempDir)).toEqual([])
-  })
-
-  test('whose `if` is still true after a cancel goes on until it finishes, and post sees a cancelled job', async () => {
-    const main = `process.on('SIGINT', () => console.log('signal')); console.log('ready'); setTimeout(() => console.log('done'), 200)`
-    const end = await prepare({ main, ...SEES_STATUS }).run({ on: /ready/, by: 'cancel without signal' })
-    expect(end.main).toMatchObject({ conclusion: 'success', signalsSent: [], log: ['ready', 'done'] })
-    expect(end.post.log).toEqual(['cancelled'])
   })
 })
 
