@@ -1,35 +1,28 @@
 import { relative } from 'node:path'
 import type { XmlCase, XmlOutcome } from './junit-xml.ts'
-import type { TestCaseStatus } from './report.ts'
+import { isBad, type TestCase } from './report.ts'
 
 // What a test of a JUnit report is: its status, its title and its reason. Each tool means something else by the same words.
 
 /** By element, and by the words of the attributes `status` and `result`. What is not here means nothing. */
-const MEANING: ReadonlyMap<string, TestCaseStatus> = new Map([
-  ...(['failure', 'error', 'rerunFailure', 'rerunError', 'failed', 'fail'] as const).map(
-    (word) => [word, 'FAILED'] as const,
-  ),
-  ...(['flakyFailure', 'flakyError'] as const).map((word) => [word, 'FLAKY'] as const),
-  ...(['skipped', 'disabled', 'notrun', 'suppressed'] as const).map((word) => [word, 'SKIPPED'] as const),
-])
+const MEANING = {
+  FAILED: /^(?:failure|error|rerunFailure|rerunError|failed|fail)$/,
+  SKIPPED: /^(?:skipped|disabled|notrun|suppressed)$/,
+  FLAKY: /^flaky(?:Failure|Error)$/,
+}
 /** PHPUnit lists a test that it calls risky as an error, and may exit with 0. */
 const RISKY = /^PHPUnit[\\_]Framework[\\_](?:RiskyTestError|OutputError|\w*Cover\w+)$/
 
 /** The first rule that applies decides. The exit code of the command counts more than the report. */
-export function statusOf({ attributes, outcomes }: XmlCase, hasPassed: boolean): TestCaseStatus {
+export function statusOf({ attributes, outcomes }: XmlCase, hasPassed: boolean): keyof typeof MEANING | 'PASSED' {
   const tags = outcomes.filter(({ type }) => !hasPassed || !RISKY.test(type)).map(({ tag }) => tag)
-  const words = [attributes.status, attributes.result].map((word = '') => word.toLowerCase())
-  const found = new Set([...tags, ...words].map((word) => MEANING.get(word)))
-  const rules: readonly (readonly [TestCaseStatus, boolean])[] = [
-    // Node lists the failure of a test that is still to do, and does not count it.
-    ['SKIPPED', outcomes.some(isToDo)],
-    // Catch2 lists the failure of a test that may fail.
-    ['SKIPPED', found.has('SKIPPED') && hasPassed],
-    ['FAILED', found.has('FAILED')],
-    ['SKIPPED', found.has('SKIPPED')],
-    ['FLAKY', found.has('FLAKY')],
-  ]
-  return rules.find(([, applies]) => applies)?.[0] ?? 'PASSED'
+  const words = [...tags, ...[attributes.status, attributes.result].map((word = '') => word.toLowerCase())]
+  const says = (status: keyof typeof MEANING) => words.some((word) => MEANING[status].test(word))
+  // Node lists the failure of a test that is still to do, and Catch2 that of a test that may fail.
+  if (outcomes.some(isToDo) || (hasPassed && says('SKIPPED'))) return 'SKIPPED'
+  if (says('FAILED')) return 'FAILED'
+  if (says('SKIPPED')) return 'SKIPPED'
+  return says('FLAKY') ? 'FLAKY' : 'PASSED'
 }
 
 const isToDo = ({ tag, type }: XmlOutcome) => tag === 'skipped' && type === 'todo'
@@ -65,11 +58,11 @@ export function titleOf(
 }
 
 /** Why a test did not pass. The first line says what is wrong, because readers show only this line. */
-export function reasonOf({ outcomes, attributes, output }: XmlCase, status: TestCaseStatus): string {
+export function reasonOf({ outcomes, attributes, output }: XmlCase, status: ReturnType<typeof statusOf>): string {
   // A test that was only skipped needs no reason.
   const isSkipped = status === 'SKIPPED' && (outcomes.some(isToDo) || outcomes.every(({ tag }) => tag === 'skipped'))
   if (status === 'PASSED' || isSkipped) return ''
-  const ofStatus = status === 'SKIPPED' ? outcomes : outcomes.filter(({ tag }) => MEANING.get(tag) === status)
+  const ofStatus = outcomes.filter(({ tag }) => status === 'SKIPPED' || MEANING[status].test(tag))
   const lastTry = ofStatus.findLast(({ tag }) => /^(?:rerun|flaky)/.test(tag))
   const chosen = lastTry === undefined ? ofStatus : [lastTry]
   const texts = chosen.map((outcome) => textOf(outcome, attributes.name ?? '')).filter((text) => text !== '')
@@ -92,22 +85,67 @@ function textOf({ message, text }: XmlOutcome, name: string): string {
 }
 
 /** Without what is outside of the project in the stack of a JavaScript error. */
-export function withoutFrames(text: string): string {
+function withoutFrames(text: string): string {
   return text.replace(/\n +at .*(?:node_modules\/|\(?node:|\(<anonymous>\)).*/g, '')
 }
 
-/** What may stand before the reason: Go's progress, and headlines of Jest, Catch2 and GoogleTest. */
-const NOISE =
-  /^\s*(?:(?:\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- FAIL:) .*\n)+(?=.*\S)|● Test suite failed to run\s*\n(?:\s*Jest encountered an unexpected token\n[\s\S]*?\n\s*Details:\s*\n)?|FAILED:\s*\n|unknown file\n)/
+/** What may stand before the reason: Go's progress, and headlines of Catch2 and GoogleTest. */
+const NOISE = /^\s*(?:(?:\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- FAIL:) .*\n)+(?=.*\S)|FAILED:\s*\n|unknown file\n)/
+const HEADLINE_OF_JEST =
+  /● Test suite failed to run\s*\n\s*(?:Jest encountered an unexpected token\n[\s\S]*?\n\s*Details:\s*\n\s*)?/
 /** GoogleTest and Rust begin with the place. */
 const PLACE_FIRST = /^(?:thread '.*' (?:\(\d+\) )?panicked at )?(\S+\.\w+:\d+(?::\d+)?):?$/
 
 function withoutNoise(text: string, name: string): string {
-  const rest = text.replace(NOISE, '').trim()
+  const rest = text.replace(NOISE, '').replace(HEADLINE_OF_JEST, '').trim()
   const [first = ''] = rest.split('\n', 1)
   const others = rest.slice(first.length).trim()
   // PHPUnit begins with the test.
   if (others === '' || (name !== '' && first.includes(`::${name}`))) return others || rest
   const [, place] = PLACE_FIRST.exec(first) ?? []
   return place === undefined ? rest : `${others}\nat ${place}`
+}
+
+// What test tools print about failures of which their JUnit files have no test case, or no reason.
+
+/** The groups `title` and `file` name what failed. */
+const PARTS: readonly RegExp[] = [
+  // Node: a file that crashed, a test, and a threshold.
+  /^(?:file:\/\/)?(?<file>\/\S+):\d+\n(?:(?!Node\.js v).*\n)*?(?=\nNode\.js v)/gm,
+  /^test at \S+:\d+:\d+\n✖ (?!.* # TODO$)(?<title>.*?)(?: \([\d.]+ms\))?\n(?! {2}'test failed')(?: {2}.*\n?)*/gm,
+  /^ℹ Error: .*/gm,
+  // Jest: a file, and a threshold with the summary behind it.
+  /^FAIL (?:.* )?(?:\.\/)?(?<file>\S+)(?: \([\d.]+ m?s\))?\n {2}● Test suite failed to run\n(?:\n| {4}.*\n)*/gm,
+  /^Jest: (?:.*\n?)*/gm,
+  // Mocha: a file.
+  /^ ?Exception during run: (?:.*\n?)*/gm,
+  // gotestsum: what could not be built.
+  /(?<=^=== Errors\n)(?:.+\n)+/gm,
+  // RSpec
+  /^An error occurred (?:.*\n)+?# .*/gm,
+  // CTest
+  /^Unable to find executable: .*/gm,
+  /^\t *\d+ - (?<title>.*) \((?!Failed|Disabled|Skipped)\w[\w ]*\)$/gm,
+  // pytest and its plug-ins
+  /^(?:ERROR:|FAIL) (?:.*\n\S+: error: |Required test coverage |(?:file or directory )?not found: ).*/gm,
+]
+
+/** The parts that no failed test case with a place explains. */
+export function findToolLines(output: string, testCases: readonly TestCase[]): string[] {
+  const failed = testCases.filter((testCase) => isBad(testCase) && testCase.line !== undefined)
+  const isKnown = ({ title, file }: Readonly<Partial<Record<string, string>>>) =>
+    failed.some((known) =>
+      file === undefined ? ` > ${known.title}`.endsWith(` > ${title}`) : `/${file}`.endsWith(`/${known.filePath}`),
+    )
+  const found = PARTS.flatMap((part) => [...output.matchAll(part)])
+  return [...new Set(found.filter(({ groups = {} }) => !isKnown(groups)).map(([text]) => withReasonFirst(text)))]
+}
+
+/** Readers show only the first line. So it has the name and the reason, and the place comes last. */
+function withReasonFirst(text: string): string {
+  return withoutFrames(text)
+    .replace(/^(test at [^\n]*)\n(✖ [^\n]*?)(?: \([\d.]+ms\))?\n\s*(.*?)\s*$/s, '$2: $3\n$1')
+    .replace(/^(\S+:\d+)\n(?:[^\n]+\n)+\n(.*?)\s*$/s, '$2\nat $1')
+    .replace(new RegExp(`\\n\\s*${HEADLINE_OF_JEST.source}`), ': ')
+    .trim()
 }

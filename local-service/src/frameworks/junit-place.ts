@@ -3,14 +3,9 @@ import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path
 import { tryGit } from '../machine/git.ts'
 import { foldersBetween, isInside, type TestedFolders } from '../machine/paths.ts'
 import type { XmlCase } from './junit-xml.ts'
+import type { Fields } from './report-reader.ts'
 
 // Where a test of a JUnit report is. A place that is not in one existing file of the repository is left out.
-
-/** The file has an absolute path. */
-export interface Place {
-  readonly file?: string | undefined
-  readonly line: number
-}
 
 export interface TestFile {
   readonly file?: string | undefined
@@ -37,7 +32,8 @@ const POSITION =
 /** Finds the places of one report. */
 export class Places {
   readonly #root: string
-  readonly #listFiles: () => Promise<FilesByName>
+  /** It is called only if a place needs it. */
+  readonly #listFiles: typeof filesByName
   /** The folder of the report, the folders above it, the project's folder and the root. */
   readonly #bases: readonly string[]
   readonly #nameOfModule = remember(moduleIn)
@@ -47,8 +43,7 @@ export class Places {
     return files.find((file) => this.#isFile(file))
   })
 
-  /** `listFiles` is called only if a place needs it. */
-  constructor({ folder, root }: TestedFolders, report: string, listFiles: () => Promise<FilesByName>) {
+  constructor({ folder, root }: TestedFolders, report: string, listFiles: typeof filesByName) {
     const ofReport = dirname(report)
     const above = isInside(ofReport, folder) ? foldersBetween({ folder: ofReport, root: folder }) : [ofReport]
     this.#root = root
@@ -63,7 +58,7 @@ export class Places {
     const isPytest = suites.at(-1) === PYTEST
     // If Node cannot load a file, the path is the name.
     const called = given || (isAbsolute(name) ? name : '')
-    const file = called === '' ? undefined : this.resolveFile(called.replace(/^file:\/\//, ''))
+    const file = this.resolveFile(called.replace(/^file:\/\//, ''))
     if (file !== undefined) return { file, rest: this.#withoutFile(rest, file, isPytest) }
     const path = /[/.]/.test(rest) ? this.resolveFile(rest) : undefined
     if (path !== undefined) return { file: path, rest: '' }
@@ -77,8 +72,8 @@ export class Places {
   }
 
   /** The message gives the line. It gives the file too if the report names no file, as in Go. */
-  async placeOf(found: XmlCase, file: string | undefined, text: string): Promise<Place> {
-    const places: Place[] = []
+  async placeOf(found: XmlCase, file: string | undefined, text: string): Promise<Fields> {
+    const places: Fields[] = []
     for (const position of positionsIn(text)) {
       const at = await this.#fileAt(position, found, file)
       if (at !== undefined && (file === undefined || at === file)) places.push({ file: at, line: position.line })
@@ -120,7 +115,7 @@ export class Places {
 
   /** In Go, the class is the package: its import path, or the end of it. A position has only the name of the file. */
   async #fileOfGo(name: string, ofPackage: string): Promise<string | undefined> {
-    const listed = (await this.#listFiles()).get('go.mod') ?? []
+    const listed = (await this.#listFiles(this.#root)).get('go.mod') ?? []
     for (const folder of [...this.#bases, ...listed.map((file) => join(this.#root, dirname(file)))]) {
       const module = this.#nameOfModule(folder)
       if (module === '' || !`${ofPackage}/`.startsWith(`${module}/`)) continue
@@ -132,7 +127,7 @@ export class Places {
 
   /** The one file of the repository whose path ends so. */
   async #findEnding(path: string): Promise<string | undefined> {
-    const files = ((await this.#listFiles()).get(basename(path)) ?? []).map((file) => join(this.#root, file))
+    const files = ((await this.#listFiles(this.#root)).get(basename(path)) ?? []).map((file) => join(this.#root, file))
     const [file, ...others] = files.filter((one) => one.endsWith(`/${path}`) && this.#isFile(one))
     return others.length > 0 ? undefined : file
   }
@@ -146,13 +141,13 @@ export class Places {
   }
 }
 
-function* positionsIn(text: string): Generator<Position> {
-  let count = 0
-  for (const { 1: path, 2: line, 3: ofPython, 4: lineOfPython, index } of text.matchAll(POSITION)) {
-    if (++count > MOST_POSITIONS) return
-    const before = text.slice(text.lastIndexOf('\n', index - 1) + 1, index)
-    yield { path: path ?? ofPython ?? '', line: Number(line ?? lineOfPython), before }
-  }
+function positionsIn(text: string): Position[] {
+  const found = [...text.matchAll(POSITION)].slice(0, MOST_POSITIONS)
+  return found.map(({ 1: path, 2: line, 3: ofPython, 4: lineOfPython, index }) => ({
+    path: path ?? ofPython ?? '',
+    line: Number(line ?? lineOfPython),
+    before: text.slice(text.lastIndexOf('\n', index - 1) + 1, index),
+  }))
 }
 
 /** The name of Go's module in a folder. */
@@ -161,24 +156,14 @@ function moduleIn(folder: string): string {
   return existsSync(file) ? (/^module\s+"?([^\s"]+)/m.exec(readFileSync(file, 'utf8'))?.[1] ?? '') : ''
 }
 
-/** The paths of files from the root, by the names of the files. */
-type FilesByName = ReadonlyMap<string, readonly string[]>
-
-/** Git is asked once. Without a repository, there are none. */
-export function createFileList(root: string): () => Promise<FilesByName> {
-  let asked: Promise<FilesByName> | undefined
-  const ask = async () => {
-    const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-    const result = await tryGit(args, { root, env: process.env })
-    return Map.groupBy(new Set(result.kind === 'ok' ? result.output.split('\0') : []), (file) => basename(file))
-  }
-  return () => {
-    asked ??= ask()
-    return asked
-  }
+/** The paths of a repository's files, by the names of the files. Without a repository, there are none. */
+export async function filesByName(root: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
+  const result = await tryGit(args, { root, env: process.env })
+  return Map.groupBy(new Set(result.kind === 'ok' ? result.output.split('\0') : []), (file) => basename(file))
 }
 
-function remember<Value>(find: (key: string) => Value): (key: string) => Value {
+export function remember<Value>(find: (key: string) => Value): (key: string) => Value {
   const known = new Map<string, Value>()
   return (key) => {
     if (!known.has(key)) known.set(key, find(key))

@@ -7,16 +7,14 @@ import { readPartOfFile } from '../machine/files.ts'
 import { isInside, type TestedFolders } from '../machine/paths.ts'
 import { quote, quoteCommand } from '../text.ts'
 import type { Framework, FrameworkSettings } from './framework.ts'
-import { millisecondsOf, reasonOf, statusOf, titleOf } from './junit-case.ts'
-import { findToolLines } from './junit-output.ts'
-import { createFileList, Places } from './junit-place.ts'
+import { findToolLines, millisecondsOf, reasonOf, statusOf, titleOf } from './junit-case.ts'
+import { filesByName, Places, remember } from './junit-place.ts'
 import { decodeXml, readJunitXml, type XmlCase } from './junit-xml.ts'
 import { fitMessages, joinTitle, LIMIT_CASES, placeIn, type Report, type TestCase, toMessage } from './report.ts'
 
 // Every test tool that writes JUnit files: the project's own command runs it, and its exit code decides.
 
 const LIMIT_BYTES = 64 * 1024 * 1024
-const LIMIT_FILES = 10_000
 
 /** What `report` names, and the state of each file. A file with another state was written since. */
 async function findReports(patterns: readonly string[], folder: string): Promise<Map<string, string>> {
@@ -27,7 +25,6 @@ async function findReports(patterns: readonly string[], folder: string): Promise
     for await (const path of isPath ? [pattern] : glob(withDotFolders(pattern), { cwd: folder, exclude })) {
       const state = stateOf(resolve(folder, path))
       if (state !== undefined) found.set(path, state)
-      if (found.size > LIMIT_FILES) return found
     }
   }
   return found
@@ -63,37 +60,45 @@ async function readReports({ patterns, folders, old, hasCommand }: Run, end: Com
   const written = [...found.keys()].filter((path) => found.get(path) !== old.get(path)).sort()
   // Nobody knows how the command of an earlier step ended, so each failure counts.
   const hasPassed = hasCommand && hasSucceeded(end)
+  const listFiles = remember(filesByName)
   const entries: Entry[] = []
-  const listFiles = createFileList(folders.root)
   const problems: string[] = []
   const contradictions: string[] = []
   let readBytes = 0
-  const quoted = patterns.map(quote).join(' or ')
-  if (found.size > LIMIT_FILES) problems.push(`more than ${LIMIT_FILES} files match the report ${quoted}`)
-  for (const path of problems.length > 0 ? [] : written) {
+  for (const path of written) {
+    const about = (what: string) => `its report ${quote(path)} ${what}`
     try {
       const bytes = readReport(path, folders.folder)
       readBytes += bytes.length
       if (readBytes > LIMIT_BYTES) throw new Error(`makes the reports larger than ${LIMIT_BYTES / 2 ** 20} MiB`)
       const places = new Places(folders, resolve(folders.folder, path), listFiles)
-      const onMissing = (problem: string) => contradictions.push(`its report ${quote(path)} ${problem}`)
-      for await (const one of readJunitXml(decodeXml(bytes), onMissing)) {
+      for await (const one of readJunitXml(decodeXml(bytes), (what) => contradictions.push(about(what)))) {
         if (entries.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
         // If pytest is stopped, the test that is running has neither a name nor a result.
         if (!one.attributes.name && !one.attributes.classname && one.outcomes.length === 0) continue
         entries.push(await toEntry(one, path, { hasPassed, folders, places }))
       }
     } catch (error) {
-      problems.push(`its report ${quote(path)} ${messageOf(error)}`)
+      problems.push(about(messageOf(error)))
     }
   }
-  if (written.length === 0)
-    problems.push(hasCommand ? whyNone(quoted, found.size) : `no file in the project's folder matches ${quoted}`)
-  else if (!hasCommand) contradictions.push(...whyMissing(patterns, found))
+  if (written.length === 0) {
+    const quoted = patterns.map(quote).join(' or ')
+    const why =
+      found.size > 0
+        ? `what matches ${quoted} is older than this run`
+        : `no file in the project's folder matches ${quoted}`
+    problems.push(hasCommand ? `it wrote no report: ${why}` : why)
+  }
+  // Each job of a matrix may leave one file. A line that is no pattern names one file, so this file must be there.
+  const missing = hasCommand ? [] : patterns.filter((pattern) => !/[*?[{]/.test(pattern) && !found.has(pattern))
+  if (written.length > 0 && missing.length > 0)
+    contradictions.push(
+      `there is no file ${missing.map(quote).join(', ')}. The job that writes it may have been cancelled, or may have failed before`,
+    )
   const testCases = fitMessages(joinAttempts(entries, hasPassed))
-  const [problem] = [...problems, ...contradictions]
   const errors = hasPassed ? [] : findToolLines(end.output, testCases)
-  return { testCases, isComplete: problems.length === 0, problem, errors }
+  return { testCases, isComplete: problems.length === 0, problem: [...problems, ...contradictions][0], errors }
 }
 
 function readReport(path: string, folder: string): Buffer {
@@ -106,20 +111,6 @@ function readReport(path: string, folder: string): Buffer {
   } catch (error) {
     throw new Error(`cannot be read: ${messageOf(error)}`)
   }
-}
-
-function whyNone(patterns: string, oldCount: number): string {
-  if (oldCount === 0) return `it wrote no report: no file in the project's folder matches ${patterns}`
-  return `it wrote no report: what matches ${patterns} is older than this run`
-}
-
-/** Each job of a matrix may leave one file. A line that is no pattern names one file, so this file must be there. */
-function whyMissing(patterns: readonly string[], found: ReadonlyMap<string, string>): string[] {
-  const missing = patterns.filter((pattern) => !/[*?[{]/.test(pattern) && !found.has(pattern)).map(quote)
-  if (missing.length === 0) return []
-  return [
-    `there is no file ${missing.join(', ')}. The job that writes it may have been cancelled, or may have failed before`,
-  ]
 }
 
 interface Entry {
@@ -137,23 +128,19 @@ interface Context {
 }
 
 async function toEntry(found: XmlCase, report: string, { hasPassed, folders, places }: Context): Promise<Entry> {
+  const { name, classname } = found.attributes
   const { file, rest } = await places.fileOf(found)
   const status = statusOf(found, hasPassed)
   const text = reasonOf(found, status)
-  const place = await places.placeOf(found, file, text)
-  const title = joinTitle(titleOf(found, rest, file, folders.folder)) || report
-  const durationMs = millisecondsOf(found)
-  return {
-    testCase: {
-      title,
-      status,
-      durationMs,
-      message: toMessage(text) || undefined,
-      ...placeIn(folders.root, { ...place }),
-    },
-    key: JSON.stringify([found.suites, found.attributes.classname, found.attributes.name]),
-    isFile: file !== undefined && found.file !== '' && places.resolveFile(found.attributes.name ?? '') === file,
+  const testCase = {
+    title: joinTitle(titleOf(found, rest, file, folders.folder)) || report,
+    status,
+    durationMs: millisecondsOf(found),
+    message: toMessage(text) || undefined,
+    ...placeIn(folders.root, await places.placeOf(found, file, text)),
   }
+  const isFile = file !== undefined && found.file !== '' && places.resolveFile(name ?? '') === file
+  return { testCase, key: JSON.stringify([found.suites, classname, name]), isFile }
 }
 
 /**
@@ -171,18 +158,24 @@ function joinAttempts(entries: readonly Entry[], hasPassed: boolean): TestCase[]
   })
 }
 
-const NEEDED =
-  'The framework "junit" needs "report", the JUnit file, and "command", which writes it. Without "command", a run reads the file of an earlier step'
-
 function refuse({ report, args, merge }: FrameworkSettings): string | undefined {
-  if (report === undefined) return `cannot be served: ${NEEDED}. There is no "report".`
+  const why = whyRefused(linesOf(report ?? ''), args, merge)
+  return why === undefined ? undefined : `cannot be served: ${why}`
+}
+
+function whyRefused(
+  patterns: readonly string[],
+  args: readonly string[],
+  merge: string | undefined,
+): string | undefined {
+  if (patterns.length === 0)
+    return 'The framework "junit" needs "report", the JUnit file, and "command", which writes it. Without "command", a run reads the file of an earlier step. There is no "report".'
   if (merge !== undefined)
-    return 'cannot be served: "merge" is for Vitest and Playwright. To merge JUnit files, give "report" without "command".'
-  const absolute = linesOf(report).find((line) => isAbsolute(line))
-  if (absolute !== undefined)
-    return `cannot be served: "report" is ${quote(absolute)}. Give a path from the project's folder.`
+    return '"merge" is for Vitest and Playwright. To merge JUnit files, give "report" without "command".'
+  const absolute = patterns.find((pattern) => isAbsolute(pattern))
+  if (absolute !== undefined) return `"report" is ${quote(absolute)}. Give a path from the project's folder.`
   if (args.length > 0)
-    return `cannot be served: "args" has ${quote(args[0])}, but "command" is the whole command. Write the arguments there.`
+    return `"args" has ${quote(args[0])}, but "command" is the whole command. Write the arguments there.`
   return undefined
 }
 

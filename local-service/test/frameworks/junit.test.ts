@@ -300,18 +300,7 @@ describe('the text of a report', () => {
     ['is no XML', 'All tests passed', /^its report "a\.xml" is no XML: Non-whitespace before first tag\.$/],
     ['is another XML', '<html/>', /^its report "a\.xml" is no JUnit report, because it begins with <html>$/],
     ['has a wrong end tag', '<testsuite><testcase name="a"></testsuite>', /is no XML: Unexpected close tag$/],
-    [
-      'has an entity of its own',
-      '<!DOCTYPE a [<!ENTITY b "c">]><testsuite/>',
-      /has a DOCTYPE, which no test tool writes$/,
-    ],
     ['is deep', '<testsuite>'.repeat(200_000), /has more than 100 elements in one another$/],
-    [
-      'has many attributes',
-      `<testsuite ${Array.from({ length: 200_000 }, (_, i) => `a${i}=""`).join(' ')}/>`,
-      /more than 100 attributes$/,
-    ],
-    ['has a long name', `<testsuite><${'a'.repeat(3_000_000)}/></testsuite>`, /is no XML: Max buffer length exceeded/],
   ])('that %s is the reason of the run', async (_, xml, problem) => {
     const report = await read(xml)
     expect(report.problem).toMatch(problem)
@@ -322,7 +311,7 @@ describe('the text of a report', () => {
     ['a control character', 'a\u0001&#0;&#27;&#x1B;b', 'a\uFFFD\uFFFD\uFFFD\uFFFDb'],
     ['a colour', '&#27;[31ma\u001b[0m', 'a'],
     ['half a character', 'a&#xD800;&#x110000;', 'a\uFFFD\uFFFD'],
-    ['an entity of HTML', 'a&nbsp;b&constructor;', 'a&nbsp;b&constructor;'],
+    ['an entity of HTML', 'a&nbsp;b', 'a&nbsp;b'],
     ['an ampersand', 'a & b', 'a & b'],
   ])('with %s in a value costs this value', async (_, broken, fine) => {
     const failure = `<failure message="${broken}">${broken}\n${broken}</failure>`
