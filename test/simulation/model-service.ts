@@ -4,9 +4,8 @@ import type { ServiceClient } from '../../src/service/client.ts'
 import { decodeRun } from '../../src/service/decode.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
 import { FakeService, type Reply, type SentRequest } from '../support/fake-service.ts'
-import type { NetworkOutcome, SimulationPlan } from './random-plans.ts'
+import { NEVER, type NetworkOutcome, type SimulationPlan } from './random-plans.ts'
 
-const NEVER = Number.POSITIVE_INFINITY
 export const RUN_ID = 'run-7'
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 

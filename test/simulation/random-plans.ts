@@ -5,7 +5,7 @@ import { untrusted } from '../../src/text/untrusted.ts'
 // A plan is made before one step is simulated. It says what the user asks for, what the service and the network do, and what
 // the runner does.
 
-const NEVER = Number.POSITIVE_INFINITY
+export const NEVER = Number.POSITIVE_INFINITY
 
 const rarely = fc.integer({ min: 0, max: 7 }).map((throwOfDice) => throwOfDice === 7)
 const usually = rarely.map((not) => !not)
