@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { comparePast, earlierRun } from '../../src/model/baseline.ts'
-import type { StepOutcome } from '../../src/model/outcome.ts'
 import { caseTable, foldableCase } from '../../src/report/case-list.ts'
 import { render } from '../../src/text/safe-text.ts'
-import { aBaseline, anOutcome, aTestCase, type TestCaseFields } from '../support/builders.ts'
+import { anOutcome, aTestCase, type TestCaseFields } from '../support/builders.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'
 
 const table = (cases: readonly TestCaseFields[]) => render(caseTable(cases.map(aTestCase), anOutcome()))
@@ -65,18 +63,6 @@ describe('a table of test cases', () => {
     const row = rows([{ title: 'word '.repeat(200).trim(), status: 'X'.repeat(600) }])[1]
     expect(row?.slice(0, 2)).toEqual([`❔ ${'X'.repeat(499)}…`, `${'word '.repeat(99)}word…`])
   })
-})
-
-it('says beside the status of a failure whether it is new, if there is a baseline', () => {
-  const testCases = ['FAILED', 'TIMEDOUT', 'NEW', 'PASSED'].map((status) => aTestCase({ title: status, status }))
-  const statusesOf = (past: StepOutcome['past']) =>
-    tableRows(renderedPage(render(caseTable(testCases, { ...anOutcome(), past }))))
-      .slice(1)
-      .map(([status]) => status)
-  const before = earlierRun(testCases.slice(1), undefined)
-  const known = ['❌ Failed\nnew', '⏱️ Timed out\nfailed before', '❔ NEW', '✅ Passed']
-  expect(statusesOf(comparePast(testCases, [before, ...aBaseline({})]))).toEqual(known)
-  expect(statusesOf(undefined)).toEqual(['❌ Failed', '⏱️ Timed out', '❔ NEW', '✅ Passed'])
 })
 
 describe('a case that can be folded', () => {

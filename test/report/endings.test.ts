@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import { annotations } from '../../src/report/annotations.ts'
 import { endingText, verdictLevel, verdictSentences } from '../../src/report/ending.ts'
@@ -16,39 +16,6 @@ it('every ending has the words of endings.md', async () => {
 it('the verdict truncates titles', () => {
   const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: 'x'.repeat(501), status: 'FAILED' })] })
   expect(render(verdictSentences(anOutcome({ run })))).toContain(`“${'x'.repeat(499)}…”`)
-})
-
-describe('of all endings', () => {
-  const endingsOf = (isMeant: (outcome: StepOutcome) => boolean) =>
-    Object.entries(ENDINGS)
-      .filter(([, outcome]) => isMeant(outcome))
-      .map(([name]) => name)
-  const endingsWith = (words: string) =>
-    endingsOf((outcome) => {
-      const { sign } = endingText(outcome)
-      return `${render(sign)} ${render(verdictSentences(outcome))}`.includes(words)
-    })
-
-  it('only those in which all tests passed have the green tick', () => {
-    expect(endingsWith('✅')).toEqual(
-      endingsOf(({ conclusion, counts }) => conclusion === 'passed' && counts.failed + counts.other === 0),
-    )
-  })
-
-  it('only those whose start may have arrived say that a run may have been started', () => {
-    expect(endingsWith('may have been started')).toEqual(['abortedInStart', 'startUnclear'])
-  })
-
-  it('only those whose run may still be running say so, and name the run', () => {
-    const names = endingsWith('may still be running')
-    expect(names).toEqual(
-      endingsOf(
-        (outcome) =>
-          outcome === ENDINGS.abortedRunLeft || ['not-supported', 'failed'].includes(outcome.cancellation.kind),
-      ),
-    )
-    expect(endingsWith('run_7f3a')).toEqual(expect.arrayContaining(names))
-  })
 })
 
 function pageOf(outcome: StepOutcome): string {
