@@ -40,7 +40,6 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 main().catch((error: unknown) => {
   const isMistake = error instanceof ConfigurationError
-  const hint = isMistake && error.option !== undefined ? ` The option is ${error.option}.` : ''
-  console.error(isMistake ? `${error.message}${hint}` : error)
+  console.error(isMistake ? error.message : error)
   process.exitCode = isMistake ? 2 : 1
 })

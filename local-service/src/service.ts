@@ -62,7 +62,12 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
       throw unusable(store.folder, error)
     })
     const outputs = options.outputs ?? join(store.folder, 'outputs')
-    if (options.outputs === undefined) await removeOutputs(outputs, log)
+    // Tests wrote the outputs of earlier runs, so it may be impossible to remove them. The service starts nevertheless.
+    if (options.outputs === undefined) {
+      await removeFolder(outputs).catch((error: unknown) => {
+        log(`warning: could not remove the outputs of earlier runs: ${messageOf(error)}`)
+      })
+    }
     const { checkoutOfJob, concurrency = 2, runLimitMinutes = 55, stopGraceMs = 5000 } = options
     const served = await Promise.all(
       projects.map(async (project) => ({ ...project, ...(await inspectFolder(project, personEnv, checkoutOfJob)) })),
@@ -118,11 +123,4 @@ function openShared(options: SharedOptions) {
     log: (text: string) => options.log(`${new Date().toISOString()} ${toLogText(text)}`),
     store: openDataFolder(options.dataFolder),
   }
-}
-
-/** Removes the outputs of earlier runs. Tests wrote them, so they may be impossible to remove. The service starts nevertheless. */
-async function removeOutputs(folder: string, log: (text: string) => void): Promise<void> {
-  await removeFolder(folder).catch((error: unknown) => {
-    log(`warning: could not remove the outputs of earlier runs: ${messageOf(error)}`)
-  })
 }

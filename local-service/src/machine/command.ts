@@ -27,20 +27,16 @@ export interface Command {
   readonly whenServiceDies?: GuardCommand | undefined
 }
 
-export type CommandEnd = (
+type End =
   | { readonly kind: 'exited'; readonly code: number }
   /** A signal that this service did not send. */
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'not-started'; readonly reason: string }
   /** The stop signal aborted, before the start or after. */
   | { readonly kind: 'stopped' }
-) & {
-  /** The first and the last lines that the command wrote, without colours. */
-  readonly output: string
-}
 
-/** How the command's process exited. */
-type Exit = { readonly code: number } | { readonly signal: string }
+/** The output has the first and the last lines that the command wrote, without colours. */
+export type CommandEnd = End & { readonly output: string }
 
 const FIRST_OUTPUT_CHARS = 2000
 const LAST_OUTPUT_CHARS = 20_000
@@ -60,54 +56,36 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
       excerpt.add(text)
       command.output?.write(text)
     })
+    await once(child, 'spawn')
   } catch (error) {
     return { kind: 'not-started', reason: reasonOf(error, command), output: '' }
   }
-  const exit = new Promise<Exit>((resolve) => {
-    child.once('exit', (code, signal) => resolve(code === null ? { signal: String(signal) } : { code }))
-  })
-  const closed = new Promise((resolve) => child.once('close', resolve))
-  if (child.pid === undefined) {
-    const [error] = await once(child, 'error')
-    return { kind: 'not-started', reason: reasonOf(error, command), output: '' }
-  }
-
-  const group = { groupId: child.pid, runId: command.runId }
+  const closed = once(child, 'close')
+  const group = { groupId: Number(child.pid), runId: command.runId }
   let guard: ReturnType<typeof guardGroup> | undefined
-  let ended: Exit | undefined
+  let end: End
   try {
     guard = guardGroup(group.groupId, command.whenServiceDies)
-    ended = await waitForEnd(exit, group, command, stop)
+    end = await waitForEnd(child, group, command.stopGraceMs, stop)
   } finally {
     await killProcesses(group).finally(() => guard?.dismiss())
   }
   await Promise.race([closed, delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false })])
   child.stdout?.destroy()
   child.stderr?.destroy()
-
-  const output = excerpt.text()
-  if (stop.aborted || ended === undefined) return { kind: 'stopped', output }
-  if ('signal' in ended) return { kind: 'killed', signal: ended.signal, output }
-  return { kind: 'exited', code: ended.code, output }
+  return { ...end, output: excerpt.text() }
 }
 
-/**
- * Waits for the command's exit. If the command is stopped, and no exit comes after SIGKILL, gives up and returns undefined,
- * because a stopped run must still finish.
- */
-async function waitForEnd(
-  exit: Promise<Exit>,
-  group: ProcessGroup,
-  command: Command,
-  stop: AbortSignal,
-): Promise<Exit | undefined> {
+/** Waits for the command's exit. If the command is stopped, and no exit comes after SIGKILL, gives up, so that the run still finishes. */
+async function waitForEnd(child: ChildProcess, group: ProcessGroup, graceMs: number, stop: AbortSignal): Promise<End> {
   const exited = new AbortController()
-  const stopped = once(stop, 'abort', { signal: exited.signal }).then(() => stopProcesses(group, command.stopGraceMs))
-  const gaveUp = stopped.then(() => delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false }))
-  const ended = await Promise.race([exit, gaveUp])
+  const stopped = once(stop, 'abort', { signal: exited.signal }).then(() => stopProcesses(group, graceMs))
+  const gaveUp = stopped.then(() => delay(LAST_OUTPUT_LIMIT_MS, [], { ref: false }))
+  const [code, signal] = await Promise.race([once(child, 'exit'), gaveUp])
   exited.abort()
-  if (stop.aborted) await stopped
-  return ended
+  if (!stop.aborted) return code === null ? { kind: 'killed', signal } : { kind: 'exited', code }
+  await stopped
+  return { kind: 'stopped' }
 }
 
 /** The beginning and the end of a long text. npm writes the error first, and then many lines about its usage. */

@@ -50,22 +50,12 @@ export function readPartOfFile(
     if (!opened.isFile()) throw new Error(`${file} is not a regular file`)
     if (!acceptsAnyOwner && opened.uid !== process.getuid?.()) throw new Error(`${file} belongs to another user`)
     if (opened.size > limitBytes) throw new Error(`${file} is larger than ${limitBytes / 2 ** 20} MiB`)
-    return readBytes(descriptor, from, Math.max(0, Math.min(opened.size - from, partBytes)))
+    // Others may still write to the file, so no further bytes are read.
+    const bytes = Buffer.alloc(Math.max(0, Math.min(opened.size - from, partBytes)))
+    return bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, from))
   } finally {
     closeSync(descriptor)
   }
-}
-
-/** Reads no further bytes, because others may still write to the file. */
-function readBytes(descriptor: number, from: number, count: number): Buffer {
-  const bytes = Buffer.allocUnsafe(count)
-  let length = 0
-  while (length < count) {
-    const read = readSync(descriptor, bytes, length, count - length, from + length)
-    if (read === 0) break
-    length += read
-  }
-  return bytes.subarray(0, length)
 }
 
 /**

@@ -22,10 +22,7 @@ export function openDataFolder(dataFolder: string): RunStore {
 export function unusable(dataFolder: string, error: unknown): ConfigurationError {
   const isUsed = error instanceof Error && 'errcode' in error && error.errcode === BUSY
   const problem = isUsed ? 'another service uses it' : messageOf(error)
-  return new ConfigurationError(
-    `Cannot use the data folder ${dataFolder}: ${problem}. Choose another folder.`,
-    '--data',
-  )
+  return new ConfigurationError(`Cannot use the data folder ${dataFolder}: ${problem}. Choose another folder.`)
 }
 
 /**
@@ -39,7 +36,6 @@ export function refuseDataFolderIn(projects: readonly Pick<Project, 'folder'>[],
   throw new ConfigurationError(
     `The data folder ${path} lies in ${root}, so tests could change the data. Choose a folder outside ${root}. ` +
       'In a job, the data folder lies in RUNNER_TEMP.',
-    '--data',
   )
 }
 

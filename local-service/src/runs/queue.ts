@@ -32,8 +32,6 @@ interface Entry {
   execution: Promise<void> | undefined
   /** True from the start of the task until the run's resources are removed. The run may already be finished. */
   isActive: boolean
-  /** False if the store does not have the outcome, for example because the disk is full. Clients still learn the outcome. */
-  isSaved: boolean
 }
 
 /**
@@ -55,7 +53,7 @@ export class RunQueue {
     if (this.#isClosing) return false
     this.#options.store.save(run)
     const unknown = { tests: undefined, execution: undefined }
-    this.#entries.set(run.runId, { run, task, stop: new AbortController(), ...unknown, isActive: false, isSaved: true })
+    this.#entries.set(run.runId, { run, task, stop: new AbortController(), ...unknown, isActive: false })
     this.#log(run, 'QUEUED')
     this.#startNext()
     return true
@@ -131,31 +129,31 @@ export class RunQueue {
     } finally {
       clearTimeout(limit)
     }
-    await tryToRemove(this.#options, run.runId, task.resources)
+    const removed = await tryToRemove(this.#options, run.runId, task.resources)
     entry.isActive = false
-    this.#drop(entry)
+    this.#save(entry, removed === undefined ? task.resources : undefined)
     this.#startNext()
   }
 
   /** If the run is finished already, changes nothing. */
   #finish(entry: Entry, outcome: RunOutcome): void {
-    const { run, task, isActive } = entry
+    const { run, task } = entry
     if (!finishRun(run, outcome)) return
     this.#log(run, `${outcome.status}, ${count(outcome.testCases.length, 'test case')}`)
+    this.#save(entry, entry.isActive ? task.resources : undefined)
+  }
+
+  /** If the store does not take the outcome, for example because the disk is full, clients still learn it from here. */
+  #save({ run, isActive }: Entry, resources: RunResources | undefined): void {
     try {
-      this.#options.store.save(run, isActive ? task.resources : undefined)
+      this.#options.store.save(run, resources)
+      if (!isActive) this.#entries.delete(run.runId)
     } catch (error) {
-      entry.isSaved = false
-      this.#log(run, `error: could not be saved, and is INTERRUPTED after a restart: ${messageOf(error)}`)
+      this.#log(run, `error: could not be saved, so its outcome may be lost after a restart: ${messageOf(error)}`)
     }
-    this.#drop(entry)
   }
 
   #log({ runId }: Run, text: string): void {
     this.#options.log(`run ${runId}: ${text}`)
-  }
-
-  #drop({ run, isActive, isSaved }: Entry): void {
-    if (isFinished(run) && !isActive && isSaved) this.#entries.delete(run.runId)
   }
 }

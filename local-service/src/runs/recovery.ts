@@ -23,22 +23,19 @@ export async function recoverRuns(service: Removal & { readonly temporaryFolder:
     const removed = resources && (await tryToRemove(service, run.runId, resources))
     if (removed?.length) log(`run ${run.runId}: left this, now removed: ${removed.join(', ')}`)
     const before = run.phase.status
-    if (!finishRun(run, DIED)) continue
-    log(`run ${run.runId}: ${run.phase.status}: it was ${before} when the service died`)
+    if (finishRun(run, DIED)) log(`run ${run.runId}: ${run.phase.status}: it was ${before} when the service died`)
     store.save(run, removed === undefined ? resources : undefined)
   }
 }
 
 /** Returns what was removed. Undefined if something is still there, such as a container's files that belong to root. */
 export async function tryToRemove(
-  { store, personEnv, log }: Removal,
+  { personEnv, log }: Omit<Removal, 'store'>,
   runId: string,
   resources: RunResources,
 ): Promise<readonly string[] | undefined> {
   try {
-    const removed = await removeResources(runId, resources, personEnv)
-    store.markRemoved(runId)
-    return removed
+    return await removeResources(runId, resources, personEnv)
   } catch (error) {
     log(`run ${runId}: error: could not remove its files: ${messageOf(error)}`)
     return undefined

@@ -100,7 +100,6 @@ function storeIn(database: DatabaseSync) {
     `select run_id, run ->> '$.projectId' as project_id, run ->> '$.phase.status' as status,
      run ->> '$.phase.message' as message, shown_bytes from runs where is_finished order by number`,
   )
-  const clearResources = database.prepare('update runs set resources = null where run_id = ?')
   const show = database.prepare('update runs set shown_bytes = ? where run_id = ? and shown_bytes < ?')
   return {
     /** `resources` is what the run may have on the machine from now on. */
@@ -133,7 +132,6 @@ function storeIn(database: DatabaseSync) {
         message: row.message === null ? undefined : String(row.message),
         shownBytes: Number(row.shown_bytes),
       })),
-    markRemoved: (runId: string) => void clearResources.run(runId),
     markShown: (runId: string, bytes: number) => void show.run(bytes, runId, bytes),
     close: () => void (database.isOpen && database.close()),
   }

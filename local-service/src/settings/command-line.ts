@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -81,6 +81,5 @@ function parseCommandLine(args: readonly string[]) {
  */
 function defaultDataFolder(served: string, env: NodeJS.ProcessEnv): string {
   const state = env.XDG_STATE_HOME?.startsWith('/') ? env.XDG_STATE_HOME : join(homedir(), '.local/state')
-  const digest = createHash('sha256').update(served).digest('hex').slice(0, 8)
-  return join(state, 'test-run-service', `${basename(served)}-${digest}`)
+  return join(state, 'test-run-service', `${basename(served)}-${hash('sha256', served).slice(0, 8)}`)
 }

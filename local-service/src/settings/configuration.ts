@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import * as v from 'valibot'
 import { messageOf } from '../../../src/text/untrusted.ts'
@@ -21,13 +21,6 @@ export interface Configuration {
 
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
-  /** The option of the command that helps. There are no options in a job. */
-  readonly option?: '--data' | undefined
-
-  constructor(message: string, option?: '--data') {
-    super(message)
-    this.option = option
-  }
 }
 
 export const SUITE = v.strictObject({
@@ -110,7 +103,6 @@ export function numberIn(text: string, what: string, least: number, most: number
 
 export function readText(file: string): string {
   try {
-    if (!statSync(file).isFile()) throw new Error(`${file} is not a file`)
     return readFileSync(file, 'utf8')
   } catch (error) {
     throw new ConfigurationError(`${file} cannot be read: ${messageOf(error)}.`)

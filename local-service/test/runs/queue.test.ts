@@ -9,13 +9,13 @@ import { openStore, PASSED } from '../support/a-run-store.ts'
 /** A run that leaves nothing on the machine. */
 const RESOURCES = { folder: '/none/1', temporaryFolder: '/none/2' }
 
-/** A queue with one run, and a store that can save nothing while `isFull`. */
+/** A queue with one run, and a store whose next saves fail, as often as `failures` says. */
 async function aQueue({ endsWhenStopped = true } = {}) {
   const store = await openStore()
-  const disk = { isFull: false }
+  const disk = { failures: 0 }
   const log: string[] = []
   const save: RunStore['save'] = (run, resources) => {
-    if (disk.isFull) throw new Error('database or disk is full')
+    if (disk.failures-- > 0) throw new Error('database or disk is full')
     store.save(run, resources)
   }
   const queue = new RunQueue({
@@ -74,11 +74,20 @@ describe('a queue of runs', () => {
 
   it('tells clients the outcome of a run that it cannot save', async () => {
     const { queue, run, disk, ended, log, status, saved } = await aQueue()
-    disk.isFull = true
+    disk.failures = Number.POSITIVE_INFINITY
     ended.resolve(PASSED)
-    await until(() => log.join().includes('could not be saved, and is INTERRUPTED after a restart: database or disk'))
+    await until(() =>
+      log.join().includes('could not be saved, so its outcome may be lost after a restart: database or disk'),
+    )
     expect([status(), saved()?.status]).toEqual(['PASSED', 'RUNNING'])
     expect(await queue.cancel(run.runId)).toBe(false)
+  })
+
+  it('saves an outcome again when the files of the run are gone, because they may have filled the disk', async () => {
+    const { disk, ended, saved } = await aQueue()
+    disk.failures = 1
+    ended.resolve(PASSED)
+    await until(() => saved()?.status === 'PASSED')
   })
 })
 

@@ -34,7 +34,7 @@ describe('the store of runs', () => {
     finishRun(run, PASSED)
     store.save(run, RESOURCES)
     expect(store.findUnfinished()).toEqual([{ run, left: LEFT }])
-    store.markRemoved(run.runId)
+    store.save(run)
     expect(store.findUnfinished()).toEqual([])
   })
 

@@ -77,7 +77,7 @@ describe('the command line', () => {
     ['an argument beside a configuration', ['--config', 'c', '--arg=-x'], /^With a configuration file, give folder/],
     ['a configuration that is not there', ['--config', '/none'], /^\/none cannot be read: ENOENT/],
     ['a configuration that is not JSON', ['--config', 'text'], /^The configuration file .*text is not JSON: /],
-    ['a folder as key file', ['--key-file', '.'], /cannot be read: .* is not a file\.$/],
+    ['a folder as key file', ['--key-file', '.'], /cannot be read: EISDIR/],
     [
       'a key with a space',
       ['--key-file', 'text'],
