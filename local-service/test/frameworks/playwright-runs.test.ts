@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -277,18 +276,6 @@ describe('a run of a Playwright Test project', () => {
     expect((await service.outputOf(runId)).match(/:error file=.*|:notice .*/g)).toEqual([
       ':error file=a.spec.ts::of the test',
     ])
-  })
-
-  it('says why Playwright does not start, also if it prints no error', async () => {
-    const { folder, service } = await startWith({ 'a.spec.ts': ONE_TEST })
-    await rm(join(folder, 'node_modules'), { recursive: true })
-    const said = 'You are running Node.js 16.\nPlaywright requires Node.js 18 or higher.'
-    await writeFiles(join(folder, 'node_modules/@playwright/test'), {
-      'package.json': '{ "version": "1.50.0", "bin": "cli.js" }',
-      'cli.js': `console.error(${JSON.stringify(said)})\nprocess.exitCode = 1`,
-    })
-    const message = `playwright could not run the tests: ${said}`
-    expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'FAILED', message })
   })
 
   it('says each reason why it failed although its tests passed', async () => {

@@ -3,17 +3,7 @@ import { whyNotPassed } from '../../src/frameworks/reason.ts'
 import type { Report, TestCase } from '../../src/frameworks/report.ts'
 import type { CommandEnd } from '../../src/machine/command.ts'
 
-// What the versions of the frameworks print. The colours are as the service leaves them out.
-
-const BROKEN_CONFIGURATION = `
-failed to load config from /shop/vitest.config.mjs
-
-⎯⎯⎯⎯⎯⎯⎯ Startup Error ⎯⎯⎯⎯⎯⎯⎯⎯
-Error: no config for you
-    at file:///shop/node_modules/.vite-temp/vitest.config.mjs.timestamp-1.mjs:2:7
-    at ModuleJob.run (node:internal/modules/esm/module_job:561:25)
-
-`
+// What the versions of the frameworks print. vitest-runs.test.ts and playwright-runs.test.ts have broken configurations. The colours are as the service leaves them out.
 
 const PROVIDER_OF_VITEST_3 = `
  RUN  v3.0.0 /shop
@@ -43,11 +33,6 @@ it has two lines
  ❯ [as setup] gs.mjs:1:36
       1| export default function () { throw new Error("the database is not ther…
        |                                    ^
-`
-
-const OF_PLAYWRIGHT = `Error: no config for you
-    at file:///shop/playwright.config.mjs:1:7
-    at ModuleJob.run (node:internal/modules/esm/module_job:325:25)
 `
 
 const CRASH = `Error: of a test
@@ -84,13 +69,11 @@ const SUMMARY = [
 
 describe('what a framework prints that does not start', () => {
   it.each([
-    ['a broken configuration of Vitest', BROKEN_CONFIGURATION, 'Error: no config for you'],
     [
       'a browser without a provider in Vitest 3',
       PROVIDER_OF_VITEST_3,
       "Error: Cannot find package '@vitest/browser' imported from /shop/node_modules/vitest/dist/chunks/resolveConfig.js",
     ],
-    ['a global setup of Vitest', GLOBAL_SETUP, 'Error: the database is not there\nit has two lines\nat gs.mjs:1'],
     [
       'a missing package',
       " MISSING DEPENDENCY  Cannot find dependency '@vitest/coverage-v8'\n\n",
@@ -101,7 +84,6 @@ describe('what a framework prints that does not start', () => {
       'x.js:1\n  throw\n\nCACError: Unknown option `--x`\n    at Command.run\n',
       'CACError: Unknown option `--x`',
     ],
-    ['a broken configuration of Playwright', OF_PLAYWRIGHT, 'Error: no config for you'],
     ['an unknown option of Playwright', "error: unknown option '--x'\n", "error: unknown option '--x'"],
     [
       'a syntax error',

@@ -4,15 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
 import { frameworkFolderOf } from '../../src/execution/resources.ts'
-import {
-  isAlive,
-  pidsIn,
-  runContextIn,
-  startService,
-  temporaryFolder,
-  until,
-  WEB_SHOP,
-} from '../support/a-local-service.ts'
+import { isAlive, pidsIn, runContextIn, startService, temporaryFolder, until } from '../support/a-local-service.ts'
 
 describe('a run of the web shop, with its own Vitest', () => {
   it('has the true cases, takes patterns for its framework projects, and the output says what the failing cases said', async () => {
@@ -100,31 +92,6 @@ describe('a run of a Vitest project', () => {
     ])
   })
 
-  it('does not pass if Vitest exits with 0 and never says that it has finished', async () => {
-    const finished = '{"event":"test-finished","test":{"id":"1","file":"/a","path":["adds"],"state":"passed"}}'
-    const command = ['sh', '-c', `echo '${finished}' > "$LOCAL_SERVICE_REPORT_FILE"`]
-    const service = await startService({ projects: { shop: { folder: WEB_SHOP, command } } })
-    expect(await service.waitFor(await service.startRun())).toMatchObject({
-      status: 'INTERRUPTED',
-      message: 'vitest exited with code 0 before it had reported all tests',
-      results: { testCases: [{ title: 'adds', status: 'PASSED' }] },
-    })
-  })
-
-  it('has the results of all tests if a reporter of the project throws at the end, and says what it threw', async () => {
-    const service = await startWith({
-      'vitest.config.mjs': `
-        const broken = { onTestRunEnd() { throw new TypeError('Map.groupBy is not a function') } }
-        export default { test: { reporters: ['default', broken] } }`,
-      'a.test.js': "import { it } from 'vitest'\nit('passes', () => {})",
-    })
-    expect(await service.waitFor(await service.startRun())).toMatchObject({
-      status: 'FAILED',
-      message: 'vitest exited with code 1, although no test failed: TypeError: Map.groupBy is not a function',
-      results: { testCases: [{ title: 'passes', status: 'PASSED' }] },
-    })
-  })
-
   it('says that a worker died by a signal, and keeps the tests that had passed', async () => {
     const folder = await temporaryFolder()
     await installPackages(folder)
@@ -154,31 +121,6 @@ describe('a run of a Vitest project', () => {
     expect(run.message).toMatch(
       /^vitest reported an error outside the tests: .*Worker exited unexpectedly.* signal SIGSEGV/s,
     )
-  })
-
-  it('in place has the reporters of the project beside that of the service, and NODE_ENV as the run names it', async () => {
-    const folder = await temporaryFolder()
-    await installPackages(folder)
-    await writeFiles(folder, {
-      'vitest.config.mjs': `export default { test: {
-        reporters: ['verbose', ['junit', { outputFile: 'junit.xml' }]],
-        projects: [{ test: { name: 'unit', include: ['a.test.js'] } }, { test: { name: 'other', include: ['b.test.js'] } }],
-      } }`,
-      'a.test.js': `import { it } from 'vitest'\nit('adds in ' + process.env.NODE_ENV, () => {})\nit('fails', () => { throw new Error('here') })`,
-      'b.test.js': `import { it } from 'vitest'\nit('subtracts', () => {})`,
-    })
-    const service = await startService({ projects: { shop: { folder } } })
-    const body = { frameworkProjectName: 'unit', envOverrides: { NODE_ENV: 'production' } }
-    const runId = await service.startRun(body)
-    const run = await service.waitFor(runId)
-    expect(run.results?.testCases).toMatchObject([
-      { title: '[unit] > adds in production', status: 'PASSED' },
-      { title: '[unit] > fails', status: 'FAILED', message: 'Error: here', filePath: 'a.test.js', line: 3 },
-    ])
-    const junit = await readFile(join(folder, 'junit.xml'), 'utf8')
-    expect(junit.match(/<testcase [^>]*name="[^"]+"/g)).toHaveLength(2)
-    // Only the verbose reporter names a test that passed.
-    expect(await service.outputOf(runId)).toMatch(/✓ .*a\.test\.js > adds in production/)
   })
 
   it('leaves out what the reporter for GitHub writes, but no line of a test', async () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, fork, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, fork } from 'node:child_process'
 import {
   existsSync,
   globSync,
@@ -264,43 +264,46 @@ test('fails', () => { throw new Error('rain') })`,
     const { outputs } = await jobs.start(folder, { inputs: { config: 'service.json' } })
     expect(outputs).toMatchObject({ project: '', commit: '' })
   })
-
-  // npm and both lines of Yarn install packages so. Yarn 2 and newer need `nodeLinker: node-modules` for that.
-  test('runs a package of a workspace that links to another package, without a setup', async ({ jobs }) => {
-    const { folder } = await jobs.project({
-      'package.json': '{ "workspaces": ["packages/*"], "devDependencies": { "vitest": "*" } }',
-      'packages/cart/package.json': '{ "name": "cart", "type": "module", "exports": "./index.js" }',
-      'packages/cart/index.js': 'export const cart = 1',
-      'packages/shop/package.json': '{ "type": "module", "dependencies": { "cart": "*" } }',
-      'packages/shop/a.test.ts': `${PASSING}\nimport 'cart'`,
-    })
-    spawnSync('ln', ['-s', '../packages/cart', 'node_modules/cart'], { cwd: folder })
-    // Yarn 1 puts the commands into the package too.
-    mkdirSync(join(folder, 'packages/shop/node_modules/.bin'), { recursive: true })
-    spawnSync('ln', ['-s', '../../../../node_modules/vitest/vitest.mjs', 'packages/shop/node_modules/.bin/vitest'], {
-      cwd: folder,
-    })
-    const { main, outputs } = await jobs.play(folder, { inputs: { folder: 'packages/shop' } })
-    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
-    expect(outputs.project).toBe('shop')
-  })
 })
 
 describe.concurrent('a person who sets the service up wrongly reads one sentence', () => {
   const files = { ...VITEST, 'a.test.ts': PASSING }
 
-  // The service's own tests have every sentence. One of these comes from its arguments, one from the folder.
-  test.for<[string, Files, Files, RegExp]>([
-    ['a limit that is not a number', files, { 'run-limit-minutes': 'an hour' }, /^The run limit is "an hour"\. Give a/],
+  // The service's own tests have every sentence. These come from its arguments, from the folder, and from the system.
+  test.for<[string, Files, StepSettings, RegExp]>([
+    [
+      'a limit that is not a number',
+      files,
+      { inputs: { 'run-limit-minutes': 'an hour' } },
+      /^The run limit is "an hour"\. Give a/,
+    ],
     [
       'both frameworks',
       { ...VITEST, 'vitest.config.ts': '', 'playwright.config.ts': '' },
       {},
       /uses both .* Set "framework" to "vitest" or "playwright"\./,
     ],
-  ])('about %s', async ([, of, inputs, sentence], { jobs }) => {
+    [
+      'a framework that is not installed',
+      files,
+      {},
+      /^vitest is not installed in \S+\. Install the packages first, for example with "npm ci", or set "command"\.$/,
+    ],
+    [
+      'a framework that is too old',
+      { ...PLAYWRIGHT, 'node_modules/@playwright/test/package.json': '{ "version": "1.44.1", "bin": "cli.js" }' },
+      {},
+      /^@playwright\/test 1\.44\.1 is installed in \S+\. The service needs 1\.45 or newer\. Update the package\.$/,
+    ],
+    [
+      'Windows',
+      files,
+      { env: { NODE_OPTIONS: importing(`Object.defineProperty(process, 'platform', { value: 'win32' })`) } },
+      /needs Linux or macOS/,
+    ],
+  ])('about %s', async ([, of, settings, sentence], { jobs }) => {
     const { folder } = await jobs.repository(of)
-    const step = jobs.service(folder, { inputs })
+    const step = jobs.service(folder, settings)
     const main = await step.startMain().result()
     expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: false })
     expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)])
@@ -315,27 +318,6 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
     const { main } = await jobs.service(folder, { tempDir: join(folder, 'temp') }).run()
     const [message = ''] = main.annotations.map((annotation) => annotation.message)
     expect(message).toContain('In a job, the data folder lies in RUNNER_TEMP.')
-  })
-
-  test('about a framework that is not installed', async ({ jobs }) => {
-    const { folder } = await jobs.repository(files)
-    const { main } = await jobs.service(folder).run()
-    const message = `vitest is not installed in ${folder}. Install the packages first, for example with "npm ci", or set "command".`
-    expect(main.annotations.map((annotation) => annotation.message)).toEqual([message])
-  })
-
-  test('about a framework that is too old', async ({ jobs }) => {
-    const { folder, write } = await jobs.repository(PLAYWRIGHT)
-    await write({ 'node_modules/@playwright/test/package.json': '{ "version": "1.44.1", "bin": "cli.js" }' })
-    const { main } = await jobs.service(folder).run()
-    const message = `@playwright/test 1.44.1 is installed in ${folder}. The service needs 1.45 or newer. Update the package.`
-    expect(main.annotations.map((annotation) => annotation.message)).toEqual([message])
-  })
-
-  test('about Windows', async ({ jobs }) => {
-    const NODE_OPTIONS = importing(`Object.defineProperty(process, 'platform', { value: 'win32' })`)
-    const { main } = await jobs.service(jobs.folder(), { env: { NODE_OPTIONS } }).run()
-    expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(/needs Linux or macOS/)])
   })
 })
 
@@ -496,14 +478,6 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     await until(() => processesOf(step).length === 0)
   })
 
-  test('after a cancel of the workflow', async ({ jobs }) => {
-    const { step, gate, main } = await jobs.whileTestHangs()
-    expect(await main.cancel()).toMatchObject({ conclusion: 'cancelled', outputs: { status: 'CANCELLED' } })
-    await gate.runPost()
-    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
-    expect(processesOf(step)).toEqual([])
-  })
-
   test.for<[string, (jobs: Jobs) => ReturnType<Jobs['whileTestHangs']>]>([
     ['on this machine', (jobs) => jobs.whileTestHangs()],
     [
@@ -547,15 +521,6 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
       await until(() => browsersOf(folder).length === 0 && processesOf(step).length === 0)
     },
   )
-
-  test('after a SIGKILL of the tests, and then of the service', async ({ jobs }) => {
-    const { step, main, hanging } = await jobs.whileScriptHangs()
-    process.kill(hanging, 'SIGKILL')
-    expect(await main.result()).toMatchObject({ conclusion: 'failure' })
-    process.kill(serviceProcess(step), 'SIGKILL')
-    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
-    expect(processesOf(step)).toEqual([])
-  })
 
   test('after a shutdown of the runner: post does not run, and the service ends when its folder is removed', async ({
     jobs,

@@ -90,20 +90,3 @@ describe('the start of the service', () => {
     expect(service.log).toContainEqual(expect.stringContaining(replaced))
   })
 })
-
-describe('a run of Playwright without its browser', () => {
-  it('fails with the words of Playwright, which say what to run', async () => {
-    const folder = await temporaryFolder()
-    await installPackages(folder)
-    await writeFiles(folder, {
-      'playwright.config.ts': 'export default {}',
-      'page.spec.ts': `import { test } from '@playwright/test'\ntest('opens a page', async ({ page }) => {})`,
-    })
-    const service = await startService({ projects: { shop: { folder } } })
-    const envOverrides = { PLAYWRIGHT_BROWSERS_PATH: join(folder, 'none') }
-    expect(await service.waitFor(await service.startRun({ envOverrides }))).toMatchObject({
-      status: 'FAILED',
-      results: { testCases: [{ title: 'opens a page', message: expect.stringContaining('npx playwright install') }] },
-    })
-  })
-})

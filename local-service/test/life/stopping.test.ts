@@ -34,25 +34,6 @@ describe('stopping a run', () => {
     )
   })
 
-  it.runIf(process.platform === 'linux')('finds a process that has left the process group', async () => {
-    const journal = join(await temporaryFolder(), 'journal')
-    const service = await startPuppetService({ concurrency: 1 })
-    const runId = await service.startRun(puppet({ hangs: true, leaves: 'detached', journal }))
-    const pids = await pidsNotedIn(journal, 2)
-    await service.cancel(runId)
-    await until(() => !pids.some(isAlive))
-  })
-
-  it.runIf(process.platform === 'linux')('kills what a run left behind before it is PASSED', async () => {
-    const journal = join(await temporaryFolder(), 'journal')
-    const service = await startPuppetService()
-    for (const leaves of ['in its group', 'detached']) {
-      expect((await service.waitFor(await service.startRun(puppet({ leaves, journal })))).status).toBe('PASSED')
-      const left = (await readJournal(journal)).filter(({ event }) => event === 'left')
-      expect(left.map(({ pid }) => isAlive(pid))).not.toContain(true)
-    }
-  })
-
   it('happens at once if the service is killed, without a next start', async () => {
     const [home, journal] = [await temporaryFolder(), join(await temporaryFolder(), 'journal')]
     const config = join(home, 'config.json')

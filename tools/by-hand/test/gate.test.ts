@@ -12,6 +12,8 @@ const CHOSEN = [
   row('vitest', 5, 'reporter that waits'),
   row('vitest', 4, 'hooks that throw'),
   row('vitest', 5, 'several projects'),
+  row('vitest', 5, 'reporter that throws at the end'),
+  row('vitest', 5, 'variables of the job'),
   row('vitest', 3, 'bail in the configuration'),
   row('vitest', 4, 'retries and soft assertions'),
   row('vitest', 5, 'types', '--typecheck.only'),

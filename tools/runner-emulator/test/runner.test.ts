@@ -257,12 +257,6 @@ process.on('SIGINT', () => process.exit(0)); hang()`
 })
 
 describe('a secret', () => {
-  test('of the repository and the token are masked from the start', async () => {
-    const main = `console.log('key-1234 ' + process.env.INPUT_TOKEN)`
-    const { log } = await runMain(main, { secrets: ['key-1234'] }, { token: { default: '${{ github.token }}' } })
-    expect(log).toEqual(['*** ***'])
-  })
-
   test('is found wherever it appears, in any form', async () => {
     const ended = await runMain(`console.log('::error title=key-1234::' + Buffer.from('key-1234').toString('base64'))
 put('OUTPUT', 'url=x?key%2D1234\\nkey=key-1234\\n'); put('STEP_SUMMARY', 'key-1234')`)
