@@ -2,7 +2,7 @@ import { isAbsolute, relative, sep } from 'node:path'
 import { isObject } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import type { TestedFolders } from '../machine/paths.ts'
-import { cutMessage } from '../reporters/report-writer.ts'
+import { cutMessage, SHORT_MESSAGE_CHARS } from '../reporters/report-writer.ts'
 import { type Events, type Fields, keyOf, stringOf } from './report-reader.ts'
 
 // Makes test cases of what the service's reporters wrote. Tests can write to the report too, so anything may stand in it.
@@ -174,29 +174,18 @@ function describeError(error: Fields, { root }: TestedFolders): string {
 
 /** Clients may refuse a response that is larger than 16 MiB, as the action does. */
 const RESULTS_LIMIT_BYTES = 15.5 * 1024 * 1024
-const SHORTEST_MESSAGE_CHARS = 200
 
-/**
- * If all messages together are too long for a response, all are cut to the same length. If that is not enough, the last test
- * cases have no message.
- */
+/** If the messages are too long for a response, those of later test cases are short. If that is not enough, the last have none. */
 export function fitMessages(testCases: readonly TestCase[]): readonly TestCase[] {
-  const messages = testCases.flatMap(({ message }) => message ?? [])
-  const casesBytes = sum(testCases.map(({ message: _, ...others }) => sizeOf(others)))
-  let roomBytes = RESULTS_LIMIT_BYTES - casesBytes
-  let limitChars = MESSAGE_LIMIT_CHARS
-  const sizeOfCut = (message: string) => sizeOf({ message: cutMessage(message, limitChars) })
-  while (limitChars > SHORTEST_MESSAGE_CHARS && sum(messages.map(sizeOfCut)) > roomBytes) limitChars /= 2
+  let roomBytes = RESULTS_LIMIT_BYTES
+  for (const { message: _, ...others } of testCases) roomBytes -= sizeOf(others)
   return testCases.map((testCase) => {
-    const { message, ...others } = testCase
-    if (message === undefined) return testCase
-    roomBytes -= sizeOfCut(message)
-    return roomBytes >= 0 ? { ...testCase, message: cutMessage(message, limitChars) } : others
+    const { message: whole, ...others } = testCase
+    if (whole === undefined) return testCase
+    const message = roomBytes > RESULTS_LIMIT_BYTES / 4 ? whole : cutMessage(whole, SHORT_MESSAGE_CHARS)
+    roomBytes -= sizeOf({ message })
+    return roomBytes >= 0 ? { ...others, message } : others
   })
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }
 
 function sizeOf(value: object): number {

@@ -42,7 +42,7 @@ export default class EventReporter implements Reporter {
   onBegin(config: FullConfig, suite: Suite): void {
     this.#config = config
     this.#suite = suite
-    this.#report.announceTotal(suite.allTests().length)
+    this.#report.announce({ event: 'total', total: suite.allTests().length })
     process.once('exit', () => this.#endEarly())
   }
 

@@ -12,11 +12,14 @@ export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE'
 /** The root of the repository, or the project's folder. A place outside it is of no use. */
 export const REPORT_ROOT = 'LOCAL_SERVICE_REPORT_ROOT'
 
-export interface TestFacts {
-  readonly id: string
+export interface FileFacts {
   /** The name of the framework project. Empty if there is only one without a name. */
   readonly project: string
   readonly file: string
+}
+
+export interface TestFacts extends FileFacts {
+  readonly id: string
   /** Where the test begins in the file, if the framework says it. */
   readonly line?: number | undefined
   /** The titles of the describe blocks, then the test's own. */
@@ -31,27 +34,10 @@ export interface ResultFacts {
   readonly failure?: Failure | undefined
 }
 
-/** Why something failed, and where. */
 export interface Failure {
   readonly message: string
   readonly file?: string | undefined
   readonly line?: number | undefined
-}
-
-/** What the frameworks give for something that was thrown. Any field may be missing. */
-export interface Thrown {
-  readonly name?: unknown
-  readonly message?: unknown
-  /** Set if it is not an Error. */
-  readonly value?: unknown
-  readonly stack?: unknown
-  readonly cause?: unknown
-  /** What was expected and received, as Vitest shows it. */
-  readonly diff?: unknown
-  /** Those of an AggregateError. */
-  readonly errors?: unknown
-  /** Such as ECONNREFUSED. */
-  readonly code?: unknown
 }
 
 export interface Place {
@@ -59,21 +45,22 @@ export interface Place {
   readonly line?: number | undefined
 }
 
-export interface FileFacts {
-  /** The name of the framework project. */
-  readonly project: string
-  readonly file: string
+/** What the frameworks give for something that was thrown. `value` is set if it is not an Error. Vitest has a `diff`. */
+export type Thrown = {
+  readonly [Field in 'name' | 'message' | 'value' | 'stack' | 'cause' | 'diff' | 'errors' | 'code']?: unknown
 }
 
-export interface EndOfFile extends FileFacts {
-  readonly hasFailed: boolean
-  readonly failure?: Failure | undefined
-}
+type NewsEvent =
+  | { readonly event: 'file-started' | 'file-finished'; readonly file: FileFacts }
+  /** When the number of all tests is known. */
+  | { readonly event: 'total'; readonly total: number }
+  /** What the framework says about itself. */
+  | { readonly event: 'said'; readonly message: string }
 
 /** All that the framework knows at its end. */
-export interface ReportEnd {
+interface ReportEnd {
   readonly tests: readonly (TestFacts & ResultFacts)[]
-  readonly files: readonly EndOfFile[]
+  readonly files: readonly (FileFacts & { readonly hasFailed: boolean; readonly failure?: Failure | undefined })[]
   /** Those of no test and of no file. */
   readonly errors: readonly (Failure | undefined)[]
   /** What Playwright says about the whole run. */
@@ -86,7 +73,7 @@ export interface ReportEnd {
 const WRITTEN_CHARS = 20_000
 /** A report with many long messages could be too large to be read. After so many characters, further messages are short. */
 const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024
-const SHORT_MESSAGE_CHARS = 500
+export const SHORT_MESSAGE_CHARS = 500
 
 export class ReportWriter {
   readonly #file = takeVariable(REPORT_FILE)
@@ -106,22 +93,8 @@ export class ReportWriter {
     this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain })
   }
 
-  startFile(file: FileFacts): void {
-    this.#write({ event: 'file-started', file })
-  }
-
-  finishFile(file: FileFacts): void {
-    this.#write({ event: 'file-finished', file })
-  }
-
-  /** Call this when the number of all tests is known. */
-  announceTotal(total: number): void {
-    this.#write({ event: 'total', total })
-  }
-
-  /** Call this when the framework says an error about itself. */
-  say(text: string): void {
-    this.#write({ event: 'said', message: text })
+  announce(event: NewsEvent): void {
+    this.#write(event)
   }
 
   isRunning(id: string): boolean {
@@ -143,7 +116,8 @@ export class ReportWriter {
 
   #write(event: object): void {
     if (this.#file === undefined) return
-    const cut = (key: string, value: unknown) => (isMessage(key, value) ? this.#cut(value) : value)
+    const cut = (key: string, value: unknown) =>
+      key === 'message' && typeof value === 'string' ? this.#cut(value) : value
     appendFileSync(this.#file, `${JSON.stringify(event, cut)}\n`)
   }
 
@@ -164,12 +138,8 @@ export class ReportWriter {
   ): Failure | undefined {
     if (errors.length === 0) return undefined
     const places = errors.flatMap((error) => withCauses(error)).flatMap((one) => placesOf(one as Error))
-    const place = places.find((one) => this.isInRepository(one))
-    return {
-      message: errors.map(describe).join('\n\n'),
-      file: place?.file,
-      line: place?.line,
-    }
+    const { file, line } = places.find((one) => this.isInRepository(one)) ?? {}
+    return { message: errors.map(describe).join('\n\n'), file, line }
   }
 
   isInRepository({ file }: Place): boolean {
@@ -192,10 +162,6 @@ export function cutMessage(text: string, limitChars: number): string {
   const beginning = text.slice(0, half).replace(/[\uD800-\uDBFF]$/, '')
   const end = text.slice(-half).replace(/^[\uDC00-\uDFFF]/, '')
   return `${beginning}${LEFT_OUT}${end}`
-}
-
-function isMessage(key: string, value: unknown): value is string {
-  return key === 'message' && typeof value === 'string'
 }
 
 /** A test may start a framework itself, which must not write to this report. So the variable goes. */

@@ -38,7 +38,7 @@ export default class EventReporter implements Reporter {
     // tests does not.
     const error = logger.error
     logger.error = (...parts) => {
-      if (!isAboutTests) this.#report.say(parts.join(' '))
+      if (!isAboutTests) this.#report.announce({ event: 'said', message: parts.join(' ') })
       error.apply(logger, parts)
     }
     // Vitest's own reporters print the errors of tests with it, which the results have already.
@@ -60,12 +60,12 @@ export default class EventReporter implements Reporter {
   /** Vitest learns the tests of a file when it loads the file. So the total is known when the last file is loaded. */
   onTestModuleCollected(module: TestModule): void {
     this.#total += [...module.children.allTests()].length
-    if (++this.#loadedFiles === this.#files) this.#report.announceTotal(this.#total)
+    if (++this.#loadedFiles === this.#files) this.#report.announce({ event: 'total', total: this.#total })
   }
 
   /** Despite the method's name, Vitest calls it when a worker begins with the file. */
   onTestModuleQueued(module: TestModule): void {
-    this.#report.startFile(describeFile(module))
+    this.#report.announce({ event: 'file-started', file: describeFile(module) })
   }
 
   /** If another reporter is slow, Vitest may call it after the result. */
@@ -79,7 +79,7 @@ export default class EventReporter implements Reporter {
 
   onTestModuleEnd(module: TestModule): void {
     this.#modules.push(module)
-    this.#report.finishFile(describeFile(module))
+    this.#report.announce({ event: 'file-finished', file: describeFile(module) })
   }
 
   /** If a worker does not end in time, Vitest 3 may exit when all tests have ended, without another call. */

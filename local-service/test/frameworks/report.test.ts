@@ -191,17 +191,16 @@ describe('messages that are too long for a response', () => {
 
   it.each([
     [2000, 4000, 4000],
-    [2000, 10_000, 4500],
-  ])('%s cases with %s characters each keep %s or more, and their places', (count, chars, kept) => {
+    [2000, 10_000, 400],
+  ])('of %s cases with %s characters each, the last keeps %s or more, and its place', (count, chars, kept) => {
     const testCases = failing(count, chars)
     expect(testCases).toHaveLength(count)
     expect(Buffer.byteLength(JSON.stringify(testCases))).toBeLessThan(16 * 1024 * 1024)
-    for (const index of [0, count - 1]) {
-      const { message = '', ...others } = testCases[index] ?? {}
-      expect(message.length).toBeGreaterThan(kept)
-      expect(message).toMatch(new RegExp(`^failure ${index}: x`))
-      expect(others).toMatchObject({ filePath: `shop/test/file-${index % 100}.test.ts`, line: 12 })
-    }
+    expect(testCases[0]?.message?.length).toBeGreaterThanOrEqual(Math.min(chars, 9990))
+    const { message = '', ...others } = testCases.at(-1) ?? {}
+    expect(message.length).toBeGreaterThan(kept)
+    expect(message).toMatch(new RegExp(`^failure ${count - 1}: x`))
+    expect(others).toMatchObject({ filePath: `shop/test/file-${(count - 1) % 100}.test.ts`, line: 12 })
   })
 
   it('are left out of the last cases if all of them are short and there is no room', () => {

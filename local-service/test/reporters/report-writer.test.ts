@@ -113,6 +113,6 @@ describe('what caused an error', () => {
 
 it('writes nothing if no file is named', async () => {
   const { file } = await aWriter()
-  new ReportWriter().announceTotal(1)
+  new ReportWriter().announce({ event: 'total', total: 1 })
   expect(await readFile(file, 'utf8').catch(() => 'none')).toBe('none')
 })
