@@ -1,5 +1,5 @@
 import { isAbsolute, relative, sep } from 'node:path'
-import { isObject } from '../../../src/text/json.ts'
+import { fieldsOf, isObject } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import type { TestedFolders } from '../machine/paths.ts'
 import { cutMessage, SHORT_MESSAGE_CHARS } from '../reporters/report-writer.ts'
@@ -69,7 +69,7 @@ export function toReport({ said, finished, ...unfinished }: Events, folders: Tes
   if (tests.length > LIMIT_CASES) throw new Error(`it has more than ${LIMIT_CASES} test cases`)
   const testCases = [
     ...tests.map((test) => caseOfTest(test, folders)),
-    ...findBrokenFiles(tests, files, finished !== undefined).map((file) => caseOfFile(file, folders)),
+    ...casesOfFiles(tests, files, finished === undefined ? 'INTERRUPTED' : 'FAILED', folders),
   ]
   const errors = withoutRepeats(objectsIn(finished?.errors))
   return {
@@ -86,37 +86,38 @@ function withoutRepeats(facts: readonly Fields[]): Fields[] {
   return [...new Map(facts.map((one) => [JSON.stringify(one), one])).values()]
 }
 
-interface BrokenFile {
-  readonly file: Fields
-  readonly status: TestCaseStatus
-}
-
 /**
  * The files that failed for a reason that none of their tests has. In a finished run, they could not be loaded, or a hook
  * failed. In an unfinished run, a test or a hook of the file keeps its process busy.
  */
-function findBrokenFiles(tests: readonly Fields[], files: readonly Fields[], isFinished: boolean): BrokenFile[] {
-  const status = isFinished ? 'FAILED' : 'INTERRUPTED'
+function casesOfFiles(
+  tests: readonly Fields[],
+  files: readonly Fields[],
+  status: 'FAILED' | 'INTERRUPTED',
+  folders: TestedFolders,
+): TestCase[] {
   const explained = new Set(tests.filter((test) => statusOf(test) === status).map(keyOf))
+  const unfinished = status === 'INTERRUPTED' ? 'This file had not finished when the run ended.' : undefined
   return files
-    .filter((file) => !isFinished || file.hasFailed === true)
+    .filter((file) => unfinished !== undefined || file.hasFailed === true)
     .filter((file) => isObject(file.failure) || !explained.has(keyOf(file)))
-    .map((file) => ({ file, status }))
+    .map((file) => {
+      const title = titleOf(file, [relative(folders.folder, stringOf(file.file))])
+      return { title, status, durationMs: 0, ...reasonOf(file, folders, unfinished) }
+    })
 }
 
 function caseOfTest(test: Fields, folders: TestedFolders): TestCase {
-  const path = Array.isArray(test.path) ? test.path.map(stringOf) : []
   const status = statusOf(test)
+  const needsNoReason = status === 'PASSED' || status === 'SKIPPED'
+  const unfinished = status === 'INTERRUPTED' ? 'This test had not finished when the run ended.' : undefined
   return {
-    title: titleOf(test, path),
+    title: titleOf(test, Array.isArray(test.path) ? test.path.map(stringOf) : []),
     status,
     durationMs: wholeMs(test.state === 'pending' ? Date.now() - Number(test.atMs) : test.durationMs),
-    ...(status === 'INTERRUPTED' ? { message: 'This test had not finished when the run ended.' } : {}),
-    ...(WITHOUT_REASON.has(status) ? placeIn(folders.root, { file: test.file }) : reasonOf(test, folders)),
+    ...(needsNoReason ? placeIn(folders.root, { file: test.file }) : reasonOf(test, folders, unfinished)),
   }
 }
-
-const WITHOUT_REASON: ReadonlySet<TestCaseStatus> = new Set(['PASSED', 'SKIPPED'])
 
 function statusOf({ state, isFlaky }: Fields): TestCaseStatus {
   switch (state) {
@@ -139,18 +140,11 @@ function wholeMs(durationMs: unknown): number {
   return typeof durationMs === 'number' && durationMs > 0 ? Math.round(durationMs) : 0
 }
 
-function caseOfFile({ file, status }: BrokenFile, folders: TestedFolders): TestCase {
-  const title = titleOf(file, [relative(folders.folder, stringOf(file.file))])
-  const unfinished = status === 'INTERRUPTED' ? { message: 'This file had not finished when the run ended.' } : {}
-  return { title, status, durationMs: 0, ...unfinished, ...reasonOf(file, folders) }
-}
-
 /** Why a test or a file failed, and where. If the failure has no place, it is the place of the test or the file. */
-function reasonOf({ failure, file, line }: Fields, { root }: TestedFolders): Partial<TestCase> {
-  const { message, ...place }: Fields = isObject(failure) ? failure : {}
-  const text = toMessage(stringOf(message))
+function reasonOf({ failure, file, line }: Fields, { root }: TestedFolders, otherwise: string | undefined) {
+  const { message, ...place } = fieldsOf(failure)
   return {
-    ...(text === '' ? {} : { message: text }),
+    message: toMessage(stringOf(message)) || otherwise,
     ...placeIn(root, place.file === undefined ? { file, line } : place),
   }
 }
@@ -162,13 +156,13 @@ export function placeIn(root: string, { file, line }: Fields): Place {
   if (typeof file !== 'string' || !isAbsolute(file)) return {}
   const parts = relative(root, file).split(sep)
   if (parts[0] === '' || parts[0] === '..') return {}
-  const filePath = parts.join('/')
-  return typeof line === 'number' && Number.isInteger(line) && line > 0 ? { filePath, line } : { filePath }
+  const hasLine = typeof line === 'number' && Number.isInteger(line) && line > 0
+  return { filePath: parts.join('/'), line: hasLine ? line : undefined }
 }
 
 function describeError(error: Fields, { root }: TestedFolders): string {
   const { filePath, line } = placeIn(root, error)
-  const place = filePath === undefined ? '' : `\nat ${filePath}${line === undefined ? '' : `:${line}`}`
+  const place = filePath === undefined ? '' : `\nat ${[filePath, ...(line === undefined ? [] : [line])].join(':')}`
   return toMessage(`${stringOf(error.message)}${place}`)
 }
 
