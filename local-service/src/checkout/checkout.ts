@@ -28,7 +28,6 @@ export type Checkout = (
   | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
 ) & { readonly branchName?: string | undefined }
 
-/** The full hash of a commit. */
 const HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 /** What a job has checked out. The service uses it if git finds no repository for a project's folder. */
@@ -47,17 +46,13 @@ export async function chooseCheckout(
   env: NodeJS.ProcessEnv,
   ofJob: CheckoutOfJob | undefined,
 ): Promise<Checkout> {
-  const { repository, reason } = await openRepository(project.folder, env)
-  if (repository === undefined) {
-    if (branch === undefined || branch === ofJob?.commit) {
-      return { kind: 'in-place', place: placeWithoutGit(project, ofJob), branchName: branch }
-    }
-    const why = `its folder is in no git repository that git can use (${reason})`
-    refuse('invalid', `Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
-  }
-  const head = await readHead(repository)
+  const { repository, place, head } = await findPlace(project.folder, env, ofJob)
   if (branch === undefined || branch === head.branch || branch === head.commit) {
-    return { kind: 'in-place', place: repository, branchName: branch ?? head.branch }
+    return { kind: 'in-place', place, branchName: branch ?? head.branch }
+  }
+  if (typeof repository === 'string') {
+    const why = `its folder is in no git repository that git can use (${repository})`
+    refuse('invalid', `Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {
@@ -75,10 +70,12 @@ export async function chooseCheckout(
   return { kind: 'work-tree', place: repository, commit, branchName: branch }
 }
 
-/** Packages are searched from the folder up to `root`. Outside a job's checkout, only the folder is searched. */
-function placeWithoutGit({ folder }: Project, ofJob: CheckoutOfJob | undefined): TestedFolders {
+async function findPlace(folder: string, env: NodeJS.ProcessEnv, ofJob: CheckoutOfJob | undefined) {
+  const repository = await openRepository(folder, env)
+  if (typeof repository !== 'string') return { repository, place: repository, head: await readHead(repository) }
+  // Packages are searched from the folder up to the root. Outside a job's checkout, only the folder is searched.
   const root = ofJob !== undefined && isInside(folder, ofJob.root) ? ofJob.root : folder
-  return { root, folder }
+  return { repository, place: { root, folder }, head: { branch: undefined, commit: ofJob?.commit } }
 }
 
 export interface ProjectFolder {
@@ -94,11 +91,9 @@ export async function inspectFolder(
   env: NodeJS.ProcessEnv,
   ofJob: CheckoutOfJob | undefined,
 ): Promise<ProjectFolder> {
-  const { repository } = await openRepository(project.folder, env)
-  const { commit } = repository === undefined ? { commit: ofJob?.commit } : await readHead(repository)
+  const { place, head } = await findPlace(project.folder, env, ofJob)
   const { framework, command, setup } = project
-  if (command !== undefined || setup !== undefined || framework.packages.length === 0)
-    return { commit, problem: undefined }
-  const found = findFramework(framework, repository ?? placeWithoutGit(project, ofJob))
-  return { commit, problem: typeof found === 'string' ? found : undefined }
+  const isSearched = command === undefined && setup === undefined && framework.packages.length > 0
+  const found = isSearched ? findFramework(framework, place) : undefined
+  return { commit: head.commit, problem: typeof found === 'string' ? found : undefined }
 }

@@ -14,23 +14,18 @@ export interface Repository extends TestedFolders {
   readonly signal?: AbortSignal | undefined
 }
 
-interface FoundRepository {
-  readonly repository?: Repository
-  readonly reason?: string
-}
-
 /** Finds the repository that a folder belongs to. If it finds no repository, returns git's reason. */
 export async function openRepository(
   folder: string,
   env: NodeJS.ProcessEnv,
   signal?: AbortSignal,
-): Promise<FoundRepository> {
+): Promise<Repository | string> {
   const args = ['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix']
   const result = await tryGit(args, { root: folder, env, signal })
-  if (result.kind === 'failed') return { reason: result.reason.split('\n', 1)[0] ?? '' }
+  if (result.kind === 'failed') return result.reason.split('\n', 1)[0] ?? ''
   const [root = '', gitFolder = '', path = ''] = result.output.split('\n')
   // git prints its own folder relative to the folder in which it runs.
-  return { repository: { root, folder: resolve(root, path), gitFolder: resolve(folder, gitFolder), env, signal } }
+  return { root, folder: resolve(root, path), gitFolder: resolve(folder, gitFolder), env, signal }
 }
 
 /**
@@ -59,7 +54,6 @@ export async function readHead(repository: Repository) {
   }
 }
 
-/** Whether a commit has a folder. The path starts in the root. */
 export async function hasFolder(repository: Repository, commit: string, path: string): Promise<boolean> {
   const result = await tryGit(['cat-file', '-t', `${commit}:${path}`], repository)
   return result.kind === 'ok' && result.output === 'tree'
@@ -110,11 +104,8 @@ async function removeTreeAndRecord(tree: string, gitFolder: string): Promise<voi
 
 /** Tests may have written the path of the `.git` folder. A record that git has just begun names no work tree yet. */
 function isRecordOf(tree: string, record: string): boolean {
-  if (
-    !existsSync(record) ||
-    realpathSync(record) !== join(realpathSync(dirname(dirname(record))), 'worktrees', basename(tree))
-  )
-    return false
+  if (!existsSync(record)) return false
+  if (realpathSync(record) !== join(realpathSync(dirname(dirname(record))), 'worktrees', basename(tree))) return false
   const named = readRegularFile(join(record, 'gitdir')).trim()
   return named === '' || resolve(record, named) === join(tree, '.git')
 }

@@ -20,9 +20,9 @@ export async function fixTests(run: RunContext, source: TestedFolders, stop: Abo
   if (fix === undefined) return 'It was not tried, because the project has no "fix" command.'
   const runFix = async () => `${quoteCommand(fix)} ${describeEnd(await runProjectCommand(source, run, fix, stop))}.`
   try {
-    const { repository, reason } = await openRepository(source.folder, gitEnvironment(run), stop)
-    if (repository === undefined)
-      return `${await runFix()} There is no patch, because git has no repository: ${reason}.`
+    const repository = await openRepository(source.folder, gitEnvironment(run), stop)
+    if (typeof repository === 'string')
+      return `${await runFix()} There is no patch, because git has no repository: ${repository}.`
     const before = await snapshotOf(repository, run)
     const what = await runFix()
     const after = await snapshotOf(repository, run)

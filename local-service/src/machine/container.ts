@@ -97,20 +97,20 @@ export async function removeContainers(
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   const found = new Set<string>()
-  for (let tries = 1; ; tries++) {
+  let failure: Error | undefined
+  for (let removals = 0; ; removals++) {
     const listed = await callEngine(engine, ['ps', '--all', '--quiet', '--filter', `label=${LABEL}=${runId}`], env)
     const ids = listed.split('\n').filter((id) => id !== '')
     if (ids.length === 0) return found.size
-    if (tries > REMOVAL_TRIES) {
-      throw new Error(
-        `a container may be left, because "${engine[0]} ps" still lists it after ${REMOVAL_TRIES} removals`,
-      )
-    }
+    const reason = `"${engine[0]} ps" still lists it after ${removals} removals`
+    if (removals === REMOVAL_TRIES) throw failure ?? new Error(`a container may be left, because ${reason}`)
     for (const id of ids) found.add(id)
     // The engine may be removing the container itself. This call then fails, and the list decides.
-    await callEngine(engine, ['rm', '--force', '--volumes', ...ids], env).catch((error: Error) => {
-      if (tries === REMOVAL_TRIES) throw error
-    })
+    const removal = callEngine(engine, ['rm', '--force', '--volumes', ...ids], env)
+    failure = await removal.then(
+      () => undefined,
+      (error: Error) => error,
+    )
     await delay(100)
   }
 }

@@ -17,8 +17,7 @@ const DIED = { status: 'INTERRUPTED', message: 'the service died during the run'
 export async function recoverRuns(service: Removal & { readonly temporaryFolder: string }): Promise<void> {
   const { store, temporaryFolder, log } = service
   for (const { run, left } of store.findUnfinished()) {
-    const folders = { dataFolder: store.folder, temporaryFolder, gitFolder: left?.gitFolder }
-    const resources = left && resourcesOf(run.runId, { ...folders, engine: left.engine && [left.engine] })
+    const resources = left && resourcesOf(run.runId, { dataFolder: store.folder, temporaryFolder, ...left })
     // The removal comes first, because the run's files may be what fills the disk.
     const removed = resources && (await tryToRemove(service, run.runId, resources))
     if (removed?.length) log(`run ${run.runId}: left this, now removed: ${removed.join(', ')}`)

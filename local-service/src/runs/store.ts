@@ -30,11 +30,8 @@ const SCHEMA = `
 export interface UnfinishedRun {
   readonly run: OwnedRun
   /** What the run may have on the machine, besides what its id names. Undefined if that was removed. */
-  readonly left?: { readonly gitFolder?: string | undefined; readonly engine?: Engine | undefined } | undefined
+  readonly left?: Pick<RunResources, 'gitFolder' | 'engine'> | undefined
 }
-
-/** The only programs that the service takes from the store. */
-type Engine = 'docker' | 'podman'
 
 const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -82,8 +79,8 @@ export function openRunStore(dataFolder: string) {
   }
 }
 
-/** A command such as `sudo podman` has further arguments, which the store does not keep. */
-function engineOf({ engine }: RunResources): Engine | undefined {
+/** The service takes only these programs from the store. A command such as `sudo podman` has further arguments, which are not kept. */
+function engineOf({ engine }: RunResources): 'docker' | 'podman' | undefined {
   return engine && (engine.some((part) => basename(part) === 'podman') ? 'podman' : 'docker')
 }
 
@@ -119,8 +116,8 @@ function storeIn(database: DatabaseSync) {
         const { gitFolder, engine } = fieldsOf(parseJson(String(resources)))
         const left = {
           gitFolder: typeof gitFolder === 'string' ? gitFolder : undefined,
-          engine: engine === 'docker' || engine === 'podman' ? engine : undefined,
-        } as const
+          engine: engine === 'docker' || engine === 'podman' ? [engine] : undefined,
+        }
         return { run, left: resources === null ? undefined : left }
       }),
     /** The values are texts, whatever somebody else has written to the database. */

@@ -215,8 +215,8 @@ describe('a run of another branch', () => {
 
   it('is made and removed in turn with others of the repository, because git would fail', async () => {
     const repository = await twoBranches()
-    const { repository: place } = await openRepository(repository.folder, PLAIN_ENV)
-    if (place === undefined) throw new Error('There is a repository.')
+    const place = await openRepository(repository.folder, PLAIN_ENV)
+    if (typeof place === 'string') throw new Error('There is a repository.')
     const home = await temporaryFolder()
     const log = join(home, 'log')
     // It takes its time, and notes which work trees there are at its beginning and at its end.
@@ -251,8 +251,8 @@ describe('a run of another branch', () => {
 
   it('leaves nothing of a `git worktree add` that is stopped, before another one begins', async () => {
     const repository = await twoBranches()
-    const { repository: place } = await openRepository(repository.folder, PLAIN_ENV)
-    if (place === undefined) throw new Error('There is a repository.')
+    const place = await openRepository(repository.folder, PLAIN_ENV)
+    if (typeof place === 'string') throw new Error('There is a repository.')
     const home = await temporaryFolder()
     // It is stopped at the worst time. Another git command cannot read what it has written so far.
     const program = join(home, 'git')

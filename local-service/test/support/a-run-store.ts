@@ -11,7 +11,7 @@ export const RESOURCES: RunResources = {
   engine: ['sudo', '/usr/bin/podman'],
 }
 /** What the store keeps of them. */
-export const LEFT = { gitFolder: '/shop/.git', engine: 'podman' }
+export const LEFT = { gitFolder: '/shop/.git', engine: ['podman'] }
 
 export const PASSED: RunOutcome = { status: 'PASSED', testCases: [{ title: 'adds', status: 'PASSED', durationMs: 3 }] }
 
