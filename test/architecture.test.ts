@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { codeOf, type Import, importsOf, ROOT, sourceFiles } from './support/imports.ts'
+import { codeOf, importsOf, ROOT, sourceFiles } from './support/imports.ts'
 
 // Compares the import lines with the map in CONTRIBUTING.md, and finds the test of each file.
 
@@ -16,14 +16,14 @@ function layerOf(file: string): string {
   return folderOrFile.replace(/\.ts$/, '')
 }
 
-/** All that is loaded with a file, by the imports of these kinds. */
-function reachedFrom(entry: string, kinds: readonly Import['kind'][]): Set<string> {
+/** All that a file imports, and what that imports in turn. */
+function reachedFrom(entry: string): Set<string> {
   const reached = new Set<string>()
   const toVisit = [entry]
   for (let file = toVisit.pop(); file !== undefined; file = toVisit.pop()) {
     if (reached.has(file)) continue
     reached.add(file)
-    toVisit.push(...(IMPORTS.get(file) ?? []).filter(({ kind }) => kinds.includes(kind)).map((one) => one.of))
+    toVisit.push(...(IMPORTS.get(file) ?? []).map(({ of }) => of))
   }
   return reached
 }
@@ -108,48 +108,8 @@ describe('the layers', () => {
   })
 
   it('have no file that imports itself through other files', () => {
-    const kinds = ['static', 'dynamic', 'type'] as const
     for (const file of FILES) {
-      for (const { of } of IMPORTS.get(file) ?? [])
-        expect(reachedFrom(of, kinds), `${file} imports ${of}`).not.toContain(file)
-    }
-  })
-})
-
-describe('the import lines', () => {
-  it('are all read by this test', () => {
-    for (const file of IMPORTS.keys()) {
-      const code = codeOf(file)
-      // A file that is found by its path, or from the current folder, is of a tested project, and not of this repository.
-      const ofRepository = code.replaceAll('import(pathToFileURL(', '').replaceAll("createRequire(resolve('", '')
-      const statements = [
-        ...ofRepository.matchAll(/^\s*import\b(?!\()|^\s*export\s+(type\s+)?[{*][^;(]*?\bfrom\b|\bimport\(/gm),
-      ]
-      expect(IMPORTS.get(file), file).toHaveLength(statements.length)
-      expect(ofRepository, file).not.toMatch(/\brequire\(|createRequire\(/)
-    }
-  })
-})
-
-describe('what is loaded', () => {
-  it("by post does not include GitHub's client", () => {
-    const reached = reachedFrom('src/post.ts', ['static', 'dynamic'])
-    expect(reached).toContain('src/post-step.ts')
-    expect(reached).not.toContain('@actions/github')
-  })
-
-  it("by main includes GitHub's client only if a comment is wanted", () => {
-    expect(reachedFrom('src/main-step.ts', ['static'])).not.toContain('@actions/github')
-    expect(reachedFrom('src/main.ts', ['static', 'dynamic'])).toContain('@actions/github')
-    const importers = FILES.flatMap((file) => IMPORTS.get(file) ?? []).filter(({ of }) => of === '@actions/github')
-    // A type is not loaded.
-    expect(importers.map(({ kind }) => kind).filter((kind) => kind !== 'type')).toEqual(['dynamic'])
-  })
-
-  it('does not include undici, unless there is a proxy', () => {
-    for (const entry of ['src/main-step.ts', 'src/post-step.ts']) {
-      expect(reachedFrom(entry, ['static'])).not.toContain('undici')
-      expect(reachedFrom(entry, ['static', 'dynamic'])).toContain('undici')
+      for (const { of } of IMPORTS.get(file) ?? []) expect(reachedFrom(of), `${file} imports ${of}`).not.toContain(file)
     }
   })
 })

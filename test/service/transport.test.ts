@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { getEventListeners } from 'node:events'
-import { createServer, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -58,6 +58,8 @@ function clientSockets(): readonly Socket[] {
   return sockets
 }
 
+const invalid = (expected: string, got: object) => ({ kind: 'invalid-response', expected, got })
+
 /** The end of the first connection, which has been made. */
 function closing({ connections }: TcpServer): Promise<unknown> {
   return new Promise((resolve) => connections[0]?.once('close', resolve))
@@ -94,17 +96,10 @@ describe('a request', () => {
     addresses?.some(({ address }) => address === '::1'),
   )
   it.runIf(hasIpv6)('reaches a service with an IPv6 address', async () => {
-    const hosts: (string | undefined)[] = []
-    const server = createServer(({ headers: { host } }, response) => {
-      hosts.push(host)
-      response.end('{}')
-    })
-    await new Promise<void>((resolve) => server.listen(0, '::1', resolve))
-    onTestFinished(() => void server.close().closeAllConnections())
-    const { port } = server.address() as AddressInfo
-    const { get } = await requestsTo(`http://[::1]:${port}`)
+    const server = await recordingServer(json({}), undefined, '::1')
+    const { get } = await requestsTo(`http://[::1]:${server.port}`)
     expect(await get()).toMatchObject({ json: {} })
-    expect(hosts).toEqual([`[::1]:${port}`])
+    expect(server.received).toMatchObject([{ headers: { host: `[::1]:${server.port}` } }])
   })
 
   it('is followed at once by another request over the same connection', async () => {
@@ -187,8 +182,8 @@ describe('a response', () => {
   ])('is invalid with the content type %s', async (contentType) => {
     const { get } = await service(json({ fine: true }, 200, { 'content-type': contentType }))
     const got = { sent: `${contentType}: {"fine":true}` }
-    const expected = 'the content type application/json'
-    expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected, got, isNotJson: true })
+    const failure = invalid('the content type application/json', got)
+    expect(await failureOf(get())).toEqual({ ...failure, isNotJson: true })
   })
 
   it.each([
@@ -209,11 +204,7 @@ describe('a response', () => {
     })
     expect(((await responseOf(get())).json as string).length).toBe(limitBytes - 2)
     size++
-    expect(await failureOf(get())).toEqual({
-      kind: 'invalid-response',
-      expected: `a body of at most ${limitBytes} bytes`,
-      got: { words: 'a larger body' },
-    })
+    expect(await failureOf(get())).toEqual(invalid(`a body of at most ${limitBytes} bytes`, { words: 'a larger body' }))
   })
 
   it.each([
@@ -224,12 +215,9 @@ describe('a response', () => {
     const { get } = await rawService((socket) =>
       socket.write(`HTTP/1.1 200 OK\r\n${response}`, () => setImmediate(() => end(socket))),
     )
-    expect(await failureOf(get())).toEqual({
-      kind: 'invalid-response',
-      expected: 'a complete response',
-      // A reset may remove what was not read yet.
-      got: { words: expect.stringMatching(/^\d bytes, then the end of the connection$/) },
-    })
+    // A reset may remove what was not read yet.
+    const words = expect.stringMatching(/^\d bytes, then the end of the connection$/)
+    expect(await failureOf(get())).toEqual(invalid('a complete response', { words }))
   })
 })
 
@@ -264,8 +252,7 @@ describe('a response that is packed, although the request asks for one that is n
     const bomb = Buffer.concat(Array(1_024).fill(gzipSync(Buffer.alloc(1024 * 1024))))
     const { get } = await packed(bomb, (bytes) => bytes, 'gzip')
     const before = process.memoryUsage().arrayBuffers
-    const expected = `a body of at most ${limitBytes} bytes`
-    expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected, got: { words: 'a larger body' } })
+    expect(await failureOf(get())).toEqual(invalid(`a body of at most ${limitBytes} bytes`, { words: 'a larger body' }))
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(128 * 1024 * 1024)
   })
 
@@ -275,12 +262,8 @@ describe('a response that is packed, although the request asks for one that is n
     ['is empty', () => Buffer.alloc(0), /unexpected end of file/],
   ])('is invalid if it %s', async (_, pack, found) => {
     const { get } = await packed('{"runId":"run-1"}', pack, 'gzip')
-    const expected = 'a complete body, packed with gzip'
-    expect(await failureOf(get())).toEqual({
-      kind: 'invalid-response',
-      expected,
-      got: { words: expect.stringMatching(found) },
-    })
+    const words = expect.stringMatching(found)
+    expect(await failureOf(get())).toEqual(invalid('a complete body, packed with gzip', { words }))
   })
 })
 

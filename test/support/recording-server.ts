@@ -29,7 +29,7 @@ export interface RecordingServer extends TcpServer {
 }
 
 /** A real server on this machine that records its requests. It closes when the test ends. */
-export async function recordingServer(respond: Respond, tls?: ServerOptions): Promise<RecordingServer> {
+export async function recordingServer(respond: Respond, tls?: ServerOptions, host?: string): Promise<RecordingServer> {
   const received: ReceivedRequest[] = []
   const arrived = Promise.withResolvers<void>()
   const server = tls === undefined ? createServer() : createTlsServer(tls)
@@ -47,7 +47,7 @@ export async function recordingServer(respond: Respond, tls?: ServerOptions): Pr
     arrived.resolve()
     respond(response, whole)
   })
-  const listening = await listen(server)
+  const listening = await listen(server, host)
   const origin = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${listening.port}`
   return { ...listening, origin, received, arrived: arrived.promise }
 }
@@ -73,7 +73,7 @@ export function json(body: unknown, status = 200, headers: Readonly<Record<strin
   }
 }
 
-export async function listen(server: Server): Promise<TcpServer> {
+export async function listen(server: Server, host = '127.0.0.1'): Promise<TcpServer> {
   const connections: Socket[] = []
   const connected = Promise.withResolvers<void>()
   server.on('connection', (socket: Socket) => {
@@ -81,7 +81,7 @@ export async function listen(server: Server): Promise<TcpServer> {
     connections.push(socket)
     connected.resolve()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   onTestFinished(async () => {
     const closed = new Promise((resolve) => server.close(resolve))
     for (const socket of connections) socket.destroy()
