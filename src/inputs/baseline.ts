@@ -25,10 +25,7 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
       problems.push(fragment`The baseline ${file} could not be read, because ${whyUnreadable(cause)}.`)
     }
   }
-  const readRun = (file: string) => {
-    const { testCases, finishedAt } = decodeResults(redact(readResults(file)), kind, redact)
-    runs.push(earlierRun(testCases, finishedAt))
-  }
+  const readRun = (file: string) => runs.push(earlierRun(decodeResults(redact(readResults(file)), kind, redact)))
   attempt(path, () => {
     for (const file of filesOf(path)) attempt(file, () => readRun(file))
   })

@@ -1,4 +1,4 @@
-import { FAILING, type TestCase } from './run.ts'
+import { FAILING, type Run, type TestCase } from './run.ts'
 
 /** What reports need of an earlier run: the test cases that did not simply pass. */
 export interface EarlierRun {
@@ -46,12 +46,12 @@ function keyOf(title: TestCase['title'], filePath?: TestCase['filePath']): strin
   return JSON.stringify([String(title), filePath === undefined ? null : String(filePath)])
 }
 
-export function earlierRun(testCases: readonly TestCase[], finishedAt: Date | undefined): EarlierRun {
-  const isBad = (testCase: TestCase) => isFailing(testCase) || isFlaky(testCase)
+export function earlierRun({ testCases = [], finishedAt }: Pick<Run, 'testCases' | 'finishedAt'>): EarlierRun {
+  const failed = testCases.filter(isFailing)
   return {
     finishedAt,
-    failed: new CaseCounter(testCases.filter(isFailing)),
-    failedOrFlaky: new CaseCounter(testCases.filter(isBad)),
+    failed: new CaseCounter(failed),
+    failedOrFlaky: new CaseCounter([...failed, ...testCases.filter(isFlaky)]),
   }
 }
 

@@ -4,7 +4,6 @@ export const RUN_STATUSES = ['QUEUED', 'RUNNING', 'PASSED', 'FAILED', 'TIMEDOUT'
 
 type RunStatus = (typeof RUN_STATUSES)[number]
 
-/** What `isUsableRunId` accepts. */
 export const RUN_ID_RULE = '1 to 256 of these characters: letters, digits and `. _ ~ : = + / @ -`'
 
 /** Whether outputs, paths and main's file can safely contain this id. URL parsing would collapse `.` and `..`. */
@@ -12,7 +11,6 @@ export function isUsableRunId(runId: string): boolean {
   return /^[A-Za-z0-9._~:=+/@-]{1,256}$/.test(runId) && runId !== '.' && runId !== '..'
 }
 
-/** The service's limit for a branch. */
 export const BRANCH_LIMIT_CHARS = 255
 
 export interface StartParameters {
@@ -80,19 +78,11 @@ export interface Run {
 }
 
 /** Numbers of test cases. Each number may be absent. `passed` counts flaky cases too. */
-export type Progress = Readonly<Record<'total' | 'passed' | 'failed' | 'flaky' | 'skipped', number | undefined>>
+export type Progress = Readonly<Record<'total' | 'passed' | 'failed' | 'skipped', number | undefined>>
 
-/** A run whose status is final. */
-export interface FinishedRun extends Run {
-  readonly status: Exclude<Run['status'], 'QUEUED' | 'RUNNING'>
-}
-
-/**
- * Whether the run's status is final. A status that this version does not know is final if the run has a finishing time.
- */
-export function isFinished(run: Run): run is FinishedRun {
-  if (run.status === 'UNKNOWN') return run.hasFinishedAt === true
-  return run.status !== 'QUEUED' && run.status !== 'RUNNING'
+/** A status that this version does not know is final if the run has a finishing time. */
+export function isFinished({ status, hasFinishedAt }: Run): boolean {
+  return status === 'UNKNOWN' ? hasFinishedAt === true : status !== 'QUEUED' && status !== 'RUNNING'
 }
 
 export function runDurationMs(run: Run): number | undefined {
@@ -122,7 +112,6 @@ const KIND_OF_STATUS: ReadonlyMap<string, CaseKind> = new Map([
   ['SKIPPED', 'skipped'],
 ])
 
-/** What a test case's status means. */
 export function kindOf(rawStatus: string): CaseKind {
   return KIND_OF_STATUS.get(rawStatus) ?? 'other'
 }
@@ -140,10 +129,8 @@ export function locationOf({ kind, filePath, line }: TestCase) {
 /** The kinds that `Counts.failed` counts. */
 export const FAILING: readonly CaseKind[] = ['failed', 'timed-out', 'interrupted']
 
-/** The kinds that `Counts.passed` counts. */
 const PASSING: readonly CaseKind[] = ['passed', 'flaky']
 
-/** The kinds of test cases that ran. */
 export const RAN: readonly CaseKind[] = [...FAILING, ...PASSING]
 
 export interface Counts {

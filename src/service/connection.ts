@@ -19,9 +19,9 @@ export interface RequestController {
   abort(reason: Error): void
 }
 
-/** What happens to a request. The methods have the names and the arguments of undici's, because undici calls them too. */
+/** The methods have the names and the arguments of undici's, because undici calls them too. */
 export interface ResponseHandler {
-  /** The connection is there. Nothing of the request has been written yet. */
+  /** Nothing of the request has been written yet. */
   onRequestStart(controller: RequestController): void
   onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void
   onResponseData(_: unknown, chunk: Buffer): void
@@ -37,10 +37,7 @@ export interface Connections {
   renew(): void
 }
 
-/**
- * A connection stays open from one poll to the next, which comes within 16.5 s by default. If the server's Keep-Alive header
- * asks for less, the connection closes earlier.
- */
+/** By default, the next poll comes within 16.5 s. */
 const IDLE_LIMIT_MS = 20_000
 
 // `rejectUnauthorized` is set, because its default is NODE_TLS_REJECT_UNAUTHORIZED, which an earlier step may have set.

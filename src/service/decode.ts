@@ -17,9 +17,8 @@ import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { firstLineOf, isVisible, TEXT_LIMIT_CHARS, truncate, visibleLines } from '../text/visible-text.ts'
 import type { Redact } from './key-redaction.ts'
 
-// Decodes the JSON of the service's responses. A wrong value makes the response invalid only if the step cannot go on
-// without the right one, for example the id of a run, its status, and what the verdict of a PASSED run rests on. Any other
-// wrong value empties only its own cell in the report.
+// A wrong value makes the response invalid only if the step cannot go on without the right one, for example the id of a run, its
+// status, and what the verdict of a PASSED run rests on. Any other wrong value empties only its own cell in the report.
 
 type InvalidResponseFailure = Extract<Failure, { kind: 'invalid-response' }>
 
@@ -61,14 +60,12 @@ export function decodeRun(json: unknown, responseText: string, redact: Redact): 
   return { ...run, message: decodeMessage(message, redact), ...place }
 }
 
-function decodeProgress(value: unknown): Progress | undefined {
-  if (!isObject(value)) return undefined
-  const { total, passed, failed, flaky, skipped } = value
+function decodeProgress(value: unknown): Progress {
+  const { total, passed, failed, skipped } = fieldsOf(value)
   return {
     total: wholeNumber(total),
     passed: wholeNumber(passed),
     failed: wholeNumber(failed),
-    flaky: wholeNumber(flaky),
     skipped: wholeNumber(skipped),
   }
 }
@@ -118,11 +115,9 @@ export function decodeResults(
   text: string,
   kind: Target['kind'],
   redact: Redact,
-): { readonly testCases: readonly TestCase[]; readonly finishedAt: Date | undefined } {
+): Pick<Run, 'testCases' | 'finishedAt'> {
   const json: unknown = JSON.parse(text)
-  if (kind === 'test-suite') return { testCases: decodeSuiteResult(json, redact), finishedAt: undefined }
-  const { testCases = [], finishedAt } = decodeRun(json, text, redact)
-  return { testCases, finishedAt }
+  return kind === 'test-suite' ? { testCases: decodeSuiteResult(json, redact) } : decodeRun(json, text, redact)
 }
 
 function testCase(entry: unknown, redact: Redact): TestCase {

@@ -6,17 +6,14 @@ import { isLoopback } from '../text/web-address.ts'
 import type { Connections, HttpRequest, RequestController, ResponseHandler } from './connection.ts'
 import type { Redact } from './key-redaction.ts'
 
-/** For comparison, 100,000 test cases are 11 MB. */
 export const BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 export const REQUEST_LIMIT_MS = 30_000
 
 export interface RequestOptions {
-  /** If it aborts before the request is sent, the request is not sent. Otherwise, its response is dropped. */
   readonly signal: AbortSignal
   /** If the request has been sent when the signal aborts, its response is still awaited for this long. */
   readonly graceIfSentMs?: (() => number) | undefined
-  /** Never more than `REQUEST_LIMIT_MS`, which is also the default. */
   readonly limitMs?: number | undefined
   /** Uses no connection that is already open, because the service may be about to close it. */
   readonly onNewConnection?: boolean | undefined
@@ -57,10 +54,8 @@ export async function send(
 const NOT_WANTED: Failure = { kind: 'not-sent', reason: 'the step was aborted before the request was sent' }
 
 /**
- * One request and its response. If the request fails before `onRequestStart`, the service cannot have received it.
- *
- * The connections call `onRequestStart`, `onResponseStart`, `onResponseData` and `onResponseEnd` in this order, or `onResponseError`
- * at any moment. The signal and the time limit also come at any moment. The first call of `#end` counts.
+ * One request and its response. If the request fails before `onRequestStart`, the service cannot have received it. Errors, the
+ * signal and the time limit come at any moment. The first call of `#end` counts.
  */
 class Exchange implements ResponseHandler {
   readonly result = Promise.withResolvers<ServiceResponse | Failure>()
@@ -69,7 +64,6 @@ class Exchange implements ResponseHandler {
   readonly #settled = new AbortController()
   /** Set immediately before the first byte is written. So without it, the request was not sent. */
   #controller: RequestController | undefined
-  /** Set when the head of the response has come. */
   #status: number | undefined
   #headers: Record<string, string | string[] | undefined> = {}
   readonly #chunks: Buffer[] = []
@@ -139,16 +133,15 @@ class Exchange implements ResponseHandler {
   #outcome(failure: Failure | undefined): ServiceResponse | Failure {
     const body = unpacked(Buffer.concat(this.#chunks), this.#header('content-encoding'))
     const problem = failure ?? (isFailure(body) ? body : undefined)
-    const isOtherStatus = this.#status !== undefined && !isSuccess(this.#status)
-    if (problem !== undefined && !isOtherStatus) return problem
+    const status = this.#status ?? 200
+    if (problem !== undefined && isSuccess(status)) return problem
     // It also removes the byte order mark that some servers put before the text.
     const text = isFailure(body) ? '' : this.#settings.redact(new TextDecoder().decode(body))
-    return { status: this.#status ?? 0, header: (name) => this.#header(name), text }
+    return { status, header: (name) => this.#header(name), text }
   }
 
   #header(name: string): string | undefined {
-    const value = this.#headers[name]
-    const text = Array.isArray(value) ? value[0] : value
+    const [text] = [this.#headers[name]].flat()
     return text === undefined ? undefined : this.#settings.redact(text)
   }
 }
@@ -174,9 +167,8 @@ function unpacked(body: Buffer, contentEncoding = 'identity'): Buffer | Failure 
         // Not an import, because nearly no service packs its bodies.
         return process.getBuiltinModule('node:zlib').gunzipSync(body, { maxOutputLength: BODY_LIMIT_BYTES })
       } catch (cause) {
-        return codeOf(cause) === 'ERR_BUFFER_TOO_LARGE'
-          ? TOO_LARGE
-          : invalid('a complete body, packed with gzip', messageOf(cause))
+        if (codeOf(cause) === 'ERR_BUFFER_TOO_LARGE') return TOO_LARGE
+        return invalid('a complete body, packed with gzip', messageOf(cause))
       }
     default: {
       const expected = 'a body that is not packed, or the Content-Encoding gzip'

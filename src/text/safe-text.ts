@@ -2,24 +2,16 @@ import type { Untrusted } from './untrusted.ts'
 import { colouredLines, oneLine, TEXT_LIMIT_CHARS, truncate, visibleLines, withVisibleEscapes } from './visible-text.ts'
 import { isSecure } from './web-address.ts'
 
-// How text leaves the action. Read this once.
-//
-// Others write most of what the reports show: titles, messages, branches, error sentences. Such a text may contain a
-// command of the runner, Markdown, a tag or a mention. So the reports do not join strings. They use template tags, which
-// know the difference between our words and the values between them:
+// How text leaves the action. Others write most of what the reports show, and their text may contain a command of the runner,
+// Markdown, a tag or a mention. So the reports use template tags, which make each value safe for its place: the log, HTML or XML.
 //
 //   const sentence = fragment`Run ${id} failed.`   // a fragment: it can be written anywhere
 //   html`<p>${sentence}</p>`                       // <p>Run <code>r-1</code> failed.</p>
 //   xml`<error>${sentence}</error>`                // <error>Run r-1 failed.</error>
 //   render(sentence)                               // Run r-1 failed.
 //
-// A value is a text, a number or a fragment. How it is made safe depends on the place, which this file calls a sink: the
-// log, HTML or XML. A fragment does not know its sink, because one sentence is shown in the log, on pages and in files. It
-// is a function that waits for a sink. HTML and XML are final, because their words contain tags. So they can stand only in
-// text of their own kind.
-//
-// At the end, `render` makes a string. Whatever writes to the log, the summary or the comment takes what a tag has made, and
-// no string. So nothing gets there without these rules. Workflow commands and JSON have functions of their own below.
+// A fragment waits for its place, which is called a sink here. HTML and XML are final. Whatever writes to the log, the summary or
+// the comment takes what a tag has made, and no string.
 
 declare const brand: unique symbol
 
@@ -36,11 +28,11 @@ class SafeText<Name extends string> {
 
 /** The value of a property of a workflow command, such as the file of an annotation. */
 export type CommandProperty = SafeText<'command property'>
-/** HTML within Markdown, for the job summary and the pull request comment. */
+/** HTML within Markdown. */
 export type Html = SafeText<'HTML'>
 export type Xml = SafeText<'XML'>
 
-/** Words of ours with values between them: a sentence, several sentences, or a part of a sentence. */
+/** Words of ours with values between them. */
 class Fragment {
   declare readonly [brand]: 'fragment'
   readonly writeTo: (sink: Sink) => string
@@ -58,9 +50,7 @@ export type { Fragment }
 /** How a sink writes each part. What comes from others is visible text, and the sink escapes it. */
 interface Sink {
   readonly name: string
-  /** Words of ours. */
   literal(words: string): string
-  /** A value on one line. */
   value(visible: string): string
   quoted(visible: string): string
   number(value: number): string
@@ -70,15 +60,10 @@ interface Sink {
   link(url: string, words: string): string
 }
 
-/**
- * The final text. A fragment becomes text for the log. This text is one line, unless the fragment contains the lines of a
- * message or a line break of ours.
- */
+/** The final text. A fragment becomes text for the log. */
 export function render(safe: Fragment | Html | Xml | CommandProperty): string {
   return safe instanceof Fragment ? withoutCommands(safe.writeTo(LINE)) : safe.text
 }
-
-// Fragments.
 
 export function fragment(literals: TemplateStringsArray, ...values: readonly Value[]): Fragment {
   return new Fragment((sink) => fill(sink, literals.map(sink.literal), values))
@@ -93,7 +78,6 @@ export function untruncated(value: string | Untrusted): Fragment {
   return new Fragment((sink) => sink.value(oneLine(value as string)))
 }
 
-/** The lines of a message that somebody else wrote, with their indentation. */
 export function linesOf(message: Untrusted): Fragment {
   const visible = visibleLines(message as unknown as string)
   return new Fragment((sink) => sink.lines(visible))
@@ -107,7 +91,9 @@ export function outputLines(lines: readonly Untrusted[]): Fragment {
 
 /** The first lines of a message. A last line says what is left out. Blank lines at both ends do not count. */
 export function beginningOf(message: Untrusted, limit: { readonly lines: number; readonly chars: number }): Fragment {
-  const all = withoutBlankEnds(visibleLines(message as unknown as string))
+  const visible = visibleLines(message as unknown as string)
+  const isText = (line: string) => line.trim() !== ''
+  const all = visible.slice(visible.findIndex(isText), visible.findLastIndex(isText) + 1)
   const lines = all.slice(0, limit.lines)
   const text = truncate(lines.join('\n'), limit.chars)
   const more = all.length - lines.length
@@ -116,23 +102,15 @@ export function beginningOf(message: Untrusted, limit: { readonly lines: number;
   return new Fragment((sink) => sink.lines(lines, 'diff'))
 }
 
-/**
- * Words with a link. In text and XML, the address follows the words. If the address is not secure, the words stay
- * alone.
- */
+/** Words with a link. In text and XML, the address follows the words. If the address is not secure, the words stay alone. */
 export function link(url: string, words: Fragment): Fragment {
   const address = URL.parse(url)
   if (address === null || !isSecure(address)) return words
   return new Fragment((sink) => sink.link(address.href, words.writeTo(sink)))
 }
 
-/** Puts the values between the literals, which the caller has made safe. */
 function fill(sink: Sink, literals: readonly string[], values: readonly unknown[]): string {
-  let text = literals[0] ?? ''
-  for (let index = 0; index < values.length; index++) {
-    text += valueIn(sink, values[index]) + (literals[index + 1] ?? '')
-  }
-  return text
+  return literals.reduce((text, words, index) => text + valueIn(sink, values[index - 1]) + words)
 }
 
 function valueIn(sink: Sink, value: unknown): string {
@@ -146,12 +124,6 @@ function valueIn(sink: Sink, value: unknown): string {
 
 function readableNumber(value: number): string {
   return Number.isInteger(value) ? String(value).replace(/\B(?=(?:\d{3})+$)/g, ',') : String(value)
-}
-
-function withoutBlankEnds(lines: readonly string[]): readonly string[] {
-  const isText = (line: string) => line.trim() !== ''
-  const first = lines.findIndex(isText)
-  return first === -1 ? [] : lines.slice(first, lines.findLastIndex(isText) + 1)
 }
 
 // The log.
@@ -229,7 +201,6 @@ function inCode(visible: string): string {
   return `<code>${escapeText(visible)}</code>`
 }
 
-/** An HTML comment of our own words, which pages do not show. */
 export function hiddenMarker(marker: string): Html {
   if (!/^<!--[^\n\r>]*-->$/.test(marker)) throw new TypeError('A marker must be one HTML comment on one line')
   return new SafeText('HTML', marker)

@@ -1,8 +1,7 @@
 import { type Untrusted, untrusted } from './untrusted.ts'
 
-// Text that people can see, but that is not escaped yet. It has no terminal sequences and no invisible characters, so it looks
-// like what it is. The expressions below also get strings of millions of characters, so none of them has a repeated group, which
-// could overflow the engine's stack.
+// Text that people can see, but that is not escaped yet. The expressions below also get strings of millions of characters, so
+// none of them has a repeated group, which could overflow the engine's stack.
 
 // Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
 // variation selectors that choose between text and emoji stay.
@@ -38,7 +37,6 @@ export function oneLine(value: string, limitChars = Number.POSITIVE_INFINITY): s
   return text.replace(TERMINAL_SEQUENCE, '\0').replace(INVISIBLE, '\0').replace(REMOVED, ' ').trim()
 }
 
-/** Each line of a text, in visible characters and tabs. Blanks stay. */
 export function visibleLines(text: string): readonly string[] {
   return text.split(/\r\n|[\n\r]/).map(withVisibleCharacters)
 }
@@ -48,13 +46,11 @@ function withVisibleCharacters(text: string): string {
   return withoutTerminalSequences(text).replace(INVISIBLE, (found) => ('\t\n'.includes(found) ? found : ' '))
 }
 
-/** A colour, or another style such as bold. */
 const STYLE = String.raw`\u001B\[[\d;:]*m`
 const STYLES = new RegExp(`(${STYLE})`, 'g')
 const FROM_FIRST_STYLE = new RegExp(`${STYLE}.*`, 'g')
 const RESET = '\u001B[0m'
 
-/** Lines that a program has written for a terminal, in visible characters and colours. */
 export function colouredLines(text: string): string {
   if (!text.includes('\u001B')) return withVisibleCharacters(text)
   // `split` with a group keeps the styles, as every second part.
@@ -63,7 +59,6 @@ export function colouredLines(text: string): string {
   return visible.replace(FROM_FIRST_STYLE, `$&${RESET}`)
 }
 
-/** Whether each of its characters can be seen. */
 export function isVisible(text: string): boolean {
   return text.search(INVISIBLE) === -1
 }

@@ -6,7 +6,7 @@ const failing = (fields: TestCaseFields) => aTestCase({ title: 'pays', status: '
 
 /** How the failing and flaky test cases of this run did in these earlier runs, the latest first. */
 function pastOf(run: readonly TestCaseFields[], ...earlier: readonly (readonly TestCaseFields[])[]) {
-  const [latest, ...others] = earlier.map((fields) => earlierRun(fields.map(failing), undefined))
+  const [latest, ...others] = earlier.map((fields) => earlierRun({ testCases: fields.map(failing) }))
   if (latest === undefined) throw new Error('There is no earlier run.')
   const baseline: Baseline = [latest, ...others]
   return [...comparePast(run.map(failing), baseline).values()]

@@ -103,7 +103,7 @@ describe('the job summary', () => {
 
     it('keeps apart new failures and those that failed before', () => {
       const testCases = alike(42)
-      const past = comparePast(testCases, [earlierRun(testCases.slice(21), undefined)])
+      const past = comparePast(testCases, [earlierRun({ testCases: testCases.slice(21) })])
       const text = summaryOf({ ...failed(testCases), past })
       expect(text.match(/<b>21 test cases alike<\/b> · ❌ Failed · (new|failed before)<br>/g)).toHaveLength(2)
     })

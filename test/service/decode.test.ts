@@ -70,7 +70,13 @@ describe('a run', () => {
     {},
     { startedAt: null, finishedAt: null, branchName: null, results: null },
   ])('is decoded if it has only a status, as a queued run may with %j', (rest) => {
-    const queued = { status: 'QUEUED', rawStatus: 'QUEUED', hasFinishedAt: false, responseText: 'the text' }
+    const queued = {
+      status: 'QUEUED',
+      rawStatus: 'QUEUED',
+      progress: {},
+      hasFinishedAt: false,
+      responseText: 'the text',
+    }
     expect(decodeRun({ status: 'QUEUED', ...rest })).toEqual(queued)
   })
 

@@ -7,15 +7,7 @@ import {
   type StepOutcome,
   type StepSubject,
 } from '../../src/model/outcome.ts'
-import {
-  type FinishedRun,
-  isFinished,
-  kindOf,
-  RUN_STATUSES,
-  type Run,
-  showsReason,
-  type TestCase,
-} from '../../src/model/run.ts'
+import { isFinished, kindOf, RUN_STATUSES, type Run, showsReason, type TestCase } from '../../src/model/run.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
 // Values for tests. Each call gives what matters to the test, and the builder adds plausible values.
@@ -55,7 +47,7 @@ export function testCasesBy(counts: Readonly<Record<string, number>>): readonly 
 
 /** The baseline of a run with these test cases. */
 export function aBaseline(counts: Readonly<Record<string, number>>): Baseline {
-  return [earlierRun(testCasesBy(counts), new Date('2026-02-28T09:05:59.000Z'))]
+  return [earlierRun({ testCases: testCasesBy(counts), finishedAt: new Date('2026-02-28T09:05:59.000Z') })]
 }
 
 export interface RunFields {
@@ -93,11 +85,11 @@ export function aRun(fields: RunFields = {}): Run {
   }
 }
 
-export function aFinishedRun(fields: RunFields = {}): FinishedRun {
+export function aFinishedRun(fields: RunFields = {}): Run {
   return finished(aRun(fields))
 }
 
-function finished(run: Run): FinishedRun {
+function finished(run: Run): Run {
   if (!isFinished(run)) throw new TypeError(`A run that is ${run.rawStatus} has not finished`)
   return run
 }

@@ -73,7 +73,7 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
       sourceUrl: maybe(fc.constant(SOURCE_URL)),
       ownsRun: fc.boolean(),
       baseline: maybe(
-        maybe(fc.date({ noInvalidDate: true })).map((finishedAt): Baseline => [earlierRun([], finishedAt)]),
+        maybe(fc.date({ noInvalidDate: true })).map((finishedAt): Baseline => [earlierRun({ finishedAt })]),
       ),
     }),
     failedBeforeEvery: fc.integer({ min: 1, max: 5 }),
