@@ -119,7 +119,7 @@ async function aProject(
 function countNew(run: Results, baseline?: Results): number {
   const casesOf = ({ status, testCases }: Results) =>
     decodeRun({ status, results: { testCases } }, '', (text) => text).testCases ?? []
-  const past = comparePast(casesOf(run), [earlierRun(baseline === undefined ? [] : casesOf(baseline), undefined)])
+  const past = comparePast(casesOf(run), [earlierRun({ testCases: baseline && casesOf(baseline) })])
   return [...past.values()].filter(({ mark }) => mark === 'new').length
 }
 
