@@ -3,7 +3,7 @@ import { cleanUpAfterMain } from '../../src/action/clean-up.ts'
 import type { MainRecord } from '../../src/handover/main-file.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { FakeService, failure, noResponse, PASSED, RUNNING, response, type Script } from '../support/fake-service.ts'
+import { FakeService, failure, PASSED, RUNNING, response, type Script } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 import { MemoryFile } from '../support/memory-file.ts'
 
@@ -100,13 +100,6 @@ describe('the run that main left', () => {
     ])
   })
 
-  test('is cancelled once more when the runner ends post', async () => {
-    const script = { cancel: [noResponse, response<true>(true)] }
-    const { warnings, endedMs } = await post({ script, signalAtMs: UNANSWERED_MS + 4_000 })
-    expect(warnings).toEqual([])
-    expect(endedMs).toBe(UNANSWERED_MS + 4_000)
-  })
-
   test('is named, and nothing is sent, if a later step has changed the inputs', async () => {
     const { warnings, requests } = await post({ hasSameInputs: false })
     expect(requests).toEqual([])
@@ -170,12 +163,6 @@ describe('a main that may still live', () => {
     const mains = [{ file: new MemoryFile(STARTED), answersAfterMs: 200 }]
     const { requests } = await post({ mains })
     expect(requests).toMatchObject([{ method: 'cancel', atMs: 12_200 }])
-  })
-
-  test('is not awaited any longer when the runner ends post', async () => {
-    const mains = [{ file: new MemoryFile(STARTED), answersAfterMs: 250 }]
-    const { requests } = await post({ mains, signalAtMs: 6_000 })
-    expect(requests).toMatchObject([{ method: 'cancel', atMs: 6_000 }])
   })
 
   test('cannot be asked, because its folder cannot be written: post acts at once', async () => {

@@ -11,12 +11,8 @@ const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: { se
 const ABORTED: Failure = { kind: 'aborted' }
 
 describe('a poll or a cancel', () => {
-  it.each([
-    NOT_SENT,
-    NO_RESPONSE,
-    INVALID,
-    ...[408, 425, 429, 500, 503, 599].map(status),
-  ])('is repeated after %o', (failure) => {
+  const TRANSIENT = [NOT_SENT, NO_RESPONSE, INVALID, ...[408, 425, 429, 500, 503, 599].map(status)]
+  it.each(TRANSIENT)('is repeated after %o', (failure) => {
     expect(isTransient(failure)).toBe(true)
   })
 
@@ -41,20 +37,13 @@ describe('a start', () => {
     }
   })
 
-  it.each([
-    NO_RESPONSE,
-    INVALID,
-    ABORTED,
-    ...[408, 500, 503].map(status),
-  ])('may have started a run before %o', (failure) => {
+  const UNCLEAR = [NO_RESPONSE, INVALID, ABORTED, ...[408, 500, 503].map(status)]
+  it.each(UNCLEAR)('may have started a run before %o', (failure) => {
     expect(mayHaveBeenAccepted(failure)).toBe(true)
   })
 
-  it.each([
-    NOT_SENT,
-    BUSY,
-    ...[301, 302, 308, 400, 401, 404, 429].map(status),
-  ])('has started no run before %o', (failure) => {
+  const NOT_ACCEPTED = [NOT_SENT, BUSY, ...[301, 302, 308, 400, 401, 404, 429].map(status)]
+  it.each(NOT_ACCEPTED)('has started no run before %o', (failure) => {
     expect(mayHaveBeenAccepted(failure)).toBe(false)
   })
 })

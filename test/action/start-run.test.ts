@@ -133,12 +133,6 @@ describe('a start is never repeated', () => {
 })
 
 describe('when the step is cancelled', () => {
-  test('before it began, nothing is sent', async () => {
-    const { end, sentMs } = await start({ replies: [response('run-1')], signalAtMs: 0 })
-    expect(end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: false })
-    expect(sentMs).toEqual([])
-  })
-
   test('before the request went out, nothing was started', async () => {
     const { end, endedMs } = await start({ replies: [noConnection], signalAtMs: 500 })
     expect(end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: false })

@@ -251,13 +251,14 @@ describe('a line that masks a value', () => {
     expect([masks, output]).toEqual([[value], ''])
   })
 
-  test.each([
+  const NO_MASKS = [
     'x ::add-mask::s3cret',
     '::add-masks::s3cret',
     ': :add-mask::s3cret',
     '::add-mask::abc',
     '::add-mask:: 😀😀😀',
-  ])('is not “%s”, which is data like any other line', async (line) => {
+  ]
+  test.each(NO_MASKS)('is not “%s”, which is data like any other line', async (line) => {
     const { masks, output } = await watch({ textAt: () => `${line}\n` })
     expect([masks, output]).toEqual([[], line.replace(/^::/, ': :')])
   })

@@ -75,11 +75,8 @@ describe('the pull request of an event', () => {
     workflow_run: { pull_requests: pullRequests },
   })
 
-  it.each([
-    'pull_request',
-    'pull_request_review',
-    'pull_request_review_comment',
-  ])('of %s is the pull request in the payload', (name) => {
+  const ABOUT_A_PULL_REQUEST = ['pull_request', 'pull_request_review', 'pull_request_review_comment']
+  it.each(ABOUT_A_PULL_REQUEST)('of %s is the pull request in the payload', (name) => {
     for (const payload of realPayloads(name)) expect(numberIn(name, payload)).toBe(2)
   })
 

@@ -50,12 +50,8 @@ const FORK = { id: 2, full_name: 'mallory/web-shop' }
 const OWN = { id: 1296269, full_name: 'octo-org/web-shop' }
 
 describe('an event that carries a pull request', () => {
-  test.each([
-    'pull_request',
-    'pull_request_target',
-    'pull_request_review',
-    'pull_request_review_comment',
-  ])('%s has its head branch', (name) => {
+  const EVENTS = ['pull_request', 'pull_request_target', 'pull_request_review', 'pull_request_review_comment']
+  test.each(EVENTS)('%s has its head branch', (name) => {
     // Some events are no webhooks of GitHub. They have the payload of another event.
     const payloads = realPayloads(name === 'pull_request_target' ? 'pull_request' : name)
     for (const payload of payloads) expect(branchOf({ name, payload })).toEqual({ branch: 'changes' })
@@ -170,13 +166,8 @@ describe('an event without a branch to test', () => {
 })
 
 describe('an event whose file cannot be read', () => {
-  test.each([
-    'pull_request',
-    'pull_request_target',
-    'workflow_run',
-    'issue_comment',
-    'repository_dispatch',
-  ])('%s is refused, because the branch may be a fork’s', (name) => {
+  const EVENTS = ['pull_request', 'pull_request_target', 'workflow_run', 'issue_comment', 'repository_dispatch']
+  test.each(EVENTS)('%s is refused, because the branch may be a fork’s', (name) => {
     const message =
       /^Input branch: the file of the event \(GITHUB_EVENT_PATH is ".+"\) cannot be read\. Set the input branch to the branch that you want to test\.$/
     const github = { head_ref: 'main', ref_name: 'main' }

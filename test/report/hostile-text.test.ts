@@ -171,13 +171,6 @@ describe('whatever text is in a step', () => {
       expect(summary).toMatchObject({ tests: tests.length, passed, failed, skipped, other, pending: 0 })
     })
   })
-
-  it('results.json reads back as what the service sent', () => {
-    always(({ run }) => {
-      const text = run?.responseText ?? untrusted('null')
-      expect(JSON.parse(safeJson(text))).toEqual(JSON.parse(String(text)))
-    })
-  })
 })
 
 function linksIn({ elements }: RenderedPage): readonly string[] {

@@ -181,14 +181,8 @@ describe('why a test case did not pass, and where', () => {
     decodeRun(altered(RUN, 'results.testCases', [{ title: 't', status, ...fields }])).testCases?.[0]
   const locationIn = (fields: object, status?: string) => locationOf(caseOf(fields, status) ?? expect.fail())
 
-  it.each([
-    'FAILED',
-    'ERROR',
-    'TIMEDOUT',
-    'INTERRUPTED',
-    'FLAKY',
-    'BLOCKED',
-  ])('is read of a case that is %s', (status) => {
+  const NOT_PASSED = ['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'FLAKY', 'BLOCKED']
+  it.each(NOT_PASSED)('is read of a case that is %s', (status) => {
     const { message, ...location } = REASON
     expect(caseOf(REASON, status)?.message).toBe(message)
     expect(locationIn(REASON, status)).toEqual(location)

@@ -75,11 +75,8 @@ describe('the runs of a test suite', () => {
       expect(await get()).toMatchObject({ status: verdict, rawStatus: verdict })
     })
 
-    it.each([
-      'RUNNING',
-      'QUEUED',
-      'RETRYING',
-    ])('counts a finished suite with a result that is %s as RUNNING', async (unfinished) => {
+    const UNFINISHED = ['RUNNING', 'QUEUED', 'RETRYING']
+    it.each(UNFINISHED)('counts a finished suite with a result that is %s as RUNNING', async (unfinished) => {
       const { get, set } = await suite({ status: 'FINISHED', statuses: ['FAILED', unfinished] })
       for (let poll = 0; poll < 2; poll++)
         expect(await get()).toMatchObject({ status: 'RUNNING', rawStatus: 'RUNNING' })

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { expect } from 'vitest'
 import { parse } from 'yaml'
+import { parseJson } from '../../src/text/json.ts'
 
 // Compares the action's requests and the services' responses with docs/openapi.yaml.
 
@@ -92,8 +93,10 @@ export function problemsOfResponse({ method, path, status, body }: ReceivedRespo
   return problemsOf(schema, body, name)
 }
 
-function problemsOf(schema: Reference, value: unknown, name: string): string[] {
-  return errorsOf(schema, value).map((error) => `${name}: ${describeError(error)}`)
+function problemsOf({ $ref }: Reference, value: unknown, name: string): string[] {
+  const validate = ajv.getSchema(`openapi${$ref}`) as ValidateFunction
+  const errors = validate(value) ? [] : (validate.errors ?? [])
+  return errors.map(({ instancePath, message }) => `${name}: ${instancePath || 'the body'} ${message}`)
 }
 
 /** The interface lets a client send more fields. The action sends only the fields that the interface names. */
@@ -102,14 +105,6 @@ function unknownFields(schema: Reference, value: unknown, name: string): string[
   return Object.keys(value ?? {})
     .filter((field) => !Object.hasOwn(properties, field))
     .map((field) => `${name}: ${JSON.stringify(field)} is not in the interface`)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The endpoint of a path, which is percent-encoded. */
@@ -134,13 +129,4 @@ function resolve<T>(value: Partial<Reference>): T {
   if (value.$ref === undefined) return value as T
   const keys = value.$ref.replace('#/', '').split('/')
   return keys.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], DOCUMENT) as T
-}
-
-function errorsOf({ $ref }: Reference, value: unknown): readonly ErrorObject[] {
-  const validate = ajv.getSchema(`openapi${$ref}`) as ValidateFunction
-  return validate(value) ? [] : (validate.errors ?? [])
-}
-
-function describeError({ instancePath, message }: ErrorObject): string {
-  return `${instancePath || 'the body'} ${message}`
 }
