@@ -44,13 +44,12 @@ async function filesIn(folder: string, extension: string, other: string): Promis
     throw new UnusableReports(`cannot be read: ${messageOf(error)}. Download the reports of all shards into it`)
   })
   const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
-  const found = names.filter((name) => name.endsWith(extension)).sort()
   const wrong = names.find((name) => name.endsWith(other) && /report|blob/.test(name))
-  if (wrong !== undefined) {
+  if (wrong !== undefined)
     throw new UnusableReports(
       `has ${quote(wrong)}, a report of another framework. Give each framework a folder of its own`,
     )
-  }
+  const found = names.filter((name) => name.endsWith(extension)).sort()
   if (found.length > 0) return found
   const inFolder = entries.find((entry) => entry.isDirectory())
   const next =
@@ -132,11 +131,14 @@ function shardInName(file: string): Shard | undefined {
   return toShard(set, Number(index), Number(total))
 }
 
+/** A matrix of GitHub has at most 256 jobs. A higher number is a date, for example. */
+const MOST_SHARDS = 256
+
 /** Undefined if the numbers are those of no shard. */
 function toShard(set: string | undefined, index: unknown, total: unknown): Shard | undefined {
   if (!Number.isInteger(index) || !Number.isInteger(total)) return undefined
   const shard = { set, index: Number(index), total: Number(total) }
-  return shard.index >= 1 && shard.index <= shard.total ? shard : undefined
+  return shard.index >= 1 && shard.index <= shard.total && shard.total <= MOST_SHARDS ? shard : undefined
 }
 
 export async function readPlaywrightBlobs(folder: string): Promise<BlobReport[]> {
@@ -168,33 +170,25 @@ async function readFirstLine(path: string): Promise<string> {
   }
 }
 
-/** A total may be any number. More shards than these are only counted. */
-const NAMED_SHARDS = 20
-
 /** Which shards have no report, as the rest of a sentence. Undefined if all are there. Throws UnusableReports if a shard has two reports. */
 export function whyIncomplete(reports: readonly BlobReport[]): string | undefined {
-  const sets = Map.groupBy(
-    reports.filter(({ shard }) => shard !== undefined),
-    ({ shard }) => JSON.stringify([shard?.set, shard?.total]),
-  )
-  const [names, counts]: [string[], number[]] = [[], []]
-  for (const ofSet of sets.values()) {
-    const { set, total = 0 } = ofSet[0]?.shard ?? {}
-    const byIndex = Map.groupBy(ofSet, ({ shard }) => shard?.index ?? 0)
-    const [index, twice] = [...byIndex].find(([, found]) => found.length > 1) ?? []
-    if (twice !== undefined && set !== undefined) {
-      const files = twice.map(({ file }) => quote(file)).join(' and ')
-      throw new UnusableReports(`has two reports of shard ${index}/${total}: ${files}. Leave the older one out`)
-    }
-    counts.push(total - byIndex.size)
-    for (let missing = 1; missing <= total && names.length < NAMED_SHARDS; missing++) {
-      if (byIndex.has(missing)) continue
-      names.push(`${missing}/${total}${sets.size > 1 && set !== undefined ? ` of ${quote(set)}` : ''}`)
-    }
-  }
-  const count = counts.reduce((sum, one) => sum + one, 0)
-  if (count === 0) return undefined
-  const more = count > names.length ? ` and ${count - names.length} more` : ''
-  const [what, they] = count === 1 ? ['report of shard', 'Its job'] : ['reports of shards', 'Their jobs']
-  return `the ${what} ${names.join(', ')}${more} ${count === 1 ? 'is' : 'are'} missing. ${they} may have been cancelled, or may have failed before a report was written or uploaded`
+  const shards = reports.flatMap(({ file, shard }) => (shard === undefined ? [] : [{ file, ...shard }]))
+  const sets = Map.groupBy(shards, ({ set, total }) => JSON.stringify([set, total]))
+  const missing = [...sets.values()].flatMap((ofSet) => {
+    const { set, total = 0 } = ofSet[0] ?? {}
+    const ofWhich = sets.size > 1 && set !== undefined ? ` of ${quote(set)}` : ''
+    return Array.from({ length: total }, (_, at) => at + 1).flatMap((index) => {
+      const files = ofSet.filter((shard) => shard.index === index).map(({ file }) => quote(file))
+      if (files.length > 1 && set !== undefined)
+        throw new UnusableReports(
+          `has two reports of shard ${index}/${total}: ${files.join(' and ')}. Leave the older one out`,
+        )
+      return files.length > 0 ? [] : [`${index}/${total}${ofWhich}`]
+    })
+  })
+  if (missing.length === 0) return undefined
+  const reason = 'may have been cancelled, or may have failed before a report was written or uploaded'
+  return missing.length === 1
+    ? `the report of shard ${missing[0]} is missing. Its job ${reason}`
+    : `the reports of shards ${missing.join(', ')} are missing. Their jobs ${reason}`
 }
