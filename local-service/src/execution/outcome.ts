@@ -21,18 +21,12 @@ export interface RunOutcome {
 /** Why the service stops a run. It is the reason of the run's AbortSignal. */
 export type StopReason = Omit<RunOutcome, 'testCases'>
 
-/** What sentences call the framework, and the argument without which it fails if it finds no tests. */
-interface Caller {
-  readonly name: string
-  readonly noTestsArgument?: string | undefined
-}
-
 /**
  * What the end of a run means. If the service stopped the tests, its reason counts, and the cases are those that had begun. Else the
  * exit code decides. A report can make exit code 0 worse, and no report makes another exit code better.
  */
 export function toOutcome(
-  { name, noTestsArgument }: Caller,
+  { name, noTestsArgument }: { readonly name: string; readonly noTestsArgument: string | undefined },
   end: CommandEnd,
   report: Report | undefined,
   stopped: StopReason | undefined,

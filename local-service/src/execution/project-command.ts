@@ -56,20 +56,18 @@ export function frameworkCommand(run: RunContext, source: TestedFolders): readon
 }
 
 function findExecutable(name: string, { PATH = '' }: NodeJS.ProcessEnv): string | undefined {
-  return PATH.split(delimiter)
-    .filter((folder) => folder !== '')
+  const folders = PATH.split(delimiter).filter((folder) => folder !== '')
+  return folders
     .map((folder) => join(folder, name))
-    .find(isExecutable)
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    // A folder can be executable too.
-    return statSync(file).isFile()
-  } catch {
-    return false
-  }
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK)
+        // A folder can be executable too.
+        return statSync(file).isFile()
+      } catch {
+        return false
+      }
+    })
 }
 
 /** The person's own environment, without the variables by which a git hook ties git commands to its own repository. */

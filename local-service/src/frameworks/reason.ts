@@ -1,12 +1,9 @@
 import { type CommandEnd, describeEnd, hasFailed } from '../machine/command.ts'
-import type { Report } from './report.ts'
-import { isBad } from './report.ts'
+import { isBad, type Report } from './report.ts'
 
 // Why a framework did not pass, in its own words. A run shows it to its clients, as it shows the output.
 
-/**
- * The reason of a run that did not pass. Undefined if the test cases say everything. `name` is what sentences call the framework.
- */
+/** The reason of a run that did not pass. Undefined if the test cases say everything. */
 export function whyNotPassed(
   name: string,
   noTestsArgument: string | undefined,
@@ -30,14 +27,16 @@ export function whyNotPassed(
   return `${name} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
 }
 
-type Way = (end: CommandEnd, report: Report | undefined) => string | undefined
-
-/** The surest way comes first. */
-const WAYS: readonly Way[] = [findOwnWords, findNoMemory, findStartError, findCrash]
-
-/** The words about the end, as the rest of a sentence. The first way that finds something counts. */
+/** The words about the end, as the rest of a sentence. The surest way to find them comes first. */
 function findWords(end: CommandEnd, report: Report | undefined): string | undefined {
-  const sentence = WAYS.map((find) => find(end, report)).find((found) => found !== undefined)
+  const { output } = end
+  // If there is no report, no test has written to the output.
+  const isOwnOutput = report === undefined && hasFailed(end)
+  const sentence =
+    findOwnWords(output, report) ??
+    (report?.isComplete ? undefined : NO_MEMORY.exec(output)?.[0]) ??
+    (isOwnOutput ? findError(output) : undefined) ??
+    (report?.isComplete ? undefined : findCrash(output))
   return sentence === undefined ? quoteOutput(end, report) : `: ${sentence}`
 }
 
@@ -47,31 +46,17 @@ const OWN_SENTENCE = /^ERROR: /
 const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 
 /** What the framework said about itself, or reported outside the tests. V8's line says why a worker died. */
-function findOwnWords({ output }: CommandEnd, report: Report | undefined): string | undefined {
-  const { errors = [], said = [] } = report ?? {}
+function findOwnWords(output: string, { errors = [], said = [] }: Partial<Report> = {}): string | undefined {
   const outside = errors.length === 0 ? [] : [[errors.join('\n\n'), ...(NO_MEMORY.exec(output) ?? [])].join(': ')]
   const own = [...outside, ...said.filter((text) => OWN_SENTENCE.test(text))].join('\n\n')
   return own || findError(said.join('\n'))
 }
 
-function findNoMemory({ output }: CommandEnd, report: Report | undefined): string | undefined {
-  return report?.isComplete ? undefined : NO_MEMORY.exec(output)?.[0]
-}
-
-/** If there is no report, no test has written to the output. */
-function findStartError(end: CommandEnd, report: Report | undefined): string | undefined {
-  return report === undefined && hasFailed(end) ? findError(end.output) : undefined
-}
-
 /** The error with which Node itself ended the framework's process. Then the output ends with the version of Node. */
-function findCrash({ output }: CommandEnd, report: Report | undefined): string | undefined {
-  const crash = report?.isComplete ? null : /\n\nNode\.js v\d\S*\s*$/.exec(output)
+function findCrash(output: string): string | undefined {
+  const crash = /\n\nNode\.js v\d\S*\s*$/.exec(output)
   const last = [...output.slice(0, crash?.index ?? 0).matchAll(new RegExp(FIRST_LINE_OF_ERROR, 'gm'))].at(-1)
   return last && errorAt(output, last.index)
-}
-
-function hasFailedTests(report: Report | undefined): boolean {
-  return report?.isComplete === true && report.testCases.some(isBad)
 }
 
 const QUOTED_LINES = 10
@@ -80,9 +65,12 @@ const LINES_OF_SENTENCE = 3
 
 /** The last lines of the output, if the framework exited with an error that neither its report nor another way names. */
 function quoteOutput(end: CommandEnd, report: Report | undefined): string | undefined {
-  if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '' || hasFailedTests(report)) return undefined
-  // The reason then says that there were no tests.
-  if (report?.said !== undefined && report.isComplete && report.testCases.length === 0) return undefined
+  if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return undefined
+  if (report?.isComplete) {
+    // The reason then says that there were no tests.
+    const hasNoTests = report.said !== undefined && report.testCases.length === 0
+    if (hasNoTests || report.testCases.some(isBad)) return undefined
+  }
   const lines = end.output.trim().split('\n')
   const filled = [...lines.keys()].filter((index) => lines[index]?.trim() !== '')
   const quoted = lines.slice(filled.at(-QUOTED_LINES) ?? 0)
@@ -100,14 +88,10 @@ const MISSING_DEPENDENCY = /^ *MISSING DEPENDENCY +(.+)/m
 
 /** The error in a text that no test has written. */
 function findError(text: string): string | undefined {
-  const missing = MISSING_DEPENDENCY.exec(text)?.[1]
+  const headline = HEADLINE.exec(text)
+  if (headline !== null) return errorAt(text, headline.index + headline[0].length)
   const first = FIRST_LINE_OF_ERROR.exec(text)
-  return findBelowHeadline(text) ?? missing ?? (first === null ? undefined : errorAt(text, first.index))
-}
-
-function findBelowHeadline(output: string): string | undefined {
-  const headline = HEADLINE.exec(output)
-  return headline === null ? undefined : errorAt(output, headline.index + headline[0].length)
+  return MISSING_DEPENDENCY.exec(text)?.[1] ?? (first === null ? undefined : errorAt(text, first.index))
 }
 
 function errorAt(output: string, index: number): string | undefined {

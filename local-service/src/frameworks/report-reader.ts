@@ -1,4 +1,4 @@
-import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
+import { fieldsOf, parseJson } from '../../../src/text/json.ts'
 import { readPartOfFile } from '../machine/files.ts'
 
 // Reads the events that the service's reporters write, while they write. Tests can write to the report too, so anything may stand
@@ -54,12 +54,10 @@ export class ReportReader {
     } catch {
       // A test has put something else in place of the report. The end of the run says so.
     }
-    const counts = { passed: 0, failed: 0, flaky: 0, skipped: 0 }
-    for (const test of this.#tests.values()) {
-      const kind = kindOf(test)
-      if (kind !== undefined) counts[kind]++
-    }
-    return { total: this.#total, ...counts, passed: counts.passed + counts.flaky }
+    const counts = { pending: 0, passed: 0, failed: 0, flaky: 0, skipped: 0 }
+    for (const test of this.#tests.values()) counts[kindOf(test)]++
+    const { pending: _, ...others } = counts
+    return { total: this.#total, ...others, passed: counts.passed + counts.flaky }
   }
 
   /** All events, when the tests have ended. Throws if the file cannot be read. */
@@ -67,12 +65,8 @@ export class ReportReader {
     while (this.#readPart()) {}
     // The last line may have no end, or be truncated.
     if (this.#line.length > 0) this.#takeLine()
-    return {
-      tests: [...this.#tests.values()],
-      files: [...this.#files.values()],
-      said: this.#said,
-      finished: this.#finished,
-    }
+    const [tests, files] = [[...this.#tests.values()], [...this.#files.values()]]
+    return { tests, files, said: this.#said, finished: this.#finished }
   }
 
   /** Whether there was something to read. */
@@ -91,49 +85,43 @@ export class ReportReader {
   }
 
   #takeLine(): void {
-    const event = parseJson(Buffer.concat(this.#line).toString())
+    const event = fieldsOf(parseJson(Buffer.concat(this.#line).toString()))
     this.#line = []
-    this.#isBroken = !(isObject(event) && this.#take(event))
-  }
-
-  /** Whether it is an event. */
-  #take(event: Fields): boolean {
     const [test, file] = [fieldsOf(event.test), fieldsOf(event.file)]
     switch (event.event) {
       case 'total':
         if (Number.isInteger(event.total)) this.#total = Number(event.total)
-        return true
+        break
       case 'file-started':
         this.#files.set(keyOf(file), file)
-        return true
+        break
       case 'file-finished':
         this.#files.delete(keyOf(file))
-        return true
+        break
       case 'test-started':
         this.#tests.set(test.id, { ...this.#tests.get(test.id), ...test, state: 'pending', atMs: event.atMs })
-        return true
+        break
       case 'test-finished': {
         // A test that is tried again keeps the failure of an earlier attempt.
         const state = event.isTriedAgain === true ? 'pending' : test.state
         this.#tests.set(test.id, { ...this.#tests.get(test.id), ...test, state })
-        return true
+        break
       }
       case 'said':
         this.#said.push(event.message)
-        return true
+        break
       case 'finished':
         this.#finished = event
-        return true
+        break
       default:
-        return false
+        this.#isBroken = true
     }
   }
 }
 
-function kindOf({ state, isFlaky }: Fields): 'passed' | 'failed' | 'flaky' | 'skipped' | undefined {
-  if (state === 'pending') return undefined
+function kindOf({ state, isFlaky }: Fields): 'pending' | 'passed' | 'failed' | 'flaky' | 'skipped' {
   if (state === 'passed') return isFlaky === true ? 'flaky' : 'passed'
-  return state === 'skipped' ? 'skipped' : 'failed'
+  return state === 'pending' || state === 'skipped' ? state : 'failed'
 }
 
 /** Two framework projects may have the same file. */
