@@ -60,7 +60,7 @@ export function decodeXml(bytes: Buffer): string {
  * whose message is the rest of a sentence that begins with the file.
  */
 export async function* readJunitXml(text: string, onMissing: (problem: string) => void): AsyncGenerator<XmlCase> {
-  const xml = text.replace(/&#(x[\da-f]+|\d+);/gi, toCharacter)
+  const xml = text.replace(/&#(x[\da-f]+|\d+);/gi, toCharacter).replace(/&(?!#?\w+;)/g, AMPERSAND)
   const parser = sax.parser(true, OPTIONS)
   const collector = createCollector(onMissing)
   let problem: string | undefined
@@ -70,7 +70,7 @@ export async function* readJunitXml(text: string, onMissing: (problem: string) =
   }
   parser.onopentag = ({ name, attributes }) => {
     const cleaned = Object.entries(attributes).map(([key, value]) => [key, clean(String(value))])
-    problem ??= collector.open(name, Object.fromEntries(cleaned))
+    problem ??= collector.open(name.replace(/^.*:/, ''), Object.fromEntries(cleaned))
   }
   parser.onclosetag = () => problem ?? collector.close()
   parser.ontext = collector.text
@@ -82,6 +82,7 @@ export async function* readJunitXml(text: string, onMissing: (problem: string) =
     await nextTurn()
   }
   if (xml.trim() === '') throw new Error('is empty')
+  if (!collector.hasBegun()) throw new Error('is cut off, because it has no element')
   if (collector.isOpen()) throw new Error('is cut off, because its last element is not closed')
   parser.close()
   if (problem !== undefined) throw new Error(problem)
@@ -90,7 +91,11 @@ export async function* readJunitXml(text: string, onMissing: (problem: string) =
 /** The types of `sax` do not have the second one, so it is no literal in the call. */
 const OPTIONS = { position: true, strictEntities: true }
 /** Behind these errors, the parser goes on. */
-const COSTS_ONE_VALUE = /^(?:Invalid character (?:in )?entity|.*attribute|Unencoded <|Malformed comment|Max buffer)/i
+const COSTS_ONE_VALUE =
+  /^(?:Invalid character (?:in )?entity|.*attribute|Unencoded <|Malformed comment|Max buffer|Text data outside)/i
+
+/** The parser takes a character behind a raw `&` as a part of an entity, even the quote at the end of a value. No text has this character. */
+const AMPERSAND = '\uFDD0'
 
 /** Tools write characters that XML does not allow, such as `&#27;`. The parser takes them only as they are. */
 function toCharacter(whole: string, digits: string): string {
@@ -103,7 +108,8 @@ const COLOUR = /\p{Cc}\[[\d;:]*m/gu
 const NO_XML = /(?![\t\n\r\u0080-\u009F])[\p{Cc}\uFFFE\uFFFF]/gu
 
 function clean(text: string): string {
-  return text.slice(0, LONGEST_TEXT_CHARS).replace(COLOUR, '').replace(NO_XML, '\uFFFD').toWellFormed()
+  const cut = text.slice(0, LONGEST_TEXT_CHARS).replaceAll(AMPERSAND, '&')
+  return cut.replace(COLOUR, '').replace(NO_XML, '\uFFFD').toWellFormed()
 }
 
 /** Makes tests of elements. */
@@ -112,6 +118,7 @@ function createCollector(onMissing: (problem: string) => void) {
   const ready: XmlCase[] = []
   /** Mocha names the file only in the first of several suites. */
   let fileOfSuites = ''
+  let hasBegun = false
 
   function elementOf(tag: string, attributes: Attributes, parent: Element | undefined): Element {
     const { name = '', type = '', message = '', file = attributes.filepath } = attributes
@@ -141,13 +148,14 @@ function createCollector(onMissing: (problem: string) => void) {
       if (parent === undefined && !/^testsuites?$/.test(tag))
         return `is no JUnit report, because it begins with <${tag}>`
       elements.push(elementOf(tag, attributes, parent))
+      hasBegun = true
       return undefined
     },
     close(): void {
       const { suite, found, outcome } = elements.pop() as Element
       const parent = elements.at(-1)
       if (outcome !== undefined && outcome !== parent?.outcome) outcome.text = clean(outcome.text)
-      if (found !== undefined && found !== parent?.found) ready.push(found)
+      if (found !== undefined && found !== parent?.found) ready.push({ ...found, output: clean(found.output) })
       if (suite === parent?.suite) return
       const { counted, listed, names } = suite
       const where = names.length === 0 ? '' : ` in ${quote(names.at(-1))}`
@@ -161,6 +169,7 @@ function createCollector(onMissing: (problem: string) => void) {
         if (outcome !== undefined) outcome.text += text.slice(0, LONGEST_TEXT_CHARS - outcome.text.length)
       } else if (found !== undefined) found.output = (found.output + text).slice(-LONGEST_TEXT_CHARS)
     },
+    hasBegun: () => hasBegun,
     isOpen: () => elements.length > 0,
     take: () => ready.splice(0),
   }

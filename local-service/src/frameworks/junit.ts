@@ -57,7 +57,9 @@ interface Run {
 
 async function readReports({ patterns, folders, old, hasCommand }: Run, end: CommandEnd): Promise<Report> {
   const found = await findReports(patterns, folders.folder)
-  const written = [...found.keys()].filter((path) => found.get(path) !== old.get(path)).sort()
+  const changed = [...found].filter(([path, state]) => state !== old.get(path)).sort()
+  // A file may match twice: by its path and by a link to it.
+  const written = [...new Map(changed.map(([path, state]) => [state, path])).values()]
   // Nobody knows how the command of an earlier step ended, so each failure counts.
   const hasPassed = hasCommand && hasSucceeded(end)
   const listFiles = remember(filesByName)
@@ -140,7 +142,7 @@ async function toEntry(found: XmlCase, report: string, { hasPassed, folders, pla
     ...placeIn(folders.root, await places.placeOf(found, file, text)),
   }
   const isFile = file !== undefined && found.file !== '' && places.resolveFile(name ?? '') === file
-  return { testCase, key: JSON.stringify([found.suites, classname, name]), isFile }
+  return { testCase, key: JSON.stringify([found.suites, classname, name, file]), isFile }
 }
 
 /**

@@ -134,6 +134,12 @@ describe('attempts of one test', () => {
     expect(await linesOf(inSuite(passed + passed))).toEqual(['PASSED | c > a', 'PASSED | c > a'])
   })
 
+  it('are not tests of other files', async () => {
+    const failed = '<testcase name="a" classname="c" file="cart.test.js"><failure message="no"/></testcase>'
+    const passed = '<testcase name="a" classname="c" file="tests/test_cart.py"/>'
+    expect(await linesOf(inSuite(failed + passed))).toEqual(['FAILED | c > a | no', 'PASSED | c > a'])
+  })
+
   it('are not tests of other suites', async () => {
     const failed = inSuite('<testcase name="a" classname="c"><failure message="no"/></testcase>', 'name="one"')
     const passed = inSuite('<testcase name="a" classname="c"/>', 'name="two"')
@@ -226,6 +232,11 @@ describe('the text of a report', () => {
   it.each([
     ['is cut off', inSuite('<testcase name="a"/>').slice(0, -5), /^its report "a\.xml" is cut off, because/],
     ['is cut off in an attribute', '<testsuite><testcase name="a', /is cut off/],
+    [
+      'has no element',
+      '<?xml version="1.0"?>\n<!-- <testsuite/> -->',
+      /^its report "a\.xml" is cut off, because it has no/,
+    ],
     ['is empty', ' \n', /^its report "a\.xml" is empty$/],
     ['is no XML', 'All tests passed', /^its report "a\.xml" is no XML: Non-whitespace before first tag\.$/],
     ['is another XML', '<html/>', /^its report "a\.xml" is no JUnit report, because it begins with <html>$/],
@@ -243,6 +254,8 @@ describe('the text of a report', () => {
     ['half a character', 'a&#xD800;&#x110000;', 'a\uFFFD\uFFFD'],
     ['an entity of HTML', 'a&nbsp;b', 'a&nbsp;b'],
     ['an ampersand', 'a & b', 'a & b'],
+    ['an ampersand at its end', 'Q&A', 'Q&A'],
+    ['the beginning of an entity at its end', 'a &lt', 'a &lt'],
   ])('with %s in a value costs this value', async (_, broken, fine) => {
     const failure = `<failure message="${broken}">${broken}\n${broken}</failure>`
     const lines = await linesOf(
@@ -255,6 +268,22 @@ describe('the text of a report', () => {
     expect(
       await linesOf('<testsuite name=suite><testcase name="a"time="1"/><testcase name="b"/></testsuite>'),
     ).toHaveLength(2)
+  })
+
+  it.each([
+    ['text behind its end', `${inSuite('<testcase name="a"/>')}\nDone in 2 s.\n`, ['PASSED | suite > a']],
+    [
+      'the reports of two programs',
+      `<?xml version="1.0"?>${inSuite('<testcase name="a"/>')}\n<?xml version="1.0"?>${inSuite('<testcase name="b"><failure>no</failure></testcase>')}`,
+      ['PASSED | suite > a', 'FAILED | suite > b | no'],
+    ],
+    [
+      'a namespace with a prefix',
+      '<j:testsuite name="suite" xmlns:j="j"><j:testcase name="a"><j:failure>no</j:failure></j:testcase></j:testsuite>',
+      ['FAILED | suite > a | no'],
+    ],
+  ])('may have %s', async (_, xml, lines) => {
+    expect(await linesOf(xml)).toEqual(lines)
   })
 
   it('with a very long value has its beginning', async () => {
@@ -346,6 +375,15 @@ describe('the files of the reports', () => {
     mkdirSync(join(folder, 'folder.xml'))
     truncateSync(join(folder, 'a.xml'), 64 * 1024 * 1024 + 1)
     expect((await read())?.problem).toMatch(/^its report "a\.xml" cannot be read: .* is larger than 64 MiB$/)
+  })
+
+  it('count once if two lines or a link name one file', async () => {
+    const { folder, read } = await reportsOf(
+      { 'a.xml': inSuite('<testcase name="a"/>') },
+      { pattern: '*.xml\n./a.xml\nlatest.xml' },
+    )
+    symlinkSync('a.xml', join(folder, 'latest.xml'))
+    expect((await read())?.testCases.map(({ title }) => title)).toEqual(['suite > a'])
   })
 
   it('may be links to plain files in the folder of the project, and to no others', async () => {
