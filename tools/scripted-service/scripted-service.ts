@@ -4,7 +4,6 @@ import { createServer, type IncomingHttpHeaders, type RequestListener, type Serv
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as delay } from 'node:timers/promises'
 import { TLSSocket } from 'node:tls'
 import {
   createScriptedRuns,
@@ -23,12 +22,10 @@ export interface Fault {
   /** The first and the last request of the endpoint that have the fault, counted from 1. The default is all requests. */
   readonly from?: number
   readonly to?: number
-  /** If absent, the response is the normal one. Use this with `delayMs`. */
+  /** If absent, the response is the normal one. Use this with `until`. */
   readonly do?: FaultAction
   /** If true, the request takes effect, for example a start whose response is lost. The default is false. */
   readonly effect?: boolean
-  /** How much later the response is sent. An effect of the request comes before. */
-  readonly delayMs?: number
   /** The response is sent after this promise settles. An effect of the request comes before. */
   readonly until?: Promise<unknown>
 }
@@ -45,8 +42,6 @@ export type FaultAction =
   | 'reset'
   /** There is never a response. */
   | 'hang'
-  /** The response ends after half of the body that its headers announce. */
-  | 'truncate'
 
 export interface RecordedRequest {
   readonly kind: Endpoint | 'unknown'
@@ -136,9 +131,6 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     const result = takesEffect ? respondTo(request) : { status: 200, body: {} }
     arrivals.emit('request')
 
-    if (fault?.delayMs !== undefined) {
-      await delay(fault.delayMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined)
-    }
     if (fault?.until !== undefined) await Promise.race([fault.until, closed])
     if (closing.signal.aborted) return
     const status = sendOrFault(response, result, fault?.do)
@@ -210,11 +202,9 @@ function sendOrFault(to: ServerResponse, response: ScriptedResponse, action: Fau
     return undefined
   }
   const headers = { 'content-type': 'application/json; charset=utf-8' }
-  if (action === undefined || action === 'truncate') {
+  if (action === undefined) {
     const body = JSON.stringify(response.body)
-    to.writeHead(response.status, { ...headers, 'content-length': Buffer.byteLength(body) })
-    if (action === undefined) to.end(body)
-    else to.write(body.slice(0, Math.floor(body.length / 2)), () => to.destroy())
+    to.writeHead(response.status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
     return response.status
   }
   to.writeHead(action.status, { ...headers, ...action.headers })

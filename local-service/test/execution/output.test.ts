@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -13,7 +13,6 @@ import {
   type StartedService,
   startService,
   temporaryFolder,
-  until,
 } from '../support/a-local-service.ts'
 
 const REPORT = '{"event":"finished","tests":[{"path":["passes"],"state":"passed"}]}'
@@ -102,14 +101,6 @@ describe('the output of a run', () => {
       '',
     ])
     expect(readFileSync(join(folder, 'output.txt'), 'utf8')).toMatch(/^a{8192}b{8192}c*$/)
-  })
-
-  it('is in its file while the run still runs', async () => {
-    const outputs = await temporaryFolder()
-    const project = scripted(await temporaryFolder(), 'echo hello; exec sleep 600')
-    const service = await startService({ outputs, projects: { shop: project } })
-    const file = join(outputs, await service.startRun(), 'output.txt')
-    await until(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\nhello\n'))
   })
 })
 

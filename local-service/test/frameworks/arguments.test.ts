@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
-import { startService, temporaryFolder, WEB_SHOP } from '../support/a-local-service.ts'
+import { projectFolder, startService, WEB_SHOP } from '../support/a-local-service.ts'
 
 async function startWith(files: Readonly<Record<string, string>>, ...args: string[]) {
-  const folder = await temporaryFolder()
-  await installPackages(folder)
-  await writeFiles(folder, files)
+  const folder = await projectFolder(files)
   const framework = 'vitest.config.mjs' in files ? ('vitest' as const) : ('playwright' as const)
   return startService({ projects: { shop: { folder, framework, args } } })
 }
@@ -53,9 +50,7 @@ describe('an argument that looks as if it broke a run', () => {
     ['vitest', ['--reporter=junit', '--outputFile=out/junit.xml'], 'out/junit.xml'],
     ['playwright', ['--reporter=html', '--output=out'], 'playwright-report/index.html'],
   ])('may name other reporters of %s and their files', async (framework, args, written) => {
-    const folder = await temporaryFolder()
-    await installPackages(folder)
-    await writeFiles(folder, {
+    const folder = await projectFolder({
       'a.test.js': oneTest('adds').replace(`'vitest'`, framework === 'vitest' ? `'vitest'` : `'@playwright/test'`),
     })
     const service = await startService({ projects: { shop: { folder, framework, args } } })

@@ -6,9 +6,9 @@ import { parse, stringify } from 'flatted'
 import { describe, expect, it } from 'vitest'
 import { comparePast, earlierRun } from '../../../src/model/baseline.ts'
 import { decodeRun } from '../../../src/service/decode.ts'
-import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
-import { PLAIN_ENV, runContextIn, startService, temporaryFolder } from '../support/a-local-service.ts'
+import { PLAIN_ENV, projectFolder, runContextIn, startService, temporaryFolder } from '../support/a-local-service.ts'
 
 // The shards really run, by hand, and the service merges what they leave.
 
@@ -96,9 +96,7 @@ async function aProject(
   changes: Readonly<Record<string, string>> = {},
   total = 1,
 ) {
-  const folder = await temporaryFolder()
-  await installPackages(folder, vitest)
-  await writeFiles(folder, { ...files, ...changes })
+  const folder = await projectFolder({ ...files, ...changes }, vitest)
   const runShard = async (index: number, further: readonly string[] = []) => {
     const [script = '', ...args] = shard(index, total)
     const argv = [join(folder, 'node_modules', script), ...args, ...further]

@@ -6,7 +6,15 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
 import { knowsVariable, playwright } from '../../src/frameworks/playwright.ts'
-import { isAlive, pidsIn, REPOSITORY, runContextIn, startService, temporaryFolder } from '../support/a-local-service.ts'
+import {
+  isAlive,
+  pidsIn,
+  projectFolder,
+  REPOSITORY,
+  runContextIn,
+  startService,
+  temporaryFolder,
+} from '../support/a-local-service.ts'
 
 const CONFIG = `
   import { defineConfig } from '@playwright/test'
@@ -49,9 +57,7 @@ const ONE_TEST = `
   test('passes', () => {})`
 
 async function startWith(files: Readonly<Record<string, string>>) {
-  const folder = await temporaryFolder()
-  await installPackages(folder)
-  await writeFiles(folder, { 'playwright.config.ts': CONFIG, ...files })
+  const folder = await projectFolder({ 'playwright.config.ts': CONFIG, ...files })
   return { folder, service: await startService({ projects: { shop: { folder } } }) }
 }
 
@@ -300,9 +306,7 @@ describe('a run of a Playwright Test project', () => {
   })
 
   it('that is stopped lists what finished and what was running, and leaves no process, its web server included', async () => {
-    const folder = await temporaryFolder()
-    await installPackages(folder)
-    await writeFiles(folder, {
+    const folder = await projectFolder({
       'playwright.config.ts': `
         export default { timeout: 0, webServer: { command: 'node server.mjs', wait: { stdout: /ready/ } } }`,
       'server.mjs': `

@@ -84,28 +84,6 @@ describe('a report', () => {
     })
   })
 
-  it('lists the failure of a file itself, for example of its afterAll, beside a test of this file that failed', () => {
-    const file = '/repository/shop/a.test.ts'
-    const files = [{ project: '', file, hasFailed: true, failure: { message: 'cannot close' } }]
-    const failed = { project: '', file, path: ['adds'], state: 'failed', failure: { message: 'not 42' } }
-    expect(finished([failed], { files })?.testCases).toMatchObject([
-      { title: 'adds', status: 'FAILED', message: 'not 42' },
-      { title: 'a.test.ts', status: 'FAILED', message: 'cannot close' },
-    ])
-  })
-
-  it('keeps the message of the last failed attempt of a flaky test', () => {
-    const attempt = (state: string, isFlaky: boolean, message?: string) => ({
-      event: 'test-finished',
-      test: { id: '1', state, isFlaky, ...(message && { failure: { message } }) },
-    })
-    const start = { event: 'test-started', test: { id: '1', path: ['adds'] } }
-    const attempts = [attempt('failed', false, 'first'), start, attempt('failed', false, 'second'), start]
-    expect(read(start, ...attempts, attempt('passed', true))?.testCases).toMatchObject([
-      { title: 'adds', status: 'FLAKY', message: 'second' },
-    ])
-  })
-
   it.each([
     ['/repository/shop/a.ts', 3, { filePath: 'shop/a.ts', line: 3 }],
     ['/repository/lib/a.ts', 3, { filePath: 'lib/a.ts', line: 3 }],

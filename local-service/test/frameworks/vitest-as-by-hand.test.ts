@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
-import { type RunObject, startService, temporaryFolder } from '../support/a-local-service.ts'
+import { projectFolder, type RunObject, startService } from '../support/a-local-service.ts'
 
 // The same result as `npx vitest run` in the same folder, with each version of Vitest.
 
@@ -85,9 +84,7 @@ const KINDS = {
 
 describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
   async function run(files: Record<string, string>, ...args: string[]): Promise<RunObject> {
-    const folder = await temporaryFolder()
-    await installPackages(folder, version)
-    await writeFiles(folder, { 'vitest.config.mjs': 'export default {}', ...files })
+    const folder = await projectFolder({ 'vitest.config.mjs': 'export default {}', ...files }, version)
     const service = await startService({ projects: { shop: { folder, args } } })
     return service.waitFor(await service.startRun())
   }

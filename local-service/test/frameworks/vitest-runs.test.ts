@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
 import { frameworkFolderOf } from '../../src/execution/resources.ts'
-import { isAlive, pidsIn, runContextIn, startService, temporaryFolder, until } from '../support/a-local-service.ts'
+import { isAlive, pidsIn, projectFolder, runContextIn, startService, until } from '../support/a-local-service.ts'
 
 describe('a run of the web shop, with its own Vitest', () => {
   it('has the true cases, takes patterns for its framework projects, and the output says what the failing cases said', async () => {
@@ -28,16 +28,12 @@ describe('a run of the web shop, with its own Vitest', () => {
 
 describe('a run of a Vitest project', () => {
   async function startWith(files: Record<string, string>) {
-    const folder = await temporaryFolder()
-    await installPackages(folder)
-    await writeFiles(folder, { 'vitest.config.mjs': 'export default { test: {} }', ...files })
+    const folder = await projectFolder({ 'vitest.config.mjs': 'export default { test: {} }', ...files })
     return startService({ projects: { project: { folder } } })
   }
 
   it('that is stopped leaves no process, and names the running tests and the files of which nothing is known', async () => {
-    const folder = await temporaryFolder()
-    await installPackages(folder)
-    await writeFiles(folder, {
+    const folder = await projectFolder({
       'vitest.config.mjs': 'export default { test: { maxWorkers: 2 } }',
       'first.test.js': `
         import { describe, it } from 'vitest'
@@ -93,9 +89,7 @@ describe('a run of a Vitest project', () => {
   })
 
   it('says that a worker died by a signal, and keeps the tests that had passed', async () => {
-    const folder = await temporaryFolder()
-    await installPackages(folder)
-    await writeFiles(folder, {
+    const folder = await projectFolder({
       'dies.test.js': `
         import { existsSync } from 'node:fs'
         import { setTimeout as delay } from 'node:timers/promises'
@@ -193,9 +187,7 @@ describe('a run of a Vitest project', () => {
 
 describe('a suite of a Vitest project', () => {
   it('can have one test by its line beside a whole file', async () => {
-    const folder = await temporaryFolder()
-    await installPackages(folder)
-    await writeFiles(folder, {
+    const folder = await projectFolder({
       'cart.test.js': "import { it } from 'vitest'\nit('adds', () => {})\nit('removes', () => {})",
       'bill.test.js': "import { it } from 'vitest'\nit('sums', () => {})",
     })

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { expectConformingResponse } from '../../../test/support/openapi.ts'
-import { type StartedService, startService, temporaryFolder, until } from '../support/a-local-service.ts'
+import { projectFolder, type StartedService, startService, temporaryFolder, until } from '../support/a-local-service.ts'
 
 /** The line with which the output begins, because the project has a `command`. */
 const FIRST = `[local service] the service replaces the reporters of the project, because the project has a "command"\n`
@@ -99,16 +98,14 @@ describe('the progress of a run', () => {
       { passed: 1, failed: 1, flaky: 0, skipped: 1 },
     ],
   ])('of Vitest has the total %s', async (_, files, expected) => {
-    const folder = await temporaryFolder()
-    await installPackages(folder)
     // Vitest begins with the largest file.
     const config = 'export default { test: { fileParallelism: false } }'
-    await writeFiles(folder, { 'vitest.config.mjs': config, 'large.test.js': waiting('vitest'), ...files })
+    const folder = await projectFolder({ 'vitest.config.mjs': config, 'large.test.js': waiting('vitest'), ...files })
     const service = await startService({ projects: { shop: { folder } } })
     const runId = await service.startRun()
     const { progress } = await until(async () => {
       const { body } = await service.get(runId)
-      return body.progress?.failed === 1 && body
+      return body.progress?.failed === 1 && body.progress.skipped === 1 && body
     })
     expect(progress).toEqual(expected)
     writeFileSync(join(folder, 'go'), '')
@@ -116,9 +113,7 @@ describe('the progress of a run', () => {
   })
 
   it('of Playwright has the total at once, and counts no attempt that is repeated', async () => {
-    const folder = await temporaryFolder()
-    await installPackages(folder)
-    await writeFiles(folder, {
+    const folder = await projectFolder({
       'playwright.config.ts': `export default { retries: 1, workers: 1 }`,
       'a.spec.ts': `
         import { existsSync } from 'node:fs'

@@ -85,25 +85,6 @@ describe('the place of a failure', () => {
 })
 
 describe('what caused an error', () => {
-  it('is named down to the deepest cause, whatever was thrown', () => {
-    const deepest = { name: 'Error', message: 'card declined', cause: 'no money' }
-    const error = { name: 'Error', message: 'checkout failed', cause: { message: 'payment failed', cause: deepest } }
-    expect(describeCauses(error)).toBe(
-      '\nCaused by: payment failed\nCaused by: Error: card declined\nCaused by: no money',
-    )
-    // As a blob report of Vitest has it, whose other reporter has printed it before.
-    expect(describeCauses({ cause: { name: 'Caused by: TypeError', message: 'no card' } })).toBe(
-      '\nCaused by: TypeError: no card',
-    )
-    expect(describeCauses({ cause: { code: 7 } })).toBe('\nCaused by: {"code":7}')
-    expect(describeCauses({ cause: undefined })).toBe('')
-  })
-
-  it('are all errors of an AggregateError', () => {
-    const errors = [{ name: 'Error', message: 'one', cause: 'deep' }, 'two']
-    expect(describeCauses({ errors })).toBe('\nOne of its errors: Error: one\nCaused by: deep\nOne of its errors: two')
-  })
-
   it('ends if it is a circle', () => {
     const error: { message: string; cause?: unknown } = { message: 'again' }
     error.cause = error

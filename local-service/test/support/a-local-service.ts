@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { onTestFinished } from 'vitest'
+import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { expectConformingResponse } from '../../../test/support/openapi.ts'
 import { until } from '../../../test/support/until.ts'
 import type { RunContext } from '../../src/execution/context.ts'
@@ -216,6 +217,14 @@ export function puppet(actions: object): { envOverrides: { PUPPET: string } } {
 export async function temporaryFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'local-service-test-')))
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }))
+  return folder
+}
+
+/** A folder with these files and the packages of this repository. Vitest has this major version. */
+export async function projectFolder(files: Readonly<Record<string, string>>, vitest?: 3 | 4 | 5): Promise<string> {
+  const folder = await temporaryFolder()
+  await installPackages(folder, vitest)
+  await writeFiles(folder, files)
   return folder
 }
 

@@ -59,15 +59,6 @@ describe('a process is started', () => {
     expect(groupOf(outputs.stat ?? '')).toBe(groupOf(readFileSync('/proc/self/stat', 'utf8')))
   })
 
-  test('with new, empty files; post gets what main wrote to its files, and the outputs of post are dropped', async () => {
-    const script = `const sizes = ['OUTPUT', 'STATE', 'STEP_SUMMARY', 'ENV', 'PATH'].map((name) => fs.statSync(process.env['GITHUB_' + name]).size)
-console.log(sizes.join(' '), process.env.STATE_a, process.env.B); put('STATE', 'a=1\\n'); put('ENV', 'B=2\\n'); put('OUTPUT', 'o=1\\n')`
-    const { main, post } = await prepare({ main: script, post: script }).run()
-    expect(main.log).toEqual(['0 0 0 0 0 undefined undefined'])
-    expect(post.log).toEqual(['0 0 0 0 0 1 2'])
-    expect([main.outputs, post.outputs]).toEqual([{ o: '1' }, {}])
-  })
-
   test('with the variables of GitHub, of the runner and of the step, and without those of the machine', async () => {
     process.env.HTTPS_PROXY = 'http://machine.invalid'
     try {
