@@ -1,14 +1,21 @@
 // Measures what a step costs. `--write` puts the results into README.md beside this file. No test checks them.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { arch, availableParallelism, cpus, loadavg, platform, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { selfSignedCertificate } from '../test/support/self-signed-certificate.ts'
-import { createProject, PROJECTS, timeActions, timeByHand } from './local-service.ts'
+import {
+  createProject,
+  createShardedProject,
+  PROJECTS,
+  SHARDED_PROJECTS,
+  timeActions,
+  timeByHand,
+} from './local-service.ts'
 import { observeStep, type StepUse, timeEmptyStep, timeStep } from './measured-step.ts'
 import { requestsOfAnHour } from './output.ts'
 
-const [STARTS, LARGE_RUNS, JOBS] = [25, 3, 9]
+const [STARTS, LARGE_RUNS, JOBS, HISTORY_FILES] = [25, 3, 9, 10]
 const STATUSES = ['PASSED', 'PASSED', 'PASSED', 'FAILED', 'PASSED', 'PASSED', 'SKIPPED', 'PASSED', 'PASSED', 'PASSED']
 
 type Row = readonly [what: string, goal: string, isReached: boolean, result: string]
@@ -39,13 +46,17 @@ async function startUp(folder: string): Promise<Row[]> {
   ]
 }
 
-/** What a large response costs, from its arrival to the exit of the process, reports included. */
-async function largeResponse(folder: string): Promise<Row[]> {
-  const cases = Array.from({ length: 100_000 }, (_, index) => ({
+function casesOf(length: number) {
+  return Array.from({ length }, (_, index) => ({
     title: `shop ${index % 97} > checkout > pays for order ${index} with a saved card`,
     status: STATUSES[index % STATUSES.length],
     durationMs: (index * 37) % 5_000,
   }))
+}
+
+/** What a large response costs, from its arrival to the exit of the process, reports included. */
+async function largeResponse(folder: string): Promise<Row[]> {
+  const cases = casesOf(100_000)
   const uses = []
   for (let run = 0; run < LARGE_RUNS; run++) uses.push(await observeStep(folder, { script: { end: 'FAILED', cases } }))
   const cpuMs = median(uses.map((use) => use.cpuMs))
@@ -79,6 +90,35 @@ async function longOutput(folder: string): Promise<Row[]> {
   ]
 }
 
+/** What a history of ten files with 10,000 cases each costs, compared with the same run without a baseline. */
+async function history(folder: string): Promise<Row[]> {
+  const baseline = join(folder, 'history')
+  mkdirSync(baseline)
+  const cases = casesOf(10_000)
+  for (let day = 1; day <= HISTORY_FILES; day++) {
+    const finishedAt = new Date(Date.UTC(2026, 0, day)).toISOString()
+    const run = { status: 'FAILED', finishedAt, results: { testCases: cases } }
+    writeFileSync(join(baseline, `${day}.json`), JSON.stringify(run))
+  }
+  const [without, withHistory]: [StepUse[], StepUse[]] = [[], []]
+  for (let run = 0; run < JOBS; run++) {
+    without.push(await observeStep(folder, { script: { end: 'FAILED', cases } }))
+    withHistory.push(await observeStep(folder, { script: { end: 'FAILED', cases }, inputs: { baseline } }))
+  }
+  const more = (of: (use: StepUse) => number) => median(withHistory.map(of)) - median(without.map(of))
+  const cpuMs = more(({ totalCpuMs }) => totalCpuMs)
+  const bytes = more(({ peakBytes }) => peakBytes)
+  return [
+    [
+      'Ten earlier runs of 10,000 cases, more processor time',
+      '≤ 0.3 s',
+      cpuMs <= 300,
+      `${(cpuMs / 1_000).toFixed(2)} s`,
+    ],
+    ['Ten earlier runs of 10,000 cases, more memory', '≤ 50 MB', bytes <= 50e6, `${(bytes / 1e6).toFixed(0)} MB`],
+  ]
+}
+
 /** What both actions cost in a job, compared with the command that a person would run. */
 async function withoutService(): Promise<Row[]> {
   const rows: Row[] = []
@@ -94,6 +134,24 @@ async function withoutService(): Promise<Row[]> {
     const goalMs = project.name === 'Vitest' ? 700 : 1_000
     const what = `Gate and local service, more than ${project.name} by hand (${(median(byHand) / 1_000).toFixed(2)} s)`
     rows.push([what, `≤ ${goalMs / 1_000} s`, moreMs <= goalMs, `${(moreMs / 1_000).toFixed(2)} s`])
+  }
+  return rows
+}
+
+/** What a merge costs with both actions, compared with the framework's own command. */
+async function merges(): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const project of SHARDED_PROJECTS) {
+    const { folder } = await createShardedProject(project)
+    const [byHand, actions]: [number[], number[]] = [[], []]
+    for (let round = 0; round < JOBS; round++) {
+      byHand.push(timeByHand(folder, project))
+      actions.push(await timeActions(folder, { merge: 'all' }))
+    }
+    rmSync(folder, { recursive: true })
+    const moreMs = median(actions) - median(byHand)
+    const what = `A merge of 2,000 tests, more than ${project.name}'s own merge (${(median(byHand) / 1_000).toFixed(2)} s)`
+    rows.push([what, '≤ 1 s', moreMs <= 1_000, `${(moreMs / 1_000).toFixed(2)} s`])
   }
   return rows
 }
@@ -116,7 +174,9 @@ const rows = [
   ...(await startUp(folder)),
   ...(await largeResponse(folder)),
   ...(await longOutput(folder)),
+  ...(await history(folder)),
   ...(await withoutService()),
+  ...(await merges()),
 ]
 rmSync(folder, { recursive: true })
 const table = rows.map(

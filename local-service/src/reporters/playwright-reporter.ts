@@ -196,6 +196,16 @@ function leaveOutAnnotations(): void {
     const [text] = args
     const mayBe = typeof text === 'string' && /^(?:::|\n$)/.test(text)
     // A test may print such a line too. Only the class that writes tells them apart.
-    return (mayBe && new Error().stack?.includes('at GitHubLogger.')) || write.apply(stdout, args)
+    return (mayBe && nearestCallers().includes('at GitHubLogger.')) || write.apply(stdout, args)
   }) as typeof write
+}
+
+/** Who has called `process.stdout.write`. Playwright maps each frame to its source, so whole stacks of 2,000 lines take half a second. */
+function nearestCallers(): string {
+  const { stackTraceLimit } = Error
+  const here = { stack: '' }
+  Error.stackTraceLimit = 2
+  Error.captureStackTrace(here, process.stdout.write)
+  Error.stackTraceLimit = stackTraceLimit
+  return here.stack
 }
