@@ -93,12 +93,6 @@ describe('the verdict', () => {
     await publishOutcome(anOutcome({ run }), SETTINGS, world)
     expect(shown.map(({ file, line }) => [file && render(file), line])).toEqual([['cart.test.ts', 48]])
   })
-
-  test('comes before the errors of the test cases, which have at most nine lines', async () => {
-    const errors = (await publish(FAILED)).texts('error ')
-    expect(errors[0]).toContain('12 of 40')
-    expect(errors).toHaveLength(1 + 8 + 1)
-  })
 })
 
 test('after the end of the job, main writes the verdict to the log, and nothing to folders of the next job', async () => {

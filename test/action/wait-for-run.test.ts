@@ -126,12 +126,6 @@ describe('a poll that fails', () => {
     expect(pausesMs.map((ms) => Math.round(ms / 1000))).toEqual([1, 2, 4, 8, 15, 15, 15, 15, 15])
   })
 
-  test('is repeated at the time that the service asks for', async () => {
-    const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 47_000 }
-    const { pollsMs } = await wait({ replies: [failure(busy), response(PASSED)] })
-    expect(pollsMs).toEqual([0, 47_000])
-  })
-
   // For a service on this machine, the limit is 30 s.
   describe.each([
     5 * MINUTE_MS,

@@ -132,28 +132,3 @@ test.concurrent.each([
   expect(await mainExit).toMatchObject({ signal: null })
   expectNoRunLeft(one)
 })
-
-describe.concurrent('a later step has changed the project of this step', () => {
-  const postInputs = { project: 'docs' }
-
-  test('and main was killed: post names the run and sends nothing', async () => {
-    await using one = await scenario({ script: HANGING, postInputs })
-    const main = one.step.startMain()
-    await one.service.waitForRequest('get')
-    main.signal('SIGKILL')
-    await main.result()
-    const sent = one.service.requests.length
-    const post = await one.step.runPost()
-    expect(post.conclusion).toBe('success')
-    expect(post.annotations).toEqual([
-      expect.objectContaining({
-        level: 'warning',
-        message: expect.stringMatching(
-          new RegExp(`^Run ${one.service.runs[0]?.runId} may still be running\\. .* has another value now\\.`),
-        ),
-      }),
-    ])
-    expect(one.service.requests.slice(sent)).toEqual([])
-    expect(ownFiles(one.step.tempDir)).toEqual([])
-  })
-})

@@ -49,23 +49,6 @@ test.concurrent('if main crashes, post cancels its run', async () => {
   expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
 })
 
-test.concurrent.each([
-  // Post waits for 5 s.
-  1_000, 7_000,
-])('a main that does not run for %i ms while the job ends leaves no run', async (ms) => {
-  const block = `data:text/javascript,${encodeURIComponent(`
-    const write = process.stdout.write
-    process.stdout.write = function (text, ...rest) {
-      if (/: RUNNING/.test(text)) setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${ms}))
-      return write.call(this, text, ...rest)
-    }`)}`
-  const env = { NODE_OPTIONS: `--import=${block}` }
-  await using one = await scenario({ script: { runningMs: Infinity }, container: 'docker', env })
-  const { post } = await one.step.run({ on: /RUNNING/, by: 'cancel' })
-  expect(post.annotations).toEqual([])
-  expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
-})
-
 test.concurrent('a post that crashes warns, and does not fail the job', async () => {
   const crash = `if (/[\\\\/]post[\\\\/]/.test(process.argv[1])) performance.now = () => { throw new Error('a bug') }`
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crash)}` }
