@@ -7,11 +7,11 @@ import { isBad, type TestCase } from './report.ts'
 /** By element, and by the words of the attributes `status` and `result`. What is not here means nothing. */
 const MEANING = {
   FAILED: /^(?:failure|error|rerunFailure|rerunError|failed|fail)$/,
-  SKIPPED: /^(?:skipped|disabled|notrun|suppressed)$/,
+  SKIPPED: /^(?:skip(?:ped)?|disabled|notrun|suppressed|ignored|pending)$/,
   FLAKY: /^flaky(?:Failure|Error)$/,
 }
-/** PHPUnit lists a test that it calls risky as an error, and may exit with 0. */
-const RISKY = /^PHPUnit[\\_]Framework[\\_](?:RiskyTestError|OutputError|\w*Cover\w+)$/
+/** PHPUnit lists a test that it calls risky as an error, and Perl a test to do that passes. Both may exit with 0. */
+const RISKY = /^PHPUnit[\\_]Framework[\\_](?:RiskyTestError|OutputError|\w*Cover\w+)$|^TodoTestSucceeded$/
 
 /** The first rule that applies decides. The exit code of the command counts more than the report. */
 export function statusOf({ attributes, outcomes }: XmlCase, hasPassed: boolean): keyof typeof MEANING | 'PASSED' {
@@ -30,7 +30,9 @@ const isToDo = ({ tag, type }: XmlOutcome) => tag === 'skipped' && type === 'tod
 /** Surefire writes `1,234.5`, and TestNG `0,125` in some countries. The last separator is the decimal one. */
 export function millisecondsOf({ attributes: { time = '' } }: XmlCase): number {
   const [, whole = '', part = ''] = /^(.*?)(?:[.,](\d+))?$/s.exec(time.replace(/\s/g, '')) ?? []
-  const milliseconds = Math.round(Number(`${whole.replace(/[.,]/g, '')}.${part}`) * 1000)
+  // Python writes `1e-05`.
+  const seconds = Number(time) || Number(`${whole.replace(/[.,'’]/g, '')}.${part}`)
+  const milliseconds = Math.round(seconds * 1000)
   return milliseconds > 0 && Number.isSafeInteger(milliseconds) ? milliseconds : 0
 }
 
@@ -46,8 +48,11 @@ export function titleOf(
   const short = (name: string) => (name === file || name.startsWith(`${folder}/`) ? relative(folder, name) : name)
   const name = short(given)
   if (name === '' && classname !== undefined) return [rest || classname]
-  // Jest repeats the whole title.
-  if (name === classname) return [name]
+  // Jest repeats the whole title. In Vitest and Deno, the class is the file.
+  if (name === classname || (classname && rest === '')) return [name]
+  // Bun names the blocks from the inside out.
+  const blocks = suites.slice(1)
+  if (blocks.length > 1 && classname === blocks.toReversed().join(' > ')) return [...blocks, name]
   // Node has "test" as the class of tests, and newer versions have the names of the suites, joined by dots.
   const isOfSuites = classname === undefined || classname === 'test' || classname === suites.join('.')
   if (isOfSuites) return [...suites.map(short), name]

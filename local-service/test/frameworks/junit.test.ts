@@ -37,7 +37,7 @@ async function linesOf(xml: string | Buffer, exitCode = 0) {
 const inSuite = (cases: string, attributes = 'name="suite"') => `<testsuite ${attributes}>${cases}</testsuite>`
 
 describe('the title of a test case', () => {
-  it.each([
+  it.each<[string, string, string, ...string[]]>([
     ['the class and the name', 'classname="Cart" name="adds"', 'Cart > adds'],
     ['the name, if the class is empty', 'classname="" name="adds"', 'adds'],
     ['the class, if there is no name', 'classname="Cart"', 'Cart'],
@@ -51,12 +51,30 @@ describe('the title of a test case', () => {
     ['a suite whose name the name repeats', 'classname="suite" name="a suite suite"', 'suite > a suite suite'],
     ['a group with dots', 'classname="cart.test" name="adds" file="cart.test.js"', 'cart.test > adds'],
     ['a class that repeats the name', 'classname="Cart adds" name="adds"', 'Cart adds > adds'],
-  ])('is %s', async (_, attributes, title) => {
-    const passed = await read(inSuite(`<testcase ${attributes}/>`))
-    const failed = await read(
-      inSuite(`<testcase ${attributes}><failure>no\n at tests/test_cart.py:3</failure></testcase>`),
-    )
-    expect([...passed.testCases, ...failed.testCases].map((one) => one.title)).toEqual([title, title])
+    [
+      'the name, if the class and the suite are the file',
+      'classname="./cart.test.js" name="a > b"',
+      'a > b',
+      './cart.test.js',
+    ],
+    [
+      'the blocks as Bun nests them',
+      'classname="deep &gt; in &gt; cart" name="a"',
+      'cart > in > deep > a',
+      'cart.test.js',
+      'cart',
+      'in',
+      'deep',
+    ],
+  ])('is %s', async (_, attributes, title, ...suites) => {
+    const names = suites.length === 0 ? ['suite'] : suites
+    const titlesWith = async (content: string) => {
+      const one = `<testcase ${attributes}>${content}</testcase>`
+      const { testCases } = await read(names.reduceRight((all, name) => inSuite(all, `name="${name}"`), one))
+      return testCases.map((testCase) => testCase.title)
+    }
+    expect(await titlesWith('')).toEqual([title])
+    expect(await titlesWith('<failure>no\n at tests/test_cart.py:3</failure>')).toEqual([title])
   })
 })
 
@@ -67,6 +85,13 @@ describe('the status of a test case', () => {
     ['has every failure', 1, '<failure message="one"/><error message="two"/>', 'FAILED | one\n\ntwo'],
     ['has the type if there is nothing else', 1, '<failure type="Timeout"/>', 'FAILED | Timeout'],
     ['has failed on teardown', 1, '<skipped/><error message="no room"/>', 'FAILED | no room'],
+    ['was to do in Perl, and passes', 0, '<error type="TodoTestSucceeded" message="later"/>', 'PASSED'],
+    [
+      'was to do in Perl, and the command failed',
+      1,
+      '<error type="TodoTestSucceeded" message="later"/>',
+      'FAILED | later',
+    ],
     ['has an error that is not the risk', 0, '<error type="RuntimeException">no</error>', 'FAILED | no'],
     [
       'has passed with elements that nobody knows',
@@ -91,7 +116,15 @@ describe('the status of a test case', () => {
   it.each([
     [
       'SKIPPED',
-      ['status="disabled"', 'status="notrun"', 'status="skipped"', 'result="suppressed"', 'result="skipped"'],
+      [
+        'status="disabled"',
+        'status="notrun"',
+        'status="skipped"',
+        'result="suppressed"',
+        'result="skipped"',
+        'status="Ignored"',
+        'status="pending"',
+      ],
     ],
     ['FAILED', ['status="failed"', 'status="error"', 'status="Failed"', 'result="failed"']],
     ['PASSED', ['status="run" result="completed"', 'status="passed"', 'status="anything"', 'state="failed"']],
@@ -202,10 +235,23 @@ describe('the reason of a failed test', () => {
 
 describe('a test case', () => {
   it('has its duration, whichever separators the country has', async () => {
-    const times = ['1,234.5', '0.25', '0,125', '1.234,5', '1 234,5', '3', 'NaN', '-1', '1e300']
+    const times = [
+      '1,234.5',
+      '0.25',
+      '0,125',
+      '1.234,5',
+      '1 234,5',
+      '3',
+      'NaN',
+      '-1',
+      '1e300',
+      '1.5e-02',
+      "1'234.5",
+      'PT1S',
+    ]
     const { testCases } = await read(inSuite(times.map((time) => `<testcase name="a" time="${time}"/>`).join('')))
     expect(testCases.map(({ durationMs }) => durationMs)).toEqual([
-      1_234_500, 250, 125, 1_234_500, 1_234_500, 3000, 0, 0, 0,
+      1_234_500, 250, 125, 1_234_500, 1_234_500, 3000, 0, 0, 0, 15, 1_234_500, 0,
     ])
   })
 
