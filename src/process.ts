@@ -6,9 +6,7 @@ import { commandMessage, fragment } from './text/safe-text.ts'
 
 // Main and post as processes: the signals, the mask of the key, and the exit.
 
-/**
- * The AbortSignal of this process. The first `abort` sets its reason, a `StepAborted`. A later `abort` changes nothing.
- */
+/** The first `abort` sets the signal's reason, a `StepAborted`. A later `abort` changes nothing. */
 export function abortOnSignals(): { readonly signal: AbortSignal; readonly abort: (cause: AbortCause) => void } {
   const controller = new AbortController()
   const abort = (cause: AbortCause) => controller.abort(new StepAborted(cause, systemClock.now()))
@@ -19,12 +17,12 @@ export function abortOnSignals(): { readonly signal: AbortSignal; readonly abort
 /** Tells the runner to replace the key by `***` in every later line of the log. */
 export function maskKey(env: NodeJS.ProcessEnv): void {
   const key = env[variableOf(env, 'api-key')]?.trim() ?? ''
-  if (key !== '') process.stdout.write(`::add-mask::${escapeCommandData(key)}\n`)
+  if (key !== '') writeCommand('add-mask', key)
 }
 
-/** Escapes `%`, CR and LF, because the runner unescapes them in a command. `@actions/core` is not loaded here. */
-function escapeCommandData(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+/** The runner unescapes `%`, CR and LF in a command. `@actions/core` is not loaded here. */
+function writeCommand(name: string, data: string): void {
+  process.stdout.write(`::${name}::${data.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')}\n`)
 }
 
 /** The timer does not keep the process alive. */
@@ -49,7 +47,7 @@ export async function exitAfter(
   const exitAfterCrash = (cause: unknown) => {
     const reason = (cause instanceof Error && cause.stack) || String(cause)
     const message = fragment`The action failed unexpectedly. This is a bug in the action; please report it with this line. ${reason}`
-    process.stdout.write(`::${crashLevel}::${escapeCommandData(commandMessage(message))}\n`)
+    writeCommand(crashLevel, commandMessage(message))
     return flushAndExit(crashLevel === 'warning' ? 0 : 1, signal)
   }
   // Node's own warnings, for example about a proxy's IP address, do not help the person who reads the log.

@@ -65,7 +65,7 @@ async function doWhatIsLeft(file: MainFile, world: PostWorld): Promise<void> {
   if (problem !== undefined) log.warning(fragment`Run ${runId} may still be running. ${problem} ${CANCEL_IT}`)
 }
 
-/** Cancels the run. If that fails, returns why. */
+/** If the run may still be running, returns why. */
 async function cancel(runId: string, file: MainFile, world: PostWorld): Promise<Fragment | undefined> {
   const { clock, log, hasSameInputs, open } = world
   if (!hasSameInputs(file))

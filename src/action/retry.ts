@@ -2,8 +2,6 @@ import { type Failure, isNotFound } from '../model/failure.ts'
 import type { Fragment } from '../text/safe-text.ts'
 import type { RunWorld } from './world.ts'
 
-// One loop for the start, the polls and the cancel, and what a failure means for the next request.
-
 /** A run, and what this process knows about it. */
 export interface RunHandle {
   readonly id: string
@@ -22,7 +20,6 @@ export function doesNotExist({ knownSinceMs }: RunHandle, response: Failure, sen
 /** Request Timeout, Too Early and Too Many Requests. They do not mean that the request is invalid. */
 const TRANSIENT_STATUSES = new Set([408, 425, 429])
 
-/** Whether a poll or a cancel may succeed if it is repeated. */
 export function isTransient(failure: Failure): boolean {
   if (failure.kind === 'status') return failure.status >= 500 || TRANSIENT_STATUSES.has(failure.status)
   return failure.kind !== 'aborted'
@@ -33,16 +30,12 @@ export function isKeyRefused(failure: Failure): boolean {
   return failure.kind === 'status' && (failure.status === 401 || failure.status === 403)
 }
 
-/**
- * How long after the first try a start that failed like this may be repeated. Zero if the service may have accepted
- * the request, because a repeated request could then start a second run.
- */
+/** Zero if the service may have accepted the start, because a repeated start could then start a second run. */
 export function startMayRepeatForMs(failure: Failure): number {
   if (failure.kind === 'not-sent') return 60_000
   return isTooBusy(failure) ? 300_000 : 0
 }
 
-/** Whether the service may have accepted a request that failed like this. A start may then have started a run. */
 export function mayHaveBeenAccepted(failure: Failure): boolean {
   if (failure.kind === 'not-sent' || isTooBusy(failure)) return false
   // A 3xx response is of another server, because a service that speaks the interface sends none. A 4xx response means that the
@@ -68,7 +61,6 @@ export function pauseMs(failedTries: number, failure: Failure, random: () => num
   return Math.max(backoffMs, askedPauseMs(failure))
 }
 
-/** The pause that the service asks for with `Retry-After`. */
 export function askedPauseMs(failure: Failure): number {
   return failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
 }

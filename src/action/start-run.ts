@@ -48,10 +48,9 @@ export async function startRun(
     if (nowMs >= untilMs || nowMs + askedPauseMs(response) > untilMs)
       return withoutRun({ kind: 'start-failed', failure: response }, cancellation)
     const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), untilMs)
-    const line = () => {
-      const [untilNextTry, untilEnd] = [nextTryMs, untilMs].map((atMs) => durationText(atMs - clock.now()))
-      return fragment`The run is not started yet. ${failureText(response, 'start')} The step tries again in ${untilNextTry ?? ''}, for ${untilEnd ?? ''} at most.`
-    }
+    const timeUntil = (atMs: number) => durationText(atMs - clock.now())
+    const line = () =>
+      fragment`The run is not started yet. ${failureText(response, 'start')} The step tries again in ${timeUntil(nextTryMs)}, for ${timeUntil(untilMs)} at most.`
     return pause(nextTryMs, line, true)
   }
   return retry(attempt)

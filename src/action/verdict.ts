@@ -21,26 +21,13 @@ const CONCLUSION_OF_STATUS: Readonly<Partial<Record<Run['status'], Conclusion>>>
  * says that it tested another branch, the step fails. `rules` say what else a PASSED run needs.
  */
 export function concludeStep(history: StepHistory, rules: VerdictRules): StepOutcome {
-  const known = withRunFinishedAtLimit(history)
+  // If the wait's limit was exceeded and the cancel finds a finished run, the run's own verdict counts.
+  const isFinished = history.ending.kind === 'wait-timeout' && history.cancellation.kind === 'already-finished'
+  const known: StepHistory = isFinished ? { ...history, ending: { kind: 'finished' } } : history
   const testCases = known.run?.testCases ?? []
   const { baseline } = known.subject
   const counts = countTestCases(testCases)
-  return {
-    ...known,
-    ...decide(known, counts, rules),
-    counts,
-    past: baseline && comparePast(testCases, baseline),
-  }
-}
-
-/**
- * If the wait's limit was exceeded and the cancel finds a finished run, the run's own verdict counts. After an abort or a failed
- * poll, it does not.
- */
-function withRunFinishedAtLimit(history: StepHistory): StepHistory {
-  const { ending, cancellation } = history
-  if (ending.kind !== 'wait-timeout' || cancellation.kind !== 'already-finished') return history
-  return { ...history, ending: { kind: 'finished' } }
+  return { ...known, ...decide(known, counts, rules), counts, past: baseline && comparePast(testCases, baseline) }
 }
 
 type Decision = Pick<Verdict, 'conclusion' | 'success'>
@@ -63,7 +50,6 @@ function decide(history: StepHistory, counts: Counts, rules: VerdictRules): Deci
   }
 }
 
-/** The service says PASSED. Then the branch, the test cases and the inputs decide. */
 function decidePassed(isOfOtherBranch: boolean, counts: Counts, { passWithNoTests, strict }: VerdictRules): Decision {
   if (isOfOtherBranch) return { conclusion: 'error', success: false }
   const didAnyCaseRun = counts.passed + counts.failed > 0

@@ -18,14 +18,13 @@ export interface CommentOptions {
   readonly event: WorkflowEvent
   readonly settings: CommentSettings
   readonly success: boolean
-  /** The whole comment, in Markdown. It begins with the marker. */
   readonly body: (marker: string) => Html
   readonly log: Log
   readonly clock: Clock
   readonly signal: AbortSignal
 }
 
-/** The time limit for the comment as a whole. It is short, because the job waits. */
+/** Short, because the job waits. */
 const LIMIT_MS = 30_000
 
 /**
@@ -36,23 +35,20 @@ export async function keepCommentUpToDate(options: CommentOptions): Promise<stri
   const { env, event, settings, log, clock, signal } = options
   // A step that is being cancelled has no time to load GitHub's client.
   if (settings.when === 'never' || signal.aborted) return undefined
+  if (event.problem !== undefined) return void log.warning(notWritten(event.problem))
   const number = pullRequestOfEvent(event)
-  if (event.problem !== undefined) {
-    log.warning(notWritten(event.problem))
-  } else if (number === undefined) {
-    log.info(fragment`No comment was written, because this workflow run is not about a pull request.`)
-  } else {
-    const limited = AbortSignal.any([signal, clock.timeout(LIMIT_MS)])
-    try {
-      const id = await upsert(await openGitHub(env, settings.token, limited), number, options)
-      const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env
-      return id === undefined ? undefined : `${server}/${repository}/pull/${number}#issuecomment-${id}`
-    } catch (error) {
-      const late = new Error(`no response within ${LIMIT_MS / 1_000} s`)
-      if (!signal.aborted) log.warning(failureMessage(limited.aborted ? late : error))
-    }
+  if (number === undefined)
+    return void log.info(fragment`No comment was written, because this workflow run is not about a pull request.`)
+  const limited = AbortSignal.any([signal, clock.timeout(LIMIT_MS)])
+  try {
+    const id = await upsert(await openGitHub(env, settings.token, limited), number, options)
+    const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env
+    return id === undefined ? undefined : `${server}/${repository}/pull/${number}#issuecomment-${id}`
+  } catch (error) {
+    const late = new Error(`no response within ${LIMIT_MS / 1_000} s`)
+    if (!signal.aborted) log.warning(failureMessage(limited.aborted ? late : error))
+    return undefined
   }
-  return undefined
 }
 
 type GitHub = Awaited<ReturnType<typeof openGitHub>>
@@ -73,11 +69,8 @@ async function openGitHub(env: NodeJS.ProcessEnv, token: string, signal: AbortSi
 }
 
 /** Returns the id of our comment. Undefined if there is none. */
-async function upsert(
-  octokit: GitHub,
-  number: number,
-  { settings, success, body, env, log }: CommentOptions,
-): Promise<number | undefined> {
+async function upsert(octokit: GitHub, number: number, options: CommentOptions): Promise<number | undefined> {
+  const { settings, success, body, env, log } = options
   const { marker, markerPrefix, order } = commentIdentity(settings, env)
   const [owner = '', repo = ''] = (env.GITHUB_REPOSITORY ?? '').split('/')
   const { issues } = octokit.rest
@@ -101,7 +94,6 @@ async function upsert(
   return data.id
 }
 
-/** The account that the token belongs to. */
 async function loginOf(octokit: GitHub): Promise<string> {
   const { viewer } = await octokit.graphql<{ viewer: { login: string } }>('{ viewer { login } }')
   return viewer.login
@@ -132,7 +124,6 @@ function notWritten(reason: Fragment): Fragment {
   return fragment`The pull request comment was not written: ${reason}.`
 }
 
-/** What an error of Octokit means for the user. */
 function failureMessage(error: unknown): Fragment {
   const { message, response } = error as Error & { readonly response?: unknown }
   const { status, data } = fieldsOf(response)

@@ -38,11 +38,16 @@ interface PullRequest {
   readonly base?: { readonly repo?: Repository | null }
 }
 
-/** Reads the event from the runner's variables and its file. */
 export function readEvent(env: NodeJS.ProcessEnv): WorkflowEvent {
+  let payload: EventPayload = {}
+  let problem: Fragment | undefined
   const path = env.GITHUB_EVENT_PATH ?? ''
-  const read = readPayload(path)
-  const payload = read ?? {}
+  try {
+    payload = fieldsOf(JSON.parse(readFileSync(path, 'utf8')))
+  } catch {
+    // It may be half-written, because the runner writes it again for each step.
+    problem = fragment`the file of the event (GITHUB_EVENT_PATH is "${path}") cannot be read`
+  }
   return {
     name: env.GITHUB_EVENT_NAME ?? '',
     repository: payload.repository ?? {
@@ -52,17 +57,7 @@ export function readEvent(env: NodeJS.ProcessEnv): WorkflowEvent {
     ref: { name: env.GITHUB_REF_NAME ?? '', type: env.GITHUB_REF_TYPE ?? '' },
     commit: payload.pull_request?.head?.sha ?? payload.workflow_run?.head_sha ?? env.GITHUB_SHA ?? '',
     payload,
-    problem:
-      read === undefined ? fragment`the file of the event (GITHUB_EVENT_PATH is "${path}") cannot be read` : undefined,
-  }
-}
-
-/** Undefined if the file cannot be read. It may be half-written, because the runner writes it again for each step. */
-function readPayload(path: string): EventPayload | undefined {
-  try {
-    return fieldsOf(JSON.parse(readFileSync(path, 'utf8')))
-  } catch {
-    return undefined
+    problem,
   }
 }
 
@@ -89,7 +84,6 @@ function placeOf({ name, payload }: WorkflowEvent): Place {
   const place = PLACES[name]
   if (place !== undefined) return place
   if (payload.pull_request || name.startsWith('pull_request')) return 'pull request'
-  // GitHub's API knows the branch. But the verdict must not need a token, so the user gives the branch.
   return payload.issue?.pull_request ? 'nowhere' : 'ref'
 }
 

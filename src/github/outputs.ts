@@ -1,14 +1,7 @@
 import { debug, error, info, setSecret, warning } from '@actions/core'
 import type { Conclusion } from '../model/outcome.ts'
-import {
-  type CommandProperty,
-  commandMessage,
-  type Fragment,
-  fragment,
-  type Html,
-  type Log,
-  render,
-} from '../text/safe-text.ts'
+import type { CommandProperty, Fragment, Html, Log } from '../text/safe-text.ts'
+import { commandMessage, fragment, render } from '../text/safe-text.ts'
 import { append, appendEntry } from './runner-file.ts'
 
 /** When the summary or the comment is written. With `on-failure`, only if the step fails. */
@@ -31,7 +24,6 @@ export interface Outputs
   conclusion: Conclusion
 }
 
-/** The effects that leave the step through the runner: the log, annotations, outputs and the job summary. */
 export function runnerOutput(env: NodeJS.ProcessEnv, hasJobEnded = () => false) {
   const log: Log = {
     info: (message) => info(render(message)),
@@ -39,10 +31,7 @@ export function runnerOutput(env: NodeJS.ProcessEnv, hasJobEnded = () => false) 
     debug: env.RUNNER_DEBUG === '1' ? (message) => debug(commandMessage(message)) : undefined,
   }
   let hasWarned = false
-  /**
-   * Runs a task that writes to the runner's command files. After the job, does nothing. If the task fails, warns once,
-   * and the step goes on, because the step may still have to cancel its run.
-   */
+  /** If the task fails, the step goes on, because the step may still have to cancel its run. */
   function warnOnError(task: () => void): void {
     if (hasJobEnded()) return
     try {

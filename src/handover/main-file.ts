@@ -4,19 +4,10 @@ import { basename, join } from 'node:path'
 import { variableOf } from '../github/input-variable.ts'
 import { isObject, parseJson } from '../text/json.ts'
 
-// Main can be killed at any moment, and then its run must not go on. So main keeps a file that says what is left to do, and post
-// does what the file says.
-//
-// - While main's file is there, something may be left to do. When nothing is left to do, main removes it.
-// - Main appends a line when it begins, before it sends a start, and when it knows the run's id. The last whole line counts.
-// - The runner's state has the path of the file. If the state is lost, as on some runners, post finds the file by its name. The
-//   name has a hash of what main and post of a step share.
-// - Main may still live, because no signal of the runner reaches a container. Only main can receive the id of a start in flight.
-//   So post asks main to stop. It creates an empty file beside main's file, with the ending ".stop". Main looks for it four times
-//   a second. If it is there, main removes it, and stops. Main then removes its own file, or leaves to post what it could not do.
-// - The runner empties its temporary folder when the job ends. So main also stops if its file is gone.
-//
-// One way serves every system. There are no process ids and no signals between post and main.
+// Main can be killed at any moment, and then its run must not go on. So main keeps a file that says what is left to do, appends a
+// line before each change, and removes the file when nothing is left. Post does what the last whole line says. A main that lives may
+// have got no signal, for example in a container. So post first asks it to stop, by an empty file beside main's file. Main also
+// stops if its file is gone, because the runner empties its temporary folder when the job ends.
 // post.ts loads this file before everything else, so it must load little. recorder.ts is main's side.
 
 /** A line of main's file. */
@@ -45,7 +36,6 @@ const STOP = '.stop'
 /** The entry of the runner's state that has the path. Post gets it as the variable `STATE_file`. */
 export const STATE_NAME = 'file'
 
-/** Main's file on the disk, and the file beside it by which post asks main to stop. */
 export class MainFile {
   readonly path: string
 
@@ -131,18 +121,12 @@ function filesWithIdentity(folder: string, env: NodeJS.ProcessEnv): string[] {
   }
 }
 
-/**
- * False if the inputs now may name another project or service. GitHub evaluates the inputs again for post, and a later step
- * may have changed a value, for example an environment variable.
- */
+/** False if the inputs name another project or service now. GitHub evaluates them again for post, and a step may have changed them. */
 export function hasIdentityOf(env: NodeJS.ProcessEnv, { path }: MainFile): boolean {
   return basename(path).startsWith(identity(env))
 }
 
-/**
- * A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. Undefined if the path cannot be looked
- * at, for example because a network drive does not respond.
- */
+/** A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. Undefined if the path cannot be looked at. */
 function isPlainFile(path: string): boolean | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true

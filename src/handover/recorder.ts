@@ -1,11 +1,10 @@
 import { appendEntry } from '../github/runner-file.ts'
-import { type Fragment, fragment, type Log } from '../text/safe-text.ts'
+import { fragment, type Log } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { createMainFile, type MainFile, type MainRecord, STATE_NAME } from './main-file.ts'
 
 // Main's side of main's file. main.ts loads this module before everything else, so it must load little.
 
-/** Writes down for post what is left to do for the step, because main may be killed at any moment. */
 export interface Recorder {
   /** Main is about to start a run. Throws if this cannot be written, because post would not learn of the run. */
   starting(): void
@@ -15,12 +14,10 @@ export interface Recorder {
   done(): void
 }
 
-/** Thrown before a run is started. */
 export class RecordNotWritten extends Error {
   override readonly name = 'RecordNotWritten'
 }
 
-/** Creates main's file, and writes its path to the runner's state. */
 export function openRecorder(env: NodeJS.ProcessEnv): StepRecorder {
   const file = createMainFile(env)
   try {
@@ -74,7 +71,7 @@ export class StepRecorder implements Recorder {
     return this.#isWatching && (this.#file.answerStop() || this.#file.isGone())
   }
 
-  #appendOrWarn(record: MainRecord, about: Fragment = fragment``): void {
+  #appendOrWarn(record: MainRecord, about = fragment``): void {
     const problem = this.#append(record)
     if (problem === undefined) return
     this.#log?.warning(

@@ -12,14 +12,10 @@ export function readRunUrl(inputs: InputReader): ((runId: string) => string) | u
   // The id must not choose the host, as it would in https://{run-id}.example.com.
   const isAfterHost = url !== undefined && url.host === URL.parse(before)?.host
   const hasOnePlace = template.includes('{run-id}') && more.length === 0 && !/[{}]/.test(before + after)
-  const what =
-    isAfterHost && hasOnePlace
-      ? addressProblem(template, url)
-      : fragment`is not accepted. It must be an absolute address that has {run-id} once, after the host, and no other braces.`
-  if (what !== undefined) {
-    const example = fragment`Give an address such as https://app.example.com/p/web-shop/runs/{run-id}.`
-    return inputs.refuse('run-url', fragment`${what} ${example}`, withoutSecrets(template))
-  }
+  const notAccepted = fragment`is not accepted. It must be an absolute address that has {run-id} once, after the host, and no other braces.`
+  const what = isAfterHost && hasOnePlace ? addressProblem(template, url) : notAccepted
+  const example = fragment`Give an address such as https://app.example.com/p/web-shop/runs/{run-id}.`
+  if (what !== undefined) return inputs.refuse('run-url', fragment`${what} ${example}`, withoutSecrets(template))
   return (runId) => new URL(before + encodeURIComponent(runId) + after).href.replace(/['()!*]/g, percentEncoded)
 }
 

@@ -19,23 +19,18 @@ export const SKIPPED_PASSES = fragment`A skipped job counts as passed, so a requ
 
 function readBaseUrl(inputs: InputReader): URL | undefined {
   const given = inputs.text('base-url')
-  if (given === '') return noService(inputs)
+  if (given === '') {
+    // If the key is empty too, `readApiKey` says both in one message.
+    if (inputs.text('api-key') === '') return undefined
+    return inputs.problem(fragment`Input base-url is empty, ${NOT_ANNOUNCED}.`)
+  }
   const refuse = (what: Fragment) => inputs.refuse('base-url', what, withoutSecrets(given))
   const url = parseAddress(given)
-  if (url === undefined) {
-    return refuse(
-      fragment`is not an absolute address. Give the address of the service, such as https://tests.example.com.`,
-    )
-  }
+  const example = fragment`Give the address of the service, such as https://tests.example.com.`
+  if (url === undefined) return refuse(fragment`is not an absolute address. ${example}`)
   const what = addressProblem(given, url)
   if (what !== undefined) return refuse(what)
   return /[?#]/.test(given) ? refuse(fragment`has a query or a fragment. Give the address without it.`) : url
-}
-
-/** If the key is empty too, `readApiKey` says both in one message. */
-function noService(inputs: InputReader): undefined {
-  if (inputs.text('api-key') === '') return undefined
-  return inputs.problem(fragment`Input base-url is empty, ${NOT_ANNOUNCED}.`)
 }
 
 const NOT_ANNOUNCED = fragment`and no earlier step has announced a service. Set the input base-url to the address of the service, such as https://tests.example.com, or add a step with the local service before this step`
@@ -59,7 +54,6 @@ function readApiKey(inputs: InputReader): string | undefined {
   )
 }
 
-/** Why an address is not accepted, although it is one. */
 export function addressProblem(given: string, url: URL): Fragment | undefined {
   if (hasCredentials(given, url)) return fragment`has credentials in it. Remove them.`
   if (isSecure(url)) return undefined

@@ -40,7 +40,6 @@ export function isFailure<Result>(response: Result | Failure): response is Failu
   return typeof response === 'object' && response !== null && 'kind' in response
 }
 
-/** Whether the service responded with 404. */
 export function isNotFound(failure: Failure): boolean {
   return failure.kind === 'status' && failure.status === 404
 }

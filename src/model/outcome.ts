@@ -13,7 +13,6 @@ export type Conclusion =
   | 'error'
   | 'started'
 
-/** What became of the run when the step ended. */
 export type Cancellation =
   /** There was nothing to cancel: no run was started, the run had finished, or `wait` is false. */
   | { readonly kind: 'none' }
@@ -33,7 +32,6 @@ export type Cancellation =
 /** What aborts a step from outside: a signal of the runner, or the end of the job if no signal has reached main. */
 export type AbortCause = 'signal' | 'job ended'
 
-/** What ended the step. */
 export type Ending =
   /** The step saw the run finish. */
   | { readonly kind: 'finished' }
@@ -59,7 +57,6 @@ export interface StepSubject {
   readonly ownsRun: boolean
   /** The values of the matrix, as one text. They distinguish this step in reports. */
   readonly labels: readonly string[]
-  /** Absent if the user gave none, or if it cannot be read. */
   readonly baseline?: Baseline | undefined
   readonly job?: Job | undefined
   /** The address of the repository's files at the tested commit. Absent if nobody knows the commit. */
@@ -71,7 +68,6 @@ export interface Job {
   readonly url: string
 }
 
-/** What happened in a step. */
 export interface StepHistory {
   readonly subject: StepSubject
   readonly ending: Ending
@@ -81,7 +77,6 @@ export interface StepHistory {
   readonly runUrl?: string | undefined
   /** The run as the service last described it. Absent if it never did. If the ending is `finished`, this run has finished. */
   readonly run?: Run | undefined
-  /** The time from the beginning of `performStep` until the outcome is known. */
   readonly tookMs: number
 }
 
@@ -97,7 +92,6 @@ export interface Verdict {
 /** Everything that reports say about a step. It is built once, and every report is a function of it. */
 export interface StepOutcome extends StepHistory, Verdict {}
 
-/** The outcome of a step that has read its run. The report files are about such a run. */
 export interface ReadRunOutcome extends StepOutcome {
   readonly runId: string
   readonly run: Run

@@ -89,14 +89,11 @@ export function endingText(outcome: StepOutcome): EndingText {
     case 'start-failed': {
       const why = failureReason(ending.failure)
       const next = fragment`${failureAdvice(ending.failure, 'start')}${left}`
-      return cancellation.kind === 'id-unknown'
-        ? end(
-            FAIL,
-            fragment`Run may have been started`,
-            fragment`The start request returned no run id, because ${why}`,
-            next,
-          )
-        : end(FAIL, fragment`Run not started`, fragment`The run could not be started, because ${why}`, next)
+      const [title, what] =
+        cancellation.kind === 'id-unknown'
+          ? [fragment`Run may have been started`, fragment`The start request returned no run id`]
+          : [fragment`Run not started`, fragment`The run could not be started`]
+      return end(FAIL, title, fragment`${what}, because ${why}`, next)
     }
     case 'poll-failed': {
       const { failure } = ending
@@ -111,7 +108,6 @@ function end(sign: Fragment, title: Fragment, what: Fragment, next: Fragment): E
   return { sign, title, what, next }
 }
 
-/** The step saw the run finish. */
 function textOfFinished(outcome: StepOutcome): EndingText {
   const { run, conclusion, success, counts } = outcome
   const { failed, other } = counts
@@ -193,7 +189,6 @@ function titleAndPlace(testCase: TestCase): Fragment {
   return place === undefined ? title : fragment`${title} at ${untruncated(place.text)}`
 }
 
-/** Why a PASSED run is in doubt. */
 function doubts(outcome: StepOutcome): Fragment {
   const { failed, other, total } = outcome.counts
   const unknown = fragment`the action knows no result of ${other} of ${total} ${casesOf(total)} (status ${unknownStatuses(outcome)})`
@@ -202,12 +197,9 @@ function doubts(outcome: StepOutcome): Fragment {
 
 /** For example: “BLOCKED”, none. */
 function unknownStatuses(outcome: StepOutcome): Fragment {
-  const statuses = casesOfKind(['other'], outcome).map(({ rawStatus }) => visibleText(rawStatus))
-  const first = [...new Set(statuses)].slice(0, STATUSES_NAMED)
-  return join(
-    first.map((status) => (String(status) === '' ? fragment`none` : quote(status))),
-    fragment`, `,
-  )
+  const statuses = new Set(casesOfKind(['other'], outcome).map(({ rawStatus }) => visibleText(rawStatus)))
+  const named = [...statuses].map((status) => (String(status) === '' ? fragment`none` : quote(status)))
+  return join(named.slice(0, STATUSES_NAMED), fragment`, `)
 }
 
 function unfinishedStatus({ run }: StepOutcome) {

@@ -22,10 +22,9 @@ export interface RunRequests {
 }
 
 /** A request below `baseUrl`. Each segment of the path is percent-encoded. */
-export interface JsonRequest {
+interface JsonRequest {
   readonly method: 'GET' | 'POST'
   readonly path: readonly string[]
-  /** Appended to the path as it is. */
   readonly query?: string | undefined
   readonly body?: object | undefined
 }
@@ -52,10 +51,9 @@ export function createSendJson(settings: TransportSettings): SendJson {
   }
   return async ({ method, path: segments, query = '', body }, options, decode) => {
     const path = `${prefix}/${segments.map(encodeURIComponent).join('/')}${query}`
-    const request =
-      body === undefined
-        ? { method, path, headers, body: null }
-        : { method, path, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    const ofBody = body === undefined ? {} : { 'content-type': 'application/json' }
+    const sent = body === undefined ? null : JSON.stringify(body)
+    const request = { method, path, headers: { ...headers, ...ofBody }, body: sent }
     const sentMs = clock.now()
     const response = await send(request, options, settings)
     const tookMs = Math.round(clock.now() - sentMs)
