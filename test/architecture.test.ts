@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { codeOf, importsOf, ROOT, sourceFiles } from './support/imports.ts'
+import { codeOf, filesInCircles, importsOf, ROOT, sourceFiles } from './support/imports.ts'
 
 // Compares the import lines with the map in CONTRIBUTING.md, and finds the test of each file.
 
@@ -14,18 +14,6 @@ function layerOf(file: string): string {
   if (ENTRIES.includes(file)) return 'entry'
   const [, folderOrFile = ''] = file.split('/')
   return folderOrFile.replace(/\.ts$/, '')
-}
-
-/** All that a file imports, and what that imports in turn. */
-function reachedFrom(entry: string): Set<string> {
-  const reached = new Set<string>()
-  const toVisit = [entry]
-  for (let file = toVisit.pop(); file !== undefined; file = toVisit.pop()) {
-    if (reached.has(file)) continue
-    reached.add(file)
-    toVisit.push(...(IMPORTS.get(file) ?? []).map(({ of }) => of))
-  }
-  return reached
 }
 
 /** The tests of the files that have no test with their path. */
@@ -108,9 +96,7 @@ describe('the layers', () => {
   })
 
   it('have no file that imports itself through other files', () => {
-    for (const file of FILES) {
-      for (const { of } of IMPORTS.get(file) ?? []) expect(reachedFrom(of), `${file} imports ${of}`).not.toContain(file)
-    }
+    expect(filesInCircles(IMPORTS)).toEqual([])
   })
 })
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { codeOf, importsOf, ROOT, sourceFiles } from '../../test/support/imports.ts'
+import { codeOf, filesInCircles, importsOf, ROOT, sourceFiles } from '../../test/support/imports.ts'
 
 // Compares the import lines with the sentences about the local service in CONTRIBUTING.md, and finds the test of each file.
 
@@ -91,18 +91,7 @@ describe('the rooms', () => {
   })
 
   it('have no file that imports itself through other files, also no type', () => {
-    for (const file of FILES) {
-      const reached = new Set<string>()
-      const toVisit = [file]
-      for (let next = toVisit.pop(); next !== undefined; next = toVisit.pop()) {
-        for (const { of } of IMPORTS.get(next) ?? []) {
-          if (reached.has(of)) continue
-          reached.add(of)
-          toVisit.push(of)
-        }
-      }
-      expect([...reached], file).not.toContain(file)
-    }
+    expect(filesInCircles(IMPORTS)).toEqual([])
   })
 
   it("has reporters that load only each other, because they run in the project's own Node", () => {

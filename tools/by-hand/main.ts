@@ -12,7 +12,7 @@ const USAGE = `Usage: npm run by-hand -- FOLDER [ARGUMENTS]
        npm run by-hand -- --table [TEXT]
 
 Runs the tests of a Vitest or Playwright Test project with the framework's own command, and then through the local service. Prints
-both results side by side, and a sentence for each difference. ARGUMENTS are those of "npx vitest run" or of "npx playwright test".
+both results, and a sentence for each difference. ARGUMENTS are those of "npx vitest run" or of "npx playwright test".
 
 If FOLDER has both frameworks, write --framework=vitest or --framework=playwright before FOLDER. The tests run three times, because
 the framework's command runs once as you would type it, and once more to write its report. If a run changes files, such as

@@ -109,14 +109,6 @@ describe('the place of a test', () => {
       { report: 'web/out/a.xml' },
     ],
     [
-      "a module from the report's folder",
-      'classname="tests.test_only"',
-      'no',
-      'py/tests/test_only.py',
-      'py/tests/test_only.py',
-      { report: 'py/a.xml' },
-    ],
-    [
       "the nearest path from the report's folder",
       'classname="tests.test_cart"',
       'no',

@@ -17,7 +17,6 @@ export interface DeclaredInput {
   readonly name: string
   /** As in the file. It may contain expressions. */
   readonly default: string
-  readonly deprecationMessage?: string | undefined
 }
 
 export function readManifest(actionDir: string): ActionManifest {
@@ -27,7 +26,6 @@ export function readManifest(actionDir: string): ActionManifest {
     inputs: Object.entries<Partial<DeclaredInput> | null>(inputs ?? {}).map(([name, declared]) => ({
       name,
       default: String(declared?.default ?? ''),
-      deprecationMessage: declared?.deprecationMessage,
     })),
     main: join(actionDir, runs.main),
     post: runs.post && join(actionDir, runs.post),
@@ -45,10 +43,6 @@ export function resolveInputs(manifest: ActionManifest, given: Readonly<Record<s
   const warnings: string[] = []
   for (const input of manifest.inputs) {
     const name = [...rest.keys()].find((key) => key.toUpperCase() === input.name.toUpperCase())
-    // Here, upper and lower case count for the runner.
-    if (name === input.name && input.deprecationMessage !== undefined) {
-      warnings.push(`Input '${name}' has been deprecated with message: ${input.deprecationMessage}`)
-    }
     values.set(input.name, name === undefined ? renderTemplate(input.default, contexts) : (rest.get(name) ?? ''))
     if (name !== undefined) rest.delete(name)
   }
