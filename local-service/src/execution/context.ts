@@ -5,7 +5,6 @@ import type { Project } from '../settings/project.ts'
 import type { RunOutput } from './output.ts'
 import type { RunResources } from './resources.ts'
 
-/** What the tasks of a run share. */
 export interface RunContext {
   readonly runId: string
   readonly project: Project

@@ -12,7 +12,6 @@ import { runProjectCommand } from './project-command.ts'
 import { createRunFolders, filesFolderOf, treeOf } from './resources.ts'
 import { type RunningTests, runFramework } from './run-framework.ts'
 
-/** Prepares a folder, runs the tests, reads their report, and tries to fix what failed. */
 export async function executeRun(
   run: RunContext,
   stop: AbortSignal,

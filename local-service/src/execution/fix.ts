@@ -10,11 +10,7 @@ import { count, quote, quoteCommand } from '../text.ts'
 import { gitEnvironment, type RunContext } from './context.ts'
 import { runProjectCommand } from './project-command.ts'
 
-/**
- * Runs the project's "fix" command in the folder of the run. Its changes stay in this folder. If the folder is in a git
- * repository, a patch with the changes lies beside the output of the run. Returns what it did, as sentences. Nothing here changes the
- * outcome of the run.
- */
+/** Runs the project's "fix" command, and returns what it did, as sentences. Nothing here changes the outcome of the run. */
 export async function fixTests(run: RunContext, source: TestedFolders, stop: AbortSignal): Promise<string> {
   const { fix } = run.project
   if (fix === undefined) return 'It was not tried, because the project has no "fix" command.'
@@ -43,10 +39,7 @@ function describeFiles(names: readonly string[]): string {
   return `${count(names.length, 'file')}: ${names.slice(0, LISTED_FILES).map(quote).join(', ')}${more}`
 }
 
-/**
- * Everything that is in the repository's folder now, also what is not committed. So the patch has only what the command
- * changed. The index of the repository stays as it is.
- */
+/** Everything in the repository's folder, also what is not committed. So the patch has only what the command changed. */
 async function snapshotOf(repository: Repository, { resources }: RunContext): Promise<string> {
   const index = await git(['rev-parse', '--path-format=absolute', '--git-path', 'index'], repository)
   const own = join(resources.folder, 'index')

@@ -2,16 +2,12 @@ import { whyNotPassed } from '../frameworks/reason.ts'
 import { isBad, type Report, type TestCase, toMessage } from '../frameworks/report.ts'
 import { type CommandEnd, hasFailed } from '../machine/command.ts'
 
-/** The final statuses of a run. */
 export type FinalStatus = 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
 
 export interface RunOutcome {
   readonly status: FinalStatus
   readonly testCases: readonly TestCase[]
-  /**
-   * Why the run as a whole did not pass, if the test cases do not say it. It may quote the end of the framework's output. It never
-   * quotes the output of `setup` and of `fix`.
-   */
+  /** Why the run as a whole did not pass, if the test cases do not say it. It never quotes the output of `setup` and of `fix`. */
   readonly message?: string | undefined
   /** Where an error outside the tests happened, as in a test case. */
   readonly filePath?: string | undefined
@@ -21,10 +17,7 @@ export interface RunOutcome {
 /** Why the service stops a run. It is the reason of the run's AbortSignal. */
 export type StopReason = Omit<RunOutcome, 'testCases'>
 
-/**
- * What the end of a run means. If the service stopped the tests, its reason counts, and the cases are those that had begun. Else the
- * exit code decides. A report can make exit code 0 worse, and no report makes another exit code better.
- */
+/** The exit code decides. A report can make exit code 0 worse, and no report makes another exit code better. */
 export function toOutcome(
   { name, noTestsArgument }: { readonly name: string; readonly noTestsArgument: string | undefined },
   end: CommandEnd,

@@ -11,10 +11,7 @@ const OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
 /** A move takes this long only if the outputs lie on another disk. */
 const KEEP_LIMIT_MS = 10_000
 
-/**
- * What a run leaves in its folder of outputs: `output.txt`, and the files of the framework in `files`. The output is written
- * while the run runs, so it stays if the service is killed. An error is a line in the log and never changes the verdict.
- */
+/** It is written while the run runs, so it stays if the service is killed. An error is a line in the log, and changes no verdict. */
 export class RunOutput {
   readonly folder: string
   readonly #log: (text: string) => void
@@ -56,9 +53,8 @@ export class RunOutput {
   }
 
   /**
-   * Keeps the output folder of the framework, such as traces and screenshots. No process of the run may be alive. Links are
-   * left out: whoever uploads the folder would upload the files of this machine to which tests in a container let links lead.
-   * If the run is stopped, the files are still kept. So a limit ends the commands, and no signal.
+   * Keeps the output folder of the framework, such as traces. Links are left out, because they may lead from a container to any
+   * file of this machine. A stopped run keeps its files too, so a limit ends the commands, and no signal.
    */
   async keepFiles(written: string, runId: string, limitMs = KEEP_LIMIT_MS): Promise<void> {
     const kept = join(this.folder, 'files')

@@ -79,10 +79,7 @@ export function personalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 const GIT_VARIABLES =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|CONFIG_PARAMETERS)$/
 
-/**
- * What every test process has. Outside containers, it has the person's environment. In a container, it has almost nothing,
- * because the image brings its own.
- */
+/** What every test process has. In a container, it has none of the person's environment. */
 export function baseEnvironment(
   { temporaryFolder: folder }: RunResources,
   person: NodeJS.ProcessEnv | undefined,

@@ -15,7 +15,6 @@ export interface RunResources {
   readonly temporaryFolder: string
   /** The `.git` folder of the repository, which has a record of the work tree. */
   readonly gitFolder?: string | undefined
-  /** The command that starts containers, if the run has any. */
   readonly engine?: readonly string[] | undefined
 }
 
@@ -32,7 +31,6 @@ export function resourcesOf(runId: string, { dataFolder, temporaryFolder, ...oth
   }
 }
 
-/** What the framework writes: report, traces, screenshots. */
 export function frameworkFolderOf({ folder }: RunResources): string {
   return join(folder, 'framework')
 }
@@ -53,10 +51,7 @@ export async function createRunFolders(resources: RunResources): Promise<void> {
   await mkdir(resources.temporaryFolder, { mode: 0o700 })
 }
 
-/**
- * Kills the remaining processes of a run and removes its other resources. This or an earlier process of the service may
- * have left them. Returns what there was, for the log.
- */
+/** Removes what this or an earlier process of the service has left of a run. Returns what there was, for the log. */
 export async function removeResources(
   runId: string,
   resources: RunResources,

@@ -14,7 +14,6 @@ import { type RunOutcome, type StopReason, toOutcome, withoutTests } from './out
 import { frameworkCommand, runProjectCommand } from './project-command.ts'
 import { filesFolderOf, frameworkFolderOf } from './resources.ts'
 
-/** Tests that run, as the queue sees them. */
 export interface RunningTests {
   /** Undefined if the framework says it only at its end. */
   progress(): Progress | undefined

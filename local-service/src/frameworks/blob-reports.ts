@@ -11,17 +11,13 @@ import { stringOf } from './report-reader.ts'
 
 // The blob reports that the shards of a run leave. The frameworks merge them without a question, also if one is missing.
 
-/** The report of one shard, or of a run without shards. */
 export interface BlobReport {
   readonly file: string
   readonly shard?: Shard | undefined
 }
 
 export interface Shard {
-  /**
-   * Which shards belong together: the name of the file without the number. One folder can hold the shards of several systems or
-   * framework projects. Undefined if the name has no number.
-   */
+  /** The name of the file without the number. One folder can hold the shards of several systems. Undefined without a number. */
   readonly set: string | undefined
   readonly index: number
   readonly total: number
@@ -89,8 +85,7 @@ async function readNamed<T>(folder: string, file: string, read: (path: string) =
 
 /**
  * Vitest finds a test only by its absolute path. If the shards ran in a folder with another path, such as in a container, this
- * copies the reports to a new folder, with the paths of this folder in them. Returns the folder to merge. Throws UnusableReports if it cannot
- * find out which folder the other one was.
+ * copies the reports to a new folder, with the paths of this folder in them. Returns the folder to merge. Throws UnusableReports.
  */
 export async function withPathsOf(
   root: string,
@@ -134,7 +129,6 @@ function shardInName(file: string): Shard | undefined {
 /** A matrix of GitHub has at most 256 jobs. A higher number is a date, for example. */
 const MOST_SHARDS = 256
 
-/** Undefined if the numbers are those of no shard. */
 function toShard(set: string | undefined, index: unknown, total: unknown): Shard | undefined {
   if (!Number.isInteger(index) || !Number.isInteger(total)) return undefined
   const shard = { set, index: Number(index), total: Number(total) }
@@ -170,7 +164,7 @@ async function readFirstLine(path: string): Promise<string> {
   }
 }
 
-/** Which shards have no report, as the rest of a sentence. Undefined if all are there. Throws UnusableReports if a shard has two reports. */
+/** Which shards have no report, as the rest of a sentence. Undefined if all are there. Throws UnusableReports. */
 export function whyIncomplete(reports: readonly BlobReport[]): string | undefined {
   const shards = reports.flatMap(({ file, shard }) => (shard === undefined ? [] : [{ file, ...shard }]))
   const sets = Map.groupBy(shards, ({ set, total }) => JSON.stringify([set, total]))

@@ -10,7 +10,6 @@ export interface Selection {
   readonly files: readonly string[]
 }
 
-/** The settings of a project that a framework checks. */
 export interface FrameworkSettings {
   readonly args: readonly string[]
   readonly command?: readonly string[] | undefined
@@ -21,7 +20,6 @@ export interface FrameworkSettings {
 
 export interface RunOptions extends FrameworkSettings {
   readonly folders: TestedFolders
-  /** What the service's reporter reads. */
   readonly env: Readonly<Record<string, string>>
   /** The folder for everything else that the framework writes while it runs. */
   readonly outputFolder: string
@@ -35,7 +33,6 @@ export interface FrameworkCall {
   /** Empty if no program runs, because the reports of an earlier step are read. */
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** What sentences call it. */
   readonly title: string
   /** Whether the reporters of the project write nothing, because the call names other reporters. */
   readonly replacesReporters: boolean
@@ -47,9 +44,7 @@ export interface FrameworkCall {
 
 /** By what a folder shows which frameworks it uses. */
 export interface FolderFacts {
-  /** The names of its files. */
   readonly files: readonly string[]
-  /** The packages that its package.json names. */
   readonly dependencies: ReadonlySet<string>
   /** The packages that a package.json above it names, up to the root of the repository. */
   readonly dependenciesAbove: ReadonlySet<string>
@@ -64,7 +59,6 @@ export interface Framework {
   /** Without this argument, the framework fails if it finds no tests. */
   readonly noTestsArgument: string | undefined
   isUsedIn(facts: FolderFacts): boolean
-  /** Whether runs can select framework projects. */
   readonly hasProjects: boolean
   /** The rest of a sentence that begins with the project. Undefined if the framework can use the settings. */
   refuse(settings: FrameworkSettings): string | undefined

@@ -64,7 +64,6 @@ export function titleOf(
 
 /** Why a test did not pass. The first line says what is wrong, because readers show only this line. */
 export function reasonOf({ outcomes, attributes, output }: XmlCase, status: ReturnType<typeof statusOf>): string {
-  // A test that was only skipped needs no reason.
   const isSkipped = status === 'SKIPPED' && (outcomes.some(isToDo) || outcomes.every(({ tag }) => tag === 'skipped'))
   if (status === 'PASSED' || isSkipped) return ''
   const ofStatus = outcomes.filter(({ tag }) => status === 'SKIPPED' || MEANING[status].test(tag))

@@ -13,17 +13,16 @@ export interface TestFile {
   readonly rest: string
 }
 
-/** A position in a text, and what stands before it in its line. */
 interface Position {
   readonly path: string
   readonly line: number
+  /** What stands before it in its line. */
   readonly before: string
 }
 
 const OF_JVM = ['.java', '.kt', '.groovy', '.scala']
 /** The name of pytest's only suite. Its classes are modules, and its lines count from 0. */
 const PYTEST = 'pytest'
-/** Further positions are not looked up. */
 const MOST_POSITIONS = 200
 /** `cart.js:7`, `Cart.cs:line 7`, Babel's `cart.js: Unexpected token (7:0)`, and Python's `File "cart.py", line 7`. */
 const POSITION =
@@ -32,7 +31,6 @@ const POSITION =
 /** Finds the places of one report. */
 export class Places {
   readonly #root: string
-  /** It is called only if a place needs it. */
   readonly #listFiles: typeof filesByName
   /** The folder of the report, the folders above it, the project's folder and the root. */
   readonly #bases: readonly string[]
@@ -150,7 +148,6 @@ function positionsIn(text: string): Position[] {
   }))
 }
 
-/** The name of Go's module in a folder. */
 function moduleIn(folder: string): string {
   const file = join(folder, 'go.mod')
   return existsSync(file) ? (/^module\s+"?([^\s"]+)/m.exec(readFileSync(file, 'utf8'))?.[1] ?? '') : ''

@@ -26,7 +26,6 @@ export interface XmlOutcome {
   text: string
 }
 
-/** An element, and what it is in. */
 interface Element {
   readonly tag: string
   /** A suite, with the number of failures that its attributes say, and that it has. */
@@ -55,10 +54,7 @@ export function decodeXml(bytes: Buffer): string {
   }
 }
 
-/**
- * Yields each test, and each suite that failed itself. Calls `onMissing` if a suite counts more failures than it has. Throws an error
- * whose message is the rest of a sentence that begins with the file.
- */
+/** Yields each test, and each suite that failed itself. The messages are rests of sentences that begin with the file. */
 export async function* readJunitXml(text: string, onMissing: (problem: string) => void): AsyncGenerator<XmlCase> {
   const xml = text.replace(/&#(x[\da-f]+|\d+);/gi, toCharacter).replace(/&(?!#?\w+;)/g, AMPERSAND)
   const parser = sax.parser(true, OPTIONS)
@@ -112,7 +108,6 @@ function clean(text: string): string {
   return cut.replace(COLOUR, '').replace(NO_XML, '\uFFFD').toWellFormed()
 }
 
-/** Makes tests of elements. */
 function createCollector(onMissing: (problem: string) => void) {
   const elements: Element[] = []
   const ready: XmlCase[] = []

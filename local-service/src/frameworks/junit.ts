@@ -37,7 +37,6 @@ function withDotFolders(pattern: string): string {
   )
 }
 
-/** Of a file, or of what a link leads to. */
 function stateOf(file: string): string | undefined {
   try {
     const stat = statSync(file, { bigint: true })
@@ -145,10 +144,7 @@ async function toEntry(found: XmlCase, report: string, { hasPassed, folders, pla
   return { testCase, key: JSON.stringify([found.suites, classname, name, file]), isFile }
 }
 
-/**
- * If the command has passed, cases with one key are attempts of one test, and one of them has passed. Otherwise, two tests may have
- * one name. Jest lists a file that it cannot load twice.
- */
+/** If the command has failed, two tests may have one name. Jest lists a file that it cannot load twice. */
 function joinAttempts(entries: readonly Entry[], hasPassed: boolean): TestCase[] {
   return [...Map.groupBy(entries, ({ key }) => key).values()].flatMap((attempts) => {
     const testCases = attempts.map(({ testCase }) => testCase)

@@ -16,7 +16,6 @@ export interface Merge extends Required<Pick<FrameworkCall, 'title' | 'findProbl
 const PASS_WITH_NO_TESTS = '--passWithNoTests'
 const WITH_COVERAGE = /^--coverage(?:\.enabled)?(?:=true)?$/
 
-/** Throws UnusableReports. */
 export async function mergeVitest(merge: string, { args, folders, mergeFolder }: RunOptions): Promise<Merge> {
   const folder = resolve(folders.folder, merge)
   const reports = await readVitestBlobs(folder)
@@ -42,7 +41,6 @@ export async function mergeVitest(merge: string, { args, folders, mergeFolder }:
   }
 }
 
-/** Throws UnusableReports. */
 export async function mergePlaywright(merge: string, { args, folders }: RunOptions): Promise<Merge> {
   const missing = whyIncomplete(await readPlaywrightBlobs(resolve(folders.folder, merge)))
   // Without the configuration, places are those of the machine of the shard.

@@ -9,15 +9,7 @@ import type {
   TestResult,
   TestStep,
 } from '@playwright/test/reporter'
-import {
-  describeCauses,
-  type Failure,
-  framesIn,
-  nameAndMessage,
-  ReportWriter,
-  type ResultFacts,
-  type TestFacts,
-} from './report-writer.ts'
+import { type Failure, framesIn, ReportWriter, type ResultFacts, type TestFacts } from './report-writer.ts'
 
 // The project's own Playwright Test, version 1.45 or newer, loads this file.
 
@@ -116,22 +108,20 @@ export default class EventReporter implements Reporter {
   /** The step that failed, as Playwright prints it behind the title, and the files that show what happened. */
   #describeDetails(test: TestCase, { steps, attachments }: TestResult): string {
     const step = stepPath(steps)
-    const outputDir = test.parent.project()?.outputDir ?? ''
+    // The service keeps an output folder of the run as the folder `files` beside the output.
+    const kept = dirname(test.parent.project()?.outputDir ?? '')
     const files = attachments.flatMap(({ name, path }) =>
       // Playwright attaches a summary for language models to each failure.
-      path === undefined || name === 'error-context' ? [] : `${name}: ${this.#describePath(path, outputDir)}`,
+      path === undefined || name === 'error-context'
+        ? []
+        : `${name}: ${this.#report.pathInRepository(path) ?? relative(kept, path)}`,
     )
     const lines = [...(step.length === 0 ? [] : [`Step: ${step.join(' > ')}`]), ...files]
     return lines.length === 0 ? '' : `\n\n${lines.join('\n')}`
   }
 
-  /** The service keeps an output folder of the run as the folder `files` beside the output. */
-  #describePath(path: string, outputDir: string): string {
-    return this.#report.pathInRepository(path) ?? relative(dirname(outputDir), path)
-  }
-
   #describeFailure(errors: readonly TestError[]): Failure | undefined {
-    return this.#report.describeFailure(errors, describe, ({ location, stack }) => [
+    return this.#report.describeFailure(errors, ({ location, stack }) => [
       ...(location ? [location] : []),
       ...framesIn(stack),
     ])
@@ -174,11 +164,6 @@ function stateOf(test: TestCase, { status }: TestResult): ResultFacts['state'] {
     case 'unexpected':
       return status === 'timedOut' ? 'timedOut' : 'failed'
   }
-}
-
-/** The message of an Error already begins with its name. */
-function describe(error: TestError): string {
-  return `${nameAndMessage(error)}${describeCauses(error)}`
 }
 
 /** If exactly one step failed, or had not finished when the time was up, its title and the same of the steps within it. */

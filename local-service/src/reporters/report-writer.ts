@@ -45,9 +45,9 @@ export interface Place {
   readonly line?: number | undefined
 }
 
-/** What the frameworks give for something that was thrown. `value` is set if it is not an Error. Vitest has a `diff`. */
+/** What the frameworks give for something that was thrown. `value` is set if it is not an Error. Vitest has `type` and `diff`. */
 export type Thrown = {
-  readonly [Field in 'name' | 'message' | 'value' | 'stack' | 'cause' | 'diff' | 'errors' | 'code']?: unknown
+  readonly [Field in 'name' | 'message' | 'value' | 'stack' | 'cause' | 'type' | 'diff' | 'errors' | 'code']?: unknown
 }
 
 type NewsEvent =
@@ -79,7 +79,6 @@ export class ReportWriter {
   readonly #file = takeVariable(REPORT_FILE)
   readonly #root = takeVariable(REPORT_ROOT)
   #messageChars = 0
-  /** The ids of the tests that are running, and when they began. */
   readonly #running = new Map<string, number>()
 
   startTest(test: TestFacts): void {
@@ -127,26 +126,21 @@ export class ReportWriter {
     return cut
   }
 
-  /**
-   * Describes one or more errors by the texts of all. The place is the first one in the repository, of an error or of what caused
-   * it. Undefined without an error.
-   */
+  /** The place is the first one in the repository, of an error or of what caused it. */
   describeFailure<Error extends Thrown>(
     errors: readonly Error[],
-    describe: (error: Error) => string,
     placesOf: (error: Error) => readonly Place[],
   ): Failure | undefined {
     if (errors.length === 0) return undefined
     const places = errors.flatMap((error) => withCauses(error)).flatMap((one) => placesOf(one as Error))
     const { file, line } = places.find((one) => this.isInRepository(one)) ?? {}
-    return { message: errors.map(describe).join('\n\n'), file, line }
+    return { message: errors.map((error) => describeError(error)).join('\n\n'), file, line }
   }
 
   isInRepository({ file }: Place): boolean {
     return this.pathInRepository(file) !== undefined && !file.includes('/node_modules/')
   }
 
-  /** The path of a file from the root of the repository. */
   pathInRepository(file: string): string | undefined {
     return file.startsWith(`${this.#root}/`) ? file.slice(`${this.#root}/`.length) : undefined
   }
@@ -181,6 +175,12 @@ function withCauses(thrown: unknown, depth = 0): Thrown[] {
   return [thrown, ...[errors, cause].flat().flatMap((one) => withCauses(one, depth + 1))]
 }
 
+function describeError(error: Thrown): string {
+  const kind = error.type === 'Unhandled Rejection' ? 'Unhandled Rejection: ' : ''
+  const diff = typeof error.diff === 'string' ? `\n\n${error.diff}` : ''
+  return `${kind}${nameAndMessage(error)}${diff}${describeCauses(error)}`
+}
+
 /** The texts of what caused an error, and of the errors of an AggregateError, each on lines of its own. */
 export function describeCauses({ cause, errors }: Thrown, depth = 1): string {
   if (depth > LONGEST_CHAIN) return ''
@@ -199,7 +199,7 @@ function describeThrown(thrown: unknown, depth: number): string {
 }
 
 /** `TypeError: x is not a function`, as Node prints it. */
-export function nameAndMessage({ name, message, value, code }: Thrown): string {
+function nameAndMessage({ name, message, value, code }: Thrown): string {
   const text = typeof message === 'string' ? message : String(value ?? '')
   // When Vitest prints a cause, it renames it "Caused by: Error". So blob reports have this name.
   const [own = ''] = /^\w+$/.exec(typeof name === 'string' ? name.replace(/^(?:Caused by: )+/, '') : '') ?? []
@@ -212,7 +212,6 @@ export function nameAndMessage({ name, message, value, code }: Thrown): string {
 /** A stack may be any text of any length, because a test may throw anything. So no part of a line is tried in two ways. */
 const FRAME = /^\s+at (?:async )?(?:[^(]*\()?((?:file:\/\/)?\/.*):(\d+):\d+\)?$/
 
-/** The frames in a stack as Node writes it. */
 export function framesIn(stack: unknown): Place[] {
   if (typeof stack !== 'string') return []
   return stack.split('\n').flatMap((text) => {
@@ -225,7 +224,7 @@ function toPath(path: string): string {
   try {
     return path.startsWith('file:') ? fileURLToPath(path) : path
   } catch {
-    // It is no URL of a file, for example because of a broken escape.
+    // A test may throw a broken URL.
     return path
   }
 }

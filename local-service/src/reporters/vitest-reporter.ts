@@ -2,11 +2,9 @@ import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
 import {
-  describeCauses,
   type Failure,
   type FileFacts,
   framesIn,
-  nameAndMessage,
   type Place,
   ReportWriter,
   type ResultFacts,
@@ -22,7 +20,6 @@ export default class EventReporter implements Reporter {
   #files: number | undefined
   #loadedFiles = 0
   #total = 0
-  /** The files that have ended. */
   readonly #modules: TestModule[] = []
   #hasEnded = false
 
@@ -34,8 +31,7 @@ export default class EventReporter implements Reporter {
     process.prependOnceListener('exit', () => this.#endEarly())
     const { logger } = vitest
     let isAboutTests = false
-    // All that Vitest says about itself goes through this method, for example thresholds that are not met. The output of
-    // tests does not.
+    // All that Vitest says about itself goes through this method, and the output of tests does not.
     const error = logger.error
     logger.error = (...parts) => {
       if (!isAboutTests) this.#report.announce({ event: 'said', message: parts.join(' ') })
@@ -125,7 +121,7 @@ export default class EventReporter implements Reporter {
   }
 
   #describeFailure(errors: readonly VitestError[]): Failure | undefined {
-    return this.#report.describeFailure(errors, describe, (error) => [
+    return this.#report.describeFailure(errors, (error) => [
       ...this.#placeOfParser(error),
       // Vitest 3.0 has not parsed the stack yet, and no version that of a cause.
       ...(error.stacks ?? framesIn(error.stack)),
@@ -145,7 +141,6 @@ export default class EventReporter implements Reporter {
   }
 }
 
-/** Vitest's own reporters have this method. */
 interface WithPrinter extends Reporter {
   printErrorsSummary?(...args: unknown[]): void
 }
@@ -157,10 +152,7 @@ export function reportersOf(vitest: Vitest): WithPrinter[] {
 
 const FAILED = { state: 'failed', isFlaky: false, durationMs: 0 } as const
 
-/**
- * The errors of the last attempt that failed. Before version 5, Vitest has one list for all attempts. If the attempts may differ,
- * all errors count, so that none is lost.
- */
+/** Before version 5, Vitest has one list for all attempts. If the attempts may differ, all errors count, so that none is lost. */
 function lastAttemptOf(test: TestCase, errors: readonly VitestError[]): readonly VitestError[] {
   const { attempts } = test as Partial<TestCase>
   if (attempts !== undefined) return attempts.call(test).findLast((one) => one.errors?.length)?.errors ?? errors
@@ -182,13 +174,5 @@ function describeFile({ project, moduleId }: TestModule): FileFacts {
 
 interface VitestError extends Thrown {
   readonly stacks?: readonly Place[] | undefined
-  readonly type?: unknown
-  /** Of a file that could not be parsed. */
   readonly __vitest_rollup_error__?: { readonly id?: unknown; readonly loc?: Partial<Place> } | undefined
-}
-
-function describe(error: VitestError): string {
-  const kind = error.type === 'Unhandled Rejection' ? 'Unhandled Rejection: ' : ''
-  const diff = typeof error.diff === 'string' ? `\n\n${error.diff}` : ''
-  return `${kind}${nameAndMessage(error)}${diff}${describeCauses(error)}`
 }

@@ -5,10 +5,8 @@ import { pathToFileURL } from 'node:url'
 import type { Vitest } from 'vitest/node'
 import EventReporter, { reportersOf } from './vitest-reporter.ts'
 
-// Runs the command of the project's own Vitest, with its arguments, in this process. The current folder is that of the project.
-// Two steps are not the command's own:
-// - When the command starts the tests, the service's reporter joins the project's reporters. Vitest has no option for that.
-// - Vitest's reporter for GitHub goes. The gate has annotations itself, so the commands would only be noise in its log.
+// Runs the command of the project's own Vitest in this process, with the service's reporter beside those of the project. Vitest has
+// no option for that. Its reporter for GitHub goes, because the gate has annotations itself.
 
 const api = createRequire(resolve('package.json')).resolve('vitest/node')
 const command = join(dirname(api), '../vitest.mjs')

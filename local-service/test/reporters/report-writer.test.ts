@@ -55,11 +55,7 @@ describe('the place of a failure', () => {
   ])('%s', async (_what, paths, file) => {
     const { report } = await aWriter()
     const stack = ['Error: broken', '    at a sentence', ...paths.map(at)].join('\n')
-    const failure = report.describeFailure(
-      [{ stack }],
-      () => 'broken',
-      ({ stack: text }) => framesIn(text),
-    )
+    const failure = report.describeFailure([{ message: 'broken', stack }], (error) => framesIn(error.stack))
     expect(failure).toEqual({ message: 'broken', file, line: file === undefined ? undefined : 3 })
   })
 
