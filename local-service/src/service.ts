@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../src/text/untrusted.ts'
-import { type CheckoutOfJob, inspectFolder, type ProjectFolder } from './checkout/checkout.ts'
+import { type CheckoutOfJob, inspectFolder } from './checkout/checkout.ts'
 import { personalEnvironment } from './execution/project-command.ts'
 import { createApi } from './http/api.ts'
 import { listen } from './http/listen.ts'
@@ -21,11 +21,8 @@ export interface ServiceOptions {
   /** The runs are kept here. While they run, their work trees and reports lie here too. */
   readonly dataFolder: string
   readonly temporaryFolder: string
-  /** By default, any free port. */
   readonly port?: number | undefined
-  /** By default, a new key. */
   readonly key?: string | undefined
-  /** How many runs may be RUNNING at once. The others are QUEUED. */
   readonly concurrency?: number | undefined
   readonly runLimitMinutes?: number | undefined
   /** How long stopped tests have to exit: SIGINT first, SIGTERM at half of it, SIGKILL at its end. */
@@ -37,7 +34,7 @@ export interface ServiceOptions {
 }
 
 /** A project, and what its folder held when the service started. */
-export interface ServedProject extends Project, ProjectFolder {}
+export type ServedProject = Project & Awaited<ReturnType<typeof inspectFolder>>
 
 export interface LocalService {
   readonly url: string
@@ -96,10 +93,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
   }
 }
 
-/**
- * Removes what a killed service left. The records in the data folder say what that is, so this needs no settings. Throws if
- * something is still there. Tests may have written to the records and to the folder.
- */
+/** Removes what a killed service left. Throws if something is still there. Tests may have written to the records and to the folder. */
 export async function removeUnfinished(options: SharedOptions): Promise<void> {
   const shared = openShared(options)
   const { store } = shared
@@ -115,7 +109,6 @@ export async function removeUnfinished(options: SharedOptions): Promise<void> {
 
 type SharedOptions = Pick<ServiceOptions, 'env' | 'dataFolder' | 'temporaryFolder' | 'log'>
 
-/** What a start of the service and a removal both need. */
 function openShared(options: SharedOptions) {
   return {
     temporaryFolder: realpathSync(options.temporaryFolder),

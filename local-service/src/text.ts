@@ -2,8 +2,6 @@ import { commandMessage, linesOf, outputLines, render, untruncated } from '../..
 import { untrusted } from '../../src/text/untrusted.ts'
 import { truncate } from '../../src/text/visible-text.ts'
 
-// The parts of sentences that several files need.
-
 const QUOTED_LIMIT_CHARS = 100
 
 /** A value for a sentence. It is JSON, so that it stays on one line, and it is truncated. */
@@ -11,12 +9,10 @@ export function quote(value: unknown): string {
   return truncate(JSON.stringify(value) ?? String(value), QUOTED_LIMIT_CHARS)
 }
 
-/** `1 test case`, `2 test cases`. */
 export function count(number: number, noun: string, plural = `${noun}s`): string {
   return `${number} ${number === 1 ? noun : plural}`
 }
 
-/** A command for a sentence. It stands on one line and is truncated. */
 export function quoteCommand(argv: readonly string[]): string {
   return `\`${truncate(argv.join(' ').replace(/\s+/g, ' '), QUOTED_LIMIT_CHARS)}\``
 }
@@ -41,7 +37,6 @@ export function foldedGroup(title: string, text: string): string {
   return `::group::${toLogLine(title).replaceAll('%', '%25')}\n${shown}\n::endgroup::`
 }
 
-/** The message of an error or a warning. */
 export function toCommandMessage(text: string): string {
   return commandMessage(linesOf(untrusted(text.trim())))
 }

@@ -1,4 +1,4 @@
-import { type StdioOptions, spawn } from 'node:child_process'
+import { type SpawnOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, openSync, realpathSync } from 'node:fs'
@@ -65,18 +65,11 @@ function readOrder(): OrderOfStep {
   }
 }
 
-/**
- * Starts the service in a process group of its own. If it does not start, its process has ended when this throws. If main ends before
- * it has sent the order, the service ends too.
- */
+/** If the service does not start, its process has ended when this throws. If main ends before it has sent the order, the service ends too. */
 async function startService(folder: ServiceFolder, order: OrderOfStep): Promise<StartResponse & { kind: 'up' }> {
   const log = openSync(folder.log, 'a')
-  const stdio: StdioOptions = ['ignore', log, log, 'ipc']
-  const service = spawn(process.execPath, [SERVICE, folder.path], {
-    detached: true,
-    env: environmentOfService(),
-    stdio,
-  })
+  const options: SpawnOptions = { detached: true, env: environmentOfService(), stdio: ['ignore', log, log, 'ipc'] }
+  const service = spawn(process.execPath, [SERVICE, folder.path], options)
   // Main saves the process before the service begins. So post can stop the service, whatever happens to main.
   core.saveState('process', service.pid)
   // If the service has ended already, it is closed.

@@ -15,8 +15,7 @@ import {
   TITLE_OF_LOG,
 } from './service-folder.ts'
 
-// The post step of the action local-service: stops the service and all that it started, and shows what no gate has shown. It never
-// fails the job.
+// The post step of the action local-service stops the service, and shows what no gate has shown. It never fails the job.
 
 const STOP_LIMIT_MS = 20_000
 
@@ -63,7 +62,6 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
   if (!isCleanedUp || found?.isClean === false) core.warning(CLEAN_UP_FAILED)
 }
 
-/** The finished runs, and whether nothing of any run is left. */
 function readRuns({ dataFolder }: ServiceFolder): { finished: readonly FinishedRun[]; isClean: boolean } {
   const store = openRunStore(dataFolder)
   try {
@@ -90,7 +88,6 @@ async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): 
   }
 }
 
-/** Does one step of post. If it fails, post warns, returns undefined, and goes on with the next step. */
 async function attempt<T>(what: string, step: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await step()
@@ -100,10 +97,7 @@ async function attempt<T>(what: string, step: () => T | Promise<T>): Promise<T |
   }
 }
 
-/**
- * Ends the service, and waits until it has ended. If it does not end in time, kills it with its process group. git and
- * the container engines run in this group.
- */
+/** If the service does not end in time, post kills its process group. git and the container engines run in this group. */
 async function stop(folder: ServiceFolder, id: number): Promise<End> {
   if (!isService(id, folder)) return 'was gone'
   const group = { groupId: id }
@@ -123,10 +117,7 @@ function isService(id: number, { path }: ServiceFolder): boolean {
   return stdout.trimEnd().endsWith(last.join(' '))
 }
 
-/**
- * A new process of the service removes what a killed service left: processes, containers, work trees, folders. Returns
- * whether it removed everything.
- */
+/** A new process of the service removes what a killed service left. Returns whether it removed everything. */
 function cleanUp({ path }: ServiceFolder): boolean {
   core.info('The local service did not end by itself. Post now removes what the service left.')
   const limits = { timeout: STOP_LIMIT_MS, killSignal: 'SIGKILL' } as const

@@ -9,7 +9,6 @@ const LOG_LIMIT_BYTES = 256 * 1024
 /** Tests run as the user of the job. So what is read from this folder after they have begun is checked. */
 export type ServiceFolder = ReturnType<typeof serviceFolder>
 
-/** The folder of the service, and the paths in it. */
 export function serviceFolder(path: string) {
   const privateFolder = join(path, 'service')
   return {

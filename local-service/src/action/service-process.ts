@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type LocalService, removeUnfinished, type ServedProject, startLocalService } from '../service.ts'
 import { ConfigurationError, type Order, readOrder } from '../settings/configuration.ts'
-import { type ServiceFolder, serviceFolder } from './service-folder.ts'
+import { serviceFolder } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` gets its order from main and serves until a signal, or until the folder is
 // removed. `index.js FOLDER clean` removes what a killed service left, and ends.
@@ -22,21 +22,20 @@ export type StartResponse =
       /** If the projects differ in this, it is absent. */
       readonly project?: string | undefined
       readonly commit?: string | undefined
-      /** Lines for the log of main. */
       readonly log: readonly string[]
     }
   | { readonly kind: 'failed'; readonly reason: string }
 
 const POLL_MS = 200
 
-async function serve(folder: ServiceFolder): Promise<void> {
+async function serve(): Promise<void> {
   const stop = Promise.withResolvers<void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
   const order = await receiveOrder()
   // If post never runs, the runner removes the folder at the end of the job. Runs may make folders again, but not the log.
   const isJobOver = () => !existsSync(folder.log)
   if (order === undefined || isJobOver()) return
-  const service = await startService(order, folder)
+  const service = await startService(order)
   const response = describeStart(service)
   respond(response)
   setInterval(() => isJobOver() && stop.resolve(), POLL_MS).unref()
@@ -58,18 +57,10 @@ function respond(response: StartResponse): void {
   process.send?.(response, () => undefined)
 }
 
-function startService({ key, workspace, ...order }: OrderOfStep, folder: ServiceFolder): Promise<LocalService> {
-  const read = readOrder(order, workspace)
-  return startLocalService(read.settings, {
-    ...read,
-    env: process.env,
-    dataFolder: folder.dataFolder,
-    log: console.error,
-    key,
-    outputs: folder.outputFolder,
-    temporaryFolder: tmpdir(),
-    checkoutOfJob: { root: workspace, commit: process.env.GITHUB_SHA ?? '' },
-  })
+function startService({ key, workspace, ...order }: OrderOfStep): Promise<LocalService> {
+  const { settings, ...read } = readOrder(order, workspace)
+  const checkoutOfJob = { root: workspace, commit: process.env.GITHUB_SHA ?? '' }
+  return startLocalService(settings, { ...shared, ...read, key, outputs: folder.outputFolder, checkoutOfJob })
 }
 
 function describeStart({ url, projects }: LocalService): StartResponse {
@@ -81,7 +72,6 @@ function describeStart({ url, projects }: LocalService): StartResponse {
   return { kind: 'up', url, project, commit, log: projects.map(describeProject) }
 }
 
-/** What the log of main says about a project. */
 function describeProject({ id, framework, folder, commit, setup }: ServedProject): string {
   const checkedOut = commit === undefined ? 'no commit' : `commit ${commit}`
   const note = setup && ' Its "setup" does not run for this commit, because the folder itself is tested.'
@@ -90,15 +80,10 @@ function describeProject({ id, framework, folder, commit, setup }: ServedProject
 
 const [path = '', mode] = process.argv.slice(2)
 const folder = serviceFolder(path)
+const shared = { env: process.env, dataFolder: folder.dataFolder, temporaryFolder: tmpdir(), log: console.error }
 try {
-  if (mode === 'clean')
-    await removeUnfinished({
-      env: process.env,
-      dataFolder: folder.dataFolder,
-      temporaryFolder: tmpdir(),
-      log: console.error,
-    })
-  else await serve(folder)
+  if (mode === 'clean') await removeUnfinished(shared)
+  else await serve()
 } catch (error) {
   if (!(error instanceof ConfigurationError)) console.error(error)
   process.exitCode = 1

@@ -22,7 +22,6 @@ export function refuse(kind: RefusalKind, message: string): never {
   throw new Refusal(kind, message)
 }
 
-/** Which files a run tests: the project's folder itself, or a work tree of a commit. */
 export type Checkout = (
   | { readonly kind: 'in-place'; readonly place: TestedFolders }
   | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
@@ -78,19 +77,8 @@ async function findPlace(folder: string, env: NodeJS.ProcessEnv, ofJob: Checkout
   return { repository, place: { root, folder }, head: { branch: undefined, commit: ofJob?.commit } }
 }
 
-export interface ProjectFolder {
-  /** The commit that is checked out in it, if any. */
-  readonly commit: string | undefined
-  /** Why no run can test the folder, and what to do, as sentences. Undefined if no reason is known. */
-  readonly problem: string | undefined
-}
-
-/** Finds out what a run would find in the project's folder. */
-export async function inspectFolder(
-  project: Project,
-  env: NodeJS.ProcessEnv,
-  ofJob: CheckoutOfJob | undefined,
-): Promise<ProjectFolder> {
+/** The commit that is checked out, and sentences that say why no run can test the folder, and what to do. */
+export async function inspectFolder(project: Project, env: NodeJS.ProcessEnv, ofJob: CheckoutOfJob | undefined) {
   const { place, head } = await findPlace(project.folder, env, ofJob)
   const { framework, command, setup } = project
   const isSearched = command === undefined && setup === undefined && framework.packages.length > 0

@@ -10,10 +10,7 @@ const PACKAGES = 'node_modules'
 /** Vite writes there when it loads a configuration. So a work tree gets folders of its own. */
 const TOOL_FOLDER = /^\.(cache|vite)/
 
-/**
- * Finds the script of the installed framework as Node would. If the service cannot run the framework, returns sentences that say why,
- * and what to do. They call the project's folder `where`.
- */
+/** If the service cannot run the framework, returns sentences that say why, and what to do. They call the project's folder `where`. */
 export function findFramework(
   { name: command, packages, oldestVersion }: Framework,
   place: TestedFolders,
@@ -37,7 +34,6 @@ export function findFramework(
   return `${packages[0]} is not installed in ${where}. ${usesYarn ? howToUseYarn : remedy}`
 }
 
-/** The folders of the commands that are installed for a project, its own first. */
 export function commandFoldersOf(place: TestedFolders): string[] {
   return foldersBetween(place).map((at) => join(at, PACKAGES, '.bin'))
 }

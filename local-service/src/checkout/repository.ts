@@ -6,7 +6,6 @@ import { git, tryGit } from '../machine/git.ts'
 import type { TestedFolders } from '../machine/paths.ts'
 import { killProcesses } from '../machine/processes.ts'
 
-/** A git repository, and the folder of a project in it. */
 export interface Repository extends TestedFolders {
   /** The `.git` folder that all work trees of the repository share. */
   readonly gitFolder: string
@@ -28,10 +27,7 @@ export async function openRepository(
   return { root, folder: resolve(root, path), gitFolder: resolve(folder, gitFolder), env, signal }
 }
 
-/**
- * The commit at the tip of a branch. A local branch comes before a branch that only `origin` has. Undefined if the branch does
- * not exist. The name must be a whole ref, so `main~1` or an option is not a branch.
- */
+/** A local branch comes before a branch that only `origin` has. The name must be a whole ref, so `main~1` or an option is no branch. */
 export async function findBranch(repository: Repository, branch: string): Promise<string | undefined> {
   // Process arguments cannot contain NUL, and no branch name does. A remote's HEAD only points to one of its branches.
   if (branch.includes('\0') || branch === 'HEAD') return undefined
@@ -62,7 +58,6 @@ export async function hasFolder(repository: Repository, commit: string, path: st
 /** The last task of each repository. git fails if another process has an unfinished work tree there. */
 const lastTasks = new Map<string, Promise<unknown>>()
 
-/** Runs one task of a repository at a time, in the order of the calls. */
 function inTurn(gitFolder: string, task: () => Promise<void>): Promise<void> {
   const result = (lastTasks.get(gitFolder) ?? Promise.resolve()).then(task)
   lastTasks.set(
@@ -89,10 +84,7 @@ export function removeWorkTree(tree: string, gitFolder: string): Promise<void> {
   return inTurn(gitFolder, () => removeTreeAndRecord(tree, gitFolder))
 }
 
-/**
- * Removes a work tree, also if git was killed while it created the work tree. Such a work tree is locked. `git worktree
- * remove` refuses it, and `worktree prune` skips it. git's record is named by the last part of the path.
- */
+/** If git was killed while it created a work tree, the tree is locked. `git worktree remove` refuses it, and `worktree prune` skips it. */
 async function removeTreeAndRecord(tree: string, gitFolder: string): Promise<void> {
   const record = join(gitFolder, 'worktrees', basename(tree))
   const isRecord = isRecordOf(tree, record)

@@ -16,7 +16,6 @@ import { describeRun, describeSuiteResult, describeSuiteStatus } from './respons
 /** The description of the interface. This path is valid in the repository and in the bundle. */
 const OPENAPI_FILE = join(import.meta.dirname, '../../../docs/openapi.yaml')
 
-/** As docs/openapi.yaml has them. */
 const STATUSES = { invalid: 400, unauthorized: 401, 'not-found': 404, failed: 500 } as const
 
 const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
@@ -33,6 +32,8 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
     const isRefusal = error instanceof Refusal
     if (!isRefusal) log(`error: a request failed: ${error.stack}`)
     const status = STATUSES[isRefusal ? error.kind : 'failed']
+    const isStart = c.req.method === 'POST' && /\/runs?$/.test(c.req.path)
+    if (isStart) log(`refused a start with ${status}: ${error.message}`)
     if (status === 401) c.header('www-authenticate', 'Bearer')
     const message = isRefusal ? error.message : 'The service failed to handle this request; its log says why.'
     return c.json({ error: message }, status, HEADERS)
@@ -40,10 +41,6 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
   api.get('/openapi.yaml', async (c) => {
     const headers = { ...HEADERS, 'content-type': 'application/yaml; charset=utf-8' }
     return c.body(await readFile(OPENAPI_FILE, 'utf8'), 200, headers)
-  })
-  api.on('POST', [RUNS, SUITE_START], async (c, next) => {
-    await next()
-    if (c.error !== undefined) log(`refused a start with ${c.res.status}: ${c.error.message}`)
   })
   api.use(async ({ req }, next) => {
     if (isAuthorized(req.header('authorization'), key)) return next()

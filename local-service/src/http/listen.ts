@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
@@ -15,17 +16,13 @@ export async function listen(port: number, fetch: Parameters<typeof getRequestLi
     autoCleanupIncoming: false,
     errorHandler: (error) => Response.json({ error: `The request is invalid: ${messageOf(error)}.` }, { status: 400 }),
   })
-  const server = createServer(listener)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', ({ code, message }: NodeJS.ErrnoException) => {
-      const problem = code === 'EADDRINUSE' ? `Port ${port} is in use` : message
-      reject(new ConfigurationError(`${problem}. Choose another --port, or leave it out for any free one.`))
-    })
-    server.listen(port, HOST, resolve)
+  const server = createServer(listener).listen(port, HOST)
+  await once(server, 'listening').catch(({ code, message }: NodeJS.ErrnoException) => {
+    const problem = code === 'EADDRINUSE' ? `Port ${port} is in use` : message
+    throw new ConfigurationError(`${problem}. Choose another --port, or leave it out for any free one.`)
   })
   const address = server.address() as AddressInfo
   return {
-    /** Scheme, address and port, without a slash at the end. */
     url: `http://${HOST}:${address.port}`,
     close: () =>
       new Promise<void>((resolve) => {

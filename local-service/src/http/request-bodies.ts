@@ -3,8 +3,6 @@ import { isObject, parseJson } from '../../../src/text/json.ts'
 import { refuse } from '../checkout/checkout.ts'
 import { problemsOf, VARIABLES } from '../settings/project.ts'
 
-// If a body is invalid, these functions throw a Refusal.
-
 /** The only limit in docs/openapi.yaml: `maxLength` of `StartRunRequest.branch`. */
 const BRANCH_LIMIT_CHARS = 255
 
@@ -41,7 +39,6 @@ const SUITE_START = v.looseObject({
   metadata: v.optional(v.object({ git: v.optional(v.object({ branch: v.optional(BRANCH) })) }), {}),
 })
 
-/** Reads the body of "start a test run". Every field is optional. A field of the wrong type is refused. */
 export function parseStart(body: string) {
   const {
     frameworkProjectName,
@@ -67,12 +64,11 @@ export function parseStart(body: string) {
   }
 }
 
-/** Reads the body of "cancel a test run" and returns the run's id. */
 export function parseCancel(body: string): string {
   return parse(body, CANCEL).where.runId
 }
 
-/** Reads the body of "start a test suite". The body may be missing. */
+/** The body may be missing. */
 export function parseSuiteStart(body: string) {
   const { environment, variableOverrides: variables, metadata, ...unknown } = parse(body || '{}', SUITE_START)
   return { branch: metadata.git?.branch, environment, variables, autofix: false, ignored: Object.keys(unknown) }

@@ -17,13 +17,9 @@ export interface Command {
   readonly argv: readonly string[]
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
-  /** The run that the process belongs to. */
   readonly runId: string
-  /** How long the processes may take to exit by themselves after a stop. */
   readonly stopGraceMs: number
-  /** Gets what the process writes, while it writes. */
   readonly output?: { write(text: string): void } | undefined
-  /** A further command, which the guard runs if the service dies. */
   readonly whenServiceDies?: GuardCommand | undefined
 }
 
@@ -43,10 +39,7 @@ const LAST_OUTPUT_CHARS = 20_000
 /** Time to read the rest of the output after the exit. If a pipe stays open longer, another process holds it. */
 const LAST_OUTPUT_LIMIT_MS = 500
 
-/**
- * Runs a command in its own process group. When this resolves, no process that the command started is alive. If the
- * command exits by itself and leaves processes, they are killed.
- */
+/** When this resolves, no process that the command started is alive, also if the command exits by itself and leaves processes. */
 export async function runCommand(command: Command, stop: AbortSignal): Promise<CommandEnd> {
   if (stop.aborted) return { kind: 'stopped', output: '' }
   const excerpt = createExcerpt()
@@ -109,7 +102,6 @@ function createExcerpt() {
   }
 }
 
-/** The process has a marker, by which the service finds all processes of the run again. */
 function start({ argv, folder, env, runId }: Command, onOutput: (text: string) => void): ChildProcess {
   const [program = '', ...args] = argv
   const child = spawn(program, args, {

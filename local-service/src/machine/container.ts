@@ -13,9 +13,7 @@ const REMOVAL_TRIES = 20
 
 export interface ContainerSettings {
   readonly image: string
-  /** The command that starts containers, such as `docker`. */
   readonly engine: readonly string[]
-  /** Further options for `docker run`. */
   readonly options: readonly string[]
 }
 
@@ -30,11 +28,7 @@ export interface RunContainer {
   readonly readOnlyFolders: readonly string[]
 }
 
-/**
- * Runs a command with `docker run`. Docker's program passes SIGINT and SIGTERM on to the command. If it
- * is killed, the container stays. So the guard removes the container if the service dies, and `removeContainers` removes it
- * at the end of the run.
- */
+/** If Docker's program is killed, the container stays. So the guard or `removeContainers` removes it. */
 export async function runInContainer(
   { settings, env, folder, folders, readOnlyFolders }: RunContainer,
   command: Command,
@@ -87,10 +81,7 @@ function isPodman([program = '']: readonly string[]): boolean {
   return basename(program) === 'podman'
 }
 
-/**
- * Removes the containers that are left of a run. This or an earlier process of the service may have created them. Returns how
- * many there were.
- */
+/** This or an earlier process of the service may have left the containers. Returns how many there were. */
 export async function removeContainers(
   engine: readonly string[],
   runId: string,

@@ -9,7 +9,6 @@ import { fieldsOf, parseJson } from '../../../src/text/json.ts'
 const READ_LIMIT_BYTES = 16 * 1024 * 1024
 
 interface ReadOptions {
-  /** A larger file is refused. */
   readonly limitBytes?: number
   /** Without this, a file of another user is refused. */
   readonly acceptsAnyOwner?: boolean
@@ -58,10 +57,7 @@ export function readPartOfFile(
   }
 }
 
-/**
- * Opens a file that others can write, and makes it if it is missing. Throws for a link, and for a named pipe, because a write to it
- * would never return.
- */
+/** Throws for a link, and for a named pipe, because a write to it would never return. */
 export function openToAppend(file: string): number {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
   const descriptor = openSync(file, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
@@ -70,11 +66,7 @@ export function openToAppend(file: string): number {
   throw new Error(`${file} is not a regular file`)
 }
 
-/**
- * Removes a folder with everything in it, even if its owner may not write in it. The path must have no link, because tests may have put
- * a link to somebody else's folder there. They may make a path that is longer than the system allows. Node cannot remove such a path,
- * but `rm` can.
- */
+/** The path must have no link, because tests may have put one there. They may make a path that is too long for Node, but not for `rm`. */
 export async function removeFolder(folder: string): Promise<void> {
   const parent = dirname(folder)
   if (!existsSync(parent)) return

@@ -32,7 +32,6 @@ export function tryGit(args: readonly string[], { root, env, signal }: GitOption
   })
 }
 
-/** Runs a git command that must succeed and returns its output. */
 export async function git(args: readonly string[], options: GitOptions): Promise<string> {
   const result = await tryGit(args, options)
   if (result.kind === 'failed') throw new Error(`git ${args[0]} failed: ${result.reason}`)

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 
-/** The folders of the tested files. */
 export interface TestedFolders {
   /** Places in files start here. */
   readonly root: string

@@ -17,10 +17,7 @@ export interface ProcessGroup {
   readonly groupId: number
 }
 
-/**
- * Stops a process group and every other process of its run. SIGINT comes first, because Playwright then writes its report.
- * SIGTERM and SIGKILL follow.
- */
+/** SIGINT comes first, because Playwright then writes its report. */
 export async function stopProcesses(group: ProcessGroup, graceMs: number): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     signalProcess(-group.groupId, signal)
@@ -29,7 +26,6 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
   await killProcesses(group)
 }
 
-/** A command that a guard runs after it has killed the process group. */
 export interface GuardCommand {
   readonly argv: readonly string[]
   readonly env: NodeJS.ProcessEnv
@@ -112,7 +108,6 @@ function findInProc(groupId: number | undefined, runId: string | undefined): num
   return living.filter(({ group, hasMarker }) => hasMarker || groups.has(group)).map(({ id }) => id)
 }
 
-/** Empty if the file cannot be read. */
 export function readIfPossible(file: string): string {
   try {
     return readFileSync(file, 'utf8')

@@ -18,7 +18,6 @@ export function openDataFolder(dataFolder: string): RunStore {
   }
 }
 
-/** Says why the data folder cannot be used. */
 export function unusable(dataFolder: string, error: unknown): ConfigurationError {
   const isUsed = error instanceof Error && 'errcode' in error && error.errcode === BUSY
   const problem = isUsed ? 'another service uses it' : messageOf(error)

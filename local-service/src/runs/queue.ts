@@ -11,10 +11,7 @@ interface RunTask {
   readonly resources: RunResources
   /** Runs with the same key are RUNNING one after the other. */
   readonly exclusiveKey?: string | undefined
-  /**
-   * Settles when the run's processes are gone. If the signal aborts, the task must stop. The signal's reason is a `StopReason`, and
-   * `onTests` is called when the tests begin.
-   */
+  /** Settles when the run's processes are gone. The reason of the signal is a `StopReason`. `onTests` is called when the tests begin. */
   execute(stop: AbortSignal, onTests: (tests: RunningTests) => void): Promise<RunOutcome>
 }
 
@@ -34,10 +31,7 @@ interface Entry {
   isActive: boolean
 }
 
-/**
- * The state machine of all runs. Runs start in the order in which they came, and only a limited number runs at once. A run that
- * waits for a run with the same key lets others pass.
- */
+/** Runs start in the order in which they came. A run that waits for a run with the same key lets others pass. */
 export class RunQueue {
   readonly #options: RunQueueOptions
   /** A run stays here while it is unfinished, active or not saved. All other runs are only in the store. */
@@ -59,7 +53,6 @@ export class RunQueue {
     return true
   }
 
-  /** Starts the runs that need not wait, in the order in which they came. */
   #startNext(): void {
     const entries = [...this.#entries.values()]
     for (const entry of entries) {

@@ -3,7 +3,6 @@ import { type RunResources, removeResources, resourcesOf } from '../execution/re
 import { finishRun } from './run.ts'
 import type { RunStore } from './store.ts'
 
-/** What every removal of a run's resources needs. */
 export interface Removal {
   readonly store: RunStore
   /** The person's own environment. */

@@ -14,7 +14,6 @@ import type { RunQueue } from './queue.ts'
 import type { Removal } from './recovery.ts'
 import { queueRun, type Run } from './run.ts'
 
-/** What all runs of the service share. */
 export interface ServiceContext extends Removal {
   readonly stopGraceMs: number
   readonly outputs: string
@@ -36,10 +35,7 @@ export interface StartRequest {
   readonly ignored: readonly string[]
 }
 
-/**
- * Starts a run: decides which files it tests, in which environment and by which engine, and puts it into the queue. Throws a
- * Refusal if nothing was started.
- */
+/** Throws a Refusal if nothing was started. */
 export async function startRun(service: ServiceContext, request: StartRequest): Promise<string> {
   const { project, branch, suite, ignored } = request
   if (!statSync(project.folder, { throwIfNoEntry: false })?.isDirectory()) {

@@ -26,25 +26,9 @@ const SCHEMA = `
     shown_bytes integer not null default 0
   ) strict`
 
-/** A run that an earlier process of the service did not finish, or whose resources it did not remove. */
-export interface UnfinishedRun {
-  readonly run: OwnedRun
-  /** What the run may have on the machine, besides what its id names. Undefined if that was removed. */
-  readonly left?: Pick<RunResources, 'gitFolder' | 'engine'> | undefined
-}
-
 const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** What is told about a finished run after the service has ended. */
-export interface FinishedRun {
-  readonly runId: string
-  readonly projectId: string
-  readonly status: string
-  /** Why the run as a whole did not pass. Absent if its test cases say everything. */
-  readonly message?: string | undefined
-  /** A client has read the output up to this byte. */
-  readonly shownBytes: number
-}
+export type FinishedRun = ReturnType<RunStore['findFinished']>[number]
 
 /**
  * Opens the runs that are kept in a folder. Each change of a run is one write, and the write is in the database when the call
@@ -108,8 +92,11 @@ function storeIn(database: DatabaseSync) {
       const row = select.get(runId)
       return row && JSON.parse(String(row.run))
     },
-    /** Tests may have written anything to the database, so no program, no argument and no folder comes from it unchecked. */
-    findUnfinished: (): UnfinishedRun[] =>
+    /**
+     * The runs that an earlier process did not finish, or whose resources it did not remove. `left` is what a run may have on the machine,
+     * besides what its id names. Tests may have written anything to the database, so nothing comes from it unchecked.
+     */
+    findUnfinished: () =>
       selectUnfinished.all().flatMap(({ run_id, run: text, resources }) => {
         const run = parseJson(String(text)) as OwnedRun
         if (!RUN_ID.test(String(run_id)) || fieldsOf(run).runId !== run_id || !isObject(run.phase)) return []
@@ -121,7 +108,7 @@ function storeIn(database: DatabaseSync) {
         return { run, left: resources === null ? undefined : left }
       }),
     /** The values are texts, whatever somebody else has written to the database. */
-    findFinished: (): FinishedRun[] =>
+    findFinished: () =>
       selectFinished.all().map((row) => ({
         runId: String(row.run_id),
         projectId: String(row.project_id),

@@ -75,10 +75,7 @@ function parseCommandLine(args: readonly string[]) {
   }
 }
 
-/**
- * The folder lies below the user's own state. So nobody else can put packages where the tests of a work tree would find
- * them.
- */
+/** Nobody else can write below the user's own state. So the tests of a work tree find no packages of somebody else. */
 function defaultDataFolder(served: string, env: NodeJS.ProcessEnv): string {
   const state = env.XDG_STATE_HOME?.startsWith('/') ? env.XDG_STATE_HOME : join(homedir(), '.local/state')
   return join(state, 'test-run-service', `${basename(served)}-${hash('sha256', served).slice(0, 8)}`)

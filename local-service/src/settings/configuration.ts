@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import * as v from 'valibot'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import { quote } from '../text.ts'
-import { idOfFolder, PROJECT, type Project, problemsOf, projectIn, whyCannotSelect } from './project.ts'
+import { PROJECT, type Project, problemsOf, projectIn, whyCannotSelect } from './project.ts'
 
 export interface Suite {
   readonly id: string
@@ -85,7 +85,9 @@ export function readOrder({ config, runLimitMinutes = '55', ...project }: Order,
   const served = resolve(currentFolder, config ?? project.folder ?? '.')
   const read = { served, runLimitMinutes: numberIn(runLimitMinutes, 'The run limit', 0.001, RUN_LIMIT_MINUTES) }
   if (config === undefined) {
-    return { ...read, settings: { projects: { [idOfFolder(served)]: { ...project, folder: served } } }, folder: served }
+    // The root of the file system has no name.
+    const id = basename(served) || 'project'
+    return { ...read, settings: { projects: { [id]: { ...project, folder: served } } }, folder: served }
   }
   if (Object.values(project).some((given) => given !== undefined)) {
     const settings = 'folder, framework, command, report, merge and args'

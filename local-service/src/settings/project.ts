@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { isObject } from '../../../src/text/json.ts'
 import { FRAMEWORK_NAMES, FRAMEWORKS, frameworksIn, testProjectsBelow } from '../frameworks/discovery.ts'
@@ -27,10 +27,7 @@ export const VARIABLES = v.pipe(
   v.record(NAME_OF_VARIABLE, VARIABLE),
 )
 
-/**
- * A program and its arguments. If somebody writes a whole command as one argument, the system would only say that the program
- * is missing.
- */
+/** If somebody writes a whole command as one argument, the system would only say that the program is missing. */
 const COMMAND = v.pipe(
   v.array(v.string()),
   v.minLength(1, 'It is empty'),
@@ -74,11 +71,6 @@ export function problemsOf(issues: readonly v.BaseIssue<unknown>[]): string[] {
 function describe({ message, expected, received }: v.BaseIssue<unknown>): string {
   if (!message.startsWith('Invalid key')) return message
   return expected === 'never' ? `The service does not know ${received}` : 'It is missing'
-}
-
-/** The id of a project that has no other name. The root of the file system has no name. */
-export function idOfFolder(folder: string): string {
-  return basename(folder) || 'project'
 }
 
 /** The project, or the rest of a sentence that says why it cannot be served. */
