@@ -20,35 +20,27 @@ export async function executeRun(
   await createRunFolders(run.resources)
   run.output.open()
   try {
-    return await executeInFolders(run, stop, onTests)
+    const source = await prepareFiles(run, stop)
+    if (source === undefined) return withoutTests(stop)
+    const { setup } = run.project
+    if (setup !== undefined && needsSetup(run)) {
+      const end = await runProjectCommand(source, run, setup, stop)
+      if (!hasSucceeded(end)) {
+        const reason = `setup: ${quoteCommand(setup)} ${describeEnd(end)}`
+        run.log(reason)
+        return withoutTests(stop, reason)
+      }
+    }
+    const outcome = await runFramework(run, source, stop, onTests)
+    await run.output.keepFiles(filesFolderOf(run.resources), run.runId)
+    // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
+    if (run.autofix && outcome.status === 'FAILED' && outcome.testCases.some(isBad)) {
+      tell(run, `auto-fix: ${await fixTests(run, source, stop)}`)
+    }
+    return outcome
   } finally {
     run.output.close()
   }
-}
-
-async function executeInFolders(
-  run: RunContext,
-  stop: AbortSignal,
-  onTests: (tests: RunningTests) => void,
-): Promise<RunOutcome> {
-  const source = await prepareFiles(run, stop)
-  if (source === undefined) return withoutTests(stop)
-  const { setup } = run.project
-  if (setup !== undefined && needsSetup(run)) {
-    const end = await runProjectCommand(source, run, setup, stop)
-    if (!hasSucceeded(end)) {
-      const reason = `setup: ${quoteCommand(setup)} ${describeEnd(end)}`
-      run.log(reason)
-      return withoutTests(stop, reason)
-    }
-  }
-  const outcome = await runFramework(run, source, stop, onTests)
-  await run.output.keepFiles(filesFolderOf(run.resources), run.runId)
-  // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
-  if (run.autofix && outcome.status === 'FAILED' && outcome.testCases.some(isBad)) {
-    tell(run, `auto-fix: ${await fixTests(run, source, stop)}`)
-  }
-  return outcome
 }
 
 /** Where the files are that a run tests. Makes the work tree if the run needs one. Undefined if the run was stopped. */

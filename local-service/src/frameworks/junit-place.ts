@@ -30,7 +30,7 @@ const POSITION =
 
 /** Finds the places of one report. */
 export class Places {
-  readonly #root: string
+  readonly folders: TestedFolders
   readonly #listFiles: typeof filesByName
   /** The folder of the report, the folders above it, the project's folder and the root. */
   readonly #bases: readonly string[]
@@ -41,10 +41,10 @@ export class Places {
     return files.find((file) => this.#isFile(file))
   })
 
-  constructor({ folder, root }: TestedFolders, report: string, listFiles: typeof filesByName) {
-    const ofReport = dirname(report)
+  constructor(folders: TestedFolders, report: string, listFiles: typeof filesByName) {
+    const [{ folder, root }, ofReport] = [folders, dirname(report)]
     const above = isInside(ofReport, folder) ? foldersBetween({ folder: ofReport, root: folder }) : [ofReport]
-    this.#root = root
+    this.folders = folders
     this.#listFiles = listFiles
     this.#bases = [...new Set([...above, folder, root])]
   }
@@ -113,8 +113,8 @@ export class Places {
 
   /** In Go, the class is the package: its import path, or the end of it. A position has only the name of the file. */
   async #fileOfGo(name: string, ofPackage: string): Promise<string | undefined> {
-    const listed = (await this.#listFiles(this.#root)).get('go.mod') ?? []
-    for (const folder of [...this.#bases, ...listed.map((file) => join(this.#root, dirname(file)))]) {
+    const listed = (await this.#listFiles(this.folders.root)).get('go.mod') ?? []
+    for (const folder of [...this.#bases, ...listed.map((file) => join(this.folders.root, dirname(file)))]) {
       const module = this.#nameOfModule(folder)
       if (module === '' || !`${ofPackage}/`.startsWith(`${module}/`)) continue
       const file = resolve(folder, `.${ofPackage.slice(module.length)}`, name)
@@ -125,14 +125,16 @@ export class Places {
 
   /** The one file of the repository whose path ends so. */
   async #findEnding(path: string): Promise<string | undefined> {
-    const files = ((await this.#listFiles(this.#root)).get(basename(path)) ?? []).map((file) => join(this.#root, file))
+    const files = ((await this.#listFiles(this.folders.root)).get(basename(path)) ?? []).map((file) =>
+      join(this.folders.root, file),
+    )
     const [file, ...others] = files.filter((one) => one.endsWith(`/${path}`) && this.#isFile(one))
     return others.length > 0 ? undefined : file
   }
 
   #isFile(path: string): boolean {
     try {
-      return isInside(path, this.#root) && statSync(path).isFile()
+      return isInside(path, this.folders.root) && statSync(path).isFile()
     } catch {
       return false
     }

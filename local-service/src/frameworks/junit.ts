@@ -46,21 +46,18 @@ function stateOf(file: string): string | undefined {
   }
 }
 
-interface Run {
-  readonly patterns: readonly string[]
-  readonly folders: TestedFolders
-  /** The reports before the run. Without a command, an earlier step or job has written the reports, and old ones count. */
-  readonly old: ReadonlyMap<string, string>
-  readonly hasCommand: boolean
-}
-
-async function readReports({ patterns, folders, old, hasCommand }: Run, end: CommandEnd): Promise<Report> {
+/** If an earlier step or job has written the reports, there are no `old` ones, and nobody knows how the command ended. */
+async function readReports(
+  patterns: readonly string[],
+  folders: TestedFolders,
+  old: ReadonlyMap<string, string> | undefined,
+  end: CommandEnd,
+): Promise<Report> {
   const found = await findReports(patterns, folders.folder)
-  const changed = [...found].filter(([path, state]) => state !== old.get(path)).sort()
+  const changed = [...found].filter(([path, state]) => state !== old?.get(path)).sort()
   // A file may match twice: by its path and by a link to it.
   const written = [...new Map(changed.map(([path, state]) => [state, path])).values()]
-  // Nobody knows how the command of an earlier step ended, so each failure counts.
-  const hasPassed = hasCommand && hasSucceeded(end)
+  const hasPassed = old !== undefined && hasSucceeded(end)
   const listFiles = remember(filesByName)
   const entries: Entry[] = []
   const problems: string[] = []
@@ -77,7 +74,7 @@ async function readReports({ patterns, folders, old, hasCommand }: Run, end: Com
         if (entries.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
         // If pytest is stopped, the test that is running has neither a name nor a result.
         if (!one.attributes.name && !one.attributes.classname && one.outcomes.length === 0) continue
-        entries.push(await toEntry(one, path, { hasPassed, folders, places }))
+        entries.push(await toEntry(one, path, hasPassed, places))
       }
     } catch (error) {
       problems.push(about(messageOf(error)))
@@ -85,14 +82,12 @@ async function readReports({ patterns, folders, old, hasCommand }: Run, end: Com
   }
   if (written.length === 0) {
     const quoted = patterns.map(quote).join(' or ')
-    const why =
-      found.size > 0
-        ? `what matches ${quoted} is older than this run`
-        : `no file in the project's folder matches ${quoted}`
-    problems.push(hasCommand ? `it wrote no report: ${why}` : why)
+    const isOlder = `what matches ${quoted} is older than this run`
+    const why = found.size > 0 ? isOlder : `no file in the project's folder matches ${quoted}`
+    problems.push(old === undefined ? why : `it wrote no report: ${why}`)
   }
   // Each job of a matrix may leave one file. A line that is no pattern names one file, so this file must be there.
-  const missing = hasCommand ? [] : patterns.filter((pattern) => !/[*?[{]/.test(pattern) && !found.has(pattern))
+  const missing = old ? [] : patterns.filter((pattern) => !/[*?[{]/.test(pattern) && !found.has(pattern))
   if (written.length > 0 && missing.length > 0)
     contradictions.push(
       `there is no file ${missing.map(quote).join(', ')}. The job that writes it may have been cancelled, or may have failed before`,
@@ -122,23 +117,17 @@ interface Entry {
   readonly isFile: boolean
 }
 
-interface Context {
-  readonly hasPassed: boolean
-  readonly folders: TestedFolders
-  readonly places: Places
-}
-
-async function toEntry(found: XmlCase, report: string, { hasPassed, folders, places }: Context): Promise<Entry> {
+async function toEntry(found: XmlCase, report: string, hasPassed: boolean, places: Places): Promise<Entry> {
   const { name, classname } = found.attributes
   const { file, rest } = await places.fileOf(found)
   const status = statusOf(found, hasPassed)
   const text = reasonOf(found, status)
   const testCase = {
-    title: joinTitle(titleOf(found, rest, file, folders.folder)) || report,
+    title: joinTitle(titleOf(found, rest, file, places.folders.folder)) || report,
     status,
     durationMs: millisecondsOf(found),
     message: toMessage(text) || undefined,
-    ...placeIn(folders.root, await places.placeOf(found, file, text)),
+    ...placeIn(places.folders.root, await places.placeOf(found, file, text)),
   }
   const isFile = file !== undefined && found.file !== '' && places.resolveFile(name ?? '') === file
   return { testCase, key: JSON.stringify([found.suites, classname, name, file]), isFile }
@@ -156,8 +145,8 @@ function joinAttempts(entries: readonly Entry[], hasPassed: boolean): TestCase[]
   })
 }
 
-function refuse({ report, args, merge }: FrameworkSettings): string | undefined {
-  const why = whyRefused(linesOf(report ?? ''), args, merge)
+function refuse({ report = '', args, merge }: FrameworkSettings): string | undefined {
+  const why = whyRefused(linesOf(report.trim()), args, merge)
   return why === undefined ? undefined : `cannot be served: ${why}`
 }
 
@@ -178,10 +167,7 @@ function whyRefused(
 }
 
 function linesOf(report: string): readonly string[] {
-  return report
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
+  return report.split(/\s*\n\s*/).filter((line) => line !== '')
 }
 
 export const junit: Framework = {
@@ -193,15 +179,14 @@ export const junit: Framework = {
   hasProjects: false,
   refuse,
   async run(argv, { folders, report = '', command }) {
-    const hasCommand = command !== undefined
-    const patterns = linesOf(report)
-    const old = hasCommand ? await findReports(patterns, folders.folder) : new Map<string, string>()
+    const patterns = linesOf(report.trim())
+    const old = command && (await findReports(patterns, folders.folder))
     return {
       argv,
       env: {},
-      title: hasCommand ? quoteCommand(argv) : 'the merge of JUnit files',
+      title: command ? quoteCommand(argv) : 'the merge of JUnit files',
       replacesReporters: false,
-      readReport: (end) => readReports({ patterns, folders, old, hasCommand }, end),
+      readReport: (end) => readReports(patterns, folders, old, end),
     }
   },
 }
