@@ -53,19 +53,20 @@ describe('the baseline', () => {
     expect(lines).toEqual([])
   })
 
-  it('may be a folder of files, of which the 20 latest count, the latest first', () => {
+  it('may be a folder of a thousand files, of which the 20 latest count, the latest first', () => {
+    const dayOf = (index: number) => new Date(Date.UTC(2026, 0, index))
     const { baseline, lines } = read(
       folderOf(
         Object.fromEntries(
-          Array.from({ length: 25 }, (_, index) => {
-            const finishedAt = new Date(Date.UTC(2026, 1, index + 1)).toISOString()
-            return [`${(index * 7) % 25}.json`, JSON.stringify({ ...RUN, finishedAt })]
-          }),
+          Array.from({ length: 1000 }, (_, index) => [
+            `${(index * 7) % 1000}.json`,
+            JSON.stringify({ ...RUN, finishedAt: dayOf(index) }),
+          ]),
         ),
       ),
     )
-    expect(baseline?.map(({ finishedAt }) => finishedAt?.getUTCDate())).toEqual(
-      Array.from({ length: 20 }, (_, index) => 25 - index),
+    expect(baseline?.map(({ finishedAt }) => finishedAt)).toEqual(
+      Array.from({ length: 20 }, (_, index) => dayOf(999 - index)),
     )
     expect(lines).toEqual([])
   })

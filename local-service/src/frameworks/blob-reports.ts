@@ -79,7 +79,8 @@ async function readNamed<T>(folder: string, file: string, read: (path: string) =
   try {
     return await read(join(folder, file))
   } catch (error) {
-    throw new UnusableReports(`has a file that is no blob report, ${quote(file)}: ${messageOf(error)}`)
+    const next = 'If it is the report of a shard, run this shard again. Otherwise, leave it out'
+    throw new UnusableReports(`has a file that is no blob report, ${quote(file)}: ${messageOf(error)}. ${next}`)
   }
 }
 

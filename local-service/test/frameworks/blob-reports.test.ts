@@ -102,7 +102,10 @@ describe("Vitest's reports", () => {
     [{}, 'has no blob report (*.json). Upload the report of each shard'],
     [{ 'shard-1/blob-1-4.json': '' }, 'It has the folder "shard-1". Download the reports with "merge-multiple: true"'],
     [{ 'blob-1-4.json': '[["1"' }, 'has a file that is no blob report, "blob-1-4.json": '],
-    [{ 'results.json': '[{"a":1}]' }, 'has a file that is no blob report, "results.json": it is JSON of another kind'],
+    [
+      { 'results.json': '[{"a":1}]' },
+      'has a file that is no blob report, "results.json": it is JSON of another kind. If it is the report of a shard, run this shard again.',
+    ],
     [{ 'blob-1-4.json': '', 'report-1.zip': '' }, 'has "report-1.zip", a report of another framework.'],
   ])('a folder with %j is refused', async (files, message) => {
     const folder = await temporaryFolder()
@@ -123,6 +126,9 @@ describe("Playwright's reports", () => {
   })
 
   it('a folder that does not exist is refused', async () => {
-    await expect(readPlaywrightBlobs('/does/not/exist')).rejects.toThrow('cannot be read: ENOENT')
+    for (const read of [readPlaywrightBlobs, readVitestBlobs])
+      await expect(read('/does/not/exist')).rejects.toThrow(
+        /^cannot be read: ENOENT: .*\. Download the reports of all shards into it$/,
+      )
   })
 })
