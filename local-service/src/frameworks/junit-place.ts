@@ -24,9 +24,12 @@ const OF_JVM = ['.java', '.kt', '.groovy', '.scala']
 /** The name of pytest's only suite. Its classes are modules, and its lines count from 0. */
 const PYTEST = 'pytest'
 const MOST_POSITIONS = 200
-/** `cart.js:7`, `Cart.cs:line 7`, Babel's `cart.js: Unexpected token (7:0)`, and Python's `File "cart.py", line 7`. */
+/** `cart.js:7`, `cart.cc(7)`, `Cart.cs:line 7`, Babel's `cart.js: Unexpected token (7:0)`, and Python's `File "cart.py", line 7`. */
 const POSITION =
-  /(?:^|[\s(])(?:file:\/\/)?((?:\/|[\p{L}\w]|\.\.?\/)[^\s():]*\.\w+):(?:\p{L}+ | .{1,200}?\((?=\d+:\d+\)))?(\d+)\b|File "([^"\n]+)", line (\d+)/gmu
+  /(?:^|[\s(["'])(?:file:\/\/)?([/@.\p{L}\w][^\s():]*\.\w+)(?::(?:\p{L}+ | .{1,200}?\((?=\d+:\d+\)))?|\()(\d+)\b|\b[Ff]ile ["']?([^"'\n]+?)["']?, line (\d+)/gmu
+
+/** Of a file, as ExUnit has it. */
+const LINE = /:(\d+)$/
 
 /** Finds the places of one report. */
 export class Places {
@@ -56,7 +59,7 @@ export class Places {
     const isPytest = suites.at(-1) === PYTEST
     // If Node cannot load a file, the path is the name.
     const called = given || (isAbsolute(name) ? name : '')
-    const file = this.resolveFile(called.replace(/^file:\/\//, ''))
+    const file = this.resolveFile(called.replace(/^file:\/\//, '').replace(LINE, ''))
     if (file !== undefined) return { file, rest: this.#withoutFile(rest, file, isPytest) }
     const path = /[/.]/.test(rest) ? this.resolveFile(rest) : undefined
     if (path !== undefined) return { file: path, rest: '' }
@@ -78,7 +81,8 @@ export class Places {
       // The first place is the innermost, but in Python it is the last.
       if (places.length > 0 && !position.path.endsWith('.py')) break
     }
-    const line = Number(found.attributes.line ?? Number.NaN) + (found.suites.at(-1) === PYTEST ? 1 : 0)
+    const { line: given, lineno = LINE.exec(found.file)?.[1] } = found.attributes
+    const line = Number(given ?? lineno ?? Number.NaN) + (found.suites.at(-1) === PYTEST ? 1 : 0)
     return places.at(-1) ?? { file, line }
   }
 
@@ -103,7 +107,10 @@ export class Places {
   async #fileAt({ path, before }: Position, { attributes, suites }: XmlCase, own: string | undefined) {
     if (/node_modules|site-packages/.test(path)) return undefined
     if (path.includes('/')) return this.resolveFile(path)
-    if (path.endsWith('.go')) return this.#fileOfGo(path, attributes.classname ?? suites.at(-1) ?? '')
+    const { classname = '' } = attributes
+    const suite = suites.at(-1) ?? ''
+    // Some tools have only the end of the package as the class.
+    if (path.endsWith('.go')) return this.#fileOfGo(path, suite.endsWith(`/${classname}`) ? suite : classname || suite)
     if (!OF_JVM.includes(extname(path))) return this.resolveFile(path)
     // `at com.x.CartTest$Inner.adds` before `CartTest.java` means `com/x/CartTest.java`.
     const [, ofClass = ''] = /([\w$.]+)\.[\w$<>]+$/.exec(before) ?? []

@@ -26,7 +26,8 @@ export function readRegularFile(file: string, options: ReadOptions = {}): string
 export function readManifest(folder: string): Partial<Record<string, unknown>> {
   try {
     const file = realpathSync(join(folder, 'package.json'))
-    return fieldsOf(parseJson(readRegularFile(file, { acceptsAnyOwner: true })))
+    // npm accepts a byte order mark.
+    return fieldsOf(parseJson(readRegularFile(file, { acceptsAnyOwner: true }).replace(/^\uFEFF/, '')))
   } catch {
     return {}
   }

@@ -81,6 +81,7 @@ describe('the framework of a project', () => {
     { 'vitest.config.js': '', 'package.json': '{"devDependencies":{"@playwright/test":"*"}}' },
     { 'playwright.config.ts': '', 'package.json': '{"devDependencies":{"vitest":"*"}}' },
     { 'playwright-ct.config.ts': '', 'vitest.unit.config.ts': '' },
+    { 'package.json': '\uFEFF{"devDependencies":{"vitest":"*"}}', 'playwright.config.ts': '' },
   ])('a folder with both frameworks is refused, and the sentence says what to write: %j', async (files) => {
     const folder = await temporaryFolder()
     await writeFiles(folder, files as Record<string, string>)
