@@ -21,9 +21,8 @@ export const systemClock: Clock = {
   timeout: (ms) => AbortSignal.timeout(Math.max(0, Math.ceil(ms))),
 }
 
-/** Resolves when every event that already waits in the event loop has been handled. */
+/** Two turns of the event loop, because the first may end before all sockets are read. */
 export async function pendingEvents(): Promise<void> {
   await turn()
-  // Two turns, because the first may end before all sockets are read.
   await turn()
 }

@@ -23,7 +23,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'github/outputs.test.ts': ['github/runner-file'],
   'handover/main-file.test.ts': ['handover/recorder'],
   'inputs/inputs.test.ts': ['github/input-variable', 'inputs/input-reader', 'inputs/run-url', 'text/web-address'],
-  'report/endings.test.ts': ['report/ending', 'report/page', 'report/words'],
+  'report/endings.test.ts': ['report/ending', 'report/page'],
   'scenarios/cancel.test.ts': ['main'],
   'scenarios/main-file.test.ts': ['post'],
   'service/decode.test.ts': ['text/json'],

@@ -28,8 +28,7 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   if (hasJobEnded(world.signal)) return
   const reportDir = publishReportFiles(outcome, world)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
-  // An aborted step has no time for the comment. If this step only started the run, there is no result yet, and the step
-  // that waits for the run writes the comment.
+  // An aborted step has no time for the comment. If this step only started the run, the step that waits for the run writes it.
   if (world.signal.aborted || outcome.ending.kind === 'started') return
   const commentUrl = await world.writeComment(outcome, hasSummary)
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
@@ -43,8 +42,7 @@ function setOutputs(outcome: StepOutcome, world: World): void {
   if (run === undefined) return
   const durationMs = runDurationMs(run)
   if (durationMs !== undefined) world.setOutput('duration-ms', durationMs)
-  // A PASSED run without results counts as a run without test cases. If any other run has no results, its counts are not
-  // known.
+  // A PASSED run without results has no test cases. If another run has no results, its counts are not known.
   if (run.testCases === undefined && run.status !== 'PASSED') return
   for (const name of ['total', 'passed', 'failed', 'flaky', 'skipped', 'other'] as const)
     world.setOutput(name, counts[name])

@@ -52,10 +52,7 @@ function isTooBusy(failure: Failure): boolean {
 const FIRST_BACKOFF_MS = 1_000
 const LONGEST_BACKOFF_MS = 15_000
 
-/**
- * The pause after this many failed tries. It doubles each time. Its upper half is random, so that many steps do not
- * try again at the same time. It is at least as long as the service asks for.
- */
+/** It doubles each time. Its upper half is random, so that many steps do not try again at the same time. */
 export function pauseMs(failedTries: number, failure: Failure, random: () => number): number {
   const backoffMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failedTries - 1)) * (0.5 + random() / 2)
   return Math.max(backoffMs, askedPauseMs(failure))

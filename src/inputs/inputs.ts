@@ -42,7 +42,7 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
     parameters: ownsRun ? { ...parameters, branch } : {},
     job,
     sourceUrl: isCommit(commit) ? sourceUrl(env, commit) : undefined,
-    labels: [matrixValues(matrix)].filter((part) => part !== ''),
+    labels: [scalarsIn(parseJson(matrix)).join(', ')].filter((label) => label !== ''),
   }
   const { environment, frameworkProject } = parameters
   const belongsTo = [matrix, target.kind, target.id, environment, frameworkProject]
@@ -119,11 +119,7 @@ function readComment(inputs: InputReader): Omit<CommentSettings, 'belongsTo'> {
   return { when, token }
 }
 
-/** The values of the matrix, as GitHub shows them in a job's name, for example `ubuntu-latest, 20`. */
-function matrixValues(matrix: string): string {
-  return scalarsIn(parseJson(matrix)).join(', ')
-}
-
+/** The values of a matrix, as GitHub shows them in a job's name, for example `ubuntu-latest, 20`. */
 function scalarsIn(value: unknown): readonly string[] {
   if (value === undefined || value === null) return []
   return typeof value === 'object' ? Object.values(value).flatMap(scalarsIn) : [String(value)]

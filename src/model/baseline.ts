@@ -62,23 +62,19 @@ export function earlierRun({ testCases = [], finishedAt }: Pick<Run, 'testCases'
 export function comparePast(testCases: readonly TestCase[], baseline: Baseline): ReadonlyMap<TestCase, PastOfCase> {
   const [latest] = baseline
   const runs = baseline.length
-  const pastOf = (bad: readonly TestCase[], toPast: (testCase: TestCase, number: number) => PastOfCase) => {
-    const seen = new CaseCounter()
-    return bad.map((testCase): [TestCase, PastOfCase] => {
-      seen.add(testCase)
-      return [testCase, toPast(testCase, seen.countSame(testCase))]
-    })
+  const seen = { failing: new CaseCounter(), flaky: new CaseCounter() }
+  const past = new Map<TestCase, PastOfCase>()
+  for (const testCase of testCases) {
+    if (!isFailing(testCase) && !isFlaky(testCase)) continue
+    const same = isFlaky(testCase) ? seen.flaky : seen.failing
+    same.add(testCase)
+    const number = same.countSame(testCase)
+    const badRuns = baseline.filter(({ failedOrFlaky }) => failedOrFlaky.countSame(testCase) >= number).length
+    const hasFailedBefore = latest.failed.countSame(testCase) >= number
+    const mark = badRuns === 0 ? 'new' : hasFailedBefore ? 'failed before' : 'unstable'
+    past.set(testCase, { mark: isFlaky(testCase) ? undefined : mark, badRuns, runs })
   }
-  const badRuns = (testCase: TestCase, number: number) =>
-    baseline.filter(({ failedOrFlaky }) => failedOrFlaky.countSame(testCase) >= number).length
-  return new Map([
-    ...pastOf(testCases.filter(isFailing), (testCase, number) => {
-      const bad = badRuns(testCase, number)
-      const hasFailedBefore = latest.failed.countSame(testCase) >= number
-      return { mark: bad === 0 ? 'new' : hasFailedBefore ? 'failed before' : 'unstable', badRuns: bad, runs }
-    }),
-    ...pastOf(testCases.filter(isFlaky), (testCase, number) => ({ badRuns: badRuns(testCase, number), runs })),
-  ])
+  return past
 }
 
 function isFailing({ kind }: TestCase): boolean {

@@ -1,11 +1,10 @@
 import type { StepOutcome } from '../model/outcome.ts'
 import type { CaseKind, TestCase } from '../model/run.ts'
-import { durationText } from '../text/duration.ts'
 import { beginningOf, type Fragment, fragment, type Html, html, link, untruncated } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { type Place, pastText, placeOf, titleOf } from './cases.ts'
-import { casesOf, joinWithDots } from './words.ts'
+import { casesOf, durationText, joinWithDots } from './words.ts'
 
 // How pages show test cases. It is HTML, because untrusted text is easier to escape there than in Markdown.
 

@@ -1,9 +1,8 @@
 import type { StepOutcome } from '../model/outcome.ts'
 import { type Counts, isFinished, type Run, runDurationMs } from '../model/run.ts'
-import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { countNew } from './cases.ts'
-import { casesOf, inBrackets, join, joinWithDots, NONE } from './words.ts'
+import { casesOf, durationText, inBrackets, join, joinWithDots, NONE } from './words.ts'
 
 /** A page's line of counts, and the time. Undefined if there is nothing to count yet. */
 export function countsLine({ run, counts, tookMs }: StepOutcome): Fragment | undefined {

@@ -1,21 +1,16 @@
 import { type Failure, isNotFound } from '../model/failure.ts'
 import type { Ending, StepOutcome } from '../model/outcome.ts'
 import { FAILING, isFinished, type TestCase } from '../model/run.ts'
-import { durationText } from '../text/duration.ts'
 import { type Fragment, fragment, quote, render, untruncated } from '../text/safe-text.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { casesOfKind, placeOf, titleOf } from './cases.ts'
 import { countsOf, newFailuresText } from './counts.ts'
 import { linkedRunId } from './facts.ts'
 import { failureAdvice, failureReason, notFoundAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
-import { CANCEL_IT, casesOf, inBrackets, join, NONE, RUN_WITHOUT_ID } from './words.ts'
+import { CANCEL_IT, casesOf, durationText, inBrackets, join, NONE, RUN_WITHOUT_ID } from './words.ts'
 
-const PASS = fragment`✅`
 const FAIL = fragment`❌`
 const WARNING = fragment`⚠️`
-const CLOCK = fragment`⏱️`
-const STOP = fragment`🚫`
-const START = fragment`▶️`
 
 const TITLES_NAMED = 3
 const STATUSES_NAMED = 3
@@ -64,7 +59,7 @@ export function endingText(outcome: StepOutcome): EndingText {
       return textOfFinished(outcome)
     case 'started': {
       const what = fragment`This step does not wait for run ${id}, so it does not know whether the tests pass`
-      return end(START, fragment`Run started`, what, NONE)
+      return end(fragment`▶️`, fragment`Run started`, what, NONE)
     }
     case 'wait-timeout': {
       const { limitMs, wasQueued, failure } = ending
@@ -74,17 +69,17 @@ export function endingText(outcome: StepOutcome): EndingText {
       const what = fragment`Run ${id} ${still} after ${durationText(limitMs)} (the input ${'timeout-minutes'})`
       const last = failure && fragment` Its last status request failed, because ${failureReason(failure)}.`
       const next = fragment`${last ?? NONE}${left} If the run needs more time, raise the input ${'timeout-minutes'}.`
-      return end(CLOCK, title, what, next)
+      return end(fragment`⏱️`, title, what, next)
     }
     case 'aborted': {
       const title = fragment`Step cancelled`
       const when = momentOfAbort(outcome)
       if (ending.cause === 'signal') {
         const what = fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}`
-        return end(STOP, title, what, left)
+        return end(fragment`🚫`, title, what, left)
       }
       const otherwise = fragment` If the job goes on, another step has removed the files of this step from the runner's temporary folder.`
-      return end(STOP, title, fragment`The job has ended ${when}`, fragment`${otherwise}${left}`)
+      return end(fragment`🚫`, title, fragment`The job has ended ${when}`, fragment`${otherwise}${left}`)
     }
     case 'start-failed': {
       const why = failureReason(ending.failure)
@@ -116,7 +111,7 @@ function textOfFinished(outcome: StepOutcome): EndingText {
   const lookUp = run?.message === undefined ? fragment` Look up the run at the service to find the reason.` : NONE
   switch (conclusion) {
     case 'passed': {
-      if (failed + other === 0) return finished(PASS, fragment`Tests passed`)
+      if (failed + other === 0) return finished(fragment`✅`, fragment`Tests passed`)
       const title = failed > 0 ? fragment`Run passed, with failed tests` : fragment`Run passed, with unknown results`
       const next = fragment` The step succeeds, because the run's status decides. If such a run must fail, set the input ${'strict'} to ${'true'}.`
       return finished(WARNING, title, next)
@@ -130,10 +125,10 @@ function textOfFinished(outcome: StepOutcome): EndingText {
       return isStrict ? finished(FAIL, fragment`Unknown results`, strict) : finished(FAIL, fragment`Run failed`, lookUp)
     }
     case 'timed-out':
-      return finished(CLOCK, fragment`Run timed out`, fragment` It exceeded the service's own time limit.`)
+      return finished(fragment`⏱️`, fragment`Run timed out`, fragment` It exceeded the service's own time limit.`)
     case 'cancelled': {
       const next = fragment` It was cancelled at the service, not by this step. If nobody wanted that, re-run the job.`
-      return finished(STOP, fragment`Run cancelled`, next)
+      return finished(fragment`🚫`, fragment`Run cancelled`, next)
     }
     case 'interrupted':
       return finished(WARNING, fragment`Run interrupted`, fragment` The service interrupted it.${lookUp}`)
