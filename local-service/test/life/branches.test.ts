@@ -121,25 +121,18 @@ describe('a run of another branch', () => {
     }
   })
 
-  it('tests the branch of the folder, if origin has another commit of it', async () => {
+  it.each([
+    ['of the folder, if origin has another commit of it', 'both', ['a.txt: here']],
+    ['that only origin has', 'theirs', ['a.txt: other', 'b.txt: new']],
+  ])('tests the branch %s', async (_, branch, titles) => {
     const upstream = await twoBranches()
-    await upstream.git('branch', 'both', 'other')
+    for (const name of ['both', 'theirs']) await upstream.git('branch', name, 'other')
     const repository = await aRepository({ 'a.txt': 'here' })
     await repository.git('branch', 'both')
     await repository.git('remote', 'add', 'origin', upstream.folder)
     await repository.git('fetch', '--quiet', 'origin')
     const { list } = await startListing(repository)
-    expect(await list({ branch: 'both' })).toMatchObject({ titles: ['a.txt: here'] })
-  })
-
-  it('finds a branch that only origin has', async () => {
-    const upstream = await twoBranches()
-    await upstream.git('branch', 'theirs', 'other')
-    const repository = await aRepository({ 'a.txt': 'here' })
-    await repository.git('remote', 'add', 'origin', upstream.folder)
-    await repository.git('fetch', '--quiet', 'origin')
-    const { list } = await startListing(repository)
-    expect(await list({ branch: 'theirs' })).toMatchObject({ titles: ['a.txt: other', 'b.txt: new'] })
+    expect(await list({ branch })).toMatchObject({ titles })
   })
 
   it('is refused with 400 if there is no such branch, whatever else the name means to git', async () => {

@@ -218,17 +218,8 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
   it('that an earlier service left is found by its label', async () => {
     const start = (label: string) =>
       engine.call(
-        'run',
-        '--detach',
-        '--stop-timeout',
-        '0',
-        '--label',
-        label,
-        ...OPTIONS,
-        ...FEW_RESOURCES,
-        IMAGE,
-        'sleep',
-        '600',
+        ...['run', '--detach', '--stop-timeout', '0', '--label', label, ...OPTIONS, ...FEW_RESOURCES],
+        ...[IMAGE, 'sleep', '600'],
       )
     await start('test-run-service.run=run-1')
     // The service was killed between the creation of a container and its start.
@@ -259,20 +250,15 @@ describe("an engine's program", () => {
     return { folder, engine, run, calls, log: service.log.join('\n') }
   }
 
+  const CANNOT_RUN = `the image node:24 cannot run ${process.execPath}, or ${process.execPath} could not run a program`
   it.each([
-    [125, 'ENGINE could not start a container of node:24 (exit code 125)'],
-    [
-      126,
-      `the image node:24 cannot run ${process.execPath}, or ${process.execPath} could not run a program (exit code 126)`,
-    ],
-    [
-      127,
-      `the image node:24 cannot run ${process.execPath}, or ${process.execPath} could not run a program (exit code 127)`,
-    ],
+    [125, 'ENGINE could not start a container of node:24'],
+    [126, CANNOT_RUN],
+    [127, CANNOT_RUN],
   ])('that exits with %i makes the run INTERRUPTED', async (code, reason) => {
     const { run, engine } = await runWith(`test "$2" = run && exit ${code}; exit 0`)
-    expect(run.status).toBe('INTERRUPTED')
-    expect(run.message).toBe(`vitest could not be started: ${reason.replace('ENGINE', engine)}`)
+    const message = `vitest could not be started: ${reason.replace('ENGINE', engine)} (exit code ${code})`
+    expect(run).toMatchObject({ status: 'INTERRUPTED', message })
   })
 
   it('that does not exist makes the run INTERRUPTED, and leaves nothing to remove', async () => {

@@ -89,35 +89,33 @@ describe('the Node that runs the tests', () => {
     return folder
   }
 
-  async function calledBy(settings: object, env: NodeJS.ProcessEnv): Promise<string | undefined> {
-    const projects = { shop: { folder: await aProject(), framework: 'vitest', ...settings } as const }
-    const service = await startService({ projects }, { env })
+  async function calledBy(PATH: string, installed?: string): Promise<string | undefined> {
+    const folder = await aProject()
+    if (installed !== undefined) {
+      await mkdir(join(folder, 'node_modules/.bin'))
+      await symlink(join(await aNode(installed), 'node'), join(folder, 'node_modules/.bin/node'))
+    }
+    const projects = { shop: { folder, framework: 'vitest' } as const }
+    const service = await startService({ projects }, { env: { ...PLAIN_ENV, PATH } })
     const run = await service.waitFor(await service.startRun())
     return run.results?.testCases[0]?.title
   }
 
   it("is the person's: the first on their PATH", async () => {
-    const PATH = `${await aNode('theirs')}:${PLAIN_ENV.PATH}`
-    expect(await calledBy({}, { ...PLAIN_ENV, PATH })).toBe('theirs')
+    expect(await calledBy(`${await aNode('theirs')}:${PLAIN_ENV.PATH}`)).toBe('theirs')
   })
 
   it('is not a folder of this name', async () => {
     const folder = await temporaryFolder()
     await mkdir(join(folder, 'node'))
-    const PATH = `${folder}:${await aNode('theirs')}:${PLAIN_ENV.PATH}`
-    expect(await calledBy({}, { ...PLAIN_ENV, PATH })).toBe('theirs')
+    expect(await calledBy(`${folder}:${await aNode('theirs')}:${PLAIN_ENV.PATH}`)).toBe('theirs')
   })
 
   it("is the project's own if it has one installed", async () => {
-    const projects = { shop: { folder: await aProject(), framework: 'vitest' } as const }
-    await mkdir(join(projects.shop.folder, 'node_modules/.bin'))
-    await symlink(join(await aNode('installed'), 'node'), join(projects.shop.folder, 'node_modules/.bin/node'))
-    const service = await startService({ projects }, { env: { ...PLAIN_ENV, PATH: `${await aNode('theirs')}:/bin` } })
-    const run = await service.waitFor(await service.startRun())
-    expect(run.results?.testCases).toMatchObject([{ title: 'installed' }])
+    expect(await calledBy(`${await aNode('theirs')}:/bin`, 'installed')).toBe('installed')
   })
 
   it('is the one that runs the service if the person has none', async () => {
-    expect(await calledBy({}, { ...PLAIN_ENV, PATH: '/nowhere' })).toBe('undefined')
+    expect(await calledBy('/nowhere')).toBe('undefined')
   })
 })
