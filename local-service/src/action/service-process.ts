@@ -9,7 +9,7 @@ import { serviceFolder } from './service-folder.ts'
 // The process of the action's service. `index.js FOLDER` gets its order from main and serves until a signal, or until the folder is
 // removed. `index.js FOLDER clean` removes what a killed service left, and ends.
 
-export interface OrderOfStep extends Order {
+export type OrderOfStep = Order & {
   readonly key: string
   /** Relative paths of the order start here. */
   readonly workspace: string

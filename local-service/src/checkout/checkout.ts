@@ -8,17 +8,15 @@ import { findBranch, hasFolder, openRepository, type Repository, readHead } from
 /** The reason why the service does not do what a client asked for. Nothing was changed. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
-  readonly kind: RefusalKind
+  readonly kind: 'invalid' | 'unauthorized' | 'not-found' | 'failed'
 
-  constructor(kind: RefusalKind, message: string) {
+  constructor(kind: Refusal['kind'], message: string) {
     super(message)
     this.kind = kind
   }
 }
 
-type RefusalKind = 'invalid' | 'unauthorized' | 'not-found' | 'failed'
-
-export function refuse(kind: RefusalKind, message: string): never {
+export function refuse(kind: Refusal['kind'], message: string): never {
   throw new Refusal(kind, message)
 }
 

@@ -25,7 +25,7 @@ export function runProjectCommand(
   // The packages of a work tree are links into the project's folder, and its git folder is there too.
   const linked = checkout.kind === 'work-tree' ? [checkout.place.root] : []
   const container = {
-    settings,
+    ...settings,
     env: personEnv,
     folder: project.folder,
     folders: [source.root, frameworkFolderOf(resources), resources.temporaryFolder],

@@ -11,14 +11,10 @@ const OF_ENGINE = /^(PATH|HOME|TMPDIR|(LD|XDG|SSH|SSL|DOCKER|CONTAINERS?)_.*|.*_
 const RESPONSE_LIMIT_MS = 20_000
 const REMOVAL_TRIES = 20
 
-export interface ContainerSettings {
+interface Container {
   readonly image: string
   readonly engine: readonly string[]
   readonly options: readonly string[]
-}
-
-export interface RunContainer {
-  readonly settings: ContainerSettings
   /** The environment of the engine's program. The command of the container has an environment of its own. */
   readonly env: NodeJS.ProcessEnv
   /** The engine's program runs here, so relative paths in the options start here. */
@@ -30,12 +26,13 @@ export interface RunContainer {
 
 /** If Docker's program is killed, the container stays. So the guard or `removeContainers` removes it. */
 export async function runInContainer(
-  { settings, env, folder, folders, readOnlyFolders }: RunContainer,
+  { image, engine, options, env, folder, folders, readOnlyFolders }: Container,
   command: Command,
   stop: AbortSignal,
 ): Promise<CommandEnd> {
-  const { engine, image, options } = settings
   const name = `test-run-${randomUUID()}`
+  const isPodman = basename(engine[0] ?? '') === 'podman'
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   const variables = Object.entries(command.env).filter(([, value]) => value !== undefined)
   // Every user can read the arguments of a process. So only variables that the engine itself reads have their value there. The
   // engine takes the values of all others from its own environment.
@@ -43,9 +40,10 @@ export async function runInContainer(
     ...[...engine, 'run', '--rm', '--init', '--name', name, '--label', `${LABEL}=${command.runId}`],
     // With this, Podman too removes a running container at once.
     ...['--stop-timeout', '0'],
-    ...userArguments(engine),
+    // Files that a container creates must belong to the user of the service. Without root, Podman maps users to others.
+    ...['--user', `${uid}:${gid}`, ...(isPodman && uid !== 0 ? ['--userns=keep-id'] : [])],
     // Podman would pass on the proxy variables of the machine, which may contain passwords.
-    ...(isPodman(engine) ? ['--http-proxy=false'] : []),
+    ...(isPodman ? ['--http-proxy=false'] : []),
     ...folders.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path}`]),
     ...readOnlyFolders.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path},readonly`]),
     ...['--workdir', command.folder],
@@ -68,17 +66,6 @@ export async function runInContainer(
       ? `${engine[0]} could not start a container of ${image}`
       : `the image ${image} cannot run ${program}, or ${program} could not run a program`
   return { kind: 'not-started', reason: `${reason} (exit code ${end.code})`, output: end.output }
-}
-
-/** Files that a container creates must belong to the user of the service. Without root, Podman maps users to others. */
-function userArguments(engine: readonly string[]): string[] {
-  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
-  const mapping = isPodman(engine) && uid !== 0 ? ['--userns=keep-id'] : []
-  return [...mapping, '--user', `${uid}:${gid}`]
-}
-
-function isPodman([program = '']: readonly string[]): boolean {
-  return basename(program) === 'podman'
 }
 
 /** This or an earlier process of the service may have left the containers. Returns how many there were. */

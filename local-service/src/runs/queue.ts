@@ -5,7 +5,7 @@ import type { RunningTests } from '../execution/run-framework.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
 import { count } from '../text.ts'
 import { type Removal, tryToRemove } from './recovery.ts'
-import { finishRun, isFinished, markRunning, type OwnedRun, type Run } from './run.ts'
+import { finishRun, isFinished, markRunning, type Run } from './run.ts'
 
 interface RunTask {
   readonly resources: RunResources
@@ -21,7 +21,7 @@ interface RunQueueOptions extends Removal {
 }
 
 interface Entry {
-  readonly run: OwnedRun
+  readonly run: Run
   readonly task: RunTask
   readonly stop: AbortController
   tests: RunningTests | undefined
@@ -43,7 +43,7 @@ export class RunQueue {
   }
 
   /** Returns false if the queue is closing. */
-  add(run: OwnedRun, task: RunTask): boolean {
+  add(run: Run, task: RunTask): boolean {
     if (this.#isClosing) return false
     this.#options.store.save(run)
     const unknown = { tests: undefined, execution: undefined }
@@ -112,10 +112,10 @@ export class RunQueue {
       markRunning(run)
       store.save(run, task.resources)
       this.#log(run, 'RUNNING')
-      const setTests = (tests: RunningTests) => {
+      const outcome = await task.execute(stop.signal, (tests) => {
         entry.tests = tests
-      }
-      this.#finish(entry, await task.execute(stop.signal, setTests))
+      })
+      this.#finish(entry, outcome)
     } catch (error) {
       this.#log(run, `error: failed to run: ${messageOf(error)}`)
       this.#finish(entry, withoutTests(stop.signal, `the service could not run the tests: ${messageOf(error)}`))

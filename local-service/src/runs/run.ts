@@ -14,24 +14,20 @@ export interface Run {
   readonly suite?: { readonly id: string; readonly name: string } | undefined
   /** Absent if the project's folder is on no branch. */
   readonly branchName?: string | undefined
-  readonly phase: Phase
-}
-
-/** A run whose phase can change. Only `markRunning` and `finishRun` change its status. */
-export interface OwnedRun extends Run {
+  /** Only `markRunning` and `finishRun` change it. */
   phase: Phase
 }
 
-export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): OwnedRun {
+export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): Run {
   return { ...facts, runId: randomUUID(), phase: { status: 'QUEUED' } }
 }
 
-export function markRunning(run: OwnedRun): void {
+export function markRunning(run: Run): void {
   run.phase = { status: 'RUNNING', startedAt: now() }
 }
 
 /** Finishes a run that is queued or running. If the run had already finished, returns false and changes nothing. */
-export function finishRun(run: OwnedRun, outcome: RunOutcome): boolean {
+export function finishRun(run: Run, outcome: RunOutcome): boolean {
   if (isFinished(run)) return false
   const startedAt = 'startedAt' in run.phase ? run.phase.startedAt : null
   run.phase = { ...outcome, startedAt, finishedAt: now() }

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
 import type { RunResources } from '../execution/resources.ts'
 import { openToAppend } from '../machine/files.ts'
-import { isFinished, type OwnedRun, type Run } from './run.ts'
+import { isFinished, type Run } from './run.ts'
 
 export type RunStore = ReturnType<typeof openRunStore>
 
@@ -98,7 +98,7 @@ function storeIn(database: DatabaseSync) {
      */
     findUnfinished: () =>
       selectUnfinished.all().flatMap(({ run_id, run: text, resources }) => {
-        const run = parseJson(String(text)) as OwnedRun
+        const run = parseJson(String(text)) as Run
         if (!RUN_ID.test(String(run_id)) || fieldsOf(run).runId !== run_id || !isObject(run.phase)) return []
         const { gitFolder, engine } = fieldsOf(parseJson(String(resources)))
         const left = {

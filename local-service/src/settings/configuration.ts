@@ -6,18 +6,8 @@ import type { Selection } from '../frameworks/framework.ts'
 import { quote } from '../text.ts'
 import { PROJECT, type Project, problemsOf, projectIn, whyCannotSelect } from './project.ts'
 
-export interface Suite {
-  readonly id: string
-  readonly name: string
-  readonly project: Project
-  readonly selection: Selection
-}
-
 /** What the service serves: checked, with absolute folders. */
-export interface Configuration {
-  readonly projects: ReadonlyMap<string, Project>
-  readonly suites: ReadonlyMap<string, Suite>
-}
+export type Configuration = ReturnType<typeof readConfiguration>
 
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
@@ -40,10 +30,8 @@ const SETTINGS = v.strictObject({
   suites: v.optional(v.record(ID, SUITE), {}),
 })
 
-export type Settings = v.InferInput<typeof SETTINGS>
-
 /** Checks the settings. Relative folders start in `baseFolder`. Throws a ConfigurationError. */
-export function readConfiguration(settings: unknown, baseFolder: string): Configuration {
+export function readConfiguration(settings: unknown, baseFolder: string) {
   const result = v.safeParse(SETTINGS, settings)
   if (!result.success) throw new ConfigurationError(`The configuration: ${problemsOf(result.issues).join('\n')}`)
   const projects = new Map<string, Project>()
@@ -52,7 +40,7 @@ export function readConfiguration(settings: unknown, baseFolder: string): Config
     if (typeof found === 'string') throw new ConfigurationError(`Project ${quote(id)} ${found}`)
     projects.set(id, { id, ...found })
   }
-  const suites = new Map<string, Suite>()
+  const suites = new Map<string, { id: string; name: string; project: Project; selection: Selection }>()
   for (const [id, { project: projectId, name = id, ...selection }] of Object.entries(result.output.suites)) {
     const project = projects.get(projectId)
     if (project === undefined)
@@ -66,16 +54,9 @@ export function readConfiguration(settings: unknown, baseFolder: string): Config
 }
 
 /** What the options of the command, or the inputs of the action, say. */
-export interface Order {
-  readonly folder?: string | undefined
-  readonly config?: string | undefined
-  readonly framework?: string | undefined
-  readonly command?: readonly string[] | undefined
-  readonly report?: string | undefined
-  readonly merge?: string | undefined
-  readonly args?: readonly string[] | undefined
-  readonly runLimitMinutes?: string | undefined
-}
+export type Order = {
+  readonly [Name in 'folder' | 'config' | 'framework' | 'report' | 'merge' | 'runLimitMinutes']?: string | undefined
+} & { readonly [Name in 'command' | 'args']?: readonly string[] | undefined }
 
 /** With a much longer delay, Node's timers fire at once. The gate has the same limit. */
 const RUN_LIMIT_MINUTES = 35_000

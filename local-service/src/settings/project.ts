@@ -99,11 +99,6 @@ function usesNone(folder: string): string {
 
 const LISTED_PACKAGES = 10
 
-/** Whether a run reads the reports of earlier steps or jobs, and runs no test. */
-export function mergesReports({ framework, merge, command }: Project): boolean {
-  return merge !== undefined || (framework.name === 'junit' && command === undefined)
-}
-
 /** The rest of a sentence that begins with the project. Undefined if the project's framework can select these tests. */
 export function whyCannotSelect({ framework, merge }: Project, selection: Selection): string | undefined {
   const { frameworkProjects, files } = selection

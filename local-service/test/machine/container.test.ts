@@ -17,7 +17,7 @@ async function callOf(name: string, env: NodeJS.ProcessEnv): Promise<{ args: str
   await chmod(program, 0o755)
   const settings = { image: 'base', engine: [program], options: [] }
   const command = { argv: ['true'], folder, env: { SHOP: 'open' }, runId: folder, stopGraceMs: 1000 }
-  const container = { settings, env: { ...PLAIN_ENV, ...env }, folder, folders: [], readOnlyFolders: [] }
+  const container = { ...settings, env: { ...PLAIN_ENV, ...env }, folder, folders: [], readOnlyFolders: [] }
   expect(await runInContainer(container, command, new AbortController().signal)).toMatchObject({ code: 0 })
   const read = (file: string) => readFile(join(folder, file), 'utf8')
   return { args: (await read('args')).split('\n'), proxy: (await read('proxy')).trim() }
