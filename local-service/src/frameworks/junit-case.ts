@@ -71,20 +71,25 @@ export function reasonOf({ outcomes, attributes, output }: XmlCase, status: Retu
   const chosen = lastTry === undefined ? ofStatus : [lastTry]
   const texts = chosen.map((outcome) => textOf(outcome, attributes.name ?? '')).filter((text) => text !== '')
   // CTest has only what the test printed.
-  const printed = output.trim().split('\n').slice(-QUOTED_LINES).join('\n')
-  return texts.join('\n\n') || printed || (chosen[0]?.type ?? '')
+  const printed = withoutNoise(output.trim().split('\n').slice(-QUOTED_LINES).join('\n'), '')
+  return texts.join('\n\n') || printed || chosen[0]?.type || (chosen[0]?.message ?? '')
 }
 
 const QUOTED_LINES = 10
-/** Messages of gotestsum and pytest that say nothing. */
-const EMPTY_MESSAGES = ['Failed', 'collection failure']
+/** Messages of gotestsum, Swift, pytest, nose2 and doctest that say nothing. */
+const EMPTY_MESSAGES = ['', 'Failed', 'failed', 'collection failure', 'test failure', 'exception']
+/** The error in the text of pytest, and in a traceback of Python. */
+const OF_PYTHON = /^E {3}(\S.*)|^Traceback .*\n(?:[ \t].*\n)+(?![\s\S]*^Traceback )(\S.*)/m
 
 /** The message of the attribute comes first, unless the text begins with it. */
 function textOf({ message, text }: XmlOutcome, name: string): string {
   const [given, all] = [message, text].map((one) => one.replaceAll('\r\n', '\n').trim()) as [string, string]
-  // The error of a file that pytest cannot load is at the end.
-  const said = all !== '' && EMPTY_MESSAGES.includes(given) ? (/^E {3}(\S.*)/m.exec(all)?.[1] ?? '') : given
-  const isFirst = all.replace(/^[\w.$]+(?: \[\w+\])?: /, '').startsWith(said) || all.startsWith(said)
+  // The error of Python is at the end.
+  const [, ofPytest = '', error = ofPytest] = (EMPTY_MESSAGES.includes(given) && OF_PYTHON.exec(all)) || []
+  const said = EMPTY_MESSAGES.includes(given) ? error : given
+  // Rust has the number of the thread only in the text.
+  const begins = [all, all.replace(/^[\w.$]+(?: \[\w+\])?: /, ''), all.replace(/^(thread '.*') \(\d+\)/, '$1')]
+  const isFirst = begins.some((one) => one.startsWith(said))
   return withoutNoise(withoutFrames(isFirst ? all : `${said}\n\n${all}`).trim(), name)
 }
 
@@ -93,15 +98,17 @@ function withoutFrames(text: string): string {
   return text.replace(/\n +at .*(?:node_modules\/|\(?node:|\(<anonymous>\)).*/g, '')
 }
 
-/** What may stand before the reason: Go's progress, and headlines of Catch2 and GoogleTest. */
-const NOISE = /^\s*(?:(?:\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- FAIL:) .*\n)+(?=.*\S)|FAILED:\s*\n|unknown file\n)/
+/** What may stand before the reason: Go's progress, headlines of Catch2 and GoogleTest, and the line before YAML in TAP. */
+const NOISE = /^\s*(?:(?:\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- FAIL:) .*\n)+(?=.*\S)|FAILED:\s*\n|unknown file\n|---\n)/
 const HEADLINE_OF_JEST =
   /● Test suite failed to run\s*\n\s*(?:Jest encountered an unexpected token\n[\s\S]*?\n\s*Details:\s*\n\s*)?/
 /** GoogleTest and Rust begin with the place. */
 const PLACE_FIRST = /^(?:thread '.*' (?:\(\d+\) )?panicked at )?(\S+\.\w+:\d+(?::\d+)?):?$/
 
 function withoutNoise(text: string, name: string): string {
-  const rest = text.replace(NOISE, '').replace(HEADLINE_OF_JEST, '').trim()
+  const reason = text.replace(NOISE, '').replace(HEADLINE_OF_JEST, '')
+  // Bats begins with the place.
+  const rest = reason.replace(/^(\((?:from function|in) [\s\S]*? line \d+\))\n\s*([\s\S]+)$/, '$2\n$1').trim()
   const [first = ''] = rest.split('\n', 1)
   const others = rest.slice(first.length).trim()
   // PHPUnit begins with the test.
@@ -123,6 +130,10 @@ const PARTS: readonly RegExp[] = [
   /^Jest: (?:.*\n?)*/gm,
   // Mocha: a file.
   /^ ?Exception during run: (?:.*\n?)*/gm,
+  // Bun: a file.
+  /^# Unhandled error between tests\n-+\n(?:(?!-+\n).*\n)+/gm,
+  // c8, nyc and SimpleCov: thresholds.
+  /^(?:ERROR: Coverage for .* does not meet .*|\w+ coverage \(.*\) is below the expected minimum coverage .*)/gm,
   // gotestsum: what could not be built.
   /(?<=^=== Errors\n)(?:.+\n)+/gm,
   // RSpec
@@ -130,6 +141,8 @@ const PARTS: readonly RegExp[] = [
   // CTest
   /^Unable to find executable: .*/gm,
   /^\t *\d+ - (?<title>.*) \((?!Failed|Disabled|Skipped)\w[\w ]*\)$/gm,
+  // Meson
+  /^ *\d+\/\d+ (?<title>.*?) +(?:TIMEOUT|UNEXPECTEDPASS|ERROR|INTERRUPT)\b.*/gm,
   // pytest and its plug-ins
   /^(?:ERROR:|FAIL) (?:.*\n\S+: error: |Required test coverage |(?:file or directory )?not found: ).*/gm,
 ]
@@ -148,6 +161,7 @@ export function findToolLines(output: string, testCases: readonly TestCase[]): s
 /** Readers show only the first line. So it has the name and the reason, and the place comes last. */
 function withReasonFirst(text: string): string {
   return withoutFrames(text)
+    .replace(/^# Unhandled error between tests\n-+\n(?:.*\n)*?(?=.*error: )/i, '')
     .replace(/^(test at [^\n]*)\n(✖ [^\n]*?)(?: \([\d.]+ms\))?\n\s*(.*?)\s*$/s, '$2: $3\n$1')
     .replace(/^(\S+:\d+)\n(?:[^\n]+\n)+\n(.*?)\s*$/s, '$2\nat $1')
     .replace(new RegExp(`\\n\\s*${HEADLINE_OF_JEST.source}`), ': ')

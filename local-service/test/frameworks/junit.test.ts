@@ -205,7 +205,7 @@ describe('a suite that counts more failures than it has', () => {
 })
 
 describe('the reason of a failed test', () => {
-  it.each([
+  it.each<[string, string, string, string | RegExp]>([
     [
       'has the message before the stack',
       'no money',
@@ -213,6 +213,27 @@ describe('the reason of a failed test', () => {
       'no money\n\nat Cart.Pay() in Cart.cs:line 3',
     ],
     ['has the message once', 'no money', 'Error: no money\n    at a.js:1:2', 'Error: no money\n    at a.js:1:2'],
+    ['has nothing that says nothing', 'exception', 'no database', 'no database'],
+    ['has a message that says nothing, if there is nothing else', 'failed', '', 'failed'],
+    [
+      'has the error of a traceback first',
+      'test failure',
+      'Traceback (most recent call last):\n  File "a.py", line 1, in a\n    b()\nKeyError: 1\n\nTraceback (most recent call last):\n  File "a.py", line 2, in a\n    c()\nAssertionError: 1 != 2\n\n- 1',
+      /^AssertionError: 1 != 2\n\nTraceback /,
+    ],
+    [
+      'has the place of Bats at the end',
+      '',
+      "(from function `pay' in file lib.sh, line 2,\n in test file a.bats, line 3)\n  `pay' failed\nno money",
+      "`pay' failed\nno money\n(from function `pay' in file lib.sh, line 2,\n in test file a.bats, line 3)",
+    ],
+    ['leaves out the line before YAML', '', '---\n  operator: equal\n  expected: 2', 'operator: equal\n  expected: 2'],
+    [
+      'has the place of Rust at the end, whatever the thread is',
+      "thread 'a' panicked at src/a.rs:7:9",
+      "\nthread 'a' (22) panicked at src/a.rs:7:9:\nno money",
+      'no money\nat src/a.rs:7:9',
+    ],
     [
       'has the place of GoogleTest at the end',
       '/shop/a.cc:8\nExpected: 1',
@@ -229,7 +250,9 @@ describe('the reason of a failed test', () => {
     const attribute = message.replaceAll('\n', '&#10;').replaceAll('"', '&quot;')
     const failure = `<failure message="${attribute}">${text}</failure>`
     const { testCases } = await read(inSuite(`<testcase name="testA">${failure}</testcase>`), 1)
-    expect(testCases.map((one) => one.message)).toEqual([reason])
+    expect(testCases.map((one) => one.message)).toEqual([
+      typeof reason === 'string' ? reason : expect.stringMatching(reason),
+    ])
   })
 })
 

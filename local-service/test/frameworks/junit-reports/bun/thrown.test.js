@@ -1,0 +1,2 @@
+// throws when it is loaded
+throw new Error('cannot be loaded')

@@ -1,0 +1,2 @@
+#include <stdio.h>
+int main(){printf("bad.c:7: no money\n");return 1;}
