@@ -24,7 +24,6 @@ export interface StepSettings extends WaitSettings, VerdictRules {
   readonly reports: ReportSettings
 }
 
-/** Starts a run or takes the given one, waits for it, cancels it if needed, decides the verdict, and publishes it. */
 export async function performStep(settings: StepSettings, world: World): Promise<StepOutcome> {
   const { clock } = world
   const stepBeganMs = clock.now()
@@ -75,7 +74,7 @@ async function startAndWait(
   return { ...known, ending, run: latestRun, cancellation }
 }
 
-/** Sets the outputs of the run, logs it if there is something to say, and returns the address of its page. */
+/** Returns the address of the run's page. */
 function announceRun(id: string, { subject, runId, runUrlOf }: StepSettings, world: World): string | undefined {
   world.setOutput('run-id', id)
   const runUrl = runUrlOf?.(id)

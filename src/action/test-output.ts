@@ -30,10 +30,7 @@ export class TestOutput {
     this.#isOver = !isWanted || world.service.output === undefined
   }
 
-  /**
-   * Call this after each poll, with the number of bytes that there are. Reads until it has them, or until this time. At the end of
-   * the wait, the last line is shown even without its end.
-   */
+  /** Reads until it has this number of bytes, or until this time. At the end, the last line is shown even without its end. */
   async read(bytes: number | undefined, untilMs: number, isEnd = false): Promise<void> {
     this.#availableBytes = bytes ?? this.#availableBytes
     try {
@@ -60,12 +57,10 @@ export class TestOutput {
       const text = String(part.text)
       this.#shownBytes += Buffer.byteLength(text)
       if (this.#shownBytes <= SHOWN_LIMIT_BYTES) this.#write(text)
-      else {
-        const bytes = Math.max(this.#availableBytes, this.#readBytes)
+      else
         this.#stop(
-          fragment`there is more output. The log shows at most 16 MiB. So far there are ${bytes} bytes in all.`,
+          fragment`there is more output. The log shows at most 16 MiB. So far there are ${Math.max(this.#availableBytes, this.#readBytes)} bytes in all.`,
         )
-      }
     }
   }
 

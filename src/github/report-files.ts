@@ -3,19 +3,16 @@ import { join, resolve } from 'node:path'
 import { fragment, type Log } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 
-/** A file for `report-dir`. */
 export interface ReportFile {
   readonly name: 'results.json' | 'junit.xml' | 'ctrf.json'
   readonly text: string
 }
 
-/** The longest name that file systems allow. A run id of 256 characters with the prefix `test-run-` is longer. */
-const LONGEST_NAME = 255
-
 /** The folder of the report files if `report-dir` names none: one per run, in the runner's temporary folder. */
 export function defaultReportFolder(env: NodeJS.ProcessEnv, runId: string): string {
   const name = `test-run-${runId.replace(/[^A-Za-z0-9._-]/g, '_')}`
-  return join(resolve(env.RUNNER_TEMP || '.'), name.slice(0, LONGEST_NAME))
+  // File systems allow no longer name.
+  return join(resolve(env.RUNNER_TEMP || '.'), name.slice(0, 255))
 }
 
 /** Returns the folder. If the files cannot be written, warns once and returns undefined. */

@@ -11,10 +11,7 @@ export class InvalidInputsError extends Error {
   }
 }
 
-/**
- * Reads the step's inputs from the runner's variables. If a value is invalid, a method records the problem and returns
- * what it returns for an empty input. `orThrow` then reports all problems at once.
- */
+/** If a value is invalid, a method records the problem and returns what it returns for an empty input. */
 export class InputReader {
   readonly #env: NodeJS.ProcessEnv
   readonly #problems: Fragment[] = []
@@ -48,12 +45,8 @@ export class InputReader {
     return word ?? whenEmpty
   }
 
-  /** Without `least`, the number must be above zero. */
-  number<WhenEmpty>(
-    name: string,
-    { least = 0, most }: { readonly least?: number; readonly most: number },
-    whenEmpty: WhenEmpty,
-  ): number | WhenEmpty {
+  /** If `least` is 0, the number must be above 0. */
+  number<WhenEmpty>(name: string, least: number, most: number, whenEmpty: WhenEmpty): number | WhenEmpty {
     const given = this.text(name)
     if (given === '') return whenEmpty
     const value = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(given) ? Number(given) : 0

@@ -89,11 +89,11 @@ function readSettings(inputs: InputReader, runId: string | undefined): Omit<Step
       fragment`Inputs wait ("false") and run-id ("${runId}") cannot be combined. To wait for this run, remove wait. To start another run, remove run-id.`,
     )
   }
-  const pollSeconds = inputs.number('poll-interval-seconds', { least: 0.05, most: 3_600 }, undefined)
+  const pollSeconds = inputs.number('poll-interval-seconds', 0.05, 3_600, undefined)
   return {
     runId,
     wait,
-    waitLimitMs: inputs.number('timeout-minutes', { most: 35_000 }, 60) * 60_000,
+    waitLimitMs: inputs.number('timeout-minutes', 0, 35_000, 60) * 60_000,
     pollIntervalMs: pollSeconds === undefined ? undefined : pollSeconds * 1_000,
     cancelOnAbort: inputs.boolean('cancel-on-abort', runId === undefined),
     passWithNoTests: inputs.boolean('pass-with-no-tests', false),

@@ -43,3 +43,5 @@ export function isFailure<Result>(response: Result | Failure): response is Failu
 export function isNotFound(failure: Failure): boolean {
   return failure.kind === 'status' && failure.status === 404
 }
+
+export type InvalidResponseFailure = Extract<Failure, { kind: 'invalid-response' }>

@@ -48,7 +48,7 @@ export type Ending =
   | { readonly kind: 'start-failed'; readonly failure: Failure }
   | { readonly kind: 'poll-failed'; readonly failure: Failure }
 
-/** What is known about a step before its first request: what it tests, and what tells it from other steps in reports. */
+/** What is known about a step before its first request. */
 export interface StepSubject {
   readonly target: Target
   /** Empty if the input `run-id` names the run. */
@@ -83,13 +83,12 @@ export interface StepHistory {
 export interface Verdict {
   readonly conclusion: Conclusion
   readonly success: boolean
-  /** The counts of `run`'s test cases. All are zero if it has none. */
   readonly counts: Counts
   /** How each failing and each flaky test case did in the earlier runs. Absent if there is no baseline. */
   readonly past?: ReadonlyMap<TestCase, PastOfCase> | undefined
 }
 
-/** Everything that reports say about a step. It is built once, and every report is a function of it. */
+/** Every report is a function of it. */
 export interface StepOutcome extends StepHistory, Verdict {}
 
 export interface ReadRunOutcome extends StepOutcome {

@@ -27,10 +27,7 @@ export interface Target {
   readonly id: string
 }
 
-/**
- * What the statuses of test cases mean, in the order of tables and of the titles in a sentence. `other` means that the case has no known result, because its
- * status is missing or unknown to this version. The action counts such a case as one that did not run.
- */
+/** In the order of tables. `other` is a status that is missing or unknown to this version. Such a case counts as not run. */
 export const CASE_KINDS = ['failed', 'timed-out', 'interrupted', 'other', 'flaky', 'skipped', 'passed'] as const
 
 export type CaseKind = (typeof CASE_KINDS)[number]

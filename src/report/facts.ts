@@ -7,30 +7,19 @@ import { join, joinWithDots, NONE } from './words.ts'
 
 type Value = string | Untrusted
 
-/** What a step tests. A page shows it as `Branch main`, and the log as `branch “main”`. */
-interface Fact {
-  readonly name: Fragment
-  /** The name within a sentence. */
-  readonly word: Fragment
-  readonly value: Value
-}
-
-/** `branch` is the branch that was tested, if it is known. */
-function factsOf({ target, parameters }: StepSubject, branch: Value | undefined): readonly Fact[] {
-  const { environment, frameworkProject } = parameters
-  const [project, projectWord] =
-    target.kind === 'project' ? [fragment`Project`, fragment`project`] : [fragment`Test suite`, fragment`test suite`]
-  const [tested, testedWord] =
-    branch !== undefined && isCommit(branch)
-      ? [fragment`Commit`, fragment`commit`]
-      : [fragment`Branch`, fragment`branch`]
-  const facts = [
-    { name: project, word: projectWord, value: target.id },
-    { name: fragment`Environment`, word: fragment`environment`, value: environment },
-    { name: tested, word: testedWord, value: branch },
-    { name: fragment`Framework project`, word: fragment`framework project`, value: frameworkProject },
+/** A page shows the name of a fact, for example `Branch main`, and the log shows its word, for example `branch “main”`. */
+function factsOf({ target, parameters }: StepSubject, branch: Value | undefined) {
+  const isProject = target.kind === 'project'
+  const isOfCommit = branch !== undefined && isCommit(branch)
+  const facts: readonly (readonly [Fragment, Fragment, Value | undefined])[] = [
+    isProject
+      ? [fragment`Project`, fragment`project`, target.id]
+      : [fragment`Test suite`, fragment`test suite`, target.id],
+    [fragment`Environment`, fragment`environment`, parameters.environment],
+    isOfCommit ? [fragment`Commit`, fragment`commit`, branch] : [fragment`Branch`, fragment`branch`, branch],
+    [fragment`Framework project`, fragment`framework project`, parameters.frameworkProject],
   ]
-  return facts.flatMap(({ value, ...words }) => (value === undefined ? [] : [{ ...words, value }]))
+  return facts.flatMap(([name, word, value]) => (value === undefined ? [] : [{ name, word, value }]))
 }
 
 /** What was tested, and where. If the input `run-id` names the run, this shows only what the service says about the run. */

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { Failure } from '../model/failure.ts'
+import type { Failure, InvalidResponseFailure } from '../model/failure.ts'
 import { type Fragment, fragment, quote } from '../text/safe-text.ts'
 import { durationText, NONE } from './words.ts'
 
@@ -43,10 +43,7 @@ export function failureReason(failure: Failure, the = fragment`the`): Fragment {
 }
 
 /** For example: expected JSON, got “<html>”. */
-export function expectedAndGot({
-  expected,
-  got,
-}: Pick<Extract<Failure, { kind: 'invalid-response' }>, 'expected' | 'got'>): Fragment {
+export function expectedAndGot({ expected, got }: InvalidResponseFailure): Fragment {
   return fragment`expected ${expected}, got ${'sent' in got ? quote(got.sent) : got.words}`
 }
 

@@ -9,7 +9,6 @@ import { createSendJson, type RunRequests } from './requests.ts'
 import { suiteRuns } from './suite-runs.ts'
 import type { TransportSettings } from './transport.ts'
 
-/** The client of the test run service. If a request fails, its method returns the failure. */
 export interface ServiceClient extends RunRequests {
   /** If requests have failed for this long without a success, they are not repeated any more. */
   readonly failureLimitMs: number
@@ -25,9 +24,7 @@ export interface ServiceAddress {
 }
 
 const FAILURE_LIMIT_MS = 300_000
-/**
- * Between the step and a service on the same machine there is no network. So if requests keep failing, the service has ended.
- */
+/** There is no network to a service on the same machine. So if requests keep failing, the service has ended. */
 const LOOPBACK_FAILURE_LIMIT_MS = 30_000
 
 export async function openService(

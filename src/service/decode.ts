@@ -1,4 +1,4 @@
-import type { Failure } from '../model/failure.ts'
+import type { InvalidResponseFailure } from '../model/failure.ts'
 import {
   type FilePath,
   isFinished,
@@ -19,8 +19,6 @@ import type { Redact } from './key-redaction.ts'
 
 // A wrong value makes the response invalid only if the step cannot go on without the right one, for example the id of a run, its
 // status, and what the verdict of a PASSED run rests on. Any other wrong value empties only its own cell in the report.
-
-type InvalidResponseFailure = Extract<Failure, { kind: 'invalid-response' }>
 
 /** Thrown while a response is decoded. `createSendJson` returns its failure. */
 export class InvalidResponse extends Error {

@@ -9,10 +9,7 @@ import { REQUEST_LIMIT_MS } from './transport.ts'
 const UNFINISHED = new Set(['RUNNING', 'QUEUED', 'RETRYING'])
 const GOOD = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
 
-/**
- * The older test-suite workflow, as if it were a run of a project: the paths /v1/testSuite and /v1/testSuiteRun in
- * docs/openapi.yaml. It has no cancel.
- */
+/** The older test-suite workflow, as if it were a run of a project. It has no cancel. */
 export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): RunRequests {
   return {
     start(parameters, options) {
@@ -35,15 +32,12 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Ru
       }
       // The two requests of one poll share its time limit.
       const leftMs = limitMs - (clock.now() - sentMs)
-      return send(
-        { method: 'GET', path: [...path, 'result'] },
-        { ...options, limitMs: leftMs },
-        (json, text, redact) => {
-          const testCases = decodeSuiteResult(json, redact)
-          const status = statusOfResults(testCases.map(({ rawStatus }) => String(rawStatus)))
-          return { status, rawStatus: untrusted(status), testCases, responseText: untrusted(text) }
-        },
-      )
+      const request = { method: 'GET', path: [...path, 'result'] } as const
+      return send(request, { ...options, limitMs: leftMs }, (json, text, redact) => {
+        const testCases = decodeSuiteResult(json, redact)
+        const status = statusOfResults(testCases.map(({ rawStatus }) => String(rawStatus)))
+        return { status, rawStatus: untrusted(status), testCases, responseText: untrusted(text) }
+      })
     },
   }
 }
