@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
-import { copyFile, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { openRepository, type Repository } from '../checkout/repository.ts'
 import { describeEnd } from '../machine/command.ts'
-import { git } from '../machine/git.ts'
+import { git, tryGit } from '../machine/git.ts'
 import type { TestedFolders } from '../machine/paths.ts'
 import { count, quote, quoteCommand } from '../text.ts'
 import { gitEnvironment, type RunContext } from './context.ts'
@@ -41,16 +40,10 @@ function describeFiles(names: readonly string[]): string {
 
 /** Everything in the repository's folder, also what is not committed. So the patch has only what the command changed. */
 async function snapshotOf(repository: Repository, { resources }: RunContext): Promise<string> {
-  const index = await git(['rev-parse', '--path-format=absolute', '--git-path', 'index'], repository)
-  const own = join(resources.folder, 'index')
-  // With a copy of the index, git reads only the files that changed. It finds a change within a second only if the copy is as
-  // old as the index.
-  if (existsSync(index) && !existsSync(own)) {
-    await copyFile(index, own)
-    const { atime, mtime } = await stat(index)
-    await utimes(own, atime, mtime)
-  }
-  const options = { ...repository, env: { ...repository.env, GIT_INDEX_FILE: own } }
+  const index = join(resources.folder, 'index')
+  const options = { ...repository, env: { ...repository.env, GIT_INDEX_FILE: index } }
+  // Otherwise, the patch would not have a file that is both tracked and ignored. Before the first commit, there is none.
+  if (!existsSync(index)) await tryGit(['read-tree', 'HEAD'], options)
   await git(['add', '--all'], options)
   return git(['write-tree'], options)
 }

@@ -13,17 +13,11 @@ export interface TestFile {
   readonly rest: string
 }
 
-interface Position {
-  readonly path: string
-  readonly line: number
-  /** What stands before it in its line. */
-  readonly before: string
-}
-
 const OF_JVM = ['.java', '.kt', '.groovy', '.scala']
 /** The name of pytest's only suite. Its classes are modules, and its lines count from 0. */
 const PYTEST = 'pytest'
 const MOST_POSITIONS = 200
+const MOST_CHARS_BEFORE = 300
 /** `cart.js:7`, `cart.cc(7)`, `Cart.cs:line 7`, Babel's `cart.js: Unexpected token (7:0)`, and Python's `File "cart.py", line 7`. */
 const POSITION =
   /(?:^|[\s(["'])(?:file:\/\/)?([/@.\p{L}\w][^\s():]*\.\w+)(?::(?:\p{L}+ | .{1,200}?\((?=\d+:\d+\)))?|\()(\d+)\b|\b[Ff]ile ["']?([^"'\n]+?)["']?, line (\d+)/gmu
@@ -37,7 +31,10 @@ export class Places {
   readonly #listFiles: typeof filesByName
   /** The folder of the report, the folders above it, the project's folder and the root. */
   readonly #bases: readonly string[]
-  readonly #nameOfModule = remember(moduleIn)
+  readonly #nameOfGoModule = remember((folder) => {
+    const file = join(folder, 'go.mod')
+    return existsSync(file) ? (/^module\s+"?([^\s"]+)/m.exec(readFileSync(file, 'utf8'))?.[1] ?? '') : ''
+  })
   /** A relative path may start in each of these folders. */
   readonly resolveFile = remember((path) => {
     const files = isAbsolute(path) ? [path] : this.#bases.map((base) => resolve(base, path))
@@ -75,11 +72,12 @@ export class Places {
   /** The message gives the line. It gives the file too if the report names no file, as in Go. */
   async placeOf(found: XmlCase, file: string | undefined, text: string): Promise<Fields> {
     const places: Fields[] = []
-    for (const position of positionsIn(text)) {
-      const at = await this.#fileAt(position, found, file)
-      if (at !== undefined && (file === undefined || at === file)) places.push({ file: at, line: position.line })
+    for (const match of [...text.matchAll(POSITION)].slice(0, MOST_POSITIONS)) {
+      const { 1: path = match[3] ?? '', 2: line = match[4], index } = match
+      const at = await this.#fileAt(path, text.slice(Math.max(0, index - MOST_CHARS_BEFORE), index), found, file)
+      if (at !== undefined && (file === undefined || at === file)) places.push({ file: at, line: Number(line) })
       // The first place is the innermost, but in Python it is the last.
-      if (places.length > 0 && !position.path.endsWith('.py')) break
+      if (places.length > 0 && !path.endsWith('.py')) break
     }
     const { line: given, lineno = LINE.exec(found.file)?.[1] } = found.attributes
     const line = Number(given ?? lineno ?? Number.NaN) + (found.suites.at(-1) === PYTEST ? 1 : 0)
@@ -104,7 +102,7 @@ export class Places {
     return undefined
   }
 
-  async #fileAt({ path, before }: Position, { attributes, suites }: XmlCase, own: string | undefined) {
+  async #fileAt(path: string, before: string, { attributes, suites }: XmlCase, own: string | undefined) {
     if (/node_modules|site-packages/.test(path)) return undefined
     if (path.includes('/')) return this.resolveFile(path)
     const { classname = '' } = attributes
@@ -121,8 +119,8 @@ export class Places {
   /** In Go, the class is the package: its import path, or the end of it. A position has only the name of the file. */
   async #fileOfGo(name: string, ofPackage: string): Promise<string | undefined> {
     const listed = (await this.#listFiles(this.folders.root)).get('go.mod') ?? []
-    for (const folder of [...this.#bases, ...listed.map((file) => join(this.folders.root, dirname(file)))]) {
-      const module = this.#nameOfModule(folder)
+    for (const folder of [...this.#bases, ...listed.map(dirname)]) {
+      const module = this.#nameOfGoModule(folder)
       if (module === '' || !`${ofPackage}/`.startsWith(`${module}/`)) continue
       const file = resolve(folder, `.${ofPackage.slice(module.length)}`, name)
       if (this.#isFile(file)) return file
@@ -132,9 +130,7 @@ export class Places {
 
   /** The one file of the repository whose path ends so. */
   async #findEnding(path: string): Promise<string | undefined> {
-    const files = ((await this.#listFiles(this.folders.root)).get(basename(path)) ?? []).map((file) =>
-      join(this.folders.root, file),
-    )
+    const files = (await this.#listFiles(this.folders.root)).get(basename(path)) ?? []
     const [file, ...others] = files.filter((one) => one.endsWith(`/${path}`) && this.#isFile(one))
     return others.length > 0 ? undefined : file
   }
@@ -148,25 +144,15 @@ export class Places {
   }
 }
 
-function positionsIn(text: string): Position[] {
-  const found = [...text.matchAll(POSITION)].slice(0, MOST_POSITIONS)
-  return found.map(({ 1: path, 2: line, 3: ofPython, 4: lineOfPython, index }) => ({
-    path: path ?? ofPython ?? '',
-    line: Number(line ?? lineOfPython),
-    before: text.slice(text.lastIndexOf('\n', index - 1) + 1, index),
-  }))
-}
-
-function moduleIn(folder: string): string {
-  const file = join(folder, 'go.mod')
-  return existsSync(file) ? (/^module\s+"?([^\s"]+)/m.exec(readFileSync(file, 'utf8'))?.[1] ?? '') : ''
-}
-
 /** The paths of a repository's files, by the names of the files. Without a repository, there are none. */
 export async function filesByName(root: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const result = await tryGit(args, { root, env: process.env })
-  return Map.groupBy(new Set(result.kind === 'ok' ? result.output.split('\0') : []), (file) => basename(file))
+  const files = new Set(result.kind === 'ok' ? result.output.split('\0') : [])
+  return Map.groupBy(
+    [...files].map((file) => join(root, file)),
+    (file) => basename(file),
+  )
 }
 
 export function remember<Value>(find: (key: string) => Value): (key: string) => Value {
