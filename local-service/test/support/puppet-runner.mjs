@@ -13,7 +13,6 @@ const {
       : [['adds', 'passed']],
   report = 'whole',
   exitCode = 0,
-  workMs = 0,
   hangs = false,
   ignores = [],
   journal,
@@ -34,11 +33,8 @@ function writeReport() {
 
 for (const signal of ignores) process.on(signal, () => note(signal))
 if (leaves !== undefined) {
-  // A child that outlives its parent in a process group of its own, as Playwright's web server would.
-  const child = spawn(process.execPath, ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'], {
-    detached: leaves === 'detached',
-    stdio: 'ignore',
-  })
+  const endless = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'
+  const child = spawn(process.execPath, ['-e', endless], { stdio: 'ignore' })
   child.unref()
   appendFileSync(journal, `${JSON.stringify({ event: 'left', pid: child.pid })}\n`)
 }
@@ -47,10 +43,8 @@ if (hangs) {
   if (report === 'whole') writeReport()
   setInterval(() => {}, 1000)
 } else {
-  setTimeout(() => {
-    writeReport()
-    note('ends')
-    if (dieBy !== undefined) process.kill(process.pid, dieBy)
-    else process.exitCode = exitCode
-  }, workMs)
+  writeReport()
+  note('ends')
+  if (dieBy !== undefined) process.kill(process.pid, dieBy)
+  else process.exitCode = exitCode
 }
