@@ -11,22 +11,23 @@ const rarely = fc.integer({ min: 0, max: 7 }).map((throwOfDice) => throwOfDice =
 const usually = rarely.map((not) => !not)
 const upTo = (max: number, min = 0) => fc.integer({ min, max })
 
+/** Each choice with its weight. */
+function weighted<T>(...choices: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[]): fc.Arbitrary<T> {
+  return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
+}
+
 function maybe<T>(arbitrary: fc.Arbitrary<T>, weight = 5): fc.Arbitrary<T | undefined> {
-  return fc.oneof({ weight, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary })
+  return weighted<T | undefined>([weight, fc.constant(undefined)], [1, arbitrary])
 }
 
 function several<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
   const some = fc.array(arbitrary, { minLength: 1, maxLength: 4 })
-  return fc.oneof({ weight: 2, arbitrary: fc.constant<T[]>([]) }, { weight: 1, arbitrary: some })
+  return weighted([2, fc.constant<T[]>([])], [1, some])
 }
 
 /** Mostly short and sometimes long, so that all events can happen at the same time as others. */
 const someMs = fc.oneof(upTo(2_000), upTo(20_000), upTo(200_000))
-const responseMs = fc.oneof(
-  { weight: 6, arbitrary: upTo(800, 1) },
-  { weight: 3, arbitrary: upTo(8_000, 1) },
-  { weight: 1, arbitrary: upTo(40_000, 1) },
-)
+const responseMs = weighted([6, upTo(800, 1)], [3, upTo(8_000, 1)], [1, upTo(40_000, 1)])
 
 /** What happens to one request. */
 export interface NetworkOutcome {
@@ -52,17 +53,14 @@ function outcomes(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
       const mayBeServed = status === 503 ? retryAfterMs === undefined : status >= 500 || status === 408
       return { afterMs, loss, isServed: isTaken && mayBeServed }
     })
-  return fc.oneof(
-    { weight: 6, arbitrary: fc.record({ afterMs: responseMs }) },
-    { weight: 2, arbitrary: lost({ kind: 'no-response', reason: 'read ECONNRESET' }) },
-    { weight: 2, arbitrary: lost('silence') },
-    {
-      weight: 1,
-      arbitrary: lost({ kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('') } }, fc.constant(true)),
-    },
-    { weight: 1, arbitrary: refused({ kind: 'not-sent', reason: 'connect ECONNREFUSED', problem: 'refused here' }) },
-    { weight: 1, arbitrary: refused('silence') },
-    { weight: 3, arbitrary: status },
+  return weighted<NetworkOutcome>(
+    [6, fc.record({ afterMs: responseMs })],
+    [2, lost({ kind: 'no-response', reason: 'read ECONNRESET' })],
+    [2, lost('silence')],
+    [1, lost({ kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('') } }, fc.constant(true))],
+    [1, refused({ kind: 'not-sent', reason: 'connect ECONNREFUSED', problem: 'refused here' })],
+    [1, refused('silence')],
+    [3, status],
   )
 }
 
@@ -71,11 +69,11 @@ const CASE_STATUSES = ['PASSED', 'FAILED', 'SKIPPED', 'FLAKY', 'QUEUED', 'TIMEDO
 
 const runPlan = fc.record({
   queuedMs: fc.oneof(fc.constant(0), someMs),
-  runningMs: fc.oneof(
-    { weight: 6, arbitrary: someMs },
-    { weight: 1, arbitrary: upTo(4_000_000) },
+  runningMs: weighted(
+    [6, someMs],
+    [1, upTo(4_000_000)],
     // The run never finishes by itself.
-    { weight: 2, arbitrary: fc.constant(NEVER) },
+    [2, fc.constant(NEVER)],
   ),
   end: fc.oneof(
     fc.constant('PASSED'),
@@ -87,7 +85,7 @@ const runPlan = fc.record({
   oddStatus: maybe(fc.constant('PAUSED'), 1),
 })
 
-const lagMs = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: upTo(14_000) })
+const lagMs = weighted([4, fc.constant(0)], [1, upTo(14_000)])
 
 const servicePlan = fc.record({
   run: runPlan,
@@ -101,7 +99,7 @@ const servicePlan = fc.record({
   unknownToGetForMs: lagMs,
   unknownToCancelForMs: lagMs,
   // This many cancels of a running run do nothing, and their response is an empty list.
-  emptyLists: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: upTo(50, 1) }),
+  emptyLists: weighted([4, fc.constant(0)], [1, upTo(50, 1)]),
   // For this long after an accepted cancel, the run is still RUNNING.
   stopsAfterMs: fc.oneof(fc.constant(0), someMs),
   // The response to a cancel of a finished run is an empty list, or has this status.
@@ -153,7 +151,7 @@ const runnerPlan = fc.record({
 
 const requestPlan = fc.record({
   wait: usually,
-  waitLimitMs: fc.oneof({ weight: 6, arbitrary: upTo(120_000, 600) }, { weight: 1, arbitrary: upTo(3_600_000, 600) }),
+  waitLimitMs: weighted([6, upTo(120_000, 600)], [1, upTo(3_600_000, 600)]),
   cancelOnAbort: usually,
   passWithNoTests: rarely,
   strict: rarely,

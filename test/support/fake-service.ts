@@ -51,7 +51,7 @@ export interface Script {
   /** If absent, the workflow has no cancel. */
   readonly cancel?: Replies<true> | undefined
   /** If absent, the service offers no output. */
-  readonly output?: readonly Reply<OutputPart>[] | ((from: number) => Reply<OutputPart>)
+  readonly output?: (from: number) => Reply<OutputPart>
 }
 
 export interface SentRequest {
@@ -78,8 +78,7 @@ export class FakeService implements ServiceClient {
     this.#script = script
     const { output } = script
     if (output !== undefined) {
-      this.output = (runId, from, options) =>
-        this.#reply('output', typeof output === 'function' ? () => output(from) : output, options, runId)
+      this.output = (runId, from, options) => this.#reply('output', () => output(from), options, runId)
     }
     if (script.cancel !== undefined) {
       this.cancel = (runId, options) => this.#reply('cancel', script.cancel, options, runId)
