@@ -3,10 +3,7 @@ import type { AbortCause, Ending } from '../model/outcome.ts'
 /** How long main tries to cancel a run. If the step is aborted, `StepAborted.cancelDeadlineMs` applies instead. */
 export const CANCEL_LIMIT_MS = 15_000
 
-/**
- * The reason of main's AbortSignal, and of post's. It says what aborted the process, and how much time is left. The deadlines
- * are times of the clock's `now()`.
- */
+/** The reason of main's AbortSignal, and of post's. The deadlines are times of the clock's `now()`. */
 export class StepAborted extends Error {
   override readonly name = 'StepAborted'
   override readonly cause: AbortCause

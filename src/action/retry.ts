@@ -62,7 +62,7 @@ export function askedPauseMs(failure: Failure): number {
   return failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
 }
 
-/** Tries until a try gives a result. A failure after which no other try may follow is a result too. Each try ends with its pause. */
+/** Tries until a try gives a result, such as a failure after which no other try may follow. Each try ends with its pause. */
 export async function retry<Result>(attempt: (tries: number) => Promise<Result | undefined>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     const result = await attempt(tries)
@@ -72,10 +72,7 @@ export async function retry<Result>(attempt: (tries: number) => Promise<Result |
 
 const MINUTE_MS = 60_000
 
-/**
- * Pauses that write about one line a minute. The first failure has a line at once. If failures and successes alternate, at most
- * one failure a minute has a line.
- */
+/** Pauses that write about one line a minute. The first failure has a line at once. */
 export function pausesWithLines({ clock, log, signal }: Pick<RunWorld, 'clock' | 'log' | 'signal'>) {
   let lastLineMs = clock.now()
   let lastFailureMs = Number.NEGATIVE_INFINITY

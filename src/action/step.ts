@@ -39,7 +39,6 @@ export async function performStep(settings: StepSettings, world: World): Promise
   return outcome
 }
 
-/** What happened until the run had finished, or until main stopped waiting for it. */
 async function startAndWait(
   settings: StepSettings & { readonly stepBeganMs: number },
   world: World,

@@ -16,10 +16,7 @@ const CONCLUSION_OF_STATUS: Readonly<Partial<Record<Run['status'], Conclusion>>>
   INTERRUPTED: 'interrupted',
 }
 
-/**
- * Decides the conclusion, and whether the step succeeds. A step that waits succeeds only after a PASSED run. If the service
- * says that it tested another branch, the step fails. `rules` say what else a PASSED run needs.
- */
+/** A step that waits succeeds only after a PASSED run. `rules` say what else a PASSED run needs. */
 export function concludeStep(history: StepHistory, rules: VerdictRules): StepOutcome {
   // If the wait's limit was exceeded and the cancel finds a finished run, the run's own verdict counts.
   const isFinished = history.ending.kind === 'wait-timeout' && history.cancellation.kind === 'already-finished'
@@ -59,10 +56,7 @@ function decidePassed(isOfOtherBranch: boolean, counts: Counts, { passWithNoTest
   return { conclusion: didAnyCaseRun ? 'passed' : 'no-tests', success: true }
 }
 
-/**
- * Whether the service says that it tested another branch than this step asked for. The branches are not compared in two cases. If
- * the input `run-id` names the run, the run may be of any branch. If the target is a test suite, the branch is only metadata.
- */
+/** If the input `run-id` names the run, it may be of any branch. The branch of a test suite is only metadata. */
 function isOtherBranch({ run, subject: { target, ownsRun, parameters } }: StepHistory): boolean {
   const { branch } = parameters
   if (!ownsRun || target.kind !== 'project' || branch === undefined || run?.branchName === undefined) return false

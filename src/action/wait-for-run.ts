@@ -23,7 +23,6 @@ const OUTPUT_LIMIT_MS = 5_000
 /** How long main reads the rest of the output when the run has finished. */
 const REST_LIMIT_MS = 10_000
 
-/** Polls the run until it is finished, a limit is exceeded, the step is aborted, or another poll cannot succeed. */
 export async function waitForRun(
   handle: RunHandle,
   settings: WaitSettings & { readonly stepBeganMs: number },
@@ -86,10 +85,7 @@ export async function waitForRun(
 const SHORTEST_PAUSE_MS = 300
 const LONGEST_PAUSE_MS = 15_000
 
-/**
- * The pause grows with the time waited. If a run takes up to 12 minutes, main learns of its end within about 2 % of its
- * length plus 0.3 s. `jitter`, from 0 to 1, stays the same for the whole wait, so steps that begin together drift apart.
- */
+/** `jitter`, from 0 to 1, stays the same for the whole wait, so steps that begin together drift apart. */
 export function adaptivePauseMs(waitedMs: number, jitter: number): number {
   return Math.min(SHORTEST_PAUSE_MS + waitedMs / 50, LONGEST_PAUSE_MS) * (1 + jitter / 10)
 }

@@ -9,7 +9,6 @@ import type { Html, Log } from '../text/safe-text.ts'
 export interface World {
   readonly clock: Clock
   readonly random: () => number
-  /** Aborts with a `StepAborted` when the step is aborted from outside. */
   readonly signal: AbortSignal
   readonly service: ServiceClient
   readonly log: Log
@@ -27,5 +26,4 @@ export interface World {
   writeComment(outcome: StepOutcome, hasSummary: boolean): Promise<string | undefined>
 }
 
-/** What starting, reading and cancelling a run needs. */
 export type RunWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>

@@ -27,10 +27,7 @@ export interface CommentOptions {
 /** Short, because the job waits. */
 const LIMIT_MS = 30_000
 
-/**
- * Writes the step's comment on the event's pull request, or updates the comment of an earlier run. Never throws, because a
- * comment does not change the verdict. Returns the comment's address.
- */
+/** Never throws, because a comment does not change the verdict. Returns the comment's address. */
 export async function keepCommentUpToDate(options: CommentOptions): Promise<string | undefined> {
   const { env, event, settings, log, clock, signal } = options
   // A step that is being cancelled has no time to load GitHub's client.

@@ -17,12 +17,9 @@ export function attemptUrl(env: NodeJS.ProcessEnv): string | undefined {
 }
 
 /** The address of the repository's files at a commit. */
-export function sourceUrl(
-  { GITHUB_SERVER_URL, GITHUB_REPOSITORY }: NodeJS.ProcessEnv,
-  commit: string,
-): string | undefined {
-  if (!GITHUB_SERVER_URL || !GITHUB_REPOSITORY) return undefined
-  return `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/blob/${commit}`
+export function sourceUrl(env: NodeJS.ProcessEnv, commit: string): string | undefined {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env
+  return server && repository ? `${server}/${repository}/blob/${commit}` : undefined
 }
 
 function workflowRunUrl({ GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID }: NodeJS.ProcessEnv): string {

@@ -19,7 +19,11 @@ export function defaultReportFolder(env: NodeJS.ProcessEnv, runId: string): stri
 export function writeReportFiles(files: readonly ReportFile[], folder: string, log: Log): string | undefined {
   try {
     mkdirSync(folder, { recursive: true })
-    for (const { name, text } of files) replaceFile(join(folder, name), text)
+    for (const { name, text } of files) {
+      // An existing file is not opened, because main would handle no signal while it waits for a named pipe.
+      rmSync(join(folder, name), { force: true })
+      writeFileSync(join(folder, name), text, { flag: 'wx' })
+    }
     return folder
   } catch (cause) {
     log.warning(
@@ -27,10 +31,4 @@ export function writeReportFiles(files: readonly ReportFile[], folder: string, l
     )
     return undefined
   }
-}
-
-/** Removes an existing file and does not open it, because main would handle no signal while it waits for a named pipe. */
-function replaceFile(path: string, text: string): void {
-  rmSync(path, { force: true })
-  writeFileSync(path, text, { flag: 'wx' })
 }

@@ -27,9 +27,6 @@ export function readBranch(inputs: InputReader, event: WorkflowEvent, kind?: Tar
   const branch = given === '' && ofEvent.kind === 'branch' ? ofEvent.name : given
   const characters = [...branch].length
   if (characters <= BRANCH_LIMIT_CHARS) return branch
-  return inputs.refuse(
-    'branch',
-    fragment`has ${characters} characters. The service takes 1 to ${BRANCH_LIMIT_CHARS}.`,
-    branch,
-  )
+  const what = fragment`has ${characters} characters. The service takes 1 to ${BRANCH_LIMIT_CHARS}.`
+  return inputs.refuse('branch', what, branch)
 }

@@ -1,8 +1,6 @@
 import { fragment } from '../text/safe-text.ts'
 import type { InputReader } from './input-reader.ts'
 
-type Overrides = ReadonlyMap<string, string>
-
 /** Reads the environment overrides: lines or one JSON object. No message shows a value, because a value may be a secret. */
 export function readEnvOverrides(inputs: InputReader): Readonly<Record<string, string>> | undefined {
   const given = inputs.textAsWritten('env-overrides')
@@ -10,7 +8,7 @@ export function readEnvOverrides(inputs: InputReader): Readonly<Record<string, s
   return overrides?.size ? Object.fromEntries(overrides) : undefined
 }
 
-function readLines(given: string, inputs: InputReader): Overrides | undefined {
+function readLines(given: string, inputs: InputReader): Map<string, string> | undefined {
   const overrides = new Map<string, string>()
   for (const [index, indented] of given.split(/\r?\n/).entries()) {
     const line = indented.trimStart()
@@ -27,7 +25,7 @@ function readLines(given: string, inputs: InputReader): Overrides | undefined {
   return overrides
 }
 
-function readJson(given: string, inputs: InputReader): Overrides {
+function readJson(given: string, inputs: InputReader): Map<string, string> {
   const overrides = new Map<string, string>()
   let json: unknown
   try {

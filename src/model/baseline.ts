@@ -55,10 +55,7 @@ export function earlierRun({ testCases = [], finishedAt }: Pick<Run, 'testCases'
   }
 }
 
-/**
- * The past of each failing and each flaky test case. Several cases of one run that are the same are told apart by their number: if two
- * of them fail now and one failed before, the second is new.
- */
+/** Cases of one run that are the same are told apart by their number. If two of them fail now and one failed before, the second is new. */
 export function comparePast(testCases: readonly TestCase[], baseline: Baseline): ReadonlyMap<TestCase, PastOfCase> {
   const [latest] = baseline
   const runs = baseline.length

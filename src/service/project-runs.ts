@@ -5,14 +5,8 @@ import type { RunRequests, SendJson } from './requests.ts'
 export function projectRuns(send: SendJson, projectId: string): RunRequests {
   const runs = ['v1', 'projects', projectId, 'runs']
   return {
-    start(parameters, options) {
-      const body = {
-        frameworkProjectName: parameters.frameworkProject,
-        envOverrides: parameters.envOverrides,
-        environment: parameters.environment,
-        autofix: parameters.autofix,
-        branch: parameters.branch,
-      }
+    start({ frameworkProject, ...parameters }, options) {
+      const body = { ...parameters, frameworkProjectName: frameworkProject }
       return send({ method: 'POST', path: runs, body }, options, (json) => decodeStarted(json, 'runId'))
     },
     get(runId, options) {

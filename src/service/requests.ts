@@ -29,10 +29,7 @@ interface JsonRequest {
   readonly body?: object | undefined
 }
 
-/**
- * Sends one request and decodes the JSON of a 2xx response. `decode` also gets the text of the body, without the key. It
- * may throw an InvalidResponse.
- */
+/** `decode` gets the JSON of a 2xx response, and the text of its body without the key. It may throw an InvalidResponse. */
 export type SendJson = <T>(
   request: JsonRequest,
   options: RequestOptions,
