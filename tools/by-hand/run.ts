@@ -1,18 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runByHand } from './by-hand.ts'
+import { type RunByHand, runByHand } from './by-hand.ts'
 import { type Comparison, compare } from './compare.ts'
-import type { ByHand, Framework, ThroughService } from './results.ts'
+import type { ByHand, ThroughService } from './results.ts'
 import { runThroughService } from './through-service.ts'
 
-export interface RunOfBoth {
-  readonly framework: Framework
-  readonly args: readonly string[]
-  readonly env: NodeJS.ProcessEnv
-  /** Gives the folder of the project. It is called for each run, so that every run can have a folder of its own. */
-  readonly folder: () => string
-  readonly isOnce?: boolean | undefined
+export interface RunOfBoth extends Omit<RunByHand, 'temporaryFolder'> {
   /** How long the tests may take by hand, and through the service. If it is absent, the limits are those of both. */
   readonly limitMs?: number
 }

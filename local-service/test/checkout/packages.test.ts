@@ -5,7 +5,7 @@ import { writeFiles } from '../../../test/support/git-repository.ts'
 import { findFramework, linkPackages } from '../../src/checkout/packages.ts'
 import { playwright } from '../../src/frameworks/playwright.ts'
 import { vitest } from '../../src/frameworks/vitest.ts'
-import { temporaryFolder } from '../support/a-local-service.ts'
+import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
 
 describe('the manifest of an installed package', () => {
   it.each([
@@ -17,8 +17,7 @@ describe('the manifest of an installed package', () => {
     '{"bin": ["a", 7]}',
     '{"bin": {"a": {}}}',
   ])('names no command if it is %s', async (text) => {
-    const root = await temporaryFolder()
-    await writeFiles(root, { 'node_modules/vitest/package.json': text })
+    const root = await folderWith({ 'node_modules/vitest/package.json': text })
     const next = 'Install the packages first, for example with "npm ci", or set "command".'
     expect(findFramework(vitest, { root, folder: root })).toBe(`vitest is not installed in ${root}. ${next}`)
   })

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'flatted'
 import { describe, expect, it } from 'vitest'
-import { writeFiles } from '../../../test/support/git-repository.ts'
 import {
   type BlobReport,
   readPlaywrightBlobs,
@@ -11,7 +10,7 @@ import {
   whyIncomplete,
   withPathsOf,
 } from '../../src/frameworks/blob-reports.ts'
-import { temporaryFolder } from '../support/a-local-service.ts'
+import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
 
 // local-service/test/frameworks/merged-runs.test.ts merges reports that the frameworks have written.
 
@@ -70,8 +69,7 @@ describe("Vitest's reports", () => {
   })
 
   it('paths of another machine become those of this folder', async () => {
-    const root = await temporaryFolder()
-    await writeFiles(root, { 'packages/shop/a.test.ts': '', 'all/blob-1-1.json': '' })
+    const root = await folderWith({ 'packages/shop/a.test.ts': '', 'all/blob-1-1.json': '' })
     const folder = join(root, 'all')
     await writeFile(
       join(folder, 'blob-1-1.json'),
@@ -84,8 +82,7 @@ describe("Vitest's reports", () => {
   })
 
   it('shards that ran in the root of their machine are refused, because every path begins with a slash', async () => {
-    const root = await temporaryFolder()
-    await writeFiles(root, { 'e2e/a.test.ts': '' })
+    const root = await folderWith({ 'e2e/a.test.ts': '' })
     const reports = [{ file: 'a.json', testFiles: ['/e2e/a.test.ts'], hasCoverage: false }]
     await expect(withPathsOf(root, root, reports, join(root, 'new'))).rejects.toThrow('which are not in')
   })
@@ -108,8 +105,7 @@ describe("Vitest's reports", () => {
     ],
     [{ 'blob-1-4.json': '', 'report-1.zip': '' }, 'has "report-1.zip", a report of another framework.'],
   ])('a folder with %j is refused', async (files, message) => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, files as Record<string, string>)
+    const folder = await folderWith(files as Record<string, string>)
     await expect(readVitestBlobs(folder)).rejects.toThrow(message)
   })
 })
@@ -120,8 +116,7 @@ describe("Playwright's reports", () => {
     [{ 'report-1.zip': 'PK' }, 'has a file that is no blob report, "report-1.zip": '],
     [{ 'report-1.zip': '', 'blob-1-2.json': '' }, 'has "blob-1-2.json", a report of another framework.'],
   ])('a folder with %j is refused', async (files, message) => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, files as Record<string, string>)
+    const folder = await folderWith(files as Record<string, string>)
     await expect(readPlaywrightBlobs(folder)).rejects.toThrow(message)
   })
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
-import { temporaryFolder, WEB_SHOP } from '../support/a-local-service.ts'
+import { folderWith, temporaryFolder, WEB_SHOP } from '../support/a-local-service.ts'
 
 /** The only project, in this folder. */
 function projectIn(folder: string, settings: object = {}) {
@@ -22,8 +22,7 @@ describe('the framework of a project', () => {
     ['playwright', { 'package.json': '{"dependencies":{"@playwright/test":"*"}}' }],
     ['playwright', { 'package.json': '{"devDependencies":{"@playwright/experimental-ct-vue":"*"}}' }],
   ])('the framework is %s if the folder has %j', async (name, files) => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, files as Record<string, string>)
+    const folder = await folderWith(files as Record<string, string>)
     expect(projectIn(folder)?.framework.name).toBe(name)
   })
 
@@ -44,8 +43,7 @@ describe('the framework of a project', () => {
   })
 
   it('the sentence about a monorepo names the packages that have a framework', async () => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, {
+    const folder = await folderWith({
       'package.json': '{ "workspaces": ["packages/*"] }',
       'packages/shop/package.json': '{"devDependencies":{"vitest":"*"}}',
       'packages/docs/package.json': '{}',
@@ -64,8 +62,7 @@ describe('the framework of a project', () => {
     ],
     [{ 'package.json': 'broken' }, /uses neither Vitest nor Playwright Test/],
   ])('a folder that holds %j is refused with a sentence', async (files, message) => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, files as Record<string, string>)
+    const folder = await folderWith(files as Record<string, string>)
     expect(() => projectIn(folder)).toThrow(message)
   })
 
@@ -83,16 +80,14 @@ describe('the framework of a project', () => {
     { 'playwright-ct.config.ts': '', 'vitest.unit.config.ts': '' },
     { 'package.json': '\uFEFF{"devDependencies":{"vitest":"*"}}', 'playwright.config.ts': '' },
   ])('a folder with both frameworks is refused, and the sentence says what to write: %j', async (files) => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, files as Record<string, string>)
+    const folder = await folderWith(files as Record<string, string>)
     expect(() => projectIn(folder)).toThrow(USES_BOTH)
     expect(projectIn(folder, { framework: 'vitest' })?.framework.name).toBe('vitest')
     expect(projectIn(folder, { framework: 'playwright' })?.framework.name).toBe('playwright')
   })
 
   it('a package with a configuration of Vite uses Vitest if a folder above it depends on Vitest', async () => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, {
+    const folder = await folderWith({
       '.git/HEAD': '',
       'package.json': '{"devDependencies":{"vitest":"*","@playwright/test":"*"}}',
       'packages/web/vite.config.ts': '',

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, writeFiles } from '../../../test/support/git-repository.ts'
 import { beginJunitRun } from '../support/a-junit-run.ts'
-import { temporaryFolder } from '../support/a-local-service.ts'
+import { folderWith } from '../support/a-local-service.ts'
 
 type Files = Readonly<Record<string, string>>
 
@@ -151,8 +151,7 @@ describe('the place of a test', () => {
   })
 
   it('is found in Go without a repository', async () => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, FILES)
+    const folder = await folderWith(FILES)
     const readReport = await beginJunitRun('a.xml', { root: folder, folder })
     const failure = '<failure>a_test.go:4: no</failure>'
     const xml = `<testsuite><testcase name="a" classname="example.com/shop/sub">${failure}</testcase></testsuite>`

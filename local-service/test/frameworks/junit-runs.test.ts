@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aRepository, writeFiles } from '../../../test/support/git-repository.ts'
+import { aRepository } from '../../../test/support/git-repository.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
-import { isAlive, pidsIn, startService, temporaryFolder, until } from '../support/a-local-service.ts'
+import { folderWith, isAlive, pidsIn, startService, temporaryFolder, until } from '../support/a-local-service.ts'
 
 // The command is Node's own test runner, or a script that writes what a tool could write.
 
@@ -16,8 +16,7 @@ type Files = Readonly<Record<string, string>>
 
 /** A service for a folder with these files. */
 async function startWith(files: Files, { command = NODE_TEST, report = 'junit.xml', ...settings }: Settings = {}) {
-  const folder = await temporaryFolder()
-  await writeFiles(folder, files)
+  const folder = await folderWith(files)
   const project = { folder, framework: 'junit', command, report, ...settings }
   return { folder, ...(await startService({ projects: { shop: project } })) }
 }

@@ -1,9 +1,8 @@
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { writeFiles } from '../../../test/support/git-repository.ts'
 import { beginJunitRun } from '../support/a-junit-run.ts'
-import { temporaryFolder } from '../support/a-local-service.ts'
+import { folderWith } from '../support/a-local-service.ts'
 
 // What the tools themselves write is in junit-reports.test.ts.
 
@@ -12,8 +11,7 @@ async function reportsOf(
   files: Readonly<Record<string, string | Buffer>>,
   { pattern = '*.xml', before = {}, exitCode = 0 } = {},
 ) {
-  const folder = await temporaryFolder()
-  await writeFiles(folder, { 'cart.test.js': '', 'tests/test_cart.py': '', ...before })
+  const folder = await folderWith({ 'cart.test.js': '', 'tests/test_cart.py': '', ...before })
   const readReport = await beginJunitRun(pattern, { root: folder, folder })
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(join(folder, path, '..'), { recursive: true })

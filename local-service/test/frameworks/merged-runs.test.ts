@@ -8,7 +8,14 @@ import { comparePast, earlierRun } from '../../../src/model/baseline.ts'
 import { decodeRun } from '../../../src/service/decode.ts'
 import { writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
-import { PLAIN_ENV, projectFolder, runContextIn, startService, temporaryFolder } from '../support/a-local-service.ts'
+import {
+  folderWith,
+  PLAIN_ENV,
+  projectFolder,
+  runContextIn,
+  startService,
+  temporaryFolder,
+} from '../support/a-local-service.ts'
 
 // The shards really run, by hand, and the service merges what they leave.
 
@@ -275,8 +282,7 @@ describe('a merge of Playwright', () => {
 describe('JUnit files without a command', () => {
   const suite = (...cases: readonly string[]) => `<testsuite name="shop">${cases.join('')}</testsuite>`
   const run = async (files: Readonly<Record<string, string>>, report = 'reports/*.xml') => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, files)
+    const folder = await folderWith(files)
     const settings = { folder, framework: 'junit', report }
     return executeRun(runContextIn(folder, {}, settings), new AbortController().signal)
   }
@@ -352,8 +358,7 @@ describe('what a merge cannot do', () => {
   })
 
   it('a folder without reports is refused, and nobody is told to pass with no tests', async () => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, { 'all/notes.txt': '' })
+    const folder = await folderWith({ 'all/notes.txt': '' })
     const settings = { folder, framework: 'playwright', merge: 'all', command: ['true'] }
     const { status, message } = await executeRun(runContextIn(folder, {}, settings), new AbortController().signal)
     expect(status).toBe('INTERRUPTED')

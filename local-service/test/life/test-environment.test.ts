@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { writeFiles } from '../../../test/support/git-repository.ts'
 import {
+  folderWith,
   PLAIN_ENV,
   puppet,
   puppetProject,
@@ -69,8 +69,7 @@ describe("a test process's environment", () => {
 describe('the Node that runs the tests', () => {
   /** A project with an installed framework that tells by which Node it was called, as a command and as a module. */
   async function aProject() {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, {
+    const folder = await folderWith({
       'node_modules/vitest/package.json': '{"bin":"cli.cjs","exports":{"./node":"./cli.cjs"}}',
       'node_modules/vitest/cli.cjs': `
         const { CALLED_BY, LOCAL_SERVICE_REPORT_FILE: file } = process.env
@@ -83,8 +82,7 @@ describe('the Node that runs the tests', () => {
 
   /** A \`node\` that says that it was called, and does what Node does. */
   async function aNode(name: string): Promise<string> {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, { node: `#!/bin/sh\nCALLED_BY=${name} exec ${process.execPath} "$@"\n` })
+    const folder = await folderWith({ node: `#!/bin/sh\nCALLED_BY=${name} exec ${process.execPath} "$@"\n` })
     await chmod(join(folder, 'node'), 0o755)
     return folder
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
 import { openDataFolder, refuseDataFolderIn } from '../../src/runs/data-folder.ts'
-import { temporaryFolder } from '../support/a-local-service.ts'
+import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
 import { openStore } from '../support/a-run-store.ts'
 
 describe('the data folder', () => {
@@ -17,8 +17,7 @@ describe('the data folder', () => {
     ['a file', { data: '' }],
     ['a folder without a database', { 'data/runs.sqlite': 'x'.repeat(5000) }],
   ])('is not opened in %s', async (_case, files) => {
-    const folder = await temporaryFolder()
-    await writeFiles(folder, files as Record<string, string>)
+    const folder = await folderWith(files as Record<string, string>)
     expect(() => openDataFolder(join(folder, 'data'))).toThrow(
       expect.objectContaining({
         name: 'ConfigurationError',

@@ -220,7 +220,14 @@ export async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-/** A folder with these files and the packages of this repository. Vitest has this major version. */
+/** A folder with these files. It goes with the test. */
+export async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await temporaryFolder()
+  await writeFiles(folder, files)
+  return folder
+}
+
+/** It has the packages of this repository too. Vitest has this major version. */
 export async function projectFolder(files: Readonly<Record<string, string>>, vitest?: 3 | 4 | 5): Promise<string> {
   const folder = await temporaryFolder()
   await installPackages(folder, vitest)
