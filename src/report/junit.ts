@@ -53,8 +53,10 @@ function contentOf({ kind, rawStatus, message }: TestCase): Xml {
     message === undefined ? xml`The service gave this test case the status ${rawStatus}.` : xml`${linesOf(message)}`
   switch (kind) {
     case 'passed':
-    case 'flaky':
       return xml`/>\n`
+    // Surefire's element. Programs that do not know it count the test case as passed.
+    case 'flaky':
+      return xml`><flakyFailure message="${summary}" type="${rawStatus}">${reason}</flakyFailure></testcase>\n`
     case 'failed':
       return xml`><failure message="${summary}" type="${rawStatus}">${reason}</failure></testcase>\n`
     case 'timed-out':

@@ -15,6 +15,7 @@ interface Case {
   line?: string
   failure?: { message: string; type: string; '#text': string }
   error?: { message: string; type: string; '#text': string }
+  flakyFailure?: { message: string; type: string; '#text': string }
   skipped?: { message: string }
 }
 
@@ -76,6 +77,7 @@ describe('junit.xml', () => {
       classname: 'test-run',
       name: 'flaky case 1',
       time: '1.200',
+      flakyFailure: { message: 'FLAKY', type: 'FLAKY', '#text': expect.stringMatching(/the status FLAKY\.$/) },
     })
   })
 
@@ -94,7 +96,7 @@ describe('junit.xml', () => {
       failure: { type: 'FAILED', ...shown },
     })
     expect(timedOut).toMatchObject({ line: '12', error: { type: 'TIMEDOUT', ...shown } })
-    expect(flaky).toMatchObject({ file: 'e2e/"pay".ts' })
+    expect(flaky).toMatchObject({ line: '12', flakyFailure: { type: 'FLAKY', ...shown } })
   })
 
   it('has a different name for each case, and for the run itself', () => {

@@ -178,7 +178,10 @@ describe.concurrent('the recipe comment.yml', () => {
       api.grant(token, ACTIONS_BOT, 'write')
       const { folder } = await jobs.project({
         ...VITEST,
-        'a.test.ts': `${PASSING}\ntest('ships', () => ${RED})`,
+        'a.test.ts': `${PASSING}
+test('ships', () => ${RED})
+let tries = 0
+test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money') })`,
       })
       const artifacts = jobs.folder()
       const play = (job: string, workspace: string, options: JobOptions) =>
@@ -197,7 +200,9 @@ describe.concurrent('the recipe comment.yml', () => {
       })
       // Only the check "test-run" is required. The comment's job says the same.
       expect(result, log).toBe('failure')
-      expect(api.comments, log).toMatchObject([{ body: expect.stringMatching(/Tests failed: 1 of 2[\s\S]*ships/) }])
+      expect(api.comments, log).toMatchObject([
+        { body: expect.stringMatching(/Tests failed: 1 of 3[\s\S]*2 passed \(1 flaky\)[\s\S]*ships/) },
+      ])
       expect(log).toContain('rain')
     } finally {
       await api.close()
