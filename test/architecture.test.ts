@@ -19,7 +19,7 @@ function layerOf(file: string): string {
 /** The tests of the files that have no test with their path. */
 const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'action/clean-up.test.ts': ['post-step'],
-  'action/step.test.ts': ['action/world'],
+  'action/step.test.ts': ['action/world', 'model/outcome'],
   'github/outputs.test.ts': ['github/runner-file'],
   'handover/main-file.test.ts': ['handover/recorder'],
   'inputs/inputs.test.ts': ['github/input-variable', 'inputs/input-reader', 'inputs/run-url', 'text/web-address'],

@@ -1,26 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { CASE_KINDS, countTestCases, isFinished, kindOf, runDurationMs } from '../../src/model/run.ts'
+import { CASE_KINDS, countTestCases, kindOf, runDurationMs } from '../../src/model/run.ts'
 import { aRun, testCasesBy } from '../support/builders.ts'
 
 describe('a run', () => {
-  it.each([
-    ['QUEUED', false],
-    ['RUNNING', false],
-    ['PASSED', true],
-    ['FAILED', true],
-    ['TIMEDOUT', true],
-    ['CANCELLED', true],
-    ['INTERRUPTED', true],
-  ])('with the status %s is finished: %s, whatever its finishing time', (status, expected) => {
-    expect(isFinished(aRun({ status }))).toBe(expected)
-    expect(isFinished(aRun({ status, finishedAt: undefined }))).toBe(expected)
-  })
-
-  it('with a status of the future is finished once it has a finishing time', () => {
-    expect(isFinished(aRun({ status: 'PAUSED' }))).toBe(true)
-    expect(isFinished(aRun({ status: 'PAUSED', finishedAt: undefined }))).toBe(false)
-  })
-
   it('lasts from its start to its end, if both are known and in order', () => {
     const [startedAt, finishedAt] = [new Date(1_000), new Date(3_500)]
     expect(runDurationMs(aRun({ startedAt, finishedAt }))).toBe(2_500)

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { comparePast, earlierRun } from '../../src/model/baseline.ts'
 import type { StepOutcome } from '../../src/model/outcome.ts'
@@ -6,7 +5,6 @@ import type { TestCase } from '../../src/model/run.ts'
 import { invalidInputsSummary, jobSummary } from '../../src/report/job-summary.ts'
 import { fragment, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
-import { randomRuns } from '../setup/seed.ts'
 import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { type RenderedPage, renderedPage, tableRows, unbalancedTags } from '../support/rendered-page.ts'
@@ -202,30 +200,6 @@ describe('the limits of the job summary', () => {
     const { text } = renderedPage(markdown)
     for (const words of has) expect(text).toContain(words)
     for (const words of hasNot) expect(text).not.toContain(words)
-  })
-
-  it('include what the file contains already, for any number of cases and any length', () => {
-    const cases = fc.record({ count: fc.nat(1500), titleChars: fc.nat(500) })
-    fc.assert(
-      fc.property(cases, fc.nat(1_100_000), ({ count, titleChars }, alreadyBytes) => {
-        const title = '<'.repeat(titleChars)
-        const text = summaryOf(
-          failed(Array.from({ length: count }, () => aTestCase({ title, status: 'FAILED' }))),
-          alreadyBytes,
-        )
-        const isHeadlineAlone = text.includes('only its headline')
-        expect(isHeadlineAlone || alreadyBytes + Buffer.byteLength(text) <= LIMIT_BYTES).toBe(true)
-        // On Windows, each line break becomes two bytes before GitHub counts it.
-        if (!isHeadlineAlone)
-          expect(alreadyBytes + Buffer.byteLength(text.replaceAll('\n', '\r\n'))).toBeLessThan(1_048_576)
-        expect(casesIn(text)).toBeLessThanOrEqual(1_000)
-        // Every case is shown or counted as left out.
-        const isWhole = !isHeadlineAlone && !text.includes('This summary leaves out')
-        if (isWhole) expect(casesIn(text)).toBe(count > 5 ? count + 5 : count)
-        expect(unbalancedTags(text)).toEqual([])
-      }),
-      randomRuns(20),
-    )
   })
 
   it('leave only the headline if the file has no room', () => {
