@@ -72,7 +72,8 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
 /** Waits for the command's exit. If the command is stopped, and no exit comes after SIGKILL, gives up, so that the run still finishes. */
 async function waitForEnd(child: ChildProcess, group: ProcessGroup, graceMs: number, stop: AbortSignal): Promise<End> {
   const exited = new AbortController()
-  const stopped = once(stop, 'abort', { signal: exited.signal }).then(() => stopProcesses(group, graceMs))
+  const stopBegins = stop.aborted ? Promise.resolve() : once(stop, 'abort', { signal: exited.signal })
+  const stopped = stopBegins.then(() => stopProcesses(group, graceMs))
   const gaveUp = stopped.then(() => delay(LAST_OUTPUT_LIMIT_MS, [], { ref: false }))
   const [code, signal] = await Promise.race([once(child, 'exit'), gaveUp])
   exited.abort()

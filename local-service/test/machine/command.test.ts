@@ -50,6 +50,13 @@ describe('a command', () => {
     expect(await runCommand(commandOf('exit 0'), AbortSignal.abort())).toEqual({ kind: 'stopped', output: '' })
   })
 
+  it('is stopped also if the stop comes just after its start', async () => {
+    const stop = new AbortController()
+    const ended = runCommand(commandOf('exec sleep 600'), stop.signal)
+    stop.abort()
+    expect(await ended).toEqual({ kind: 'stopped', output: '' })
+  })
+
   it('runs without its guard if the service cannot open another file', () => {
     const script = `
       import { closeSync, openSync } from 'node:fs'
