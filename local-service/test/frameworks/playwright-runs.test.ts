@@ -1,18 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aRepository, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { aRepository, installPackages } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
-import { knowsVariable, playwright } from '../../src/frameworks/playwright.ts'
-import {
-  isAlive,
-  pidsIn,
-  projectFolder,
-  REPOSITORY,
-  runContextIn,
-  startService,
-  temporaryFolder,
-} from '../support/a-local-service.ts'
+import { isAlive, pidsIn, projectFolder, runContextIn, startService } from '../support/a-local-service.ts'
 
 const CONFIG = `
   import { defineConfig } from '@playwright/test'
@@ -55,50 +46,6 @@ async function startWith(files: Readonly<Record<string, string>>) {
   const folder = await projectFolder({ 'playwright.config.ts': CONFIG, ...files })
   return { folder, service: await startService({ projects: { shop: { folder } } }) }
 }
-
-describe('the variable that adds a reporter', () => {
-  async function aPlaywright(files: Record<string, string>): Promise<string> {
-    const packages = join(await temporaryFolder(), 'node_modules')
-    const manifest = { 'playwright/package.json': '{}', '@playwright/test/cli.js': '' }
-    await writeFiles(packages, { ...manifest, ...files })
-    return join(packages, '@playwright/test/cli.js')
-  }
-
-  const folders = { root: '/project', folder: '/project' }
-  const options = {
-    isInPlace: true,
-    env: {},
-    outputFolder: '/output',
-    mergeFolder: '/merge',
-    args: [],
-    folders,
-  }
-
-  it.each([
-    ['in 1.45 to 1.58', 'playwright/lib/runner/reporters.js'],
-    ['in 1.65', 'playwright/lib/runner/index.js'],
-  ])('is found %s', async (_version, file) => {
-    const script = await aPlaywright({ [file]: 'if (process.env.PW_TEST_REPORTER) {}' })
-    expect(await playwright.run(['node', script], options)).toMatchObject({
-      argv: ['node', script, 'test', '--forbid-only'],
-      env: { PW_TEST_REPORTER: expect.stringMatching(/playwright-reporter\.ts$/) },
-    })
-  })
-
-  it('is found in the installed version', () => {
-    expect(knowsVariable(join(REPOSITORY, 'node_modules/@playwright/test/cli.js'))).toBe(true)
-  })
-
-  it('is not used if Playwright does not know it', async () => {
-    const unknown = await aPlaywright({ 'playwright/lib/runner/index.js': '' })
-    for (const script of [unknown, '/nowhere/cli.js']) {
-      const { argv, env } = await playwright.run(['node', script], options)
-      const added = expect.stringMatching(/^--add-reporter=.*playwright-reporter\.ts$/)
-      expect(argv.slice(2)).toEqual(['test', '--forbid-only', added])
-      expect(env).not.toHaveProperty('PW_TEST_REPORTER')
-    }
-  })
-})
 
 describe('a run of a Playwright Test project', () => {
   it('lists the cases of all tests, retries as one, and says why and where a test did not pass', async () => {
