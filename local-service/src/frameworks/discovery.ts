@@ -38,11 +38,5 @@ function packagesOf(folder: string): ReadonlySet<string> {
 export function testProjectsBelow(folder: string): string[] {
   const exclude = (name: string) => /^(?:\.|node_modules$)/.test(basename(name))
   const files = globSync('{*,*/*,*/*/*}/{package.json,vitest*config*,playwright*config*}', { cwd: folder, exclude })
-  return [...new Set(files.map(dirname))].filter((path) => showsFramework(join(folder, path))).sort()
-}
-
-/** Whether the folder itself shows a framework. What it inherits does not count. */
-function showsFramework(folder: string): boolean {
-  const facts = { files: readdirSync(folder), dependencies: packagesOf(folder), dependenciesAbove: NO_PACKAGES }
-  return frameworksBy(facts).length > 0
+  return [...new Set(files.map(dirname))].filter((path) => frameworksIn(join(folder, path)).length > 0).sort()
 }

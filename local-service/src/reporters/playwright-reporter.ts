@@ -7,7 +7,6 @@ import type {
   TestCase,
   TestError,
   TestResult,
-  TestStep,
 } from '@playwright/test/reporter'
 import { type Failure, framesIn, ReportWriter, type ResultFacts, type TestFacts } from './report-writer.ts'
 
@@ -167,7 +166,7 @@ function stateOf(test: TestCase, { status }: TestResult): ResultFacts['state'] {
 }
 
 /** If exactly one step failed, or had not finished when the time was up, its title and the same of the steps within it. */
-function stepPath(steps: readonly TestStep[]): string[] {
+function stepPath(steps: TestResult['steps']): string[] {
   const [failed, ...others] = steps.filter(({ error, duration }) => error !== undefined || duration < 0)
   if (failed?.category !== 'test.step' || others.length > 0) return []
   return [failed.title, ...stepPath(failed.steps)]

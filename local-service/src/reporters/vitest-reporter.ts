@@ -1,16 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
-import {
-  type Failure,
-  type FileFacts,
-  framesIn,
-  type Place,
-  ReportWriter,
-  type ResultFacts,
-  type TestFacts,
-  type Thrown,
-} from './report-writer.ts'
+import { type Failure, framesIn, type Place, ReportWriter, type ResultFacts, type Thrown } from './report-writer.ts'
 
 // The project's own Vitest, version 3 or newer, loads this file.
 
@@ -162,13 +153,13 @@ function lastAttemptOf(test: TestCase, errors: readonly VitestError[]): readonly
   return Number.isInteger(perAttempt) ? errors.slice(-perAttempt) : errors
 }
 
-function describeTest(test: TestCase | TestSuite): TestFacts {
+function describeTest(test: TestCase | TestSuite) {
   const path = [test.name]
   for (let { parent } = test; parent.type === 'suite'; parent = parent.parent) path.unshift(parent.name)
   return { ...describeFile(test.module), line: test.location?.line, id: test.id, path }
 }
 
-function describeFile({ project, moduleId }: TestModule): FileFacts {
+function describeFile({ project, moduleId }: TestModule) {
   return { project: project.name, file: moduleId }
 }
 
