@@ -76,8 +76,17 @@ export function reasonOf({ outcomes, attributes, output }: XmlCase, status: Retu
 }
 
 const QUOTED_LINES = 10
-/** Messages of gotestsum, Swift, pytest, nose2 and doctest that say nothing. */
-const EMPTY_MESSAGES = ['', 'Failed', 'failed', 'collection failure', 'test failure', 'exception']
+/** Messages of gotestsum, go-junit-report, Swift, pytest, nose2, behave and doctest that say nothing. */
+const EMPTY_MESSAGES = [
+  '',
+  'Failed',
+  'Build error',
+  'failed',
+  'collection failure',
+  'test failure',
+  'None',
+  'exception',
+]
 /** The error in the text of pytest, and in a traceback of Python. */
 const OF_PYTHON = /^E {3}(\S.*)|^Traceback .*\n(?:[ \t].*\n)+(?![\s\S]*^Traceback )(\S.*)/m
 

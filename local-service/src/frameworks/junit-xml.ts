@@ -61,7 +61,8 @@ export async function* readJunitXml(text: string, onMissing: (problem: string) =
   const collector = createCollector(onMissing)
   let problem: string | undefined
   parser.onerror = ({ message }) => {
-    Object.assign(parser, { error: null })
+    // Outside of the first element, the parser would report each character.
+    Object.assign(parser, { error: null, sawRoot: true, closedRoot: false })
     if (!COSTS_ONE_VALUE.test(message)) problem ??= `is no XML: ${message.split('\n', 1)[0]}`
   }
   parser.onopentag = ({ name, attributes }) => {
@@ -78,17 +79,15 @@ export async function* readJunitXml(text: string, onMissing: (problem: string) =
     await nextTurn()
   }
   if (xml.trim() === '') throw new Error('is empty')
-  if (!collector.hasBegun()) throw new Error('is cut off, because it has no element')
+  if (!collector.hasBegun()) throw new Error('is no JUnit report, because it has no element')
   if (collector.isOpen()) throw new Error('is cut off, because its last element is not closed')
-  parser.close()
-  if (problem !== undefined) throw new Error(problem)
 }
 
 /** The types of `sax` do not have the second one, so it is no literal in the call. */
 const OPTIONS = { position: true, strictEntities: true }
 /** Behind these errors, the parser goes on. */
 const COSTS_ONE_VALUE =
-  /^(?:Invalid character (?:in )?entity|.*attribute|Unencoded <|Malformed comment|Max buffer|Text data outside)/i
+  /^(?:Invalid character (?:in )?entity|.*attribute|Unencoded <|Malformed comment|Max buffer|Text data outside|Non-whitespace before)/i
 
 /** The parser takes a character behind a raw `&` as a part of an entity, even the quote at the end of a value. No text has this character. */
 const AMPERSAND = '\uFDD0'

@@ -302,10 +302,10 @@ describe('the text of a report', () => {
     [
       'has no element',
       '<?xml version="1.0"?>\n<!-- <testsuite/> -->',
-      /^its report "a\.xml" is cut off, because it has no/,
+      /^its report "a\.xml" is no JUnit report, because it has no element$/,
     ],
     ['is empty', ' \n', /^its report "a\.xml" is empty$/],
-    ['is no XML', 'All tests passed', /^its report "a\.xml" is no XML: Non-whitespace before first tag\.$/],
+    ['is no XML', 'All tests passed', /is no JUnit report, because it has no element$/],
     ['is another XML', '<html/>', /^its report "a\.xml" is no JUnit report, because it begins with <html>$/],
     ['has a wrong end tag', '<testsuite><testcase name="a"></testsuite>', /is no XML: Unexpected close tag$/],
     ['is deep', '<testsuite>'.repeat(200_000), /has more than 100 elements in one another$/],
@@ -338,6 +338,11 @@ describe('the text of a report', () => {
   })
 
   it.each([
+    [
+      'text before its beginning',
+      `\n> shop@1.0.0 test\n> mocha\n\n${inSuite('<testcase name="a"/>')}`,
+      ['PASSED | suite > a'],
+    ],
     ['text behind its end', `${inSuite('<testcase name="a"/>')}\nDone in 2 s.\n`, ['PASSED | suite > a']],
     [
       'the reports of two programs',
