@@ -23,19 +23,15 @@ export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): Run {
 }
 
 export function markRunning(run: Run): void {
-  run.phase = { status: 'RUNNING', startedAt: now() }
+  run.phase = { status: 'RUNNING', startedAt: new Date().toISOString() }
 }
 
 /** Finishes a run that is queued or running. If the run had already finished, returns false and changes nothing. */
 export function finishRun(run: Run, outcome: RunOutcome): boolean {
   if (isFinished(run)) return false
   const startedAt = 'startedAt' in run.phase ? run.phase.startedAt : null
-  run.phase = { ...outcome, startedAt, finishedAt: now() }
+  run.phase = { ...outcome, startedAt, finishedAt: new Date().toISOString() }
   return true
-}
-
-function now(): string {
-  return new Date().toISOString()
 }
 
 export function isFinished(run: Run): boolean {

@@ -13,9 +13,6 @@ const KEPT_RUNS = 1000
 /** A killed process leaves the list of processes a moment before the system releases its lock. */
 const LOCK_LIMIT_MS = 2000
 
-/** SQLite opens these files too, if they are there. */
-const FILES_BESIDE = ['-journal', '-wal', '-shm']
-
 const SCHEMA = `
   create table if not exists runs (
     number integer primary key,
@@ -40,8 +37,8 @@ export function openRunStore(dataFolder: string) {
   const file = join(folder, 'runs.sqlite')
   // Others may be able to enter a folder that existed before, so the file itself is private.
   closeSync(openToAppend(file))
-  for (const path of FILES_BESIDE.map((suffix) => `${file}${suffix}`)) {
-    // SQLite waits for a named pipe without end.
+  // SQLite opens these files too, and waits for a named pipe without end.
+  for (const path of [`${file}-journal`, `${file}-wal`, `${file}-shm`]) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${path} is not a regular file`)
   }
   const database = new DatabaseSync(file, { timeout: LOCK_LIMIT_MS })
