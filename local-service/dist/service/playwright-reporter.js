@@ -1,5 +1,5 @@
 import { dirname, relative } from 'node:path';
-import { describeCauses, framesIn, nameAndMessage, ReportWriter, } from './report-writer.js';
+import { framesIn, ReportWriter } from './report-writer.js';
 // The project's own Playwright Test, version 1.45 or newer, loads this file.
 // A test may start Playwright itself, which must not write to this report.
 delete process.env.PW_TEST_REPORTER;
@@ -18,7 +18,7 @@ export default class EventReporter {
     onBegin(config, suite) {
         this.#config = config;
         this.#suite = suite;
-        this.#report.announceTotal(suite.allTests().length);
+        this.#report.announce({ event: 'total', total: suite.allTests().length });
         process.once('exit', () => this.#endEarly());
     }
     onTestBegin(test) {
@@ -86,19 +86,18 @@ export default class EventReporter {
     /** The step that failed, as Playwright prints it behind the title, and the files that show what happened. */
     #describeDetails(test, { steps, attachments }) {
         const step = stepPath(steps);
-        const outputDir = test.parent.project()?.outputDir ?? '';
+        // The service keeps an output folder of the run as the folder `files` beside the output.
+        const kept = dirname(test.parent.project()?.outputDir ?? '');
         const files = attachments.flatMap(({ name, path }) => 
         // Playwright attaches a summary for language models to each failure.
-        path === undefined || name === 'error-context' ? [] : `${name}: ${this.#describePath(path, outputDir)}`);
+        path === undefined || name === 'error-context'
+            ? []
+            : `${name}: ${this.#report.pathInRepository(path) ?? relative(kept, path)}`);
         const lines = [...(step.length === 0 ? [] : [`Step: ${step.join(' > ')}`]), ...files];
         return lines.length === 0 ? '' : `\n\n${lines.join('\n')}`;
     }
-    /** The service keeps an output folder of the run as the folder `files` beside the output. */
-    #describePath(path, outputDir) {
-        return this.#report.pathInRepository(path) ?? relative(dirname(outputDir), path);
-    }
     #describeFailure(errors) {
-        return this.#report.describeFailure(errors, describe, ({ location, stack }) => [
+        return this.#report.describeFailure(errors, ({ location, stack }) => [
             ...(location ? [location] : []),
             ...framesIn(stack),
         ]);
@@ -139,10 +138,6 @@ function stateOf(test, { status }) {
             return status === 'timedOut' ? 'timedOut' : 'failed';
     }
 }
-/** The message of an Error already begins with its name. */
-function describe(error) {
-    return `${nameAndMessage(error)}${describeCauses(error)}`;
-}
 /** If exactly one step failed, or had not finished when the time was up, its title and the same of the steps within it. */
 function stepPath(steps) {
     const [failed, ...others] = steps.filter(({ error, duration }) => error !== undefined || duration < 0);
@@ -158,6 +153,15 @@ function leaveOutAnnotations() {
         const [text] = args;
         const mayBe = typeof text === 'string' && /^(?:::|\n$)/.test(text);
         // A test may print such a line too. Only the class that writes tells them apart.
-        return (mayBe && new Error().stack?.includes('at GitHubLogger.')) || write.apply(stdout, args);
+        return (mayBe && nearestCallers().includes('at GitHubLogger.')) || write.apply(stdout, args);
     });
+}
+/** Who has called `process.stdout.write`. Playwright maps each frame to its source, so whole stacks of 2,000 lines take half a second. */
+function nearestCallers() {
+    const { stackTraceLimit } = Error;
+    const here = { stack: '' };
+    Error.stackTraceLimit = 2;
+    Error.captureStackTrace(here, process.stdout.write);
+    Error.stackTraceLimit = stackTraceLimit;
+    return here.stack;
 }

@@ -1,9 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { cutMessage } from './message.js';
 // The service's reporters in Vitest and in Playwright Test write the same report with this file. It runs in the project's own
 // Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. The last event has
 // all tests with their final results. If a run is killed, there is no last event, and the others show how far it came.
+/** The frameworks load the files of this folder by their paths. */
+export const REPORTERS_FOLDER = import.meta.dirname;
 export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE';
 /** The root of the repository, or the project's folder. A place outside it is of no use. */
 export const REPORT_ROOT = 'LOCAL_SERVICE_REPORT_ROOT';
@@ -11,12 +12,11 @@ export const REPORT_ROOT = 'LOCAL_SERVICE_REPORT_ROOT';
 const WRITTEN_CHARS = 20_000;
 /** A report with many long messages could be too large to be read. After so many characters, further messages are short. */
 const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024;
-const SHORT_MESSAGE_CHARS = 500;
+export const SHORT_MESSAGE_CHARS = 500;
 export class ReportWriter {
     #file = takeVariable(REPORT_FILE);
     #root = takeVariable(REPORT_ROOT);
     #messageChars = 0;
-    /** The ids of the tests that are running, and when they began. */
     #running = new Map();
     startTest(test) {
         const atMs = Date.now();
@@ -27,19 +27,8 @@ export class ReportWriter {
         const about = this.#running.delete(test.id) ? { id: test.id } : test;
         this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain });
     }
-    startFile(file) {
-        this.#write({ event: 'file-started', file });
-    }
-    finishFile(file) {
-        this.#write({ event: 'file-finished', file });
-    }
-    /** Call this when the number of all tests is known. */
-    announceTotal(total) {
-        this.#write({ event: 'total', total });
-    }
-    /** Call this when the framework says an error about itself. */
-    say(text) {
-        this.#write({ event: 'said', message: text });
+    announce(event) {
+        this.#write(event);
     }
     isRunning(id) {
         return this.#running.has(id);
@@ -59,7 +48,7 @@ export class ReportWriter {
     #write(event) {
         if (this.#file === undefined)
             return;
-        const cut = (key, value) => (isMessage(key, value) ? this.#cut(value) : value);
+        const cut = (key, value) => key === 'message' && typeof value === 'string' ? this.#cut(value) : value;
         appendFileSync(this.#file, `${JSON.stringify(event, cut)}\n`);
     }
     #cut(message) {
@@ -67,31 +56,31 @@ export class ReportWriter {
         this.#messageChars += JSON.stringify(cut).length;
         return cut;
     }
-    /**
-     * Describes one or more errors by the texts of all. The place is the first one in the repository, of an error or of what caused
-     * it. Undefined without an error.
-     */
-    describeFailure(errors, describe, placesOf) {
+    /** The place is the first one in the repository, of an error or of what caused it. */
+    describeFailure(errors, placesOf) {
         if (errors.length === 0)
             return undefined;
         const places = errors.flatMap((error) => withCauses(error)).flatMap((one) => placesOf(one));
-        const place = places.find((one) => this.isInRepository(one));
-        return {
-            message: errors.map(describe).join('\n\n'),
-            file: place?.file,
-            line: place?.line,
-        };
+        const { file, line } = places.find((one) => this.isInRepository(one)) ?? {};
+        return { message: errors.map((error) => describeError(error)).join('\n\n'), file, line };
     }
     isInRepository({ file }) {
         return this.pathInRepository(file) !== undefined && !file.includes('/node_modules/');
     }
-    /** The path of a file from the root of the repository. */
     pathInRepository(file) {
         return file.startsWith(`${this.#root}/`) ? file.slice(`${this.#root}/`.length) : undefined;
     }
 }
-function isMessage(key, value) {
-    return key === 'message' && typeof value === 'string';
+const LEFT_OUT = '\n[the middle is left out]\n';
+/** If a text is too long, its middle is left out, and a line says so. */
+export function cutMessage(text, limitChars) {
+    if (text.length <= limitChars)
+        return text;
+    const half = Math.floor((limitChars - LEFT_OUT.length) / 2);
+    // A cut must not divide a character.
+    const beginning = text.slice(0, half).replace(/[\uD800-\uDBFF]$/, '');
+    const end = text.slice(-half).replace(/^[\uDC00-\uDFFF]/, '');
+    return `${beginning}${LEFT_OUT}${end}`;
 }
 /** A test may start a framework itself, which must not write to this report. So the variable goes. */
 function takeVariable(name) {
@@ -107,6 +96,11 @@ function withCauses(thrown, depth = 0) {
         return [];
     const { errors, cause } = thrown;
     return [thrown, ...[errors, cause].flat().flatMap((one) => withCauses(one, depth + 1))];
+}
+function describeError(error) {
+    const kind = error.type === 'Unhandled Rejection' ? 'Unhandled Rejection: ' : '';
+    const diff = typeof error.diff === 'string' ? `\n\n${error.diff}` : '';
+    return `${kind}${nameAndMessage(error)}${diff}${describeCauses(error)}`;
 }
 /** The texts of what caused an error, and of the errors of an AggregateError, each on lines of its own. */
 export function describeCauses({ cause, errors }, depth = 1) {
@@ -127,18 +121,17 @@ function describeThrown(thrown, depth) {
     return `${nameAndMessage(thrown)}${describeCauses(thrown, depth + 1)}`;
 }
 /** `TypeError: x is not a function`, as Node prints it. */
-export function nameAndMessage({ name, message, value, code }) {
+function nameAndMessage({ name, message, value, code }) {
     const text = typeof message === 'string' ? message : String(value ?? '');
-    // Vitest names some causes "Caused by: Error".
-    const isName = typeof name === 'string' && /^\w+$/.test(name);
-    const named = (isName && !text.startsWith(`${name}:`) ? `${name}: ${text}` : text).replace(/^(\w+): $/, '$1');
+    // When Vitest prints a cause, it renames it "Caused by: Error". So blob reports have this name.
+    const [own = ''] = /^\w+$/.exec(typeof name === 'string' ? name.replace(/^(?:Caused by: )+/, '') : '') ?? [];
+    const named = (own === '' || text.startsWith(`${own}:`) ? text : `${own}: ${text}`).replace(/^(\w+): $/, '$1');
     // Node's own codes, such as ERR_ASSERTION, repeat what the message says.
     const isNews = typeof code === 'string' && !named.includes(code) && (text === '' || !code.startsWith('ERR_'));
     return isNews ? `${named} (${code})` : named;
 }
 /** A stack may be any text of any length, because a test may throw anything. So no part of a line is tried in two ways. */
 const FRAME = /^\s+at (?:async )?(?:[^(]*\()?((?:file:\/\/)?\/.*):(\d+):\d+\)?$/;
-/** The frames in a stack as Node writes it. */
 export function framesIn(stack) {
     if (typeof stack !== 'string')
         return [];
@@ -152,7 +145,7 @@ function toPath(path) {
         return path.startsWith('file:') ? fileURLToPath(path) : path;
     }
     catch {
-        // It is no URL of a file, for example because of a broken escape.
+        // A test may throw a broken URL.
         return path;
     }
 }

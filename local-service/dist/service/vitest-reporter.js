@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describeCauses, framesIn, nameAndMessage, ReportWriter, } from './report-writer.js';
+import { framesIn, ReportWriter } from './report-writer.js';
 // The project's own Vitest, version 3 or newer, loads this file.
 export default class EventReporter {
     #report = new ReportWriter();
@@ -8,7 +8,6 @@ export default class EventReporter {
     #files;
     #loadedFiles = 0;
     #total = 0;
-    /** The files that have ended. */
     #modules = [];
     #hasEnded = false;
     /** Some versions of Vitest call it a second time. */
@@ -20,12 +19,11 @@ export default class EventReporter {
         process.prependOnceListener('exit', () => this.#endEarly());
         const { logger } = vitest;
         let isAboutTests = false;
-        // All that Vitest says about itself goes through this method, for example thresholds that are not met. The output of
-        // tests does not.
+        // All that Vitest says about itself goes through this method, and the output of tests does not.
         const error = logger.error;
         logger.error = (...parts) => {
             if (!isAboutTests)
-                this.#report.say(parts.join(' '));
+                this.#report.announce({ event: 'said', message: parts.join(' ') });
             error.apply(logger, parts);
         };
         // Vitest's own reporters print the errors of tests with it, which the results have already.
@@ -47,11 +45,11 @@ export default class EventReporter {
     onTestModuleCollected(module) {
         this.#total += [...module.children.allTests()].length;
         if (++this.#loadedFiles === this.#files)
-            this.#report.announceTotal(this.#total);
+            this.#report.announce({ event: 'total', total: this.#total });
     }
     /** Despite the method's name, Vitest calls it when a worker begins with the file. */
     onTestModuleQueued(module) {
-        this.#report.startFile(describeFile(module));
+        this.#report.announce({ event: 'file-started', file: describeFile(module) });
     }
     /** If another reporter is slow, Vitest may call it after the result. */
     onTestCaseReady(test) {
@@ -63,7 +61,7 @@ export default class EventReporter {
     }
     onTestModuleEnd(module) {
         this.#modules.push(module);
-        this.#report.finishFile(describeFile(module));
+        this.#report.announce({ event: 'file-finished', file: describeFile(module) });
     }
     /** If a worker does not end in time, Vitest 3 may exit when all tests have ended, without another call. */
     #endEarly() {
@@ -106,7 +104,7 @@ export default class EventReporter {
         return { state, isFlaky, durationMs: duration, failure: this.#describeFailure(lastAttemptOf(test, errors)) };
     }
     #describeFailure(errors) {
-        return this.#report.describeFailure(errors, describe, (error) => [
+        return this.#report.describeFailure(errors, (error) => [
             ...this.#placeOfParser(error),
             // Vitest 3.0 has not parsed the stack yet, and no version that of a cause.
             ...(error.stacks ?? framesIn(error.stack)),
@@ -131,10 +129,7 @@ export function reportersOf(vitest) {
     return vitest.reporters;
 }
 const FAILED = { state: 'failed', isFlaky: false, durationMs: 0 };
-/**
- * The errors of the last attempt that failed. Before version 5, Vitest has one list for all attempts. If the attempts may differ,
- * all errors count, so that none is lost.
- */
+/** Before version 5, Vitest has one list for all attempts. If the attempts may differ, all errors count, so that none is lost. */
 function lastAttemptOf(test, errors) {
     const { attempts } = test;
     if (attempts !== undefined)
@@ -152,9 +147,4 @@ function describeTest(test) {
 }
 function describeFile({ project, moduleId }) {
     return { project: project.name, file: moduleId };
-}
-function describe(error) {
-    const kind = error.type === 'Unhandled Rejection' ? 'Unhandled Rejection: ' : '';
-    const diff = typeof error.diff === 'string' ? `\n\n${error.diff}` : '';
-    return `${kind}${nameAndMessage(error)}${diff}${describeCauses(error)}`;
 }

@@ -11,10 +11,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import EventReporter, { reportersOf } from './vitest-reporter.js';
-// Runs the command of the project's own Vitest, with its arguments, in this process. The current folder is that of the project.
-// Two steps are not the command's own:
-// - When the command starts the tests, the service's reporter joins the project's reporters. Vitest has no option for that.
-// - Vitest's reporter for GitHub goes. The gate has annotations itself, so the commands would only be noise in its log.
+// Runs the command of the project's own Vitest in this process, with the service's reporter beside those of the project. Vitest has
+// no option for that. Its reporter for GitHub goes, because the gate has annotations itself.
 const api = createRequire(resolve('package.json')).resolve('vitest/node');
 const command = join(dirname(api), '../vitest.mjs');
 const { createVitest } = await import(__rewriteRelativeImportExtension(pathToFileURL(api).href));
