@@ -130,17 +130,6 @@ describe('a run that finished between the last poll and the cancel', () => {
   const run = aFinishedRun({ testCases: testCasesBy({ PASSED: 3 }) })
   const cancellation = { kind: 'already-finished' } as const
 
-  it('decides the verdict of a wait that took too long', () => {
-    const outcome = anOutcome({ ending: WAIT_TIMEOUT, run, cancellation })
-    expect(outcome).toMatchObject({
-      ending: { kind: 'finished' },
-      run,
-      conclusion: 'passed',
-      success: true,
-    })
-    expect(outcome.counts.total).toBe(3)
-  })
-
   it.each<Ending>([
     { kind: 'aborted', cause: 'signal' },
     { kind: 'poll-failed', failure: DOWN },
@@ -148,14 +137,5 @@ describe('a run that finished between the last poll and the cancel', () => {
     const outcome = anOutcome({ ending, run, cancellation })
     expect(outcome).toMatchObject({ ending, run, success: false })
     expect(outcome.counts.total).toBe(3)
-  })
-
-  it('is not a run that our own cancel ended', () => {
-    const cancelled = anOutcome({
-      ending: WAIT_TIMEOUT,
-      run: RUNNING,
-      cancellation: { kind: 'cancelled' },
-    })
-    expect(cancelled).toMatchObject({ ending: { kind: 'wait-timeout' }, conclusion: 'wait-timeout' })
   })
 })

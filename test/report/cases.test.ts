@@ -25,16 +25,6 @@ describe('with a baseline', () => {
   const past = new Map(testCases.slice(0, 5).map((one, index) => [one, { mark: marks[index], badRuns: 2, runs: 10 }]))
   const outcome = { run: aRun({ testCases }), past }
 
-  it('new failures come first within their kind, and the rest keeps the order of the service', () => {
-    expect(casesOfKind(FAILING_OR_OTHER, outcome).map(({ title }) => title)).toEqual([
-      'FAILED 2',
-      'FAILED 0',
-      'FAILED 4',
-      'TIMEDOUT 1',
-      'NEW 3',
-    ])
-  })
-
   const inWords = (...args: Parameters<typeof pastText>) => {
     const past = pastText(...args)
     return past && render(past)

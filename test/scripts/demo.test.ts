@@ -127,16 +127,6 @@ describe('the options', () => {
     expect(parseDemoArguments(args, above)).toEqual({ inputs: {}, service })
   })
 
-  test('are the address of a service, a file with its key, and a project', () => {
-    const args = ['--base-url', 'http://localhost:1', '--key-file', basename(import.meta.filename), '--project', 'shop']
-    expect(parseDemoArguments(args, import.meta.dirname)).toMatchObject({
-      service: {
-        key: expect.stringMatching(/^import .*\)$/s),
-        inputs: { 'base-url': 'http://localhost:1', project: 'shop' },
-      },
-    })
-  })
-
   test.each([
     [['fail'], "'fail'"],
     [['--input', 'wait'], '"wait"'],
