@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { performStep, type StepSettings } from '../../src/action/step.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { AbortCause, StepSubject } from '../../src/model/outcome.ts'
-import { countTestCases } from '../../src/model/run.ts'
 import { aRun, testCasesBy } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
@@ -109,25 +108,6 @@ describe('a run that is started and waited for', () => {
       expect.stringMatching(/^summary .*Tests failed: 2 of 2/),
       'comment',
     ])
-  })
-
-  test('gives the reports what the step asked for, what the service sent and how long it took', async () => {
-    const { outcome, world } = await step({
-      script: { start: STARTED, get: [response(QUEUED), response(PASSED, 50)] },
-      pollIntervalMs: 1_000,
-    })
-    expect(outcome).toEqual({
-      ending: { kind: 'finished' },
-      run: PASSED,
-      conclusion: 'passed',
-      success: true,
-      counts: countTestCases(PASSED.testCases ?? []),
-      runId: 'run-1',
-      cancellation: { kind: 'none' },
-      tookMs: 1_150,
-      subject: SUBJECT,
-    })
-    expect(world.outcomes).toEqual([outcome])
   })
 
   test('measures limits and times from the beginning of the step, whatever time the clock shows', async () => {

@@ -23,7 +23,6 @@ export interface FakeWorldOptions {
 /** A world that records every effect in order. */
 export class FakeWorld implements World {
   readonly effects: Effect[] = []
-  readonly outcomes: StepOutcome[] = []
   readonly clock: FakeClock
   readonly random: () => number
   readonly service: ServiceClient
@@ -79,7 +78,6 @@ export class FakeWorld implements World {
   }
 
   async writeComment(outcome: StepOutcome): Promise<string | undefined> {
-    this.outcomes.push(outcome)
     this.#note('comment')
     return this.#options.comment?.(outcome)
   }
