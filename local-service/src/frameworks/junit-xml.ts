@@ -56,7 +56,7 @@ export function decodeXml(bytes: Buffer): string {
 
 /** Yields each test, and each suite that failed itself. The messages are rests of sentences that begin with the file. */
 export async function* readJunitXml(text: string, onMissing: (problem: string) => void): AsyncGenerator<XmlCase> {
-  const xml = text.replace(/&#(x[\da-f]+|\d+);/gi, toCharacter).replace(/&(?!#?\w+;)/g, AMPERSAND)
+  const xml = text.replace(REFERENCE, toCharacter)
   const parser = sax.parser(true, OPTIONS)
   const collector = createCollector(onMissing)
   let problem: string | undefined
@@ -91,9 +91,12 @@ const COSTS_ONE_VALUE =
 
 /** The parser takes a character behind a raw `&` as a part of an entity, even the quote at the end of a value. No text has this character. */
 const AMPERSAND = '\uFDD0'
+/** In CDATA, there are no references. */
+const REFERENCE = /<!\[CDATA\[(?:(?!<!\[CDATA\[)[\s\S])*?\]\]>|&#(x[\da-f]+|\d+);|&(?!#?\w+;)/gi
 
 /** Tools write characters that XML does not allow, such as `&#27;`. The parser takes them only as they are. */
-function toCharacter(whole: string, digits: string): string {
+function toCharacter(whole: string, digits: string | undefined): string {
+  if (digits === undefined) return whole === '&' ? AMPERSAND : whole
   const code = Number(`0${digits}`)
   const character = code > 0x10_ff_ff ? '\uFFFD' : String.fromCodePoint(code)
   return /[<>&"']/.test(character) ? whole : character

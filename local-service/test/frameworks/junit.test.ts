@@ -287,12 +287,12 @@ describe('the text of a report', () => {
     const { testCases, problem } = await read(
       `\uFEFF<?xml version="1.0"?><!-- <testcase/> -->${inSuite(
         inSuite(`<testcase name="&lt;a&gt; &#233; &#x20AC; &quot;"><failure message="bell \u0007&#10;${red}red\u001b[39m">
-          <![CDATA[<b> &amp; ]]]]><![CDATA[>]]></failure><system-out>not this</system-out></testcase>`),
+          <![CDATA[<b> &amp; &#39; &#160; & ]]]]><![CDATA[>]]></failure><system-out>not this</system-out></testcase>`),
       )}`,
     )
     expect(problem).toBeUndefined()
     expect(testCases).toMatchObject([
-      { title: 'suite > suite > <a> é € "', message: 'bell \uFFFD\nred\n\n<b> &amp; ]]>' },
+      { title: 'suite > suite > <a> é € "', message: 'bell \uFFFD\nred\n\n<b> &amp; &#39; &#160; & ]]>' },
     ])
   })
 
