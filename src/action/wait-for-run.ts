@@ -43,38 +43,41 @@ export async function waitForRun(
     return { kind: 'wait-timeout', limitMs: settings.waitLimitMs, wasQueued: run?.status === 'QUEUED', failure }
   }
 
-  const poll = async (): Promise<Ending | undefined> => {
+  const afterFailure = (failure: Failure, sentMs: number): Ending | Promise<undefined> => {
+    const nowMs = clock.now()
+    if (failedPolls++ === 0) failingSinceMs = nowMs
+    const untilMs = failingSinceMs + service.failureLimitMs
+    const mayStillSucceed = isNotFound(failure) ? !doesNotExist(handle, failure, sentMs) : isTransient(failure)
+    if (!mayStillSucceed || nowMs >= untilMs) return { kind: 'poll-failed', failure }
+    if (nowMs >= deadlineMs) return limitExceeded(failure)
+    const line = () =>
+      fragment`Run ${handle.id}: after ${waited()}, the status cannot be read. ${failureText(failure, 'poll')} The step tries again.`
+    return pause(Math.min(nowMs + pauseMs(failedPolls, failure, random), untilMs, deadlineMs), line, true)
+  }
+
+  const afterResponse = async (current: Run): Promise<Ending | undefined> => {
+    const nowMs = clock.now()
+    failedPolls = 0
+    if (current.rawStatus !== run?.rawStatus) {
+      world.setOutput('status', current.status)
+      // A final status has no line, because the verdict says it after the last line of the tests.
+      if (!isFinished(current)) log.info(fragment`Run ${handle.id}: ${current.rawStatus}${progressText(current)}`)
+    }
+    run = current
+    if (isFinished(current)) return { kind: 'finished' }
+    if (nowMs >= deadlineMs) return limitExceeded()
+    const intervalMs = settings.pollIntervalMs ?? adaptivePauseMs(nowMs - firstPollMs, jitter)
+    await output.read(current.outputBytes, Math.min(nowMs + OUTPUT_LIMIT_MS, deadlineMs))
+    const line = () => fragment`Run ${handle.id}: still ${current.rawStatus} after ${waited()}${progressText(current)}.`
+    return pause(Math.min(nowMs + intervalMs, deadlineMs), line, false)
+  }
+
+  const poll = async () => {
     if (signal.aborted) return abortedEnding(signal)
     const sentMs = clock.now()
     const response = await service.get(handle.id, { signal })
-    const nowMs = clock.now()
-    if (isFailure(response)) {
-      if (signal.aborted) return abortedEnding(signal)
-      if (failedPolls++ === 0) failingSinceMs = nowMs
-      const untilMs = failingSinceMs + service.failureLimitMs
-      const mayStillSucceed = isNotFound(response) ? !doesNotExist(handle, response, sentMs) : isTransient(response)
-      if (!mayStillSucceed || nowMs >= untilMs) return { kind: 'poll-failed', failure: response }
-      if (nowMs >= deadlineMs) return limitExceeded(response)
-      const line = () =>
-        fragment`Run ${handle.id}: after ${waited()}, the status cannot be read. ${failureText(response, 'poll')} The step tries again.`
-      const nextPollMs = Math.min(nowMs + pauseMs(failedPolls, response, random), untilMs, deadlineMs)
-      return pause(nextPollMs, line, true)
-    }
-
-    failedPolls = 0
-    if (response.rawStatus !== run?.rawStatus) {
-      world.setOutput('status', response.status)
-      // A final status has no line, because the verdict says it after the last line of the tests.
-      if (!isFinished(response)) log.info(fragment`Run ${handle.id}: ${response.rawStatus}${progressText(response)}`)
-    }
-    run = response
-    if (isFinished(response)) return { kind: 'finished' }
-    if (nowMs >= deadlineMs) return limitExceeded()
-    const intervalMs = settings.pollIntervalMs ?? adaptivePauseMs(nowMs - firstPollMs, jitter)
-    await output.read(response.outputBytes, Math.min(nowMs + OUTPUT_LIMIT_MS, deadlineMs))
-    const line = () =>
-      fragment`Run ${handle.id}: still ${response.rawStatus} after ${waited()}${progressText(response)}.`
-    return pause(Math.min(nowMs + intervalMs, deadlineMs), line, false)
+    if (!isFailure(response)) return afterResponse(response)
+    return signal.aborted ? abortedEnding(signal) : afterFailure(response, sentMs)
   }
 
   const ending = await retry(poll)

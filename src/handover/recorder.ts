@@ -5,14 +5,7 @@ import { createMainFile, type MainFile, type MainRecord, STATE_NAME } from './ma
 
 // Main's side of main's file. main.ts loads this module before everything else, so it must load little.
 
-export interface Recorder {
-  /** Main is about to start a run. Throws if this cannot be written, because post would not learn of the run. */
-  starting(): void
-  /** Main knows the run's id. Unless `done` follows, post cancels the run, provided that `mayCancel` is true. */
-  started(runId: string, mayCancel: boolean): void
-  /** Nothing is left to do. */
-  done(): void
-}
+export type Recorder = Pick<StepRecorder, 'starting' | 'started' | 'done'>
 
 export class RecordNotWritten extends Error {
   override readonly name = 'RecordNotWritten'
@@ -29,7 +22,7 @@ export function openRecorder(env: NodeJS.ProcessEnv): StepRecorder {
 }
 
 /** Writes to main's file, and notices why main has to stop. The simulation has a file in memory. */
-export class StepRecorder implements Recorder {
+export class StepRecorder {
   readonly #file: MainFile
   /** False if the file could not be created, and when nothing is left to do. Then a missing file has no meaning. */
   #isWatching: boolean
@@ -46,15 +39,18 @@ export class StepRecorder implements Recorder {
     log.debug?.(fragment`Main's file for post: ${this.#file.path}`)
   }
 
+  /** Main is about to start a run. Throws if this cannot be written, because post would not learn of the run. */
   starting(): void {
     const problem = this.#append({ phase: 'starting' })
     if (problem !== undefined) throw new RecordNotWritten(problem)
   }
 
+  /** Unless `done` follows, post cancels the run, provided that `mayCancel` is true. */
   started(runId: string, mayCancel: boolean): void {
     this.#appendOrWarn({ phase: 'started', runId, mayCancel }, fragment` about run ${runId}`)
   }
 
+  /** Nothing is left to do. */
   done(): void {
     this.#isWatching = false
     this.#log?.debug?.(fragment`Nothing is left to do for post. Main removes its file.`)

@@ -105,20 +105,16 @@ class Exchange implements ResponseHandler {
 
   async #onAbort(graceMs = 0): Promise<void> {
     if (this.#controller === undefined) return this.#end(NOT_WANTED)
-    if (graceMs > 0) await this.#sleep(graceMs)
+    if (graceMs > 0) await this.#settings.clock.sleep(graceMs, this.#settled.signal)
     this.#end({ kind: 'aborted' })
   }
 
   async #enforceLimit(limitMs = REQUEST_LIMIT_MS): Promise<void> {
     const ms = Math.min(limitMs, REQUEST_LIMIT_MS)
-    await this.#sleep(ms)
+    await this.#settings.clock.sleep(ms, this.#settled.signal)
     const within = `within ${Number((ms / 1000).toPrecision(2))} s`
     if (this.#controller === undefined) this.#end({ kind: 'not-sent', reason: `no connection ${within}` })
     else this.#end({ kind: 'no-response', reason: `no complete response ${within}` })
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return this.#settings.clock.sleep(ms, this.#settled.signal)
   }
 
   /** Without a failure, the response is complete. */
