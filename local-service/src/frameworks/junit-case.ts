@@ -111,8 +111,9 @@ function withoutFrames(text: string): string {
 const NOISE = /^\s*(?:(?:\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- FAIL:) .*\n)+(?=.*\S)|FAILED:\s*\n|unknown file\n|---\n)/
 const HEADLINE_OF_JEST =
   /● Test suite failed to run\s*\n\s*(?:Jest encountered an unexpected token\n[\s\S]*?\n\s*Details:\s*\n\s*)?/
-/** GoogleTest and Rust begin with the place. */
-const PLACE_FIRST = /^(?:thread '.*' (?:\(\d+\) )?panicked at )?(\S+\.\w+:\d+(?::\d+)?):?$/
+/** GoogleTest, Rust and Testify begin with the place, and Testify repeats it. */
+const PLACE_FIRST = /^(?:thread '.*' (?:\(\d+\) )?panicked at )?(\S+\.\w+:\d+(?::\d+)?):?\s*$/
+const TRACE_OF_TESTIFY = /^Error Trace:[\s\S]*?\n\s*Error:\s*/
 
 function withoutNoise(text: string, name: string): string {
   const reason = text.replace(NOISE, '').replace(HEADLINE_OF_JEST, '')
@@ -123,7 +124,7 @@ function withoutNoise(text: string, name: string): string {
   // PHPUnit begins with the test.
   if (others === '' || (name !== '' && first.includes(`::${name}`))) return others || rest
   const [, place] = PLACE_FIRST.exec(first) ?? []
-  return place === undefined ? rest : `${others}\nat ${place}`
+  return place === undefined ? rest : `${others.replace(TRACE_OF_TESTIFY, '')}\nat ${place}`
 }
 
 // What test tools print about failures of which their JUnit files have no test case, or no reason.

@@ -66,7 +66,8 @@ export class Places {
     if (!/^[\p{L}\w$]+(?:\.[\p{L}\w$]+)+$/u.test(rest)) return { rest }
     const ofClass = rest.replace(/\$.*/, '').replaceAll('.', '/')
     const found = await Promise.all(OF_JVM.map((ending) => this.#findEnding(ofClass + ending)))
-    return { file: found.find((one) => one !== undefined), rest }
+    const files = found.filter((one) => one !== undefined)
+    return { file: files.length === 1 ? files[0] : undefined, rest }
   }
 
   /** The message gives the line. It gives the file too if the report names no file, as in Go. */

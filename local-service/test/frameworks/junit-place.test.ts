@@ -113,6 +113,14 @@ describe('the place of a test', () => {
       'kotlin/com/x/BarTest.kt',
       'kotlin/com/x/BarTest.kt:2',
     ],
+    [
+      'Java and Kotlin',
+      'classname="com.x.BothTest"',
+      'at com.x.BothTest.a(Other.java:1)',
+      '',
+      '',
+      { files: { 'a/com/x/BothTest.java': '', 'b/com/x/BothTest.kt': '' } },
+    ],
     ['Java in two modules', 'classname="com.x.TwiceTest"', 'at com.x.TwiceTest.a(TwiceTest.java:1)', '', ''],
     ['Java without a class', '', 'at com.x.Foo.pay(Foo.java:5)', '', 'src/main/java/com/x/Foo.java:5'],
     [

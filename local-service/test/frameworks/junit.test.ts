@@ -233,6 +233,12 @@ describe('the reason of a failed test', () => {
       'no money\nat src/a.rs:7:9',
     ],
     [
+      'leaves out what Testify says before the error',
+      'Failed',
+      '=== RUN   TestA\n    a_test.go:4: \n        \tError Trace:\ta_test.go:4\n        \t\tb_test.go:9\n        \tError:      \tNot equal: \n        \t            \texpected: 1\n--- FAIL: TestA',
+      'Not equal: \n        \t            \texpected: 1\n--- FAIL: TestA\nat a_test.go:4',
+    ],
+    [
       'has the place of GoogleTest at the end',
       '/shop/a.cc:8\nExpected: 1',
       '/shop/a.cc:8\nExpected: 1',
