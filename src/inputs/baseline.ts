@@ -25,12 +25,14 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
       problems.push(fragment`The baseline ${file} could not be read, because ${whyUnreadable(cause)}.`)
     }
   }
-  const readRun = (file: string) => runs.push(earlierRun(decodeResults(redact(readResults(file)), kind, redact)))
+  const readRun = (file: string) => {
+    runs.push(earlierRun(decodeResults(redact(readResults(file)), kind, redact)))
+    runs.sort((a, b) => (b.finishedAt?.getTime() ?? 0) - (a.finishedAt?.getTime() ?? 0)).splice(MOST_RUNS)
+  }
   attempt(path, () => {
     for (const file of filesOf(path)) attempt(file, () => readRun(file))
   })
-  runs.sort((a, b) => (b.finishedAt?.getTime() ?? 0) - (a.finishedAt?.getTime() ?? 0))
-  const [latest, ...others] = runs.slice(0, MOST_RUNS)
+  const [latest, ...others] = runs
   const [problem, ...more] = problems
   if (problem !== undefined) {
     const so = more.length > 0 ? fragment` So are ${more.length} more.` : fragment``

@@ -79,13 +79,17 @@ export function foldableCase(
   { isOpen, hasMessage }: { readonly isOpen: boolean; readonly hasMessage: boolean },
 ): Html {
   const { status, mark, title, place, duration } = partsOf(testCase, outcome)
-  const others = [place, duration, mark].filter((part) => part !== undefined)
+  const others = [place, duration].filter((part) => part !== undefined)
   const { message } = testCase
   return html`${isOpen ? html`<details open>` : html`<details>`}<summary>${[
-    html`${status} ${title}`,
+    html`${statusAndMark(status, mark)}${mark === undefined ? html` ` : html` · `}${title}`,
     others.length === 0 ? html`` : html`<br>${joinWithDots(others)}`,
     message === undefined ? html`` : html`<br>${firstLineOf(message)}`,
   ]}</summary>${message === undefined || !hasMessage ? html`` : messageBlock(message)}</details>\n`
+}
+
+function statusAndMark(status: Fragment, mark: Fragment | undefined): Html {
+  return mark === undefined ? html`${status}` : html`${status} · <b>${mark}</b>`
 }
 
 /** The parts of test cases. If the cases belong to a group of failures alike, a line above says what the group has in common. */
@@ -99,7 +103,7 @@ export function foldableGroup(group: readonly TestCase[], outcome: StepOutcome, 
   })
   const more = fragment`${group.length - shown.length} more`
   return html`<details><summary>${[
-    html`<b>${group.length} ${casesOf(group.length)} alike</b> · ${mark === undefined ? status : joinWithDots([status, mark])}`,
+    html`<b>${group.length} ${casesOf(group.length)} alike</b> · ${statusAndMark(status, mark)}`,
     html`<br>${joinWithDots([...shown, more])}`,
     html`<br>${firstLineOf(first.message)}`,
   ]}</summary>\n${parts}</details>\n`

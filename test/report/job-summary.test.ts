@@ -103,7 +103,7 @@ describe('the job summary', () => {
       const testCases = alike(42)
       const past = comparePast(testCases, [earlierRun({ testCases: testCases.slice(21) })])
       const text = summaryOf({ ...failed(testCases), past })
-      expect(text.match(/<b>21 test cases alike<\/b> · ❌ Failed · (new|failed before)<br>/g)).toHaveLength(2)
+      expect(text.match(/<b>21 test cases alike<\/b> · ❌ Failed · <b>(new|failed before)<\/b><br>/g)).toHaveLength(2)
     })
   })
 
