@@ -142,7 +142,12 @@ function linesAbout(step: Step, uses: string, env: Readonly<Record<string, strin
     const lines = [...values].flatMap(([name, value]) => (value === '' ? [] : [`  ${name}: ${value}`]))
     return lines.length === 0 ? [] : [title, ...lines]
   }
-  return [`##[group]Run ${uses}`, ...block('with:', step.inputs), ...block('env:', Object.entries(env)), '##[endgroup]']
+  return [
+    `##[group]Run ${uses}`,
+    ...block('with:', Object.entries(step.inputs)),
+    ...block('env:', Object.entries(env)),
+    '##[endgroup]',
+  ]
 }
 
 function asGitHubShows(line: string): string {

@@ -49,9 +49,8 @@ async function cancelled(
 }
 
 describe.concurrent('a job in a container is cancelled', () => {
-  // The tests below have `hooks without volume`.
-  test.each(['docker', 'hooks'] as const)('while polling, in %s', async (container) => {
-    await using it = await cancelled(whilePolling, { container })
+  test('while polling', async () => {
+    await using it = await cancelled(whilePolling, {})
     await expectMainEndedByPost(it.job)
     expectNoRunLeft(it.one)
   })
@@ -93,7 +92,7 @@ describe.concurrent('a job in a container is cancelled', () => {
 })
 
 test.concurrent.each([
-  ['hooks', { 'timeout-minutes': 'x' }],
+  ['docker', { 'timeout-minutes': 'x' }],
   ['hooks without volume', {}],
 ] as const)('a step in a container that ended by itself leaves post nothing: %s, %j', async (container, inputs) => {
   await using one = await scenario({ container, inputs })

@@ -237,7 +237,6 @@ class JobRun {
 
   async #runAction(step: JobStep, folder: string): Promise<StepOutcome> {
     const { timeOutOn, cancel, event, github, actionDir = REPOSITORY, sleep } = this.#options
-    const minutes = step['timeout-minutes']
     const action = prepareStep({
       actionDir: join(actionDir, folder),
       sleep,
@@ -247,7 +246,6 @@ class JobRun {
       inputs: this.#renderAll(step.with),
       event,
       github: { action: step.id ?? '__self', ...github },
-      timeoutMs: minutes === undefined ? undefined : minutes * 60_000,
     })
     this.#actions.push(action)
     const main = action.startMain()
@@ -257,7 +255,7 @@ class JobRun {
       await main.waitForLine(cancel.on)
       await this.#cancel()
     }
-    if (timeOutOn !== undefined && minutes !== undefined) {
+    if (timeOutOn !== undefined && step['timeout-minutes'] !== undefined) {
       await main.waitForLine(timeOutOn)
       await main.timeOut()
     }

@@ -7,11 +7,8 @@ import type { Annotation, StepLog } from './workflow-commands.ts'
 /** The script of `action.yml` that a process runs. */
 export type Phase = 'main' | 'post'
 
-/**
- * The kind of container in which the steps run: one of Docker, or one that container hooks make (Actions Runner
- * Controller), with or without a volume.
- */
-export type Container = 'docker' | 'hooks' | 'hooks without volume'
+/** The kind of container in which the steps run: one of Docker, or one that hooks without a volume make (Actions Runner Controller). */
+export type Container = 'docker' | 'hooks without volume'
 
 /** Why the runner ended a process. */
 export type EndedBy = 'cancel' | 'timeout' | 'shutdown'
@@ -34,7 +31,7 @@ const NOTHING_READ: FileCommandResults = {
   state: {},
   env: {},
   summary: '',
-  files: { OUTPUT: '', STATE: '', STEP_SUMMARY: '', ENV: '', PATH: '' },
+  files: { OUTPUT: '', STATE: '', STEP_SUMMARY: '', ENV: '' },
 }
 
 /** The result of a process that a job does not start. */
@@ -55,7 +52,6 @@ export interface ActionProcessOptions extends NodeProcessOptions {
   readonly files: FileCommandFiles
   readonly log: StepLog
   readonly masks: SecretMasks
-  readonly timeoutMs?: number | undefined
   readonly container?: Container | undefined
   readonly onResult: (result: ProcessResult) => void
 }
@@ -74,12 +70,9 @@ export class ActionProcess extends NodeProcess {
   constructor(options: ActionProcessOptions) {
     super(options, (line) => this.#read(line))
     this.#options = options
-    const { timeoutMs } = options
-    const timer = timeoutMs === undefined ? undefined : setTimeout(() => this.#timeOutIfRunning(), timeoutMs)
     this.#result = Promise.race([this.exit, this.#left.promise])
       .then((exit) => this.#finish(exit))
       .finally(() => {
-        clearTimeout(timer)
         this.#hasResult = true
         this.#lines.emit('line')
       })
@@ -156,21 +149,16 @@ export class ActionProcess extends NodeProcess {
     this.#lines.emit('line')
   }
 
-  #timeOutIfRunning(): void {
-    if (this.isRunning) void this.timeOut().catch(() => {})
-  }
-
   #finish(exit: ProcessExit): ProcessResult {
-    const { actionName, files, log, masks, onResult, phase, timeoutMs = 0 } = this.#options
+    const { actionName, files, log, masks, onResult, phase } = this.#options
     if (exit.startError !== undefined)
       log.reportError(`An error occurred trying to start the process: ${exit.startError}`)
     const ended = this.#conclude(exit)
     // If the files exist, they count, whatever ended the process.
     const read = this.#isLost(ended) ? NOTHING_READ : files.read(log, masks)
     const conclusion = ended === 'success' && log.commandFailed ? 'failure' : ended
-    if (this.#endedBy === 'timeout') {
-      log.reportError(`The action '${actionName}' has timed out after ${timeoutMs / 60_000} minutes.`)
-    } else if (this.#endedBy !== undefined) log.reportError('The operation was canceled.')
+    if (this.#endedBy === 'timeout') log.reportError(`The action '${actionName}' has timed out.`)
+    else if (this.#endedBy !== undefined) log.reportError('The operation was canceled.')
     const result: ProcessResult = {
       ...exit,
       ...read,
@@ -197,7 +185,7 @@ export class ActionProcess extends NodeProcess {
     const { container } = this.#options
     if (this.#endedBy === 'timeout') return 'failure'
     // The runner ignores the exit code of a cancelled step. With hooks, it counts the end of the client as a failure.
-    if (this.#endedBy !== undefined) return container === undefined || container === 'docker' ? 'cancelled' : 'failure'
+    if (this.#endedBy !== undefined) return container === 'hooks without volume' ? 'failure' : 'cancelled'
     return exitCode === 0 ? 'success' : 'failure'
   }
 

@@ -93,19 +93,9 @@ function textAt(payload: unknown, ...path: readonly string[]): string {
   return typeof found === 'string' || typeof found === 'number' ? String(found) : ''
 }
 
-/** The contexts that an input's default may use. */
-export function contextsOf(
-  github: GithubContext,
-  status: JobStatus,
-  { matrix, runner = {} }: { readonly matrix?: unknown; readonly runner?: Readonly<Record<string, string>> } = {},
-): Contexts {
-  return {
-    github,
-    job: { check_run_id: 21454321098, status },
-    matrix: toValue(matrix ?? null),
-    runner,
-    strategy: { 'fail-fast': true, 'job-index': 0, 'job-total': 1, 'max-parallel': 1 },
-  }
+/** The contexts that the defaults of our inputs use. */
+export function contextsOf(matrix: unknown, status: JobStatus): Contexts {
+  return { job: { check_run_id: 21454321098, status }, matrix: toValue(matrix ?? null) }
 }
 
 /** Copies through JSON, because a real context comes over the network. */

@@ -2,12 +2,12 @@ import { delimiter, dirname, join } from 'node:path'
 import { GITHUB_VARIABLES, type GithubContext } from './contexts.ts'
 
 export interface EnvironmentFacts {
-  readonly inputs: ReadonlyMap<string, string>
+  readonly inputs: Readonly<Record<string, string>>
   readonly state: Readonly<Record<string, string>>
   /** The step's `env`. */
   readonly stepEnv?: Readonly<Record<string, string>> | undefined
   /** What earlier processes of the job wrote to GITHUB_ENV. */
-  readonly jobEnv: ReadonlyMap<string, string>
+  readonly jobEnv: Readonly<Record<string, string>>
   readonly github: GithubContext
   readonly runner: Readonly<Record<string, string>>
   /** The files of the file commands, by the name of their variable without `GITHUB_`. */
@@ -32,29 +32,28 @@ export function processEnvironment(facts: EnvironmentFacts): Record<string, stri
     // The runner sets proxy variables in both cases of letters.
     ...{ https_proxy: https, HTTPS_PROXY: https, no_proxy: no, NO_PROXY: no },
     CI: 'true',
-    ...Object.fromEntries(facts.jobEnv),
+    ...facts.jobEnv,
     ...facts.stepEnv,
-    ...renamed(Object.entries(facts.state), (name) => `STATE_${name}`),
-    // `run id` becomes INPUT_RUN_ID, but `run-id` becomes INPUT_RUN-ID.
+    ...renamed(facts.state, (name) => `STATE_${name}`),
     ...renamed(facts.inputs, (name) => `INPUT_${name.replaceAll(' ', '_').toUpperCase()}`),
     // Every variable of GitHub is set. If it does not apply, it is empty.
     ...Object.fromEntries(GITHUB_VARIABLES.map((name) => [`GITHUB_${name.toUpperCase()}`, facts.github[name] ?? ''])),
-    ...renamed(Object.entries(facts.runner), (name) => `RUNNER_${name.toUpperCase()}`),
-    ...renamed(Object.entries(facts.files), (name) => `GITHUB_${name}`),
+    ...renamed(facts.runner, (name) => `RUNNER_${name.toUpperCase()}`),
+    ...renamed(facts.files, (name) => `GITHUB_${name}`),
     GITHUB_ACTIONS: 'true',
   }
-  // The operating system ends a text at a NUL. So a NUL cuts a value, and a variable with a NUL in its name is not set.
+  const isSet = ([, value]: [string, unknown]) => value !== undefined
   return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) =>
-      value === undefined || name.includes('\0') ? [] : [[name, String(value).replace(/\0.*/s, '')]],
-    ),
+    Object.entries(env)
+      .filter(isSet)
+      .map(([name, value]) => [name, String(value)]),
   )
 }
 
 const OF_THE_MACHINE = ['HOME', 'USERPROFILE', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR', 'LANG']
 
-function renamed(entries: Iterable<readonly [string, string]>, rename: (name: string) => string) {
-  return Object.fromEntries([...entries].map(([name, value]) => [rename(name), value]))
+function renamed(values: Readonly<Record<string, string>>, rename: (name: string) => string) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [rename(name), value]))
 }
 
 /** The `runner` context, as a GitHub-hosted machine of this platform fills it. */

@@ -34,18 +34,13 @@ export function conditionHolds(condition: string, contexts: Contexts, jobStatus:
     ({ lexeme }, index) =>
       Object.hasOwn(STATUSES, lexeme.toLowerCase()) && tokens[index + 1]?.type === TokenType.LEFT_PAREN,
   )
-  return postConditionHolds(asksForStatus ? expression : `success() && (${expression})`, contexts, jobStatus)
-}
-
-/** Whether a `post-if` lets post run. It does not imply `success()`. */
-export function postConditionHolds(condition: string, contexts: Contexts, jobStatus: JobStatus): boolean {
   const functions = Object.entries(STATUSES).map(([name, statuses]) => ({
     name,
     minArgs: 0,
     maxArgs: 0,
     call: () => new data.BooleanData(statuses.includes(jobStatus)),
   }))
-  return truthy(evaluate(condition, contexts, functions))
+  return truthy(evaluate(asksForStatus ? expression : `success() && (${expression})`, contexts, functions))
 }
 
 /** The job's statuses for which each status function is true. */

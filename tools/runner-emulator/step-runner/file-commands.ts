@@ -3,14 +3,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { EOL } from 'node:os'
 import { join } from 'node:path'
 import type { SecretMasks } from './masks.ts'
-import { setNamed, splitLines } from './text.ts'
+import { splitLines } from './text.ts'
 import type { StepLog } from './workflow-commands.ts'
 
 /**
  * The files through which a process talks to the runner, by the name of their variable without `GITHUB_`, in the order
  * in which the runner reads them.
  */
-export const FILE_COMMANDS = ['PATH', 'ENV', 'STEP_SUMMARY', 'STATE', 'OUTPUT'] as const
+export const FILE_COMMANDS = ['ENV', 'STEP_SUMMARY', 'STATE', 'OUTPUT'] as const
 
 export type FileCommand = (typeof FILE_COMMANDS)[number]
 
@@ -37,7 +37,6 @@ export class FileCommandFiles {
     mkdirSync(folder, { recursive: true })
     const suffix = randomUUID()
     this.paths = {
-      PATH: join(folder, `add_path_${suffix}`),
       ENV: join(folder, `set_env_${suffix}`),
       STEP_SUMMARY: join(folder, `step_summary_${suffix}`),
       STATE: join(folder, `save_state_${suffix}`),
@@ -57,18 +56,13 @@ export class FileCommandFiles {
   }
 
   #keyValues(name: 'OUTPUT' | 'STATE' | 'ENV', log: StepLog): Record<string, string> {
-    const set = new Map<string, string>()
-    const { entries, problem } = parseKeyValueFile(this.#text(name), { allowsEmptyNames: name === 'STATE' })
-    for (const [key, value] of entries) {
-      if (name === 'ENV' && key.toUpperCase() === 'NODE_OPTIONS') log.reportError(NODE_OPTIONS_REFUSED)
-      else setNamed(set, key, value)
-    }
+    const { entries, problem } = parseKeyValueFile(this.#text(name))
     if (problem !== undefined) {
       log.reportError(`Unable to process file command '${name.toLowerCase()}' successfully.`)
       log.reportError(problem)
       log.commandFailed = true
     }
-    return Object.fromEntries(set)
+    return Object.fromEntries(entries)
   }
 
   #text(name: FileCommand): string {
@@ -86,8 +80,6 @@ export class FileCommandFiles {
   }
 }
 
-const NODE_OPTIONS_REFUSED = "Can't store NODE_OPTIONS output parameter using '$GITHUB_ENV' command."
-
 export interface KeyValueFile {
   /** In their order. Entries before the problem count. */
   readonly entries: readonly (readonly [name: string, value: string])[]
@@ -96,8 +88,7 @@ export interface KeyValueFile {
 }
 
 /** The file of GITHUB_OUTPUT, GITHUB_STATE or GITHUB_ENV: `name=value` lines and `name<<delimiter` blocks. */
-export function parseKeyValueFile(file: string, { allowsEmptyNames = false } = {}): KeyValueFile {
-  const text = withoutByteOrderMark(file)
+export function parseKeyValueFile(text: string): KeyValueFile {
   // Unlike in the log, a lone `\r` does not end a line. Outside Windows, `\r\n` leaves a `\r` at the end of the line.
   const lines = text.split(EOL === '\n' ? '\n' : /\r?\n/)
   const entries: [string, string][] = []
@@ -108,7 +99,7 @@ export function parseKeyValueFile(file: string, { allowsEmptyNames = false } = {
     const heredoc = line.indexOf('<<')
     if (equals !== -1 && (heredoc === -1 || equals < heredoc)) {
       const name = line.slice(0, equals)
-      if (name === '' && !allowsEmptyNames) return { entries, problem: "Value cannot be null. (Parameter 'name')" }
+      if (name === '') return { entries, problem: "Value cannot be null. (Parameter 'name')" }
       entries.push([name, line.slice(equals + 1)])
       continue
     }
@@ -134,10 +125,6 @@ export function parseKeyValueFile(file: string, { allowsEmptyNames = false } = {
   return { entries }
 }
 
-function withoutByteOrderMark(text: string): string {
-  return text.replace(/^\uFEFF/, '')
-}
-
 /** What GitHub shows of the file of GITHUB_STEP_SUMMARY. */
 function readSummary(file: Buffer, log: StepLog, masks: SecretMasks): string {
   if (file.length > SUMMARY_LIMIT_BYTES) {
@@ -147,7 +134,7 @@ function readSummary(file: Buffer, log: StepLog, masks: SecretMasks): string {
     )
     return ''
   }
-  const text = splitLines(withoutByteOrderMark(file.toString()))
+  const text = splitLines(file.toString())
     .map((line) => `${masks.apply(line)}\n`)
     .join('')
   // The masked copy ends with a line break, so it can be larger than the limit. The upload then fails without a message.

@@ -10,7 +10,6 @@ export interface ActionManifest {
   /** Absolute paths. */
   readonly main: string
   readonly post?: string | undefined
-  readonly postIf: string
 }
 
 export interface DeclaredInput {
@@ -21,6 +20,8 @@ export interface DeclaredInput {
 
 export function readManifest(actionDir: string): ActionManifest {
   const { name, inputs, runs } = parse(readFileSync(join(actionDir, 'action.yml'), 'utf8'))
+  const postIf = runs['post-if'] ?? 'always()'
+  if (postIf !== 'always()') throw new Error(`The emulator runs post always, but its post-if is ${postIf}.`)
   return {
     name: String(name),
     inputs: Object.entries<Partial<DeclaredInput> | null>(inputs ?? {}).map(([name, declared]) => ({
@@ -29,7 +30,6 @@ export function readManifest(actionDir: string): ActionManifest {
     })),
     main: join(actionDir, runs.main),
     post: runs.post && join(actionDir, runs.post),
-    postIf: String(runs['post-if'] ?? 'always()'),
   }
 }
 
@@ -38,18 +38,12 @@ export function readManifest(actionDir: string): ActionManifest {
  * for each process, so that post sees the status of the job. The runner writes the warnings.
  */
 export function resolveInputs(manifest: ActionManifest, given: Readonly<Record<string, string>>, contexts: Contexts) {
-  const rest = new Map(Object.entries(given))
-  const values = new Map<string, string>()
-  const warnings: string[] = []
-  for (const input of manifest.inputs) {
-    const name = [...rest.keys()].find((key) => key.toUpperCase() === input.name.toUpperCase())
-    values.set(input.name, name === undefined ? renderTemplate(input.default, contexts) : (rest.get(name) ?? ''))
-    if (name !== undefined) rest.delete(name)
-  }
-  if (rest.size > 0) {
-    const declared = manifest.inputs.map(({ name }) => name).join("', '")
-    warnings.push(`Unexpected input(s) '${[...rest.keys()].join("', '")}', valid inputs are ['${declared}']`)
-    for (const [name, value] of rest) values.set(name, value)
-  }
-  return { values, warnings }
+  const names = manifest.inputs.map(({ name }) => name)
+  const defaults = manifest.inputs.map((input) => [input.name, renderTemplate(input.default, contexts)] as const)
+  const unexpected = Object.keys(given).filter((name) => !names.includes(name))
+  const warnings =
+    unexpected.length === 0
+      ? []
+      : [`Unexpected input(s) '${unexpected.join("', '")}', valid inputs are ['${names.join("', '")}']`]
+  return { values: { ...Object.fromEntries(defaults), ...given }, warnings }
 }

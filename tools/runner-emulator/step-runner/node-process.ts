@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { LineSplitter } from './text.ts'
 
 /** How long the runner lets a cancelled process live after each signal. */
 export const SIGINT_GRACE_MS = 7500
@@ -159,10 +158,15 @@ function makePipes(count: number): readonly Pipe[] {
 }
 
 function readLines(pipe: Readable, onLine: (line: string) => void): Promise<void> {
-  const splitter = new LineSplitter(onLine)
-  pipe.on('data', (chunk: Buffer) => splitter.write(chunk))
+  let rest = ''
+  pipe.setEncoding('utf8').on('data', (text: string) => {
+    // A `\r` at the end may be the first half of `\r\n`.
+    const lines = (rest + text).split(/\r\n|\n|\r(?!$)/)
+    rest = lines.pop() ?? ''
+    for (const line of lines) onLine(line)
+  })
   // If we close a pipe, it emits "close" but no "end". Its last half line is lost, as in the runner.
-  pipe.on('end', () => splitter.end())
+  pipe.on('end', () => rest !== '' && onLine(rest.replace(/\r$/, '')))
   pipe.on('error', () => {})
   return new Promise((resolve) => pipe.once('close', () => resolve()))
 }

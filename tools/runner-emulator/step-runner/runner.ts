@@ -5,12 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ActionProcess, type Container, type Phase, type ProcessResult, SKIPPED } from './action-process.ts'
 import { contextsOf, type GithubContext, githubContext, type WorkflowEvent } from './contexts.ts'
 import { type ProxySettings, processEnvironment, runnerContext } from './environment.ts'
-import { type Contexts, type JobStatus, postConditionHolds } from './expressions.ts'
+import type { JobStatus } from './expressions.ts'
 import { FileCommandFiles } from './file-commands.ts'
 import { type ActionManifest, readManifest, resolveInputs } from './manifest.ts'
 import { SecretMasks, secretForms } from './masks.ts'
 import { killProcessesWith, type ProcessExit, type Sleep, type Spawn } from './node-process.ts'
-import { setNamed } from './text.ts'
 import { StepLog } from './workflow-commands.ts'
 
 export interface StepOptions {
@@ -18,8 +17,6 @@ export interface StepOptions {
   readonly actionDir?: string | undefined
   /** The step's `with`, after its expressions were evaluated. */
   readonly inputs?: Readonly<Record<string, string>> | undefined
-  /** The inputs that have another value in post, because a later step changed what they are taken from. */
-  readonly postInputs?: Readonly<Record<string, string>> | undefined
   /** The step's `env`. */
   readonly env?: Readonly<Record<string, string>> | undefined
   /** The default is a push to the default branch. */
@@ -33,9 +30,7 @@ export interface StepOptions {
   readonly proxy?: ProxySettings | undefined
   readonly workspace?: string | undefined
   readonly tempDir?: string | undefined
-  /** The step's `timeout-minutes`, for main and again for post. */
-  readonly timeoutMs?: number | undefined
-  /** Step debug logging: RUNNER_DEBUG, `::debug::` in the log, commands echoed. */
+  /** Step debug logging: RUNNER_DEBUG, and `::debug::` in the log. */
   readonly debug?: boolean | undefined
   /** Called with every line of the log as GitHub shows it. */
   readonly onLogLine?: ((line: string) => void) | undefined
@@ -51,7 +46,7 @@ export interface Interruption {
   /** When it happens: at a line of the log, a number of milliseconds after the start, or when a promise settles. */
   readonly on: RegExp | number | Promise<unknown>
   /** README.md says what each does. */
-  readonly by: 'cancel' | 'kill' | 'shutdown' | 'terminate' | 'timeout'
+  readonly by: 'cancel' | 'kill' | 'shutdown' | 'terminate'
 }
 
 export interface JobResult {
@@ -82,10 +77,9 @@ export class Step {
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'runner-')))
   readonly #github: GithubContext
   readonly #runner: Readonly<Record<string, string>>
-  readonly #jobEnv = new Map<string, string>()
+  #jobEnv: Readonly<Record<string, string>> = {}
   #isShutDown = false
   #main: ActionProcess | undefined
-  #mainResult: ProcessResult | undefined
   #post: ActionProcess | undefined
 
   constructor(options: StepOptions) {
@@ -103,8 +97,8 @@ export class Step {
   }
 
   /** The values that a process started now would get, by input. */
-  get inputs(): ReadonlyMap<string, string> {
-    return this.#resolveInputs('main').values
+  get inputs(): Readonly<Record<string, string>> {
+    return this.#resolveInputs().values
   }
 
   startMain(): ActionProcess {
@@ -112,7 +106,7 @@ export class Step {
     return this.#main
   }
 
-  /** Starts post, whatever `post-if` says. `runPost` evaluates `post-if` first. */
+  /** Starts post, also after a shutdown. */
   async startPost(): Promise<ActionProcess> {
     const { state = {} } = (await this.#main?.result()) ?? {}
     this.#post = this.#start('post', this.#manifest.post ?? '', state)
@@ -122,7 +116,7 @@ export class Step {
   /** Runs post if a job would run it now. Otherwise, the result has the conclusion `skipped`. */
   async runPost(): Promise<ProcessResult> {
     await this.#main?.result()
-    if (!this.#hasPost()) return SKIPPED
+    if (this.#main === undefined || this.#manifest.post === undefined || this.#isShutDown) return SKIPPED
     const post = await this.startPost()
     return post.result()
   }
@@ -168,7 +162,6 @@ export class Step {
     if (!isInTime) return
     if (by === 'cancel') await main.cancel()
     else if (by === 'terminate') await main.terminate()
-    else if (by === 'timeout') await main.timeOut()
     else if (by === 'shutdown') await this.#shutDown(main)
     else main.signal('SIGKILL')
   }
@@ -183,7 +176,7 @@ export class Step {
 
   #start(phase: Phase, script: string, state: Readonly<Record<string, string>>): ActionProcess {
     const { env: stepEnv, proxy, debug = false, onLogLine = () => {}, ...options } = this.#options
-    const inputs = this.#resolveInputs(phase)
+    const inputs = this.#resolveInputs()
     const files = new FileCommandFiles(this.tempDir)
     const log = new StepLog(this.masks, debug, onLogLine)
     for (const message of inputs.warnings) log.warn(message)
@@ -213,37 +206,14 @@ export class Step {
 
   #remember(result: ProcessResult): void {
     const { conclusion, endedBy, env } = result
-    this.#mainResult ??= result
-    for (const [name, value] of Object.entries(env)) setNamed(this.#jobEnv, name, value)
+    this.#jobEnv = { ...this.#jobEnv, ...env }
     if (endedBy === 'cancel') this.jobStatus = 'cancelled'
     else if (this.jobStatus === 'success' && conclusion !== 'success') this.jobStatus = 'failure'
   }
 
-  #hasPost(): boolean {
-    if (this.#main === undefined || this.#manifest.post === undefined || this.#isShutDown) return false
-    return postConditionHolds(this.#manifest.postIf, this.#postContexts(), this.jobStatus)
-  }
-
-  #resolveInputs(phase: Phase) {
-    const { inputs, postInputs } = this.#options
-    const given = { ...inputs, ...(phase === 'post' && postInputs) }
-    return resolveInputs(this.#manifest, given, this.#contexts())
-  }
-
-  #contexts(): Contexts {
-    return contextsOf(this.#github, this.jobStatus, { matrix: this.#options.matrix, runner: this.#runner })
-  }
-
-  /** The other contexts that `post-if` may use. `inputs` are the inputs of the workflow. Here, the workflow has none. */
-  #postContexts(): Contexts {
-    const { outputs = {}, conclusion = '' } = this.#mainResult ?? {}
-    return {
-      ...this.#contexts(),
-      env: { ...Object.fromEntries(this.#jobEnv), ...this.#options.env },
-      steps: { [String(this.#github.action)]: { outputs: { ...outputs }, outcome: conclusion, conclusion } },
-      inputs: null,
-      secrets: null,
-    }
+  #resolveInputs() {
+    const { inputs = {}, matrix } = this.#options
+    return resolveInputs(this.#manifest, inputs, contextsOf(matrix, this.jobStatus))
   }
 }
 

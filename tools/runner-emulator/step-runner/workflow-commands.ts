@@ -123,7 +123,7 @@ export class StepLog {
   }
 
   annotate(annotation: Omit<Annotation, 'properties'> & { readonly properties?: Annotation['properties'] }): void {
-    const { level, properties: { message: instead = '', ...properties } = {} } = annotation
+    const { level, properties = {} } = annotation
     const whole = this.#masks.apply(annotation.message)
     const message = whole.slice(0, ANNOTATION_MESSAGE_LENGTH)
     if (message !== '') this.write(`##[${level}]${message}`)
@@ -131,9 +131,8 @@ export class StepLog {
     const isInTelemetry = level !== 'notice' && this.#counts.error + this.#counts.warning <= TELEMETRY_MESSAGES
     const cuts = isInTelemetry ? [TELEMETRY_MESSAGE_LENGTH, ANNOTATION_MESSAGE_LENGTH] : [ANNOTATION_MESSAGE_LENGTH]
     if (cuts.some((length) => isCutInPair(whole, length))) this.fatalMessage ??= message
-    const shown = trim(message) === '' ? instead : message
-    if (trim(shown) === '' || count > ANNOTATIONS_PER_LEVEL) return
-    this.annotations.push({ ...annotation, message: shown, properties })
+    if (trim(message) === '' || count > ANNOTATIONS_PER_LEVEL) return
+    this.annotations.push({ ...annotation, message, properties })
   }
 
   /** An error that the runner reports about the step. */
@@ -161,7 +160,6 @@ export class StepLog {
   #execute(command: WorkflowCommand, line: string): void {
     const { name, data } = command
     if (NOT_OURS.has(name)) this.#refuse(line)
-    else if (this.#isDebug && !NEVER_ECHOED.has(name)) this.write(line)
     this.#commands[name]?.(data, command)
   }
 
@@ -171,11 +169,7 @@ export class StepLog {
   }
 
   #addMask(secret: string): void {
-    if (trim(secret) === '') {
-      this.warn("Can't add secret mask for empty string in ##[add-mask] command.")
-      return
-    }
-    if (this.#isDebug) this.write('::add-mask::***')
+    if (trim(secret) === '') this.warn("Can't add secret mask for empty string in ##[add-mask] command.")
     this.#masks.add(secret)
   }
 
@@ -189,7 +183,6 @@ export class StepLog {
 const NOT_OURS: ReadonlySet<string> = new Set([
   ...['add-matcher', 'add-path', 'echo', 'remove-matcher', 'save-state', 'set-env', 'set-output', 'stop-commands'],
 ])
-const NEVER_ECHOED: ReadonlySet<string> = new Set(['add-mask', 'debug', 'error', 'notice', 'warning'])
 
 /** Whether a cut at this length separates the halves of a surrogate pair. */
 function isCutInPair(text: string, length: number): boolean {

@@ -7,7 +7,6 @@ export interface ActionFixture {
   /** A script in CommonJS. `put(name, text)` appends to one of the runner's files. `hang()` keeps the process alive. */
   readonly main: string
   readonly post?: string | undefined
-  readonly postIf?: string | undefined
   /** The `inputs` of action.yml. */
   readonly inputs?: Readonly<Record<string, object>>
 }
@@ -18,14 +17,9 @@ const hang = () => setInterval(() => {}, 1000)
 `
 
 /** Writes the action into a new folder under `root`; returns the folder. */
-export function writeAction(root: string, { main, post, postIf, inputs = {} }: ActionFixture): string {
+export function writeAction(root: string, { main, post, inputs = {} }: ActionFixture): string {
   const folder = mkdtempSync(join(root, 'action-'))
-  const runs = {
-    using: 'node24',
-    main: 'main.cjs',
-    post: post === undefined ? undefined : 'post.cjs',
-    'post-if': postIf,
-  }
+  const runs = { using: 'node24', main: 'main.cjs', post: post === undefined ? undefined : 'post.cjs' }
   // JSON is YAML.
   writeFileSync(join(folder, 'action.yml'), JSON.stringify({ name: 'Fixture', inputs, runs }))
   writeFileSync(join(folder, 'main.cjs'), PRELUDE + main)

@@ -1,12 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { EventEmitter } from 'node:events'
-import fs, { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { compileFunction } from 'node:vm'
 import { afterAll, test } from 'vitest'
-import type { Spawn } from '../step-runner/node-process.ts'
 import { type Annotation, type ProcessResult, prepareStep } from '../step-runner/runner.ts'
 
 // recordings/README.md says what a case is.
@@ -15,13 +11,10 @@ interface Case {
   readonly name: string
   readonly action: {
     readonly main: string
-    readonly post?: string
-    readonly 'post-if'?: string
+    readonly post: string
     readonly inputs?: object
   }
   readonly with?: Readonly<Record<string, string>>
-  readonly env?: Readonly<Record<string, string>>
-  readonly jobEnv?: Readonly<Record<string, string>>
   readonly secrets?: Readonly<Record<string, string>>
   readonly debug?: boolean
   readonly runner: {
@@ -29,9 +22,9 @@ interface Case {
     readonly main: string
     readonly post: string
     readonly outputs: object
-    readonly state?: object
+    readonly state: object
     readonly mainLog: readonly string[]
-    readonly postLog?: readonly string[]
+    readonly postLog: readonly string[]
     readonly mainAnnotations: readonly object[]
     readonly postAnnotations?: readonly object[]
     readonly summary?: string
@@ -56,58 +49,32 @@ test.concurrent.for(CASES)('$name', async (recorded, { expect }) => {
   expect(await replay(recorded)).toEqual(expected(recorded))
 })
 
-/**
- * Most scripts only write to their pipes and files. They run in this process, with the environment, pipes and files that
- * a new Node process would have. No script writes more than a pipe holds.
- */
-const spawnIfNeeded: Spawn = (node, [script = ''], options) => {
-  const code = readFileSync(script, 'utf8')
-  if (NEEDS_A_PROCESS.test(code.replace(PRELUDE, ''))) return spawn(node, [script], options)
-  const descriptors = options.stdio as number[]
-  const writeSync = (descriptor: number, bytes: Buffer, offset: number) =>
-    fs.writeSync(descriptors[descriptor] ?? descriptor, bytes, offset)
-  compileFunction(code, ['require', 'process'])(() => ({ ...fs, writeSync }), { env: options.env })
-  const child = Object.assign(new EventEmitter(), { exitCode: null as number | null, signalCode: null })
-  setImmediate(() => {
-    child.exitCode = 0
-    child.emit('exit')
-  })
-  return child as unknown as ChildProcess
-}
-
-const NEEDS_A_PROCESS =
-  /process\.(?!env)|\b(cp|console|setTimeout|throw|require|Promise|__dirname)\b|fs\.(?!unlink|mkdir|symlink|writeFile)/
-
 function expected({ action, runner }: Case) {
-  const { mainLog, postLog, state, postAnnotations = [], summary = '', ...rest } = runner
+  const { mainLog, postLog, postAnnotations = [], summary = '', ...rest } = runner
   return {
     ...rest,
     mainLog: comparable(mainLog, action.main),
-    ...(postLog && { postLog: comparable(postLog, action.post) }),
-    ...(state && { state }),
+    postLog: comparable(postLog, action.post),
     postAnnotations,
     summary,
   }
 }
 
-async function replay({ action, runner, ...given }: Case) {
+async function replay({ action, ...given }: Case) {
   const workspace = mkdtempSync(join(root, 'workspace-'))
   const actionDir = join(workspace, 'action')
   mkdirSync(actionDir)
-  const post = action.post === undefined ? {} : { post: 'post.cjs' }
-  const runs = { using: 'node24', main: 'main.cjs', 'post-if': action['post-if'], ...post }
+  const runs = { using: 'node24', main: 'main.cjs', post: 'post.cjs' }
   writeFileSync(join(actionDir, 'action.yml'), JSON.stringify({ name: 'PROBE', inputs: action.inputs ?? {}, runs }))
   writeFileSync(join(actionDir, 'main.cjs'), PRELUDE + action.main)
-  writeFileSync(join(actionDir, 'post.cjs'), PRELUDE + TELL_STATE + (action.post ?? ''))
+  writeFileSync(join(actionDir, 'post.cjs'), PRELUDE + TELL_STATE + action.post)
   await using step = prepareStep({
     actionDir,
     workspace,
     inputs: given.with,
-    env: { ...given.jobEnv, ...given.env },
     secrets: Object.values(given.secrets ?? {}),
     debug: given.debug,
     github: { action: 'probe' },
-    spawn: spawnIfNeeded,
     // If another process holds a pipe open, the pipe is read this long after the exit.
     sleep: (ms, signal) => delay(leavesAnOrphan({ action }) ? ms : 20_000, undefined, { signal }),
   })
@@ -123,8 +90,8 @@ async function replay({ action, runner, ...given }: Case) {
     post: STATUS[end.post.conclusion],
     outputs: end.main.outputs,
     mainLog: logOf(end.main, action.main),
-    ...(runner.postLog && { postLog: logOf(end.post, action.post) }),
-    ...(runner.state && { state: stateSeen(workspace) }),
+    postLog: logOf(end.post, action.post),
+    state: stateSeen(workspace),
     mainAnnotations: end.main.annotations.map(asRecorded),
     postAnnotations: end.post.annotations.map(asRecorded),
     summary: end.summary,
