@@ -76,17 +76,8 @@ export function reasonOf({ outcomes, attributes, output }: XmlCase, status: Retu
 }
 
 const QUOTED_LINES = 10
-/** Messages of gotestsum, go-junit-report, Swift, pytest, nose2, behave and doctest that say nothing. */
-const EMPTY_MESSAGES = [
-  '',
-  'Failed',
-  'Build error',
-  'failed',
-  'collection failure',
-  'test failure',
-  'None',
-  'exception',
-]
+/** Messages of gotestsum, Swift, pytest, nose2, behave, doctest and Boost that say nothing. */
+const EMPTY_MESSAGE = /^(?:failed|(?:build |collection |test )?(?:failure|error)|exception|none)?$/i
 /** The error in the text of pytest, and in a traceback of Python. */
 const OF_PYTHON = /^E {3}(\S.*)|^Traceback .*\n(?:[ \t].*\n)+(?![\s\S]*^Traceback )(\S.*)/m
 
@@ -94,8 +85,8 @@ const OF_PYTHON = /^E {3}(\S.*)|^Traceback .*\n(?:[ \t].*\n)+(?![\s\S]*^Tracebac
 function textOf({ message, text }: XmlOutcome, name: string): string {
   const [given, all] = [message, text].map((one) => one.replaceAll('\r\n', '\n').trim()) as [string, string]
   // The error of Python is at the end.
-  const [, ofPytest = '', error = ofPytest] = (EMPTY_MESSAGES.includes(given) && OF_PYTHON.exec(all)) || []
-  const said = EMPTY_MESSAGES.includes(given) ? error : given
+  const [, ofPytest = '', error = ofPytest] = (EMPTY_MESSAGE.test(given) && OF_PYTHON.exec(all)) || []
+  const said = EMPTY_MESSAGE.test(given) ? error : given
   // Rust has the number of the thread only in the text.
   const begins = [all, all.replace(/^[\w.$]+(?: \[\w+\])?: /, ''), all.replace(/^(thread '.*') \(\d+\)/, '$1')]
   const isFirst = begins.some((one) => one.startsWith(said))

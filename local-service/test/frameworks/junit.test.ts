@@ -212,6 +212,8 @@ describe('the reason of a failed test', () => {
     ],
     ['has the message once', 'no money', 'Error: no money\n    at a.js:1:2', 'Error: no money\n    at a.js:1:2'],
     ['has nothing that says nothing', 'exception', 'no database', 'no database'],
+    ['has nothing that says nothing, of go-junit-report', 'Build error', 'a.go:5: undefined', 'a.go:5: undefined'],
+    ['has nothing that says nothing, of behave', 'None', 'Failing step: a cart', 'Failing step: a cart'],
     ['has a message that says nothing, if there is nothing else', 'failed', '', 'failed'],
     [
       'has the error of a traceback first',
