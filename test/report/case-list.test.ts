@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { comparePast } from '../../src/model/baseline.ts'
 import { caseTable, foldableCase } from '../../src/report/case-list.ts'
 import { render } from '../../src/text/safe-text.ts'
-import { anOutcome, aTestCase, type TestCaseFields } from '../support/builders.ts'
+import { aBaseline, anOutcome, aTestCase, type TestCaseFields } from '../support/builders.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'
 
 const table = (cases: readonly TestCaseFields[]) => render(caseTable(cases.map(aTestCase), anOutcome()))
@@ -63,6 +64,14 @@ describe('a table of test cases', () => {
     const row = rows([{ title: 'word '.repeat(200).trim(), status: 'X'.repeat(600) }])[1]
     expect(row?.slice(0, 2)).toEqual([`❔ ${'X'.repeat(499)}…`, `${'word '.repeat(99)}word…`])
   })
+})
+
+it('says beside the status of a part whether the failure is new', () => {
+  const testCase = aTestCase({ title: 'pays', status: 'FAILED' })
+  const outcome = { ...anOutcome(), past: comparePast([testCase], aBaseline({})) }
+  expect(render(foldableCase(testCase, outcome, { isOpen: false, hasMessage: false }))).toContain(
+    '<summary>❌ Failed · <b>new</b> · <b><code>pays</code></b><br>1.2 s</summary>',
+  )
 })
 
 describe('a case that can be folded', () => {
