@@ -20,7 +20,7 @@ const MOST_POSITIONS = 200
 const MOST_CHARS_BEFORE = 300
 /** `cart.js:7`, `cart.cc(7)`, `Cart.cs:line 7`, Babel's `cart.js: Unexpected token (7:0)`, and Python's `File "cart.py", line 7`. */
 const POSITION =
-  /(?:^|[\s(["'])(?:file:\/\/)?([/@.\p{L}\w][^\s():]*\.\w+)(?::(?:\p{L}+ | .{1,200}?\((?=\d+:\d+\)))?|\()(\d+)\b|\b[Ff]ile ["']?([^"'\n]+?)["']?, line (\d+)/gmu
+  /(?:^|[\s(["'])(?:file:\/\/)?([/@.\p{L}\w][^\s():]{0,300}\.\w+)(?::(?:\p{L}+ | .{1,200}?\((?=\d+:\d+\)))?|\()(\d+)\b|\b[Ff]ile ["']?([^"'\n]{1,300}?)["']?, line (\d+)/gmu
 
 /** Of a file, as ExUnit has it. */
 const LINE = /:(\d+)$/
@@ -156,9 +156,12 @@ export async function filesByName(root: string): Promise<ReadonlyMap<string, rea
   )
 }
 
+const MOST_REMEMBERED = 10_000
+
 export function remember<Value>(find: (key: string) => Value): (key: string) => Value {
   const known = new Map<string, Value>()
   return (key) => {
+    if (known.size === MOST_REMEMBERED) known.clear()
     if (!known.has(key)) known.set(key, find(key))
     return known.get(key) as Value
   }

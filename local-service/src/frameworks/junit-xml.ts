@@ -39,6 +39,8 @@ const OUTCOMES = ['failure', 'error', 'skipped', 'flakyFailure', 'flakyError', '
 /** A chunk is parsed at once, and the service responds between two chunks. */
 const CHUNK_CHARS = 64 * 1024
 const LONGEST_TEXT_CHARS = 64 * 1024
+/** Every part of a name is tried as a file. */
+const LONGEST_NAME_CHARS = 1000
 const DEEPEST = 100
 
 /** The text of a file, by its mark, else by its declaration. Some tools for .NET declare `utf-16` and write UTF-8. */
@@ -63,10 +65,16 @@ export async function* readJunitXml(text: string, onMissing: (problem: string) =
   parser.onerror = ({ message }) => {
     // Outside of the first element, the parser would report each character.
     Object.assign(parser, { error: null, sawRoot: true, closedRoot: false })
+    // A long value would take 32 bytes for each character.
+    const [, long] = /^Max buffer length exceeded: (\w+)/.exec(message) ?? []
+    if (long !== undefined) Object.assign(parser, { [long]: Reflect.get(parser, long).slice(0, LONGEST_TEXT_CHARS) })
     if (!COSTS_ONE_VALUE.test(message)) problem ??= `is no XML: ${message.split('\n', 1)[0]}`
   }
   parser.onopentag = ({ name, attributes }) => {
-    const cleaned = Object.entries(attributes).map(([key, value]) => [key, clean(String(value))])
+    const cleaned = Object.entries(attributes).map(([key, value]) => [
+      key,
+      clean(String(value), key === 'message' ? LONGEST_TEXT_CHARS : LONGEST_NAME_CHARS),
+    ])
     problem ??= collector.open(name.replace(/^.*:/, ''), Object.fromEntries(cleaned))
   }
   parser.onclosetag = () => problem ?? collector.close()
@@ -87,7 +95,7 @@ export async function* readJunitXml(text: string, onMissing: (problem: string) =
 const OPTIONS = { position: true, strictEntities: true }
 /** Behind these errors, the parser goes on. */
 const COSTS_ONE_VALUE =
-  /^(?:Invalid character (?:in )?entity|.*attribute|Unencoded <|Malformed comment|Max buffer|Text data outside|Non-whitespace before)/i
+  /^(?:Invalid character (?:in )?entity|.*attribute|Unencoded <|Malformed comment|Max buffer|Inappropriately located|Text data outside|Non-whitespace before)/i
 
 /** The parser takes a character behind a raw `&` as a part of an entity, even the quote at the end of a value. No text has this character. */
 const AMPERSAND = '\uFDD0'
@@ -105,8 +113,8 @@ function toCharacter(whole: string, digits: string | undefined): string {
 const COLOUR = /\p{Cc}\[[\d;:]*m/gu
 const NO_XML = /(?![\t\n\r\u0080-\u009F])[\p{Cc}\uFFFE\uFFFF]/gu
 
-function clean(text: string): string {
-  const cut = text.slice(0, LONGEST_TEXT_CHARS).replaceAll(AMPERSAND, '&')
+function clean(text: string, limitChars = LONGEST_TEXT_CHARS): string {
+  const cut = text.slice(0, limitChars).replaceAll(AMPERSAND, '&')
   return cut.replace(COLOUR, '').replace(NO_XML, '\uFFFD').toWellFormed()
 }
 

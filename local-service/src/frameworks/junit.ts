@@ -63,6 +63,7 @@ async function readReports(
   const problems: string[] = []
   const contradictions: string[] = []
   let readBytes = 0
+  let keyChars = 0
   for (const path of written) {
     const about = (what: string) => `its report ${quote(path)} ${what}`
     try {
@@ -74,7 +75,11 @@ async function readReports(
         if (entries.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
         // If pytest is stopped, the test that is running has neither a name nor a result.
         if (!one.attributes.name && !one.attributes.classname && one.outcomes.length === 0) continue
-        entries.push(await toEntry(one, path, hasPassed, places))
+        const entry = await toEntry(one, path, hasPassed, places)
+        // Each case repeats the names of its suites.
+        keyChars += entry.key.length
+        if (keyChars > LIMIT_BYTES) throw new Error('has too many test cases with long names')
+        entries.push(entry)
       }
     } catch (error) {
       problems.push(about(messageOf(error)))

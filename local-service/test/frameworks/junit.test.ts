@@ -351,6 +351,11 @@ describe('the text of a report', () => {
       `\n> shop@1.0.0 test\n> mocha\n\n${inSuite('<testcase name="a"/>')}`,
       ['PASSED | suite > a'],
     ],
+    [
+      'text before its document type',
+      `shop\n<?xml version="1.0"?><!DOCTYPE testsuite [<!ENTITY shop "">]>${inSuite('<testcase name="a"/>')}`,
+      ['PASSED | suite > a'],
+    ],
     ['text behind its end', `${inSuite('<testcase name="a"/>')}\nDone in 2 s.\n`, ['PASSED | suite > a']],
     [
       'the reports of two programs',
@@ -373,6 +378,11 @@ describe('the text of a report', () => {
     )
     expect(problem).toBeUndefined()
     expect(testCases[0]?.message).toMatch(/^first x+\n\[the middle is left out\]\nx+$/)
+  })
+
+  it('with a very long name has its beginning', async () => {
+    const { testCases } = await read(inSuite(`<testcase name="first ${'x'.repeat(3_000_000)}"/>`))
+    expect(testCases[0]?.title).toMatch(/^suite > first x{994}$/)
   })
 
   const GREETING = '<testsuite name="suite"><testcase name="Grüße €"/></testsuite>'
@@ -486,5 +496,14 @@ describe('the files of the reports', () => {
   it('may have no more test cases than other reports', async () => {
     const report = await read(inSuite('<testcase name="a"/>'.repeat(150_001)))
     expect(report.problem).toBe('its report "a.xml" has more than 150000 test cases')
+  })
+
+  it('may not repeat long names in many test cases', async () => {
+    const cases = '<testcase name="a"/>'.repeat(1000)
+    const xml = Array.from({ length: 90 }).reduce<string>(
+      (inner) => inSuite(inner, `name="${'x'.repeat(1000)}"`),
+      cases,
+    )
+    expect((await read(xml)).problem).toBe('its report "a.xml" has too many test cases with long names')
   })
 })
