@@ -31,7 +31,7 @@ export async function runInContainer(
   stop: AbortSignal,
 ): Promise<CommandEnd> {
   const name = `test-run-${randomUUID()}`
-  const isPodman = basename(engine[0] ?? '') === 'podman'
+  const isPodman = engineName(engine) === 'podman'
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   const variables = Object.entries(command.env).filter(([, value]) => value !== undefined)
   // Every user can read the arguments of a process. So only variables that the engine itself reads have their value there. The
@@ -66,6 +66,11 @@ export async function runInContainer(
       ? `${engine[0]} could not start a container of ${image}`
       : `the image ${image} cannot run ${program}, or ${program} could not run a program`
   return { kind: 'not-started', reason: `${reason} (exit code ${end.code})`, output: end.output }
+}
+
+/** Which of the two an engine is. It may be a command such as `sudo podman`. */
+export function engineName(engine: readonly string[]): 'docker' | 'podman' {
+  return engine.some((part) => basename(part) === 'podman') ? 'podman' : 'docker'
 }
 
 /** This or an earlier process of the service may have left the containers. Returns how many there were. */

@@ -1,8 +1,9 @@
 import { closeSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
 import type { RunResources } from '../execution/resources.ts'
+import { engineName } from '../machine/container.ts'
 import { openToAppend } from '../machine/files.ts'
 import { isFinished, type Run } from './run.ts'
 
@@ -60,11 +61,6 @@ export function openRunStore(dataFolder: string) {
   }
 }
 
-/** The service takes only these programs from the store. A command such as `sudo podman` has further arguments, which are not kept. */
-function engineOf({ engine }: RunResources): 'docker' | 'podman' | undefined {
-  return engine && (engine.some((part) => basename(part) === 'podman') ? 'podman' : 'docker')
-}
-
 function storeIn(database: DatabaseSync) {
   const upsert = database.prepare(
     `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)
@@ -82,7 +78,11 @@ function storeIn(database: DatabaseSync) {
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
-      const left = resources && { gitFolder: resources.gitFolder, engine: engineOf(resources) }
+      // The arguments of an engine are not kept, because tests could write others.
+      const left = resources && {
+        gitFolder: resources.gitFolder,
+        engine: resources.engine && engineName(resources.engine),
+      }
       upsert.run(run.runId, Number(isFinished(run)), JSON.stringify(run), left ? JSON.stringify(left) : null)
     },
     find(runId: string): Run | undefined {

@@ -7,7 +7,11 @@ import { PLAIN_ENV, temporaryFolder } from '../support/a-local-service.ts'
 // What life/containers.test.ts cannot show without the engine.
 
 /** What the engine's program is called with, and what it writes of its own variables. */
-async function callOf(name: string, env: NodeJS.ProcessEnv): Promise<{ args: string[]; proxy: string }> {
+async function callOf(
+  name: string,
+  env: NodeJS.ProcessEnv,
+  before: readonly string[] = [],
+): Promise<{ args: string[]; proxy: string }> {
   const folder = await temporaryFolder()
   const program = join(folder, name)
   await writeFile(
@@ -15,7 +19,7 @@ async function callOf(name: string, env: NodeJS.ProcessEnv): Promise<{ args: str
     '#!/bin/sh\n[ "$1" = run ] && { printf "%s\\n" "$@" > args; echo "$HTTPS_PROXY" > proxy; }; :',
   )
   await chmod(program, 0o755)
-  const settings = { image: 'base', engine: [program], options: [] }
+  const settings = { image: 'base', engine: [...before, program], options: [] }
   const command = { argv: ['true'], folder, env: { SHOP: 'open' }, runId: folder, stopGraceMs: 1000 }
   const container = { ...settings, env: { ...PLAIN_ENV, ...env }, folder, folders: [], readOnlyFolders: [] }
   expect(await runInContainer(container, command, new AbortController().signal)).toMatchObject({ code: 0 })
@@ -32,6 +36,11 @@ describe('a container', () => {
     expect(args.indexOf('--http-proxy=false')).toBeLessThan(args.indexOf('base'))
     expect(args.join('\n')).not.toContain('password')
     expect(proxy).toBe(HTTPS_PROXY)
+  })
+
+  it('of Podman gets none either if another program starts Podman', async () => {
+    const { args } = await callOf('podman', { HTTPS_PROXY }, ['nice', '-n', '1'])
+    expect(args).toContain('--http-proxy=false')
   })
 
   it('of Docker gets none by itself, and Docker does not know the option', async () => {
