@@ -50,6 +50,17 @@ describe('the demo', () => {
     expect(printed.filter((line) => /TEST_RUN_SERVICE_KEY: (?!\*\*\*$)/.test(line))).toEqual([])
   })
 
+  test('compares the failures with those of an earlier run', async () => {
+    expect(await demo(['--fail', '--input', 'framework-project=unit', '--input', 'report-dir=reports'])).toBe(1)
+    expect(output('new-failures')).toBeUndefined()
+    printed = []
+    expect(await demo(['--fail', '--baseline', join(folder, 'workspace/reports')])).toBe(1)
+    expect(output('new-failures')).toBe('1')
+    const summary = readFileSync(join(folder, 'summary.md'), 'utf8')
+    expect(summary).toMatch(/^## ❌ Tests failed: 2 of \d+ \(1 new\)\n/)
+    expect(summary).toContain('failed before')
+  })
+
   test('shows a cancel on demand, and ends its service', async () => {
     expect(await demo(['--input', 'summary=never'], /RUNNING\b/)).toBe(1)
     expect(printed).toContain('The step: cancelled')
@@ -83,6 +94,14 @@ describe('the demo of a project of your own', () => {
     expect(output('conclusion')).toBe('passed')
     const url = /TEST_RUN_SERVICE_URL: (\S+)/.exec(printed.join('\n'))?.[1] ?? ''
     await expect(fetch(url)).rejects.toThrow('fetch failed')
+  })
+
+  test('runs no gate if the service refuses to start', async () => {
+    const shop = (await aRepository({ 'package.json': '{ "devDependencies": { "vitest": "*" } }' })).folder
+    expect(await demo(['--folder', shop, '--service-input', 'run-limit-minutes=0'])).toBe(1)
+    expect(printed).toContain('Error: The run limit is "0". Give a number from 0.001 to 35000.')
+    expect(printed).not.toContain('▼ Run ./')
+    expect(printed).toContain('The step: failure')
   })
 })
 
