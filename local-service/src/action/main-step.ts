@@ -25,7 +25,7 @@ async function main(): Promise<void> {
   if (process.platform === 'win32') {
     throw new Error('The local service needs Linux or macOS. Choose a runner with one of them in "runs-on".')
   }
-  const order = readOrder()
+  const order = readInputs()
   core.setSecret(order.key)
   const folder = serviceFolder(
     mkdtempSync(join(realpathSync(process.env.RUNNER_TEMP || tmpdir()), 'test-run-service-')),
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   core.info(`The output of each run is in ${folder.outputFolder} until the end of the job.`)
 }
 
-function readOrder(): OrderOfStep {
+function readInputs(): OrderOfStep {
   const input = (name: string) => core.getInput(name) || undefined
   const linesOf = (name: string) => (input(name) === undefined ? undefined : core.getMultilineInput(name))
   return {

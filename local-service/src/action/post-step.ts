@@ -65,9 +65,7 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
 function readRuns({ dataFolder }: ServiceFolder): { finished: readonly FinishedRun[]; isClean: boolean } {
   const store = openRunStore(dataFolder)
   try {
-    // A test may have written to the store. The id is the name of a folder too.
-    const finished = store.findFinished().filter(({ runId }) => /^[\w-]+$/.test(runId))
-    return { finished, isClean: store.findUnfinished().length === 0 }
+    return { finished: store.findFinished(), isClean: store.findUnfinished().length === 0 }
   } finally {
     store.close()
   }

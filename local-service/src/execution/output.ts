@@ -85,19 +85,13 @@ export class RunOutput {
 /** A client reads at most this much of the output at once. */
 const PART_BYTES = 256 * 1024
 
-export interface OutputPart {
-  readonly text: string
-  /** The number of the byte after the text. */
-  readonly next: number
-}
-
 /** How many bytes of output a run has written so far. */
 export function outputBytes(folder: string): number {
   return lstatSync(join(folder, OUTPUT_FILE), { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The output from byte `from` on, up to the end of a character. If there is no such byte, returns a sentence that says why. */
-export function readOutput(folder: string, from: number): OutputPart | string {
+/** The output from byte `from` on, and the number of the byte after it. If no character begins there, returns sentences that say why. */
+export function readOutput(folder: string, from: number): { text: string; next: number } | string {
   const size = outputBytes(folder)
   if (from > size) return `The output has ${size} bytes so far, so there is no byte ${from}.`
   if (from === size) return { text: '', next: from }

@@ -9,7 +9,6 @@ import { playwright } from './playwright.ts'
 import { vitest } from './vitest.ts'
 
 export const FRAMEWORKS: readonly Framework[] = [vitest, playwright, junit]
-export const FRAMEWORK_NAMES = ['vitest', 'playwright', 'junit'] as const
 
 /** All frameworks that a folder uses. If it shows none, a package of a workspace uses what the nearest folder above depends on. */
 export function frameworksIn(folder: string): Framework[] {

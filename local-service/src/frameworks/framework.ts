@@ -59,8 +59,7 @@ export interface Framework {
   /** Without this argument, the framework fails if it finds no tests. */
   readonly noTestsArgument: string | undefined
   isUsedIn(facts: FolderFacts): boolean
-  readonly hasProjects: boolean
-  /** The rest of a sentence that begins with the project. Undefined if the framework can use the settings. */
+  /** Why the framework cannot use the settings, as sentences. */
   refuse(settings: FrameworkSettings): string | undefined
   /**
    * Without further arguments, all tests run. `argv` is the project's command, else Node and the script of the installed package.

@@ -150,16 +150,8 @@ function joinAttempts(entries: readonly Entry[], hasPassed: boolean): TestCase[]
   })
 }
 
-function refuse({ report = '', args, merge }: FrameworkSettings): string | undefined {
-  const why = whyRefused(linesOf(report.trim()), args, merge)
-  return why === undefined ? undefined : `cannot be served: ${why}`
-}
-
-function whyRefused(
-  patterns: readonly string[],
-  args: readonly string[],
-  merge: string | undefined,
-): string | undefined {
+function whyRefused({ report = '', args, merge }: FrameworkSettings): string | undefined {
+  const patterns = linesOf(report.trim())
   if (patterns.length === 0)
     return 'The framework "junit" needs "report", the JUnit file, and "command", which writes it. Without "command", a run reads the file of an earlier step. There is no "report".'
   if (merge !== undefined)
@@ -181,8 +173,7 @@ export const junit: Framework = {
   oldestVersion: '0',
   noTestsArgument: undefined,
   isUsedIn: () => false,
-  hasProjects: false,
-  refuse,
+  refuse: whyRefused,
   async run(argv, { folders, report = '', command }) {
     const patterns = linesOf(report.trim())
     const old = command && (await findReports(patterns, folders.folder))

@@ -25,7 +25,6 @@ export const playwright: Framework = {
   noTestsArgument: '--pass-with-no-tests',
   isUsedIn: ({ files, dependencies }) =>
     PACKAGES.some((name) => dependencies.has(name)) || files.some((file) => CONFIG_FILE.test(file)),
-  hasProjects: true,
   refuse: (settings) => whyRefused('playwright', settings),
   async run(argv, options) {
     const { isInPlace, outputFolder, env, merge } = options

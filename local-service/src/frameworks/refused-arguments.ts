@@ -52,14 +52,12 @@ const OF_MERGE: Readonly<Record<OwnFramework, readonly [Allows, string]>> = {
   ],
 }
 
-/** The rest of a sentence that begins with the project. Undefined if the framework can use the settings. */
-export function whyRefused(framework: OwnFramework, settings: FrameworkSettings): string | undefined {
-  const { args, report, merge } = settings
+/** Why the framework cannot use the settings. */
+export function whyRefused(framework: OwnFramework, { args, report, merge }: FrameworkSettings): string | undefined {
   const refusal =
     whyArgumentsRefused(framework, args) ?? (merge === undefined ? undefined : whyNotMerged(framework, args))
-  if (refusal !== undefined) return `cannot be served: "args" ${refusal}`
-  if (report === undefined) return undefined
-  return `cannot be served: "report" is only for the framework "junit", and this one is "${framework}".`
+  if (refusal !== undefined) return `"args" ${refusal}`
+  return report && `"report" is only for the framework "junit", and this one is "${framework}".`
 }
 
 function whyArgumentsRefused(framework: OwnFramework, args: readonly string[]): string | undefined {

@@ -30,7 +30,6 @@ export const vitest: Framework = {
     dependencies.has('vitest') ||
     files.some((file) => CONFIG_FILE.test(file)) ||
     (dependenciesAbove.has('vitest') && files.some((file) => VITE_CONFIG_FILE.test(file))),
-  hasProjects: true,
   refuse: (settings) => whyRefused('vitest', settings),
   async run(argv, options) {
     const { isInPlace, env, command, merge } = options

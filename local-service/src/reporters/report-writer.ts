@@ -127,12 +127,9 @@ export class ReportWriter {
   }
 
   /** The place is the first one in the repository, of an error or of what caused it. */
-  describeFailure<Error extends Thrown>(
-    errors: readonly Error[],
-    placesOf: (error: Error) => readonly Place[],
-  ): Failure | undefined {
+  describeFailure<T extends Thrown>(errors: readonly T[], placesOf: (error: T) => Place[]): Failure | undefined {
     if (errors.length === 0) return undefined
-    const places = errors.flatMap((error) => withCauses(error)).flatMap((one) => placesOf(one as Error))
+    const places = errors.flatMap((error) => withCauses(error)).flatMap((one) => placesOf(one as T))
     const { file, line } = places.find((one) => this.isInRepository(one)) ?? {}
     return { message: errors.map((error) => describeError(error)).join('\n\n'), file, line }
   }

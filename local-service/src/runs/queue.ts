@@ -4,7 +4,7 @@ import type { RunResources } from '../execution/resources.ts'
 import type { RunningTests } from '../execution/run-framework.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
 import { count } from '../text.ts'
-import { type Removal, tryToRemove } from './recovery.ts'
+import { type CommonContext, tryToRemove } from './recovery.ts'
 import { finishRun, isFinished, markRunning, type Run } from './run.ts'
 
 interface RunTask {
@@ -15,7 +15,7 @@ interface RunTask {
   execute(stop: AbortSignal, onTests: (tests: RunningTests) => void): Promise<RunOutcome>
 }
 
-interface RunQueueOptions extends Removal {
+interface RunQueueOptions extends CommonContext {
   readonly concurrency: number
   readonly runLimitMinutes: number
 }
@@ -24,9 +24,9 @@ interface Entry {
   readonly run: Run
   readonly task: RunTask
   readonly stop: AbortController
-  tests: RunningTests | undefined
+  tests?: RunningTests | undefined
   /** Settles when the task has ended and its resources are removed. Undefined as long as the run waits. */
-  execution: Promise<void> | undefined
+  execution?: Promise<void> | undefined
   /** True from the start of the task until the run's resources are removed. The run may already be finished. */
   isActive: boolean
 }
@@ -46,8 +46,7 @@ export class RunQueue {
   add(run: Run, task: RunTask): boolean {
     if (this.#isClosing) return false
     this.#options.store.save(run)
-    const unknown = { tests: undefined, execution: undefined }
-    this.#entries.set(run.runId, { run, task, stop: new AbortController(), ...unknown, isActive: false })
+    this.#entries.set(run.runId, { run, task, stop: new AbortController(), isActive: false })
     this.#log(run, 'QUEUED')
     this.#startNext()
     return true

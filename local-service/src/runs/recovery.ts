@@ -3,7 +3,8 @@ import { type RunResources, removeResources, resourcesOf } from '../execution/re
 import { finishRun } from './run.ts'
 import type { RunStore } from './store.ts'
 
-export interface Removal {
+/** What all of this folder needs of the service. */
+export interface CommonContext {
   readonly store: RunStore
   /** The person's own environment. */
   readonly personEnv: NodeJS.ProcessEnv
@@ -13,7 +14,7 @@ export interface Removal {
 const DIED = { status: 'INTERRUPTED', message: 'the service died during the run', testCases: [] } as const
 
 /** Interrupts the runs that an earlier process of the service did not finish, and removes their resources. */
-export async function recoverRuns(service: Removal & { readonly temporaryFolder: string }): Promise<void> {
+export async function recoverRuns(service: CommonContext & { readonly temporaryFolder: string }): Promise<void> {
   const { store, temporaryFolder, log } = service
   for (const { run, left } of store.findUnfinished()) {
     const resources = left && resourcesOf(run.runId, { dataFolder: store.folder, temporaryFolder, ...left })
@@ -28,7 +29,7 @@ export async function recoverRuns(service: Removal & { readonly temporaryFolder:
 
 /** Returns what was removed. Undefined if something is still there, such as a container's files that belong to root. */
 export async function tryToRemove(
-  { personEnv, log }: Omit<Removal, 'store'>,
+  { personEnv, log }: Omit<CommonContext, 'store'>,
   runId: string,
   resources: RunResources,
 ): Promise<readonly string[] | undefined> {

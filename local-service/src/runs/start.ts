@@ -11,10 +11,10 @@ import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { unusable } from './data-folder.ts'
 import type { RunQueue } from './queue.ts'
-import type { Removal } from './recovery.ts'
+import type { CommonContext } from './recovery.ts'
 import { queueRun, type Run } from './run.ts'
 
-export interface ServiceContext extends Removal {
+export interface ServiceContext extends CommonContext {
   readonly stopGraceMs: number
   readonly outputs: string
   readonly checkoutOfJob?: CheckoutOfJob | undefined

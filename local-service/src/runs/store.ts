@@ -104,15 +104,18 @@ function storeIn(database: DatabaseSync) {
         }
         return { run, left: resources === null ? undefined : left }
       }),
-    /** The values are texts, whatever somebody else has written to the database. */
+    /** The id is the name of a folder. The other values are texts, whatever somebody else has written to the database. */
     findFinished: () =>
-      selectFinished.all().map((row) => ({
-        runId: String(row.run_id),
-        projectId: String(row.project_id),
-        status: String(row.status),
-        message: row.message === null ? undefined : String(row.message),
-        shownBytes: Number(row.shown_bytes),
-      })),
+      selectFinished
+        .all()
+        .filter(({ run_id }) => RUN_ID.test(String(run_id)))
+        .map((row) => ({
+          runId: String(row.run_id),
+          projectId: String(row.project_id),
+          status: String(row.status),
+          message: row.message === null ? undefined : String(row.message),
+          shownBytes: Number(row.shown_bytes),
+        })),
     markShown: (runId: string, bytes: number) => void show.run(bytes, runId, bytes),
     close: () => void (database.isOpen && database.close()),
   }

@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { isObject } from '../../../src/text/json.ts'
-import { FRAMEWORK_NAMES, FRAMEWORKS, frameworksIn, testProjectsBelow } from '../frameworks/discovery.ts'
+import { FRAMEWORKS, frameworksIn, testProjectsBelow } from '../frameworks/discovery.ts'
 import type { Framework, Selection } from '../frameworks/framework.ts'
 import { quote } from '../text.ts'
 
@@ -42,7 +42,7 @@ export const PROJECT = v.strictObject({
   folder: v.string(),
   framework: v.optional(
     v.picklist(
-      FRAMEWORK_NAMES,
+      FRAMEWORKS.map(({ name }) => name),
       ({ input }) => `It is ${quote(input)}. Give "vitest" or "playwright", or "junit" for any other test tool`,
     ),
   ),
@@ -82,7 +82,7 @@ export function projectIn(baseFolder: string, settings: v.InferOutput<typeof PRO
   if (framework === undefined) return usesNone(folder)
   if (others.length > 0) return usesBoth(folder)
   const refusal = framework.refuse(settings)
-  if (refusal !== undefined) return refusal
+  if (refusal !== undefined) return `cannot be served: ${refusal}`
   // Test frameworks report files by their real path.
   return { ...settings, folder: realpathSync(folder), framework }
 }
@@ -105,7 +105,7 @@ export function whyCannotSelect({ framework, merge }: Project, selection: Select
   if (merge !== undefined && frameworkProjects.length + files.length > 0) {
     return `merges the reports of shards, so nothing can select tests. Leave out ${quote([...frameworkProjects, ...files].join(', '))}.`
   }
-  if (framework.hasProjects || frameworkProjects.length === 0) return undefined
+  if (framework.name !== 'junit' || frameworkProjects.length === 0) return undefined
   return `runs a command of its own, which has no framework projects. Leave out ${quote(frameworkProjects.join(', '))}.`
 }
 

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -93,16 +94,18 @@ describe('the store of runs', () => {
   it('lists texts and numbers, whatever somebody else has written to it', async () => {
     const store = await openStore()
     store.close()
+    const [first, second] = [randomUUID(), randomUUID()]
     const database = new DatabaseSync(join(store.folder, 'runs.sqlite'))
     const insert = database.prepare('insert into runs (run_id, is_finished, run, shown_bytes) values (?, 1, ?, -5)')
-    insert.run('../a', '{ "projectId": { "toString": 0 }, "phase": { "status": [], "message": 7 } }')
-    insert.run('b', '5')
+    insert.run('../a', '{}')
+    insert.run(first, '{ "projectId": { "toString": 0 }, "phase": { "status": [], "message": 7 } }')
+    insert.run(second, '5')
     database.close()
     const again = openRunStore(store.folder)
     onTestFinished(() => again.close())
     expect(again.findFinished()).toEqual([
-      expect.objectContaining({ runId: '../a', projectId: '{"toString":0}', status: '[]', message: '7' }),
-      expect.objectContaining({ runId: 'b', projectId: 'null', status: 'null', message: undefined }),
+      expect.objectContaining({ runId: first, projectId: '{"toString":0}', status: '[]', message: '7' }),
+      expect.objectContaining({ runId: second, projectId: 'null', status: 'null', message: undefined }),
     ])
   })
 
