@@ -43,7 +43,7 @@ export interface TestCase {
   readonly message?: Untrusted | undefined
   /** The file of the case, whatever its status. */
   readonly filePath?: FilePath | undefined
-  /** The line in this file. Only `locationOf` gives it to the reports. */
+  /** The line of the failure in this file. Absent like the message. */
   readonly line?: number | undefined
 }
 
@@ -113,7 +113,7 @@ export function kindOf(rawStatus: string): CaseKind {
   return KIND_OF_STATUS.get(rawStatus) ?? 'other'
 }
 
-/** Whether reports show the case's message and location. They do not if the case was skipped, or passed at the first try. */
+/** Whether reports show why and where the case failed. They do not if the case was skipped, or passed at the first try. */
 export function showsReason(kind: CaseKind): boolean {
   return kind !== 'passed' && kind !== 'skipped'
 }

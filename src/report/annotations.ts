@@ -1,6 +1,6 @@
 import type { Annotation } from '../github/outputs.ts'
 import type { StepOutcome } from '../model/outcome.ts'
-import { FAILING, locationOf, type TestCase } from '../model/run.ts'
+import { FAILING, type TestCase } from '../model/run.ts'
 import { commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
 import { casesOfKind, titleOf } from './cases.ts'
 import { casesOf, durationText, NONE, seeSummary } from './words.ts'
@@ -13,14 +13,14 @@ export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotati
   const shown = casesOfKind(FAILING, outcome)
     .slice(0, CASES_SHOWN)
     .map((testCase): Annotation => {
-      const location = locationOf(testCase)
+      const { filePath, line } = testCase
       return {
         level: 'error',
         // For example: Test timed out.
         title: `Test ${testCase.kind.replace('-', ' ')}`,
         message: annotationMessage(testCase),
-        file: location && commandProperty(location.filePath),
-        line: location?.line,
+        file: filePath && commandProperty(filePath),
+        line,
       }
     })
   const more = outcome.counts.failed - shown.length

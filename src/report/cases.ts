@@ -1,5 +1,5 @@
 import type { StepOutcome } from '../model/outcome.ts'
-import { CASE_KINDS, type CaseKind, FAILING, showsReason, type TestCase } from '../model/run.ts'
+import { CASE_KINDS, type CaseKind, FAILING, type TestCase } from '../model/run.ts'
 import { type Fragment, fragment, render } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
@@ -61,7 +61,7 @@ export function titleOf({ title }: TestCase): Untrusted {
   return String(visible) === '' ? untrusted('(untitled)') : visible
 }
 
-/** The file, and for a case that did not pass the line. */
+/** The file of a test case, and the line of its failure. */
 export interface Place {
   readonly path: Untrusted
   readonly line: number | undefined
@@ -70,9 +70,8 @@ export interface Place {
 }
 
 /** Undefined without a usable path. */
-export function placeOf({ kind, filePath, line }: TestCase): Place | undefined {
+export function placeOf({ filePath, line }: TestCase): Place | undefined {
   if (filePath === undefined) return undefined
-  const shownLine = showsReason(kind) ? line : undefined
   const path = visibleText(filePath)
-  return { path, line: shownLine, text: shownLine === undefined ? path : untrusted(`${path}:${shownLine}`) }
+  return { path, line, text: line === undefined ? path : untrusted(`${path}:${line}`) }
 }

@@ -54,8 +54,7 @@ export function decodeRun(json: unknown, responseText: string, redact: Redact): 
   }
   if (!isFinished(run)) return { ...run, progress: decodeProgress(response.progress) }
   if (status === 'PASSED') return run
-  const place = { filePath: usablePath(response.filePath), line: wholeNumber(response.line) || undefined }
-  return { ...run, message: decodeMessage(message, redact), ...place }
+  return { ...run, message: decodeMessage(message, redact), ...decodePlace(response) }
 }
 
 function decodeProgress(value: unknown): Progress {
@@ -119,17 +118,18 @@ export function decodeResults(
 }
 
 function testCase(entry: unknown, redact: Redact): TestCase {
-  const { title, status, durationMs, message, filePath, line } = fieldsOf(entry)
+  const { title, status, durationMs, message, ...fields } = fieldsOf(entry)
   const rawStatus = typeof status === 'string' ? status : ''
   const kind = kindOf(rawStatus)
+  const { filePath, line } = decodePlace(fields)
   return {
     title: shortened(isText(title) ? title : ''),
     rawStatus: shortened(rawStatus),
     kind,
     durationMs: durationOf(durationMs),
     message: showsReason(kind) ? decodeMessage(message, redact) : undefined,
-    filePath: usablePath(filePath),
-    line: wholeNumber(line) || undefined,
+    filePath,
+    line: showsReason(kind) ? line : undefined,
   }
 }
 
@@ -145,6 +145,12 @@ function decodeMessage(value: unknown, redact: Redact): Untrusted | undefined {
 
 /** It is absolute, because it begins with a slash or with a drive such as `C:`, or one of its parts is `..`. */
 const LEAVES_REPOSITORY = /^(?:[/\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/
+
+/** Without a usable path, a line has no meaning. */
+function decodePlace({ filePath, line }: Partial<Record<string, unknown>>): Pick<TestCase, 'filePath' | 'line'> {
+  const path = usablePath(filePath)
+  return { filePath: path, line: path && (wholeNumber(line) || undefined) }
+}
 
 function usablePath(value: unknown): FilePath | undefined {
   return isText(value) && !LEAVES_REPOSITORY.test(value) && isVisible(value) ? shortened(value) : undefined
