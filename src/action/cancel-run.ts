@@ -33,47 +33,50 @@ export async function cancelRun(
   const { cancel } = service
   if (cancel === undefined) return { kind: 'not-supported' }
   log.info(fragment`Cancelling run ${handle.id} at the service.`)
+  let { signal } = world
+  let { deadlineMs } = options
+  let pauses = 0
   let mayHaveCancelled = false
   let failingSinceMs: number | undefined
 
-  const tryUntil = async (deadlineMs: number, signal: AbortSignal): Promise<CancelResult | undefined> => {
-    // A request gets half of the time that is left, so that a request that hangs leaves time for another try.
-    const request = () => {
-      const leftMs = Math.max(1, deadlineMs - clock.now())
-      return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
-    }
-    for (let tries = 1; !signal.aborted; tries++) {
-      const response = await cancel(handle.id, request())
-      if (!isFailure(response)) return { kind: 'cancelled' }
-      if (isKeyRefused(response)) return { kind: 'failed', failure: response }
-      // The service does not list a run that was CANCELLED before. So then only an earlier try can have cancelled it.
-      const isOurs = mayHaveCancelled || (response.kind !== 'not-listed' && mayHaveBeenAccepted(response))
-      mayHaveCancelled ||= mayHaveBeenAccepted(response)
-      failingSinceMs ??= clock.now()
-      const sentMs = clock.now()
-      const run = mustReadRun(response) ? await service.get(handle.id, request()) : response
-      if (!isFailure(run)) {
-        options.onRun?.(run)
-        if (isFinished(run)) return { kind: run.status === 'CANCELLED' && isOurs ? 'cancelled' : 'already-finished' }
-        failingSinceMs = undefined
-      } else if (isKeyRefused(run)) return { kind: 'failed', failure: run }
-      else if (doesNotExist(handle, run, sentMs)) return { kind: 'not-found' }
+  /** A request gets half of the time that is left, so that a request that hangs leaves time for another try. */
+  const request = () => {
+    const leftMs = Math.max(1, deadlineMs - clock.now())
+    return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
+  }
 
-      const nowMs = clock.now()
-      if (signal.aborted) return undefined
-      const lastTryMs = Math.min(deadlineMs - SHORTEST_TRY_MS, (failingSinceMs ?? nowMs) + service.failureLimitMs)
-      if (nowMs >= lastTryMs) return { kind: 'failed', failure: response }
-      const nextTryMs = Math.min(nowMs + pauseMs(tries, isFailure(run) ? run : response, random), lastTryMs)
-      await clock.sleep(nextTryMs - nowMs, signal)
+  const attempt = async (): Promise<CancelResult | undefined> => {
+    if (signal.aborted) {
+      deadlineMs = abortReason(signal).cancelDeadlineMs
+      // From now on, only the deadline ends the tries.
+      signal = new AbortController().signal
+      pauses = 0
     }
+    const response = await cancel(handle.id, request())
+    if (!isFailure(response)) return { kind: 'cancelled' }
+    if (isKeyRefused(response)) return { kind: 'failed', failure: response }
+    // If the service does not list the run, this try has not cancelled it. If the run is CANCELLED then, an earlier try did that.
+    const isOurs = mayHaveCancelled || (response.kind !== 'not-listed' && mayHaveBeenAccepted(response))
+    mayHaveCancelled ||= mayHaveBeenAccepted(response)
+    failingSinceMs ??= clock.now()
+    const sentMs = clock.now()
+    const run = mustReadRun(response) ? await service.get(handle.id, request()) : response
+    if (!isFailure(run)) {
+      options.onRun?.(run)
+      if (isFinished(run)) return { kind: run.status === 'CANCELLED' && isOurs ? 'cancelled' : 'already-finished' }
+      failingSinceMs = undefined
+    } else if (isKeyRefused(run)) return { kind: 'failed', failure: run }
+    else if (doesNotExist(handle, run, sentMs)) return { kind: 'not-found' }
+
+    if (signal.aborted) return undefined
+    const nowMs = clock.now()
+    const lastTryMs = Math.min(deadlineMs - SHORTEST_TRY_MS, (failingSinceMs ?? nowMs) + service.failureLimitMs)
+    if (nowMs >= lastTryMs) return { kind: 'failed', failure: response }
+    const pauseEndMs = nowMs + pauseMs(++pauses, isFailure(run) ? run : response, random)
+    await clock.sleep(Math.min(pauseEndMs, lastTryMs) - nowMs, signal)
     return undefined
   }
-  // Nothing ends the tries after an abort, except its deadline.
-  return retry(() => {
-    const { signal } = world
-    if (!signal.aborted) return tryUntil(options.deadlineMs, signal)
-    return tryUntil(abortReason(signal).cancelDeadlineMs, new AbortController().signal)
-  })
+  return retry(attempt)
 }
 
 /** Whether main reads the run before it cancels again. After a transient failure, it only cancels again. */

@@ -62,7 +62,7 @@ export function askedPauseMs(failure: Failure): number {
   return failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
 }
 
-/** Tries until a try gives a result, such as a failure after which no other try may follow. Each try ends with its pause. */
+/** Tries until a try gives a result. If another try may follow, a try pauses and then gives undefined. */
 export async function retry<Result>(attempt: (tries: number) => Promise<Result | undefined>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     const result = await attempt(tries)
@@ -75,15 +75,15 @@ const MINUTE_MS = 60_000
 /** Pauses that write about one line a minute. The first failure has a line at once. */
 export function pausesWithLines({ clock, log, signal }: Pick<RunWorld, 'clock' | 'log' | 'signal'>) {
   let lastLineMs = clock.now()
-  let lastFailureMs = Number.NEGATIVE_INFINITY
-  return async (untilMs: number, line: () => Fragment, isFailure: boolean): Promise<undefined> => {
+  let lastFailureLineMs = Number.NEGATIVE_INFINITY
+  return async (untilMs: number, line: () => Fragment, after: 'failure' | 'response'): Promise<undefined> => {
     while (!signal.aborted && clock.now() < untilMs) {
-      const dueMs = MINUTE_MS + (isFailure ? lastFailureMs : lastLineMs)
+      const dueMs = MINUTE_MS + (after === 'failure' ? lastFailureLineMs : lastLineMs)
       if (clock.now() < dueMs) await clock.sleep(Math.min(dueMs, untilMs) - clock.now(), signal)
       else {
         log.info(line())
         lastLineMs = clock.now()
-        if (isFailure) lastFailureMs = lastLineMs
+        if (after === 'failure') lastFailureLineMs = lastLineMs
       }
     }
   }

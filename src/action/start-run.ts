@@ -51,7 +51,7 @@ export async function startRun(
     const timeUntil = (atMs: number) => durationText(atMs - clock.now())
     const line = () =>
       fragment`The run is not started yet. ${failureText(response, 'start')} The step tries again in ${timeUntil(nextTryMs)}, for ${timeUntil(untilMs)} at most.`
-    return pause(nextTryMs, line, true)
+    return pause(nextTryMs, line, 'failure')
   }
   return retry(attempt)
 }

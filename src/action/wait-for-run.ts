@@ -43,7 +43,7 @@ export async function waitForRun(
     return { kind: 'wait-timeout', limitMs: settings.waitLimitMs, wasQueued: run?.status === 'QUEUED', failure }
   }
 
-  const afterFailure = (failure: Failure, sentMs: number): Ending | Promise<undefined> => {
+  const afterFailure = async (failure: Failure, sentMs: number): Promise<Ending | undefined> => {
     const nowMs = clock.now()
     if (failedPolls++ === 0) failingSinceMs = nowMs
     const untilMs = failingSinceMs + service.failureLimitMs
@@ -52,7 +52,7 @@ export async function waitForRun(
     if (nowMs >= deadlineMs) return limitExceeded(failure)
     const line = () =>
       fragment`Run ${handle.id}: after ${waited()}, the status cannot be read. ${failureText(failure, 'poll')} The step tries again.`
-    return pause(Math.min(nowMs + pauseMs(failedPolls, failure, random), untilMs, deadlineMs), line, true)
+    return pause(Math.min(nowMs + pauseMs(failedPolls, failure, random), untilMs, deadlineMs), line, 'failure')
   }
 
   const afterResponse = async (current: Run): Promise<Ending | undefined> => {
@@ -69,7 +69,7 @@ export async function waitForRun(
     const intervalMs = settings.pollIntervalMs ?? adaptivePauseMs(nowMs - firstPollMs, jitter)
     await output.read(current.outputBytes, Math.min(nowMs + OUTPUT_LIMIT_MS, deadlineMs))
     const line = () => fragment`Run ${handle.id}: still ${current.rawStatus} after ${waited()}${progressText(current)}.`
-    return pause(Math.min(nowMs + intervalMs, deadlineMs), line, false)
+    return pause(Math.min(nowMs + intervalMs, deadlineMs), line, 'response')
   }
 
   const poll = async () => {
