@@ -1,10 +1,11 @@
-import { accessSync, constants, readFileSync, realpathSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, realpathSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { runToEnd } from './processes.ts'
 import { readPlaywrightReport, readVitestReport } from './report.ts'
-import { type ByHand, type Framework, UsageError } from './results.ts'
+import { type ByHand, type Framework, type ProcessEnd, UsageError } from './results.ts'
 
 /** What a person runs. */
 const SUBCOMMANDS = { vitest: 'run', playwright: 'test' } as const satisfies Record<Framework, string>
@@ -31,7 +32,7 @@ export async function runByHand(run: RunByHand, stop: AbortSignal): Promise<ByHa
   const start = (folder: string, extraArgs: readonly string[], extraEnv: NodeJS.ProcessEnv, name: string) => {
     const argv = [findProgram(folder, framework), subcommand, ...extraArgs, ...args] as const
     const env = { ...environmentIn(folder, run.env), ...extraEnv }
-    return runToEnd({ argv, folder, env }, join(temporaryFolder, name), stop)
+    return runToEnd(argv, { cwd: folder, env }, join(temporaryFolder, name), stop)
   }
   const plain = run.isOnce ? undefined : await start(run.folder(), [], {}, 'output-of-plain-run')
 
@@ -52,6 +53,45 @@ export async function runByHand(run: RunByHand, stop: AbortSignal): Promise<ByHa
   }
 }
 
+/** Runs a command to its end. What it leaves in its process group is then killed. */
+async function runToEnd(
+  [program, ...args]: readonly [string, ...string[]],
+  options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  outputFile: string,
+  stop: AbortSignal,
+): Promise<{ readonly end: ProcessEnd; readonly output: string }> {
+  // A process that the command leaves could hold a pipe open. A file has no such end to wait for.
+  const file = openSync(outputFile, 'w')
+  const child = spawn(program, args, { ...options, stdio: ['ignore', file, file], detached: true })
+  closeSync(file)
+  const killGroup = () => {
+    try {
+      process.kill(-(child.pid ?? Number.NaN), 'SIGKILL')
+    } catch {
+      // The group is empty.
+    }
+  }
+  stop.addEventListener('abort', killGroup)
+  if (stop.aborted) killGroup()
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+  stop.removeEventListener('abort', killGroup)
+  killGroup()
+  return { end: stop.aborted ? 'stopped' : (code ?? signal ?? 'stopped'), output: readFileSync(outputFile, 'utf8') }
+}
+
+/** The framework on which the folder's package depends. */
+export function frameworkIn(folder: string): Framework {
+  const manifest = join(folder, 'package.json')
+  const { dependencies, devDependencies } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}
+  const packages = { ...dependencies, ...devDependencies }
+  const usesVitest = 'vitest' in packages
+  if (usesVitest !== '@playwright/test' in packages) return usesVitest ? 'vitest' : 'playwright'
+  const found = usesVitest ? 'both Vitest and' : 'neither Vitest nor'
+  throw new UsageError(
+    `${manifest} names ${found} Playwright Test. Write --framework=vitest or --framework=playwright first.`,
+  )
+}
+
 /** The version of the installed framework, such as `5.1.1`. */
 export function versionOf(folder: string, framework: Framework): string {
   const program = pathToFileURL(realpathSync(findProgram(folder, framework)))
@@ -60,12 +100,12 @@ export function versionOf(folder: string, framework: Framework): string {
 }
 
 /** The framework's command, as npx finds it: in the nearest `node_modules/.bin`, from the folder up. */
-export function findProgram(folder: string, framework: Framework): string {
+function findProgram(folder: string, framework: Framework): string {
+  const program = `node_modules/.bin/${framework}`
   const found = foldersFrom(folder)
-    .map((at) => join(at, 'node_modules/.bin', framework))
+    .map((at) => join(at, program))
     .find(isExecutable)
   if (found !== undefined) return found
-  const program = `node_modules/.bin/${framework}`
   throw new UsageError(`There is no ${program} in ${folder} or in a folder above it. Install the packages first.`)
 }
 

@@ -51,7 +51,13 @@ function reasonToBeStricter({ report }: ByHand, { message = '', testCases }: Fin
 
 function compareTests(report: ReportByHand, { testCases, message }: FinishedRun): string[] {
   const { pairs, onlyByHand, onlyThroughService } = pairUp(report, testCases)
-  const { extra, unexplained } = explainExtra(report, onlyThroughService)
+  const { tests, failedFiles, unexplainedFiles = [] } = report
+  // Some entries of a run are no tests: a file or a describe block whose hook failed. By hand, the report says only that a file failed.
+  const isOfFile = ({ status }: TestCase) => status === 'FAILED' && failedFiles.length + unexplainedFiles.length > 0
+  const hasEntry = onlyThroughService.some(isOfFile)
+  const saidByTests = new Set(tests.filter(({ status }) => SAY_IT.has(status)).map(({ file }) => file))
+  // Playwright names the file of a global setup too. The message of the run says such an error.
+  const unexplained = message === undefined && !hasEntry ? failedFiles.filter((file) => !saidByTests.has(file)) : []
   return [
     ...pairs
       .filter(({ test, testCase }) => !isSame(test, testCase))
@@ -60,15 +66,16 @@ function compareTests(report: ReportByHand, { testCases, message }: FinishedRun)
           `The test "${nameOf(test)}" is ${test.status} by hand and ${testCase.status} in the run.`,
       ),
     ...onlyByHand.map((test) => `The test "${nameOf(test)}" is ${test.status} by hand, and the run does not have it.`),
-    ...extra.map(
-      ({ title, status }) => `The run has the test case "${title}", which is ${status}. By hand, there is none.`,
-    ),
-    // Playwright names the file of a global setup too. The message of the run says such an error.
-    ...(message === undefined ? unexplained : []).map(
+    ...onlyThroughService
+      .filter((testCase) => !isOfFile(testCase))
+      .map(({ title, status }) => `The run has the test case "${title}", which is ${status}. By hand, there is none.`),
+    ...unexplained.map(
       (file) => `By hand, the file ${file} failed, but neither a test case nor the message of the run says it.`,
     ),
   ]
 }
+
+const SAY_IT: ReadonlySet<string> = new Set(['FAILED', 'TIMEDOUT', 'PENDING'])
 
 function nameOf({ project, file, path }: TestByHand): string {
   return [project ? `[${project}]` : '', file, ...path].filter((part) => part !== '').join(' > ')
@@ -114,35 +121,4 @@ function pairUp({ tests }: ReportByHand, testCases: readonly TestCase[]) {
 function titlesIn(title: string): string[] {
   const withoutProject = title.replace(/^\[[^\]]*\] > /, '')
   return withoutProject === title ? [title] : [title, withoutProject]
-}
-
-const SAY_IT: ReadonlySet<string> = new Set(['FAILED', 'TIMEDOUT', 'PENDING'])
-
-/**
- * Some entries of a run are no tests. One kind is a file that failed without a failed test. The other kind is a describe block
- * whose hook failed. Vitest's report says of both only that the file failed.
- */
-function explainExtra({ tests, failedFiles, unexplainedFiles = [] }: ReportByHand, extra: readonly TestCase[]) {
-  const failed = new Set(failedFiles)
-  const describedIn = new Map<string, Set<string>>()
-  const note = (title: string, file: string) => describedIn.set(title, (describedIn.get(title) ?? new Set()).add(file))
-  for (const file of failed) note(file, file)
-  for (const { file, path } of tests.filter((test) => failed.has(test.file))) {
-    for (let length = 1; length < path.length; length++) {
-      note(path.slice(0, length).join(' > '), file)
-    }
-  }
-  const filesOf = ({ title, status }: TestCase) =>
-    status === 'FAILED' ? titlesIn(title).flatMap((one) => [...(describedIn.get(one) ?? [])]) : []
-  // Vitest's report does not have the name of an empty block, for which its file failed.
-  const isWithoutTests = (file: string) => !tests.some((test) => test.file === file)
-  const hasBlocks = [...failedFiles, ...unexplainedFiles].some(isWithoutTests)
-  const canBeBlock = ({ status }: TestCase) => status === 'FAILED' && hasBlocks
-  const entries = extra.filter((testCase) => canBeBlock(testCase) || filesOf(testCase).length > 0)
-  const saidByTests = tests.filter(({ status }) => SAY_IT.has(status)).map(({ file }) => file)
-  const said = new Set([...saidByTests, ...entries.flatMap(filesOf)])
-  return {
-    extra: extra.filter((testCase) => !entries.includes(testCase)),
-    unexplained: [...failed].filter((file) => !said.has(file) && !(isWithoutTests(file) && entries.some(canBeBlock))),
-  }
 }

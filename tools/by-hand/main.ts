@@ -1,12 +1,11 @@
 // `npm run by-hand`: runs a project with the framework's own command and through the local service, and compares.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { versionOf } from './by-hand.ts'
+import { frameworkIn, versionOf } from './by-hand.ts'
+import { describeEnd } from './compare.ts'
 import { type Framework, UsageError } from './results.ts'
-import { runBoth, withTemporaryFolder } from './run.ts'
-import { describeResult } from './show.ts'
+import { type Result, runBoth } from './run.ts'
 import { runTable } from './table/table.ts'
-import { findFramework } from './through-service.ts'
 
 const USAGE = `Usage: npm run by-hand -- FOLDER [ARGUMENTS]
        npm run by-hand -- --table [TEXT]
@@ -14,9 +13,9 @@ const USAGE = `Usage: npm run by-hand -- FOLDER [ARGUMENTS]
 Runs the tests of a Vitest or Playwright Test project with the framework's own command, and then through the local service. Prints
 both results, and a sentence for each difference. ARGUMENTS are those of "npx vitest run" or of "npx playwright test".
 
-If FOLDER has both frameworks, write --framework=vitest or --framework=playwright before FOLDER. The tests run three times, because
-the framework's command runs once as you would type it, and once more to write its report. If a run changes files, such as
-snapshots, later runs see the change.
+If the package.json of FOLDER does not name one of them, write --framework=vitest or --framework=playwright before FOLDER. The tests
+run three times, because the framework's command runs once as you would type it, and once more to write its report. If a run changes
+files, such as snapshots, later runs see the change.
 
 --table runs this repository's table of projects and arguments. If TEXT is given, only rows whose name contains it run.
 
@@ -37,7 +36,7 @@ async function main(): Promise<void> {
   }
   const { folder, args, given } = readArguments(process.argv.slice(2))
   if (folder === undefined) return console.log(USAGE)
-  const framework = given ?? (await frameworkOf(folder, stop.signal))
+  const framework = given ?? frameworkIn(folder)
   const version = versionOf(folder, framework)
   console.log(`${framework} ${version} in ${folder}, ${describeArguments(args)}\n`)
   const result = await runBoth({ framework, args, env: process.env, folder: () => folder }, stop.signal)
@@ -72,18 +71,33 @@ function inCallersFolder(path: string): string {
   return resolve(process.env.INIT_CWD ?? '.', path)
 }
 
-function frameworkOf(folder: string, stop: AbortSignal): Promise<Framework> {
-  return withTemporaryFolder(async (temporaryFolder) => {
-    const found = await findFramework({ folder, env: process.env, temporaryFolder }, stop)
-    if (typeof found === 'string') return found
-    throw new UsageError(found.reason)
-  })
-}
-
 function describeArguments(args: readonly string[]): string {
   return args.length === 0
     ? 'without arguments'
     : `with the arguments ${args.map((arg) => JSON.stringify(arg)).join(' ')}`
+}
+
+/** Both results, and a sentence for each difference. */
+function describeResult({ byHand, throughService, comparison }: Result): string {
+  const { differences, stricter } = comparison
+  const conclusion =
+    differences.length > 0
+      ? ['Differences:', ...differences.map((text) => `- ${text}`)]
+      : [stricter === undefined ? 'Both say the same.' : `The service is stricter, as its page says. ${stricter}`]
+  const output =
+    byHand.end === 0 && differences.length === 0 ? [] : ['', 'The output by hand:', byHand.output.trimEnd()]
+  const { report } = byHand
+  const ofHand = [describeEnd(byHand), ...(report === undefined ? ['no report'] : countsOf(report.tests))]
+  const ofService =
+    throughService.kind === 'refused' ? ['refused'] : [throughService.status, ...countsOf(throughService.testCases)]
+  const results = [`by hand: ${ofHand.join(', ')}`, `through the service: ${ofService.join(', ')}`]
+  return [...results, ...output, '', ...conclusion].join('\n')
+}
+
+/** Such as `3 PASSED`. */
+function countsOf(tests: readonly { readonly status: string }[]): string[] {
+  const byStatus = Map.groupBy(tests, ({ status }) => status)
+  return [...byStatus].map(([status, all]) => `${all.length} ${status}`).sort()
 }
 
 await main().catch((error: Error) => {

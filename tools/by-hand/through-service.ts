@@ -13,40 +13,20 @@ const REFUSED = 2
 
 export interface RunThroughService {
   readonly folder: string
-  /** If it is absent, the service finds the framework of the folder. */
-  readonly framework?: Framework | undefined
+  readonly framework: Framework
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
   readonly temporaryFolder: string
   readonly limitMs?: number | undefined
 }
 
-interface Service {
-  readonly url: string
-  readonly key: string
-  readonly project: { readonly id: string; readonly framework: Framework }
-}
-
 /** Starts the local service for the folder, starts a run, and waits until the run has finished. */
-export function runThroughService(run: RunThroughService, stop: AbortSignal): Promise<ThroughService> {
-  return withService(run, stop, (service) => runTests(service, stop))
-}
-
-/** The framework of a folder, or the sentence of the service that says why it cannot serve the folder. */
-export function findFramework(
-  run: Omit<RunThroughService, 'args'>,
-  stop: AbortSignal,
-): Promise<Framework | { readonly reason: string }> {
-  return withService({ ...run, args: [] }, stop, async ({ project }) => project.framework)
-}
-
-async function withService<Result>(
+export async function runThroughService(
   { folder, framework, args, env, temporaryFolder, limitMs }: RunThroughService,
   stop: AbortSignal,
-  use: (service: Service) => Promise<Result>,
-): Promise<Result | { readonly kind: 'refused'; readonly reason: string }> {
-  const options = ['--json', `--data=${join(temporaryFolder, 'data')}`, ...args.map((arg) => `--arg=${arg}`)]
-  if (framework !== undefined) options.push(`--framework=${framework}`)
+): Promise<ThroughService> {
+  const options = ['--json', `--data=${join(temporaryFolder, 'data')}`, `--framework=${framework}`]
+  options.push(...args.map((arg) => `--arg=${arg}`))
   if (limitMs !== undefined) options.push(`--run-limit-minutes=${limitMs / MINUTE_MS}`)
   // The group of its own keeps a Ctrl-C in the terminal from it. The service stops the run if it is stopped itself.
   const child = spawn(process.execPath, [COMMAND, ...options, resolve(folder)], {
@@ -70,8 +50,7 @@ async function withService<Result>(
   const end = () => child.kill('SIGTERM')
   stop.addEventListener('abort', end)
   try {
-    const { url, key, projects } = JSON.parse(line)
-    return await use({ url, key, project: projects[0] })
+    return await runTests(JSON.parse(line), stop)
   } finally {
     end()
     await exit
@@ -79,8 +58,14 @@ async function withService<Result>(
   }
 }
 
-async function runTests({ url, key, project }: Service, stop: AbortSignal): Promise<ThroughService> {
-  const runs = `${url}/v1/projects/${encodeURIComponent(project.id)}/runs`
+interface Service {
+  readonly url: string
+  readonly key: string
+  readonly projects: readonly [{ readonly id: string }]
+}
+
+async function runTests({ url, key, projects }: Service, stop: AbortSignal): Promise<ThroughService> {
+  const runs = `${url}/v1/projects/${encodeURIComponent(projects[0].id)}/runs`
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const { runId } = await request<{ runId: string }>(runs, { method: 'POST', headers, body: '{}', signal: stop })
   for (;;) {

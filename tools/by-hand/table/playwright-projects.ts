@@ -35,12 +35,45 @@ const TESTS_OF_DEPENDENCIES: Files = {
   ...test("test('is shared', () => {})\ntest('is of the shop', () => {})"),
 }
 
-/** The projects that the table of arguments uses. */
-const FOR_ARGUMENTS: Kinds = {
+const KINDS: Kinds = {
   shop: {
+    arguments: [
+      // Filters and names
+      [],
+      ['cart', 'money'],
+      ['cart.spec.js:4'],
+      ['nothing-like-this'],
+      ['nothing-like-this', '--pass-with-no-tests'],
+      ['--', 'cart'],
+      ['-gsmoke'],
+      ['--grep', 'no such test'],
+      ['-g', 'smoke', '-G', 'rounds'],
+      ['-g'],
+      // Configuration, shards, and how tests run
+      ['-c', 'red.config.js'],
+      ['--config=broken.config.js'],
+      ['--shard=1/2'],
+      ['--shard=x'],
+      ['--workers=many'],
+      ['--trace=on'],
+      // Output, commands and modes
+      ['--quiet'],
+      ['--reporter=dot'],
+      ['--reporter=wrong'],
+      ['--output=out'],
+      ['--list'],
+      ['--ui'],
+      ['test'],
+      ['--project=shop'],
+      // Misspelled, quoted or split wrongly
+      ['--retires=3'],
+      ['--grep="smoke"'],
+      ['-g smoke'],
+      ['"cart"'],
+      ['-'],
+    ],
     files: {
       ...config("{ testDir: 'tests', reporter: 'list', workers: 2 }"),
-      'other.config.js': "export default { testDir: 'tests', testMatch: '*.check.js' }",
       'red.config.js': "export default { testDir: 'tests', testMatch: '*.red.js' }",
       'broken.config.js': "throw new Error('there is no database')",
       'tests/cart.spec.js': `
@@ -51,14 +84,13 @@ const FOR_ARGUMENTS: Kinds = {
           test.skip('is skipped', () => {})
           test.fixme('is to be fixed', () => {})
         })`,
-      ...test("test('is checked', () => {})", 'tests/cart.check.js'),
       ...test("test('fails', () => { throw new Error('red') })", 'tests/cart.red.js'),
       ...test("test('rounds up @smoke', () => {})\ntest('rounds down', () => {})", 'tests/money.spec.js'),
       ...test("test('adds tax', () => {})", 'tests/deep/tax.spec.js'),
-      'list.txt': 'money.spec.js\n',
     },
   },
   'one failing test among others': {
+    arguments: [['--max-failures=1'], ['-x', '--retries=1'], ['a.spec.js:3']],
     files: {
       ...config('{ workers: 1 }'),
       ...test(
@@ -68,24 +100,21 @@ const FOR_ARGUMENTS: Kinds = {
     },
   },
   flaky: {
+    arguments: [['--retries=1'], ['--retries=1', '--fail-on-flaky-tests']],
     files: test(`
       test('passes the second time', ({}, { retry }) => { if (retry === 0) throw new Error('first try') })
       test('passes', () => {})`),
   },
-  'passes only the first time': {
-    files: test(
-      "test('is number 0', ({}, { repeatEachIndex }) => { if (repeatEachIndex > 1) throw new Error('red') })",
-    ),
+  only: {
+    arguments: [[], ['--pass-with-no-tests']],
+    files: test("test.only('is meant', () => {})\ntest('is left out', () => {})"),
   },
-  waits: {
-    files: {
-      ...config('{ workers: 1 }'),
-      ...test("test('waits', () => new Promise((resolve) => setTimeout(resolve, 4000)))\ntest('comes last', () => {})"),
-    },
+  'several projects': {
+    arguments: [[], ['--no-deps'], ['--shard=2/2']],
+    files: { ...config(DEPENDENCIES), ...TESTS_OF_DEPENDENCIES },
   },
-  only: { files: test("test.only('is meant', () => {})\ntest('is left out', () => {})") },
-  'several projects': { files: { ...config(DEPENDENCIES), ...TESTS_OF_DEPENDENCIES } },
   changed: {
+    arguments: [['--only-changed'], ['--only-changed=nowhere']],
     git: { commits: 2, change: { 'source.js': 'export const price = 3' } },
     files: {
       'source.js': 'export const price = 1',
@@ -94,6 +123,7 @@ const FOR_ARGUMENTS: Kinds = {
     },
   },
   snapshots: {
+    arguments: [[], ['--update-snapshots']],
     files: {
       ...config("{ snapshotPathTemplate: '{testDir}/stored/{arg}{ext}' }"),
       ...test(`
@@ -104,9 +134,6 @@ const FOR_ARGUMENTS: Kinds = {
       'stored/other.txt': 'stored',
     },
   },
-}
-
-const KINDS: Kinds = {
   'every kind of result': {
     files: test(`
       test.describe('kinds', () => {
@@ -136,18 +163,6 @@ const KINDS: Kinds = {
       test.describe('after all', () => { test.afterAll(() => { throw new Error('after all') }); test('passes', () => {}) })
       test.describe('after each', () => { test.afterEach(() => { throw new Error('after each') }); test('fails', () => {}) })`),
   },
-  'fixtures that throw': {
-    files: test(`
-      const extended = test.extend({
-        database: async ({}, use) => { throw new Error('no database') },
-        left: async ({}, use) => { await use(1); throw new Error('not closed') },
-        worker: [async ({}, use) => { await use(1); throw new Error('worker not closed') }, { scope: 'worker' }],
-      })
-      extended('needs the database', ({ database }) => {})
-      extended('leaves something', ({ left }) => {})
-      extended('uses the worker', ({ worker }) => {})
-      extended('needs nothing', () => {})`),
-  },
   'serial tests': {
     files: {
       ...config('{ retries: 1 }'),
@@ -156,10 +171,6 @@ const KINDS: Kinds = {
           test('comes first', () => {})
           test('fails the first time', ({}, { retry }) => { if (retry === 0) throw new Error('red') })
           test('comes last', () => {})
-        })
-        test.describe.serial('in a row that fails', () => {
-          test('fails', () => { throw new Error('red') })
-          test('never runs', () => {})
         })`),
     },
   },
@@ -168,21 +179,6 @@ const KINDS: Kinds = {
       ...config(DEPENDENCIES),
       ...TESTS_OF_DEPENDENCIES,
       ...test("test('fails', () => { throw new Error('red') })", 'setup.js'),
-    },
-  },
-  'teardown project that fails': {
-    files: {
-      ...config(DEPENDENCIES),
-      ...TESTS_OF_DEPENDENCIES,
-      ...test("test('fails', () => { throw new Error('red') })", 'teardown.js'),
-    },
-  },
-  'flaky tests are forbidden, and a test fails': {
-    files: {
-      ...config('{ retries: 1, failOnFlakyTests: true }'),
-      ...test(`
-        test('is flaky', ({}, { retry }) => { if (retry === 0) throw new Error('first try') })
-        test('never passes', () => { throw new Error('red') })`),
     },
   },
   'only is forbidden': {
@@ -213,15 +209,8 @@ const KINDS: Kinds = {
       ),
     },
   },
-  'web server that fails': {
-    files: {
-      ...config('{ webServer: { command: \'node -e "process.exit(3)"\', port: 45871, timeout: 30000 } }'),
-      ...PASSES,
-    },
-  },
   'global setup that throws': withGlobal('globalSetup', "() => { throw new Error('no database') }"),
   'global setup that exits with 0': withGlobal('globalSetup', '() => process.exit(0)'),
-  'global setup that exits with 7': withGlobal('globalSetup', '() => process.exit(7)'),
   'global teardown that throws': withGlobal('globalTeardown', "() => { throw new Error('not closed') }"),
   'global teardown that sets the exit code': withGlobal('globalTeardown', '() => { process.exitCode = 4 }'),
   'global teardown that exits with 0': withGlobal('globalTeardown', '() => process.exit(0)'),
@@ -234,16 +223,11 @@ const KINDS: Kinds = {
     'async onEnd() { await new Promise((go) => setTimeout(go, 500)) } async onExit() { await new Promise((go) => setTimeout(go, 500)) }',
   ),
   'reporter that throws at the end': withReporter("onEnd() { throw new Error('no room for the report') }"),
-  'reporter that rejects at the end': withReporter("async onEnd() { throw new Error('no room for the report') }"),
   'reporter that throws at a test': withReporter("onTestEnd() { throw new Error('cannot write') }"),
-  'reporter that throws at its start': withReporter("constructor() { throw new Error('no token') }"),
   'reporter that changes the status to failed': withReporter("onEnd() { return { status: 'failed' } }"),
   'reporter that changes the status to passed': withReporter("onEnd() { return { status: 'passed' } }", FAILS),
   'reporter that exits with 0 although a test failed': withReporter('onEnd() { process.exit(0) }', FAILS),
   'reporter that cannot be loaded': { files: { ...config("{ reporter: './nowhere.js' }"), ...PASSES } },
-  'reporters that write files': {
-    files: { ...config("{ reporter: [['junit', { outputFile: 'out/junit.xml' }], ['html']] }"), ...PASSES },
-  },
   'worker that is killed': {
     files: {
       ...config('{ workers: 1 }'),
@@ -252,29 +236,17 @@ const KINDS: Kinds = {
       ),
     },
   },
-  'worker without memory': {
-    env: { NODE_OPTIONS: '--max-old-space-size=150' },
-    files: test(
-      "test('grows', () => { const all = []; for (;;) all.push(new Array(1e5).fill({ size: all.length })) })",
-    ),
-  },
   'process.exit in a test': {
     files: { ...config('{ workers: 1 }'), ...test("test('exits', () => process.exit(0))\ntest('later', () => {})") },
   },
-  'process.exit while a file is loaded': { files: { 'a.spec.js': 'process.exit(0)', ...PASSES_TOO } },
   'unhandled rejection': {
     files: test(`
       test('leaves a rejection', async () => { Promise.reject(new Error('nobody waits')); await new Promise((go) => setTimeout(go, 50)) })
       test('passes', () => {})`),
   },
   'no test file': { files: config("{ testDir: '.' }") },
-  'file without tests': { files: { 'a.spec.js': 'export {}' } },
   'file that cannot be loaded': {
     files: { ...test("throw new Error('cannot be loaded')"), ...PASSES_TOO, 'c.spec.js': "import './nowhere.js'" },
-  },
-  'syntax error': { files: { 'a.spec.js': 'test("is not closed', ...PASSES_TOO } },
-  'titles that repeat in files': {
-    files: { ...PASSES, ...PASSES_TOO, ...test("test.skip('passes', () => {})", 'c.spec.js') },
   },
   'project that repeats': {
     files: {
@@ -282,23 +254,21 @@ const KINDS: Kinds = {
       ...test("test('passes', () => {})\ntest('fails', () => { throw new Error('red') })"),
     },
   },
-  'Playwright and Vitest in a test': {
+  'Playwright in a test': {
     files: {
       ...config("{ testMatch: 'outer.spec.js' }"),
       ...test(
         `
         import { spawnSync } from 'node:child_process'
-        const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEST_')))
-        test.setTimeout(0)
         test('starts Playwright', () => {
+          test.setTimeout(0)
+          const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEST_')))
           expect(spawnSync('playwright', ['test', '--config=inner/playwright.config.js'], { env }).status).toBe(1)
-        })
-        test('starts Vitest', () => { expect(spawnSync('vitest', ['run', '--root=inner']).status).toBe(1) })`,
+        })`,
         'outer.spec.js',
       ),
       'inner/playwright.config.js': 'export default {}',
       ...test("test('fails', () => { throw new Error('red') })", 'inner/inner.spec.js'),
-      'inner/inner.test.js': "import { it } from 'vitest'\nit('fails too', () => { throw new Error('red') })",
     },
   },
   'variables of the job': {
@@ -310,9 +280,8 @@ const KINDS: Kinds = {
   },
 }
 
-function named(projects: Kinds): Project[] {
-  return Object.entries(projects).map(([name, project]) => ({ name, framework: 'playwright', ...project }))
-}
-
-export const PLAYWRIGHT_PROJECTS_FOR_ARGUMENTS: readonly Project[] = named(FOR_ARGUMENTS)
-export const PLAYWRIGHT_PROJECTS: readonly Project[] = named(KINDS)
+export const PLAYWRIGHT_PROJECTS: readonly Project[] = Object.entries(KINDS).map(([name, project]) => ({
+  name,
+  framework: 'playwright',
+  ...project,
+}))

@@ -11,8 +11,8 @@ export interface Project {
   readonly env?: Readonly<Record<string, string>>
   /** If it is given, the folder is a git repository. The change is not committed. */
   readonly git?: { readonly commits: number; readonly change: Readonly<Record<string, string>> }
-  /** If it is absent, all versions. */
-  readonly versions?: readonly number[]
+  /** If it is absent, the project runs once without arguments. */
+  readonly arguments?: readonly (readonly string[])[]
 }
 
 const ROOT = resolve(import.meta.dirname, '../../..')

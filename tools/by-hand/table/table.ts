@@ -3,11 +3,9 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { Framework } from '../results.ts'
 import { type Result, runBoth, withTemporaryFolder } from '../run.ts'
-import { PLAYWRIGHT_ARGUMENTS } from './playwright-arguments.ts'
-import { PLAYWRIGHT_PROJECTS, PLAYWRIGHT_PROJECTS_FOR_ARGUMENTS } from './playwright-projects.ts'
+import { PLAYWRIGHT_PROJECTS } from './playwright-projects.ts'
 import { type Project, writeProject } from './project.ts'
-import { VITEST_ARGUMENTS } from './vitest-arguments.ts'
-import { VITEST_PROJECTS, VITEST_PROJECTS_FOR_ARGUMENTS } from './vitest-projects.ts'
+import { VITEST_PROJECTS } from './vitest-projects.ts'
 
 /** A project with arguments, for one version of a framework. */
 export interface Row {
@@ -18,24 +16,11 @@ export interface Row {
 
 const VERSIONS: Readonly<Record<Framework, readonly number[]>> = { vitest: [3, 4, 5], playwright: [1] }
 
-export const ROWS: readonly Row[] = [
-  ...VITEST_PROJECTS.flatMap((project) => rowsOf(project, [])),
-  ...PLAYWRIGHT_PROJECTS.flatMap((project) => rowsOf(project, [])),
-  ...rowsWithArguments(PLAYWRIGHT_PROJECTS_FOR_ARGUMENTS, PLAYWRIGHT_ARGUMENTS),
-  ...rowsWithArguments(VITEST_PROJECTS_FOR_ARGUMENTS, VITEST_ARGUMENTS),
-]
-
-function rowsWithArguments(
-  projects: readonly Project[],
-  table: Readonly<Record<string, readonly (readonly string[])[]>>,
-): Row[] {
-  return projects.flatMap((project) => (table[project.name] ?? []).flatMap((args) => rowsOf(project, args)))
-}
-
-function rowsOf(project: Project, args: readonly string[]): Row[] {
-  const versions = project.versions ?? VERSIONS[project.framework]
-  return versions.map((version) => ({ project, args, version }))
-}
+export const ROWS: readonly Row[] = [...VITEST_PROJECTS, ...PLAYWRIGHT_PROJECTS].flatMap((project) =>
+  (project.arguments ?? [[]]).flatMap((args) =>
+    VERSIONS[project.framework].map((version) => ({ project, args, version })),
+  ),
+)
 
 /** What a person types to run it, and the name of the project. */
 export function nameOf({ project: { framework, name }, args, version }: Row): string {
@@ -66,11 +51,8 @@ export function runRow({ project, args, version }: Row, stop: AbortSignal): Prom
 
 /** The service refuses these arguments, although a command with them exits with 0. local-service/README.md has the reasons. */
 const REFUSED: Readonly<Record<Framework, readonly string[]>> = {
-  vitest: [
-    ...['--help', '--version', '--clearCache', 'related cart.test.js', '--testNamePattern="smoke"'],
-    ...["--testNamePattern='smoke'", '--exclude="**/money*"', '--shard="1/2"'],
-  ],
-  playwright: ['--help', '--version', '--list', '--debug', 'test'],
+  vitest: ['--help', 'related cart.test.js', '--testNamePattern="smoke"', '--shard="1/2"'],
+  playwright: ['--list', 'test'],
 }
 
 function isKnown({ project, args }: Row, differences: readonly string[]): boolean {
@@ -85,7 +67,10 @@ export async function runTable(filter: string, print: (line: string) => void, st
   const signs: string[] = []
   const work = async () => {
     for (let row = waiting.shift(); row !== undefined && !stop.aborted; row = waiting.shift()) {
-      const differences = await differencesOf(row, stop)
+      const differences = await runRow(row, stop).then(
+        ({ comparison }) => comparison.differences,
+        (error) => [`The row could not be run: ${error}`],
+      )
       const isSame = differences.length === 0
       signs.push(isSame ? 'same' : isKnown(row, differences) ? 'known' : 'DIFFERENT')
       const line = `${signs.length}/${rows.length} ${signs.at(-1)} ${nameOf(row)}`
@@ -97,12 +82,4 @@ export async function runTable(filter: string, print: (line: string) => void, st
   const count = (sign: string) => signs.filter((one) => one === sign).length
   print(`${rows.length} rows: ${count('same')} are the same, ${count('known')} have a known difference.`)
   return count('DIFFERENT') > 0
-}
-
-async function differencesOf(row: Row, stop: AbortSignal): Promise<readonly string[]> {
-  try {
-    return (await runRow(row, stop)).comparison.differences
-  } catch (error) {
-    return [`The row could not be run: ${error}`]
-  }
 }

@@ -20,38 +20,61 @@ const withSetup = (code: string, tests = PASSES, settings = '') => ({
   files: { ...config(`{ globalSetup: './setup.js', ${settings} }`), 'setup.js': code, ...tests },
 })
 
-/** What a provider of coverage does whose threshold is not met. It needs no further package. */
-const COVERAGE: Files = {
-  'provider.mjs': `
-    const provider = {
-      name: 'custom',
-      initialize(vitest) { this.vitest = vitest },
-      resolveOptions() { return { ...this.vitest.config.coverage, reportsDirectory: './coverage' } },
-      clean() {}, onAfterSuiteRun() {}, generateCoverage: () => ({}),
-      reportCoverage() {
-        if (!(this.vitest.config.coverage.thresholds?.lines > 80)) return
-        this.vitest.logger.error('ERROR: Coverage for lines (80%) does not meet global threshold (100%)')
-        process.exitCode = 1
-      },
-    }
-    export default { getProvider: () => provider, startCoverage() {}, takeCoverage() {}, stopCoverage() {} }`,
-}
-const withCoverage = (settings: string) =>
-  config(`{ coverage: { provider: 'custom', customProviderModule: './provider.mjs', ${settings} } }`)
-
 const TSCONFIG: Files = {
   'tsconfig.json': '{ "compilerOptions": { "strict": true, "skipLibCheck": true, "types": [] } }',
 }
 
-/** The projects that the table of arguments uses. */
-const FOR_ARGUMENTS: Kinds = {
+const KINDS: Kinds = {
   shop: {
+    arguments: [
+      // Filters and names
+      [],
+      ['cart', 'money'],
+      ['nothing-like-this'],
+      ['nothing-like-this', '--pass-with-no-tests'],
+      ['cart.test.js:4', 'tests/money.test.js:3'],
+      ['--', 'cart'],
+      ['-t'],
+      ['--test-name-pattern', 'adds'],
+      ['-t', 'no such test'],
+      ['-t', '5'],
+      // Files, folders and shards
+      ['--exclude', 'tests/**', '--exclude', '**/cart*'],
+      ['-r', 'packages/b'],
+      ['--config=other.config.mjs', '--config=red.config.mjs'],
+      ['--config=broken.config.mjs'],
+      ['--shard=1/2'],
+      ['--shard=x'],
+      // How tests run, and output
+      ['--pool=vmThreads'],
+      ['--no-isolate'],
+      ['--environment=jsdom'],
+      ['--browser'],
+      ['--silent'],
+      ['--includeTaskLocation'],
+      ['--reporter=nowhere.js'],
+      ['--outputFile=report.json'],
+      // Commands and modes
+      ['--run'],
+      ['--watch=false'],
+      ['-w'],
+      ['related', 'cart.test.js'],
+      ['--help'],
+      ['--mergeReports'],
+      // Misspelled, quoted or split wrongly
+      ['--retires=3'],
+      ['--grep=smoke'],
+      ['--testNamePattern="smoke"'],
+      ['--shard="1/2"'],
+      ['-t smoke'],
+      ['"cart"'],
+      ['-'],
+    ],
     files: {
       ...config("{ exclude: ['packages/**', '**/node_modules/**'] }"),
       'other.config.mjs': "export default { test: { include: ['*.spec.js'] } }",
       'red.config.mjs': "export default { test: { include: ['*.red.js'] } }",
       'broken.config.mjs': "throw new Error('there is no database')",
-      '.env.staging': 'VITE_SHOP=staging',
       'cart.test.js': `
         import { describe, it } from 'vitest'
         describe('cart', () => {
@@ -66,8 +89,7 @@ const FOR_ARGUMENTS: Kinds = {
       'tests/money.test.js': `
         import { it } from 'vitest'
         it('rounds up smoke', () => {})
-        it('is in mode ' + import.meta.env.MODE, () => {})
-        it('has the shop ' + import.meta.env.VITE_SHOP, () => {})`,
+        it('is in mode ' + import.meta.env.MODE, () => {})`,
       ...test("it('adds tax', () => {})", 'tests/deep/tax.test.js'),
       ...test("it('is in package a', () => {})", 'packages/a/a.test.js'),
       'packages/b/vitest.config.mjs': "export default { test: { name: 'b' } }",
@@ -75,6 +97,7 @@ const FOR_ARGUMENTS: Kinds = {
     },
   },
   'one failing test among others': {
+    arguments: [['--bail=1'], ['-t', 'passes'], ['fails.test.js:6'], ['--changed']],
     files: {
       ...config('{ fileParallelism: false }'),
       // The longest file runs first.
@@ -90,25 +113,14 @@ const FOR_ARGUMENTS: Kinds = {
     },
   },
   flaky: {
+    arguments: [['--retry=2'], ['--retry'], ['--retry=1', '--retry=0']],
     files: test(`
       let tries = 0
       it('passes the second time', () => { if (++tries < 2) throw new Error('try ' + tries) })
       it('passes', () => {})`),
   },
-  'passes only once': {
-    files: test(
-      "let tries = 0\nit('passes the first time', () => { if (++tries > 1) throw new Error('try ' + tries) })",
-    ),
-  },
-  waits: {
-    files: test(`
-      const wait = () => new Promise((resolve) => setTimeout(resolve, 300))
-      it('waits', wait)
-      describe('a hook', () => { beforeAll(wait); it('waits after its hook', wait) })`),
-  },
-  'teardown that waits': withSetup('export const teardown = () => new Promise((resolve) => setTimeout(resolve, 300))'),
-  globals: { files: { 'globals.test.js': "it('needs no import', () => { expect(1).toBe(1) })" } },
   types: {
+    arguments: [['--typecheck'], ['--typecheck.only'], ['--typecheck', '--typecheck.checker=nowhere']],
     files: {
       ...config('{}'),
       ...TSCONFIG,
@@ -119,15 +131,8 @@ const FOR_ARGUMENTS: Kinds = {
       ...test("it('runs', () => {})", 'price.test.ts'),
     },
   },
-  'types and an error in the source': {
-    files: {
-      ...TSCONFIG,
-      'price.test-d.ts':
-        "import { expectTypeOf, it } from 'vitest'\nit('is one', () => { expectTypeOf(1).toBeNumber() })",
-      'source.ts': "export const price: number = 'a text'",
-    },
-  },
   changed: {
+    arguments: [['--changed=HEAD~1'], ['--changed=nowhere'], ['--changed', '--exclude=source.test.js']],
     git: { commits: 2, change: { 'source.js': 'export const price = 3' } },
     files: {
       'source.js': 'export const price = 1',
@@ -135,23 +140,18 @@ const FOR_ARGUMENTS: Kinds = {
       ...test("it('needs nothing', () => { throw new Error('red') })", 'other.test.js'),
     },
   },
-  only: { files: test("it.only('is meant', () => {})\nit('is left out', () => {})") },
-  coverage: { files: { ...withCoverage(''), ...COVERAGE, ...PASSES } },
-  tags: {
-    files: {
-      ...config("{ tags: [{ name: 'fast' }, { name: 'slow', timeout: 60_000 }] }"),
-      ...test(`
-        it('is fast', { tags: ['fast'] }, () => {})
-        it('is slow', { tags: ['slow'] }, () => { throw new Error('too slow') })
-        it('has no tag', () => {})`),
-    },
+  only: {
+    arguments: [[], ['--allowOnly'], ['--allowOnly=false']],
+    files: test("it.only('is meant', () => {})\nit('is left out', () => {})"),
   },
   'unhandled rejection': {
+    arguments: [[], ['--dangerouslyIgnoreUnhandledErrors']],
     files: test(`
       it('leaves a rejection', () => { Promise.reject(new Error('nobody waits')) })
       it('waits', () => new Promise((resolve) => setTimeout(resolve, 50)))`),
   },
   snapshots: {
+    arguments: [[], ['-u']],
     files: {
       ...test(`
         it('is as stored', () => expect('stored').toMatchSnapshot())
@@ -164,11 +164,9 @@ const FOR_ARGUMENTS: Kinds = {
     },
   },
   'process.exit in a test': {
+    arguments: [[], ['--pool=threads']],
     files: { ...test("it('exits', () => process.exit(0))\nit('comes after', () => {})"), ...PASSES_TOO },
   },
-}
-
-const KINDS: Kinds = {
   'every kind of result': {
     files: test(`
       describe('kinds', () => {
@@ -204,9 +202,6 @@ const KINDS: Kinds = {
       ...test("afterAll(() => { throw new Error('after') })\nit('passes', () => {})", 'file-after.test.js'),
     },
   },
-  'only the hook of a file throws': {
-    files: test("afterAll(() => { throw new Error('after') })\nit('passes', () => {})"),
-  },
   'titles that repeat': {
     files: {
       ...test("it('same', () => {})\nit('same', () => { throw new Error('second') })\nit('', () => {})"),
@@ -220,38 +215,22 @@ const KINDS: Kinds = {
     files: {
       'vitest.config.mjs': `
         const wait = () => new Promise((resolve) => setTimeout(resolve, 50))
-        const events = ['onTestRunStart', 'onTestModuleQueued', 'onTestModuleCollected', 'onTestModuleStart', 'onTestModuleEnd', 'onTestCaseReady', 'onTestCaseResult', 'onTestSuiteResult', 'onHookStart', 'onTestRunEnd']
+        const events = ['onTestModuleQueued', 'onTestModuleEnd', 'onTestCaseReady', 'onTestCaseResult', 'onTestRunEnd']
         export default { test: { reporters: ['default', Object.fromEntries(events.map((name) => [name, wait]))] } }`,
-      ...Object.assign(
-        {},
-        ...['a', 'b'].map((name) =>
-          test(
-            "afterAll(() => {})\nfor (let n = 0; n < 10; n++) it('test ' + n, () => new Promise((go) => setTimeout(go, 20)))",
-            `${name}.test.js`,
-          ),
-        ),
-      ),
+      ...test("for (let n = 0; n < 10; n++) it('test ' + n, () => new Promise((go) => setTimeout(go, 20)))"),
+      ...PASSES_TOO,
     },
   },
   'reporter that throws at the end': withReporter("{ onTestRunEnd() { throw new Error('no room for the report') } }"),
-  'reporter that rejects at the end': withReporter("{ async onTestRunEnd() { throw new Error('no room') } }"),
   'reporter that throws at a test': withReporter("{ onTestCaseResult() { throw new Error('cannot write') } }"),
   'reporter that throws at its start': withReporter("{ onInit() { throw new Error('no token') } }"),
   'reporter that cannot be loaded': withReporter("'./no-such-reporter.js'"),
   'reporter that sets the exit code': withReporter('{ onTestRunEnd() { process.exitCode = 3 } }'),
   'reporter that exits with 0 although a test failed': withReporter('{ onTestRunEnd() { process.exit(0) } }', FAILS),
-  'reporter that exits with 1 although no test failed': withReporter('{ onTestRunEnd() { process.exit(1) } }'),
   'reporter that exits with 0 after the last test': withReporter('{ onTestModuleEnd() { process.exit(0) } }'),
-  'reporter of the old kind': withReporter('{ onTaskUpdate() {}, onCollected() {}, async onFinished() {} }'),
   'no reporters': { files: { ...config('{ reporters: [] }'), ...PASSES } },
-  'reporters that write files': {
-    files: { ...config("{ reporters: ['dot', 'junit'], outputFile: { junit: 'out/junit.xml' } }"), ...PASSES },
-  },
   'global setup that throws': withSetup("export default () => { throw new Error('no database') }"),
   'global setup that exits with 0': withSetup('export default () => process.exit(0)'),
-  'global setup that exits with 7': withSetup('export default () => process.exit(7)'),
-  'global setup that kills the process': withSetup("export default () => { process.kill(process.pid, 'SIGKILL') }"),
-  'teardown that throws': withSetup("export const teardown = () => { throw new Error('not closed') }"),
   'teardown that sets the exit code': withSetup('export const teardown = () => { process.exitCode = 4 }'),
   'teardown that exits with 0 although a test failed': withSetup(
     'export const teardown = () => process.exit(0)',
@@ -262,9 +241,6 @@ const KINDS: Kinds = {
     PASSES,
     'teardownTimeout: 500',
   ),
-  'setup file that throws': {
-    files: { ...config("{ setupFiles: './setup.js' }"), 'setup.js': "throw new Error('not ready')", ...PASSES },
-  },
   'several projects': {
     files: {
       ...config(`{ projects: [
@@ -278,9 +254,6 @@ const KINDS: Kinds = {
       'packages/b/package.json': '{ "name": "b" }',
       ...test("it.skip('is in b', () => {})", 'packages/b/b.test.js'),
     },
-  },
-  'projects that have one name': {
-    files: { ...config("{ projects: [{ test: { name: 'unit' } }, { test: { name: 'unit' } }] }"), ...PASSES },
   },
   'bail in the configuration': {
     files: {
@@ -299,13 +272,6 @@ const KINDS: Kinds = {
         it.fails('fails as it should', () => { throw new Error('red') })`),
     },
   },
-  'coverage below its threshold beside a failed test': {
-    files: {
-      ...withCoverage('enabled: true, reportOnFailure: true, thresholds: { lines: 100 }'),
-      ...COVERAGE,
-      ...FAILS,
-    },
-  },
   'worker that is killed': {
     files: {
       ...test(
@@ -313,13 +279,6 @@ const KINDS: Kinds = {
       ),
       ...PASSES_TOO,
     },
-  },
-  'worker that is killed while its file is loaded': {
-    files: { ...test("process.kill(process.pid, 'SIGKILL'); await new Promise(() => {})"), ...PASSES_TOO },
-  },
-  'worker without memory': {
-    env: { NODE_OPTIONS: '--max-old-space-size=150' },
-    files: test("it('grows', () => { const all = []; for (;;) all.push(new Array(1e5).fill({ size: all.length })) })"),
   },
   'error after the tests': {
     files: test(`
@@ -334,32 +293,19 @@ const KINDS: Kinds = {
       it('leaves a process', () => { spawn('sleep', ['30'], { stdio: 'ignore' }).unref() })`),
   },
   'no test file': { files: { ...config('{}'), 'source.js': '' } },
-  'no test file, and that is fine': { files: { ...config('{ passWithNoTests: true }'), 'source.js': '' } },
-  'file without tests': { files: { 'a.test.js': 'export {}', ...PASSES_TOO } },
   'block without tests': { files: test("describe('empty', () => {})") },
   'only skipped tests': { files: test("it.skip('is skipped', () => {})\nit.todo('is to do')") },
   'file that cannot be loaded': {
     files: { ...test("throw new Error('red')"), ...PASSES_TOO, 'c.test.js': "import './no-such-file.js'" },
   },
-  'only a Vite configuration': {
-    files: {
-      'vite.config.mjs': "export default { test: { include: ['*.check.js'] } }",
-      ...test("it('passes', () => {})", 'a.check.js'),
-      'a.test.js': 'throw 1',
-    },
-  },
   'watch in the configuration': { files: { ...config('{ watch: true }'), ...PASSES } },
   'Vitest in a test': {
     files: {
       ...test(`
-        import { execFileSync, spawnSync } from 'node:child_process'
+        import { spawnSync } from 'node:child_process'
         it('starts Vitest', { timeout: 0 }, () => {
           const { VITEST, VITEST_MODE, VITEST_POOL_ID, VITEST_WORKER_ID, ...env } = process.env
           expect(spawnSync('vitest', ['run', '--root=inner'], { env }).status).toBe(1)
-        })
-        it('starts Vitest by its API', { timeout: 0 }, () => {
-          const code = "import('vitest/node').then(({ startVitest }) => startVitest('test', [], { root: 'inner', watch: false })).then((vitest) => vitest.close())"
-          expect(() => execFileSync(process.execPath, ['--input-type=module', '-e', code], { stdio: 'pipe' })).toThrow()
         })`),
       ...test("it('is an inner test that fails', () => { throw new Error('red') })", 'inner/inner.test.js'),
     },
@@ -378,9 +324,8 @@ const KINDS: Kinds = {
   },
 }
 
-function named(projects: Kinds): Project[] {
-  return Object.entries(projects).map(([name, project]) => ({ name, framework: 'vitest', ...project }))
-}
-
-export const VITEST_PROJECTS_FOR_ARGUMENTS: readonly Project[] = named(FOR_ARGUMENTS)
-export const VITEST_PROJECTS: readonly Project[] = named(KINDS)
+export const VITEST_PROJECTS: readonly Project[] = Object.entries(KINDS).map(([name, project]) => ({
+  name,
+  framework: 'vitest',
+  ...project,
+}))

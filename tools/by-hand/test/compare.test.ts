@@ -41,13 +41,7 @@ it.each<[string, ByHand, ThroughService]>([
     run('FAILED', ['same', 'FAILED'], ['same', 'PASSED']),
   ],
   ['a test that had not ended and SKIPPED', byHand(1, [aTest('a', 'PENDING')]), run('FAILED', ['a', 'SKIPPED'])],
-  [
-    'a test that had not ended and INTERRUPTED',
-    byHand(1, [aTest('a', 'PENDING')]),
-    run('FAILED', ['a', 'INTERRUPTED']),
-  ],
   ['tests of a report whose run ended otherwise', { ...byHand(1, PASSED), endWithReport: 0 }, run('FAILED')],
-  ['a file that failed, and its path', HOOK, run('FAILED', ['block > a', 'SKIPPED'], ['a.test.js', 'FAILED'])],
   ['a file that failed, and the block', HOOK, run('FAILED', ['block > a', 'SKIPPED'], ['[unit] > block', 'FAILED'])],
   [
     'a file that failed, and the message of the run',
@@ -62,7 +56,6 @@ it.each<[string, ByHand, ThroughService]>([
 
 it.each<[ByHand, ThroughService, string[]]>([
   [byHand(1), run('PASSED'), ['By hand, "vitest run" exits with 1, but the run is PASSED.']],
-  [byHand('SIGKILL'), run('PASSED'), ['By hand, "vitest run" is ended by SIGKILL, but the run is PASSED.']],
   [byHand('stopped'), run('PASSED'), ['By hand, "vitest run" does not end, but the run is PASSED.']],
   [byHand(0, []), run('FAILED'), ['By hand, "vitest run" exits with 0, but the run is FAILED.']],
   [byHand(0, []), REFUSED, ['By hand, "vitest run" exits with 0, but the service refuses it: It has "-w".']],
@@ -74,11 +67,6 @@ it.each<[ByHand, ThroughService, string[]]>([
       'The test "a.test.js > b" is PASSED by hand, and the run does not have it.',
       'The run has the test case "c", which is PASSED. By hand, there is none.',
     ],
-  ],
-  [
-    byHand(0, [aTest('a', 'PASSED')]),
-    run('PASSED', ['a', 'PASSED'], ['a', 'PASSED']),
-    ['The run has the test case "a", which is PASSED. By hand, there is none.'],
   ],
   [
     byHand(0, [aTest('same', 'PASSED'), aTest('same', 'PASSED', 'b.test.js')]),

@@ -54,7 +54,7 @@ describe('npm run by-hand', () => {
     [['nowhere'], /^There is no folder \S+nowhere\. Write the folder of the project first/],
     [['--bail'], /^The first argument is "--bail"\. Write the folder of the project first\.\n$/],
     [['--framework=jest', '.'], /^The framework is "jest"\. Write --framework=vitest or --framework=playwright\.\n$/],
-    [['.'], /^Project "\S+" uses neither Vitest nor Playwright Test\./],
+    [['.'], /^\S+package\.json names neither Vitest nor Playwright Test\. Write --framework=vitest/],
     [['--framework=vitest', '.'], /^There is no node_modules\/\.bin\/vitest in /],
   ])('exits with 2 and a sentence if it is called with %j', async (args, sentence) => {
     const { code, output, errors } = await run(args, temporaryFolder())
