@@ -1,5 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { fragment, type Log } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 
@@ -18,7 +18,7 @@ export function defaultReportFolder(env: NodeJS.ProcessEnv, runId: string): stri
 /** Returns the folder. If the files cannot be written, warns once and returns undefined. */
 export function writeReportFiles(files: readonly ReportFile[], folder: string, log: Log): string | undefined {
   try {
-    mkdirSync(folder, { recursive: true })
+    makeFolder(folder)
     for (const { name, text } of files) {
       // An existing file is not opened, because main would handle no signal while it waits for a named pipe.
       rmSync(join(folder, name), { force: true })
@@ -31,4 +31,12 @@ export function writeReportFiles(files: readonly ReportFile[], folder: string, l
     )
     return undefined
   }
+}
+
+/** Node's own `recursive` never ends below a folder such as `/proc`, which exists but takes no new folder. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  const parent = dirname(folder)
+  if (parent !== folder) makeFolder(parent)
+  mkdirSync(folder)
 }

@@ -106,4 +106,13 @@ describe('one warning and no folder is the result of', () => {
     expect(readFileSync(join(workspace, 'reports'), 'utf8')).toBe('precious')
     expect(warnings).toHaveLength(2)
   })
+
+  it.runIf(process.platform === 'linux')(
+    'a place in which nobody can make a folder, and main does not hang there',
+    () => {
+      const { warnings, write } = job()
+      expect(write('/proc/reports/deeper')).toBeUndefined()
+      expect(warnings).toHaveLength(1)
+    },
+  )
 })
