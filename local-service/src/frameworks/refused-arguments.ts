@@ -53,16 +53,34 @@ const OF_MERGE: Readonly<Record<OwnFramework, readonly [Allows, string]>> = {
 }
 
 /** Why the framework cannot use the settings. */
-export function whyRefused(framework: OwnFramework, { args, report, merge }: FrameworkSettings): string | undefined {
+export function whyRefused(framework: OwnFramework, settings: FrameworkSettings): string | undefined {
+  const { args, command = [], report, merge } = settings
   const refusal =
     whyArgumentsRefused(framework, args) ?? (merge === undefined ? undefined : whyNotMerged(framework, args))
   if (refusal !== undefined) return `"args" ${refusal}`
+  const word = commandBehindProgram(framework, command)
+  if (word !== undefined) {
+    return `"command" has ${quote(word)}. The service names this command itself. Leave it out, and give options in "args".`
+  }
   return report && `"report" is only for the framework "junit", and this one is "${framework}".`
+}
+
+/** The `run` of `npx vitest run`. The service adds its own, so Vitest would run only the files with "run" in their paths. */
+function commandBehindProgram(framework: OwnFramework, command: readonly string[]): string | undefined {
+  const program = new RegExp(`(?:^|/)${framework}(?:\\.mjs|@.*)?$`)
+  // In `npx -p vitest vitest`, the second word is the program.
+  return command.find(
+    (word, index) => word !== framework && isCommand(framework, word) && program.test(command[index - 1] ?? ''),
+  )
+}
+
+function isCommand(framework: OwnFramework, word: string): boolean {
+  return COMMANDS[framework].split(' ').includes(word)
 }
 
 function whyArgumentsRefused(framework: OwnFramework, args: readonly string[]): string | undefined {
   const [first = ''] = args
-  if (COMMANDS[framework].split(' ').includes(first))
+  if (isCommand(framework, first))
     return `begins with ${quote(first)}. The service names the command itself. Leave it out.`
   for (const argument of args) {
     const malformed = MALFORMED.find(([pattern]) => pattern.test(argument))

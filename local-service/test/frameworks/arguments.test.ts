@@ -105,6 +105,15 @@ describe('an argument that breaks a run', () => {
   })
 
   it.each([
+    ['vitest', ['npx', 'vitest', 'run', '--coverage'], 'run'],
+    ['playwright', ['node', 'node_modules/.bin/playwright', 'test'], 'test'],
+  ])('of %s is refused if "command" names it too: %j', (framework, command, word) => {
+    const shop = { folder: '.', framework, command }
+    const message = `Project "shop" cannot be served: "command" has "${word}". The service names this command itself. Leave it out, and give options in "args".`
+    expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow(message)
+  })
+
+  it.each([
     [
       'vitest',
       [
