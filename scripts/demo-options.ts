@@ -8,7 +8,7 @@ Runs both built actions as GitHub's runner would: local-service starts a test ru
 runs the tests of examples/web-shop there. Run "npm run build" first if you have changed src/ or local-service/src/. Proxies
 that are set here are ignored.
 
-  --folder FOLDER          tests the Vitest or Playwright project in this folder instead
+  --folder FOLDER          tests the project in this folder instead
   --base-url ADDRESS       uses the service at this address instead, a service of your own. It tests the branch main, or
                            the branch that you name with --input branch=NAME
   --key-file FILE          with --base-url, a file with an API key of this service
@@ -17,7 +17,8 @@ that are set here are ignored.
   --service-input NAME=VALUE
                            an input of the step of local-service; may be given several times
   --fail                   brings a bug into the shop, for a run that fails
-  --baseline PATH          compares the failures with an earlier run: a file results.json, or a folder that contains one
+  --baseline PATH          compares the failures with an earlier run: a file results.json, or a folder that contains one.
+                           For several runs, use --input baseline=FOLDER
   --signal-after SECONDS   cancels the workflow this number of seconds after the start of the gate's step
   --help
 
@@ -28,6 +29,8 @@ Examples:
   npm start -- --fail --baseline .demo/workspace/reports
   npm start -- --folder ../shop --signal-after 5
   npm start -- --folder /path/to/project
+  npm start -- --folder /path/to/project --service-input framework=junit --service-input report=junit.xml \\
+    --service-input command=$'python\\n-m\\npytest\\n--junit-xml=junit.xml'
   npm start -- --base-url https://tests.example.com --key-file key.txt --project web-shop`
 
 export interface DemoOptions {
