@@ -171,7 +171,7 @@ describe.skipIf(!ON_LINUX).concurrent('the clean-up after tests that replaced th
       'tree',
     ]
     const folders = names.map((name) => [name, join(foreign, name)] as const)
-    forge({ ...Object.fromEntries(folders), engine: [join(foreign, 'program')] })
+    forge({ ...Object.fromEntries(folders), engine: join(foreign, 'program') })
     // The record of somebody else's work tree, and an id that leads out of the folder.
     const ofWorkTree = forge({ gitFolder: join(foreign, 'git'), engine: 'docker' })
     forge({ runId: `../../../../${foreign}/named` })

@@ -80,7 +80,7 @@ describe('the store of runs', () => {
     store.close()
     const database = new DatabaseSync(join(store.folder, 'runs.sqlite'))
     const insert = database.prepare('insert into runs (run_id, is_finished, run, resources) values (?, 0, ?, ?)')
-    insert.run(run.runId, JSON.stringify(run), '{ "engine": ["./program"], "gitFolder": 7, "folder": "/" }')
+    insert.run(run.runId, JSON.stringify(run), '{ "engine": "./program", "gitFolder": 7, "folder": "/" }')
     insert.run(other.runId, JSON.stringify(run), '{}')
     insert.run('../a', JSON.stringify({ ...run, runId: '../a' }), '{}')
     insert.run('b', '5', '{}')
