@@ -17,12 +17,12 @@ import {
 } from './support/a-local-service.ts'
 
 async function startMain(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = WEB_SHOP) {
-  return startProcess([...MAIN, ...args], { cwd, env: { XDG_STATE_HOME: await temporaryFolder(), ...env } })
+  return startProcess([...MAIN, ...args], { cwd, env: { XDG_STATE_HOME: temporaryFolder(), ...env } })
 }
 
 describe('the command', () => {
   it('prints its address and a key for a person, and keeps the key from the tests', async () => {
-    const config = join(await temporaryFolder(), 'config.json')
+    const config = join(temporaryFolder(), 'config.json')
     await writeFile(config, JSON.stringify({ projects: { shop: puppetProject() } }))
     const main = await startMain(['--config', config], { LOCAL_SERVICE_KEY: 'secret-key' })
     await until(() => main.output().includes('Project: '))
@@ -52,7 +52,7 @@ describe('the command', () => {
     'SIGTERM',
     'SIGHUP',
   ] as const)('stops on %s with code 0 and leaves neither process, nor port, nor folder', async (signal) => {
-    const home = await temporaryFolder()
+    const home = temporaryFolder()
     const [config, journal] = [join(home, 'config.json'), join(home, 'journal')]
     const settings = { projects: { shop: puppetProject() } }
     await writeFile(config, JSON.stringify(settings))
@@ -72,7 +72,7 @@ describe('the command', () => {
   })
 
   it('stops on SIGTERM also if npm has started it and gets the signal', async () => {
-    const env = { XDG_STATE_HOME: await temporaryFolder(), LOCAL_SERVICE_KEY: 'k' }
+    const env = { XDG_STATE_HOME: temporaryFolder(), LOCAL_SERVICE_KEY: 'k' }
     const command = ['npm', 'run', '--silent', 'service', '--', '--json', 'examples/web-shop'] as const
     const npm = startProcess(command, { cwd: REPOSITORY, env })
     const { url } = await npm.ready()
@@ -85,7 +85,7 @@ describe('the command', () => {
     ['arguments that it does not know', ['--prot', '1'], /^Unknown option '--prot'.*\n\nUsage:/s],
     ['a folder without tests', ['FOLDER'], /^Project ".*" uses neither Vitest nor Playwright Test\. .*\n$/],
   ])('refuses %s with a sentence and code 2', async (_case, args, message) => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const main = await startMain(args.map((argument) => argument.replace('FOLDER', folder)))
     expect(await main.exit).toBe(2)
     expect(main.errors()).toMatch(message)

@@ -12,7 +12,7 @@ const RUN_ID = '4a7f3c1e-0000-4000-8000-000000000001'
 
 /** What a service leaves if it is killed while a run is RUNNING in a container. The engine is a script. */
 async function leaveRun(engineScript: string) {
-  const folder = await temporaryFolder()
+  const folder = temporaryFolder()
   await writeFile(join(folder, 'docker'), `#!/bin/sh\n${engineScript}\n`, { mode: 0o755 })
   const store = openRunStore(join(folder, 'data'))
   const options = { dataFolder: store.folder, temporaryFolder: folder, gitFolder: join(folder, 'removed/.git') }

@@ -34,10 +34,7 @@ export async function createRepository(files: Readonly<Record<string, string>>):
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'repository-')))
   const repository: GitRepository = {
     folder,
-    async git(...args) {
-      const { stdout } = await promisify(execFile)('git', args, { cwd: folder, env: GIT_ENV })
-      return stdout.trim()
-    },
+    git: (...args) => gitIn(folder, ...args),
     write: (written) => writeFiles(folder, written),
     async commit(written) {
       await repository.write(written)
@@ -54,6 +51,11 @@ export async function createRepository(files: Readonly<Record<string, string>>):
   return repository
 }
 
+export async function gitIn(folder: string, ...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('git', args, { cwd: folder, env: GIT_ENV })
+  return stdout.trim()
+}
+
 /** As above, and it goes with the test. */
 export async function aRepository(files: Readonly<Record<string, string>>): Promise<GitRepository> {
   const repository = await createRepository(files)
@@ -68,7 +70,12 @@ export async function installPackages(folder: string, vitest: 3 | 4 | 5 = 5): Pr
   await mkdir(target)
   for (const name of await readdir(source)) {
     const from = /^@?vitest$/.test(name) ? ofVitest : source
-    if (!name.startsWith('.vite')) await symlink(join(from, name), join(target, name))
+    if (!name.startsWith('.')) await symlink(join(from, name), join(target, name))
+  }
+  await mkdir(join(target, '.bin'))
+  for (const name of await readdir(join(source, '.bin'))) {
+    const from = name === 'vitest' ? ofVitest : source
+    await symlink(join(from, '.bin', name), join(target, '.bin', name))
   }
 }
 

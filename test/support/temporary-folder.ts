@@ -6,6 +6,6 @@ import { onTestFinished } from 'vitest'
 /** A new folder. It is removed when the test ends. */
 export function temporaryFolder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'test-')))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }))
   return path
 }

@@ -15,7 +15,7 @@ export interface RunByHand {
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
   /** Gives the folder of the project. It is called for each run, so that every run can have a folder of its own. */
-  readonly folder: () => string
+  readonly folder: () => string | Promise<string>
   /** Whether the run that writes the report is the only one. Its exit code then counts, so nothing may name other reporters. */
   readonly isOnce?: boolean | undefined
   /** For the outputs and the report. */
@@ -34,9 +34,9 @@ export async function runByHand(run: RunByHand, stop: AbortSignal): Promise<ByHa
     const env = { ...environmentIn(folder, run.env), ...extraEnv }
     return runToEnd(argv, { cwd: folder, env }, join(temporaryFolder, name), stop)
   }
-  const plain = run.isOnce ? undefined : await start(run.folder(), [], {}, 'output-of-plain-run')
+  const plain = run.isOnce ? undefined : await start(await run.folder(), [], {}, 'output-of-plain-run')
 
-  const folder = run.folder()
+  const folder = await run.folder()
   const reportFile = join(temporaryFolder, 'report.json')
   const isVitest = framework === 'vitest'
   // Vitest's default reporter can set the exit code, so it stays. These arguments come first, because a last argument without its

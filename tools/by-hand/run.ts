@@ -24,7 +24,7 @@ export function runBoth({ env, ...run }: RunOfBoth, stop: AbortSignal): Promise<
     const limits = run.limitMs === undefined ? [] : [AbortSignal.timeout(run.limitMs)]
     const byHand = await runByHand(both, AbortSignal.any([stop, ...limits]))
     stop.throwIfAborted()
-    const throughService = await runThroughService({ ...both, folder: run.folder() }, stop)
+    const throughService = await runThroughService({ ...both, folder: await run.folder() }, stop)
     return { byHand, throughService, comparison: compare(byHand, throughService) }
   })
 }

@@ -15,14 +15,14 @@ it.each([
   ['how much is left out, if there is no room', 0, 0, LEFT_OUT],
   ['nothing, if all was shown', 14, 6, ''],
 ])('the output of a run for the log of post is %s', async (_, fromByte, limitBytes, text) => {
-  const folder = serviceFolder(await temporaryFolder())
+  const folder = serviceFolder(temporaryFolder())
   mkdirSync(join(folder.outputFolder, 'run-1'), { recursive: true })
   writeFileSync(join(folder.outputFolder, 'run-1/output.txt'), 'one\ntwo\nthree\n')
   expect(readOutput(folder, 'run-1', limitBytes, fromByte)).toBe(text)
 })
 
 it('the end of a long log says how much is left out', async () => {
-  const folder = serviceFolder(await temporaryFolder())
+  const folder = serviceFolder(temporaryFolder())
   mkdirSync(folder.privateFolder)
   writeFileSync(folder.log, `${'x'.repeat(99)}\n`.repeat(36_000))
   expect(readLog(folder)).toMatch(/^… 3\.2 MiB before this line are left out\.\n(x{99}\n)+$/)

@@ -27,7 +27,7 @@ describe('the command of Playwright', () => {
   const manifest = '{ "bin": { "playwright": "cli.js" } }'
 
   it('is that of the package for component tests, if only this package is installed', async () => {
-    const root = await temporaryFolder()
+    const root = temporaryFolder()
     const place = { root, folder: join(root, 'shop') }
     await writeFiles(root, { 'node_modules/@playwright/experimental-ct-react/package.json': manifest })
     const ofComponents = join(root, 'node_modules/@playwright/experimental-ct-react/cli.js')
@@ -38,7 +38,7 @@ describe('the command of Playwright', () => {
 })
 
 it("names the command for Yarn's Plug'n'Play, if a folder up to the root has its file", async () => {
-  const root = await temporaryFolder()
+  const root = temporaryFolder()
   const place = { root, folder: join(root, 'packages/shop') }
   expect(findFramework(vitest, place)).not.toContain('Yarn')
   await writeFiles(root, { '.pnp.cjs': '' })
@@ -47,7 +47,7 @@ it("names the command for Yarn's Plug'n'Play, if a folder up to the root has its
 })
 
 it('links the packages into a work tree, but not the folders in which tools keep files of their own', async () => {
-  const [root, tree] = [await temporaryFolder(), await temporaryFolder()]
+  const [root, tree] = [temporaryFolder(), temporaryFolder()]
   const place = { root, folder: join(root, 'shop') }
   const installed = ['left-pad/a.js', '@scope/b/b.js', '.bin/vitest', '.package-lock.json']
   const ofTools = ['.vite/deps/a.js', '.vite-temp/config.mjs', '.vitest/results.json', '.cache/x']

@@ -26,7 +26,7 @@ function scripted(folder: string, script: string) {
 }
 
 async function runScript(script: string, limitBytes?: number) {
-  const folder = await temporaryFolder()
+  const folder = temporaryFolder()
   const log: string[] = []
   const outputs = join(folder, 'outputs')
   const output = new RunOutput(outputs, (text) => log.push(text), limitBytes)
@@ -61,7 +61,7 @@ describe('the output of a run', () => {
 
   it('is also that of the setup, and not that of a list of framework projects', async () => {
     const { folder } = await aRepository({ 'a.test.js': '' })
-    const outputs = await temporaryFolder()
+    const outputs = temporaryFolder()
     const script = 'echo "says $1"; exit 1'
     const project = { ...scripted(folder, script), command: ['sh', '-c', script, 'sh'], setup: ['echo', 'sets up'] }
     const service = await startService({ outputs, projects: { shop: project } })
@@ -73,7 +73,7 @@ describe('the output of a run', () => {
   })
 
   it('changes no verdict if its file cannot be created', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const log: string[] = []
     const outputs = join(folder, 'outputs')
     mkdirSync(outputs)
@@ -85,7 +85,7 @@ describe('the output of a run', () => {
   })
 
   it('changes no verdict if its file cannot be written, as on a full disk', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     // The system lets no process of this shell write a larger file.
     const script = `
       import { RunOutput } from '${new URL('../../src/execution/output.ts', import.meta.url)}'
@@ -126,7 +126,7 @@ const KEPT = ['files', 'files/pays', 'files/pays/trace.zip', 'output.txt']
 describe('the files that a framework wrote to its output folder', () => {
   it('are kept of a run in a work tree, without links', async () => {
     const { folder } = await aRepository({ 'a.spec.js': '' })
-    const outputs = await temporaryFolder()
+    const outputs = temporaryFolder()
     const service = await startService({ outputs, projects: { shop: { folder, ...tracing(LINKS) } } })
     const { status, found, read } = await runTracing(service, outputs, { branch: 'other' })
     expect([status, found, read('files/pays/trace.zip')]).toEqual(['PASSED', KEPT, 'zipped\n'])
@@ -134,7 +134,7 @@ describe('the files that a framework wrote to its output folder', () => {
   })
 
   it('are left out if the move takes too long, and their processes have the marker of the run', async () => {
-    const [folder, bin] = [await temporaryFolder(), await temporaryFolder()]
+    const [folder, bin] = [temporaryFolder(), temporaryFolder()]
     const [written, pid] = [join(folder, 'written'), join(folder, 'pid')]
     await writeFiles(folder, { 'written/trace.zip': '' })
     await writeFile(join(bin, 'mv'), `#!/bin/sh\necho $$ > ${pid}; exec sleep 300\n`, { mode: 0o755 })
@@ -153,7 +153,7 @@ describe('the files that a framework wrote to its output folder', () => {
 
   it('change no verdict if they cannot be kept', async () => {
     const { folder } = await aRepository({ 'a.spec.js': '' })
-    const outputs = await temporaryFolder()
+    const outputs = temporaryFolder()
     const spoil = `touch "${outputs}/$LOCAL_SERVICE_RUN_ID/files"`
     const service = await startService({ outputs, projects: { shop: { folder, ...tracing(spoil) } } })
     const { status, found } = await runTracing(service, outputs, { branch: 'other' })

@@ -56,13 +56,13 @@ describe("Vitest's reports", () => {
     ['blob-2026-11.json', undefined],
     ['blob-11-2026.json', undefined],
   ])('%s is of shard %j', async (file, shard) => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     await writeFile(join(folder, file), blob('5.1.1', ['/shop/a.test.ts']))
     expect(await readVitestBlobs(folder)).toMatchObject([{ file, shard, testFiles: ['/shop/a.test.ts'] }])
   })
 
   it.each(['3.2.7', '4.1.0', '5.1.1'])('version %s says whether it has coverage', async (version) => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     await writeFile(join(folder, 'a.json'), blob(version, []))
     await writeFile(join(folder, 'b.json'), blob(version, [], { '/shop/a.ts': {} }))
     expect((await readVitestBlobs(folder)).map(({ hasCoverage }) => hasCoverage)).toEqual([false, true])
@@ -88,7 +88,7 @@ describe("Vitest's reports", () => {
   })
 
   it('reports of tests that are not there are refused, with both paths', async () => {
-    const root = await temporaryFolder()
+    const root = temporaryFolder()
     const reports = [{ file: 'a.json', testFiles: ['/__w/shop/a.test.ts'], hasCoverage: false }]
     await expect(withPathsOf(root, root, reports, join(root, 'new'))).rejects.toThrow(
       `"/__w/shop/a.test.ts" and others, which are not in ${root}`,

@@ -27,7 +27,7 @@ describe('the framework of a project', () => {
   })
 
   it('a package of a workspace uses the framework of a folder above it, in its repository', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const inner = join(folder, 'packages/shop')
     await writeFiles(folder, {
       'package.json': '{"devDependencies":{"vitest":"*"}}',

@@ -181,7 +181,7 @@ describe('the verdict about a command', () => {
   })
 
   it('that exceeds the time limit lists what it has reported', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const project = {
       folder,
       framework: 'junit',

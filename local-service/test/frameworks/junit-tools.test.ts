@@ -34,13 +34,13 @@ describe.skipIf(tools === '').each(OF_THE_WORKFLOW.split(' '))('the project %s',
 
   it('has the cases of its recording', async () => {
     const { command, build, env = {}, report, exitCode } = runs[NEWEST[name] ?? 0] as Recorded
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const isOfProject = (path: string) =>
       !/\.xml$|\.out\.txt$|cases\.txt$|runs\.json$/.test(path) || path.endsWith('pom.xml')
     cpSync(join(REPORTS, name), folder, { recursive: true, filter: isOfProject })
     if (existsSync(join(tools, 'node_modules')))
       await symlink(join(tools, 'node_modules'), join(folder, 'node_modules'))
-    const tries = join(await temporaryFolder(), 'tries')
+    const tries = join(temporaryFolder(), 'tries')
     const variables = { ...PLAIN_ENV, ...env, ...(env.TRIES === undefined ? {} : { TRIES: tries }) }
     const [program = '', ...args] = build ?? ['true']
     expect(spawnSync(program, args, { cwd: folder, env: variables }).status).toBe(0)

@@ -346,7 +346,7 @@ describe('what a merge cannot do', () => {
   })
 
   it('a request that selects framework projects is refused', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const service = await startService({
       projects: { shop: { folder, framework: 'vitest', merge: 'all', command: ['true'] } },
     })

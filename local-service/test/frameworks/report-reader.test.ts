@@ -12,7 +12,7 @@ const finished = (id: string, state: string, others: object = {}) =>
   line({ event: 'test-finished', test: { id, state }, ...others })
 
 async function aReader() {
-  const file = join(await temporaryFolder(), 'report')
+  const file = join(temporaryFolder(), 'report')
   const reader = new ReportReader(file)
   return { reader, file, write: (text: string | Buffer) => appendFileSync(file, text) }
 }

@@ -21,7 +21,7 @@ let outputs: string
 
 beforeEach(async () => {
   log = []
-  const folder = await temporaryFolder()
+  const folder = temporaryFolder()
   outputs = folder
   const shop = puppetProject(join(folder, 'shop'))
   mkdirSync(shop.folder)

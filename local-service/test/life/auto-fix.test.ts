@@ -18,7 +18,7 @@ const FAILING = { autofix: true, ...puppet({ cases: [['adds', 'failed']], exitCo
 /** A service for one repository, whose "fix" is this script. */
 async function startFixing(script: string, projectSettings: object = {}, settings: object = {}) {
   const repository = await aRepository({ 'a.txt': 'old\n', 'gone.txt': 'still here\n' })
-  const outputs = await temporaryFolder()
+  const outputs = temporaryFolder()
   const project = { ...puppetProject(repository.folder), fix: ['sh', '-c', script], ...projectSettings }
   const service = await startService({ outputs, projects: { shop: project }, ...settings })
   const finish = async (body: object) => {
@@ -38,7 +38,7 @@ describe('auto-fix', () => {
         '// Vitest Snapshot v1, https://vitest.dev/guide/snapshot.html\n\nexports[`greets 1`] = `"good day"`;\n',
     })
     await installPackages(repository.folder)
-    const outputs = await temporaryFolder()
+    const outputs = temporaryFolder()
     const fix = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run', '--update']
     const service = await startService({ outputs, projects: { shop: { folder: repository.folder, fix } } })
     const runId = await service.startRun({ autofix: true })
@@ -79,7 +79,7 @@ describe('auto-fix', () => {
   })
 
   it('leaves its change in a folder of no repository, and the log says that there is no patch', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const { finish, log } = await startFixing('echo new > a.txt', puppetProject(folder))
     const { status, patch } = await finish(FAILING)
     expect([status, existsSync(patch), existsSync(join(folder, 'a.txt'))]).toEqual(['FAILED', false, true])
@@ -113,7 +113,7 @@ describe('auto-fix', () => {
     '--show-prefix',
     'add --all',
   ])('is stopped by a cancel of its run while it waits for git %s', async (args) => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const [journal, pid, marker] = [join(folder, 'journal'), join(folder, 'pid'), join(folder, 'marker')]
     const waits = `echo "$LOCAL_SERVICE_RUN_ID" > ${marker}; echo $$ > ${pid}; exec sleep 300`
     // The journal is there when the tests have begun. Before, git is called for the checkout.
@@ -131,7 +131,7 @@ describe('auto-fix', () => {
   })
 
   it('is stopped by a cancel of its run', async () => {
-    const pid = join(await temporaryFolder(), 'pid')
+    const pid = join(temporaryFolder(), 'pid')
     const { service } = await startFixing(`echo $$ > ${pid}; sleep 300`, {}, { concurrency: 1 })
     const runId = await service.startRun(FAILING)
     const pids = await pidsIn(pid)

@@ -43,7 +43,7 @@ async function twoBranches(): Promise<GitRepository> {
 }
 
 async function startListing(repository: GitRepository, projectSettings: object = {}, settings: object = {}) {
-  const data = await temporaryFolder()
+  const data = temporaryFolder()
   const listing = {
     folder: repository.folder,
     framework: 'vitest',
@@ -154,7 +154,7 @@ describe('a run of another branch', () => {
   })
 
   it('is refused with 400 if the project is in no repository, which runs without a branch', async () => {
-    const service = await startService({ projects: { plain: puppetProject(await temporaryFolder()) } })
+    const service = await startService({ projects: { plain: puppetProject(temporaryFolder()) } })
     const error = expect.stringMatching(/^Project "plain" has no branch "main": its folder is in no git repository/)
     expect(await service.start({ branch: 'main' })).toEqual({ status: 400, body: { error } })
     const run = await service.waitFor(await service.startRun())
@@ -174,7 +174,7 @@ describe('a run of another branch', () => {
   })
 
   it('leaves no work tree when it is cancelled, even a locked one with changes in it', async () => {
-    const journal = join(await temporaryFolder(), 'journal')
+    const journal = join(temporaryFolder(), 'journal')
     const repository = await twoBranches()
     const setup = ['sh', '-c', 'echo changed > a.txt; echo new > c.txt; git worktree lock .']
     const service = await startService({ projects: { shop: { ...puppetProject(repository.folder), setup } } })
@@ -210,7 +210,7 @@ describe('a run of another branch', () => {
     const repository = await twoBranches()
     const place = await openRepository(repository.folder, PLAIN_ENV)
     if (typeof place === 'string') throw new Error('There is a repository.')
-    const home = await temporaryFolder()
+    const home = temporaryFolder()
     const log = join(home, 'log')
     // It takes its time, and notes which work trees there are at its beginning and at its end.
     await writeFile(
@@ -246,7 +246,7 @@ describe('a run of another branch', () => {
     const repository = await twoBranches()
     const place = await openRepository(repository.folder, PLAIN_ENV)
     if (typeof place === 'string') throw new Error('There is a repository.')
-    const home = await temporaryFolder()
+    const home = temporaryFolder()
     // It is stopped at the worst time. Another git command cannot read what it has written so far.
     const program = join(home, 'git')
     await writeFile(
@@ -278,7 +278,7 @@ describe('a run of another branch', () => {
   // Only there does the system name each file that goes, in the order in which it goes.
   it.runIf(process.platform === 'linux')('is no record to other git commands while it is removed', async () => {
     const repository = await twoBranches()
-    const tree = join(await temporaryFolder(), 'tree')
+    const tree = join(temporaryFolder(), 'tree')
     await repository.git('worktree', 'add', '--quiet', tree, 'other')
     const gone: (string | null)[] = []
     const watcher = watch(join(repository.folder, '.git/worktrees/tree'), (_event, name) => gone.push(name))

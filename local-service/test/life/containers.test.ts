@@ -144,7 +144,7 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
   })
 
   it('sees the folder and the variables of the run, writes as this user, and is gone with the run', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const project = { ...puppetProject(folder), command: puppetAfter('echo written > new.txt'), container: container() }
     const env = { ...engine.env, OF_THE_PERSON: 'not for the tests' }
     const service = await startService({ projects: { shop: project } }, { env })
@@ -165,7 +165,7 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
   })
 
   it('runs real Vitest', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     await copyInto(folder, WEB_SHOP)
     await installPackages(folder)
     const projects = { shop: { folder, container: container() } }
@@ -188,7 +188,7 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
   })
 
   it('is removed after a cancel and at the limit of the run, also if the tests ignore signals', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const journal = join(folder, 'journal')
     const project = { ...puppetProject(folder), container: container() }
     const start = (settings: object) => startService({ projects: { shop: project }, ...settings }, { env: engine.env })
@@ -203,11 +203,11 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
   })
 
   it('is removed by the guard if the service is killed', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const [config, journal] = [join(folder, 'config.json'), join(folder, 'journal')]
     const project = { ...puppetProject(folder), container: container() }
     await writeFile(config, JSON.stringify({ projects: { shop: project } }))
-    const service = startServiceProcess({ config, data: await temporaryFolder(), env: engine.env })
+    const service = startServiceProcess({ config, data: temporaryFolder(), env: engine.env })
     await (await service.ready()).startRun(puppet({ hangs: true, journal }))
     await until(async () => (await readJournal(journal)).length > 0)
     expect(await names()).toHaveLength(1)
@@ -238,7 +238,7 @@ it.runIf(process.env.CONTAINER_TESTS === 'required')('an engine works here, beca
 describe("an engine's program", () => {
   /** A run whose engine is this script. */
   async function runWith(script: string, { setup = true } = {}) {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const engine = join(folder, 'engine')
     if (setup) await writeFile(engine, `#!/bin/sh\necho "$*" >> ${folder}/calls\n${script}\n`, { mode: 0o755 })
     const project = { ...puppetProject(folder), container: { image: 'node:24', engine: [engine, '--global'] } }

@@ -10,7 +10,7 @@ const canMount = process.platform === 'linux' && process.getuid?.() === 0
 
 describe('a service with a data folder', () => {
   it('knows its finished runs after a restart, also those of a suite that is gone from the settings', async () => {
-    const dataFolder = join(await temporaryFolder(), 'data')
+    const dataFolder = join(temporaryFolder(), 'data')
     const suites = { smoke: { project: 'web-shop', name: 'Smoke test' } }
     const first = await startPuppetService({ suites }, { dataFolder })
     const runId = await first.startRun(puppet({}))
@@ -29,7 +29,7 @@ describe('a service with a data folder', () => {
   })
 
   it('starts again, whatever earlier tests have left in its outputs', async () => {
-    const dataFolder = join(await temporaryFolder(), 'data')
+    const dataFolder = join(temporaryFolder(), 'data')
     const part = 'a'.repeat(250)
     const outputs = join(dataFolder, 'outputs')
     mkdirSync(join(outputs, 'read-only'), { recursive: true })
@@ -43,7 +43,7 @@ describe('a service with a data folder', () => {
   })
 
   it.runIf(canMount)('starts again if earlier outputs cannot be removed, and says so', async () => {
-    const dataFolder = join(await temporaryFolder(), 'data')
+    const dataFolder = join(temporaryFolder(), 'data')
     const outputs = join(dataFolder, 'outputs/run')
     mkdirSync(outputs, { recursive: true })
     execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', outputs])
@@ -55,7 +55,7 @@ describe('a service with a data folder', () => {
   })
 
   it('keeps it from other users, and the values of variables out of it', async () => {
-    const dataFolder = join(await temporaryFolder(), 'data')
+    const dataFolder = join(temporaryFolder(), 'data')
     const service = await startPuppetService({}, { dataFolder })
     await service.waitFor(await service.startRun({ envOverrides: { TOKEN: 'a-secret-value' } }))
     await service.close()
@@ -72,7 +72,7 @@ describe('a service with a data folder', () => {
 it.runIf(canMount)(
   'a full disk is named by the run in the words of what met it, and by the refusal of the next run',
   async () => {
-    const [home, disk] = [await temporaryFolder(), await temporaryFolder()]
+    const [home, disk] = [temporaryFolder(), temporaryFolder()]
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=700', 'tmpfs', disk])
     onTestFinished(() => void execFileSync('umount', ['--lazy', disk]))
     const [config, data, filler] = [join(home, 'config.json'), join(disk, 'data'), join(disk, 'filler')]

@@ -93,7 +93,7 @@ async function entriesIn(...folders: string[]): Promise<string[]> {
 
 describe.runIf(process.platform === 'linux')('a service that is killed with SIGKILL', () => {
   it('leaves no half-created work tree after the next start, nor the git that creates it', async () => {
-    const home = await temporaryFolder()
+    const home = temporaryFolder()
     const [data, config, reached] = [join(home, 'data'), join(home, 'config.json'), join(home, 'reached')]
     const repository = await aRepository({ 'a.txt': 'main', '.gitattributes': '*.txt filter=slow' })
     await repository.git('config', 'filter.slow.smudge', `echo $$ > ${reached}; sleep 300`)
@@ -116,8 +116,8 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
   })
 
   it(`forgets no run and leaves nothing after the next start, in ${LIVES} lives`, { timeout: 600_000 }, async () => {
-    const home = await temporaryFolder()
-    const [data, temporary, config] = [join(home, 'data'), await temporaryFolder(), join(home, 'config.json')]
+    const home = temporaryFolder()
+    const [data, temporary, config] = [join(home, 'data'), temporaryFolder(), join(home, 'config.json')]
     const repository = await aRepository({ 'a.txt': 'main' })
     const project = { folder: repository.folder, framework: 'vitest', command: ['sh', '-c', RUNNER, 'sh'] }
     const settings = { projects: { shop: project } }

@@ -32,7 +32,7 @@ describe('a service whose tests', () => {
   })
 
   it('leave a named pipe in place of the manifest of the framework finishes the run', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     await mkdir(join(folder, 'node_modules/vitest'), { recursive: true })
     execFileSync('mkfifo', [join(folder, 'node_modules/vitest/package.json')])
     const service = await startService({ projects: { shop: { folder, framework: 'vitest' } } })
@@ -42,7 +42,7 @@ describe('a service whose tests', () => {
 
   it('are never reached, because the checkout hangs, ends it at the limit of the run', async () => {
     const repository = await aRepository({ 'a.txt': 'main', '.gitattributes': '*.txt filter=slow' })
-    const reached = join(await temporaryFolder(), 'reached')
+    const reached = join(temporaryFolder(), 'reached')
     await repository.git('config', 'filter.slow.smudge', `echo $$ > ${reached}; sleep 300`)
     const project = puppetProject(repository.folder)
     const service = await startService({ concurrency: 1, runLimitMinutes: 0.05, projects: { shop: project } })
@@ -68,7 +68,7 @@ describe('a service whose tests', () => {
   }
 
   it('make folders that nobody may write to removes them', async () => {
-    const home = await temporaryFolder()
+    const home = temporaryFolder()
     await chmod(home, 0o777)
     const script = `
       fs.mkdirSync('a/b/c', { recursive: true })
@@ -79,7 +79,7 @@ describe('a service whose tests', () => {
   })
 
   it('put a link into a folder that nobody may write to does not change what is behind the link', async () => {
-    const home = await temporaryFolder()
+    const home = temporaryFolder()
     await chmod(home, 0o777)
     const script = `
       fs.mkdirSync('private/file', { recursive: true })
@@ -98,7 +98,7 @@ describe('a service whose tests', () => {
   it('make folders whose path is longer than the system takes are removed with the folder of the run', async () => {
     const deep = 'for i in $(seq 30); do mkdir -p $(printf "%0200d" 0) && cd -P *; done; cd /; exec "$@"'
     const command = ['sh', '-c', deep, 'sh', ...puppetProject().command]
-    const data = await temporaryFolder()
+    const data = temporaryFolder()
     const { folder } = await aRepository({ 'a.txt': 'main' })
     const service = await startService(
       { projects: { shop: { ...puppetProject(folder), command } } },

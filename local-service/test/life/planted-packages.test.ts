@@ -12,7 +12,7 @@ const planted = (trace: string) => ({
 
 describe('packages above the tested tree', () => {
   async function startBelowPlantedPackage(createProject: (folder: string) => Promise<string>) {
-    const above = await temporaryFolder()
+    const above = temporaryFolder()
     await writeFiles(above, planted(join(above, 'was-executed')))
     const folder = await createProject(join(above, 'project'))
     const projects = { shop: { folder, framework: 'vitest' } } as const

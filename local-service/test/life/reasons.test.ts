@@ -29,7 +29,7 @@ describe('a start that is refused', () => {
   })
 
   it("says that the project's folder is not there any more, and has started nothing", async () => {
-    const folder = join(await temporaryFolder(), 'shop')
+    const folder = join(temporaryFolder(), 'shop')
     await mkdir(folder)
     const service = await startService({ projects: { shop: puppetProject(folder) } })
     await rename(folder, `${folder}-moved`)
@@ -40,7 +40,7 @@ describe('a start that is refused', () => {
 
 describe('the start of the service', () => {
   it('warns of a project whose framework is not installed, if nothing else could run or install it', async () => {
-    const [without, withIt, unreadable] = [await temporaryFolder(), await temporaryFolder(), await temporaryFolder()]
+    const [without, withIt, unreadable] = [temporaryFolder(), temporaryFolder(), temporaryFolder()]
     await installPackages(withIt)
     await mkdir(join(unreadable, 'node_modules/vitest'), { recursive: true })
     execFileSync('mkfifo', [join(unreadable, 'node_modules/vitest/package.json')])
@@ -63,7 +63,7 @@ describe('the start of the service', () => {
   })
 
   it('warns of a framework that is too old, and a run says so', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const install = (version: string) =>
       writeFiles(folder, { 'node_modules/vitest/package.json': JSON.stringify({ version, bin: 'vitest.mjs' }) })
     const service = async (version: string) => {

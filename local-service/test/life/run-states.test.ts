@@ -27,7 +27,7 @@ describe('a run', () => {
   })
 
   it('is CANCELLED without ever running when it is cancelled in the queue', async () => {
-    const journal = join(await temporaryFolder(), 'journal')
+    const journal = join(temporaryFolder(), 'journal')
     const service = await startPuppetService({ concurrency: 1 })
     const first = await service.startRun(puppet({ hangs: true }))
     const second = await service.startRun(puppet({ journal }))
@@ -81,7 +81,7 @@ describe('a run', () => {
   })
 
   it('is INTERRUPTED when the service stops, running or queued, and who polls still learns it', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const [begun, release] = [join(folder, 'begun'), join(folder, 'release')]
     const script = `trap "" INT TERM; touch ${begun}; until test -e ${release}; do sleep 0.02; done`
     const project = { ...puppetProject(), command: ['sh', '-c', script] }
@@ -103,7 +103,7 @@ describe('a run', () => {
   })
 
   it('is INTERRUPTED if its framework is not installed, and the log says so', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const service = await startPuppetService({ projects: { bare: { folder, framework: 'vitest' } } })
     const message = `vitest is not installed in ${folder}. Install the packages first, for example with "npm ci", or set "command".`
     expect(await service.waitFor(await service.startRun())).toMatchObject({
@@ -141,8 +141,8 @@ describe('a run', () => {
 
 describe('runs of one folder itself', () => {
   it('are RUNNING one after the other, while runs of other folders go on', async () => {
-    const journal = join(await temporaryFolder(), 'journal')
-    const projects = { 'web-shop': puppetProject(), other: puppetProject(await temporaryFolder()) }
+    const journal = join(temporaryFolder(), 'journal')
+    const projects = { 'web-shop': puppetProject(), other: puppetProject(temporaryFolder()) }
     const service = await startPuppetService({ concurrency: 3, projects })
     const first = await service.startRun(puppet({ hangs: true, journal }))
     const second = await service.startRun(puppet({ journal }))

@@ -22,7 +22,7 @@ async function pidsNotedIn(journal: string, count: number): Promise<number[]> {
 
 describe('stopping a run', () => {
   it('leaves no process of a runner that ignores SIGINT and SIGTERM, nor of what it started', async () => {
-    const journal = join(await temporaryFolder(), 'journal')
+    const journal = join(temporaryFolder(), 'journal')
     const service = await startPuppetService({ concurrency: 1, stopGraceMs: 1500 })
     const runId = await service.startRun(puppet({ hangs: true, ignores: STUBBORN, leaves: 'in its group', journal }))
     const pids = await pidsNotedIn(journal, 2)
@@ -35,7 +35,7 @@ describe('stopping a run', () => {
   })
 
   it('happens at once if the service is killed, without a next start', async () => {
-    const [home, journal] = [await temporaryFolder(), join(await temporaryFolder(), 'journal')]
+    const [home, journal] = [temporaryFolder(), join(temporaryFolder(), 'journal')]
     const config = join(home, 'config.json')
     await writeFile(config, JSON.stringify({ projects: { 'web-shop': puppetProject() } }))
     const service = startServiceProcess({ config, data: join(home, 'data'), env: { TMPDIR: home } })
@@ -48,7 +48,7 @@ describe('stopping a run', () => {
   })
 
   it('does not touch the processes of another run', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const repository = await aRepository({ 'a.txt': 'main' })
     const service = await startPuppetService({ concurrency: 2, projects: { shop: puppetProject(repository.folder) } })
     const start = (name: string) =>

@@ -23,7 +23,7 @@ describe("a test process's environment", () => {
   const puppetIn = (folder: string, settings: object = {}) => ({ shop: { ...puppetProject(folder), ...settings } })
 
   it("has the project's own commands first on its PATH, up to the root of its repository, then the person's", async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     execFileSync('git', ['init', '--quiet', folder], { env: PLAIN_ENV })
     const project = join(folder, 'packages/shop')
     await mkdir(project, { recursive: true })
@@ -39,7 +39,7 @@ describe("a test process's environment", () => {
     ['true', undefined],
     ['1', '1'],
   ])("has CI=%s if the person's CI is %s", async (expected, CI) => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const env = CI === undefined ? PLAIN_ENV : { ...PLAIN_ENV, CI }
     const service = await startService({ projects: puppetIn(folder) }, { env })
     expect(await variablesIn(service, ['CI'])).toEqual([expected])
@@ -49,13 +49,13 @@ describe("a test process's environment", () => {
     const ofPerson = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'a.b', GIT_CONFIG_VALUE_0: 'c' }
     const ofHook = { GIT_CONFIG_PARAMETERS: "'a.b=d'", GIT_INDEX_FILE: '/elsewhere/index' }
     const env = { ...PLAIN_ENV, ...ofPerson, ...ofHook }
-    const service = await startService({ projects: puppetIn(await temporaryFolder()) }, { env })
+    const service = await startService({ projects: puppetIn(temporaryFolder()) }, { env })
     const names = Object.keys({ ...ofPerson, ...ofHook })
     expect(await variablesIn(service, names)).toEqual(['1', 'a.b', 'c', 'undefined', 'undefined'])
   })
 
   it('has a TMPDIR of its own, which goes with the run', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const env = { ...PLAIN_ENV, TMPDIR: '/of/the/person' }
     const service = await startService({ projects: puppetIn(folder) }, { env, temporaryFolder: folder })
     const values = await variablesIn(service, ['TMPDIR', 'TMP', 'TEMP'])
@@ -104,7 +104,7 @@ describe('the Node that runs the tests', () => {
   })
 
   it('is not a folder of this name', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     await mkdir(join(folder, 'node'))
     expect(await calledBy(`${folder}:${await aNode('theirs')}:${PLAIN_ENV.PATH}`)).toBe('theirs')
   })

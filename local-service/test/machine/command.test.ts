@@ -84,7 +84,7 @@ describe('a command', () => {
   })
 
   it('gets SIGINT first, then SIGTERM', async () => {
-    const ready = join(await temporaryFolder(), 'ready')
+    const ready = join(temporaryFolder(), 'ready')
     const stop = new AbortController()
     const script = `trap "echo INT" INT; trap "echo TERM; exit 0" TERM; touch ${ready}; while true; do sleep 0.05; done`
     const ended = runCommand({ ...commandOf(script), stopGraceMs: 1500 }, stop.signal)
@@ -95,7 +95,7 @@ describe('a command', () => {
   })
 
   it('ends at once when it is stopped, and what it started still has the grace to clean up', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const [ready, cleaned] = [join(folder, 'ready'), join(folder, 'cleaned')]
     const child = `
       const { writeFileSync } = require('node:fs')

@@ -12,7 +12,7 @@ async function callOf(
   env: NodeJS.ProcessEnv,
   before: readonly string[] = [],
 ): Promise<{ args: string[]; proxy: string }> {
-  const folder = await temporaryFolder()
+  const folder = temporaryFolder()
   const program = join(folder, name)
   await writeFile(
     program,
@@ -52,7 +52,7 @@ describe('a container', () => {
 
 describe('the removal of containers', () => {
   it('fails if the engine still lists a container that it says it has removed', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     await writeFile(join(folder, 'docker'), '#!/bin/sh\n[ "$1" = rm ] || echo 1a2b\n', { mode: 0o755 })
     const env = { PATH: `${folder}:/usr/bin:/bin` }
     await expect(removeContainers(['docker'], 'run-1', env)).rejects.toThrow(

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/a-local-service.ts'
 /** A file of a user who is not the one that runs these tests. */
 async function fileOfSomebodyElse(): Promise<string> {
   if (process.getuid?.() !== 0) return '/etc/passwd'
-  const file = join(await temporaryFolder(), 'file')
+  const file = join(temporaryFolder(), 'file')
   writeFileSync(file, 'text')
   chownSync(file, 65_534, 65_534)
   return file
@@ -16,7 +16,7 @@ async function fileOfSomebodyElse(): Promise<string> {
 
 describe('a file that others can write', () => {
   it('is read if it is a regular file of this user, and is empty if it is missing', async () => {
-    const file = join(await temporaryFolder(), 'file')
+    const file = join(temporaryFolder(), 'file')
     expect(readRegularFile(file)).toBe('')
     writeFileSync(file, 'täxt')
     expect(readRegularFile(file)).toBe('täxt')
@@ -24,13 +24,13 @@ describe('a file that others can write', () => {
   })
 
   it('is read in parts, the last of which ends with the file', async () => {
-    const file = join(await temporaryFolder(), 'file')
+    const file = join(temporaryFolder(), 'file')
     writeFileSync(file, 'abcdefg')
     expect([0, 3, 6, 9].map((from) => readPartOfFile(file, from, 3).toString())).toEqual(['abc', 'def', 'g', ''])
   })
 
   it('is not read if it is too large, a link, a named pipe or a folder', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const [file, link, pipe] = ['file', 'link', 'pipe'].map((name) => join(folder, name)) as [string, string, string]
     writeFileSync(file, 'text')
     symlinkSync(file, link)

@@ -7,7 +7,7 @@ import { describeCauses, framesIn, REPORT_FILE, REPORT_ROOT, ReportWriter } from
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 async function aWriter(root = '/shop') {
-  const file = join(await temporaryFolder(), 'report')
+  const file = join(temporaryFolder(), 'report')
   Object.assign(process.env, { [REPORT_FILE]: file, [REPORT_ROOT]: root })
   return { file, report: new ReportWriter() }
 }

@@ -7,7 +7,7 @@ import EventReporter from '../../src/reporters/vitest-reporter.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 it('does not say that a test has started, if Vitest says it after the result', async () => {
-  const file = join(await temporaryFolder(), 'report')
+  const file = join(temporaryFolder(), 'report')
   process.env[REPORT_FILE] = file
   const reporter = new EventReporter()
   let state = 'pending'

@@ -27,7 +27,7 @@ describe('the data folder', () => {
   })
 
   it('is not opened in a repository that the service serves', async () => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     const shop = join(folder, 'project/packages/shop')
     mkdirSync(shop, { recursive: true })
     const data = join(folder, 'project/data')

@@ -115,7 +115,7 @@ describe('the store of runs', () => {
     ['a folder', (file: string) => mkdirSync(file)],
     ['no database', (file: string) => writeFileSync(file, 'x'.repeat(5000))],
   ])('is not opened, and blocks nothing, if its file is %s', async (_what, make) => {
-    const folder = await temporaryFolder()
+    const folder = temporaryFolder()
     make(join(folder, 'runs.sqlite'))
     expect(() => openRunStore(folder)).toThrow()
   })

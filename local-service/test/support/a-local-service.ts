@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { onTestFinished } from 'vitest'
 import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { expectConformingResponse } from '../../../test/support/openapi.ts'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { until } from '../../../test/support/until.ts'
 import type { RunContext } from '../../src/execution/context.ts'
 import { RunOutput } from '../../src/execution/output.ts'
@@ -16,7 +17,7 @@ import type { TestCase } from '../../src/frameworks/report.ts'
 import { type LocalService, type ServiceOptions, startLocalService } from '../../src/service.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
 
-export { until }
+export { temporaryFolder, until }
 
 export const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url))
 export const WEB_SHOP = join(REPOSITORY, 'examples/web-shop')
@@ -107,7 +108,7 @@ export async function startService(given: Given, options: Partial<ServiceOptions
       env: PLAIN_ENV,
       key: KEY,
       stopGraceMs: 400,
-      dataFolder: options.dataFolder ?? join(await temporaryFolder(), 'data'),
+      dataFolder: options.dataFolder ?? join(temporaryFolder(), 'data'),
       temporaryFolder: tmpdir(),
       log: (line) => log.push(line),
       ...ofGiven,
@@ -213,23 +214,16 @@ export function puppet(actions: object): { envOverrides: { PUPPET: string } } {
   return { envOverrides: { PUPPET: JSON.stringify(actions) } }
 }
 
-/** A folder that goes with the test. */
-export async function temporaryFolder(): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'local-service-test-')))
-  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }))
-  return folder
-}
-
 /** A folder with these files. It goes with the test. */
 export async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await temporaryFolder()
+  const folder = temporaryFolder()
   await writeFiles(folder, files)
   return folder
 }
 
 /** It has the packages of this repository too. Vitest has this major version. */
 export async function projectFolder(files: Readonly<Record<string, string>>, vitest?: 3 | 4 | 5): Promise<string> {
-  const folder = await temporaryFolder()
+  const folder = temporaryFolder()
   await installPackages(folder, vitest)
   await writeFiles(folder, files)
   return folder

@@ -16,7 +16,7 @@ export const LEFT = { gitFolder: '/shop/.git', engine: ['podman'] }
 export const PASSED: RunOutcome = { status: 'PASSED', testCases: [{ title: 'adds', status: 'PASSED', durationMs: 3 }] }
 
 export async function openStore(): Promise<RunStore> {
-  const store = openRunStore(await temporaryFolder())
+  const store = openRunStore(temporaryFolder())
   onTestFinished(() => store.close())
   return store
 }

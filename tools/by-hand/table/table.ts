@@ -36,10 +36,10 @@ const LIMIT_MS = 60_000
 export function runRow({ project, args, version }: Row, stop: AbortSignal): Promise<Result> {
   return withTemporaryFolder((temporaryFolder) => {
     let count = 0
-    const folder = () => {
+    const folder = async () => {
       const at = join(realpathSync(temporaryFolder), `run-${++count}`, 'project')
       mkdirSync(at, { recursive: true })
-      writeProject(project, at, version)
+      await writeProject(project, at, version)
       return at
     }
     // Without other reporters, the run that writes the report is the run of the plain command.

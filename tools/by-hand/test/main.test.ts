@@ -18,7 +18,7 @@ async function run(args: readonly string[], cwd: string) {
 }
 
 /** A project whose test fails through the service only. */
-function projectThatDiffers(): string {
+async function projectThatDiffers(): Promise<string> {
   const folder = join(temporaryFolder(), 'shop')
   mkdirSync(folder)
   const files = {
@@ -27,13 +27,13 @@ function projectThatDiffers(): string {
       it('passes', () => {})
       it('runs by hand', () => expect(process.env.LOCAL_SERVICE_RUN_ID).toBe(undefined))`,
   }
-  writeProject({ name: 'shop', framework: 'vitest', files }, folder, 5)
+  await writeProject({ name: 'shop', framework: 'vitest', files }, folder, 5)
   return folder
 }
 
 describe('npm run by-hand', () => {
   it('prints both results, and a sentence for each difference', async () => {
-    const folder = projectThatDiffers()
+    const folder = await projectThatDiffers()
     const { code, output, errors } = await run([folder, '--bail=5'], folder)
     expect(errors).toBe('')
     expect(output).toContain(`in ${folder}, with the arguments "--bail=5"`)
@@ -44,7 +44,7 @@ describe('npm run by-hand', () => {
   })
 
   it('exits with 0 if both say the same', async () => {
-    const folder = projectThatDiffers()
+    const folder = await projectThatDiffers()
     const { code, output } = await run(['--framework=vitest', folder, '-t', 'passes'], folder)
     expect(output).toMatch(/\nBoth say the same\.\n$/)
     expect(code).toBe(0)
