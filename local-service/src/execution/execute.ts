@@ -25,11 +25,7 @@ export async function executeRun(
     const { setup } = run.project
     if (setup !== undefined && needsSetup(run)) {
       const end = await runProjectCommand(source, run, setup, stop)
-      if (!hasSucceeded(end)) {
-        const reason = `setup: ${quoteCommand(setup)} ${describeEnd(end)}`
-        run.log(reason)
-        return withoutTests(stop, reason)
-      }
+      if (!hasSucceeded(end)) return withoutTests(stop, `setup: ${quoteCommand(setup)} ${describeEnd(end)}`)
     }
     const outcome = await runFramework(run, source, stop, onTests)
     await run.output.keepFiles(filesFolderOf(run.resources), run.runId)

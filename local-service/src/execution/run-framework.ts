@@ -5,7 +5,7 @@ import { UnusableReports } from '../frameworks/blob-reports.ts'
 import type { FrameworkCall } from '../frameworks/framework.ts'
 import { type Report, toReport } from '../frameworks/report.ts'
 import { type Progress, ReportReader } from '../frameworks/report-reader.ts'
-import { type CommandEnd, describeEnd } from '../machine/command.ts'
+import type { CommandEnd } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/paths.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
@@ -33,10 +33,7 @@ export async function runFramework(
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
   const reportFile = join(frameworkFolderOf(resources), `report-${randomUUID()}`)
   const call = await callOf(run, source, reportFile)
-  if (typeof call === 'string') {
-    run.log(call)
-    return withoutTests(stop, call)
-  }
+  if (typeof call === 'string') return withoutTests(stop, call)
   if (call.replacesReporters) {
     const reason = project.command === undefined ? '' : ', because the project has a "command"'
     tell(run, `the service replaces the reporters of the project${reason}`)
@@ -56,9 +53,7 @@ export async function runFramework(
     call.argv.length === 0
       ? { kind: 'exited', code: 0, output: '' }
       : await runProjectCommand(source, run, [...call.argv, ...args], stop, call.env)
-  const outcome = await outcomeOf(end, end.kind === 'stopped' ? stop.reason : undefined)
-  if (outcome.status !== 'PASSED') run.log(outcome.message ?? `${caller.name} ${describeEnd(end)}`)
-  return outcome
+  return outcomeOf(end, end.kind === 'stopped' ? stop.reason : undefined)
 }
 
 /** If the framework cannot be called, returns sentences that say why. */

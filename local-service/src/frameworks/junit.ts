@@ -60,8 +60,8 @@ async function readReports(
   const hasPassed = old !== undefined && hasSucceeded(end)
   const listFiles = remember(filesByName)
   const entries: Entry[] = []
-  const problems: string[] = []
-  const contradictions: string[] = []
+  /** Why a report could not be read, and what fails the run although all could be read. */
+  const [unreadable, failures]: [string[], string[]] = [[], []]
   let readBytes = 0
   let keyChars = 0
   for (const path of written) {
@@ -71,7 +71,7 @@ async function readReports(
       readBytes += bytes.length
       if (readBytes > LIMIT_BYTES) throw new Error(`makes the reports larger than ${LIMIT_BYTES / 2 ** 20} MiB`)
       const places = new Places(folders, resolve(folders.folder, path), listFiles)
-      for await (const one of readJunitXml(decodeXml(bytes), (what) => contradictions.push(about(what)))) {
+      for await (const one of readJunitXml(decodeXml(bytes), (what) => failures.push(about(what)))) {
         if (entries.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
         // If pytest is stopped, the test that is running has neither a name nor a result.
         if (!one.attributes.name && !one.attributes.classname && one.outcomes.length === 0) continue
@@ -82,24 +82,24 @@ async function readReports(
         entries.push(entry)
       }
     } catch (error) {
-      problems.push(about(messageOf(error)))
+      unreadable.push(about(messageOf(error)))
     }
   }
   if (written.length === 0) {
     const quoted = patterns.map(quote).join(' or ')
     const isOlder = `what matches ${quoted} is older than this run`
     const why = found.size > 0 ? isOlder : `no file in the project's folder matches ${quoted}`
-    problems.push(old === undefined ? why : `it wrote no report: ${why}`)
+    unreadable.push(old === undefined ? why : `it wrote no report: ${why}`)
   }
   // Each job of a matrix may leave one file. A line that is no pattern names one file, so this file must be there.
   const missing = old ? [] : patterns.filter((pattern) => !/[*?[{]/.test(pattern) && !found.has(pattern))
   if (written.length > 0 && missing.length > 0)
-    contradictions.push(
+    failures.push(
       `there is no file ${missing.map(quote).join(', ')}. The job that writes it may have been cancelled, or may have failed before`,
     )
   const testCases = fitMessages(joinAttempts(entries, hasPassed))
   const errors = hasPassed ? [] : findToolLines(end.output, testCases)
-  return { testCases, isComplete: problems.length === 0, problem: [...problems, ...contradictions][0], errors }
+  return { testCases, isComplete: unreadable.length === 0, problem: [...unreadable, ...failures][0], errors }
 }
 
 function readReport(path: string, folder: string): Buffer {

@@ -4,7 +4,7 @@ import { isFinished, type Run } from '../runs/run.ts'
 
 /** The run object of the interface. What is not known yet is left out, except `startedAt`. */
 export function describeRun({ phase, branchName }: Run): object {
-  if (!('testCases' in phase)) return { startedAt: null, ...phase, branchName }
+  if (!('finishedAt' in phase)) return { startedAt: null, ...phase, branchName }
   const { testCases, ...others } = phase
   return { ...others, branchName, results: { testCases } }
 }
@@ -28,7 +28,7 @@ export function describeSuiteStatus(run: Run): object {
  */
 export function describeSuiteResult({ suite, phase }: Run): object {
   const testSuiteName = suite?.name ?? ''
-  if (!('testCases' in phase)) return { testSuiteName, results: toSuiteTests([[testSuiteName, phase.status]]) }
+  if (!('finishedAt' in phase)) return { testSuiteName, results: toSuiteTests([[testSuiteName, phase.status]]) }
   const tests = phase.testCases.map(({ title, status }): SuiteTest => [title, STATUS_OF_CASE[status]])
   const saysWhy = phase.status === 'PASSED' || tests.some(([, status]) => status === 'FAILED' || status === 'ERROR')
   const reason = phase.message === undefined ? '' : `: ${phase.message.split('\n', 1)[0]}`

@@ -80,20 +80,19 @@ export async function removeContainers(
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   const found = new Set<string>()
-  let failure: Error | undefined
+  let failure = new Error(
+    `a container may be left, because "${engine[0]} ps" still lists it after ${REMOVAL_TRIES} removals`,
+  )
   for (let removals = 0; ; removals++) {
     const listed = await callEngine(engine, ['ps', '--all', '--quiet', '--filter', `label=${LABEL}=${runId}`], env)
     const ids = listed.split('\n').filter((id) => id !== '')
     if (ids.length === 0) return found.size
-    const reason = `"${engine[0]} ps" still lists it after ${removals} removals`
-    if (removals === REMOVAL_TRIES) throw failure ?? new Error(`a container may be left, because ${reason}`)
+    if (removals === REMOVAL_TRIES) throw failure
     for (const id of ids) found.add(id)
     // The engine may be removing the container itself. This call then fails, and the list decides.
-    const removal = callEngine(engine, ['rm', '--force', '--volumes', ...ids], env)
-    failure = await removal.then(
-      () => undefined,
-      (error: Error) => error,
-    )
+    await callEngine(engine, ['rm', '--force', '--volumes', ...ids], env).catch((error: Error) => {
+      failure = error
+    })
     await delay(100)
   }
 }

@@ -131,7 +131,8 @@ export class RunQueue {
   #finish(entry: Entry, outcome: RunOutcome): void {
     const { run, task } = entry
     if (!finishRun(run, outcome)) return
-    this.#log(run, `${outcome.status}, ${count(outcome.testCases.length, 'test case')}`)
+    const { status, testCases, message } = outcome
+    this.#log(run, `${status}, ${count(testCases.length, 'test case')}${message === undefined ? '' : `: ${message}`}`)
     this.#save(entry, entry.isActive ? task.resources : undefined)
   }
 

@@ -54,13 +54,13 @@ export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv,
   }
   const { config, framework, report, merge, arg, data, json, 'run-limit-minutes': runLimitMinutes } = values
   const order = { folder, config, framework, command, report, merge, args: arg, runLimitMinutes }
-  const { served, ...read } = readOrder(order, currentFolder)
+  const { source, ...read } = readOrder(order, currentFolder)
   return {
     ...read,
     port: numberIn(values.port, '--port', 0, HIGHEST_PORT, 'a whole number'),
     key: key || undefined,
     // Each configuration file and each folder that is served has its own data.
-    dataFolder: data === undefined ? defaultDataFolder(served, env) : resolve(currentFolder, data),
+    dataFolder: data === undefined ? defaultDataFolder(source, env) : resolve(currentFolder, data),
     json,
   }
 }
@@ -76,7 +76,7 @@ function parseCommandLine(args: readonly string[]) {
 }
 
 /** Nobody else can write below the user's own state. So the tests of a work tree find no packages of somebody else. */
-function defaultDataFolder(served: string, env: NodeJS.ProcessEnv): string {
+function defaultDataFolder(source: string, env: NodeJS.ProcessEnv): string {
   const state = env.XDG_STATE_HOME?.startsWith('/') ? env.XDG_STATE_HOME : join(homedir(), '.local/state')
-  return join(state, 'test-run-service', `${basename(served)}-${hash('sha256', served).slice(0, 8)}`)
+  return join(state, 'test-run-service', `${basename(source)}-${hash('sha256', source).slice(0, 8)}`)
 }

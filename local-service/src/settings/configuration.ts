@@ -63,18 +63,18 @@ const RUN_LIMIT_MINUTES = 35_000
 
 /** Relative paths start in `currentFolder`. Throws a ConfigurationError. */
 export function readOrder({ config, runLimitMinutes = '55', ...project }: Order, currentFolder: string) {
-  const served = resolve(currentFolder, config ?? project.folder ?? '.')
-  const read = { served, runLimitMinutes: numberIn(runLimitMinutes, 'The run limit', 0.001, RUN_LIMIT_MINUTES) }
+  const source = resolve(currentFolder, config ?? project.folder ?? '.')
+  const read = { source, runLimitMinutes: numberIn(runLimitMinutes, 'The run limit', 0.001, RUN_LIMIT_MINUTES) }
   if (config === undefined) {
     // The root of the file system has no name.
-    const id = basename(served) || 'project'
-    return { ...read, settings: { projects: { [id]: { ...project, folder: served } } }, folder: served }
+    const id = basename(source) || 'project'
+    return { ...read, settings: { projects: { [id]: { ...project, folder: source } } }, folder: source }
   }
   if (Object.values(project).some((given) => given !== undefined)) {
     const settings = 'folder, framework, command, report, merge and args'
     throw new ConfigurationError(`With a configuration file, give ${settings} in that file.`)
   }
-  return { ...read, settings: readSettings(served), folder: dirname(served) }
+  return { ...read, settings: readSettings(source), folder: dirname(source) }
 }
 
 export function numberIn(text: string, what: string, least: number, most: number, kind = 'a number'): number {
