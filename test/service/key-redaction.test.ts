@@ -5,8 +5,10 @@ import { verdictSentences } from '../../src/report/ending.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
 import { openService } from '../../src/service/client.ts'
+import type { Connections } from '../../src/service/connection.ts'
 import { decodeRun, decodeSuiteResult } from '../../src/service/decode.ts'
 import { keyRedaction } from '../../src/service/key-redaction.ts'
+import { createSendJson } from '../../src/service/requests.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
 import { anOutcome } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -127,6 +129,24 @@ describe('the client', () => {
   it('redacts the key in the message of a connection that fails', async () => {
     const reason = expect.stringContaining('***.invalid')
     expect((await outcomesAt(`https://${key}.invalid`))[0]).toMatchObject({ kind: 'not-sent', reason })
+  })
+
+  it('redacts the key in the message of a connection that breaks', async () => {
+    const connections: Connections = {
+      dispatch(_, handler) {
+        handler.onRequestStart({ abort() {} })
+        handler.onResponseError(undefined, new Error(`the proxy has lost ${key}`))
+      },
+      renew() {},
+    }
+    const redact = keyRedaction(key)
+    const baseUrl = new URL('https://tests.example.com')
+    const settings = { baseUrl, apiKey: key, redact, userAgent: 'a-test/1', connections, clock: new FakeClock() }
+    const request = { method: 'GET', path: ['v1'] } as const
+    expect(await createSendJson(settings)(request, patient(), String)).toMatchObject({
+      kind: 'no-response',
+      reason: expect.stringContaining('the proxy has lost ***'),
+    })
   })
 
   it('redacts the key before it truncates anything', async () => {
