@@ -14,8 +14,6 @@ import { InputReader } from './input-reader.ts'
 import { readRunUrl } from './run-url.ts'
 import { readServiceAddress } from './service-address.ts'
 
-export type Inputs = ReturnType<typeof readInputs>
-
 const WHEN = ['always', 'on-failure', 'never'] as const
 
 /** Reads and checks all inputs, and masks the GitHub token in the log. Throws an InvalidInputsError with all problems. */
@@ -42,7 +40,7 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
     parameters: ownsRun ? { ...parameters, branch } : {},
     job,
     sourceUrl: isCommit(commit) ? sourceUrl(env, commit) : undefined,
-    labels: [scalarsIn(parseJson(matrix)).join(', ')].filter((label) => label !== ''),
+    matrix: scalarsIn(parseJson(matrix)).join(', '),
   }
   const { environment, frameworkProject } = parameters
   const belongsTo = [matrix, target.kind, target.id, environment, frameworkProject]

@@ -55,8 +55,8 @@ export interface StepSubject {
   readonly parameters: StartParameters
   /** False if the input `run-id` names the run. */
   readonly ownsRun: boolean
-  /** The values of the matrix, as one text. They distinguish this step in reports. */
-  readonly labels: readonly string[]
+  /** The values of the matrix, which distinguish this step in reports. Empty without a matrix. */
+  readonly matrix: string
   readonly baseline?: Baseline | undefined
   readonly job?: Job | undefined
   /** The address of the repository's files at the tested commit. Absent if nobody knows the commit. */

@@ -6,11 +6,12 @@ import { casesOf, joinWithDots } from './words.ts'
 
 // What the job summary and the comment share.
 
-/** The headline, and the labels that distinguish this step from others. */
+/** The headline, and the values of the matrix, which distinguish this step from others. */
 export function pageTitle(outcome: StepOutcome): Fragment {
   const { sign, title } = endingText(outcome)
-  const labels = outcome.subject.labels.map((label) => fragment`${label}`)
-  return joinWithDots([fragment`${sign} ${title}${headlineCounts(outcome)}`, ...labels])
+  const { matrix } = outcome.subject
+  const headline = fragment`${sign} ${title}${headlineCounts(outcome)}`
+  return matrix === '' ? headline : joinWithDots([headline, fragment`${matrix}`])
 }
 
 /** Below the headline: the counts, what the headline does not say, and a warning. */

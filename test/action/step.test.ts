@@ -23,7 +23,7 @@ const SUBJECT: StepSubject = {
   target: { kind: 'project', id: 'web-shop' },
   ownsRun: true,
   parameters: { branch: 'main' },
-  labels: ['checkout'],
+  matrix: 'checkout',
   job: { name: 'e2e', url: 'https://github.com/o/r/actions/runs/1/job/2' },
 }
 const SETTINGS: StepSettings = {

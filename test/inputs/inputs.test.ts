@@ -2,10 +2,12 @@ import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { InvalidInputsError } from '../../src/inputs/input-reader.ts'
-import { type Inputs, readInputs } from '../../src/inputs/inputs.ts'
+import { readInputs } from '../../src/inputs/inputs.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { inputVariables, linesWrittenBy } from '../support/process-effects.ts'
 import { workflowEvent } from '../support/workflow-event.ts'
+
+type Inputs = ReturnType<typeof readInputs>
 
 const TARGET = { kind: 'project', id: 'web-shop' }
 const ENOUGH = { 'base-url': 'https://tests.example.com', 'api-key': 'key-1', project: 'web-shop' }
@@ -56,7 +58,7 @@ describe('a step', () => {
         target: TARGET,
         ownsRun: true,
         parameters: { branch: 'main' },
-        labels: [],
+        matrix: '',
         sourceUrl: expect.stringMatching(/^https:\/\/github.com\/shop\/shop\/blob\/[0-9a-f]{40}$/),
       },
       settings: {
@@ -125,7 +127,7 @@ describe('a step', () => {
           envOverrides: { A: '1', B: 'two' },
           autofix: false,
         },
-        labels: ['linux, 20, arm'],
+        matrix: 'linux, 20, arm',
       },
       settings: {
         wait: false,

@@ -57,10 +57,8 @@ describe('the comment', () => {
   })
 
   it('names what distinguishes it from other comments of the pull request', () => {
-    const labels = ['@octocat <b>', 'ubuntu-latest, 20']
-    expect(pageOf(anOutcome({ subject: { labels } })).text).toContain(
-      '✅ Tests passed: 2 of 2 · @octocat <b> · ubuntu-latest, 20\n',
-    )
+    const matrix = '@octocat <b>, 20'
+    expect(pageOf(anOutcome({ subject: { matrix } })).text).toContain('✅ Tests passed: 2 of 2 · @octocat <b>, 20\n')
   })
 
   it('has the place of a failure, but no message of a test case or of the run', () => {
@@ -116,7 +114,7 @@ describe('the comment', () => {
         subject: {
           target: { kind: 'project', id: huge },
           parameters: { branch: huge, environment: huge, frameworkProject: huge, autofix: true },
-          labels: [huge, huge],
+          matrix: huge,
           job: { name: huge, url: `https://github.com/${'x'.repeat(500)}` },
         },
       })

@@ -239,7 +239,7 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
       target: { kind: 'project', id: 'web-shop' },
       ownsRun: !given.isGiven,
       parameters: {},
-      labels: [],
+      matrix: '',
     } as const
     const settings = {
       showOutput: false,

@@ -123,7 +123,7 @@ export function anOutcome(fields: OutcomeFields = {}): StepOutcome {
       target: { kind: 'project', id: 'web-shop' },
       parameters: { branch: 'main', environment: 'staging' },
       ownsRun: true,
-      labels: [],
+      matrix: '',
       ...subject,
     },
   }

@@ -62,7 +62,7 @@ export const ENDINGS = {
     { FAILED: 3, PASSED: 37 },
     {
       runUrl: 'https://app.example.com/p/web-shop/runs/run_7f3a',
-      subject: { labels: ['checkout', 'ubuntu-latest, 20'] },
+      subject: { matrix: 'ubuntu-latest, 20' },
     },
   ),
   failedWithReasons: anOutcome({

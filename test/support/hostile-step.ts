@@ -68,7 +68,7 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
         autofix: maybe(fc.boolean()),
         envOverrides: fc.constant({ SECRET: 'value of an override' }),
       }),
-      labels: fc.array(text, { maxLength: 2 }),
+      matrix: text,
       job: fc.record({ name: text, url: fc.constant('https://github.com/o/r/actions/runs/1/job/2') }),
       sourceUrl: maybe(fc.constant(SOURCE_URL)),
       ownsRun: fc.boolean(),
