@@ -55,7 +55,7 @@ export class MainFile {
   }
 
   isGone(): boolean {
-    return isPlainFile(this.path) === false
+    return whatIsAt(this.path) === 'nothing'
   }
 
   read(): MainRecord {
@@ -71,16 +71,16 @@ export class MainFile {
   /** False if nobody can be asked, because the file cannot be created. */
   askToStop(): boolean {
     const path = this.path + STOP
-    return succeeds(() => writeFileSync(path, '', { flag: 'wx', mode: 0o600 })) || isPlainFile(path) === true
+    return succeeds(() => writeFileSync(path, '', { flag: 'wx', mode: 0o600 })) || whatIsAt(path) === 'file'
   }
 
   isStopAnswered(): boolean {
-    return isPlainFile(this.path + STOP) === false
+    return whatIsAt(this.path + STOP) === 'nothing'
   }
 
   /** Whether post has asked main to stop. If so, this answers. */
   answerStop(): boolean {
-    if (isPlainFile(this.path + STOP) !== true) return false
+    if (whatIsAt(this.path + STOP) !== 'file') return false
     succeeds(() => rmSync(this.path + STOP, { force: true }))
     return true
   }
@@ -126,12 +126,12 @@ export function hasIdentityOf(env: NodeJS.ProcessEnv, { path }: MainFile): boole
   return basename(path).startsWith(identity(env))
 }
 
-/** A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. Undefined if the path cannot be looked at. */
-function isPlainFile(path: string): boolean | undefined {
+/** A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. */
+function whatIsAt(path: string): 'file' | 'nothing' | 'unknown' {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
+    return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? 'file' : 'nothing'
   } catch {
-    return undefined
+    return 'unknown'
   }
 }
 

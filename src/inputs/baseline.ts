@@ -11,10 +11,7 @@ import { messageOf } from '../text/untrusted.ts'
 
 const MOST_RUNS = 20
 
-/**
- * Reads the baseline: the responses that earlier steps have written to a file `results.json`, or to a folder of such files. The files are
- * data from outside, so the decoder of responses reads them, with the limit of responses. Without a usable file, the reports compare nothing.
- */
+/** The files are responses that earlier steps have written. They are data from outside, so the decoder of responses reads them. */
 export function readBaseline(path: string, kind: Target['kind'], redact: Redact, log: Log): Baseline | undefined {
   const runs: EarlierRun[] = []
   const problems: Fragment[] = []
@@ -29,15 +26,20 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
     runs.push(earlierRun(decodeResults(redact(readResults(file)), kind, redact)))
     runs.sort((a, b) => (b.finishedAt?.getTime() ?? 0) - (a.finishedAt?.getTime() ?? 0)).splice(MOST_RUNS)
   }
+  let files: readonly string[] = []
   attempt(path, () => {
-    for (const file of filesOf(path)) attempt(file, () => readRun(file))
+    files = filesOf(path)
   })
+  for (const file of files) attempt(file, () => readRun(file))
   const [latest, ...others] = runs
   const [problem, ...more] = problems
   if (problem !== undefined) {
-    const so = more.length > 0 ? fragment` So are ${more.length} more.` : fragment``
-    const effect = latest === undefined ? NOTHING_COMPARED : fragment`The other files of the folder are compared.`
-    log.warning(fragment`${problem}${so} ${effect}`)
+    const moreText = more.length > 0 ? fragment` Files that could not be read either: ${more.length}.` : fragment``
+    const effect =
+      latest === undefined
+        ? fragment`So the reports do not say which failures are new. Give a file results.json that this action has written, or a folder of such files.`
+        : fragment`The other files of the folder are compared.`
+    log.warning(fragment`${problem}${moreText} ${effect}`)
   } else if (latest === undefined) {
     log.info(
       fragment`There is no baseline ${path}, so the reports do not say which failures are new. A cache is empty at first.`,
@@ -45,8 +47,6 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
   }
   return latest && [latest, ...others]
 }
-
-const NOTHING_COMPARED = fragment`So the reports do not say which failures are new. Give a file results.json that this action has written, or a folder of such files.`
 
 /** The file itself, or each `*.json` directly in the folder, the highest name first. None if there is nothing at the path. */
 function filesOf(path: string): readonly string[] {

@@ -80,7 +80,7 @@ describe('the baseline', () => {
     expect(baseline).toHaveLength(1)
     expect(lines).toEqual([
       expect.stringMatching(
-        /^warning The baseline PATH\/d\.json could not be read, because it has more than 16777216 bytes\. So are 2 more\. The other files of the folder are compared\.$/,
+        /^warning The baseline PATH\/d\.json could not be read, because it has more than 16777216 bytes\. Files that could not be read either: 2\. The other files of the folder are compared\.$/,
       ),
     ])
   })
