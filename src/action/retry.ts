@@ -70,15 +70,13 @@ export async function retry<Result>(attempt: (tries: number) => Promise<Result |
   }
 }
 
-const MINUTE_MS = 60_000
-
 /** Pauses that write about one line a minute. The first failure has a line at once. */
 export function pausesWithLines({ clock, log, signal }: Pick<RunWorld, 'clock' | 'log' | 'signal'>) {
   let lastLineMs = clock.now()
   let lastFailureLineMs = Number.NEGATIVE_INFINITY
   return async (untilMs: number, line: () => Fragment, after: 'failure' | 'response'): Promise<undefined> => {
     while (!signal.aborted && clock.now() < untilMs) {
-      const dueMs = MINUTE_MS + (after === 'failure' ? lastFailureLineMs : lastLineMs)
+      const dueMs = 60_000 + (after === 'failure' ? lastFailureLineMs : lastLineMs)
       if (clock.now() < dueMs) await clock.sleep(Math.min(dueMs, untilMs) - clock.now(), signal)
       else {
         log.info(line())

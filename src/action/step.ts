@@ -27,8 +27,8 @@ export interface StepSettings extends WaitSettings, VerdictRules {
 export async function performStep(settings: StepSettings, world: World): Promise<StepOutcome> {
   const { clock } = world
   const stepBeganMs = clock.now()
-  const known = await startAndWait({ ...settings, stepBeganMs }, world)
-  const outcome = concludeStep({ ...known, subject: settings.subject, tookMs: clock.now() - stepBeganMs }, settings)
+  const history = await startAndWait({ ...settings, stepBeganMs }, world)
+  const outcome = concludeStep({ ...history, subject: settings.subject, tookMs: clock.now() - stepBeganMs }, settings)
   const { kind } = outcome.cancellation
   const isForPerson = kind === 'id-unknown' || kind === 'not-supported'
   // After a failed cancel, the record stays as it is, and post tries again.

@@ -81,7 +81,8 @@ export async function waitForRun(
   }
 
   const ending = await retry(poll)
-  await output.read(run?.outputBytes, clock.now() + (ending.kind === 'finished' ? REST_LIMIT_MS : 0), true)
+  const restLimitMs = ending.kind === 'finished' ? REST_LIMIT_MS : 0
+  await output.read(run?.outputBytes, clock.now() + restLimitMs, true)
   return { ending, run }
 }
 

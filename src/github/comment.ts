@@ -74,7 +74,8 @@ async function upsert(octokit: GitHub, number: number, options: CommentOptions):
   const comments = await octokit.paginate(issues.listComments, { owner, repo, issue_number: number, per_page: 100 })
   const marked = comments.filter((comment) => comment.body?.startsWith(markerPrefix))
   // Anybody can copy a marker, so the author counts too. `GET /user` refuses the workflow's own token.
-  const login = marked.length === 0 ? '' : await loginOf(octokit)
+  const viewer = () => octokit.graphql<{ viewer: { login: string } }>('{ viewer { login } }')
+  const login = marked.length === 0 ? '' : (await viewer()).viewer.login
   // If two jobs have found no comment at the same time, each has created one. Then all later runs update the first.
   const ours = marked.find(({ user }) => user?.login === login)
   if (ours === undefined && success && settings.when === 'on-failure') return undefined
@@ -89,11 +90,6 @@ async function upsert(octokit: GitHub, number: number, options: CommentOptions):
       : await issues.updateComment({ ...text, comment_id: ours.id })
   if (typeof data.id !== 'number') throw new Error("the response did not come from GitHub's API, or it is incomplete")
   return data.id
-}
-
-async function loginOf(octokit: GitHub): Promise<string> {
-  const { viewer } = await octokit.graphql<{ viewer: { login: string } }>('{ viewer { login } }')
-  return viewer.login
 }
 
 /**

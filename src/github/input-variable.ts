@@ -12,9 +12,9 @@ const ANNOUNCED: Readonly<Record<string, string>> = {
  */
 export function variableOf(env: NodeJS.ProcessEnv, input: string): string {
   const isGiven = (name: string) => hasText(env, inputVariable(name))
-  const announced = ANNOUNCED[input] ?? ''
+  const announced = ANNOUNCED[input]
   const isOverruled = isGiven('base-url') || isGiven(input) || (input === 'project' && isGiven('test-suite'))
-  return isOverruled || !hasText(env, announced) ? inputVariable(input) : announced
+  return announced === undefined || isOverruled || !hasText(env, announced) ? inputVariable(input) : announced
 }
 
 function inputVariable(name: string): string {

@@ -118,11 +118,6 @@ export function showsReason(kind: CaseKind): boolean {
   return kind !== 'passed' && kind !== 'skipped'
 }
 
-/** Where the case failed. Undefined if the reports do not show it, or if the service sent no usable path. */
-export function locationOf({ kind, filePath, line }: TestCase) {
-  return showsReason(kind) && filePath !== undefined ? { filePath, line } : undefined
-}
-
 /** The kinds that `Counts.failed` counts. */
 export const FAILING: readonly CaseKind[] = ['failed', 'timed-out', 'interrupted']
 

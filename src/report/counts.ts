@@ -39,9 +39,9 @@ function notRunCounts({ skipped, other }: Counts): Fragment[] {
 export function headlineCounts(outcome: StepOutcome): Fragment {
   const { conclusion, counts } = outcome
   const { total, failed, passed, other } = counts
-  const areNew = inBrackets(newFailuresText(outcome))
-  if (conclusion === 'failed' && failed > 0) return fragment`: ${failed} of ${total}${areNew}`
-  if (conclusion !== 'passed' || failed + other > 0) return areNew
+  const newInBrackets = inBrackets(newFailuresText(outcome))
+  if (conclusion === 'failed' && failed > 0) return fragment`: ${failed} of ${total}${newInBrackets}`
+  if (conclusion !== 'passed' || failed + other > 0) return newInBrackets
   return join([fragment`: ${passed} of ${total}`, ...notRunCounts(counts)], fragment`, `)
 }
 

@@ -1,5 +1,5 @@
 import type { ReadRunOutcome } from '../model/outcome.ts'
-import { countTestCases, FAILING, locationOf, type Run, runDurationMs, type TestCase } from '../model/run.ts'
+import { countTestCases, FAILING, type Run, runDurationMs, showsReason, type TestCase } from '../model/run.ts'
 import { json } from '../text/safe-text.ts'
 import { visibleText } from '../text/visible-text.ts'
 import { titleOf } from './cases.ts'
@@ -42,8 +42,7 @@ function summaryOf(run: Run, entries: readonly TestCase[]) {
 }
 
 function testOf(testCase: TestCase) {
-  const { rawStatus, kind, durationMs, message } = testCase
-  const location = locationOf(testCase)
+  const { rawStatus, kind, durationMs, message, filePath, line } = testCase
   return {
     name: titleOf(testCase),
     status: FAILING.includes(kind) ? 'failed' : kind === 'flaky' ? 'passed' : kind,
@@ -52,7 +51,7 @@ function testOf(testCase: TestCase) {
     rawStatus: visibleText(rawStatus),
     flaky: kind === 'flaky' ? true : undefined,
     message,
-    filePath: location && visibleText(location.filePath),
-    line: location?.line,
+    filePath: filePath && showsReason(kind) ? visibleText(filePath) : undefined,
+    line,
   }
 }

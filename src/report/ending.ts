@@ -53,7 +53,7 @@ export function verdictLevel({ success, counts }: StepOutcome): 'error' | 'warni
 export function endingText(outcome: StepOutcome): EndingText {
   const { ending, cancellation, subject } = outcome
   const id = linkedRunId(outcome)
-  const left = cancellationText(outcome)
+  const aboutRun = cancellationText(outcome)
   switch (ending.kind) {
     case 'finished':
       return textOfFinished(outcome)
@@ -68,7 +68,7 @@ export function endingText(outcome: StepOutcome): EndingText {
       const still = status === undefined ? fragment`had not finished` : fragment`was still ${status}`
       const what = fragment`Run ${id} ${still} after ${durationText(limitMs)} (the input ${'timeout-minutes'})`
       const last = failure && fragment` Its last status request failed, because ${failureReason(failure)}.`
-      const next = fragment`${last ?? NONE}${left} If the run needs more time, raise the input ${'timeout-minutes'}.`
+      const next = fragment`${last ?? NONE}${aboutRun} If the run needs more time, raise the input ${'timeout-minutes'}.`
       return end(fragment`⏱️`, title, what, next)
     }
     case 'aborted': {
@@ -76,14 +76,14 @@ export function endingText(outcome: StepOutcome): EndingText {
       const when = momentOfAbort(outcome)
       if (ending.cause === 'signal') {
         const what = fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}`
-        return end(fragment`🚫`, title, what, left)
+        return end(fragment`🚫`, title, what, aboutRun)
       }
       const otherwise = fragment` If the job goes on, another step has removed the files of this step from the runner's temporary folder.`
-      return end(fragment`🚫`, title, fragment`The job has ended ${when}`, fragment`${otherwise}${left}`)
+      return end(fragment`🚫`, title, fragment`The job has ended ${when}`, fragment`${otherwise}${aboutRun}`)
     }
     case 'start-failed': {
       const why = failureReason(ending.failure)
-      const next = fragment`${failureAdvice(ending.failure, 'start')}${left}`
+      const next = fragment`${failureAdvice(ending.failure, 'start')}${aboutRun}`
       const [title, what] =
         cancellation.kind === 'id-unknown'
           ? [fragment`Run may have been started`, fragment`The start request returned no run id`]
@@ -94,7 +94,7 @@ export function endingText(outcome: StepOutcome): EndingText {
       const { failure } = ending
       const advice = isNotFound(failure) ? notFoundAdvice(subject.ownsRun) : failureAdvice(failure, 'poll')
       const what = fragment`The status of run ${id} could not be read, because ${failureReason(failure)}`
-      return end(FAIL, fragment`Run status could not be read`, what, fragment`${advice}${left}`)
+      return end(FAIL, fragment`Run status could not be read`, what, fragment`${advice}${aboutRun}`)
     }
   }
 }

@@ -1,8 +1,8 @@
 import type { StepOutcome } from '../model/outcome.ts'
 import { CASE_KINDS, type CaseKind, countTestCases, type TestCase } from '../model/run.ts'
-import { type Fragment, fragment, type Html, html, untruncated } from '../text/safe-text.ts'
+import { type Fragment, fragment, type Html, html, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
-import { firstLineOf, visibleLines, visibleText } from '../text/visible-text.ts'
+import { firstLineOf, visibleLines } from '../text/visible-text.ts'
 import { caseTable, foldableCase, foldableGroup, messageBlock } from './case-list.ts'
 import { alikeFailures, casesOfKind, FAILING_OR_OTHER } from './cases.ts'
 import { countsOf } from './counts.ts'
@@ -53,7 +53,7 @@ export function invalidInputsSummary(messages: readonly Fragment[]): Html {
 /** The heading is Markdown. If it contains a value, it is HTML, because Markdown could interpret the value. */
 function heading(outcome: StepOutcome): Html {
   const title = pageTitle(outcome)
-  return outcome.subject.labels.length === 0 ? html`## ${title}\n` : html`<h2>${title}</h2>\n`
+  return outcome.subject.matrix === '' ? html`## ${title}\n` : html`<h2>${title}</h2>\n`
 }
 
 interface Page {
@@ -66,8 +66,9 @@ function body(outcome: StepOutcome, { shown, hasMessages }: Page): Html {
   const message = outcome.run?.message
   const notPassed = shown.filter(({ kind }) => FAILING_OR_OTHER.includes(kind))
   const alike = alikeFailures(outcome)
-  const together = Map.groupBy(notPassed.slice(0, PARTS), (testCase) => alike.get(testCase) ?? [testCase])
-  const isOpen = notPassed.length <= OPEN_PARTS
+  // A test case that failed like no other is a group of its own.
+  const groups = Map.groupBy(notPassed.slice(0, PARTS), (testCase) => alike.get(testCase) ?? [testCase])
+  const areFew = notPassed.length <= OPEN_PARTS
   const parts = (testCases: readonly TestCase[], isOpen: boolean) =>
     testCases.map((testCase) => foldableCase(testCase, outcome, { isOpen, hasMessage: hasMessages }))
   const table = (name: Fragment, testCases: readonly TestCase[]) =>
@@ -78,7 +79,7 @@ function body(outcome: StepOutcome, { shown, hasMessages }: Page): Html {
     // The comment does not have the message of the run, because nobody masks secrets in a comment.
     message === undefined ? html`` : messageOfRun(message),
     paragraph(subjectText(outcome)),
-    ...[...together].map(([group, testCases]) => foldableGroup(group, outcome, parts(testCases, isOpen))),
+    ...[...groups].map(([group, testCases]) => foldableGroup(group, outcome, parts(testCases, areFew))),
     table(fragment`More test cases that did not pass`, notPassed.slice(PARTS)),
     folded(fragment`Flaky`, ofKind('flaky'), html`${parts(ofKind('flaky'), false)}`),
     table(fragment`Skipped`, ofKind('skipped')),
@@ -95,7 +96,7 @@ function folded(name: Fragment, { length }: readonly TestCase[], content: Html):
 function messageOfRun(message: Untrusted): Html {
   const lines = visibleLines(String(message)).filter((line) => line.trim() !== '')
   const block = lines.length > 1 ? messageBlock(message) : html``
-  return html`<p>The message of the run: ${untruncated(visibleText(firstLineOf(message), 2_000))}</p>${block}\n`
+  return html`<p>The message of the run: ${quote(firstLineOf(message), 2_000)}</p>${block}\n`
 }
 
 /** Which kinds of test cases a page does not show, how many, and which messages. Undefined if it shows everything. */

@@ -1,5 +1,5 @@
 import type { ReadRunOutcome } from '../model/outcome.ts'
-import { countTestCases, locationOf, runDurationMs, type TestCase } from '../model/run.ts'
+import { countTestCases, runDurationMs, showsReason, type TestCase } from '../model/run.ts'
 import { linesOf, render, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
@@ -37,14 +37,12 @@ function caseElement(testCase: TestCase, nameFor: NameFor): Xml {
   const className = visibleText(testCase.filePath ?? CLASS_NAME)
   const name = nameFor(className, titleOf(testCase))
   const time = seconds(testCase.durationMs ?? 0)
-  return xml`<testcase classname="${untruncated(className)}" name="${untruncated(name)}"${locationAttributes(testCase)} time="${time}"${contentOf(testCase)}`
+  return xml`<testcase classname="${untruncated(className)}" name="${untruncated(name)}"${placeAttributes(testCase)} time="${time}"${contentOf(testCase)}`
 }
 
-function locationAttributes(testCase: TestCase): Xml {
-  const location = locationOf(testCase)
-  if (location === undefined) return xml``
-  const line = location.line === undefined ? xml`` : xml` line="${location.line}"`
-  return xml` file="${untruncated(location.filePath)}"${line}`
+function placeAttributes({ kind, filePath, line }: TestCase): Xml {
+  if (filePath === undefined || !showsReason(kind)) return xml``
+  return xml` file="${untruncated(filePath)}"${line === undefined ? xml`` : xml` line="${line}"`}`
 }
 
 function contentOf({ kind, rawStatus, message }: TestCase): Xml {

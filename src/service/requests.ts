@@ -48,9 +48,9 @@ export function createSendJson(settings: TransportSettings): SendJson {
   }
   return async ({ method, path: segments, query = '', body }, options, decode) => {
     const path = `${prefix}/${segments.map(encodeURIComponent).join('/')}${query}`
-    const ofBody = body === undefined ? {} : { 'content-type': 'application/json' }
+    const contentType = body === undefined ? {} : { 'content-type': 'application/json' }
     const sent = body === undefined ? null : JSON.stringify(body)
-    const request = { method, path, headers: { ...headers, ...ofBody }, body: sent }
+    const request = { method, path, headers: { ...headers, ...contentType }, body: sent }
     const sentMs = clock.now()
     const response = await send(request, options, settings)
     const tookMs = Math.round(clock.now() - sentMs)

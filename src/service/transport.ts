@@ -129,6 +129,7 @@ class Exchange implements ResponseHandler {
   #outcome(failure: Failure | undefined): ServiceResponse | Failure {
     const body = unpacked(Buffer.concat(this.#chunks), this.#header('content-encoding'))
     const problem = failure ?? (isFailure(body) ? body : undefined)
+    // Without a status, the failure counts as it does after a 2xx status.
     const status = this.#status ?? 200
     if (problem !== undefined && isSuccess(status)) return problem
     // It also removes the byte order mark that some servers put before the text.

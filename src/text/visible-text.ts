@@ -64,8 +64,8 @@ export function isVisible(text: string): boolean {
 }
 
 /** `oneLine` for text that somebody else wrote. Reports compare such texts, and make names of them. */
-export function visibleText(value: string | Untrusted, limitChars?: number): Untrusted {
-  return untrusted(oneLine(value as string, limitChars))
+export function visibleText(value: string | Untrusted): Untrusted {
+  return untrusted(oneLine(value as string))
 }
 
 /** The first line of a message that is not blank. Empty if there is none. A line over 10,000 characters counts as several. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countTestCases, isFinished, locationOf, RUN_STATUSES, type Run } from '../../src/model/run.ts'
+import { countTestCases, isFinished, RUN_STATUSES, type Run } from '../../src/model/run.ts'
 import * as decode from '../../src/service/decode.ts'
 import { decodeCancelled, decodeStarted, decodeSuiteStatus, InvalidResponse } from '../../src/service/decode.ts'
 
@@ -179,18 +179,20 @@ describe('why a test case did not pass, and where', () => {
   const REASON = { message: 'expected 41\nto be 42', filePath: 'e2e/pay.spec.ts', line: 12 }
   const caseOf = (fields: object, status = 'FAILED') =>
     decodeRun(altered(RUN, 'results.testCases', [{ title: 't', status, ...fields }])).testCases?.[0]
-  const locationIn = (fields: object, status?: string) => locationOf(caseOf(fields, status) ?? expect.fail())
+  const placeIn = (fields: object, status?: string) => {
+    const { filePath, line } = caseOf(fields, status) ?? expect.fail()
+    return { filePath, line }
+  }
 
   const NOT_PASSED = ['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'FLAKY', 'BLOCKED']
   it.each(NOT_PASSED)('is read of a case that is %s', (status) => {
-    const { message, ...location } = REASON
+    const { message, ...place } = REASON
     expect(caseOf(REASON, status)?.message).toBe(message)
-    expect(locationIn(REASON, status)).toEqual(location)
+    expect(placeIn(REASON, status)).toEqual(place)
   })
 
   it.each(['PASSED', 'SKIPPED'])('is not read of a case that is %s, but its file is', (status) => {
     expect(caseOf(REASON, status)).toMatchObject({ message: undefined, filePath: REASON.filePath, line: undefined })
-    expect(locationIn(REASON, status)).toBeUndefined()
   })
 
   it('has a message in visible characters, with its lines and their indentation', () => {
@@ -216,20 +218,20 @@ describe('why a test case did not pass, and where', () => {
     ['an array', ['a.ts']],
   ])('has no place if the path is %s', (_, filePath) => {
     expect(caseOf({ ...REASON, filePath })?.message).toBe(REASON.message)
-    expect(locationIn({ ...REASON, filePath })).toBeUndefined()
+    expect(placeIn({ ...REASON, filePath })).toEqual({ filePath: undefined, line: undefined })
     expect(caseOf({ filePath }, 'PASSED')?.filePath).toBeUndefined()
   })
 
   it.each(['a', '..a/b..', 'a b/é,:%.ts', 'a😀.ts', 'a'.repeat(500)])('may have the path %j', (filePath) => {
-    expect(locationIn({ ...REASON, filePath })).toEqual({ filePath, line: 12 })
+    expect(placeIn({ ...REASON, filePath })).toEqual({ filePath, line: 12 })
   })
 
   it.each([1, 2 ** 53 - 1])('may have the line %i', (line) => {
-    expect(locationIn({ ...REASON, line })).toEqual({ filePath: REASON.filePath, line })
+    expect(placeIn({ ...REASON, line })).toEqual({ filePath: REASON.filePath, line })
   })
 
   it.each([0, -1, 1.5, '12', null, Number.POSITIVE_INFINITY, 2 ** 53, {}])('has no line if the line is %j', (line) => {
-    expect(locationIn({ ...REASON, line })).toEqual({ filePath: REASON.filePath, line: undefined })
+    expect(placeIn({ ...REASON, line })).toEqual({ filePath: REASON.filePath, line: undefined })
   })
 
   it('is read of a run that did not pass, and only if the run has finished', () => {

@@ -16,7 +16,7 @@ import {
   xml,
 } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
-import { visibleText } from '../../src/text/visible-text.ts'
+import { oneLine } from '../../src/text/visible-text.ts'
 import { secretForms } from '../../tools/runner-emulator/step-runner/masks.ts'
 import { ANY_CHARACTER } from '../support/hostile-text.ts'
 
@@ -182,7 +182,7 @@ describe('JSON', () => {
 })
 
 describe('sanitized text', () => {
-  const text = (value: string, limitChars?: number) => visibleText(value, limitChars) as unknown as string
+  const text = oneLine
 
   it('is truncated, but never within a character', () => {
     expect(text('abcd', 4)).toBe('abcd')
