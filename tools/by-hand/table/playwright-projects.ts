@@ -47,20 +47,13 @@ const KINDS: Kinds = {
       ['--', 'cart'],
       ['-gsmoke'],
       ['--grep', 'no such test'],
-      ['-g', 'smoke', '-G', 'rounds'],
-      ['-g'],
       // Configuration, shards, and how tests run
       ['-c', 'red.config.js'],
       ['--config=broken.config.js'],
       ['--shard=1/2'],
-      ['--shard=x'],
-      ['--workers=many'],
-      ['--trace=on'],
       // Output, commands and modes
-      ['--quiet'],
       ['--reporter=dot'],
       ['--reporter=wrong'],
-      ['--output=out'],
       ['--list'],
       ['--ui'],
       ['test'],
@@ -70,7 +63,6 @@ const KINDS: Kinds = {
       ['--grep="smoke"'],
       ['-g smoke'],
       ['"cart"'],
-      ['-'],
     ],
     files: {
       ...config("{ testDir: 'tests', reporter: 'list', workers: 2 }"),

@@ -11,36 +11,26 @@ export interface WorkflowEvent {
 /** The `github` context. GITHUB_VARIABLES has the keys that become variables. */
 export type GithubContext = Readonly<Record<string, ExpressionValue>>
 
-/** The `github` context of a run on this event. The event decides the branch fields unless they are overridden. */
+/** The part of the `github` context that our actions and workflows may read. The event decides the branch fields unless they are overridden. */
 export function githubContext(event: WorkflowEvent, overrides: GithubContext = {}): GithubContext {
   const repository = 'octo-org/web-shop'
   return {
     action: '__self',
-    action_ref: '',
-    action_repository: '',
     actor: 'octocat',
-    actor_id: '583231',
     api_url: 'https://api.github.com',
     event: toValue(event.payload ?? {}),
     event_name: event.name,
-    graphql_url: 'https://api.github.com/graphql',
     job: 'test',
-    ref_protected: false,
     repository,
     repository_id: '1296269',
-    repository_owner: 'octo-org',
-    repository_owner_id: '6811672',
-    retention_days: '90',
     run_attempt: '1',
     run_id: '1658821493',
     run_number: '3',
     server_url: 'https://github.com',
     sha: 'ffac537e6cbbf934b08745a378932722df287a53',
     token: 'ghs_0123456789abcdefghijABCDEFGHIJ012345',
-    triggering_actor: 'octocat',
     workflow: 'CI',
     workflow_ref: `${repository}/.github/workflows/ci.yml@refs/heads/main`,
-    workflow_sha: 'ffac537e6cbbf934b08745a378932722df287a53',
     ...refsOf(event),
     ...overrides,
   }

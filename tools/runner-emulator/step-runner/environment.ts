@@ -36,7 +36,7 @@ export function processEnvironment(facts: EnvironmentFacts): Record<string, stri
     ...facts.stepEnv,
     ...renamed(facts.state, (name) => `STATE_${name}`),
     ...renamed(facts.inputs, (name) => `INPUT_${name.replaceAll(' ', '_').toUpperCase()}`),
-    // Every variable of GitHub is set. If it does not apply, it is empty.
+    // If a variable does not apply, it is empty.
     ...Object.fromEntries(GITHUB_VARIABLES.map((name) => [`GITHUB_${name.toUpperCase()}`, facts.github[name] ?? ''])),
     ...renamed(facts.runner, (name) => `RUNNER_${name.toUpperCase()}`),
     ...renamed(facts.files, (name) => `GITHUB_${name}`),

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: GitHub's expressions are written like that.
 
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -84,11 +84,6 @@ describe('a process is started', () => {
     }
   })
 
-  test('with the proxy of the runner in both cases of letters', async () => {
-    const env = await environment({ proxy: { https: 'http://proxy:1', no: 'localhost' } })
-    expect(env).toMatchObject({ https_proxy: 'http://proxy:1', HTTPS_PROXY: 'http://proxy:1', NO_PROXY: 'localhost' })
-  })
-
   test('with all inputs; a given value wins over the default, even if it is empty, and stays as written', async () => {
     const inputs = {
       'base-url': { required: true },
@@ -165,11 +160,6 @@ describe('the end of a process', () => {
     expect(existsSync(step.workspace)).toBe(false)
     expect(existsSync(step.tempDir)).toBe(false)
   })
-
-  test('ends a wait for a line that never came with an error, which contains the log', async () => {
-    const main = prepare({ main: `console.log('only this')` }).startMain()
-    await expect(main.waitForLine(/never/)).rejects.toThrow(/ended without .*\/never\/:\nonly this/s)
-  })
 })
 
 const POLITE = `process.on('SIGINT', () => process.exit(0)); console.log('ready'); hang()`
@@ -235,15 +225,6 @@ process.on('SIGINT', () => process.exit(0)); hang()`
       })
     }
     expect(step.jobStatus).toBe('failure')
-  })
-
-  test('whose runner is shut down gets the signals; the job has failed, there is no post, the temporary folder is empty', async () => {
-    const step = prepare({ main: `put('STATE', 'a=1\\n'); ${POLITE}`, post: `console.log('post')` })
-    const { main, post, jobStatus } = await step.run({ on: /ready/, by: 'shutdown' })
-    expect(main).toMatchObject({ conclusion: 'cancelled', state: { a: '1' }, signalsSent: ['SIGINT'] })
-    expect(post.conclusion).toBe('skipped')
-    expect(jobStatus).toBe('failure')
-    expect(readdirSync(step.tempDir)).toEqual([])
   })
 })
 
