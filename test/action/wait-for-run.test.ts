@@ -86,12 +86,14 @@ describe('a run that ends', () => {
 describe('a status that this version does not know', () => {
   const paused = aRun({ status: 'PAUSED', finishedAt: undefined, testCases: undefined })
 
-  test('does not end the wait if finishedAt is not set. The line of the status shows it', async () => {
-    const { ending, world } = await wait({
+  test('does not end the wait if finishedAt is not set. Only the line of the status shows it', async () => {
+    const { ending, world, statuses } = await wait({
       replies: [response(paused), response(RUNNING), response(paused), response(PASSED)],
     })
     expect(ending).toEqual({ kind: 'finished', run: PASSED })
     expect(world.texts('info ')).toEqual(['Run run-1: PAUSED', 'Run run-1: RUNNING', 'Run run-1: PAUSED'])
+    // An output has no text of the service.
+    expect(statuses).toEqual(['UNKNOWN', 'RUNNING', 'UNKNOWN', 'PASSED'])
     expect(world.texts('warning ')).toEqual([])
   })
 })
