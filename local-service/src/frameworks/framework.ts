@@ -57,7 +57,7 @@ export interface Framework {
   /** The oldest version whose tests the service can run, such as `1.45`. */
   readonly oldestVersion: string
   /** Without this argument, the framework fails if it finds no tests. */
-  readonly noTestsArgument: string | undefined
+  readonly noTestsArgument?: string | undefined
   isUsedIn(facts: FolderFacts): boolean
   /** Why the framework cannot use the settings, as sentences. */
   refuse(settings: FrameworkSettings): string | undefined

@@ -171,7 +171,6 @@ export const junit: Framework = {
   name: 'junit',
   packages: [],
   oldestVersion: '0',
-  noTestsArgument: undefined,
   isUsedIn: () => false,
   refuse: whyRefused,
   async run(argv, { folders, report = '', command }) {

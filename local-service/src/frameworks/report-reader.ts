@@ -19,7 +19,6 @@ export type Fields = Readonly<Record<string, unknown>>
 export interface Events {
   readonly tests: readonly Fields[]
   readonly files: readonly Fields[]
-  /** What the framework said about itself. */
   readonly said: readonly unknown[]
   /** The last event. If the run was killed, there is none. */
   readonly finished: Fields | undefined

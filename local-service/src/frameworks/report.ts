@@ -196,7 +196,7 @@ export function joinTitle(path: readonly string[]): string {
   return path.filter((part) => part !== '').join(' > ')
 }
 
-/** The objects in what should be a list. Anything may have written the report. */
+/** The objects in what should be a list. */
 function objectsIn(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
