@@ -5,6 +5,8 @@ import { truncate, withoutTerminalSequences } from '../text/visible-text.ts'
 import type { World } from './world.ts'
 
 const SHOWN_LIMIT_BYTES = 16 * 1024 * 1024
+/** A part becomes lines piece by piece, because its lines take many times its memory. */
+const SLICE_CHARS = 16 * 1024
 const LINE_LIMIT_CHARS = 10_000
 const MASKS_LIMIT = 1_000
 /** A shorter value would hide parts of many words. */
@@ -56,7 +58,8 @@ export class TestOutput {
       this.#readBytes = part.next
       const text = String(part.text)
       this.#shownBytes += Buffer.byteLength(text)
-      if (this.#shownBytes <= SHOWN_LIMIT_BYTES) this.#write(text)
+      if (this.#shownBytes <= SHOWN_LIMIT_BYTES)
+        for (let from = 0; from < text.length; from += SLICE_CHARS) this.#write(text.slice(from, from + SLICE_CHARS))
       else
         this.#stop(
           fragment`there is more output. The log shows at most 16 MiB. So far there are ${Math.max(this.#availableBytes, this.#readBytes)} bytes in all.`,

@@ -1,4 +1,4 @@
-import { debug, error, info, setSecret, warning } from '@actions/core'
+import { debug, error, setSecret, warning } from '@actions/core'
 import type { Conclusion } from '../model/outcome.ts'
 import type { CommandProperty, Fragment, Html, Log } from '../text/safe-text.ts'
 import { commandMessage, fragment, render } from '../text/safe-text.ts'
@@ -26,7 +26,8 @@ export interface Outputs
 
 export function runnerOutput(env: NodeJS.ProcessEnv, hasJobEnded = () => false) {
   const log: Log = {
-    info: (message) => info(render(message)),
+    // Bytes, because the runner may read slowly. A string that waits for the runner takes up to twice the memory.
+    info: (message) => void process.stdout.write(Buffer.from(`${render(message)}\n`)),
     warning: (message) => warning(commandMessage(message)),
     debug: env.RUNNER_DEBUG === '1' ? (message) => debug(commandMessage(message)) : undefined,
   }
