@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countTestCases, isFinished, RUN_STATUSES, type Run } from '../../src/model/run.ts'
 import * as decode from '../../src/service/decode.ts'
-import { decodeCancelled, decodeStarted, decodeSuiteStatus, InvalidResponse } from '../../src/service/decode.ts'
+import {
+  decodeCancelled,
+  decodeOutput,
+  decodeStarted,
+  decodeSuiteStatus,
+  InvalidResponse,
+} from '../../src/service/decode.ts'
 
 const asIs = (text: string) => text
 const decodeRun = (json: unknown) => decode.decodeRun(json, 'the text', asIs)
@@ -249,6 +255,22 @@ describe('why a test case did not pass, and where', () => {
     const withoutPlace = { filePath: undefined, line: undefined }
     expect(decodeRun({ ...RUN, ...REASON, filePath: '../pay.spec.ts' })).toMatchObject(withoutPlace)
     expect(decodeRun({ ...RUN, ...REASON, status: 'PASSED' }).filePath).toBeUndefined()
+  })
+})
+
+describe('a part of the output', () => {
+  it('ends at a later byte, or where it began if there is no text yet', () => {
+    for (const part of [
+      { text: 'é', next: 7 },
+      { text: '', next: 5 },
+    ])
+      expect(decodeOutput(part, 5)).toEqual(part)
+  })
+
+  // Otherwise, main would read and show one part again and again.
+  it.each([5, 4, -1, 5.5, '7', undefined])('is invalid if the byte after it is %j', (next) => {
+    const failure = failureOf(() => decodeOutput({ text: 'é', next }, 5))
+    expect(failure).toMatchObject({ kind: 'invalid-response', expected: 'next to be a byte after 5' })
   })
 })
 
