@@ -123,6 +123,8 @@ export const FAILING: readonly CaseKind[] = ['failed', 'timed-out', 'interrupted
 
 const PASSING: readonly CaseKind[] = ['passed', 'flaky']
 
+export const RAN: readonly CaseKind[] = [...FAILING, ...PASSING]
+
 export interface Counts {
   readonly total: number
   readonly passed: number

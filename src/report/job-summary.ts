@@ -1,5 +1,5 @@
 import type { StepOutcome } from '../model/outcome.ts'
-import { CASE_KINDS, type CaseKind, countTestCases, type TestCase } from '../model/run.ts'
+import { CASE_KINDS, type CaseKind, countTestCases, RAN, type TestCase } from '../model/run.ts'
 import { type Fragment, fragment, type Html, html, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleLines } from '../text/visible-text.ts'
@@ -10,12 +10,13 @@ import { subjectText } from './facts.ts'
 import { introduction, pageTitle, paragraph, sizeBytes } from './page.ts'
 import { casesOf, inBrackets, join, NONE } from './words.ts'
 
-/** How many test cases a summary has. */
+/** How many rows of test cases a summary has, the slowest included. */
 const CASE_LIMIT = 1_000
 /** So many test cases that did not pass have a part of their own, with the message. The others are rows of a table. */
 const PARTS = 100
 /** If more test cases did not pass, their messages are folded. So twenty failures are a list that one can read. */
 const OPEN_PARTS = 5
+const SLOWEST_SHOWN = 5
 /** GitHub drops a summary over 1,048,576 bytes. The difference is more than Windows needs for the line breaks. */
 const SIZE_LIMIT_BYTES = 900_000
 
@@ -32,10 +33,11 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const files = reportDir === undefined ? NONE : fragment`, but the report file ${'junit.xml'} has everything`
   const all = casesOfKind(CASE_KINDS, outcome)
   const notPassed = all.filter(({ kind }) => FAILING_OR_OTHER.includes(kind)).slice(0, CASE_LIMIT)
+  const slowest = slowestOf(all)
   for (const page of [
-    { shown: all.slice(0, CASE_LIMIT), hasMessages: true },
-    { shown: notPassed, hasMessages: true },
-    { shown: notPassed, hasMessages: false },
+    { shown: all.slice(0, CASE_LIMIT), slowest, hasMessages: true },
+    { shown: notPassed, slowest: [], hasMessages: true },
+    { shown: notPassed, slowest: [], hasMessages: false },
   ]) {
     const leftOut = leftOutText(all, page)
     const last = leftOut && fragment`This summary leaves out ${leftOut}${files}.`
@@ -59,10 +61,11 @@ function heading(outcome: StepOutcome): Html {
 interface Page {
   /** The first of all test cases, sorted by kind. */
   readonly shown: readonly TestCase[]
+  readonly slowest: readonly TestCase[]
   readonly hasMessages: boolean
 }
 
-function body(outcome: StepOutcome, { shown, hasMessages }: Page): Html {
+function body(outcome: StepOutcome, { shown, slowest, hasMessages }: Page): Html {
   const message = outcome.run?.message
   const notPassed = shown.filter(({ kind }) => FAILING_OR_OTHER.includes(kind))
   const alike = alikeFailures(outcome)
@@ -84,6 +87,7 @@ function body(outcome: StepOutcome, { shown, hasMessages }: Page): Html {
     folded(fragment`Flaky`, ofKind('flaky'), html`${parts(ofKind('flaky'), false)}`),
     table(fragment`Skipped`, ofKind('skipped')),
     table(fragment`Passed`, ofKind('passed')),
+    table(fragment`Slowest`, slowest),
   ]}`
 }
 
@@ -97,6 +101,14 @@ function messageOfRun(message: Untrusted): Html {
   const lines = visibleLines(String(message)).filter((line) => line.trim() !== '')
   const block = lines.length > 1 ? messageBlock(message) : html``
   return html`<p>The message of the run: ${quote(firstLineOf(message), 2_000)}</p>${block}\n`
+}
+
+/** None of a few test cases, because the other parts show their times. None of many, because each is a second row of its test case. */
+function slowestOf(testCases: readonly TestCase[]): readonly TestCase[] {
+  if (testCases.length > CASE_LIMIT - SLOWEST_SHOWN) return []
+  const timed = testCases.filter(({ kind, durationMs }) => RAN.includes(kind) && durationMs !== undefined)
+  if (timed.length <= SLOWEST_SHOWN) return []
+  return timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0)).slice(0, SLOWEST_SHOWN)
 }
 
 /** Which kinds of test cases a page does not show, how many, and which messages. Undefined if it shows everything. */
