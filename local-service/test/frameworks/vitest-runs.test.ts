@@ -32,7 +32,7 @@ describe('a run of a Vitest project', () => {
     return startService({ projects: { project: { folder } } })
   }
 
-  it('that is stopped leaves no process, and names the running tests and the files of which nothing is known', async () => {
+  it('that is stopped leaves no process, and names the running tests, those that never began, and the files of which nothing is known', async () => {
     const folder = await projectFolder({
       'vitest.config.mjs': 'export default { test: { maxWorkers: 2 } }',
       'first.test.js': `
@@ -78,6 +78,7 @@ describe('a run of a Vitest project', () => {
         message: 'This test had not finished when the run ended.',
         filePath: 'first.test.js',
       },
+      { title: 'first > comes later', status: 'SKIPPED', durationMs: 0, filePath: 'first.test.js' },
       {
         title: 'second.test.js',
         status: 'INTERRUPTED',
