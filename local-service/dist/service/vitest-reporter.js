@@ -17,6 +17,7 @@ export default class EventReporter {
         this.#vitest = vitest;
         // Vitest 3 has a listener after which no other is called.
         process.prependOnceListener('exit', () => this.#endEarly());
+        process.prependOnceListener('SIGINT', () => this.#endByStop());
         const { logger } = vitest;
         let isAboutTests = false;
         // All that Vitest says about itself goes through this method, and the output of tests does not.
@@ -68,6 +69,20 @@ export default class EventReporter {
         if (!this.#hasEnded && this.#modules.length === this.#files) {
             this.onTestRunEnd(this.#modules, this.#vitest?.state.getUnhandledErrors());
         }
+    }
+    /** The service stops a run with this signal, which ends Vitest at once. So this reports the tests that never began. */
+    #endByStop() {
+        for (const { children } of this.#vitest?.state.getTestModules() ?? []) {
+            const pending = [...children.allTests()].filter((test) => test.result().state === 'pending');
+            const waiting = pending.filter(({ id }) => !this.#report.isRunning(id));
+            // If no test is known to run, a test that blocks its worker may be one of them.
+            if (waiting.length === pending.length)
+                continue;
+            for (const test of waiting)
+                this.#report.finishTest(describeTest(test), this.#describeResult(test));
+        }
+        if (process.listenerCount('SIGINT') === 0)
+            process.kill(process.pid, 'SIGINT');
     }
     onTestRunEnd(modules, errors) {
         this.#hasEnded = true;
