@@ -151,7 +151,7 @@ function joinAttempts(entries: readonly Entry[], hasPassed: boolean): TestCase[]
 }
 
 function whyRefused({ report = '', args, merge }: FrameworkSettings): string | undefined {
-  const patterns = linesOf(report.trim())
+  const patterns = linesOf(report)
   if (patterns.length === 0)
     return 'The framework "junit" needs "report", the JUnit file, and "command", which writes it. Without "command", a run reads the file of an earlier step. There is no "report".'
   if (merge !== undefined)
@@ -164,7 +164,10 @@ function whyRefused({ report = '', args, merge }: FrameworkSettings): string | u
 }
 
 function linesOf(report: string): readonly string[] {
-  return report.split(/\s*\n\s*/).filter((line) => line !== '')
+  return report
+    .trim()
+    .split(/\s*\n\s*/)
+    .filter((line) => line !== '')
 }
 
 export const junit: Framework = {
@@ -174,7 +177,7 @@ export const junit: Framework = {
   isUsedIn: () => false,
   refuse: whyRefused,
   async run(argv, { folders, report = '', command }) {
-    const patterns = linesOf(report.trim())
+    const patterns = linesOf(report)
     const old = command && (await findReports(patterns, folders.folder))
     return {
       argv,
