@@ -34,6 +34,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const all = casesOfKind(CASE_KINDS, outcome)
   const notPassed = all.filter(({ kind }) => FAILING_OR_OTHER.includes(kind)).slice(0, CASE_LIMIT)
   const slowest = slowestOf(all)
+  const alike = alikeFailures(outcome)
   for (const page of [
     { shown: all.slice(0, CASE_LIMIT), slowest, hasMessages: true },
     { shown: notPassed, slowest: [], hasMessages: true },
@@ -41,7 +42,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   ]) {
     const leftOut = leftOutText(all, page)
     const last = leftOut && fragment`This summary leaves out ${leftOut}${files}.`
-    const text = html`${top}${body(outcome, page)}${paragraph(last)}`
+    const text = html`${top}${body(outcome, page, alike)}${paragraph(last)}`
     if (alreadyBytes + sizeBytes(text) <= SIZE_LIMIT_BYTES) return text
   }
   return html`${top}${paragraph(fragment`This summary has only its headline, because it would be too long${files}.`)}`
@@ -65,10 +66,13 @@ interface Page {
   readonly hasMessages: boolean
 }
 
-function body(outcome: StepOutcome, { shown, slowest, hasMessages }: Page): Html {
+function body(
+  outcome: StepOutcome,
+  { shown, slowest, hasMessages }: Page,
+  alike: ReturnType<typeof alikeFailures>,
+): Html {
   const message = outcome.run?.message
   const notPassed = shown.filter(({ kind }) => FAILING_OR_OTHER.includes(kind))
-  const alike = alikeFailures(outcome)
   // A test case that failed like no other is a group of its own.
   const groups = Map.groupBy(notPassed.slice(0, PARTS), (testCase) => alike.get(testCase) ?? [testCase])
   const areFew = notPassed.length <= OPEN_PARTS
