@@ -76,6 +76,7 @@ describe('an argument that breaks a run', () => {
     ['vitest', '--help', 'No test would run. Leave it out.'],
     ['vitest', '--mergeReports', 'No test would run. Leave it out.'],
     ['vitest', '--clear-cache', 'No test would run. Leave it out.'],
+    ['vitest', '--clearCache=true', 'No test would run. Leave it out.'],
     ['vitest', '-p', 'Each run names its framework projects itself. Give "framework-project" to the gate, or '],
     ['vitest', '--shard 1/2', 'Write an option and its value with "=", or as two arguments.'],
     ['vitest', '--config=a.mjs --shard=1/2', 'Give each option as an argument of its own.'],
@@ -96,7 +97,7 @@ describe('an argument that breaks a run', () => {
 
   it.each([
     ['vitest', 'watch'],
-    ['vitest', 'run'],
+    ['vitest', 'vitest'],
     ['playwright', 'test'],
   ] as const)('of %s is refused if it is the command: %s', (framework, command) => {
     const shop = { folder: '.', framework, args: [command] }

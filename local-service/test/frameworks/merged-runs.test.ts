@@ -333,15 +333,17 @@ describe('what a merge cannot do', () => {
   it.each([
     ['vitest', ['e2e'], '"args" has "e2e". A merge of reports runs no test, so it takes no file and no filter.'],
     ['vitest', ['--testNamePattern=adds'], 'it takes no file and no filter. Write the value of an option with "="'],
-    ['playwright', ['--grep=adds'], 'it takes only --config and --reporter.'],
-    ['playwright', ['-x'], 'it takes only --config and --reporter.'],
+    ['vitest', ['--tagsFilter=slow'], 'it takes no file and no filter. Write the value of an option with "="'],
+    ['vitest', ['--test-name-pattern=adds'], 'it takes no file and no filter. Write the value of an option with "="'],
+    ['playwright', ['--grep=adds'], 'it takes only --config and --reporter. Write their values with "=".'],
+    ['playwright', ['--config', 'a.ts'], '"args" has "--config". A merge of reports runs no test, so it takes only'],
   ])('%s with %j is refused', (framework, args, message) => {
     expect(() => runContextIn('/', {}, { folder: '/', framework, merge: 'all', args })).toThrow(message)
   })
 
   it('its options are not refused', () => {
     const vitest = { folder: '/', framework: 'vitest', merge: 'all', args: ['--coverage', '--reporter=junit'] }
-    const playwright = { ...vitest, framework: 'playwright', args: ['-c', 'a.ts', '--reporter=html', '--config=b.ts'] }
+    const playwright = { ...vitest, framework: 'playwright', args: ['--reporter=html', '--config=b.ts'] }
     for (const settings of [vitest, playwright]) expect(runContextIn('/', {}, settings).project.merge).toBe('all')
   })
 
