@@ -9,8 +9,8 @@ export function quote(value: unknown): string {
   return truncate(JSON.stringify(value) ?? String(value), QUOTED_LIMIT_CHARS)
 }
 
-export function count(number: number, noun: string, plural = `${noun}s`): string {
-  return `${number} ${number === 1 ? noun : plural}`
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
 export function quoteCommand(argv: readonly string[]): string {

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import { removeWorkTree } from '../checkout/repository.ts'
 import { removeContainers } from '../machine/container.ts'
 import { removeFolder } from '../machine/files.ts'
 import { killProcesses } from '../machine/processes.ts'
-import { count } from '../text.ts'
 
 /** What a run has on the machine while it runs, besides processes. The names are known before anything is created. */
 export interface RunResources {
@@ -51,27 +50,33 @@ export async function createRunFolders(resources: RunResources): Promise<void> {
   await mkdir(resources.temporaryFolder, { mode: 0o700 })
 }
 
-/** Removes what this or an earlier process of the service has left of a run. Returns what there was, for the log. */
+/**
+ * Removes what this or an earlier process of the service has left of a run. If something cannot be removed, such as files of a
+ * container that belong to root, the log says why, and the rest is removed. Returns whether everything is gone.
+ */
 export async function removeResources(
   runId: string,
   resources: RunResources,
-  personEnv: NodeJS.ProcessEnv,
-): Promise<string[]> {
+  { personEnv, log }: { readonly personEnv: NodeJS.ProcessEnv; readonly log: (text: string) => void },
+): Promise<boolean> {
   const { folder, temporaryFolder, gitFolder, engine } = resources
-  const processes = await killProcesses({ runId })
-  // The engine's program must be gone first, because it could create another container. The folders come last, because
-  // containers write to them.
-  const containers =
-    engine === undefined ? 0 : await removeContainers(engine, runId, personEnv).catch((error: Error) => error)
-  const folders = [folder, temporaryFolder].filter((path) => existsSync(path))
-  const workTree = gitFolder === undefined ? Promise.resolve() : removeWorkTree(treeOf(resources), gitFolder)
-  // If one removal fails, the others must still finish.
-  const results = await Promise.allSettled([workTree.then(() => removeFolder(folder)), removeFolder(temporaryFolder)])
-  if (containers instanceof Error) throw containers
-  for (const result of results) if (result.status === 'rejected') throw result.reason
-  return [
-    ...(processes > 0 ? [count(processes, 'process', 'processes')] : []),
-    ...(containers > 0 ? [count(containers, 'container')] : []),
-    ...folders,
+  const removals = [
+    // The engine's program must be gone first, because it could create another container.
+    () => killProcesses({ runId }),
+    // The folders come last, because containers write to them.
+    async () => engine && removeContainers(engine, runId, personEnv),
+    async () => gitFolder && removeWorkTree(treeOf(resources), gitFolder),
+    () => removeFolder(folder),
+    () => removeFolder(temporaryFolder),
   ]
+  let isGone = true
+  for (const remove of removals) {
+    try {
+      await remove()
+    } catch (error) {
+      isGone = false
+      log(`run ${runId}: error: could not remove its files: ${messageOf(error)}`)
+    }
+  }
+  return isGone
 }

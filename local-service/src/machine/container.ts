@@ -73,22 +73,20 @@ export function engineName(engine: readonly string[]): 'docker' | 'podman' {
   return engine.some((part) => basename(part) === 'podman') ? 'podman' : 'docker'
 }
 
-/** This or an earlier process of the service may have left the containers. Returns how many there were. */
+/** This or an earlier process of the service may have left the containers. */
 export async function removeContainers(
   engine: readonly string[],
   runId: string,
   env: NodeJS.ProcessEnv,
-): Promise<number> {
-  const found = new Set<string>()
+): Promise<void> {
   let failure = new Error(
     `a container may be left, because "${engine[0]} ps" still lists it after ${REMOVAL_TRIES} removals`,
   )
   for (let removals = 0; ; removals++) {
     const listed = await callEngine(engine, ['ps', '--all', '--quiet', '--filter', `label=${LABEL}=${runId}`], env)
     const ids = listed.split('\n').filter((id) => id !== '')
-    if (ids.length === 0) return found.size
+    if (ids.length === 0) return
     if (removals === REMOVAL_TRIES) throw failure
-    for (const id of ids) found.add(id)
     // The engine may be removing the container itself. This call then fails, and the list decides.
     await callEngine(engine, ['rm', '--force', '--volumes', ...ids], env).catch((error: Error) => {
       failure = error

@@ -52,14 +52,9 @@ export function guardGroup(groupId: number, further?: GuardCommand): { dismiss()
   }
 }
 
-/** Kills until no process is left, because a process may start another process meanwhile. Returns how many it killed. */
-export async function killProcesses(group: Partial<ProcessGroup>): Promise<number> {
-  const killed = new Set<number>()
-  await waitUntilGone(group, KILL_LIMIT_MS, (id) => {
-    signalProcess(id, 'SIGKILL')
-    killed.add(id)
-  })
-  return killed.size
+/** Kills until no process is left, because a process may start another process meanwhile. */
+export async function killProcesses(group: Partial<ProcessGroup>): Promise<void> {
+  await waitUntilGone(group, KILL_LIMIT_MS, (id) => signalProcess(id, 'SIGKILL'))
 }
 
 /** Whether the processes have exited in time. Until then, `act` is called with each process that has not exited. */

@@ -1,10 +1,10 @@
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type RunOutcome, type StopReason, withoutTests } from '../execution/outcome.ts'
-import type { RunResources } from '../execution/resources.ts'
+import { type RunResources, removeResources } from '../execution/resources.ts'
 import type { RunningTests } from '../execution/run-framework.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
 import { count } from '../text.ts'
-import { type CommonContext, tryToRemove } from './recovery.ts'
+import type { CommonContext } from './recovery.ts'
 import { finishRun, isFinished, markRunning, type Run } from './run.ts'
 
 interface RunTask {
@@ -121,9 +121,9 @@ export class RunQueue {
     } finally {
       clearTimeout(limit)
     }
-    const removed = await tryToRemove(this.#options, run.runId, task.resources)
+    const isGone = await removeResources(run.runId, task.resources, this.#options)
     entry.isActive = false
-    this.#save(entry, removed === undefined ? task.resources : undefined)
+    this.#save(entry, isGone ? undefined : task.resources)
     this.#startNext()
   }
 

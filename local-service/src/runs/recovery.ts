@@ -1,5 +1,4 @@
-import { messageOf } from '../../../src/text/untrusted.ts'
-import { type RunResources, removeResources, resourcesOf } from '../execution/resources.ts'
+import { removeResources, resourcesOf } from '../execution/resources.ts'
 import { finishRun } from './run.ts'
 import type { RunStore } from './store.ts'
 
@@ -19,24 +18,9 @@ export async function recoverRuns(service: CommonContext & { readonly temporaryF
   for (const { run, left } of store.findUnfinished()) {
     const resources = left && resourcesOf(run.runId, { dataFolder: store.folder, temporaryFolder, ...left })
     // The removal comes first, because the run's files may be what fills the disk.
-    const removed = resources && (await tryToRemove(service, run.runId, resources))
-    if (removed?.length) log(`run ${run.runId}: left this, now removed: ${removed.join(', ')}`)
+    const isGone = resources === undefined || (await removeResources(run.runId, resources, service))
     const before = run.phase.status
     if (finishRun(run, DIED)) log(`run ${run.runId}: ${run.phase.status}: it was ${before} when the service died`)
-    store.save(run, removed === undefined ? resources : undefined)
-  }
-}
-
-/** Returns what was removed. Undefined if something is still there, such as a container's files that belong to root. */
-export async function tryToRemove(
-  { personEnv, log }: Omit<CommonContext, 'store'>,
-  runId: string,
-  resources: RunResources,
-): Promise<readonly string[] | undefined> {
-  try {
-    return await removeResources(runId, resources, personEnv)
-  } catch (error) {
-    log(`run ${runId}: error: could not remove its files: ${messageOf(error)}`)
-    return undefined
+    store.save(run, isGone ? undefined : resources)
   }
 }

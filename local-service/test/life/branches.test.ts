@@ -230,7 +230,11 @@ describe('a run of another branch', () => {
     )
     const prepare = (run: RunContext) => prepareFiles(run, new AbortController().signal)
     const remove = ({ runId, resources }: RunContext) =>
-      removeResources(runId, { ...resources, gitFolder: place.gitFolder }, PLAIN_ENV)
+      removeResources(
+        runId,
+        { ...resources, gitFolder: place.gitFolder },
+        { personEnv: PLAIN_ENV, log: expect.unreachable },
+      )
     const [first, second, third] = runs as [RunContext, RunContext, RunContext]
     await prepare(first)
     const prepared = prepare(second)

@@ -225,7 +225,7 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
     // The service was killed between the creation of a container and its start.
     await engine.call('create', '--label', 'test-run-service.run=run-1', ...OPTIONS, ...FEW_RESOURCES, IMAGE, 'true')
     const other = (await start('test-run-service.run=run-2')).trim()
-    expect(await removeContainers(engine.command, 'run-1', engine.env)).toBe(2)
+    await removeContainers(engine.command, 'run-1', engine.env)
     expect((await engine.call('ps', '--all', '--quiet', '--no-trunc')).trim()).toBe(other)
     await engine.call('rm', '--force', other)
   })
