@@ -21,14 +21,13 @@ export async function executeRun(
   run.output.open()
   try {
     const source = await prepareFiles(run, stop)
-    if (source === undefined) return withoutTests(stop)
     const { setup } = run.project
     if (setup !== undefined && needsSetup(run)) {
       const end = await runProjectCommand(source, run, setup, stop)
       if (!hasSucceeded(end)) return withoutTests(stop, `setup: ${quoteCommand(setup)} ${describeEnd(end)}`)
     }
     const outcome = await runFramework(run, source, stop, onTests)
-    await run.output.keepFiles(filesFolderOf(run.resources), run.runId)
+    await run.output.keepFiles(filesFolderOf(run.resources))
     // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
     if (run.autofix && outcome.status === 'FAILED' && outcome.testCases.some(isBad)) {
       tell(run, `auto-fix: ${await fixTests(run, source, stop)}`)
@@ -39,18 +38,13 @@ export async function executeRun(
   }
 }
 
-/** Where the files are that a run tests. Makes the work tree if the run needs one. Undefined if the run was stopped. */
-export async function prepareFiles(run: RunContext, stop: AbortSignal): Promise<TestedFolders | undefined> {
+/** Where the files are that a run tests. Makes the work tree if the run needs one. Throws if the run is stopped meanwhile. */
+export async function prepareFiles(run: RunContext, stop: AbortSignal): Promise<TestedFolders> {
   const { checkout, resources } = run
   if (checkout.kind === 'in-place') return checkout.place
   const { place, commit } = checkout
   const tree = treeOf(resources)
-  try {
-    await addWorkTree({ ...place, env: gitEnvironment(run), signal: stop }, commit, tree, run.runId)
-  } catch (error) {
-    if (stop.aborted) return undefined
-    throw error
-  }
+  await addWorkTree({ ...place, env: gitEnvironment(run), signal: stop }, commit, tree, run.runId)
   // A setup installs its own packages. Through links, it would change the packages of the project's folder.
   if (!needsSetup(run)) await linkPackages(place, tree)
   return { root: tree, folder: join(tree, relative(place.root, place.folder)) }

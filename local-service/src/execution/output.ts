@@ -1,15 +1,11 @@
-import { execFile } from 'node:child_process'
-import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs'
+import { closeSync, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { readPartOfFile, removeFolder } from '../machine/files.ts'
-import { MARKER_VARIABLE } from '../machine/processes.ts'
+import { readPartOfFile } from '../machine/files.ts'
 
 const OUTPUT_FILE = 'output.txt'
 const OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
-/** A move takes this long only if the outputs lie on another disk. */
-const KEEP_LIMIT_MS = 10_000
 
 /** It is written while the run runs, so it stays if the service is killed. An error is a line in the log, and changes no verdict. */
 export class RunOutput {
@@ -54,20 +50,18 @@ export class RunOutput {
 
   /**
    * Keeps the output folder of the framework, such as traces. Links are left out, because they may lead from a container to any
-   * file of this machine. A stopped run keeps its files too, so a limit ends the commands, and no signal.
+   * file of this machine.
    */
-  async keepFiles(written: string, runId: string, limitMs = KEEP_LIMIT_MS): Promise<void> {
-    const kept = join(this.folder, 'files')
+  async keepFiles(written: string): Promise<void> {
     try {
-      if (!lstatSync(written, { throwIfNoEntry: false })?.isDirectory() || readdirSync(written).length === 0) return
-      const env = { ...process.env, [MARKER_VARIABLE]: runId }
-      const run = (program: string, args: readonly string[]) =>
-        promisify(execFile)(program, args, { env, timeout: limitMs, killSignal: 'SIGKILL' })
-      await run('find', [written, '!', '-type', 'd', '!', '-type', 'f', '-exec', 'rm', '-f', '--', '{}', '+'])
-      await run('mv', ['--', written, kept])
+      if (!lstatSync(written, { throwIfNoEntry: false })?.isDirectory()) return
+      const entries = await readdir(written, { recursive: true, withFileTypes: true })
+      if (entries.length === 0) return
+      const others = entries.filter((entry) => !entry.isDirectory() && !entry.isFile())
+      for (const { parentPath, name } of others) await rm(join(parentPath, name))
+      await rename(written, join(this.folder, 'files'))
     } catch (error) {
       this.#log(`could not keep the files of the framework: ${messageOf(error)}`)
-      await removeFolder(kept).catch(() => undefined)
     }
   }
 

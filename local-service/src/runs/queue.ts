@@ -116,7 +116,8 @@ export class RunQueue {
       })
       this.#finish(entry, outcome)
     } catch (error) {
-      this.#log(run, `error: failed to run: ${messageOf(error)}`)
+      // A checkout that is stopped fails too.
+      if (!stop.signal.aborted) this.#log(run, `error: failed to run: ${messageOf(error)}`)
       this.#finish(entry, withoutTests(stop.signal, `the service could not run the tests: ${messageOf(error)}`))
     } finally {
       clearTimeout(limit)

@@ -1,19 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { aRepository, writeFiles } from '../../../test/support/git-repository.ts'
+import { describe, expect, it } from 'vitest'
+import { aRepository } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
 import { RunOutput } from '../../src/execution/output.ts'
-import {
-  isAlive,
-  pidsIn,
-  runContextIn,
-  type StartedService,
-  startService,
-  temporaryFolder,
-} from '../support/a-local-service.ts'
+import { runContextIn, type StartedService, startService, temporaryFolder } from '../support/a-local-service.ts'
 
 const REPORT = '{"event":"finished","tests":[{"path":["passes"],"state":"passed"}]}'
 const REPORTING = `echo '${REPORT}' > "$LOCAL_SERVICE_REPORT_FILE"`
@@ -133,31 +125,13 @@ describe('the files that a framework wrote to its output folder', () => {
     expect(service.log.join('\n')).not.toContain('could not')
   })
 
-  it('are left out if the move takes too long, and their processes have the marker of the run', async () => {
-    const [folder, bin] = [temporaryFolder(), temporaryFolder()]
-    const [written, pid] = [join(folder, 'written'), join(folder, 'pid')]
-    await writeFiles(folder, { 'written/trace.zip': '' })
-    await writeFile(join(bin, 'mv'), `#!/bin/sh\necho $$ > ${pid}; exec sleep 300\n`, { mode: 0o755 })
-    vi.stubEnv('PATH', `${bin}:${process.env.PATH}`)
-    onTestFinished(() => void vi.unstubAllEnvs())
-    const log: string[] = []
-    const output = new RunOutput(join(folder, 'outputs'), (text) => log.push(text))
-    output.open()
-    const keeping = output.keepFiles(written, 'run-1', 1000)
-    const [id = 0] = await pidsIn(pid)
-    expect(readFileSync(`/proc/${id}/environ`, 'utf8').split('\0')).toContain('LOCAL_SERVICE_RUN_ID=run-1')
-    await keeping
-    expect(isAlive(id)).toBe(false)
-    expect(log).toEqual([expect.stringMatching(/^could not keep the files of the framework: /)])
-  })
-
   it('change no verdict if they cannot be kept', async () => {
     const { folder } = await aRepository({ 'a.spec.js': '' })
     const outputs = temporaryFolder()
     const spoil = `touch "${outputs}/$LOCAL_SERVICE_RUN_ID/files"`
     const service = await startService({ outputs, projects: { shop: { folder, ...tracing(spoil) } } })
     const { status, found } = await runTracing(service, outputs, { branch: 'other' })
-    expect([status, found]).toEqual(['PASSED', ['output.txt']])
+    expect([status, found]).toEqual(['PASSED', ['files', 'output.txt']])
     expect(service.log.join('\n')).toContain('could not keep the files of the framework: ')
   })
 })

@@ -273,7 +273,7 @@ describe('a run of another branch', () => {
     const [pid = 0] = await pidsIn(join(home, 'pid'))
     const next = prepareFiles(runOf(PLAIN_ENV), new AbortController().signal)
     stop.abort()
-    expect(await stopped).toBeUndefined()
+    await expect(stopped).rejects.toThrow('git worktree failed: it was stopped')
     expect(isAlive(pid)).toBe(false)
     expect(await next).toBeDefined()
     expect(workTreesOf(repository)).toBe(1)

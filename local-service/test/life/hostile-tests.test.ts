@@ -50,6 +50,7 @@ describe('a service whose tests', () => {
     await pidsIn(reached)
     expect(await service.waitFor(runId)).toMatchObject({ status: 'TIMEDOUT' })
     await until(() => !existsSync(join(repository.folder, '.git/worktrees', runId)))
+    expect(service.log.join('\n')).not.toContain('error')
     await repository.git('config', '--unset', 'filter.slow.smudge')
     // The queue goes on. On a busy machine, this run may exceed the short limit too.
     await service.waitFor(await service.startRun({ branch: 'other' }))
