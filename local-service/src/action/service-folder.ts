@@ -50,7 +50,7 @@ export function readOutput({ outputFolder }: ServiceFolder, runId: string, limit
 function readEnd(file: string, limitBytes: number, fromByte = 0): string {
   const size = lstatSync(file, { throwIfNoEntry: false })?.size ?? 0
   const from = Math.max(fromByte, size - limitBytes)
-  const text = readPartOfFile(file, from, limitBytes, { limitBytes: Number.POSITIVE_INFINITY }).toString()
+  const text = readPartOfFile(file, from, limitBytes).toString()
   if (from === fromByte) return text
   const leftOut = `… ${((from - fromByte) / 2 ** 20).toFixed(1)} MiB before this line are left out.`
   // The rest of the line that the limit divides is left out too.

@@ -108,7 +108,7 @@ function readReport(path: string, folder: string): Buffer {
     const isLink = lstatSync(file).isSymbolicLink()
     const target = isLink ? realpathSync(file) : file
     if (isLink && !isInside(target, realpathSync(folder))) throw new Error('it is a link to a file outside the project')
-    return readPartOfFile(target, 0, Number.POSITIVE_INFINITY, { limitBytes: LIMIT_BYTES })
+    return readPartOfFile(target, 0, Number.POSITIVE_INFINITY, LIMIT_BYTES)
   } catch (error) {
     throw new Error(`cannot be read: ${messageOf(error)}`)
   }

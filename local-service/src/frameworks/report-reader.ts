@@ -73,7 +73,7 @@ export class ReportReader {
   /** Whether there was something to read. */
   #readPart(): boolean {
     if (this.#isBroken) return false
-    const part = readPartOfFile(this.#file, this.#readBytes, PART_BYTES, { limitBytes: LIMIT_BYTES })
+    const part = readPartOfFile(this.#file, this.#readBytes, PART_BYTES, LIMIT_BYTES)
     this.#readBytes += part.length
     for (let at = 0; at < part.length && !this.#isBroken; ) {
       const end = part.indexOf(NEWLINE, at)

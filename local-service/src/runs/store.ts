@@ -1,10 +1,9 @@
-import { closeSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
+import { lstatSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
 import type { RunResources } from '../execution/resources.ts'
 import { engineName } from '../machine/container.ts'
-import { openToAppend } from '../machine/files.ts'
 import { isFinished, type Run } from './run.ts'
 
 export type RunStore = ReturnType<typeof openRunStore>
@@ -36,12 +35,12 @@ export function openRunStore(dataFolder: string) {
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
   const folder = realpathSync(dataFolder)
   const file = join(folder, 'runs.sqlite')
-  // Others may be able to enter a folder that existed before, so the file itself is private.
-  closeSync(openToAppend(file))
-  // SQLite opens these files too, and waits for a named pipe without end.
-  for (const path of [`${file}-journal`, `${file}-wal`, `${file}-shm`]) {
+  // SQLite opens these files, and waits for a named pipe without end.
+  for (const path of [file, `${file}-journal`, `${file}-wal`, `${file}-shm`]) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${path} is not a regular file`)
   }
+  // Others may be able to enter a folder that existed before, so the file itself is private.
+  writeFileSync(file, '', { flag: 'a', mode: 0o600 })
   const database = new DatabaseSync(file, { timeout: LOCK_LIMIT_MS })
   try {
     // The system releases the lock when the process ends, however it ends. A write need not wait for the disk, because the

@@ -1,26 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { chownSync, symlinkSync, writeFileSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readPartOfFile, readRegularFile } from '../../src/machine/files.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
-/** A file of a user who is not the one that runs these tests. */
-async function fileOfSomebodyElse(): Promise<string> {
-  if (process.getuid?.() !== 0) return '/etc/passwd'
-  const file = join(temporaryFolder(), 'file')
-  writeFileSync(file, 'text')
-  chownSync(file, 65_534, 65_534)
-  return file
-}
-
 describe('a file that others can write', () => {
-  it('is read if it is a regular file of this user, and is empty if it is missing', async () => {
+  it('is read if it is a regular file, and is empty if it is missing', () => {
     const file = join(temporaryFolder(), 'file')
     expect(readRegularFile(file)).toBe('')
     writeFileSync(file, 'täxt')
     expect(readRegularFile(file)).toBe('täxt')
-    expect(readRegularFile(file, { limitBytes: 5 })).toBe('täxt')
+    expect(readPartOfFile(file, 0, 9, 5).toString()).toBe('täxt')
   })
 
   it('is read in parts, the last of which ends with the file', async () => {
@@ -35,16 +26,11 @@ describe('a file that others can write', () => {
     writeFileSync(file, 'text')
     symlinkSync(file, link)
     execFileSync('mkfifo', [pipe])
-    expect(() => readRegularFile(file, { limitBytes: 3 })).toThrow(/file is larger than/)
-    for (const other of [link, pipe, folder]) {
+    expect(() => readPartOfFile(file, 0, 9, 3)).toThrow(/file is larger than/)
+    expect(() => readRegularFile(link)).toThrow(/^ELOOP/)
+    for (const other of [pipe, folder]) {
       expect(() => readRegularFile(other)).toThrow(`${other} is not a regular file`)
     }
-  })
-
-  it('is not read if it belongs to another user, unless the caller accepts that', async () => {
-    const file = await fileOfSomebodyElse()
-    expect(() => readRegularFile(file)).toThrow(`${file} belongs to another user`)
-    expect(readRegularFile(file, { acceptsAnyOwner: true })).not.toBe('')
   })
 
   // The system makes the text of this file while it is read, and says that its size is 0.
