@@ -77,7 +77,7 @@ describe('what the pages name', () => {
       ['20 rows', ' = 20\n'],
       ['a response of up to 16 MiB', 'BODY_LIMIT_BYTES = 16 * 1024 * 1024'],
       ['30 s;', 'REQUEST_LIMIT_MS = 30_000'],
-      ['until failures have lasted 5 minutes', 'FAILURE_LIMIT_MS = 300_000'],
+      ['until every poll of the last 5 minutes has failed', 'FAILURE_LIMIT_MS = 300_000'],
       ['the step repeats the start for up to 60 s', 'return 60_000'],
       ['the start for up to 5 minutes', '300_000 : 0'],
       ['no request is repeated for more than 30 s', 'LOOPBACK_FAILURE_LIMIT_MS = 30_000'],
