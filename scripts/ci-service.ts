@@ -17,7 +17,7 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
 const { PORT, KEY, GITHUB_OUTPUT: output } = process.env
 const service = await startScriptedService({
   ...(PORT === undefined ? {} : { port: Number(PORT) }),
-  ...(KEY === undefined ? {} : { keys: [KEY] }),
+  ...(KEY === undefined ? {} : { key: KEY }),
   script: ({ projectId = '' }) => {
     const script = SCRIPTS[projectId]
     if (script === undefined)

@@ -78,9 +78,12 @@ describe.concurrent('the workflow is cancelled', () => {
 
   test('with SIGTERM alone, in a start that gets no response', async () => {
     await using one = await scenario({ script: HANGING, faults: [{ on: 'start', do: 'hang', effect: true }] })
-    const { main } = await one.step.run({ on: one.service.waitForRequest('start'), by: 'terminate' })
-    expectCancelledStep(main, 'SIGTERM')
-    expect(main.annotations[0]?.message).toContain('may have been started')
+    const main = one.step.startMain()
+    await one.service.waitForRequest('start')
+    main.signal('SIGTERM')
+    const end = await main.result()
+    expectCancelledStep(end, 'SIGTERM')
+    expect(end.annotations[0]?.message).toContain('may have been started')
     expect(one.service.requests).toHaveLength(1)
   })
 
@@ -88,8 +91,7 @@ describe.concurrent('the workflow is cancelled', () => {
     await using one = await scenario({ script: HANGING })
     const main = one.step.startMain()
     await one.service.waitForRequest('get')
-    main.closePipe('stdout')
-    main.closePipe('stderr')
+    main.closePipes()
     // A poll that fails is the next line.
     one.service.addFault({ on: 'get', do: { status: 500 } })
     const { outputs, summary, ...end } = await main.result()

@@ -67,6 +67,6 @@ test('every request goes through a tunnel, to GitHub too', async () => {
   expect(main.annotations).toEqual([])
   expect(main.outputs['comment-url']).toMatch(/#issuecomment-\d+$/)
   expect(api.comments).toHaveLength(1)
-  const tunnels = [`CONNECT 127.0.0.1:${one.service.port}`, 'CONNECT api.github.example:443']
+  const tunnels = [`CONNECT ${new URL(one.service.url).host}`, 'CONNECT api.github.example:443']
   expect(new Set(proxy.asked)).toEqual(new Set(tunnels))
 })

@@ -32,7 +32,7 @@ test.concurrent('why a test failed, and where, reaches the log, the annotations,
     line: 12,
   }
   const cases = [...ONE_PASSED, { title: 'pays', status: 'FAILED', durationMs: 5, ...reason }]
-  await using one = await scenario({ script: { end: 'FAILED', cases, extra: { message: 'no browser\nat launch' } } })
+  await using one = await scenario({ script: { end: 'FAILED', cases, message: 'no browser\nat launch' } })
   const { main } = await one.step.run()
   expect(main.annotations).toMatchObject([
     {
@@ -139,7 +139,7 @@ test.concurrent('an API key that the service sends in a title, partly escaped, r
   const written = String.raw`hidden\/key\u002B42\u0026more`
   const key = 'hidden/key+42&more'
   const rawBody = `{"status":"FAILED","results":{"testCases":[{"title":"leaks ${written} here","status":"FAILED","durationMs":1}]}}`
-  const service = { keys: [key] }
+  const service = { key }
   await using one = await scenario({ service, faults: [{ on: 'get', do: { status: 200, rawBody } }] })
   const { main } = await one.step.run()
   expect(main.outputs).toMatchObject({ conclusion: 'failed', failed: '1' })

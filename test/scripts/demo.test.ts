@@ -107,7 +107,7 @@ describe('the demo of a project of your own', () => {
 
 test('the demo of a service of your own starts no service, and shows no key', async () => {
   const script = { cases: [{ title: 'pays', status: 'PASSED' }] }
-  const service = await startScriptedService({ keys: ['a-key-of-mine'], script })
+  const service = await startScriptedService({ key: 'a-key-of-mine', script })
   onTestFinished(() => service.close())
   const keyFile = join(folder, '../key.txt')
   writeFileSync(keyFile, 'a-key-of-mine\n')

@@ -17,19 +17,16 @@ export interface Script {
   readonly end?: string
   /** Sent as they are: `results.testCases` of a run, `results` of a test-suite run. */
   readonly cases?: readonly unknown[]
-  /** Sent as it is in place of the results. If it is `undefined`, the response has no such field. */
-  readonly results?: unknown
-  /** Sent as it is as the id in the response to the start. Clients then find the run by the id's text. */
-  readonly runId?: unknown
+  /** The default is a new id. */
+  readonly runId?: string
+  /** Why the run as a whole did not pass. */
+  readonly message?: string
   /** The output of the tests, as far as a test has not added more with `addOutput`. If absent, the run offers no output. */
   readonly output?: string
-  /** Merged last into every response about the run. Its fields win, and `undefined` removes a field. */
-  readonly extra?: object
 }
 
-/** What a script may depend on. `number` counts the accepted starts from 1. */
+/** What a script may depend on. */
 export interface ScriptedStart {
-  readonly number: number
   readonly projectId?: string
   readonly testSuiteId?: string
   /** The decoded body. Undefined if the request had no body. */
@@ -69,9 +66,9 @@ export function createScriptedRuns(
   const runs: Run[] = []
 
   function accept(target: Partial<ScriptedStart>, body: unknown): Run {
-    const start = { ...target, body, number: runs.length + 1 }
+    const start = { ...target, body }
     const script = scriptFor(start)
-    const runId = String(script.runId ?? randomUUID())
+    const { runId = randomUUID(), output } = script
     const { branch: branchName = 'main' } = Object(body)
     const run: Run = {
       ...start,
@@ -80,9 +77,8 @@ export function createScriptedRuns(
       branchName,
       queuedAtMs: now(),
       cancelAccepted: false,
-      output: undefined,
+      output: output === undefined ? undefined : Buffer.from(output),
     }
-    if (script.output !== undefined) run.output = Buffer.from(script.output)
     runs.push(run)
     return run
   }
@@ -100,7 +96,7 @@ export function createScriptedRuns(
 
   /** Each endpoint gets the decoded body or the query, and the id or the ids in the path, in order. */
   const endpoints: Record<Endpoint, (body: unknown, id: string, runId: string) => ScriptedResponse> = {
-    start: (body, projectId) => ok({ runId: idToSend(accept({ projectId }, body)) }),
+    start: (body, projectId) => ok({ runId: accept({ projectId }, body).runId }),
     get: (_body, projectId, runId) => withRun(runId, isOf(projectId), (run, state) => ok(describeRun(run, state))),
     output: (query, projectId, runId) =>
       withRun(runId, isOf(projectId), ({ output }) => {
@@ -115,23 +111,28 @@ export function createScriptedRuns(
         }
         run.ended = { status: 'CANCELLED', atMs: now() }
         run.cancelAccepted = true
-        return ok({ cancelled: [{ runId: idToSend(run) }] })
+        return ok({ cancelled: [{ runId }] })
       })
     },
     'suite-start': (body, testSuiteId) => {
-      const run = accept({ testSuiteId }, body)
-      return ok({ testSuiteRunId: idToSend(run), testSuiteName: `Suite ${testSuiteId}`, projectId: 'scripted' })
+      const { runId } = accept({ testSuiteId }, body)
+      return ok({ testSuiteRunId: runId, testSuiteName: `Suite ${testSuiteId}`, projectId: 'scripted' })
     },
     'suite-status': (_body, runId) =>
-      withRun(runId, isOfSuite, ({ script }, { finishedAtMs }) =>
-        ok({ status: finishedAtMs === undefined ? 'RUNNING' : 'FINISHED', ...script.extra }),
+      withRun(runId, isOfSuite, (_run, { finishedAtMs }) =>
+        ok({ status: finishedAtMs === undefined ? 'RUNNING' : 'FINISHED' }),
       ),
     'suite-result': (_body, runId) =>
-      withRun(runId, isOfSuite, ({ testSuiteId, script, ended }, { status }) => {
+      withRun(runId, isOfSuite, ({ testSuiteId, script }, { status }) => {
         const fitting = [{ testId: 'test-1', testName: 'cart > adds a product', status }]
-        const results = 'results' in script ? script.results : (ended?.cases ?? script.cases ?? fitting)
-        return ok({ testSuiteName: `Suite ${testSuiteId}`, results, ...script.extra })
+        return ok({ testSuiteName: `Suite ${testSuiteId}`, results: script.cases ?? fitting })
       }),
+  }
+
+  function started(runId: string): Run {
+    const run = runs.findLast((candidate) => candidate.runId === runId)
+    if (run === undefined) throw new Error(`No start returned the run id ${runId}.`)
+    return run
   }
 
   return {
@@ -144,15 +145,12 @@ export function createScriptedRuns(
       })
     },
     addOutput(runId: string, text: string): void {
-      const run = runs.findLast((candidate) => candidate.runId === runId)
-      if (run === undefined) throw new Error(`No start returned the run id ${runId}.`)
+      const run = started(runId)
       run.output = Buffer.concat([run.output ?? Buffer.alloc(0), Buffer.from(text)])
     },
     /** Finishes a run now, or gives a finished run another status. */
     finishRun(runId: string, status: string, cases?: readonly unknown[]): void {
-      const run = runs.findLast((candidate) => candidate.runId === runId)
-      if (run === undefined) throw new Error(`No start returned the run id ${runId}.`)
-      run.ended = { status, atMs: now(), cases }
+      started(runId).ended = { status, atMs: now(), cases }
     },
   }
 }
@@ -176,10 +174,10 @@ function stateOf({ script, queuedAtMs, ended }: Run, nowMs: number): State {
 function describeRun({ script, branchName, ended, output }: Run, { status, startedAtMs, finishedAtMs }: State): object {
   const startedAt = startedAtMs === undefined ? null : isoTime(startedAtMs)
   const outputBytes = output?.byteLength
-  if (finishedAtMs === undefined) return { status, startedAt, branchName, outputBytes, ...script.extra }
+  if (finishedAtMs === undefined) return { status, startedAt, branchName, outputBytes }
   const testCases = ended?.cases ?? script.cases ?? CASES_THAT_FIT.get(status) ?? []
-  const results = 'results' in script ? script.results : { testCases }
-  return { status, startedAt, finishedAt: isoTime(finishedAtMs), branchName, results, outputBytes, ...script.extra }
+  const finishedAt = isoTime(finishedAtMs)
+  return { status, startedAt, finishedAt, branchName, results: { testCases }, outputBytes, message: script.message }
 }
 
 const OUTPUT_LIMIT_BYTES = 262_144
@@ -196,10 +194,6 @@ const CASES_THAT_FIT = new Map<string, readonly unknown[]>([
   ['PASSED', [A_PASSED_CASE]],
   ['FAILED', [A_PASSED_CASE, { title: 'cart > rounds the total', status: 'FAILED', durationMs: 34 }]],
 ])
-
-function idToSend({ script, runId }: Run): unknown {
-  return 'runId' in script ? script.runId : runId
-}
 
 function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString()

@@ -4,7 +4,6 @@ import { createServer, type IncomingHttpHeaders, type RequestListener, type Serv
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { TLSSocket } from 'node:tls'
 import {
   createScriptedRuns,
   type Endpoint,
@@ -36,7 +35,6 @@ export type FaultAction =
       readonly body?: unknown
       /** Sent as it is instead of `body`. */
       readonly rawBody?: string
-      readonly headers?: Readonly<Record<string, string>>
     }
   /** The connection is reset, and there is no response. */
   | 'reset'
@@ -52,8 +50,6 @@ export interface RecordedRequest {
   readonly body: string
   /** Since the service began. */
   readonly atMs: number
-  /** Absent until a response is sent. After a reset or a hang, it stays absent. */
-  readonly response?: { readonly status: number } | undefined
 }
 
 export interface ScriptedServiceOptions {
@@ -61,8 +57,7 @@ export interface ScriptedServiceOptions {
   readonly port?: number
   /** PEM texts. If they are given, the service speaks HTTPS. */
   readonly tls?: { readonly key: string; readonly cert: string }
-  /** The default is one generated key. */
-  readonly keys?: readonly string[]
+  readonly key?: string
   readonly script?: Script | ((start: ScriptedStart) => Script)
   readonly faults?: readonly Fault[]
 }
@@ -86,7 +81,7 @@ const ENDPOINTS: readonly (readonly [Endpoint, method: string, path: RegExp])[] 
  * accepts every body that is JSON: `expectConformingRequests` checks what clients sent.
  */
 export async function startScriptedService(options: ScriptedServiceOptions = {}) {
-  const keys = options.keys ?? [randomBytes(16).toString('hex')]
+  const { key = randomBytes(16).toString('hex') } = options
   const faults = [...(options.faults ?? [])]
   const requests: RecordedRequest[] = []
   const arrivals = new EventEmitter()
@@ -98,9 +93,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   const countOf = (kind: RecordedRequest['kind']) => requests.filter((request) => request.kind === kind).length
 
   function respondTo({ method, path, headers, body: sent }: RecordedRequest): ScriptedResponse {
-    if (!keys.some((key) => headers.authorization === `Bearer ${key}`)) {
-      return refuse(401, 'The API key is missing or invalid.')
-    }
+    if (headers.authorization !== `Bearer ${key}`) return refuse(401, 'The API key is missing or invalid.')
     const { kind, ids } = findEndpoint(method, path)
     if (kind === 'unknown') return refuse(404, `There is no endpoint ${method} "${path}".`)
     let body: unknown
@@ -122,7 +115,7 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     const { method = '', url: path = '', headers } = message
     const { kind } = findEndpoint(method, path)
     const request = { kind, method, path, headers, body, atMs: performance.now() - beganAtMs }
-    const index = requests.push(request) - 1
+    requests.push(request)
     const occurrence = countOf(kind)
     const fault = faults.find(
       ({ on, from = 1, to = Infinity }) => on === kind && from <= occurrence && occurrence <= to,
@@ -133,15 +126,13 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
 
     if (fault?.until !== undefined) await Promise.race([fault.until, closed])
     if (closing.signal.aborted) return
-    const status = sendOrFault(response, result, fault?.do)
-    if (status !== undefined) requests[index] = { ...request, response: { status } }
+    sendOrFault(response, result, fault?.do)
   })
 
   return {
     /** `{base_url}` */
     url: service.url,
-    port: service.port,
-    key: keys[0] ?? '',
+    key,
     /** Every request that arrived whole, in order. */
     requests: requests as readonly RecordedRequest[],
     get runs() {
@@ -173,7 +164,6 @@ async function listen({ port = 0, tls }: ScriptedServiceOptions, onRequest: Requ
   const { port: chosen } = server.address() as AddressInfo
   return {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${chosen}`,
-    port: chosen,
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())
@@ -191,23 +181,18 @@ function findEndpoint(method: string, path: string) {
   return { kind: 'unknown', ids: [] } as const
 }
 
-/** Sends the response as the fault changes it. Returns the status that was sent. */
-function sendOrFault(to: ServerResponse, response: ScriptedResponse, action: FaultAction | undefined) {
-  if (action === 'hang') return undefined
+function sendOrFault(to: ServerResponse, response: ScriptedResponse, action: FaultAction | undefined): void {
+  if (action === 'hang') return
   if (action === 'reset') {
-    const { socket } = to
-    // Only a plain TCP socket can send a reset. A TLS socket is closed.
-    if (socket instanceof TLSSocket) socket.destroy()
-    else socket?.resetAndDestroy()
-    return undefined
+    to.socket?.resetAndDestroy()
+    return
   }
   const headers = { 'content-type': 'application/json; charset=utf-8' }
   if (action === undefined) {
     const body = JSON.stringify(response.body)
     to.writeHead(response.status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
-    return response.status
+    return
   }
-  to.writeHead(action.status, { ...headers, ...action.headers })
+  to.writeHead(action.status, headers)
   to.end(action.rawBody ?? JSON.stringify(action.body ?? { error: 'A scripted fault.' }))
-  return action.status
 }

@@ -34,7 +34,7 @@ async function startReal(settings: object = {}) {
 
 async function startScripted() {
   const service = await startScriptedService({
-    keys: [KEY],
+    key: KEY,
     script: ({ body }) => (JSON.stringify(body ?? {}).includes('hangs') ? { runningMs: Infinity } : { runningMs: 20 }),
   })
   onTestFinished(() => service.close())

@@ -109,11 +109,6 @@ export class ActionProcess extends NodeProcess {
     return this.#end('cancel')
   }
 
-  /** SIGTERM, then SIGKILL, as from a service manager that stops the runner's processes. */
-  terminate(): Promise<ProcessResult> {
-    return this.#end('cancel', 'SIGTERM')
-  }
-
   /** The step's own time limit passes. The signals are those of a cancel, but the step has failed. */
   timeOut(): Promise<ProcessResult> {
     return this.#end('timeout')
@@ -136,9 +131,9 @@ export class ActionProcess extends NodeProcess {
   }
 
   /** In a container, the signals reach only the client of `docker exec`. It forwards no signal and exits. */
-  async #end(by: EndedBy, firstSignal: 'SIGINT' | 'SIGTERM' = 'SIGINT'): Promise<ProcessResult> {
+  async #end(by: EndedBy): Promise<ProcessResult> {
     this.#endedBy ??= by
-    if (this.#options.container === undefined) await this.sendSignals(firstSignal)
+    if (this.#options.container === undefined) await this.sendSignals()
     else this.#leave('by its client')
     return this.#result
   }
@@ -151,8 +146,6 @@ export class ActionProcess extends NodeProcess {
 
   #finish(exit: ProcessExit): ProcessResult {
     const { actionName, files, log, masks, onResult, phase } = this.#options
-    if (exit.startError !== undefined)
-      log.reportError(`An error occurred trying to start the process: ${exit.startError}`)
     const ended = this.#conclude(exit)
     // If the files exist, they count, whatever ended the process.
     const read = this.#isLost(ended) ? NOTHING_READ : files.read(log, masks)

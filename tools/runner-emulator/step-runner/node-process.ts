@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, constants, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -32,8 +33,6 @@ export interface ProcessExit {
   readonly exitCode: number | null
   /** The signal that ended it, if one did. */
   readonly signal: NodeJS.Signals | null
-  /** Why the process could not be started, for example because the environment is too large. */
-  readonly startError?: string | undefined
   /** What was sent to it, in order. */
   readonly signalsSent: readonly NodeJS.Signals[]
 }
@@ -45,7 +44,7 @@ export class NodeProcess {
   /** What was sent to it, in order. */
   readonly signalsSent: NodeJS.Signals[] = []
 
-  readonly #child: ChildProcess | undefined
+  readonly #child: ChildProcess
   readonly #sleep: Sleep
   #pipes: readonly Readable[] = []
 
@@ -55,46 +54,33 @@ export class NodeProcess {
     // Windows has no such pipes.
     const pipes = takePipes()
     const [stdout = 'pipe', stderr = 'pipe'] = pipes.map(({ writer }) => writer)
-    try {
-      // No `detached`: the step shares the runner's process group, and every signal goes to its one process id.
-      const child = start(process.execPath, [script], {
-        cwd,
-        env,
-        stdio: ['ignore', stdout, stderr],
-        windowsHide: true,
-      })
-      this.#child = child
-      this.#pipes = [child.stdout, child.stderr].filter((pipe) => !!pipe)
-      if (pipes.length > 0) this.#pipes = pipes.map(({ reader }) => new Socket({ fd: reader, writable: false }))
-      this.exit = this.#waitForExit(child, Promise.all(this.#pipes.map((pipe) => readLines(pipe, onLine))))
-    } catch (error) {
-      // If the operating system refuses the environment, spawn throws and emits no error.
-      for (const { reader } of pipes) closeSync(reader)
-      this.exit = Promise.resolve(exitWithoutStart(error as Error))
-    }
+    // No `detached`: the step shares the runner's process group, and every signal goes to its one process id.
+    const child = start(process.execPath, [script], { cwd, env, stdio: ['ignore', stdout, stderr], windowsHide: true })
+    this.#child = child
+    this.#pipes = [child.stdout, child.stderr].filter((pipe) => !!pipe)
+    if (pipes.length > 0) this.#pipes = pipes.map(({ reader }) => new Socket({ fd: reader, writable: false }))
+    this.exit = this.#waitForExit(Promise.all(this.#pipes.map((pipe) => readLines(pipe, onLine))))
     for (const { writer } of pipes) closeSync(writer)
   }
 
   get isRunning(): boolean {
-    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null
+    return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
   /** Sends the signal only to node's own process id. Returns false if the process does not run. */
   signal(signal: NodeJS.Signals): boolean {
-    if (!this.isRunning || this.#child?.kill(signal) !== true) return false
+    if (!this.isRunning || !this.#child.kill(signal)) return false
     this.signalsSent.push(signal)
     return true
   }
 
-  /** Closes our end of the pipe, so that the next write of the process fails. */
-  closePipe(stream: 'stdout' | 'stderr'): void {
-    this.#pipes[stream === 'stdout' ? 0 : 1]?.destroy()
+  /** Closes our ends of the pipes, so that the next write of the process fails. */
+  closePipes(): void {
+    for (const pipe of this.#pipes) pipe.destroy()
   }
 
-  /** Sends SIGINT, SIGTERM and SIGKILL, or only the last two. A grace period follows SIGINT and SIGTERM. */
-  protected async sendSignals(first: 'SIGINT' | 'SIGTERM'): Promise<void> {
-    const graces = [['SIGINT', SIGINT_GRACE_MS] as const, ['SIGTERM', SIGTERM_GRACE_MS] as const]
-    for (const [signal, ms] of first === 'SIGINT' ? graces : graces.slice(1)) {
+  protected async sendSignals(): Promise<void> {
+    for (const [signal, ms] of [['SIGINT', SIGINT_GRACE_MS] as const, ['SIGTERM', SIGTERM_GRACE_MS] as const]) {
       this.signal(signal)
       if (await this.#settlesWithin(ms, this.exit)) return
     }
@@ -112,19 +98,12 @@ export class NodeProcess {
     return isInTime
   }
 
-  async #waitForExit(child: ChildProcess, pipesClosing: Promise<unknown>): Promise<ProcessExit> {
-    const startError = await new Promise<Error | undefined>((resolve) =>
-      child.once('exit', () => resolve(undefined)).once('error', resolve),
-    )
-    if (startError !== undefined) return exitWithoutStart(startError)
+  async #waitForExit(pipesClosing: Promise<unknown>): Promise<ProcessExit> {
+    await once(this.#child, 'exit')
     await this.#settlesWithin(PIPES_GRACE_MS, pipesClosing)
-    for (const pipe of this.#pipes) pipe.destroy()
-    return { exitCode: child.exitCode, signal: child.signalCode, signalsSent: this.signalsSent }
+    this.closePipes()
+    return { exitCode: this.#child.exitCode, signal: this.#child.signalCode, signalsSent: this.signalsSent }
   }
-}
-
-function exitWithoutStart({ message }: Error): ProcessExit {
-  return { exitCode: null, signal: null, startError: message, signalsSent: [] }
 }
 
 interface Pipe {

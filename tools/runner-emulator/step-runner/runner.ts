@@ -46,7 +46,7 @@ export interface Interruption {
   /** When it happens: at a line of the log, a number of milliseconds after the start, or when a promise settles. */
   readonly on: RegExp | number | Promise<unknown>
   /** README.md says what each does. */
-  readonly by: 'cancel' | 'kill' | 'shutdown' | 'terminate'
+  readonly by: 'cancel' | 'kill' | 'shutdown'
 }
 
 export interface JobResult {
@@ -161,7 +161,6 @@ export class Step {
     hasResult.abort()
     if (!isInTime) return
     if (by === 'cancel') await main.cancel()
-    else if (by === 'terminate') await main.terminate()
     else if (by === 'shutdown') await this.#shutDown(main)
     else main.signal('SIGKILL')
   }
