@@ -7,31 +7,6 @@ import { requestsOf, scenario } from '../support/scenario.ts'
 
 // These tests run the built action. test/service/transport.test.ts and test/action test every kind of fault.
 
-test.concurrent('401 while polling ends the wait at once and cancels the run', async () => {
-  await using one = await scenario({
-    script: { runningMs: Infinity },
-    faults: [{ on: 'get', do: { status: 401, body: { error: 'not possible' } } }],
-  })
-  const { main } = await one.step.run()
-  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
-  const runId = one.service.runs[0]?.runId
-  expect(main.annotations[0]?.message).toMatch(new RegExp(`${runId}.*401`))
-  const sent = requestsOf(one.service).map((request) => request.split('/').at(-1))
-  // If this machine is busy for seconds, main does not see the response to its cancel in time, and sends the cancel again.
-  expect(sent.slice(0, 3)).toEqual(['runs', runId, 'cancel'])
-  expect(one.service.runs[0]?.cancelAccepted).toBe(true)
-})
-
-test.concurrent('a start that the service accepted, and whose response is 500, is not repeated', async () => {
-  const response = { status: 500, body: { error: 'oops' } }
-  await using one = await scenario({ faults: [{ on: 'start', do: response, effect: true }] })
-  const { main, post } = await one.step.run()
-  expect(requestsOf(one.service)).toEqual(['POST /v1/projects/web-shop/runs'])
-  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
-  expect(main.annotations[0]?.message).toContain('A run may have been started, and it cannot be looked up')
-  expect(post.conclusion).toBe('success')
-})
-
 test.concurrent('a step whose response was too large exits, although a known fault of V8 could make node wait for ever', async () => {
   const rawBody = `{"runId":"${'x'.repeat(17 * 1024 * 1024)}"}`
   // The fault occurs in about half of the steps.
@@ -73,14 +48,4 @@ test.concurrent('if the runner’s command files alone cannot be written, one wa
   expect(end.annotations).toMatchObject([
     { level: 'warning', message: expect.stringContaining('Outputs or the job summary could not be written') },
   ])
-})
-
-test.concurrent('an unreachable service is one clear sentence', async () => {
-  await using one = await scenario({ inputs: { 'timeout-minutes': '0.02' } })
-  await one.service.close()
-  const { main } = await one.step.run()
-  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
-  expect(main.annotations).toHaveLength(1)
-  expect(main.annotations[0]?.message).toContain('ECONNREFUSED')
-  expect(main.annotations[0]?.message).not.toContain('may have been started')
 })

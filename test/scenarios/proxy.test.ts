@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { forwardProxy } from '../support/forward-proxy.ts'
 import { ACTIONS_BOT, startGitHubApi } from '../support/github-api.ts'
-import { requestsOf, scenario } from '../support/scenario.ts'
+import { scenario } from '../support/scenario.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
 
 // A self-hosted runner reaches the service and GitHub only through tunnels of a proxy. Their certificates are signed by an
@@ -22,25 +22,6 @@ beforeAll(() => {
 })
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-test('a start that the service accepted is not repeated when the tunnel breaks before the response', async () => {
-  const proxy = await forwardProxy()
-  await using one = await scenario({
-    env,
-    service: { tls },
-    faults: [{ on: 'start', do: 'hang', effect: true }],
-    proxy: { https: proxy.address },
-  })
-  const step = one.step.run()
-  await one.service.waitForRequest('start')
-  proxy.cut()
-  const { main, post } = await step
-  expect(main).toMatchObject({ conclusion: 'failure', signalsSent: [], outputs: { conclusion: 'error' } })
-  expect(main.annotations).toHaveLength(1)
-  expect(main.annotations[0]?.message).toContain('A run may have been started, and it cannot be looked up')
-  expect(requestsOf(one.service)).toEqual(['POST /v1/projects/web-shop/runs'])
-  expect(post.conclusion).toBe('success')
-})
 
 test('every request goes through a tunnel, to GitHub too', async () => {
   const api = await startGitHubApi({ certificate: tls })

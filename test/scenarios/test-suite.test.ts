@@ -36,12 +36,3 @@ test.concurrent('a test suite is started, its status is polled, and its results 
   })
   expect(post.log).toEqual([])
 })
-
-test.concurrent('a test suite has no cancel, so a cancelled step says that the run may still be running, and exits at once', async () => {
-  await using one = await scenario(asSuite({ script: { runningMs: Infinity } }))
-  const { main, post } = await one.step.run({ on: one.service.waitForRequest('suite-status'), by: 'cancel' })
-  const runId = one.service.runs[0]?.runId
-  expect(main).toMatchObject({ exitCode: 1, outputs: { conclusion: 'cancelled', 'run-id': runId } })
-  expect(main.annotations[0]?.message).toMatch(new RegExp(`${runId}.*may still be running.*cannot cancel`))
-  expect(post.log).toEqual([])
-})

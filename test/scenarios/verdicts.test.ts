@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { placesThatShow } from '../../tools/runner-emulator/step-runner/runner.ts'
-import { ONE_OF_TWO_FAILED, ONE_PASSED, requestsOf, scenario } from '../support/scenario.ts'
+import { ONE_OF_TWO_FAILED, ONE_PASSED, scenario } from '../support/scenario.ts'
 
 // test/action/step.test.ts tests the other statuses.
 describe.concurrent('the final status of a run is the verdict, in every place', () => {
@@ -100,38 +100,6 @@ test.concurrent('the requests are those of the interface, and no others', async 
     new Set(['GET /v1/projects/web%20shop%2F%C3%A9/runs/run%3A1 ']),
   )
   expect(main.log.join('\n')).not.toContain('#words')
-})
-
-test.concurrent('all invalid inputs are reported at once, before any request', async () => {
-  await using one = await scenario({
-    inputs: {
-      'base-url': 'http://example.com',
-      'run-id': '..',
-      wait: 'perhaps',
-      'timeout-minutes': '-1',
-      summary: 'loud',
-    },
-  })
-  const { main, post } = await one.step.run()
-  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'error' } })
-  expect(main.annotations.map(({ message }) => message.split(' ')[1])).toEqual([
-    'base-url:',
-    'run-id:',
-    'wait:',
-    'timeout-minutes:',
-    'summary:',
-  ])
-  expect(main.summary).toMatch(/^## ❌ Invalid inputs\n/)
-  expect(main.summary).toContain('timeout-minutes')
-  expect(requestsOf(one.service)).toEqual([])
-  expect(post.log).toEqual([])
-})
-
-test.concurrent('the wait has a limit, and the run is cancelled at it', async () => {
-  await using one = await scenario({ script: { runningMs: Infinity }, inputs: { 'timeout-minutes': '0.01' } })
-  const { main } = await one.step.run()
-  expect(main).toMatchObject({ conclusion: 'failure', outputs: { conclusion: 'wait-timeout', status: 'CANCELLED' } })
-  expect(one.service.runs[0]?.cancelAccepted).toBe(true)
 })
 
 // test/service/key-redaction.test.ts tests every way to write a key.

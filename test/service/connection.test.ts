@@ -122,6 +122,15 @@ describe('the proxy for https', () => {
     expect(service.connections).toHaveLength(0)
   })
 
+  it('breaks after the request went out, and the service may have taken the request', async () => {
+    const { service, startThrough } = await tlsService(() => {})
+    const proxy = await forwardProxy()
+    const start = failureOf(startThrough(proxy.address))
+    await service.arrived
+    proxy.cut()
+    expect(await start).toMatchObject({ kind: 'no-response' })
+  })
+
   it('requires credentials, and the request is not repeated', async () => {
     const { service, startThrough } = await tlsService()
     const proxy = await forwardProxy({ refusal: '407 Proxy Authentication Required' })
