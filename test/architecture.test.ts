@@ -101,13 +101,13 @@ describe('the layers', () => {
 })
 
 describe('effects', () => {
-  it('of the process are used only by the entries, what main leaves for post, and the comment', () => {
-    // zlib has no effect. An import would slow down each start.
-    const withoutZlib = (code: string) => code.replace("process.getBuiltinModule('node:zlib')", '')
+  it('of the process are used only by the clock, the entries, what main leaves for post, and the comment', () => {
+    // It is an import that does not slow down each start.
+    const withoutImports = (code: string) => code.replaceAll('process.getBuiltinModule', '')
     const pattern = /\bprocess\s*[.[]|[=(]\s*process\b|node:process/
-    const files = FILES.filter((file) => pattern.test(withoutZlib(codeOf(file))))
+    const files = FILES.filter((file) => pattern.test(withoutImports(codeOf(file))))
     expect(files).toContain('src/main.ts')
-    expect(files.filter((file) => !['entry', 'handover', 'github'].includes(layerOf(file)))).toEqual([])
+    expect(files.filter((file) => !['clock', 'entry', 'handover', 'github'].includes(layerOf(file)))).toEqual([])
   })
 
   it('of HTTP are not used by reports, which take only the names of the statuses from Node', () => {
@@ -119,7 +119,7 @@ describe('effects', () => {
 
   it('of time are used only by the clock and by the end of the process', () => {
     const time =
-      /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\s*\.|\bset(Timeout|Interval|Immediate)\b|\bAbortSignal\.timeout\b|\bhrtime\b|node:timers/
+      /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\s*\.|\bset(Timeout|Interval|Immediate)\b|\bAbortSignal\.timeout\b|\bhrtime\b|\buptime\b|node:timers/
     expect(filesMatching(FILES, time).toSorted()).toEqual(['src/clock.ts', 'src/process.ts'])
   })
 })

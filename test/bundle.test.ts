@@ -2,6 +2,7 @@ import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { type Chunk, chunksOfMain, loadedBy } from './support/loaded-chunks.ts'
+import { scenario } from './support/scenario.ts'
 
 // The size of the committed bundle does not depend on the machine. A new dependency shows here first. If the dependency is
 // worth its size, raise the limit in the change that adds it.
@@ -28,6 +29,15 @@ describe('dist/main', () => {
 
   it('loads under 106 kB in a step without a proxy and a comment', () => {
     expect(sizeBytes(loaded('always'))).toBeLessThan(106_000)
+  })
+
+  it("loads no cryptography for a service on the runner's own machine", async () => {
+    const atExit = `process.on('exit', () => console.log('\\n' + process.moduleLoadList.join('\\n')))`
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(atExit)}` }
+    await using one = await scenario({ env })
+    const { log } = await one.step.startMain().result()
+    expect(log).toContain('NativeModule http')
+    expect(log.filter((line) => /NativeModule (crypto|tls|https)$/.test(line))).toEqual([])
   })
 
   it("loads undici's client only behind a proxy, and has it once", () => {

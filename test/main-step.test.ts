@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { StepAborted } from '../src/action/abort.ts'
+import { systemClock } from '../src/clock.ts'
 import { StepRecorder } from '../src/handover/recorder.ts'
 import { performMain } from '../src/main-step.ts'
 import { startScriptedService } from '../tools/scripted-service/scripted-service.ts'
@@ -18,7 +19,7 @@ test('a signal that came while the action was loading is handled before anything
     lines.push(String(chunk))
     // The mask of the token is the last line before the start. The abort waits in the event loop, as a signal that came while a file was loaded.
     if (String(chunk).startsWith('::add-mask::')) {
-      const abort = () => controller.abort(new StepAborted('signal', performance.now()))
+      const abort = () => controller.abort(new StepAborted('signal', systemClock.now()))
       setImmediate(() => setImmediate(abort))
     }
     return true

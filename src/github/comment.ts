@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import { fieldsOf } from '../text/json.ts'
 import { type Fragment, fragment, type Html, type Log, render } from '../text/safe-text.ts'
@@ -100,6 +99,7 @@ export function commentIdentity({ belongsTo }: Pick<CommentSettings, 'belongsTo'
   // Two workflow files may have the same name.
   const [workflowFile] = (env.GITHUB_WORKFLOW_REF ?? '').split('@refs/')
   const parts = [workflowFile || (env.GITHUB_WORKFLOW ?? ''), env.GITHUB_JOB ?? '', ...belongsTo]
+  const { createHash } = process.getBuiltinModule('node:crypto')
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
   const markerPrefix = `<!-- test-run-action ${digest} `
   // Not GITHUB_RUN_NUMBER, which starts again if the workflow's file is renamed.

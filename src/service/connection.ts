@@ -1,5 +1,4 @@
-import { Agent as HttpAgent, request as httpRequest } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { Agent } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface Proxies {
@@ -51,9 +50,9 @@ export async function openConnections(origin: string, { httpsProxy, noProxy }: P
 /** Uses Node's own client. undici, which most steps do not need, takes longer to load than all the rest of the action. */
 function directConnections({ protocol, hostname, port }: URL): Connections {
   const isTls = protocol === 'https:'
-  const request = isTls ? httpsRequest : httpRequest
-  const settings = { ...TLS, keepAlive: true, timeout: IDLE_LIMIT_MS }
-  const agent = isTls ? new HttpsAgent(settings) : new HttpAgent(settings)
+  // Not imports, because a step with a service on its own machine needs no TLS, which takes long to load.
+  const { Agent, request } = process.getBuiltinModule(isTls ? 'node:https' : 'node:http')
+  const agent = new Agent({ ...TLS, keepAlive: true, timeout: IDLE_LIMIT_MS })
   connectFirst(agent, isTls ? 'secureConnect' : 'connect')
   // An IPv6 address stands in brackets in an address, and without them everywhere else.
   const service = { agent, protocol, port, host: hostname.replace(/^\[|\]$/g, '') }
@@ -85,7 +84,7 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
 }
 
 /** Gives a request its socket only when the connection is made. So if the request got no socket, no byte of it was sent. */
-function connectFirst(agent: HttpAgent, made: 'connect' | 'secureConnect'): void {
+function connectFirst(agent: Agent, made: 'connect' | 'secureConnect'): void {
   const connect = agent.createConnection.bind(agent)
   agent.createConnection = (options, callback = () => {}) => {
     const socket = connect(options) as Socket
