@@ -24,9 +24,18 @@ export interface Shard {
 }
 
 export interface VitestBlob extends BlobReport {
-  /** The absolute paths of the test files, on the machine of the shard. */
-  readonly testFiles: readonly string[]
+  readonly testFiles: readonly TestFile[]
   readonly hasCoverage: boolean
+}
+
+interface TestFile {
+  /** Vitest keeps only one result of two test files that have the same. */
+  readonly id: string
+  /** The absolute path on the machine of the shard. */
+  readonly path: string
+  /** The path from the root of the shard. */
+  readonly name: string
+  readonly hasFailed: boolean
 }
 
 /** A folder of blob reports that cannot be merged. The message is the rest of a sentence that begins with the folder. */
@@ -34,7 +43,7 @@ export class UnusableReports extends Error {
   override readonly name = 'UnusableReports'
 }
 
-/** The files in the folder. Throws UnusableReports if there are none, or if another framework wrote one of them. */
+/** The reports in the folder. Throws UnusableReports if there are none, or if another framework wrote one of them. */
 async function filesIn(folder: string, extension: string, other: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     throw new UnusableReports(`cannot be read: ${messageOf(error)}. Download the reports of all shards into it`)
@@ -46,6 +55,12 @@ async function filesIn(folder: string, extension: string, other: string): Promis
       `has ${quote(wrong)}, a report of another framework. Give each framework a folder of its own`,
     )
   const found = names.filter((name) => name.endsWith(extension)).sort()
+  // Vitest fails at whatever else is in the folder, and does not name it. Playwright ignores it.
+  const stray = entries.find(({ name }) => !found.includes(name))
+  if (found.length > 0 && extension === '.json' && stray !== undefined)
+    throw new UnusableReports(
+      `has ${quote(stray.name)} beside the reports, and Vitest reads all that is in the folder. Leave it out`,
+    )
   if (found.length > 0) return found
   const inFolder = entries.find((entry) => entry.isDirectory())
   const next =
@@ -62,10 +77,16 @@ export async function readVitestBlobs(folder: string): Promise<VitestBlob[]> {
     files.map(async (file) => {
       const [version, modules, , third, fourth] = await readNamed(folder, file, readBlob)
       const coverage = Number.parseInt(String(version), 10) < 4 ? fourth : third
-      const testFiles = Array.isArray(modules) ? modules.map((module) => stringOf(fieldsOf(module).filepath)) : []
+      const testFiles = Array.isArray(modules) ? modules.map(toTestFile) : []
       return { file, shard: shardInName(file), testFiles, hasCoverage: coverage !== null && coverage !== undefined }
     }),
   )
+}
+
+function toTestFile(module: unknown): TestFile {
+  const { id, filepath, name, result } = fieldsOf(module)
+  const hasFailed = fieldsOf(result).state === 'fail'
+  return { id: stringOf(id), path: stringOf(filepath), name: stringOf(name), hasFailed }
 }
 
 async function readBlob(path: string): Promise<unknown[]> {
@@ -80,13 +101,15 @@ async function readNamed<T>(folder: string, file: string, read: (path: string) =
     return await read(join(folder, file))
   } catch (error) {
     const next = 'If it is the report of a shard, run this shard again. Otherwise, leave it out'
-    throw new UnusableReports(`has a file that is no blob report, ${quote(file)}: ${messageOf(error)}. ${next}`)
+    throw new UnusableReports(
+      `has a file that is no blob report, ${quote(file)}: ${messageOf(error).replace(/\.$/, '')}. ${next}`,
+    )
   }
 }
 
 /**
- * Vitest finds a test only by its absolute path. If the shards ran in a folder with another path, such as in a container, this
- * copies the reports to a new folder, with the paths of this folder in them. Returns the folder to merge. Throws UnusableReports.
+ * Vitest finds a test only by its absolute path. If shards ran in a folder with another path, such as in a container, this copies
+ * all reports to a new folder, with the paths of this folder in them. Returns the folder to merge. Throws UnusableReports.
  */
 export async function withPathsOf(
   root: string,
@@ -94,25 +117,31 @@ export async function withPathsOf(
   reports: readonly VitestBlob[],
   newFolder: string,
 ): Promise<string> {
-  const testFiles = reports.flatMap((report) => report.testFiles)
-  if (testFiles.length === 0 || testFiles.some((file) => file.startsWith(`${root}/`))) return folder
-  const other = testFiles.map((file) => findOtherRoot(file, root)).find((found) => found !== undefined)
-  if (other === undefined) {
-    throw new UnusableReports(
-      `has reports of ${quote(testFiles[0])} and others, which are not in ${root}. Merge at the commit and in the folder of the shards`,
-    )
-  }
+  const others = reports.map((report) => ({ ...report, other: findOtherRoot(report, root) }))
+  if (others.every(({ other }) => other === undefined)) return folder
   await mkdir(newFolder)
-  for (const { file } of reports) {
+  for (const { file, other } of others) {
     const text = await readFile(join(folder, file), 'utf8')
-    await writeFile(join(newFolder, file), text.replaceAll(inJson(`${other}/`), inJson(`${root}/`)))
+    const own = other === undefined ? text : text.replaceAll(inJson(`${other}/`), inJson(`${root}/`))
+    await writeFile(join(newFolder, file), own)
   }
   return newFolder
 }
 
+/** The root of the shard, if it is another one. */
+function findOtherRoot({ file, testFiles }: VitestBlob, root: string): string | undefined {
+  const paths = testFiles.map(({ path }) => path)
+  if (paths.length === 0 || paths.some((path) => path.startsWith(`${root}/`))) return undefined
+  const found = paths.map((path) => rootOf(path, root)).find((other) => other !== undefined)
+  if (found !== undefined) return found
+  throw new UnusableReports(
+    `has a report, ${quote(file)}, of ${quote(paths[0])} and others, which are not in ${root}. Merge at the commit and in the folder of the shards`,
+  )
+}
+
 /** The end of the path that is there below `root` too. What is before it is the other root, but never the root of the machine. */
-function findOtherRoot(file: string, root: string): string | undefined {
-  const parts = file.split('/')
+function rootOf(path: string, root: string): string | undefined {
+  const parts = path.split('/')
   const length = parts.findIndex((_, index) => index > 1 && existsSync(join(root, ...parts.slice(index))))
   return length === -1 ? undefined : parts.slice(0, length).join('/')
 }
@@ -186,4 +215,18 @@ export function whyIncomplete(reports: readonly BlobReport[]): string | undefine
   return missing.length === 1
     ? `the report of shard ${missing[0]} is missing. Its job ${reason}`
     : `the reports of shards ${missing.join(', ')} are missing. Their jobs ${reason}`
+}
+
+/** Which failures Vitest may lose, as the rest of a sentence: those of test files that have another result in another report. */
+export function whyLost(reports: readonly VitestBlob[]): string | undefined {
+  const results = reports.flatMap(({ file, testFiles }) => testFiles.map((one) => ({ ...one, report: file })))
+  const lost = [...Map.groupBy(results, ({ id }) => id).values()].flatMap((ofFile) => {
+    const [failed, other] = [true, false].map((hasFailed) => ofFile.find((one) => one.hasFailed === hasFailed))
+    return failed === undefined || other === undefined ? [] : [{ failed, other }]
+  })
+  const [first] = lost
+  if (first === undefined) return undefined
+  const { failed, other } = first
+  const more = lost.length > 1 ? `, as for ${lost.length - 1} more` : ''
+  return `${quote(failed.name)} failed in ${quote(failed.report)} and not in ${quote(other.report)}, and Vitest keeps only one result of a test file${more}. Merge such reports in folders of their own, each with a gate of its own`
 }

@@ -1,7 +1,14 @@
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { quote } from '../text.ts'
-import { readPlaywrightBlobs, readVitestBlobs, UnusableReports, whyIncomplete, withPathsOf } from './blob-reports.ts'
+import {
+  readPlaywrightBlobs,
+  readVitestBlobs,
+  UnusableReports,
+  whyIncomplete,
+  whyLost,
+  withPathsOf,
+} from './blob-reports.ts'
 import type { FrameworkCall, RunOptions } from './framework.ts'
 import { isBad } from './report.ts'
 
@@ -19,7 +26,7 @@ const WITH_COVERAGE = /^--coverage(?:\.enabled)?(?:=true)?$/
 export async function mergeVitest(merge: string, { args, folders, mergeFolder }: RunOptions): Promise<Merge> {
   const folder = resolve(folders.folder, merge)
   const reports = await readVitestBlobs(folder)
-  const missing = whyIncomplete(reports)
+  const problems = [whyIncomplete(reports), whyLost(reports)]
   const empty = reports.find(({ testFiles }) => testFiles.length === 0)
   if (empty !== undefined && !args.includes(PASS_WITH_NO_TESTS)) {
     throw new UnusableReports(
@@ -32,9 +39,9 @@ export async function mergeVitest(merge: string, { args, folders, mergeFolder }:
     title: 'vitest --mergeReports',
     findProblems(_, { hasCoverage }) {
       const needsCoverage = hasCoverage === true || args.some((argument) => WITH_COVERAGE.test(argument))
-      if (!needsCoverage || without.length === 0) return [missing]
+      if (!needsCoverage || without.length === 0) return problems
       return [
-        missing,
+        ...problems,
         `the coverage of the whole is not known, because these reports have none: ${without.join(', ')}. Give each shard --coverage and --coverage.thresholds=false`,
       ]
     },

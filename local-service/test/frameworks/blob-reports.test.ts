@@ -8,6 +8,7 @@ import {
   readVitestBlobs,
   type Shard,
   whyIncomplete,
+  whyLost,
   withPathsOf,
 } from '../../src/frameworks/blob-reports.ts'
 import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
@@ -15,11 +16,15 @@ import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
 // local-service/test/frameworks/merged-runs.test.ts merges reports that the frameworks have written.
 
 const blob = (version: string, testFiles: readonly string[], coverage: object | null = null) => {
-  const modules = testFiles.map((filepath) => ({ filepath, name: 'a', tasks: [] }))
+  const modules = testFiles.map((filepath) => ({ id: filepath, filepath, name: 'a', tasks: [] }))
   return stringify(
     version.startsWith('3') ? [version, modules, [], [], coverage, 1] : [version, modules, [], coverage, 1],
   )
 }
+
+const testFile = (path: string, hasFailed = false) => ({ id: path, path, name: path.replace('/shop/', ''), hasFailed })
+const pathsIn = async (folder: string) =>
+  (await readVitestBlobs(folder)).map(({ testFiles }) => testFiles.map(({ path }) => path))
 
 describe('which shards are there', () => {
   const reportsOf = (...shards: Shard[]): BlobReport[] =>
@@ -58,7 +63,7 @@ describe("Vitest's reports", () => {
   ])('%s is of shard %j', async (file, shard) => {
     const folder = temporaryFolder()
     await writeFile(join(folder, file), blob('5.1.1', ['/shop/a.test.ts']))
-    expect(await readVitestBlobs(folder)).toMatchObject([{ file, shard, testFiles: ['/shop/a.test.ts'] }])
+    expect(await readVitestBlobs(folder)).toMatchObject([{ file, shard, testFiles: [{ path: '/shop/a.test.ts' }] }])
   })
 
   it.each(['3.2.7', '4.1.0', '5.1.1'])('version %s says whether it has coverage', async (version) => {
@@ -77,22 +82,47 @@ describe("Vitest's reports", () => {
     )
     const newFolder = join(root, 'new')
     expect(await withPathsOf(root, folder, await readVitestBlobs(folder), newFolder)).toBe(newFolder)
-    const [report] = await readVitestBlobs(newFolder)
-    expect(report?.testFiles).toEqual(['/__w/gone.test.ts', join(root, 'packages/shop/a.test.ts')])
+    expect(await pathsIn(newFolder)).toEqual([['/__w/gone.test.ts', join(root, 'packages/shop/a.test.ts')]])
+  })
+
+  it('each report has its own root, because shards may have run on several systems', async () => {
+    const root = await folderWith({ 'a.test.ts': '' })
+    const own = join(root, 'a.test.ts')
+    const folder = await folderWith({
+      'blob-linux-1-1.json': blob('4.1.0', [own]),
+      'blob-macos-1-1.json': blob('4.1.0', ['/Users/runner/work/shop/shop/a.test.ts']),
+    })
+    const newFolder = join(root, 'new')
+    expect(await withPathsOf(root, folder, await readVitestBlobs(folder), newFolder)).toBe(newFolder)
+    expect(await pathsIn(newFolder)).toEqual([[own], [own]])
   })
 
   it('shards that ran in the root of their machine are refused, because every path begins with a slash', async () => {
     const root = await folderWith({ 'e2e/a.test.ts': '' })
-    const reports = [{ file: 'a.json', testFiles: ['/e2e/a.test.ts'], hasCoverage: false }]
+    const reports = [{ file: 'a.json', testFiles: [testFile('/e2e/a.test.ts')], hasCoverage: false }]
     await expect(withPathsOf(root, root, reports, join(root, 'new'))).rejects.toThrow('which are not in')
   })
 
   it('reports of tests that are not there are refused, with both paths', async () => {
     const root = temporaryFolder()
-    const reports = [{ file: 'a.json', testFiles: ['/__w/shop/a.test.ts'], hasCoverage: false }]
+    const reports = [{ file: 'a.json', testFiles: [testFile('/__w/shop/a.test.ts')], hasCoverage: false }]
     await expect(withPathsOf(root, root, reports, join(root, 'new'))).rejects.toThrow(
-      `"/__w/shop/a.test.ts" and others, which are not in ${root}`,
+      `has a report, "a.json", of "/__w/shop/a.test.ts" and others, which are not in ${root}`,
     )
+  })
+
+  it('the sentence names a test file that failed in one report only, because Vitest would lose the failure', () => {
+    const reportsOf = (...failed: boolean[]) =>
+      failed.map((hasFailed, index) => ({
+        file: `blob-${index}.json`,
+        testFiles: [testFile('/shop/a.test.ts', hasFailed), testFile(`/shop/${index}.test.ts`, true)],
+        hasCoverage: false,
+      }))
+    expect(whyLost(reportsOf(false, true))).toMatch(
+      /^"a\.test\.ts" failed in "blob-1\.json" and not in "blob-0\.json", and Vitest keeps only one result of a test file\. /,
+    )
+    expect(whyLost(reportsOf(true, true))).toBeUndefined()
+    expect(whyLost(reportsOf(false, false))).toBeUndefined()
   })
 
   it.each([
@@ -103,6 +133,8 @@ describe("Vitest's reports", () => {
       { 'results.json': '[{"a":1}]' },
       'has a file that is no blob report, "results.json": it is JSON of another kind. If it is the report of a shard, run this shard again.',
     ],
+    [{ 'blob-1-4.json': '', 'notes.txt': '' }, 'has "notes.txt" beside the reports, and Vitest reads all that is in'],
+    [{ 'blob-1-4.json': '', 'shard-2/blob-2-4.json': '' }, 'has "shard-2" beside the reports'],
     [{ 'blob-1-4.json': '', 'report-1.zip': '' }, 'has "report-1.zip", a report of another framework.'],
   ])('a folder with %j is refused', async (files, message) => {
     const folder = await folderWith(files as Record<string, string>)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse, stringify } from 'flatted'
 import { describe, expect, it } from 'vitest'
@@ -236,6 +236,20 @@ describe('a merge of Vitest', () => {
     expect((await project.merge()).message).toContain(
       'There is nothing to merge: the folder "all" has a file that is no blob report, "blob-1-1.json": ',
     )
+  })
+
+  it('fails if a test file failed on one of two systems only, because Vitest keeps one result and exits with 0', async () => {
+    const project = await aProject(VITEST)
+    const report = (name: string) => join(project.folder, 'all', name)
+    await project.runShard(1)
+    await rename(report('blob-1-1.json'), report('blob-linux-1-1.json'))
+    await writeFiles(project.folder, { 'e2e/tests-2.test.js': inVitest("test('ships', () => {})") })
+    await project.runShard(1)
+    await rename(report('blob-1-1.json'), report('blob-macos-1-1.json'))
+    expect(await project.merge()).toMatchObject({
+      status: 'FAILED',
+      message: expect.stringContaining('"e2e/tests-2.test.js" failed in "blob-linux-1-1.json" and not in'),
+    })
   })
 
   it('says in the words of Vitest that the reports are of another version', async () => {
