@@ -7,7 +7,7 @@ import { personalEnvironment } from './execution/project-command.ts'
 import { createApi } from './http/api.ts'
 import { listen } from './http/listen.ts'
 import { removeFolder } from './machine/files.ts'
-import { openDataFolder, refuseDataFolderIn, unusable } from './runs/data-folder.ts'
+import { openDataFolder, refuseDataFolderIn } from './runs/data-folder.ts'
 import { RunQueue } from './runs/queue.ts'
 import { recoverRuns } from './runs/recovery.ts'
 import { readConfiguration } from './settings/configuration.ts'
@@ -23,8 +23,7 @@ export interface ServiceOptions {
   readonly temporaryFolder: string
   readonly port?: number | undefined
   readonly key?: string | undefined
-  readonly concurrency?: number | undefined
-  readonly runLimitMinutes?: number | undefined
+  readonly runLimitMinutes: number
   /** How long stopped tests have to exit: SIGINT first, SIGTERM at half of it, SIGKILL at its end. */
   readonly stopGraceMs?: number | undefined
   /** A folder that gets the whole output of each run. By default, it is kept with the runs until the service starts again. */
@@ -55,9 +54,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
   const shared = openShared(options)
   const { store, personEnv, log } = shared
   try {
-    await recoverRuns(shared).catch((error: unknown) => {
-      throw unusable(store.folder, error)
-    })
+    await recoverRuns(shared)
     const outputs = options.outputs ?? join(store.folder, 'outputs')
     // Tests wrote the outputs of earlier runs, so it may be impossible to remove them. The service starts nevertheless.
     if (options.outputs === undefined) {
@@ -65,14 +62,14 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
         log(`warning: could not remove the outputs of earlier runs: ${messageOf(error)}`)
       })
     }
-    const { checkoutOfJob, concurrency = 2, runLimitMinutes = 55, stopGraceMs = 5000 } = options
+    const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000 } = options
     const served = await Promise.all(
       projects.map(async (project) => ({ ...project, ...(await inspectFolder(project, personEnv, checkoutOfJob)) })),
     )
     for (const { id, problem } of served) {
       if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
     }
-    const queue = new RunQueue({ ...shared, concurrency, runLimitMinutes })
+    const queue = new RunQueue({ ...shared, runLimitMinutes })
     const { port = 0, key = randomBytes(24).toString('base64url') } = options
     const api = createApi(configuration, { ...shared, stopGraceMs, outputs, checkoutOfJob, queue }, key)
     const listener = await listen(port, api.fetch)
@@ -93,12 +90,11 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
   }
 }
 
-/** Removes what a killed service left. Throws if something is still there. Tests may have written to the records and to the folder. */
+/** Removes what a killed service left. Throws if something is still there. */
 export async function removeUnfinished(options: SharedOptions): Promise<void> {
   const shared = openShared(options)
   const { store } = shared
   try {
-    if (store.folder !== options.dataFolder) throw new Error(`A link has replaced a part of ${options.dataFolder}.`)
     await recoverRuns(shared)
     const runIds = store.findUnfinished().map(({ run }) => run.runId)
     if (runIds.length > 0) throw new Error(`The runs ${runIds.join(', ')} left something that could not be removed.`)

@@ -9,6 +9,13 @@ export function quote(value: unknown): string {
   return truncate(JSON.stringify(value) ?? String(value), QUOTED_LIMIT_CHARS)
 }
 
+const LISTED_NAMES = 10
+
+export function quoteAll(names: readonly string[]): string {
+  const more = names.length > LISTED_NAMES ? ['…'] : []
+  return [...names.slice(0, LISTED_NAMES).map(quote), ...more].join(', ') || 'none'
+}
+
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }

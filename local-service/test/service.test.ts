@@ -15,8 +15,8 @@ async function leaveRun(engineScript: string) {
   const folder = temporaryFolder()
   await writeFile(join(folder, 'docker'), `#!/bin/sh\n${engineScript}\n`, { mode: 0o755 })
   const store = openRunStore(join(folder, 'data'))
-  const options = { dataFolder: store.folder, temporaryFolder: folder, gitFolder: join(folder, 'removed/.git') }
-  const resources = resourcesOf(RUN_ID, { ...options, engine: ['docker'] })
+  const left = { gitFolder: join(folder, 'removed/.git'), engine: ['docker'] }
+  const resources = resourcesOf(RUN_ID, store.folder, folder, left)
   for (const path of [treeOf(resources), frameworkFolderOf(resources)]) await mkdir(path, { recursive: true })
   const run: Run = { runId: RUN_ID, projectId: 'shop', phase: { status: 'RUNNING', startedAt: 'now' } }
   store.save(run, resources)

@@ -1,5 +1,14 @@
 import { expect, it } from 'vitest'
-import { count, foldedGroup, quote, quoteCommand, toCommandMessage, toLogLine, toLogText } from '../src/text.ts'
+import {
+  count,
+  foldedGroup,
+  quote,
+  quoteAll,
+  quoteCommand,
+  toCommandMessage,
+  toLogLine,
+  toLogText,
+} from '../src/text.ts'
 
 it('a quoted value stays on one line, and is truncated', () => {
   expect(quote('a\n"b"')).toBe('"a\\n\\"b\\""')
@@ -9,6 +18,12 @@ it('a quoted value stays on one line, and is truncated', () => {
 
 it('a number has the noun of its size', () => {
   expect([0, 1, 2].map((number) => count(number, 'test case'))).toEqual(['0 test cases', '1 test case', '2 test cases'])
+})
+
+it('a list of names ends after the tenth', () => {
+  expect(quoteAll([])).toBe('none')
+  expect(quoteAll('abcdefghij'.split(''))).toMatch(/^"a", .*"j"$/)
+  expect(quoteAll('abcdefghijk'.split(''))).toMatch(/"j", …$/)
 })
 
 it('a quoted command stays on one line, and is truncated', () => {

@@ -1,6 +1,5 @@
-import { existsSync, realpathSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { readRegularFile, removeFolder } from '../machine/files.ts'
 import { git, tryGit } from '../machine/git.ts'
 import type { TestedFolders } from '../machine/paths.ts'
@@ -87,17 +86,11 @@ export function removeWorkTree(tree: string, gitFolder: string): Promise<void> {
 /** If git was killed while it created a work tree, the tree is locked. `git worktree remove` refuses it, and `worktree prune` skips it. */
 async function removeTreeAndRecord(tree: string, gitFolder: string): Promise<void> {
   const record = join(gitFolder, 'worktrees', basename(tree))
-  const isRecord = isRecordOf(tree, record)
+  const named = readRegularFile(join(record, 'gitdir')).trim()
+  // Tests may have written the path of the `.git` folder. A record that git has just begun names no work tree yet.
+  const isRecord = named === '' || resolve(record, named) === join(tree, '.git')
   // git fails if it reads a record that is half removed, and it skips a record without this file. So this file goes first.
   if (isRecord) await rm(join(record, 'gitdir'), { force: true })
   await removeFolder(tree)
   if (isRecord) await rm(record, { recursive: true, force: true })
-}
-
-/** Tests may have written the path of the `.git` folder. A record that git has just begun names no work tree yet. */
-function isRecordOf(tree: string, record: string): boolean {
-  if (!existsSync(record)) return false
-  if (realpathSync(record) !== join(realpathSync(dirname(dirname(record))), 'worktrees', basename(tree))) return false
-  const named = readRegularFile(join(record, 'gitdir')).trim()
-  return named === '' || resolve(record, named) === join(tree, '.git')
 }

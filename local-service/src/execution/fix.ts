@@ -5,7 +5,7 @@ import { openRepository, type Repository } from '../checkout/repository.ts'
 import { describeEnd } from '../machine/command.ts'
 import { git, tryGit } from '../machine/git.ts'
 import type { TestedFolders } from '../machine/paths.ts'
-import { count, quote, quoteCommand } from '../text.ts'
+import { count, quoteAll, quoteCommand } from '../text.ts'
 import { gitEnvironment, type RunContext } from './context.ts'
 import { runProjectCommand } from './project-command.ts'
 
@@ -24,18 +24,12 @@ export async function fixTests(run: RunContext, source: TestedFolders, stop: Abo
     if (after === before) return `${what} It changed nothing.`
     const patch = join(run.output.folder, 'fix.patch')
     await git(['diff-tree', '-p', '--binary', `--output=${patch}`, before, after], repository)
-    const changed = await git(['diff-tree', '-r', '-z', '--name-only', before, after], repository)
-    return `${what} It changed ${describeFiles(changed.split('\0').filter((name) => name !== ''))}. The patch is ${patch}.`
+    const listed = await git(['diff-tree', '-r', '-z', '--name-only', before, after], repository)
+    const changed = listed.split('\0').filter((name) => name !== '')
+    return `${what} It changed ${count(changed.length, 'file')}: ${quoteAll(changed)}. The patch is ${patch}.`
   } catch (error) {
     return `It failed: ${messageOf(error)}`
   }
-}
-
-const LISTED_FILES = 10
-
-function describeFiles(names: readonly string[]): string {
-  const more = names.length > LISTED_FILES ? ` and ${names.length - LISTED_FILES} more` : ''
-  return `${count(names.length, 'file')}: ${names.slice(0, LISTED_FILES).map(quote).join(', ')}${more}`
 }
 
 /** Everything in the repository's folder, also what is not committed. So the patch has only what the command changed. */

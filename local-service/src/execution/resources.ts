@@ -17,12 +17,12 @@ export interface RunResources {
   readonly engine?: readonly string[] | undefined
 }
 
-interface ResourceOptions extends Pick<RunResources, 'gitFolder' | 'engine'> {
-  readonly dataFolder: string
-  readonly temporaryFolder: string
-}
-
-export function resourcesOf(runId: string, { dataFolder, temporaryFolder, ...others }: ResourceOptions): RunResources {
+export function resourcesOf(
+  runId: string,
+  dataFolder: string,
+  temporaryFolder: string,
+  others: Pick<RunResources, 'gitFolder' | 'engine'> = {},
+): RunResources {
   return {
     folder: join(dataFolder, 'runs', runId),
     temporaryFolder: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),

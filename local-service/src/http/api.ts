@@ -9,7 +9,7 @@ import type { Run } from '../runs/run.ts'
 import { type ServiceContext, startRun } from '../runs/start.ts'
 import type { Configuration } from '../settings/configuration.ts'
 import { whyCannotSelect } from '../settings/project.ts'
-import { quote } from '../text.ts'
+import { quote, quoteAll } from '../text.ts'
 import { parseCancel, parseStart, parseSuiteStart } from './request-bodies.ts'
 import { describeRun, describeSuiteResult, describeSuiteStatus } from './response-bodies.ts'
 
@@ -104,9 +104,9 @@ function addSuiteRuns(api: Hono, suites: Configuration['suites'], service: Servi
   }
   endpoint(api, 'POST', SUITE_START, async (c) => {
     const parameters = parseSuiteStart(await readBody(c))
-    const { id, name, project, selection } = orNotFound('test suite', c.req.param('testSuiteId'), suites)
-    const testSuiteRunId = await startRun(service, { ...parameters, project, selection, suite: { id, name } })
-    return { testSuiteRunId, testSuiteName: name, projectId: project.id }
+    const { name: suite, project, selection } = orNotFound('test suite', c.req.param('testSuiteId'), suites)
+    const testSuiteRunId = await startRun(service, { ...parameters, project, selection, suite })
+    return { testSuiteRunId, testSuiteName: suite, projectId: project.id }
   })
   endpoint(api, 'GET', `${SUITE_RUN}/status`, (c) => describeSuiteStatus(findRun(c.req.param('testSuiteRunId'))))
   endpoint(api, 'GET', `${SUITE_RUN}/result`, (c) => describeSuiteResult(findRun(c.req.param('testSuiteRunId'))))
@@ -144,7 +144,7 @@ async function readBody({ req }: Context): Promise<string> {
 }
 
 function orNotFound<T>(what: string, id: string, known: ReadonlyMap<string, T>): T {
-  const list = [...known.keys()].map((name) => quote(name)).join(', ') || 'none'
+  const list = quoteAll([...known.keys()])
   return (
     known.get(id) ?? refuse('not-found', `There is no ${what} ${quote(id)}. The ${what}s of this service: ${list}.`)
   )

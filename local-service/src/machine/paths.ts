@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, isAbsolute, join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 
 export interface TestedFolders {
   /** Places in files start here. */
@@ -10,9 +10,7 @@ export interface TestedFolders {
 
 /** Whether a path is the folder or below it, by their names only. The caller must look for links. */
 export function isInside(path: string, folder: string): boolean {
-  const fromFolder = relative(folder, path)
-  // For another drive of Windows, `relative` returns an absolute path.
-  return !/^\.\.([/\\]|$)/.test(fromFolder) && !isAbsolute(fromFolder)
+  return !/^\.\.(\/|$)/.test(relative(folder, path))
 }
 
 /** A folder and those above it, up to `root`. */

@@ -15,8 +15,10 @@ interface RunTask {
   execute(stop: AbortSignal, onTests: (tests: RunningTests) => void): Promise<RunOutcome>
 }
 
+/** How many runs are RUNNING at once. */
+const CONCURRENCY = 2
+
 interface RunQueueOptions extends CommonContext {
-  readonly concurrency: number
   readonly runLimitMinutes: number
 }
 
@@ -56,7 +58,7 @@ export class RunQueue {
     const entries = [...this.#entries.values()]
     for (const entry of entries) {
       const active = entries.filter(({ isActive }) => isActive)
-      if (active.length >= this.#options.concurrency) return
+      if (active.length >= CONCURRENCY) return
       const { exclusiveKey } = entry.task
       const mustWait = exclusiveKey !== undefined && active.some(({ task }) => task.exclusiveKey === exclusiveKey)
       if (entry.execution === undefined && !mustWait && !entry.stop.signal.aborted)

@@ -16,7 +16,7 @@ const DIED = { status: 'INTERRUPTED', message: 'the service died during the run'
 export async function recoverRuns(service: CommonContext & { readonly temporaryFolder: string }): Promise<void> {
   const { store, temporaryFolder, log } = service
   for (const { run, left } of store.findUnfinished()) {
-    const resources = left && resourcesOf(run.runId, { dataFolder: store.folder, temporaryFolder, ...left })
+    const resources = left && resourcesOf(run.runId, store.folder, temporaryFolder, left)
     // The removal comes first, because the run's files may be what fills the disk.
     const isGone = resources === undefined || (await removeResources(run.runId, resources, service))
     const before = run.phase.status

@@ -10,8 +10,8 @@ type Phase =
 export interface Run {
   readonly runId: string
   readonly projectId: string
-  /** Set for a run of the test-suite workflow. */
-  readonly suite?: { readonly id: string; readonly name: string } | undefined
+  /** The name of the suite, for a run of the test-suite workflow. */
+  readonly suite?: string | undefined
   /** Absent if the project's folder is on no branch. */
   readonly branchName?: string | undefined
   /** Only `markRunning` and `finishRun` change it. */

@@ -8,11 +8,11 @@ import { baseEnvironment } from '../execution/project-command.ts'
 import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { Project } from '../settings/project.ts'
-import { quote } from '../text.ts'
+import { quote, quoteAll } from '../text.ts'
 import { unusable } from './data-folder.ts'
 import type { RunQueue } from './queue.ts'
 import type { CommonContext } from './recovery.ts'
-import { queueRun, type Run } from './run.ts'
+import { queueRun } from './run.ts'
 
 export interface ServiceContext extends CommonContext {
   readonly stopGraceMs: number
@@ -26,7 +26,7 @@ export interface ServiceContext extends CommonContext {
 export interface StartRequest {
   readonly project: Project
   readonly selection: Selection
-  readonly suite?: Run['suite']
+  readonly suite?: string | undefined
   readonly branch?: string | undefined
   readonly environment?: string | undefined
   readonly variables: Readonly<Record<string, string>>
@@ -77,11 +77,8 @@ function environmentOf({ project, environment: given }: StartRequest): Readonly<
   const environment = given ?? DEFAULT_ENVIRONMENT
   if (Object.hasOwn(project.environments, environment)) return project.environments[environment] ?? {}
   if (given === undefined) return {}
-  const known = Object.keys(project.environments).map(quote).join(', ') || 'none'
-  refuse(
-    'invalid',
-    `Project ${quote(project.id)} has no environment ${quote(environment)}. Its environments: ${known}.`,
-  )
+  const known = quoteAll(Object.keys(project.environments))
+  refuse('invalid', `Project ${quote(project.id)} has no environment ${quote(given)}. Its environments: ${known}.`)
 }
 
 function toRunContext(
@@ -94,7 +91,7 @@ function toRunContext(
   const { store, temporaryFolder, personEnv, stopGraceMs, outputs } = service
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
   const engine = project.container?.engine
-  const resources = resourcesOf(runId, { dataFolder: store.folder, temporaryFolder, gitFolder, engine })
+  const resources = resourcesOf(runId, store.folder, temporaryFolder, { gitFolder, engine })
   const log = (text: string) => service.log(`run ${runId}: ${text}`)
   const base = baseEnvironment(resources, project.container === undefined ? personEnv : undefined)
   return {

@@ -40,7 +40,7 @@ export function readConfiguration(settings: unknown, baseFolder: string) {
     if (typeof found === 'string') throw new ConfigurationError(`Project ${quote(id)} ${found}`)
     projects.set(id, { id, ...found })
   }
-  const suites = new Map<string, { id: string; name: string; project: Project; selection: Selection }>()
+  const suites = new Map<string, { name: string; project: Project; selection: Selection }>()
   for (const [id, { project: projectId, name = id, ...selection }] of Object.entries(result.output.suites)) {
     const project = projects.get(projectId)
     if (project === undefined)
@@ -48,7 +48,7 @@ export function readConfiguration(settings: unknown, baseFolder: string) {
     const refusal = whyCannotSelect(project, selection)
     if (refusal !== undefined)
       throw new ConfigurationError(`Suite ${quote(id)}: Project ${quote(projectId)} ${refusal}`)
-    suites.set(id, { id, name, project, selection })
+    suites.set(id, { name, project, selection })
   }
   return { projects, suites }
 }

@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { isObject } from '../../../src/text/json.ts'
 import { FRAMEWORKS, frameworksIn, testProjectsBelow } from '../frameworks/discovery.ts'
 import type { Framework, Selection } from '../frameworks/framework.ts'
-import { quote } from '../text.ts'
+import { quote, quoteAll } from '../text.ts'
 
 /** A project's settings. If `framework` is absent, the service finds it in the project's folder. */
 export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'> {
@@ -91,13 +91,10 @@ function usesNone(folder: string): string {
   const reason = existsSync(join(folder, 'package.json'))
     ? 'has no configuration file of them. No package.json depends on them, neither there nor above it in the repository'
     : 'has no package.json and no configuration file of them'
-  const packages = testProjectsBelow(folder).map(quote)
-  const names = [...packages.slice(0, LISTED_PACKAGES), ...(packages.length > LISTED_PACKAGES ? ['…'] : [])]
-  const next = `Give the folder of a test project${names.length === 0 ? '' : `, such as ${names.join(', ')}`}.`
+  const packages = testProjectsBelow(folder)
+  const next = `Give the folder of a test project${packages.length === 0 ? '' : `, such as ${quoteAll(packages)}`}.`
   return `uses neither Vitest nor Playwright Test. ${folder} ${reason}. ${next} For every other test tool, set "framework" to "junit", with "command" and "report".`
 }
-
-const LISTED_PACKAGES = 10
 
 /** The rest of a sentence that begins with the project. Undefined if the project's framework can select these tests. */
 export function whyCannotSelect({ framework, merge }: Project, selection: Selection): string | undefined {

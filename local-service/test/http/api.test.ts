@@ -30,7 +30,6 @@ beforeEach(async () => {
   rmSync(shop.folder, { recursive: true })
   store = await openStore()
   const queue = new RunQueue({
-    concurrency: 1,
     runLimitMinutes: 1,
     store,
     log: () => undefined,

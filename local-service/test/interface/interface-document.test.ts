@@ -267,7 +267,7 @@ describe('the service that runs tests', () => {
   })
 
   it('has a null startedAt and neither finishedAt nor results while a run is queued', async () => {
-    const service = await startReal({ concurrency: 1 })
+    const service = await startReal()
     await service.startRun(service.hanging)
     const { body } = await service.get(await service.startRun())
     expect(body).toEqual({ status: 'QUEUED', startedAt: null, branchName: expect.any(String), outputBytes: 0 })

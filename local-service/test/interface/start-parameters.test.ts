@@ -91,7 +91,7 @@ describe('a test suite', () => {
 
   /** What the result says of a run with these test cases. */
   function resultsOf(outcome: FinalStatus, testCases: readonly TestCase[]) {
-    const run = queueRun({ projectId: 'web-shop', suite: { id: 'plain', name: 'plain' } })
+    const run = queueRun({ projectId: 'web-shop', suite: 'plain' })
     finishRun(run, { status: outcome, testCases })
     const { results } = describeSuiteResult(run) as { results: { testId: string; status: string }[] }
     return results
@@ -125,7 +125,7 @@ describe('a test suite', () => {
   })
 
   it('is in progress while it is running or queued', async () => {
-    const service = await startPuppetService({ suites, concurrency: 1 })
+    const service = await startPuppetService({ suites })
     const body = variables({ hangs: true })
     const ids: string[] = []
     for (const _ of [1, 2]) ids.push((await service.send('POST', '/v1/testSuite/plain/run', body)).body.testSuiteRunId)

@@ -121,7 +121,7 @@ describe('auto-fix', () => {
     await writeFiles(folder, { git: `#!/bin/sh\n${script}\nPATH='${PLAIN_ENV.PATH}' exec git "$@"\n` })
     await chmod(join(folder, 'git'), 0o755)
     const env = { ...PLAIN_ENV, PATH: `${folder}:${PLAIN_ENV.PATH}` }
-    const { finish, service } = await startFixing('true', {}, { concurrency: 1, env })
+    const { finish, service } = await startFixing('true', {}, { env })
     const failing = puppet({ journal, cases: [['adds', 'failed']], exitCode: 1 })
     const runId = await service.startRun({ autofix: true, ...failing })
     const pids = await pidsIn(pid)
@@ -132,7 +132,7 @@ describe('auto-fix', () => {
 
   it('is stopped by a cancel of its run', async () => {
     const pid = join(temporaryFolder(), 'pid')
-    const { service } = await startFixing(`echo $$ > ${pid}; sleep 300`, {}, { concurrency: 1 })
+    const { service } = await startFixing(`echo $$ > ${pid}; sleep 300`)
     const runId = await service.startRun(FAILING)
     const pids = await pidsIn(pid)
     expect(await service.cancel(runId)).toMatchObject({ status: 200 })

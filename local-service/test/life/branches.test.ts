@@ -42,7 +42,7 @@ async function twoBranches(): Promise<GitRepository> {
   return repository
 }
 
-async function startListing(repository: GitRepository, projectSettings: object = {}, settings: object = {}) {
+async function startListing(repository: GitRepository, projectSettings: object = {}) {
   const data = temporaryFolder()
   const listing = {
     folder: repository.folder,
@@ -50,7 +50,7 @@ async function startListing(repository: GitRepository, projectSettings: object =
     command: LISTING_RUNNER,
     ...projectSettings,
   } as const
-  const service = await startService({ projects: { listing }, ...settings }, { dataFolder: data })
+  const service = await startService({ projects: { listing } }, { dataFolder: data })
   const list = async (body: object) => {
     const { branchName, status, results, message } = await service.waitFor(await service.startRun(body))
     return { branchName, status, titles: results?.testCases.map(({ title }) => title), message }
@@ -113,8 +113,9 @@ describe('a run of another branch', () => {
   it('keeps to the commit that the branch had when the run was started', async () => {
     const repository = await twoBranches()
     const setup = ['sh', '-c', 'sleep 0.3']
-    const { service } = await startListing(repository, { setup }, { concurrency: 1 })
-    const runIds = [await service.startRun({ branch: 'other' }), await service.startRun({ branch: 'other' })]
+    const { service } = await startListing(repository, { setup })
+    // Two runs are RUNNING at once, so the third is QUEUED.
+    const runIds = await Promise.all([1, 2, 3].map(() => service.startRun({ branch: 'other' })))
     await repository.git('branch', '--force', 'other', 'main')
     for (const runId of runIds) {
       expect((await service.waitFor(runId)).results?.testCases).toHaveLength(2)

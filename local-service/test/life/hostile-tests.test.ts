@@ -24,7 +24,7 @@ describe('a service whose tests', () => {
   ])('leave %s in place of a report finishes the run and stops', async (_what, leave, message) => {
     const script = `file=$LOCAL_SERVICE_REPORT_FILE; ${leave}`
     const project = { folder: WEB_SHOP, framework: 'vitest', command: ['sh', '-c', script, 'sh'] } as const
-    const service = await startService({ concurrency: 1, projects: { shop: project } })
+    const service = await startService({ projects: { shop: project } })
     const run = await service.waitFor(await service.startRun())
     expect(run).toMatchObject({ status: 'INTERRUPTED', results: { testCases: [] } })
     expect(run.message).toMatch(message)
@@ -45,7 +45,7 @@ describe('a service whose tests', () => {
     const reached = join(temporaryFolder(), 'reached')
     await repository.git('config', 'filter.slow.smudge', `echo $$ > ${reached}; sleep 300`)
     const project = puppetProject(repository.folder)
-    const service = await startService({ concurrency: 1, runLimitMinutes: 0.05, projects: { shop: project } })
+    const service = await startService({ runLimitMinutes: 0.05, projects: { shop: project } })
     const runId = await service.startRun({ branch: 'other' })
     await pidsIn(reached)
     expect(await service.waitFor(runId)).toMatchObject({ status: 'TIMEDOUT' })

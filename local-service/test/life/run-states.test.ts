@@ -28,7 +28,7 @@ describe('a run', () => {
 
   it('is CANCELLED without ever running when it is cancelled in the queue', async () => {
     const journal = join(temporaryFolder(), 'journal')
-    const service = await startPuppetService({ concurrency: 1 })
+    const service = await startPuppetService()
     const first = await service.startRun(puppet({ hangs: true }))
     const second = await service.startRun(puppet({ journal }))
     expect((await service.cancel(second)).status).toBe(200)
@@ -68,7 +68,7 @@ describe('a run', () => {
   })
 
   it('is TIMEDOUT if it exceeds its limit, which begins after the queue, with the cases that its runner reported', async () => {
-    const service = await startPuppetService({ concurrency: 1, runLimitMinutes: 0.05 })
+    const service = await startPuppetService({ runLimitMinutes: 0.05 })
     const first = await service.startRun(puppet({ hangs: true }))
     const second = await service.startRun(puppet({}))
     expect(await service.waitFor(first)).toMatchObject({
@@ -85,7 +85,7 @@ describe('a run', () => {
     const [begun, release] = [join(folder, 'begun'), join(folder, 'release')]
     const script = `trap "" INT TERM; touch ${begun}; until test -e ${release}; do sleep 0.02; done`
     const project = { ...puppetProject(), command: ['sh', '-c', script] }
-    const service = await startPuppetService({ concurrency: 1, stopGraceMs: 600_000, projects: { shop: project } })
+    const service = await startPuppetService({ stopGraceMs: 600_000, projects: { shop: project } })
     const running = await service.startRun()
     const queued = await service.startRun()
     await until(() => existsSync(begun))
@@ -143,7 +143,7 @@ describe('runs of one folder itself', () => {
   it('are RUNNING one after the other, while runs of other folders go on', async () => {
     const journal = join(temporaryFolder(), 'journal')
     const projects = { 'web-shop': puppetProject(), other: puppetProject(temporaryFolder()) }
-    const service = await startPuppetService({ concurrency: 3, projects })
+    const service = await startPuppetService({ projects })
     const first = await service.startRun(puppet({ hangs: true, journal }))
     const second = await service.startRun(puppet({ journal }))
     const third = await service.startRun(puppet({}))

@@ -23,7 +23,7 @@ async function pidsNotedIn(journal: string, count: number): Promise<number[]> {
 describe('stopping a run', () => {
   it('leaves no process of a runner that ignores SIGINT and SIGTERM, nor of what it started', async () => {
     const journal = join(temporaryFolder(), 'journal')
-    const service = await startPuppetService({ concurrency: 1, stopGraceMs: 1500 })
+    const service = await startPuppetService({ stopGraceMs: 1500 })
     const runId = await service.startRun(puppet({ hangs: true, ignores: STUBBORN, leaves: 'in its group', journal }))
     const pids = await pidsNotedIn(journal, 2)
     expect(pids.map(isAlive)).toEqual([true, true])
@@ -50,7 +50,7 @@ describe('stopping a run', () => {
   it('does not touch the processes of another run', async () => {
     const folder = temporaryFolder()
     const repository = await aRepository({ 'a.txt': 'main' })
-    const service = await startPuppetService({ concurrency: 2, projects: { shop: puppetProject(repository.folder) } })
+    const service = await startPuppetService({ projects: { shop: puppetProject(repository.folder) } })
     const start = (name: string) =>
       service.startRun({ branch: 'other', ...puppet({ hangs: true, journal: join(folder, name) }) })
     const stopped = await start('stopped')

@@ -19,7 +19,6 @@ async function aQueue({ endsWhenStopped = true } = {}) {
     store.save(run, resources)
   }
   const queue = new RunQueue({
-    concurrency: 1,
     runLimitMinutes: 1,
     store: { ...store, save },
     personEnv: PLAIN_ENV,
@@ -94,7 +93,6 @@ describe('a queue of runs', () => {
 it('a queue starts runs in their order, never more than its number, and one at a time with the same key', async () => {
   const store = await openStore()
   const queue = new RunQueue({
-    concurrency: 2,
     runLimitMinutes: 1,
     store,
     personEnv: PLAIN_ENV,
