@@ -51,7 +51,7 @@ export async function mergeVitest(merge: string, { args, folders, mergeFolder }:
 export async function mergePlaywright(merge: string, { args, folders }: RunOptions): Promise<Merge> {
   const missing = whyIncomplete(await readPlaywrightBlobs(resolve(folders.folder, merge)))
   // Without the configuration, places are those of the machine of the shard.
-  const isConfigured = args.some((argument) => argument.startsWith('--config='))
+  const isConfigured = args.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))
   const config = isConfigured ? undefined : readdirSync(folders.folder).find((file) => DEFAULT_CONFIG.test(file))
   return {
     args: ['merge-reports', merge, ...(config === undefined ? [] : [`--config=${config}`])],

@@ -21,6 +21,9 @@ const MALFORMED: readonly Rule[] = [
 /** Vitest reads `--clearCache` as `--clear-cache`. `--watch=false` is no reason to refuse a run. */
 const option = (names: string) => new RegExp(`^(?:${names})(?:[=.](?!false$).*)?$`, 'is')
 
+/** Of a merge. */
+const VALUE_FOLLOWS = /^(?:-c|--config|--reporter)$/
+
 const RULES = {
   vitest: {
     options: [
@@ -42,8 +45,8 @@ const RULES = {
       [option('--project'), OF_THE_RUN],
     ],
     ofMerge: [
-      /^(?!--(?:config|reporter)=)/,
-      'A merge of reports runs no test, so it takes only --config and --reporter. Write their values with "=".',
+      /^(?!(?:-c|--config|--reporter)(?:=|$))/,
+      'A merge of reports runs no test, so it takes only --config and --reporter.',
     ],
     commands: /^(?:test|show-report|merge-reports|install)$/,
   },
@@ -59,8 +62,9 @@ export function whyRefused(
   // The framework would read it as a part of a file's path.
   if (first === framework || commands.test(first))
     return `"args" begins with ${quote(first)}. The service names the command itself. Leave it out.`
-  const rules: readonly Rule[] = [...MALFORMED, ...options, ...(merge === undefined ? [] : [ofMerge])]
-  for (const argument of args) {
+  for (const [index, argument] of args.entries()) {
+    const isValue = framework === 'playwright' && VALUE_FOLLOWS.test(args[index - 1] ?? '')
+    const rules: readonly Rule[] = [...MALFORMED, ...options, ...(merge === undefined || isValue ? [] : [ofMerge])]
     const [, reason] = rules.find(([refused]) => refused.test(argument)) ?? []
     if (reason !== undefined) return `"args" has ${quote(argument)}. ${reason}`
   }

@@ -349,15 +349,15 @@ describe('what a merge cannot do', () => {
     ['vitest', ['--testNamePattern=adds'], 'it takes no file and no filter. Write the value of an option with "="'],
     ['vitest', ['--tagsFilter=slow'], 'it takes no file and no filter. Write the value of an option with "="'],
     ['vitest', ['--test-name-pattern=adds'], 'it takes no file and no filter. Write the value of an option with "="'],
-    ['playwright', ['--grep=adds'], 'it takes only --config and --reporter. Write their values with "=".'],
-    ['playwright', ['--config', 'a.ts'], '"args" has "--config". A merge of reports runs no test, so it takes only'],
+    ['playwright', ['--grep=adds'], 'it takes only --config and --reporter.'],
+    ['playwright', ['--reporter', 'list', 'e2e'], 'has "e2e". A merge of reports runs no test'],
   ])('%s with %j is refused', (framework, args, message) => {
     expect(() => runContextIn('/', {}, { folder: '/', framework, merge: 'all', args })).toThrow(message)
   })
 
   it('its options are not refused', () => {
     const vitest = { folder: '/', framework: 'vitest', merge: 'all', args: ['--coverage', '--reporter=junit'] }
-    const playwright = { ...vitest, framework: 'playwright', args: ['--reporter=html', '--config=b.ts'] }
+    const playwright = { ...vitest, framework: 'playwright', args: ['--reporter', 'html', '-c', 'b.ts'] }
     for (const settings of [vitest, playwright]) expect(runContextIn('/', {}, settings).project.merge).toBe('all')
   })
 
