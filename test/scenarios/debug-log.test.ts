@@ -8,11 +8,7 @@ const DEBUG = '##[debug]'
 const OF_FILE = /^(Main's file for post|Saved for post|Nothing is left to do for post)/
 
 test.concurrent('with debug logging, the log shows each request, what main saves and what post finds', async () => {
-  const busy = {
-    status: 503,
-    headers: { 'set-cookie': 'a-cookie' },
-    body: { error: 'busy' },
-  }
+  const busy = { status: 503, body: { error: 'busy' } }
   await using one = await scenario({
     debug: true,
     script: { runId: 'run-1', cases: ONE_PASSED },
@@ -41,7 +37,7 @@ test.concurrent('with debug logging, the log shows each request, what main saves
   expect(log).toContain(
     'Run run-1 was started for project “web-shop”, environment “staging”, branch “feature/x”, framework project “unit e2e”',
   )
-  expect(lines.join('\n')).not.toMatch(/busy|a-cookie|rounds|adds an item/)
+  expect(lines.join('\n')).not.toMatch(/busy|adds an item/)
   expect(placesThatShow(one.service.key, main)).toEqual([])
   // The runner hides the key, should it ever be written.
   expect(one.step.masks.apply(one.service.key)).toBe('***')

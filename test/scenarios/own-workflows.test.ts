@@ -1,22 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type NeededJob, playJob } from '../../tools/runner-emulator/job-player/job.ts'
 import { patientRunner } from '../support/scenario.ts'
+import { folderOfTests } from '../support/temporary-folder.ts'
 
 // Plays jobs of our own workflows as GitHub would run them, as far as one machine can do that.
 
 /** A folder with an `npm` that installs nothing, because the packages are there. */
-let commands: string
-
-beforeAll(() => {
-  commands = mkdtempSync(join(tmpdir(), 'own-workflows-'))
-  writeFileSync(join(commands, 'npm'), '#!/bin/sh\ntest "$1" = ci\n', { mode: 0o755 })
-})
-
-afterAll(() => rmSync(commands, { recursive: true, force: true }))
+const commands = folderOfTests()
+writeFileSync(join(commands, 'npm'), '#!/bin/sh\ntest "$1" = ci\n', { mode: 0o755 })
 
 test('the job "action" of CI succeeds: a pass, a failure, a run awaited later, a step over its time limit', async () => {
   const played = await playJob('.github/workflows/ci.yml', 'action', {

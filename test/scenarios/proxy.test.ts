@@ -1,36 +1,27 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { forwardProxy } from '../support/forward-proxy.ts'
 import { ACTIONS_BOT, startGitHubApi } from '../support/github-api.ts'
 import { scenario } from '../support/scenario.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // A self-hosted runner reaches the service and GitHub only through tunnels of a proxy. Their certificates are signed by an
 // authority that NODE_EXTRA_CA_CERTS names.
 
 const tls = selfSignedCertificate({ hosts: ['127.0.0.1', 'api.github.example'] })
-let folder = ''
-let env: Readonly<Record<string, string>> = {}
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'proxy-test-'))
-  const authority = join(folder, 'authority.pem')
-  writeFileSync(authority, tls.cert)
-  env = { NODE_EXTRA_CA_CERTS: authority }
-})
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('every request goes through a tunnel, to GitHub too', async () => {
+  const authority = join(temporaryFolder(), 'authority.pem')
+  writeFileSync(authority, tls.cert)
   const api = await startGitHubApi({ certificate: tls })
   const token = 'ghs_0123456789'
   api.grant(token, ACTIONS_BOT, 'write')
   const proxy = await forwardProxy({ ports: { 'api.github.example:443': Number(new URL(api.url).port) } })
   const repository = { id: 1, full_name: api.repository }
   await using one = await scenario({
-    env,
+    env: { NODE_EXTRA_CA_CERTS: authority },
     service: { tls },
     proxy: { https: proxy.address },
     event: {

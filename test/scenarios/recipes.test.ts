@@ -1,7 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, globSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
@@ -12,6 +11,7 @@ import { type ScriptedService, startScriptedService } from '../../tools/scripted
 import { ACTIONS_BOT, startGitHubApi } from '../support/github-api.ts'
 import { expectConformingRequests } from '../support/openapi.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED } from '../support/scenario.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // Plays the recipes. Their scripts run in bash, and the built action runs. Those with the local service have tests of their own.
 
@@ -77,15 +77,9 @@ function play(file: string, job: string, event: WorkflowEvent, options: JobOptio
   })
 }
 
-function temporaryFolder(prefix: string): string {
-  const folder = mkdtempSync(join(tmpdir(), prefix))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** A folder with a command of our own, which scripts find before any other. */
 function commandsThat(name: string, script: string): string {
-  const folder = temporaryFolder('commands-')
+  const folder = temporaryFolder()
   writeFileSync(join(folder, name), `#!/bin/bash\n${script}\n`, { mode: 0o755 })
   return folder
 }
@@ -204,7 +198,7 @@ test('reports.yml gives the files of a failed run to the artifact and to the rep
   const token = 'ghs_0123456789'
   api.grant(token, ACTIONS_BOT, 'write')
   service.setScript({ end: 'FAILED', cases: ONE_OF_TWO_FAILED })
-  const workspace = temporaryFolder('checkout-')
+  const workspace = temporaryFolder()
   const given: string[] = []
   const otherAction = (uses: string, inputs: Readonly<Record<string, string>>) => {
     const path = inputs.path ?? inputs['report-path']
@@ -232,7 +226,7 @@ describe('relevant-changes.yml', () => {
 
   /** A merge of a pull request that changes this file, as a checkout has it. */
   function checkoutOfChange(file: string): string {
-    const folder = temporaryFolder('checkout-')
+    const folder = temporaryFolder()
     const git = (...args: readonly string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a', ...args], { cwd: folder })
     const commit = (path: string) => {

@@ -1,15 +1,14 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { differences } from '../../scripts/build.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-let folder: string
 let fresh: string
 let committed: string
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'build-'))
+  const folder = temporaryFolder()
   fresh = join(folder, 'fresh')
   committed = join(folder, 'committed')
   for (const entry of ['main', 'post']) {
@@ -17,10 +16,6 @@ beforeEach(() => {
     writeFileSync(join(fresh, entry, 'index.js'), `// ${entry}`)
   }
   cpSync(fresh, committed, { recursive: true })
-})
-
-afterEach(() => {
-  rmSync(folder, { recursive: true, force: true })
 })
 
 describe('the check of dist', () => {

@@ -1,16 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ROOT, read } from '../documents/documents.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test.each([
   ['an older Node gets one sentence instead of the script', '99', 1, '', /^Use Node 99 instead of Node \d[^\n]*\n$/],
   ['the right Node gets the script', process.versions.node, 0, 'ran\n', /^$/],
 ])('%s', (_, wanted, status, stdout, stderr) => {
-  const folder = mkdtempSync(join(tmpdir(), 'check-node-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   mkdirSync(join(folder, 'scripts'))
   cpSync(join(ROOT, 'scripts/check-node.js'), join(folder, 'scripts/check-node.js'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')

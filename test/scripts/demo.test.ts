@@ -1,22 +1,20 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type DemoOptions, parseDemoArguments } from '../../scripts/demo-options.ts'
 import { runDemo } from '../../scripts/run-demo.ts'
 import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { aRepository, installPackages } from '../support/git-repository.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 let folder = ''
 let printed: string[] = []
 
 beforeEach(() => {
-  folder = join(realpathSync(mkdtempSync(join(tmpdir(), 'demo-test-'))), 'demo')
+  folder = join(temporaryFolder(), 'demo')
   printed = []
 })
-
-afterEach(() => rmSync(resolve(folder, '..'), { recursive: true, force: true }))
 
 async function demo(args: readonly string[], stopAt?: RegExp): Promise<number> {
   const stop = new AbortController()

@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { read } from '../documents/documents.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // The scripts need Bash, as on GitHub's Linux.
 describe.skipIf(process.platform === 'win32')('the workflow Release', () => {
@@ -13,7 +13,7 @@ describe.skipIf(process.platform === 'win32')('the workflow Release', () => {
   let clone: string
 
   beforeEach(() => {
-    folder = realpathSync(mkdtempSync(join(tmpdir(), 'release-')))
+    folder = temporaryFolder()
     clone = join(folder, 'clone')
     execFileSync('git', ['init', '--quiet', '--bare', join(folder, 'origin')])
     execFileSync('git', ['init', '--quiet', '--initial-branch=main', clone])
@@ -26,8 +26,6 @@ describe.skipIf(process.platform === 'win32')('the workflow Release', () => {
     commit()
     git('push', '--quiet', 'origin', 'main')
   })
-
-  afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   test('releases a commit of main', () => {
     expect(step('test', 'check')).toMatchObject({ status: 0, stdout: '' })

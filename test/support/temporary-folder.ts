@@ -1,11 +1,14 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 
 /** A new folder. It is removed when the test ends. */
-export function temporaryFolder(): string {
+export function temporaryFolder(removeAfter: (remove: () => void) => void = onTestFinished): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'test-')))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }))
+  removeAfter(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }))
   return path
 }
+
+/** For all tests of a file, because the end of a concurrent test cannot remove a folder. */
+export const folderOfTests = () => temporaryFolder(afterAll)

@@ -1,17 +1,10 @@
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readdirSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { folderOfTests } from '../../../test/support/temporary-folder.ts'
 import { type Container, prepareStep, type Step } from '../step-runner/runner.ts'
 import { isAlive, pidIn, spawning, untilGone, writeAction } from './fixture.ts'
 
-let root = ''
-
-beforeAll(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'containers-test-')))
-})
-
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = folderOfTests()
 
 /** Main logs each signal and never exits by itself. At SIGHUP, it writes to its files. Post reads main's own file. */
 function prepare(container: Container, post = ''): Step {

@@ -1,20 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: GitHub's expressions are written like that.
 
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { folderOfTests } from '../../../test/support/temporary-folder.ts'
 import { type JobOptions, type PlayedJob, playJob } from '../job-player/job.ts'
 import { STUBBORN, writeAction } from './fixture.ts'
 
-let root = ''
-
-beforeAll(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'job-test-')))
-})
-
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = folderOfTests()
 
 /** Plays a job in which `./` is an action with this main and post. */
 function play(main: string, steps: readonly object[], options: JobOptions = {}, post = ''): Promise<PlayedJob> {

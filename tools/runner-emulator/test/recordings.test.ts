@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, test } from 'vitest'
+import { test } from 'vitest'
+import { folderOfTests } from '../../../test/support/temporary-folder.ts'
 import { type Annotation, type ProcessResult, prepareStep } from '../step-runner/runner.ts'
 
 // recordings/README.md says what a case is.
@@ -42,8 +42,7 @@ const PRELUDE = readFileSync(join(FOLDER, 'prelude.cjs'), 'utf8').replace(/^\/\/
 /** Post prints the state that it gets. */
 const TELL_STATE = `fs.writeFileSync(process.env.GITHUB_WORKSPACE + '/state.json', JSON.stringify(process.env));`
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'recordings-test-')))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = folderOfTests()
 
 test.concurrent.for(CASES)('$name', async (recorded, { expect }) => {
   expect(await replay(recorded)).toEqual(expected(recorded))

@@ -1,26 +1,19 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: GitHub's expressions are written like that.
 
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { afterEach, describe, expect, test } from 'vitest'
+import { folderOfTests } from '../../../test/support/temporary-folder.ts'
 import { placesThatShow, prepareStep, type Step, type StepOptions } from '../step-runner/runner.ts'
 import { type ActionFixture, isAlive, pidIn, STUBBORN, spawning, untilGone, writeAction } from './fixture.ts'
 
 // These tests check what no recording shows: how a process starts, and how the runner ends it.
 
-let root = ''
+const root = folderOfTests()
 const steps: Step[] = []
-
-beforeAll(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'runner-test-')))
-})
 
 afterEach(async () => {
   await Promise.all(steps.splice(0).map((step) => step.dispose()))
 })
-
-afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 function prepare(fixture: ActionFixture, options: StepOptions = {}): Step {
   const step = prepareStep({ actionDir: writeAction(root, fixture), ...options })
