@@ -25,6 +25,8 @@ async function main(): Promise<void> {
   if (process.platform === 'win32') {
     throw new Error('The local service needs Linux or macOS. Choose a runner with one of them in "runs-on".')
   }
+  // If this service does not start, the gate behind it must not test what an earlier one serves.
+  core.exportVariable('TEST_RUN_SERVICE_URL', '')
   const order = readInputs()
   core.setSecret(order.key)
   const folder = serviceFolder(

@@ -159,6 +159,19 @@ test('knows no service', () => expect(Object.keys(process.env).join()).not.toCon
     await step.runPost()
   })
 
+  test('takes back what an earlier service has announced if it does not start, so that a gate does not test that', async ({
+    jobs,
+  }) => {
+    const earlier = { TEST_RUN_SERVICE_URL: 'http://127.0.0.1:1', TEST_RUN_SERVICE_KEY: 'of-another-service' }
+    const step = jobs.service(jobs.folder(), { inputs: { folder: 'missing' }, env: earlier })
+    const { env } = await step.startMain().result()
+    const { main } = await jobs.gateWithoutInputs(step, { ...earlier, ...env }).run()
+    expect(main.annotations.map(({ message }) => message)).toEqual([
+      expect.stringContaining('no earlier step has announced a service'),
+      expect.stringContaining('give exactly one of them'),
+    ])
+  })
+
   test('runs the framework that the input names, with its arguments, and keeps the reporters and files of Playwright', async ({
     jobs,
   }) => {
