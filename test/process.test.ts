@@ -18,7 +18,6 @@ function argumentsFor(task: string): string[] {
   return ['--input-type=module', '--eval', script]
 }
 
-/** A process that runs this task and exits. */
 function exitAfterTask(task: string) {
   return spawnSync(process.execPath, argumentsFor(task), { cwd: join(import.meta.dirname, '..'), encoding: 'utf8' })
 }

@@ -26,7 +26,6 @@ async function start({ replies, deadlineMs = 3_600_000, signalAtMs, failureLimit
   return { end, endedMs: clock.now(), sentMs: service.timesMs('start'), service, world }
 }
 
-/** The id, or why there is none. */
 function endOf(result: Awaited<ReturnType<typeof startRun>>) {
   if (typeof result === 'string') return { kind: 'started', runId: result }
   return { ...result.ending, mayHaveStarted: result.cancellation.kind === 'id-unknown' }

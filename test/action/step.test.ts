@@ -54,7 +54,6 @@ interface Setting extends Partial<StepSettings> {
   readonly script: Script
   readonly signalAtMs?: number
   readonly abortCause?: AbortCause
-  /** The time of the clock when the step begins. */
   readonly begunMs?: number
 }
 

@@ -17,13 +17,11 @@ hooks.deregister()
 // Everybody can use background steps since June 2026, but GitHub's parser still calls them an experiment.
 const FEATURES = new FeatureFlags({ allowBackgroundSteps: true })
 
-/** The problems that GitHub's schema of action metadata finds. */
 export function mistakesInAction(yaml: string): string[] {
   const { context } = parseAction({ name: 'action.yml', content: yaml }, new NoOperationTraceWriter())
   return context.errors.getErrors().map(({ message }) => message)
 }
 
-/** The problems that GitHub's schema of workflows finds. */
 export async function mistakesInWorkflow(yaml: string): Promise<string[]> {
   const context = new TemplateContext(new TemplateValidationErrors(), getWorkflowSchema(), new NoOperationTraceWriter())
   context.state.featureFlags = FEATURES

@@ -54,7 +54,6 @@ interface Step {
   readonly signal?: AbortSignal
 }
 
-/** The output and the log of a step that writes its comment. */
 async function comment(step: Step = {}): Promise<{ url?: string | undefined; log: string[] }> {
   const { event, env } = eventOf(step)
   const log: string[] = []
@@ -106,7 +105,6 @@ function requested(): string[] {
   return api.requests.map(({ method }) => method)
 }
 
-/** A comment on the pull request. */
 const ON_COMMENT = { event: 'issue_comment', payload: { issue: { number: 7, pull_request: {} } } }
 const WRITTEN = { url: expect.stringMatching(/^https:\/\/github\.com\/.*\/pull\/7#issuecomment-\d+$/), log: [] }
 const LEFT_AS_IT_IS = 'info: The comment was left as it is, because a later workflow run has written it.'

@@ -19,7 +19,6 @@ const RUN = {
   },
 }
 
-/** Reads a file with this text. */
 function read(content: string | ((path: string) => void), kind: 'project' | 'test-suite' = 'project') {
   const path = join(temporaryFolder(), 'results.json')
   if (typeof content === 'string') writeFileSync(path, content)
@@ -27,7 +26,6 @@ function read(content: string | ((path: string) => void), kind: 'project' | 'tes
   return readPath(path, kind)
 }
 
-/** Writes a folder with these files. */
 function folderOf(files: Readonly<Record<string, string>>) {
   return (path: string) => {
     mkdirSync(path)

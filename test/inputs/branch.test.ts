@@ -13,7 +13,6 @@ interface Step {
   readonly payload?: Payload | undefined
   readonly inputs?: Readonly<Record<string, string>>
   readonly github?: GithubContext
-  /** Whether the file of the event cannot be read. */
   readonly isUnreadable?: boolean
 }
 
@@ -30,7 +29,6 @@ function branchOf({ name, payload, inputs = {}, github = {}, isUnreadable = fals
   }
 }
 
-/** A payload with other values at some of its keys. */
 function changed(payload: Payload | undefined, ...changes: readonly [path: string, value: unknown][]): Payload {
   const copy = structuredClone(payload ?? {}) as Record<string, unknown>
   for (const [path, value] of changes) {

@@ -34,14 +34,12 @@ function reading(given: Readonly<Record<string, string>>, variables: NodeJS.Proc
   return { inputs, problems, lines }
 }
 
-/** The inputs of a step that has the required inputs and these. */
 function inputsOf(given: Readonly<Record<string, string>> = {}): Inputs {
   const { inputs, problems } = reading({ ...ENOUGH, ...given })
   expect(problems).toEqual([])
   return inputs as Inputs
 }
 
-/** The messages about invalid inputs of a step that has the required inputs and these. */
 function problemsOf(given: Readonly<Record<string, string>>): string[] {
   return reading({ ...ENOUGH, ...given }).problems
 }

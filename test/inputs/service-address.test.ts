@@ -6,7 +6,6 @@ import type { Proxies } from '../../src/service/connection.ts'
 const PROXY = 'http://proxy.example.com:3128'
 const SERVICE = new URL('https://tests.example.com')
 
-/** Throws if there is a problem. */
 function readProxies(env: NodeJS.ProcessEnv, service: URL): Proxies {
   const inputs = new InputReader(env)
   return inputs.orThrow(address.readProxies(inputs, env, service))

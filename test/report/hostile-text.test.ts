@@ -37,7 +37,6 @@ function tamed(): (text: string) => string {
   }
 }
 
-/** Everything that the step writes, in its final form. */
 function everyOutput(outcome: StepOutcome): Record<string, string> {
   return {
     sentence: render(verdictSentences(outcome)),
@@ -58,7 +57,6 @@ function filesOf(outcome: ReadRunOutcome): Record<string, string> {
   }
 }
 
-/** The property holds for any step with any text. */
 function always(holds: (outcome: StepOutcome, tame: () => StepOutcome) => void, runs = randomRuns(100)): void {
   const property = fc.property(anyStep(hostileText()), (build) =>
     holds(

@@ -13,7 +13,6 @@ function expectNoRunLeft({ service, step }: Scenario): void {
   expect(ownFiles(step.tempDir)).toEqual([])
 }
 
-/** Main's files, and requests to stop. */
 function ownFiles(folder: string): string[] {
   const names = existsSync(folder) ? readdirSync(folder) : []
   return names.filter((name) => name.startsWith('test-run-action-'))
@@ -21,7 +20,6 @@ function ownFiles(folder: string): string[] {
 
 const STILL_RUNNING = "The step's process is still running"
 
-/** The moment in which post finds main alive. */
 function postBegins() {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { promise, onLogLine: (line: string) => (line.includes(STILL_RUNNING) ? resolve() : undefined) }
@@ -35,7 +33,6 @@ async function expectMainEndedByPost({ main, mainExit, post }: JobResult): Promi
   expect(post.annotations).toEqual([])
 }
 
-/** The moment in which the service has taken the start. */
 const inStart = (one: Scenario) => one.service.waitForRequest('start')
 const whilePolling = (one: Scenario) => one.service.waitForRequest('get', 2)
 

@@ -4,7 +4,6 @@ import { ONE_PASSED, scenario } from '../support/scenario.ts'
 
 const DEBUG = '##[debug]'
 
-/** The lines about what main saves for post. */
 const OF_FILE = /^(Main's file for post|Saved for post|Nothing is left to do for post)/
 
 test.concurrent('with debug logging, the log shows each request, what main saves and what post finds', async () => {

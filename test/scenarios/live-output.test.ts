@@ -3,7 +3,6 @@ import { ONE_PASSED, scenario } from '../support/scenario.ts'
 
 // The built action shows the output of the tests while they run. test/action/test-output.test.ts has all cases.
 
-/** Resolves when the log has such a line. */
 function logLine(pattern: RegExp) {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { promise, onLogLine: (line: string) => (pattern.test(line) ? resolve() : undefined) }

@@ -6,7 +6,6 @@ import { type Scenario, scenario } from '../support/scenario.ts'
 // A step that runs at the same time as main changes what main has written for post. test/handover/main-file.test.ts and
 // test/simulation test all cases of main's file.
 
-/** Removes from the runner's temporary folder what has such a name. */
 function remove({ step: { tempDir } }: Scenario, name: RegExp): void {
   const names = readdirSync(tempDir).filter((found) => name.test(found))
   expect(names).not.toEqual([])

@@ -64,7 +64,6 @@ function recipe(file: string) {
   return parse(readFileSync(join(FOLDER, file), 'utf8'))
 }
 
-/** Plays a job of a recipe. Its scripts and the action talk to the stand-ins. */
 function play(file: string, job: string, event: WorkflowEvent, options: JobOptions = {}) {
   return playJob(`${FOLDER}/${file}`, job, {
     event,
@@ -77,7 +76,6 @@ function play(file: string, job: string, event: WorkflowEvent, options: JobOptio
   })
 }
 
-/** A folder with a command of our own, which scripts find before any other. */
 function commandsThat(name: string, script: string): string {
   const folder = temporaryFolder()
   writeFileSync(join(folder, name), `#!/bin/bash\n${script}\n`, { mode: 0o755 })

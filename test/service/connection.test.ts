@@ -11,7 +11,6 @@ import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
 import { failureOf, patient, sendJsonTo, trust } from '../support/service-requests.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-/** A service behind TLS, and a start that is sent to it. */
 async function tlsService(respond = json({ runId: 'r-1' })) {
   const certificate = selfSignedCertificate()
   trust(certificate)
@@ -25,7 +24,6 @@ async function tlsService(respond = json({ runId: 'r-1' })) {
 
 const STARTED = { json: { runId: 'r-1' } }
 
-/** A proxy that clients reach over TLS. */
 async function tlsProxy() {
   const certificate = selfSignedCertificate()
   trust(certificate)

@@ -5,7 +5,6 @@ import { json, recordingServer } from '../support/recording-server.ts'
 import { failureOf, patient, senderTo } from '../support/service-requests.ts'
 
 describe('the runs of a test suite', () => {
-  /** A suite with the status and the results that the test has set last. */
   async function suite(set: { status?: unknown; statuses?: readonly string[] } = {}) {
     const server = await recordingServer((response, request) => {
       const results = (set.statuses ?? []).map((status, index) => ({ testName: `test ${index}`, status }))

@@ -60,7 +60,6 @@ function clientSockets(): readonly Socket[] {
 
 const invalid = (expected: string, got: object) => ({ kind: 'invalid-response', expected, got })
 
-/** The end of the first connection, which has been made. */
 function closing({ connections }: TcpServer): Promise<unknown> {
   return new Promise((resolve) => connections[0]?.once('close', resolve))
 }

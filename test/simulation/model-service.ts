@@ -18,7 +18,6 @@ export interface ModelRun {
   cancelAcceptedAtMs?: number
 }
 
-/** What a client got: a failure, or the response to a start, a get or a cancel. */
 export interface ObservedResponse {
   readonly method: Method
   readonly atMs: number
@@ -45,12 +44,10 @@ export class ModelService {
     if (plan.isGiven) this.runs.push({ id: RUN_ID, isGiven: true, acceptedAtMs: clock.now() })
   }
 
-  /** The run that this step started or was given. */
   get run(): ModelRun | undefined {
     return this.runs[0]
   }
 
-  /** The service as one process sees it. */
   client(onResponse: (response: ObservedResponse) => void): ServiceClient {
     const service = new FakeService(
       this.#clock,
@@ -78,7 +75,6 @@ export class ModelService {
     }
   }
 
-  /** The run's status at the service at this moment. */
   statusOf(run: ModelRun): string {
     const { queuedMs, runningMs, end, oddStatus } = this.#plan.run
     const nowMs = this.#clock.now()

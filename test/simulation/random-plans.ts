@@ -11,7 +11,6 @@ const rarely = fc.integer({ min: 0, max: 7 }).map((throwOfDice) => throwOfDice =
 const usually = rarely.map((not) => !not)
 const upTo = (max: number, min = 0) => fc.integer({ min, max })
 
-/** Each choice with its weight. */
 function weighted<T>(...choices: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[]): fc.Arbitrary<T> {
   return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
 }
@@ -29,7 +28,6 @@ function several<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
 const someMs = fc.oneof(upTo(2_000), upTo(20_000), upTo(200_000))
 const responseMs = weighted([6, upTo(800, 1)], [3, upTo(8_000, 1)], [1, upTo(40_000, 1)])
 
-/** What happens to one request. */
 export interface NetworkOutcome {
   readonly afterMs: number
   /** There is no connection. This is what the client gets. With `silence`, the client gets nothing. */

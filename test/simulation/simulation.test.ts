@@ -14,7 +14,6 @@ const SIMULATIONS = Number(process.env.SIMULATIONS ?? 10_000)
 
 const RAN = ['PASSED', 'FLAKY', 'FAILED', 'TIMEDOUT', 'INTERRUPTED', 'ERROR']
 
-/** Throws if the invariant is violated. */
 type Invariant = (plan: SimulationPlan, result: SimulationResult) => void
 
 function violate(what: string): never {

@@ -16,7 +16,6 @@ export interface SimulationResult {
   readonly main: MainResult
   /** Absent if post found nothing to do, or did not run. */
   readonly post?: PostResult | undefined
-  /** The errors and warnings in the log. */
   readonly messages: readonly string[]
 }
 
@@ -31,7 +30,6 @@ interface PostResult {
 interface MainResult {
   readonly end: 'success' | 'failure' | 'killed' | 'crashed' | 'hanging'
   readonly endedMs: number
-  /** Why main had to end, and when. */
   readonly signalled?: { readonly cause: AbortCause; readonly atMs: number } | undefined
   readonly responses: readonly ObservedResponse[]
   readonly outputs: ReadonlyMap<string, unknown>
@@ -41,7 +39,6 @@ interface MainResult {
   readonly isStartRefused: boolean
 }
 
-/** What main and post of one simulation share. */
 interface Machine {
   readonly clock: FakeClock
   readonly service: ModelService
@@ -54,7 +51,6 @@ const HANGING_AFTER_MS = 3_600_000
 /** Main looks for the request to stop and for its file at multiples of this time. */
 const LOOK_MS = 250
 
-/** Simulates one step: main with the runner's signals, and then post. */
 export async function simulateStep(plan: SimulationPlan): Promise<SimulationResult> {
   const clock = new FakeClock()
   const service = new ModelService(clock, plan.service)

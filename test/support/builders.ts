@@ -45,7 +45,6 @@ export function testCasesBy(counts: Readonly<Record<string, number>>): readonly 
   )
 }
 
-/** The baseline of a run with these test cases. */
 export function aBaseline(counts: Readonly<Record<string, number>>): Baseline {
   return [earlierRun({ testCases: testCasesBy(counts), finishedAt: new Date('2026-02-28T09:05:59.000Z') })]
 }

@@ -35,11 +35,9 @@ export function giving<T>(serve: () => T | Failure, afterMs = 0): Reply<T> {
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** No response ever comes. */
 export const noResponse: Reply<never> = giving(() => {
   throw new Error('a response that never comes')
 }, NEVER)
-/** A connection is never made. */
 export const noConnection: Reply<never> = { ...noResponse, sentAfterMs: NEVER }
 
 /** One reply for each request. The last reply is for all later requests. Or a function that makes the replies. */
@@ -93,7 +91,6 @@ export class FakeService implements ServiceClient {
     return this.#reply('get', this.#script.get, options, runId)
   }
 
-  /** The times of the requests of one method. */
   timesMs(method: SentRequest['method']): number[] {
     return this.requests.filter((request) => request.method === method).map(({ atMs }) => atMs)
   }
@@ -182,7 +179,6 @@ function serveOnce<T>(serve: () => T): () => T {
   }
 }
 
-/** Runs as most tests need them. */
 export const QUEUED = aRun({ status: 'QUEUED', startedAt: undefined, finishedAt: undefined, testCases: undefined })
 export const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 export const PASSED = aRun({ status: 'PASSED' })

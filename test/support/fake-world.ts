@@ -87,7 +87,6 @@ export class FakeWorld implements World {
     return this.effects.filter(({ text }) => text.startsWith(prefix)).map(({ text }) => text.slice(prefix.length))
   }
 
-  /** The last value of each output. */
   outputs(): Record<string, string> {
     return Object.fromEntries(this.texts('output ').map((pair) => pair.split(/=(.*)/s).slice(0, 2)))
   }

@@ -7,9 +7,7 @@ export interface ForwardProxy {
   /** The requests to the proxy, as `CONNECT host:port`. */
   readonly asked: readonly string[]
   readonly headers: readonly IncomingHttpHeaders[]
-  /** The TCP connections that were made. */
   readonly connections: readonly Socket[]
-  /** Breaks every tunnel. */
   cut(): void
 }
 

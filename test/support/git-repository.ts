@@ -23,7 +23,6 @@ export interface GitRepository {
   readonly folder: string
   git(...args: string[]): Promise<string>
   write(files: Readonly<Record<string, string>>): Promise<void>
-  /** Writes the files and commits them. */
   commit(files: Readonly<Record<string, string>>): Promise<string>
   read(file: string): Promise<string>
   remove(): Promise<void>

@@ -19,7 +19,6 @@ export interface StoredComment {
 
 export interface RecordedRequest {
   readonly method: string
-  /** Without the host, with the query. */
   readonly path: string
   readonly headers: IncomingMessage['headers']
   readonly body: string

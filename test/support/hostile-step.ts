@@ -41,7 +41,6 @@ type Worded = (reword: (text: string) => string) => StepOutcome
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
 const kinds = <Kind extends string>(...all: readonly Kind[]) => fc.constantFrom(...all)
 
-/** The address of the repository's files, for links to places. */
 export const SOURCE_URL = `https://github.com/o/r/blob/${'0a'.repeat(20)}`
 
 /** Any step with any ending, with `strings` in all places for text of others. */

@@ -11,7 +11,6 @@ export interface Import {
   readonly kind: 'static' | 'dynamic' | 'type'
 }
 
-/** The TypeScript files of a folder, by their paths from the root. */
 export function sourceFiles(folder: string): string[] {
   return globSync(`${folder}/**/*.ts`, { cwd: ROOT }).map((file) => file.replaceAll('\\', '/'))
 }

@@ -48,7 +48,6 @@ interface ReceivedResponse {
   readonly body: unknown
 }
 
-/** The requests that a service recorded. */
 interface RecordingService {
   readonly requests: readonly ReceivedRequest[]
 }
@@ -119,7 +118,6 @@ function findOperation(method: string, target: string): Operation | undefined {
 /** A service may send more codes, which the document calls an addition. No service of this project does. */
 const SENT = [200, 400, 401, 404, 500]
 
-/** The schema of a response, if the document has the status. */
 function responseSchema({ responses }: Operation, status: number): Reference | undefined {
   const response = SENT.includes(status) ? responses[status] : undefined
   return response && resolve<MediaTypes>(response).content['application/json'].schema

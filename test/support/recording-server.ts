@@ -5,7 +5,6 @@ import { onTestFinished } from 'vitest'
 
 export interface ReceivedRequest {
   readonly method: string
-  /** The request target as it was received. */
   readonly target: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
@@ -16,7 +15,6 @@ export type Respond = (response: ServerResponse, request: ReceivedRequest) => vo
 export interface TcpServer {
   readonly port: number
   readonly connections: readonly Socket[]
-  /** Resolves when the first connection is made. */
   readonly connected: Promise<void>
 }
 
@@ -24,7 +22,6 @@ export interface RecordingServer extends TcpServer {
   readonly origin: string
   /** The requests that arrived whole, in their order. */
   readonly received: readonly ReceivedRequest[]
-  /** Resolves when the first request has arrived. */
   readonly arrived: Promise<void>
 }
 
@@ -66,7 +63,6 @@ export async function closedPort(): Promise<number> {
   return port
 }
 
-/** Responds with JSON. */
 export function json(body: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Respond {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))

@@ -7,11 +7,8 @@ type Element = DefaultTreeAdapterTypes.Element
 
 /** A page as a browser shows it, from Markdown that is rendered like GitHub's (CommonMark and GFM, with HTML). */
 export interface RenderedPage {
-  /** Every element, in the order of the page. */
   readonly elements: readonly Element[]
-  /** All text, as a person reads it. */
   readonly text: string
-  /** The text of each `<code>`. */
   readonly codes: readonly string[]
   /** Tags, attributes and text without the contents of every `<code>` and `<pre>`. This is all that is not text of others. */
   readonly skeleton: string

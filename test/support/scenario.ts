@@ -62,7 +62,6 @@ export async function scenario(options: ScenarioOptions = {}): Promise<Scenario>
   }
 }
 
-/** The requests to the service, as `METHOD path`, in order. */
 export function requestsOf(service: ScriptedService): string[] {
   return service.requests.map(({ method, path }) => `${method} ${path}`)
 }

@@ -2,7 +2,6 @@ import { generateKeyPairSync } from 'node:crypto'
 import { isIP } from 'node:net'
 import forge from 'node-forge'
 
-/** PEM texts, as Node's TLS servers take them. */
 export interface Certificate {
   readonly key: string
   readonly cert: string

@@ -49,7 +49,6 @@ export function trust({ cert }: Certificate): void {
   onTestFinished(() => setDefaultCACertificates(before))
 }
 
-/** The options of a request that nothing ends early. */
 export function patient(): RequestOptions {
   return { signal: new AbortController().signal }
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 
 export type Endpoint = 'start' | 'cancel' | 'get' | 'output' | 'suite-start' | 'suite-status' | 'suite-result'
 
-/** The body is sent as JSON. */
 export interface ScriptedResponse {
   readonly status: number
   readonly body: unknown
@@ -25,7 +24,6 @@ export interface Script {
   readonly output?: string
 }
 
-/** What a script may depend on. */
 export interface ScriptedStart {
   readonly projectId?: string
   readonly testSuiteId?: string
@@ -137,7 +135,6 @@ export function createScriptedRuns(
 
   return {
     endpoints,
-    /** Every accepted start, in order. */
     get runs(): readonly ScriptedRun[] {
       return runs.map((run) => {
         const { script, branchName, queuedAtMs, ended, output, ...start } = run

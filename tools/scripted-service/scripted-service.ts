@@ -130,10 +130,8 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   })
 
   return {
-    /** `{base_url}` */
     url: service.url,
     key,
-    /** Every request that arrived whole, in order. */
     requests: requests as readonly RecordedRequest[],
     get runs() {
       return scripted.runs

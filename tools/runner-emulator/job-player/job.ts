@@ -56,7 +56,6 @@ interface JobStep {
   readonly 'timeout-minutes'?: number
   /** If true, the job goes on while the step runs. Only a step that uses an action may have this key. */
   readonly background?: boolean
-  /** Ids of background steps. */
   readonly wait?: string | readonly string[]
 }
 
@@ -71,7 +70,6 @@ export interface JobOptions {
   readonly commands?: string | undefined
   /** The folder that a checkout made; links to this repository's files unless given. */
   readonly workspace?: string | undefined
-  /** The results of the jobs that this one may need. */
   readonly needs?: Readonly<Record<string, NeededJob>> | undefined
   /** When a step with `timeout-minutes` logs a line that matches this, the step exceeds its limit. */
   readonly timeOutOn?: RegExp
@@ -92,7 +90,6 @@ export interface NeededJob {
 
 export interface PlayedJob extends NeededJob {
   readonly outputs: Readonly<Record<string, string>>
-  /** Everything that the scripts and the action wrote. */
   readonly log: string
 }
 
@@ -121,9 +118,7 @@ class JobRun {
   readonly #trackingId = `github_${randomUUID()}`
   readonly #steps: Record<string, ExpressionValue> = {}
   readonly #actions: Step[] = []
-  /** The steps that run in the background and were not awaited yet. */
   readonly #background = new Map<string, { readonly step: JobStep; readonly end: Promise<StepOutcome> }>()
-  /** The actions that run now, by the step's id. */
   readonly #mains = new Map<string, { readonly step: JobStep; readonly main: ActionProcess }>()
   readonly #log: string[] = []
   #status: JobStatus = 'success'

@@ -4,13 +4,11 @@ import type { SecretMasks } from './masks.ts'
 import { NodeProcess, type NodeProcessOptions, type ProcessExit } from './node-process.ts'
 import type { Annotation, StepLog } from './workflow-commands.ts'
 
-/** The script of `action.yml` that a process runs. */
 export type Phase = 'main' | 'post'
 
 /** The kind of container in which the steps run: one of Docker, or one that hooks without a volume make (Actions Runner Controller). */
 export type Container = 'docker' | 'hooks without volume'
 
-/** Why the runner ended a process. */
 export type EndedBy = 'cancel' | 'timeout' | 'shutdown'
 
 /** What one process of the step did, as GitHub would show it. */
@@ -20,7 +18,6 @@ export interface ProcessResult extends ProcessExit, FileCommandResults {
   readonly endedBy?: EndedBy | undefined
   /** The step failed and the action reported no error, so nobody would learn why. */
   readonly failedSilently: boolean
-  /** As GitHub shows it. */
   readonly log: readonly string[]
   /** The first ten of each level. */
   readonly annotations: readonly Annotation[]
@@ -80,7 +77,6 @@ export class ActionProcess extends NodeProcess {
     this.#result.catch(() => {})
   }
 
-  /** The log so far. */
   get log(): readonly string[] {
     return this.#options.log.lines
   }

@@ -4,7 +4,6 @@ import { GITHUB_VARIABLES, type GithubContext } from './contexts.ts'
 export interface EnvironmentFacts {
   readonly inputs: Readonly<Record<string, string>>
   readonly state: Readonly<Record<string, string>>
-  /** The step's `env`. */
   readonly stepEnv?: Readonly<Record<string, string>> | undefined
   /** What earlier processes of the job wrote to GITHUB_ENV. */
   readonly jobEnv: Readonly<Record<string, string>>

@@ -5,7 +5,6 @@ import { truthy } from '@actions/expressions/result'
 
 // Adds to GitHub's own evaluator what only a runner knows: templates, conditions and the status functions.
 
-/** Any value of JSON. */
 export type ExpressionValue =
   | null
   | boolean

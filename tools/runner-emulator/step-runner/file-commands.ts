@@ -14,10 +14,8 @@ export const FILE_COMMANDS = ['ENV', 'STEP_SUMMARY', 'STATE', 'OUTPUT'] as const
 
 export type FileCommand = (typeof FILE_COMMANDS)[number]
 
-/** GitHub drops a summary that is larger. */
 export const SUMMARY_LIMIT_BYTES = 1_048_576
 
-/** What a process wrote to its files. */
 export interface FileCommandResults {
   readonly outputs: Readonly<Record<string, string>>
   readonly state: Readonly<Record<string, string>>
@@ -28,7 +26,6 @@ export interface FileCommandResults {
   readonly files: Readonly<Record<FileCommand, string>>
 }
 
-/** Fresh, empty files for one process. */
 export class FileCommandFiles {
   readonly paths: Readonly<Record<FileCommand, string>>
 
@@ -125,7 +122,6 @@ export function parseKeyValueFile(text: string): KeyValueFile {
   return { entries }
 }
 
-/** What GitHub shows of the file of GITHUB_STEP_SUMMARY. */
 function readSummary(file: Buffer, log: StepLog, masks: SecretMasks): string {
   if (file.length > SUMMARY_LIMIT_BYTES) {
     const [limit, got] = [SUMMARY_LIMIT_BYTES, file.length].map((bytes) => Math.floor(bytes / 1024))

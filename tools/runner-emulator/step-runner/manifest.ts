@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import { type Contexts, renderTemplate } from './expressions.ts'
 
-/** What `action.yml` says about a JavaScript action. */
 export interface ActionManifest {
   readonly name: string
   readonly inputs: readonly DeclaredInput[]

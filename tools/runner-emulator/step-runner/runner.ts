@@ -17,7 +17,6 @@ export interface StepOptions {
   readonly actionDir?: string | undefined
   /** The step's `with`, after its expressions were evaluated. */
   readonly inputs?: Readonly<Record<string, string>> | undefined
-  /** The step's `env`. */
   readonly env?: Readonly<Record<string, string>> | undefined
   /** The default is a push to the default branch. */
   readonly event?: WorkflowEvent | undefined
@@ -32,7 +31,6 @@ export interface StepOptions {
   readonly tempDir?: string | undefined
   /** Step debug logging: RUNNER_DEBUG, and `::debug::` in the log. */
   readonly debug?: boolean | undefined
-  /** Called with every line of the log as GitHub shows it. */
   readonly onLogLine?: ((line: string) => void) | undefined
   /** How the runner waits for the end of its grace periods. The default is real time. */
   readonly sleep?: Sleep | undefined
@@ -45,7 +43,6 @@ export interface StepOptions {
 export interface Interruption {
   /** When it happens: at a line of the log, a number of milliseconds after the start, or when a promise settles. */
   readonly on: RegExp | number | Promise<unknown>
-  /** README.md says what each does. */
   readonly by: 'cancel' | 'kill' | 'shutdown'
 }
 
@@ -59,7 +56,6 @@ export interface JobResult {
   readonly summary: string
 }
 
-/** Prepares a step. `startMain`, `startPost` and `run` start its processes. Call `dispose` at the end. */
 export function prepareStep(options: StepOptions = {}): Step {
   return new Step(options)
 }

@@ -9,7 +9,6 @@ export function trim(text: string): string {
   return text.replace(OUTER_SPACE, '')
 }
 
-/** Splits text at `\n`, `\r\n` and a lone `\r`. */
 export function splitLines(text: string): string[] {
   const lines = text.split(/\r\n|\n|\r/)
   if (lines.at(-1) === '') lines.pop()

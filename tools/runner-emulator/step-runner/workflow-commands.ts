@@ -33,7 +33,6 @@ interface WorkflowCommand {
 interface CommandForm {
   readonly pattern: RegExp
   readonly separator: string
-  /** The signs that are escaped in properties, and in data. */
   readonly inProperties: readonly string[]
   readonly inData: readonly string[]
 }
@@ -106,7 +105,6 @@ export class StepLog {
     this.#onLine = onLine
   }
 
-  /** One line of the step's standard output or standard error. */
   read(line: string): void {
     const isName = (name: string) => Object.hasOwn(this.#commands, name) || NOT_OURS.has(name)
     const command = parseWorkflowCommand(line, isName)
@@ -114,7 +112,6 @@ export class StepLog {
     else this.write(line)
   }
 
-  /** A line that the runner itself writes. */
   write(text: string): void {
     for (const line of this.#masks.apply(text).split('\n')) {
       this.lines.push(line)
@@ -135,7 +132,6 @@ export class StepLog {
     this.annotations.push({ ...annotation, message, properties })
   }
 
-  /** An error that the runner reports about the step. */
   reportError(message: string): void {
     this.annotate({ level: 'error', title: '', message, source: 'runner' })
   }
@@ -144,7 +140,6 @@ export class StepLog {
     this.annotate({ level: 'warning', title: '', message, source: 'runner' })
   }
 
-  /** What each command does with its data. */
   readonly #commands: Readonly<Record<string, (data: string, command: WorkflowCommand) => void>> = {
     error: (message, command) => this.#annotate('error', message, command),
     warning: (message, command) => this.#annotate('warning', message, command),
@@ -184,7 +179,6 @@ const NOT_OURS: ReadonlySet<string> = new Set([
   ...['add-matcher', 'add-path', 'echo', 'remove-matcher', 'save-state', 'set-env', 'set-output', 'stop-commands'],
 ])
 
-/** Whether a cut at this length separates the halves of a surrogate pair. */
 function isCutInPair(text: string, length: number): boolean {
   return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(length - 1, length + 1))
 }

@@ -2,12 +2,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A small action for tests of the runner itself. */
 export interface ActionFixture {
   /** A script in CommonJS. `put(name, text)` appends to one of the runner's files. `hang()` keeps the process alive. */
   readonly main: string
   readonly post?: string | undefined
-  /** The `inputs` of action.yml. */
   readonly inputs?: Readonly<Record<string, object>>
 }
 
@@ -16,7 +14,6 @@ const put = (name, text) => fs.appendFileSync(process.env['GITHUB_' + name], tex
 const hang = () => setInterval(() => {}, 1000)
 `
 
-/** Writes the action into a new folder under `root`; returns the folder. */
 export function writeAction(root: string, { main, post, inputs = {} }: ActionFixture): string {
   const folder = mkdtempSync(join(root, 'action-'))
   const runs = { using: 'node24', main: 'main.cjs', post: post === undefined ? undefined : 'post.cjs' }
