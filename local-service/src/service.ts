@@ -21,7 +21,7 @@ export interface ServiceOptions {
   /** The runs are kept here. While they run, their work trees and reports lie here too. */
   readonly dataFolder: string
   readonly temporaryFolder: string
-  readonly port?: number | undefined
+  readonly port?: string | undefined
   readonly key?: string | undefined
   readonly runLimitMinutes: number
   /** How long stopped tests have to exit: SIGINT first, SIGTERM at half of it, SIGKILL at its end. */
@@ -70,7 +70,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
       if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
     }
     const queue = new RunQueue({ ...shared, runLimitMinutes })
-    const { port = 0, key = randomBytes(24).toString('base64url') } = options
+    const { port, key = randomBytes(24).toString('base64url') } = options
     const api = createApi(configuration, { ...shared, stopGraceMs, outputs, checkoutOfJob, queue }, key)
     const listener = await listen(port, api.fetch)
     return {

@@ -83,6 +83,7 @@ describe('the command', () => {
 
   it.each([
     ['arguments that it does not know', ['--prot', '1'], /^Unknown option '--prot'.*\n\nUsage:/s],
+    ['a port that is no number', ['--port', 'http', WEB_SHOP], /^options\.port should be .* Choose another --port/],
     ['a folder without tests', ['FOLDER'], /^Project ".*" uses neither Vitest nor Playwright Test\. .*\n$/],
   ])('refuses %s with a sentence and code 2', async (_case, args, message) => {
     const folder = temporaryFolder()
@@ -101,7 +102,7 @@ describe('the command', () => {
     const main = await startMain(['--port', String(port)])
     expect(await main.exit).toBe(2)
     expect(main.errors()).toContain(
-      `Port ${port} is in use. Choose another --port, or leave it out for any free one.\n`,
+      `listen EADDRINUSE: address already in use 127.0.0.1:${port}. Choose another --port, or leave it out for any free one.\n`,
     )
   })
 })

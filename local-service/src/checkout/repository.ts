@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import { readRegularFile, removeFolder } from '../machine/files.ts'
 import { git, tryGit } from '../machine/git.ts'
 import type { TestedFolders } from '../machine/paths.ts'
@@ -18,12 +19,14 @@ export async function openRepository(
   env: NodeJS.ProcessEnv,
   signal?: AbortSignal,
 ): Promise<Repository | string> {
-  const args = ['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix']
-  const result = await tryGit(args, { root: folder, env, signal })
-  if (result.kind === 'failed') return result.reason.split('\n', 1)[0] ?? ''
-  const [root = '', gitFolder = '', path = ''] = result.output.split('\n')
-  // git prints its own folder relative to the folder in which it runs.
-  return { root, folder: resolve(root, path), gitFolder: resolve(folder, gitFolder), env, signal }
+  try {
+    const args = ['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix']
+    const [root = '', gitFolder = '', path = ''] = (await git(args, { root: folder, env, signal })).split('\n')
+    // git prints its own folder relative to the folder in which it runs.
+    return { root, folder: resolve(root, path), gitFolder: resolve(folder, gitFolder), env, signal }
+  } catch (error) {
+    return messageOf(error).split('\n', 1)[0] ?? ''
+  }
 }
 
 /** A local branch comes before a branch that only `origin` has. The name must be a whole ref, so `main~1` or an option is no branch. */
@@ -31,27 +34,22 @@ export async function findBranch(repository: Repository, branch: string): Promis
   // Process arguments cannot contain NUL, and no branch name does. A remote's HEAD only points to one of its branches.
   if (branch.includes('\0') || branch === 'HEAD') return undefined
   for (const ref of [`refs/heads/${branch}`, `refs/remotes/origin/${branch}`]) {
-    const result = await tryGit(['show-ref', '--verify', '--hash', '--', ref], repository)
-    if (result.kind === 'ok') return result.output
+    const commit = await tryGit(['show-ref', '--verify', '--hash', '--', ref], repository)
+    if (commit !== undefined) return commit
   }
   return undefined
 }
 
 /** What is checked out. On a detached head, there is no branch. Before the first commit, there is no commit. */
 export async function readHead(repository: Repository) {
-  const read = async (...args: string[]) => {
-    const result = await tryGit(args, repository)
-    return result.kind === 'ok' ? result.output : undefined
-  }
   return {
-    branch: await read('symbolic-ref', '--quiet', '--short', 'HEAD'),
-    commit: await read('rev-parse', '--verify', '--quiet', 'HEAD^{commit}'),
+    branch: await tryGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], repository),
+    commit: await tryGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], repository),
   }
 }
 
 export async function hasFolder(repository: Repository, commit: string, path: string): Promise<boolean> {
-  const result = await tryGit(['cat-file', '-t', `${commit}:${path}`], repository)
-  return result.kind === 'ok' && result.output === 'tree'
+  return (await tryGit(['cat-file', '-t', `${commit}:${path}`], repository)) === 'tree'
 }
 
 /** The last task of each repository. git fails if another process has an unfinished work tree there. */

@@ -148,8 +148,7 @@ export class Places {
 /** The paths of a repository's files, by the names of the files. Without a repository, there are none. */
 export async function filesByName(root: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-  const result = await tryGit(args, { root, env: process.env })
-  const files = new Set(result.kind === 'ok' ? result.output.split('\0') : [])
+  const files = new Set((await tryGit(args, { root, env: process.env }))?.split('\0'))
   return Map.groupBy(
     [...files].map((file) => join(root, file)),
     (file) => basename(file),

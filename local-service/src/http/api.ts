@@ -1,5 +1,4 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Context, Hono } from 'hono'
 import { messageOf } from '../../../src/text/untrusted.ts'
@@ -12,9 +11,6 @@ import { whyCannotSelect } from '../settings/project.ts'
 import { quote, quoteAll } from '../text.ts'
 import { parseCancel, parseStart, parseSuiteStart } from './request-bodies.ts'
 import { describeRun, describeSuiteResult, describeSuiteStatus } from './response-bodies.ts'
-
-/** The description of the interface. This path is valid in the repository and in the bundle. */
-const OPENAPI_FILE = join(import.meta.dirname, '../../../docs/openapi.yaml')
 
 const STATUSES = { invalid: 400, unauthorized: 401, 'not-found': 404, failed: 500 } as const
 
@@ -38,17 +34,13 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
     const message = isRefusal ? error.message : 'The service failed to handle this request; its log says why.'
     return c.json({ error: message }, status, HEADERS)
   })
-  api.get('/openapi.yaml', async (c) => {
-    const headers = { ...HEADERS, 'content-type': 'application/yaml; charset=utf-8' }
-    return c.body(await readFile(OPENAPI_FILE, 'utf8'), 200, headers)
-  })
   api.use(async ({ req }, next) => {
     if (isAuthorized(req.header('authorization'), key)) return next()
     refuse('unauthorized', 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
   })
   addRuns(api, projects, service)
   addSuiteRuns(api, suites, service)
-  api.notFound((c) => noEndpoint(c, 'GET /openapi.yaml describes the endpoints.'))
+  api.notFound((c) => noEndpoint(c, 'docs/openapi.yaml describes the endpoints.'))
   return api
 }
 

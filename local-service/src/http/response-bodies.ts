@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { TestCaseStatus } from '../frameworks/report.ts'
 import { isFinished, type Run } from '../runs/run.ts'
 
@@ -22,28 +21,23 @@ export function describeSuiteStatus(run: Run): object {
   return { status: isFinished(run) ? 'FINISHED' : 'RUNNING' }
 }
 
+export function describeSuiteResult({ suite: testSuiteName = '', phase }: Run): object {
+  const results = suiteTestsOf(testSuiteName, phase).map(([testName, status], index) => ({
+    testId: String(index + 1),
+    testName,
+    status,
+  }))
+  return { testSuiteName, results }
+}
+
 /**
  * The result has no status, so a client reads only the tests. If a run did not pass and no test is FAILED or ERROR, one
  * more entry says so. Until the run is finished, the only entry is the run's status.
  */
-export function describeSuiteResult({ suite: testSuiteName = '', phase }: Run): object {
-  if (!('finishedAt' in phase)) return { testSuiteName, results: toSuiteTests([[testSuiteName, phase.status]]) }
-  const tests = phase.testCases.map(({ title, status }): SuiteTest => [title, STATUS_OF_CASE[status]])
-  const saysWhy = phase.status === 'PASSED' || tests.some(([, status]) => status === 'FAILED' || status === 'ERROR')
+function suiteTestsOf(suite: string, phase: Run['phase']): (readonly [name: string, status: string])[] {
+  if (!('finishedAt' in phase)) return [[suite, phase.status]]
+  const tests = phase.testCases.map(({ title, status }) => [title, STATUS_OF_CASE[status]] as const)
+  if (phase.status === 'PASSED' || tests.some(([, status]) => status === 'FAILED' || status === 'ERROR')) return tests
   const reason = phase.message === undefined ? '' : `: ${phase.message.split('\n', 1)[0]}`
-  const whole: SuiteTest = [`${testSuiteName}: the run as a whole is ${phase.status}${reason}`, 'ERROR']
-  return { testSuiteName, results: toSuiteTests(saysWhy ? tests : [...tests, whole]) }
-}
-
-type SuiteTest = readonly [name: string, status: string]
-
-/** A test keeps its id in later runs. If tests have the same name, as in two files, they are numbered in their order. */
-function toSuiteTests(tests: readonly SuiteTest[]): object[] {
-  const earlier = new Map<string, number>()
-  return tests.map(([testName, status]) => {
-    const number = earlier.get(testName) ?? 0
-    earlier.set(testName, number + 1)
-    const identity = number === 0 ? testName : `${testName}\0${number}`
-    return { testId: hash('sha256', identity).slice(0, 16), testName, status }
-  })
+  return [...tests, [`${suite}: the run as a whole is ${phase.status}${reason}`, 'ERROR']]
 }

@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process'
 
-type GitResult = { readonly kind: 'ok'; readonly output: string } | { readonly kind: 'failed'; readonly reason: string }
-
 interface GitOptions {
   /** git runs in this folder. */
   readonly root: string
@@ -15,7 +13,7 @@ const ALWAYS = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false']
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 const LIMIT_MS = 60_000
 
-export function tryGit(args: readonly string[], { root, env, signal }: GitOptions): Promise<GitResult> {
+export function git(args: readonly string[], { root, env, signal }: GitOptions): Promise<string> {
   const options = {
     cwd: root,
     env: { ...env, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
@@ -23,17 +21,17 @@ export function tryGit(args: readonly string[], { root, env, signal }: GitOption
     signal: signal ?? AbortSignal.timeout(LIMIT_MS),
     killSignal: 'SIGKILL',
   } as const
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     execFile('git', [...ALWAYS, ...args], options, (error, stdout, stderr) => {
-      if (error === null) resolve({ kind: 'ok', output: stdout.replace(/\n$/, '') })
-      else if (error.name !== 'AbortError') resolve({ kind: 'failed', reason: stderr.trim() || error.message })
-      else resolve({ kind: 'failed', reason: signal ? 'it was stopped' : `it took longer than ${LIMIT_MS / 1000} s` })
+      if (error === null) return resolve(stdout.replace(/\n$/, ''))
+      const end = signal ? 'it was stopped' : `it took longer than ${LIMIT_MS / 1000} s`
+      const reason = error.name === 'AbortError' ? end : stderr.trim() || error.message
+      reject(new Error(`git ${args[0]} failed: ${reason}`))
     })
   })
 }
 
-export async function git(args: readonly string[], options: GitOptions): Promise<string> {
-  const result = await tryGit(args, options)
-  if (result.kind === 'failed') throw new Error(`git ${args[0]} failed: ${result.reason}`)
-  return result.output
+/** Undefined if git fails. */
+export function tryGit(args: readonly string[], options: GitOptions): Promise<string | undefined> {
+  return git(args, options).catch(() => undefined)
 }

@@ -3,17 +3,17 @@ import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { ConfigurationError, numberIn, readOrder, readText } from './configuration.ts'
+import { ConfigurationError, readOrder } from './configuration.ts'
 
 export const USAGE = `Usage: npm run service -- [FOLDER] [options] [-- COMMAND]
 
 Runs the tests of a project for the clients of the test run service's interface. It finds Vitest and Playwright Test itself. For
 every other test tool, give --framework=junit, --report and the COMMAND that runs the tests. The project is in FOLDER, or in the
-current folder. The service prints its address, an API key and the id of the project. Ctrl-C stops it.
+current folder. The service prints its address, an API key and the id of the project. If the variable LOCAL_SERVICE_KEY is set, it
+is the key. Ctrl-C stops the service.
 
   --config FILE      a JSON file with several projects, environments or suites; see "Configuration" in the README
   --port NUMBER      the port; default: any free port
-  --key-file FILE    a file with the API key; default: the variable LOCAL_SERVICE_KEY, or a new key
   --framework NAME   vitest or playwright, needed if the project has both; or junit
   --report PATTERNS  the JUnit files that the COMMAND writes, such as reports/*.xml; each line is a path or a pattern
   --merge FOLDER     a folder of the project with the blob reports of all shards; a run merges them, and runs no test
@@ -27,8 +27,7 @@ If it cannot start with these arguments, this configuration or this port, it exi
 
 const OPTIONS = {
   config: { type: 'string' },
-  port: { type: 'string', default: '0' },
-  'key-file': { type: 'string' },
+  port: { type: 'string' },
   framework: { type: 'string' },
   report: { type: 'string' },
   merge: { type: 'string' },
@@ -39,25 +38,22 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 } as const
 
-const HIGHEST_PORT = 65_535
-
 /** Reads the command line. Undefined if it asks for help. Throws a ConfigurationError if it cannot be understood. */
 export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv, currentFolder: string) {
   const { values, positionals, command } = parseCommandLine(args)
   if (values.help) return undefined
   const [folder, ...others] = positionals
   if (others.length > 0) throw new ConfigurationError(`Give one folder, not also ${others.join(', ')}.`)
-  const keyFile = values['key-file']
-  const key = keyFile === undefined ? env.LOCAL_SERVICE_KEY : readText(resolve(currentFolder, keyFile)).trim()
+  const key = env.LOCAL_SERVICE_KEY
   if (key !== undefined && !/^[\x21-\x7e]*$/.test(key)) {
     throw new ConfigurationError('The API key has a space or a character that no header can have.')
   }
-  const { config, framework, report, merge, arg, data, json, 'run-limit-minutes': runLimitMinutes } = values
+  const { config, framework, report, merge, arg, port, data, json, 'run-limit-minutes': runLimitMinutes } = values
   const order = { folder, config, framework, command, report, merge, args: arg, runLimitMinutes }
   const { source, ...read } = readOrder(order, currentFolder)
   return {
     ...read,
-    port: numberIn(values.port, '--port', 0, HIGHEST_PORT, 'a whole number'),
+    port,
     key: key || undefined,
     // Each configuration file and each folder that is served has its own data.
     dataFolder: data === undefined ? defaultDataFolder(source, env) : resolve(currentFolder, data),

@@ -64,7 +64,11 @@ const RUN_LIMIT_MINUTES = 35_000
 /** Relative paths start in `currentFolder`. Throws a ConfigurationError. */
 export function readOrder({ config, runLimitMinutes = '55', ...project }: Order, currentFolder: string) {
   const source = resolve(currentFolder, config ?? project.folder ?? '.')
-  const read = { source, runLimitMinutes: numberIn(runLimitMinutes, 'The run limit', 0.001, RUN_LIMIT_MINUTES) }
+  const read = { source, runLimitMinutes: Number(runLimitMinutes) }
+  if (!(read.runLimitMinutes >= 0.001 && read.runLimitMinutes <= RUN_LIMIT_MINUTES)) {
+    const range = `a number from 0.001 to ${RUN_LIMIT_MINUTES}`
+    throw new ConfigurationError(`The run limit is ${quote(runLimitMinutes)}. Give ${range}.`)
+  }
   if (config === undefined) {
     // The root of the file system has no name.
     const id = basename(source) || 'project'
@@ -77,26 +81,10 @@ export function readOrder({ config, runLimitMinutes = '55', ...project }: Order,
   return { ...read, settings: readSettings(source), folder: dirname(source) }
 }
 
-export function numberIn(text: string, what: string, least: number, most: number, kind = 'a number'): number {
-  const number = Number(text)
-  const isOfKind = kind === 'a number' || Number.isInteger(number)
-  if (text.trim() !== '' && isOfKind && number >= least && number <= most) return number
-  throw new ConfigurationError(`${what} is ${quote(text)}. Give ${kind} from ${least} to ${most}.`)
-}
-
-export function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new ConfigurationError(`${file} cannot be read: ${messageOf(error)}.`)
-  }
-}
-
 function readSettings(file: string): unknown {
-  const text = readText(file)
   try {
-    return JSON.parse(text)
+    return JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
-    throw new ConfigurationError(`The configuration file ${file} is not JSON: ${messageOf(error)}`)
+    throw new ConfigurationError(`The configuration file ${file} cannot be read: ${messageOf(error)}`)
   }
 }

@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createRepository, type GitRepository } from '../../../test/support/git-repository.ts'
-import { OPENAPI_FILE } from '../../../test/support/openapi.ts'
 import { startScriptedService } from '../../../tools/scripted-service/scripted-service.ts'
 import { clientOf, KEY, puppet, puppetProject, startService, until } from '../support/a-local-service.ts'
 
@@ -235,13 +233,6 @@ describe('the service that runs tests', () => {
     ] as const) {
       expect(await send(body)).toEqual({ status: 400, body: { error: expect.stringContaining(`"${field}": `) } })
     }
-  })
-
-  it('serves the OpenAPI document without a key', async () => {
-    const { url } = await startReal()
-    const response = await fetch(`${url}/openapi.yaml`)
-    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/yaml; charset=utf-8'])
-    expect(await response.text()).toBe(await readFile(OPENAPI_FILE, 'utf8'))
   })
 
   it('responds with 404 to an unknown project or test suite, and names those that it has', async () => {

@@ -104,15 +104,6 @@ describe('a test suite', () => {
     )
   }
 
-  it('gives each test the same id in every run, and another one to every test, also to two of one title', () => {
-    const testCases = ['adds', 'pays', 'adds', 'adds'].map(
-      (title) => ({ title, status: 'PASSED', durationMs: 1 }) as const,
-    )
-    const ids = resultsOf('PASSED', testCases).map(({ testId }) => testId)
-    expect(new Set(ids).size).toBe(4)
-    expect(resultsOf('PASSED', testCases.slice(1)).map(({ testId }) => testId)).toEqual([ids[1], ids[0], ids[2]])
-  })
-
   it.each([
     ['a failing test', 'FAILED', ['FAILED'], ['FAILED']],
     ['a test that took too long', 'FAILED', ['TIMEDOUT', 'FLAKY'], ['FAILED', 'FLAKY']],

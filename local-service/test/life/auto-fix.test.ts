@@ -84,7 +84,7 @@ describe('auto-fix', () => {
     const { status, patch } = await finish(FAILING)
     expect([status, existsSync(patch), existsSync(join(folder, 'a.txt'))]).toEqual(['FAILED', false, true])
     expect(log()).toContain(
-      `exited with code 0. There is no patch, because git has no repository: fatal: not a git repository`,
+      `exited with code 0. There is no patch, because git has no repository: git rev-parse failed: fatal: not a git repository`,
     )
   })
 
