@@ -1,4 +1,4 @@
-import { whyNotPassed } from '../frameworks/reason.ts'
+import { type Caller, whyNotPassed } from '../frameworks/reason.ts'
 import { isBad, type Report, type TestCase, toMessage } from '../frameworks/report.ts'
 import { type CommandEnd, hasFailed } from '../machine/command.ts'
 
@@ -19,7 +19,7 @@ export type StopReason = Omit<RunOutcome, 'testCases'>
 
 /** The exit code decides. A report can make exit code 0 worse, and no report makes another exit code better. */
 export function toOutcome(
-  { name, noTestsArgument }: { readonly name: string; readonly noTestsArgument: string | undefined },
+  caller: Caller,
   end: CommandEnd,
   report: Report | undefined,
   stopped: StopReason | undefined,
@@ -28,7 +28,7 @@ export function toOutcome(
   if (stopped !== undefined) return { ...stopped, testCases }
   const status = statusOf(end, report)
   if (status === 'PASSED') return { status, testCases }
-  const reason = whyNotPassed(name, noTestsArgument, end, report)
+  const reason = whyNotPassed(caller, end, report)
   return { status, testCases, message: reason && toMessage(reason), ...report?.place }
 }
 

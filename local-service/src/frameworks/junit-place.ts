@@ -9,7 +9,7 @@ import type { Fields } from './report-reader.ts'
 
 export interface TestFile {
   readonly file?: string | undefined
-  /** The rest of the class, without what names the file. */
+  /** The class of the test, without what names the file. */
   readonly rest: string
 }
 
@@ -17,7 +17,6 @@ const OF_JVM = ['.java', '.kt', '.groovy', '.scala']
 /** The name of pytest's only suite. Its classes are modules, and its lines count from 0. */
 const PYTEST = 'pytest'
 const MOST_POSITIONS = 200
-const MOST_CHARS_BEFORE = 300
 /** `cart.js:7`, `cart.cc(7)`, `Cart.cs:line 7`, Babel's `cart.js: Unexpected token (7:0)`, and Python's `File "cart.py", line 7`. */
 const POSITION =
   /(?:^|[\s(["'])(?:file:\/\/)?([/@.\p{L}\w][^\s():]{0,300}\.\w+)(?::(?:\p{L}+ | .{1,200}?\((?=\d+:\d+\)))?|\()(\d+)\b|\b[Ff]ile ["']?([^"'\n]{1,300}?)["']?, line (\d+)/gmu
@@ -28,7 +27,7 @@ const LINE = /:(\d+)$/
 /** Finds the places of one report. */
 export class Places {
   readonly folders: TestedFolders
-  readonly #listFiles: typeof filesByName
+  readonly #files: FilesByName
   /** The folder of the report, the folders above it, the project's folder and the root. */
   readonly #bases: readonly string[]
   readonly #nameOfGoModule = remember((folder) => {
@@ -41,69 +40,67 @@ export class Places {
     return files.find((file) => this.#isFile(file))
   })
 
-  constructor(folders: TestedFolders, report: string, listFiles: typeof filesByName) {
+  constructor(folders: TestedFolders, report: string, files: FilesByName) {
     const [{ folder, root }, ofReport] = [folders, dirname(report)]
     const above = isInside(ofReport, folder) ? foldersBetween({ folder: ofReport, root: folder }) : [ofReport]
     this.folders = folders
-    this.#listFiles = listFiles
+    this.#files = files
     this.#bases = [...new Set([...above, folder, root])]
   }
 
   /** By the attribute, else by the class. The title and the file must not depend on the message. */
-  async fileOf({ attributes, file: given, suites }: XmlCase): Promise<TestFile> {
+  fileOf({ attributes, file: given, suites }: XmlCase): TestFile {
     const { name = '', classname = '' } = attributes
     const rest = classname.trim()
     const isPytest = suites.at(-1) === PYTEST
     // If Node cannot load a file, the path is the name.
     const called = given || (isAbsolute(name) ? name : '')
     const file = this.resolveFile(called.replace(/^file:\/\//, '').replace(LINE, ''))
-    if (file !== undefined) return { file, rest: this.#withoutFile(rest, file, isPytest) }
-    const path = /[/.]/.test(rest) ? this.resolveFile(rest) : undefined
-    if (path !== undefined) return { file: path, rest: '' }
+    if (file !== undefined && rest === basename(file)) return { file, rest: '' }
     // If pytest cannot load a file, the module is the name.
-    const module = this.#moduleOf(isPytest && rest === '' ? name : rest, '.py', isPytest)
-    if (module !== undefined) return { ...module, rest: rest === '' ? '' : module.rest }
-    if (!/^[\p{L}\w$]+(?:\.[\p{L}\w$]+)+$/u.test(rest)) return { rest }
-    const ofClass = rest.replace(/\$.*/, '').replaceAll('.', '/')
-    const found = await Promise.all(OF_JVM.map((ending) => this.#findEnding(ofClass + ending)))
-    const files = found.filter((one) => one !== undefined)
-    return { file: files.length === 1 ? files[0] : undefined, rest }
+    const ofClass = this.#fileOfClass(
+      isPytest && rest === '' ? name : rest,
+      file === undefined ? '.py' : extname(file),
+      isPytest,
+    )
+    const isSame = file === undefined || file === ofClass.file
+    return { file: file ?? ofClass.file, rest: isSame && rest !== '' ? ofClass.rest : rest }
   }
 
-  /** The message gives the line. It gives the file too if the report names no file, as in Go. */
-  async placeOf(found: XmlCase, file: string | undefined, text: string): Promise<Fields> {
-    const places: Fields[] = []
-    for (const match of [...text.matchAll(POSITION)].slice(0, MOST_POSITIONS)) {
-      const { 1: path = match[3] ?? '', 2: line = match[4], index } = match
-      const at = await this.#fileAt(path, text.slice(Math.max(0, index - MOST_CHARS_BEFORE), index), found, file)
-      if (at !== undefined && (file === undefined || at === file)) places.push({ file: at, line: Number(line) })
-      // The first place is the innermost, but in Python it is the last.
-      if (places.length > 0 && !path.endsWith('.py')) break
-    }
-    const { line: given, lineno = LINE.exec(found.file)?.[1] } = found.attributes
-    const line = Number(given ?? lineno ?? Number.NaN) + (found.suites.at(-1) === PYTEST ? 1 : 0)
-    return places.at(-1) ?? { file, line }
-  }
-
-  #withoutFile(classname: string, file: string, isPytest: boolean): string {
-    const ending = extname(file)
-    const paths = classname.includes('/') ? [classname, classname + ending] : [classname]
-    if (classname === basename(file) || paths.some((path) => this.resolveFile(path) === file)) return ''
-    const module = OF_JVM.includes(ending) ? undefined : this.#moduleOf(classname, ending, isPytest)
-    return module?.file === file ? module.rest : classname
-  }
-
-  /** `tests.test_cart.TestCart` begins with `tests/test_cart.py`. A single word is a module only in pytest. */
-  #moduleOf(name: string, ending: string, isPytest: boolean): TestFile | undefined {
-    const parts = name.trim().split('.')
+  /** The class is a path, a module such as `tests.test_cart`, maybe with a class of it, or a class of Java. */
+  #fileOfClass(name: string, ending: string, isPytest: boolean): TestFile {
+    const paths = name.includes('/') ? [name, name + ending] : name.includes('.') ? [name] : []
+    const path = paths.map(this.resolveFile).find((file) => file !== undefined)
+    if (path !== undefined) return { file: path, rest: '' }
+    const parts = OF_JVM.includes(ending) ? [] : name.trim().split('.')
+    // A single word is a module only in pytest.
     for (let count = parts.length; count > (isPytest ? 0 : 1); count--) {
       const file = this.resolveFile(parts.slice(0, count).join('/') + ending)
       if (file !== undefined) return { file, rest: parts.slice(count).join('.') }
     }
-    return undefined
+    if (!/^[\p{L}\w$]+(?:\.[\p{L}\w$]+)+$/u.test(name)) return { rest: name }
+    const ofClass = name.replace(/\$.*/, '').replaceAll('.', '/')
+    const files = OF_JVM.map((one) => this.#findEnding(ofClass + one)).filter((file) => file !== undefined)
+    return { file: files.length === 1 ? files[0] : undefined, rest: name }
   }
 
-  async #fileAt(path: string, before: string, { attributes, suites }: XmlCase, own: string | undefined) {
+  /** The message gives the line. It gives the file too if the report names no file, as in Go. */
+  placeOf(found: XmlCase, file: string | undefined, text: string): Fields {
+    const places = [...text.matchAll(POSITION)]
+      .slice(0, MOST_POSITIONS)
+      .map(({ 1: path = '', 2: line, 3: ofPython = path, 4: lineOfPython = line }) => ({
+        file: this.#fileAt(ofPython, found, file),
+        line: Number(lineOfPython),
+      }))
+      .filter((place) => place.file !== undefined && place.file === (file ?? place.file))
+    // The first place is the innermost, but in Python it is the last.
+    const place = places.at(places[0]?.file?.endsWith('.py') ? -1 : 0)
+    const { line: given, lineno = LINE.exec(found.file)?.[1] } = found.attributes
+    const line = Number(given ?? lineno ?? Number.NaN) + (found.suites.at(-1) === PYTEST ? 1 : 0)
+    return place ?? { file, line }
+  }
+
+  #fileAt(path: string, { attributes, suites }: XmlCase, own: string | undefined): string | undefined {
     if (/node_modules|site-packages/.test(path)) return undefined
     if (path.includes('/')) return this.resolveFile(path)
     const { classname = '' } = attributes
@@ -111,27 +108,24 @@ export class Places {
     // Some tools have only the end of the package as the class.
     if (path.endsWith('.go')) return this.#fileOfGo(path, suite.endsWith(`/${classname}`) ? suite : classname || suite)
     if (!OF_JVM.includes(extname(path))) return this.resolveFile(path)
-    // `at com.x.CartTest$Inner.adds` before `CartTest.java` means `com/x/CartTest.java`.
-    const [, ofClass = ''] = /([\w$.]+)\.[\w$<>]+$/.exec(before) ?? []
-    const frame = [...ofClass.split('.').slice(0, -1), path].join('/')
-    return own?.endsWith(`/${frame}`) ? own : this.#findEnding(frame)
+    return own?.endsWith(`/${path}`) ? own : this.#findEnding(path)
   }
 
   /** In Go, the class is the package: its import path, or the end of it. A position has only the name of the file. */
-  async #fileOfGo(name: string, ofPackage: string): Promise<string | undefined> {
-    const listed = (await this.#listFiles(this.folders.root)).get('go.mod') ?? []
+  #fileOfGo(name: string, ofPackage: string): string | undefined {
+    const listed = this.#files.get('go.mod') ?? []
     for (const folder of [...this.#bases, ...listed.map(dirname)]) {
       const module = this.#nameOfGoModule(folder)
       if (module === '' || !`${ofPackage}/`.startsWith(`${module}/`)) continue
       const file = resolve(folder, `.${ofPackage.slice(module.length)}`, name)
       if (this.#isFile(file)) return file
     }
-    return (await this.#findEnding(`${ofPackage}/${name}`)) ?? this.#findEnding(name)
+    return this.#findEnding(`${ofPackage}/${name}`) ?? this.#findEnding(name)
   }
 
   /** The one file of the repository whose path ends so. */
-  async #findEnding(path: string): Promise<string | undefined> {
-    const files = (await this.#listFiles(this.folders.root)).get(basename(path)) ?? []
+  #findEnding(path: string): string | undefined {
+    const files = this.#files.get(basename(path)) ?? []
     const [file, ...others] = files.filter((one) => one.endsWith(`/${path}`) && this.#isFile(one))
     return others.length > 0 ? undefined : file
   }
@@ -145,8 +139,11 @@ export class Places {
   }
 }
 
-/** The paths of a repository's files, by the names of the files. Without a repository, there are none. */
-export async function filesByName(root: string): Promise<ReadonlyMap<string, readonly string[]>> {
+/** The paths of a repository's files, by the names of the files. */
+export type FilesByName = ReadonlyMap<string, readonly string[]>
+
+/** Without a repository, there are none. */
+export async function filesByName(root: string): Promise<FilesByName> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const files = new Set((await tryGit(args, { root, env: process.env }))?.split('\0'))
   return Map.groupBy(
@@ -157,7 +154,7 @@ export async function filesByName(root: string): Promise<ReadonlyMap<string, rea
 
 const MOST_REMEMBERED = 10_000
 
-export function remember<Value>(find: (key: string) => Value): (key: string) => Value {
+function remember<Value>(find: (key: string) => Value): (key: string) => Value {
   const known = new Map<string, Value>()
   return (key) => {
     if (known.size === MOST_REMEMBERED) known.clear()

@@ -11,9 +11,9 @@ export interface XmlCase {
   readonly suites: readonly string[]
   /** Empty if the report does not have it. */
   readonly file: string
-  readonly outcomes: XmlOutcome[]
+  readonly outcomes: readonly XmlOutcome[]
   /** The end of what the test printed. */
-  output: string
+  readonly output: string
 }
 
 type Attributes = Readonly<Partial<Record<string, string>>>
@@ -23,20 +23,23 @@ export interface XmlOutcome {
   readonly tag: string
   readonly type: string
   readonly message: string
-  text: string
+  readonly text: string
 }
 
-interface Element {
+/** An element that is not closed yet, with what was in it so far. */
+interface Element extends XmlCase {
   readonly tag: string
-  /** A suite, with the number of failures that its attributes say, and that it has. */
-  readonly suite: { readonly names: readonly string[]; readonly counted: number; listed: number }
-  readonly found?: XmlCase | undefined
-  readonly outcome?: XmlOutcome | undefined
+  readonly outcomes: XmlOutcome[]
+  output: string
+  text: string
+  /** How many of the outcomes in it are failures. */
+  failures: number
 }
 
-const OUTCOMES = ['failure', 'error', 'skipped', 'flakyFailure', 'flakyError', 'rerunFailure', 'rerunError']
+const SUITE = /^testsuites?$/
+const OUTCOME = /^(?:failure|error|skipped|flakyFailure|flakyError|rerunFailure|rerunError)$/
 
-/** A chunk is parsed at once, and the service responds between two chunks. */
+/** The service responds between two chunks. */
 const CHUNK_CHARS = 64 * 1024
 const LONGEST_TEXT_CHARS = 64 * 1024
 /** Every part of a name is tried as a file. */
@@ -56,126 +59,113 @@ export function decodeXml(bytes: Buffer): string {
   }
 }
 
-/** Yields each test, and each suite that failed itself. The messages are rests of sentences that begin with the file. */
-export async function* readJunitXml(text: string, onMissing: (problem: string) => void): AsyncGenerator<XmlCase> {
+/**
+ * `onCase` gets each test, and each suite that failed itself. `onMissing` gets what else says that a test failed. This and the
+ * message of an error are rests of sentences that begin with the file.
+ */
+export async function readJunitXml(
+  text: string,
+  onCase: (found: XmlCase) => void,
+  onMissing: (problem: string) => void,
+): Promise<void> {
+  const parser = createParser()
+  const elements: Element[] = []
+  /** Mocha names the file only in the first of several suites. */
+  let fileOfSuites: string | undefined
+  parser.onopentag = (opened) => {
+    const tag = opened.name.replace(/^.*:/, '')
+    const parent = elements.at(-1)
+    if (elements.length === DEEPEST) throw new Error(`has more than ${DEEPEST} elements in one another`)
+    if (parent === undefined && !SUITE.test(tag)) throw new Error(`is no JUnit report, because it begins with <${tag}>`)
+    const attributes = toAttributes(opened.attributes)
+    const { name = '', file = attributes.filepath ?? fileOfSuites ?? '' } = attributes
+    if (SUITE.test(tag)) fileOfSuites = file
+    const suites = [...(parent?.suites ?? []), ...(tag === 'testsuite' ? [name] : [])]
+    elements.push({ tag, attributes, suites, file, outcomes: [], output: '', text: '', failures: 0 })
+  }
+  parser.ontext = (more) => {
+    const element = elements.at(-1)
+    if (element !== undefined) element.text += more
+  }
+  parser.oncdata = parser.ontext
+  parser.onclosetag = () => {
+    const element = elements.pop() as Element
+    const parent = elements.at(-1)
+    const found = { ...element, output: clean(element.output.slice(-LONGEST_TEXT_CHARS)) }
+    if (element.tag === 'testcase') onCase(found)
+    else if (SUITE.test(element.tag)) {
+      const outcomes = found.outcomes.filter(({ tag }) => /^(?:failure|error)$/.test(tag))
+      if (outcomes.length > 0) onCase({ ...found, attributes: {}, outcomes })
+      const missing = findMissing(element)
+      if (missing !== undefined) onMissing(missing)
+    } else if (parent !== undefined) moveContent(element, parent)
+    if (parent !== undefined) parent.failures += element.failures
+  }
   const xml = text.replace(REFERENCE, toCharacter)
-  const parser = sax.parser(true, OPTIONS)
-  const collector = createCollector(onMissing)
-  let problem: string | undefined
+  for (let at = 0; at < xml.length; at += CHUNK_CHARS) {
+    parser.write(xml.slice(at, at + CHUNK_CHARS))
+    await nextTurn()
+  }
+  if (xml.trim() === '') throw new Error('is empty')
+  if (fileOfSuites === undefined) throw new Error('is no JUnit report, because it has no element')
+  if (elements.length > 0) throw new Error('is cut off, because its last element is not closed')
+}
+
+/** What is in an element that is no test and no suite belongs to the element around it. */
+function moveContent({ tag, attributes, outcomes, output, text }: Element, parent: Element): void {
+  const { type = '', message = '' } = attributes
+  if (OUTCOME.test(tag)) {
+    parent.outcomes.push({ tag, type, message, text: clean(text) })
+    if (tag !== 'skipped') parent.failures++
+  } else parent[/^system-(?:out|err)$/.test(tag) ? 'output' : 'text'] += text
+  parent.outcomes.push(...outcomes)
+  parent.output += output
+}
+
+function findMissing({ attributes, suites, failures }: Element): string | undefined {
+  const counted = (Number(attributes.failures) || 0) + (Number(attributes.errors) || 0)
+  const where = suites.length === 0 ? '' : ` in ${quote(suites.at(-1))}`
+  return counted > failures ? `counts ${counted} failed${where} and lists ${failures}` : undefined
+}
+
+/** Behind these errors, the parser goes on. */
+const COSTS_ONE_VALUE =
+  /^(?:Invalid character (?:in )?entity|.*attribute|Unencoded <|Malformed comment|Max buffer|Inappropriately located|Text data outside|Non-whitespace before)/i
+
+function createParser(): sax.SAXParser {
+  const parser = sax.parser(true)
   parser.onerror = ({ message }) => {
+    if (!COSTS_ONE_VALUE.test(message)) throw new Error(`is no XML: ${message.split('\n', 1)[0]}`)
     // Outside of the first element, the parser would report each character.
     Object.assign(parser, { error: null, sawRoot: true, closedRoot: false })
     // A long value would take 32 bytes for each character.
     const [, long] = /^Max buffer length exceeded: (\w+)/.exec(message) ?? []
     if (long !== undefined) Object.assign(parser, { [long]: Reflect.get(parser, long).slice(0, LONGEST_TEXT_CHARS) })
-    if (!COSTS_ONE_VALUE.test(message)) problem ??= `is no XML: ${message.split('\n', 1)[0]}`
   }
-  parser.onopentag = ({ name, attributes }) => {
-    const cleaned = Object.entries(attributes).map(([key, value]) => [
-      key,
-      clean(String(value), key === 'message' ? LONGEST_TEXT_CHARS : LONGEST_NAME_CHARS),
-    ])
-    problem ??= collector.open(name.replace(/^.*:/, ''), Object.fromEntries(cleaned))
-  }
-  parser.onclosetag = () => problem ?? collector.close()
-  parser.ontext = collector.text
-  parser.oncdata = collector.text
-  for (let at = 0; at < xml.length; at += CHUNK_CHARS) {
-    parser.write(xml.slice(at, at + CHUNK_CHARS))
-    yield* collector.take()
-    if (problem !== undefined) throw new Error(problem)
-    await nextTurn()
-  }
-  if (xml.trim() === '') throw new Error('is empty')
-  if (!collector.hasBegun()) throw new Error('is no JUnit report, because it has no element')
-  if (collector.isOpen()) throw new Error('is cut off, because its last element is not closed')
+  // The parser calls this method of the object with the attributes.
+  parser.onattribute = ({ name }) => name === 'hasOwnProperty' && Reflect.deleteProperty(parser.tag.attributes, name)
+  return parser
 }
-
-/** The types of `sax` do not have the second one, so it is no literal in the call. */
-const OPTIONS = { position: true, strictEntities: true }
-/** Behind these errors, the parser goes on. */
-const COSTS_ONE_VALUE =
-  /^(?:Invalid character (?:in )?entity|.*attribute|Unencoded <|Malformed comment|Max buffer|Inappropriately located|Text data outside|Non-whitespace before)/i
 
 /** The parser takes a character behind a raw `&` as a part of an entity, even the quote at the end of a value. No text has this character. */
 const AMPERSAND = '\uFDD0'
-/** In CDATA, there are no references. */
-const REFERENCE = /<!\[CDATA\[(?:(?!<!\[CDATA\[)[\s\S])*?\]\]>|&#(x[\da-f]+|\d+);|&(?!#?\w+;)/gi
+const REFERENCE = /&(?:#(x[\da-f]+|\d+);|(?!\w+;))/gi
+/** What XML does not allow. Tools write it, also as `&#27;`. */
+const NO_XML = /(?![\t\n\r\u0080-\u009F])[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu
+const COLOUR = /[\p{Cc}\uFFFD]\[[\d;:]*m/gu
 
-/** Tools write characters that XML does not allow, such as `&#27;`. The parser takes them only as they are. */
 function toCharacter(whole: string, digits: string | undefined): string {
-  if (digits === undefined) return whole === '&' ? AMPERSAND : whole
+  if (digits === undefined) return AMPERSAND
   const code = Number(`0${digits}`)
-  const character = code > 0x10_ff_ff ? '\uFFFD' : String.fromCodePoint(code)
-  return /[<>&"']/.test(character) ? whole : character
+  return code > 0x10_ff_ff || String.fromCodePoint(code).search(NO_XML) === 0 ? '\uFFFD' : whole
 }
-
-const COLOUR = /\p{Cc}\[[\d;:]*m/gu
-const NO_XML = /(?![\t\n\r\u0080-\u009F])[\p{Cc}\uFFFE\uFFFF]/gu
 
 function clean(text: string, limitChars = LONGEST_TEXT_CHARS): string {
   const cut = text.slice(0, limitChars).replaceAll(AMPERSAND, '&')
-  return cut.replace(COLOUR, '').replace(NO_XML, '\uFFFD').toWellFormed()
+  return cut.replace(COLOUR, '').replace(NO_XML, '\uFFFD')
 }
 
-function createCollector(onMissing: (problem: string) => void) {
-  const elements: Element[] = []
-  const ready: XmlCase[] = []
-  /** Mocha names the file only in the first of several suites. */
-  let fileOfSuites = ''
-  let hasBegun = false
-
-  function elementOf(tag: string, attributes: Attributes, parent: Element | undefined): Element {
-    const { name = '', type = '', message = '', file = attributes.filepath } = attributes
-    if (parent === undefined || tag === 'testsuite') {
-      fileOfSuites = file ?? fileOfSuites
-      const names = [...(parent?.suite.names ?? []), ...(tag === 'testsuite' ? [name] : [])]
-      const counted = (Number(attributes.failures) || 0) + (Number(attributes.errors) || 0)
-      return { tag, suite: { names, counted, listed: 0 } }
-    }
-    const { suite, found } = parent
-    const newCase = { attributes, suites: suite.names, file: file ?? fileOfSuites, outcomes: [], output: '' }
-    if (tag === 'testcase') return { tag, suite, found: newCase }
-    const isOutcome = OUTCOMES.includes(tag) && (found !== undefined || /^(?:failure|error)$/.test(tag))
-    if (!isOutcome) return { ...parent, tag }
-    const outcome = { tag, type, message, text: '' }
-    const failed = found ?? { ...newCase, attributes: {} }
-    failed.outcomes.push(outcome)
-    if (tag !== 'skipped') suite.listed++
-    return { tag, suite, found: failed, outcome }
-  }
-
-  return {
-    /** Returns why the report is refused. */
-    open(tag: string, attributes: Attributes): string | undefined {
-      const parent = elements.at(-1)
-      if (elements.length === DEEPEST) return `has more than ${DEEPEST} elements in one another`
-      if (parent === undefined && !/^testsuites?$/.test(tag))
-        return `is no JUnit report, because it begins with <${tag}>`
-      elements.push(elementOf(tag, attributes, parent))
-      hasBegun = true
-      return undefined
-    },
-    close(): void {
-      const { suite, found, outcome } = elements.pop() as Element
-      const parent = elements.at(-1)
-      if (outcome !== undefined && outcome !== parent?.outcome) outcome.text = clean(outcome.text)
-      if (found !== undefined && found !== parent?.found) ready.push({ ...found, output: clean(found.output) })
-      if (suite === parent?.suite) return
-      const { counted, listed, names } = suite
-      const where = names.length === 0 ? '' : ` in ${quote(names.at(-1))}`
-      if (counted > listed) onMissing(`counts ${counted} failed${where} and lists ${listed}`)
-      if (parent !== undefined) parent.suite.listed += Math.max(counted, listed)
-    },
-    text(text: string): void {
-      const { tag = '', found, outcome } = elements.at(-1) ?? {}
-      // In Surefire's reports, the text of a flaky test is in an element `stackTrace`, beside its output.
-      if (!/^system-(?:out|err)$/.test(tag)) {
-        if (outcome !== undefined) outcome.text += text.slice(0, LONGEST_TEXT_CHARS - outcome.text.length)
-      } else if (found !== undefined) found.output = (found.output + text).slice(-LONGEST_TEXT_CHARS)
-    },
-    hasBegun: () => hasBegun,
-    isOpen: () => elements.length > 0,
-    take: () => ready.splice(0),
-  }
+function toAttributes(given: object): Attributes {
+  const limitOf = (name: string) => (name === 'message' ? LONGEST_TEXT_CHARS : LONGEST_NAME_CHARS)
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, clean(value, limitOf(name))]))
 }

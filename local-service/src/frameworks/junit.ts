@@ -8,7 +8,7 @@ import { isInside, type TestedFolders } from '../machine/paths.ts'
 import { quote, quoteCommand } from '../text.ts'
 import type { Framework, FrameworkSettings } from './framework.ts'
 import { findToolLines, millisecondsOf, reasonOf, statusOf, titleOf } from './junit-case.ts'
-import { filesByName, Places, remember } from './junit-place.ts'
+import { filesByName, Places } from './junit-place.ts'
 import { decodeXml, readJunitXml, type XmlCase } from './junit-xml.ts'
 import { fitMessages, joinTitle, LIMIT_CASES, placeIn, type Report, type TestCase, toMessage } from './report.ts'
 
@@ -58,7 +58,7 @@ async function readReports(
   // A file may match twice: by its path and by a link to it.
   const written = [...new Map(changed.map(([path, state]) => [state, path])).values()]
   const hasPassed = old !== undefined && hasSucceeded(end)
-  const listFiles = remember(filesByName)
+  const files = written.length > 0 ? await filesByName(folders.root) : new Map<string, string[]>()
   const entries: Entry[] = []
   /** Why a report could not be read, and what fails the run although all could be read. */
   const [unreadable, failures]: [string[], string[]] = [[], []]
@@ -70,17 +70,18 @@ async function readReports(
       const bytes = readReport(path, folders.folder)
       readBytes += bytes.length
       if (readBytes > LIMIT_BYTES) throw new Error(`makes the reports larger than ${LIMIT_BYTES / 2 ** 20} MiB`)
-      const places = new Places(folders, resolve(folders.folder, path), listFiles)
-      for await (const one of readJunitXml(decodeXml(bytes), (what) => failures.push(about(what)))) {
+      const places = new Places(folders, resolve(folders.folder, path), files)
+      const onCase = (found: XmlCase) => {
         if (entries.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
         // If pytest is stopped, the test that is running has neither a name nor a result.
-        if (!one.attributes.name && !one.attributes.classname && one.outcomes.length === 0) continue
-        const entry = await toEntry(one, path, hasPassed, places)
+        if (!found.attributes.name && !found.attributes.classname && found.outcomes.length === 0) return
+        const entry = toEntry(found, path, hasPassed, places)
         // Each case repeats the names of its suites.
         keyChars += entry.key.length
         if (keyChars > LIMIT_BYTES) throw new Error('has too many test cases with long names')
         entries.push(entry)
       }
+      await readJunitXml(decodeXml(bytes), onCase, (what) => failures.push(about(what)))
     } catch (error) {
       unreadable.push(about(messageOf(error)))
     }
@@ -99,7 +100,7 @@ async function readReports(
     )
   const testCases = fitMessages(joinAttempts(entries, hasPassed))
   const errors = hasPassed ? [] : findToolLines(end.output, testCases)
-  return { testCases, isComplete: unreadable.length === 0, problem: [...unreadable, ...failures][0], errors }
+  return { testCases, isComplete: unreadable.length === 0, problem: [...unreadable, ...failures][0], errors, said: [] }
 }
 
 function readReport(path: string, folder: string): Buffer {
@@ -122,9 +123,9 @@ interface Entry {
   readonly isFile: boolean
 }
 
-async function toEntry(found: XmlCase, report: string, hasPassed: boolean, places: Places): Promise<Entry> {
+function toEntry(found: XmlCase, report: string, hasPassed: boolean, places: Places): Entry {
   const { name, classname } = found.attributes
-  const { file, rest } = await places.fileOf(found)
+  const { file, rest } = places.fileOf(found)
   const status = statusOf(found, hasPassed)
   const text = reasonOf(found, status)
   const testCase = {
@@ -132,7 +133,7 @@ async function toEntry(found: XmlCase, report: string, hasPassed: boolean, place
     status,
     durationMs: millisecondsOf(found),
     message: toMessage(text) || undefined,
-    ...placeIn(places.folders.root, await places.placeOf(found, file, text)),
+    ...placeIn(places.folders.root, places.placeOf(found, file, text)),
   }
   const isFile = file !== undefined && found.file !== '' && places.resolveFile(name ?? '') === file
   return { testCase, key: JSON.stringify([found.suites, classname, name, file]), isFile }

@@ -3,41 +3,36 @@ import { isBad, type Report } from './report.ts'
 
 // Why a framework did not pass, in its own words. A run shows it to its clients, as it shows the output.
 
+/** How messages name a framework, and the argument without which it fails if it finds no tests. */
+export interface Caller {
+  readonly name: string
+  readonly noTestsArgument: string | undefined
+}
+
 /** The reason of a run that did not pass. Undefined if the test cases say everything. */
 export function whyNotPassed(
-  name: string,
-  noTestsArgument: string | undefined,
+  { name, noTestsArgument }: Caller,
   end: CommandEnd,
   report: Report | undefined,
 ): string | undefined {
   const ended = `${name} ${describeEnd(end)}`
-  const words = findWords(end, report)
-  if (end.kind !== 'exited') return `${ended}${words ?? ''}`
-  if (report === undefined) {
-    return hasFailed(end) && words
-      ? `${name} could not run the tests${words}`
-      : `${ended} without a report${words ?? ''}`
+  const own = report && findOwnWords(end.output, report)
+  const hasFailedTests = report?.isComplete === true && report.testCases.some(isBad)
+  if (end.kind === 'exited' && report?.isComplete && report.problem === undefined) {
+    if (hasFailedTests) return own && `${name} reported an error outside the tests: ${own}`
+    if (report.testCases.length === 0 && noTestsArgument !== undefined) {
+      return own === undefined
+        ? `${name} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
+        : `${name} could not run the tests: ${own}`
+    }
   }
-  const { testCases, isComplete, problem } = report
-  if (problem !== undefined) return `${ended}, and ${problem}${words ?? ''}`
-  if (!isComplete) return `${ended} before it had reported all tests${words ?? ''}`
-  if (testCases.some(isBad)) return words && `${name} reported an error outside the tests${words}`
-  if (testCases.length > 0 || noTestsArgument === undefined) return `${ended}, although no test failed${words ?? ''}`
-  if (words !== undefined) return `${name} could not run the tests${words}`
-  return `${name} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
-}
-
-/** The words about the end, as the rest of a sentence. The surest way to find them comes first. */
-function findWords(end: CommandEnd, report: Report | undefined): string | undefined {
-  const { output } = end
-  // If there is no report, no test has written to the output.
-  const isOwnOutput = report === undefined && hasFailed(end)
-  const sentence =
-    findOwnWords(output, report) ??
-    (report?.isComplete ? undefined : NO_MEMORY.exec(output)?.[0]) ??
-    (isOwnOutput ? findError(output) : undefined) ??
-    (report?.isComplete ? undefined : findCrash(output))
-  return sentence === undefined ? quoteOutput(end, report) : `: ${sentence}`
+  const words = own ?? (report?.isComplete ? undefined : findWordsOfEnd(end, report))
+  const rest = words === undefined ? (hasFailedTests ? '' : quoteOutput(end)) : `: ${words}`
+  if (end.kind !== 'exited') return `${ended}${rest}`
+  if (report === undefined)
+    return hasFailed(end) && rest !== '' ? `${name} could not run the tests${rest}` : `${ended} without a report${rest}`
+  if (report.problem !== undefined) return `${ended}, and ${report.problem}${rest}`
+  return `${ended}${report.isComplete ? ', although no test failed' : ' before it had reported all tests'}${rest}`
 }
 
 /** Vitest begins its own sentences so, for example about thresholds that are not met. */
@@ -46,10 +41,17 @@ const OWN_SENTENCE = /^ERROR: /
 const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 
 /** What the framework said about itself, or reported outside the tests. V8's line says why a worker died. */
-function findOwnWords(output: string, { errors = [], said = [] }: Partial<Report> = {}): string | undefined {
+function findOwnWords(output: string, { errors, said }: Report): string | undefined {
   const outside = errors.length === 0 ? [] : [[errors.join('\n\n'), ...(NO_MEMORY.exec(output) ?? [])].join(': ')]
   const own = [...outside, ...said.filter((text) => OWN_SENTENCE.test(text))].join('\n\n')
   return own || findError(said.join('\n'))
+}
+
+/** What the output says about an end before the whole report. The surest way to find it comes first. */
+function findWordsOfEnd(end: CommandEnd, report: Report | undefined): string | undefined {
+  // If there is no report, no test has written to the output.
+  const isOwnOutput = report === undefined && hasFailed(end)
+  return NO_MEMORY.exec(end.output)?.[0] ?? (isOwnOutput ? findError(end.output) : undefined) ?? findCrash(end.output)
 }
 
 /** The error with which Node itself ended the framework's process. Then the output ends with the version of Node. */
@@ -63,35 +65,30 @@ const QUOTED_LINES = 10
 /** Fewer lines are read as one sentence. */
 const LINES_OF_SENTENCE = 3
 
-/** The last lines of the output, if the framework exited with an error that neither its report nor another way names. */
-function quoteOutput(end: CommandEnd, report: Report | undefined): string | undefined {
-  if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return undefined
-  if (report?.isComplete) {
-    // The reason then says that there were no tests.
-    const hasNoTests = report.said !== undefined && report.testCases.length === 0
-    if (hasNoTests || report.testCases.some(isBad)) return undefined
-  }
+/** The last lines of the output, as the rest of a sentence, if the command exited with an error that nothing else names. */
+function quoteOutput(end: CommandEnd): string {
+  if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return ''
   const lines = end.output.trim().split('\n')
   const filled = [...lines.keys()].filter((index) => lines[index]?.trim() !== '')
   const quoted = lines.slice(filled.at(-QUOTED_LINES) ?? 0)
   return `${quoted.length > LINES_OF_SENTENCE ? '. Its output ends with:\n' : ': '}${quoted.join('\n')}`
 }
 
-/** Vitest prints its own errors below these headlines, and the errors of tests below others. */
-const HEADLINE = /^⎯+ (?:Startup|Unhandled|Collect|Test Run) (?:Error|Rejection) ⎯+\n/m
 const FIRST_LINE_OF_ERROR = /^(?:[A-Z]\w*Error(?: \[\w+\])?|Error(?: \[\w+\])?|error): \S/m
+/** Where the error begins in a text that no test has written. Vitest has headlines for its own errors, and others for those of tests. */
+const BEGINNINGS: readonly RegExp[] = [
+  /(?<=^⎯+ (?:Startup|Unhandled|Collect|Test Run) (?:Error|Rejection) ⎯+\n)/m,
+  /(?<=^ *MISSING DEPENDENCY +)\S/m,
+  FIRST_LINE_OF_ERROR,
+]
 /** The stack, or a blank line. */
 const END_OF_ERROR = /\n(?: +(?:at |❯ )|\s*\n)/
 /** The first line of the stack, if it is in a file of the project. */
 const FRAME_OF_VITEST = /^\n +❯ (?:.* )?((?!node:|node_modules\/|\/)[^\s:]+:\d+):\d+/
-const MISSING_DEPENDENCY = /^ *MISSING DEPENDENCY +(.+)/m
 
-/** The error in a text that no test has written. */
 function findError(text: string): string | undefined {
-  const headline = HEADLINE.exec(text)
-  if (headline !== null) return errorAt(text, headline.index + headline[0].length)
-  const first = FIRST_LINE_OF_ERROR.exec(text)
-  return MISSING_DEPENDENCY.exec(text)?.[1] ?? (first === null ? undefined : errorAt(text, first.index))
+  const index = BEGINNINGS.map((beginning) => text.search(beginning)).find((found) => found !== -1)
+  return index === undefined ? undefined : errorAt(text, index)
 }
 
 function errorAt(output: string, index: number): string | undefined {

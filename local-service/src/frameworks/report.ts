@@ -40,8 +40,8 @@ export interface Report {
   readonly errors: readonly string[]
   /** The place of the first of these errors that has one. */
   readonly place?: Place | undefined
-  /** What the framework said about itself, without colours. Undefined if a tool wrote the report that has no reporter of ours. */
-  readonly said?: readonly string[] | undefined
+  /** What the framework said about itself, without colours. */
+  readonly said: readonly string[]
   /**
    * What is wrong with the report, as the rest of a sentence about the framework. If the report is complete, this is a failure that no
    * test case has.

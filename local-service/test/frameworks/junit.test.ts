@@ -327,7 +327,8 @@ describe('the text of a report', () => {
     ['a control character', 'a\u0001&#0;&#27;&#x1B;b', 'a\uFFFD\uFFFD\uFFFD\uFFFDb'],
     ['a colour', '&#27;[31ma\u001b[0m', 'a'],
     ['half a character', 'a&#xD800;&#x110000;', 'a\uFFFD\uFFFD'],
-    ['an entity of HTML', 'a&nbsp;b', 'a&nbsp;b'],
+    ['an entity of HTML', 'a&nbsp;b', 'a\u00A0b'],
+    ['an entity that nobody knows', 'a&shop;b', 'a&shop;b'],
     ['an ampersand', 'a & b', 'a & b'],
     ['an ampersand at its end', 'Q&A', 'Q&A'],
     ['the beginning of an entity at its end', 'a &lt', 'a &lt'],
@@ -337,6 +338,12 @@ describe('the text of a report', () => {
       inSuite(`<testcase name="${broken}" classname="c">${failure}</testcase><testcase name="b"/>`),
     )
     expect(lines).toEqual([`FAILED | c > ${fine} | ${fine}\n${fine}`, 'PASSED | suite > b'])
+  })
+
+  it('with an attribute of any name is read', async () => {
+    const attributes = ['hasOwnProperty', '__proto__', 'constructor'].map((name) => `${name}="x" ${name}="y"`).join(' ')
+    const cases = `<testcase ${attributes} name="a"/><testcase name="b"/>`
+    expect(await linesOf(inSuite(cases))).toEqual(['PASSED | suite > a', 'PASSED | suite > b'])
   })
 
   it('with a value without quotes costs this value', async () => {

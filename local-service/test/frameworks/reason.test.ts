@@ -48,7 +48,8 @@ Emitted 'error' event at:
 Node.js v24.21.0
 `
 
-const why = (end: CommandEnd, report: Report | undefined) => whyNotPassed('vitest', '--passWithNoTests', end, report)
+const why = (end: CommandEnd, report: Report | undefined) =>
+  whyNotPassed({ name: 'vitest', noTestsArgument: '--passWithNoTests' }, end, report)
 const exited = (output: string, code = 1): CommandEnd => ({ kind: 'exited', code, output })
 const PASSED: TestCase = { title: 'adds', status: 'PASSED', durationMs: 1 }
 const FAILED: TestCase = { ...PASSED, status: 'FAILED' }
@@ -203,11 +204,7 @@ describe('the output of a framework that says nothing about itself', () => {
 describe('the output of any other tool', () => {
   it('is quoted if its report and its lines do not say what is wrong', () => {
     const output = `Unable to find executable: /shop/cart\n1/1 Test #1: cart ...***Not Run\n\n0% tests passed\nErrors while running CTest\n`
-    const reason = whyNotPassed('`ctest`', undefined, exited(output, 8), {
-      testCases: [PASSED],
-      isComplete: true,
-      errors: [],
-    })
+    const reason = whyNotPassed({ name: '`ctest`', noTestsArgument: undefined }, exited(output, 8), COMPLETE)
     expect(reason).toBe(
       `\`ctest\` exited with code 8, although no test failed. Its output ends with:\n${output.trim()}`,
     )
