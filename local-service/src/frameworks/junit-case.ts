@@ -63,15 +63,15 @@ export function titleOf(
 }
 
 /** Why a test did not pass. The first line says what is wrong, because readers show only this line. */
-export function reasonOf({ outcomes, attributes, output }: XmlCase, status: ReturnType<typeof statusOf>): string {
+export function reasonOf({ outcomes, output }: XmlCase, status: ReturnType<typeof statusOf>): string {
   const isSkipped = status === 'SKIPPED' && (outcomes.some(isToDo) || outcomes.every(({ tag }) => tag === 'skipped'))
   if (status === 'PASSED' || isSkipped) return ''
   const ofStatus = outcomes.filter(({ tag }) => status === 'SKIPPED' || MEANING[status].test(tag))
   const lastTry = ofStatus.findLast(({ tag }) => /^(?:rerun|flaky)/.test(tag))
   const chosen = lastTry === undefined ? ofStatus : [lastTry]
-  const texts = chosen.map((outcome) => textOf(outcome, attributes.name ?? '')).filter((text) => text !== '')
+  const texts = chosen.map(textOf).filter((text) => text !== '')
   // CTest has only what the test printed.
-  const printed = withoutNoise(output.trim().split('\n').slice(-QUOTED_LINES).join('\n'), '')
+  const printed = withReasonFirst(output.trim().split('\n').slice(-QUOTED_LINES).join('\n'))
   return texts.join('\n\n') || printed || chosen[0]?.type || (chosen[0]?.message ?? '')
 }
 
@@ -82,7 +82,7 @@ const EMPTY_MESSAGE = /^(?:failed|(?:build |collection |test )?(?:failure|error)
 const OF_PYTHON = /^E {3}(\S.*)|^Traceback .*\n(?:[ \t].*\n)+(?![\s\S]*^Traceback )(\S.*)/m
 
 /** The message of the attribute comes first, unless the text begins with it. */
-function textOf({ message, text }: XmlOutcome, name: string): string {
+function textOf({ message, text }: XmlOutcome): string {
   const [given, all] = [message, text].map((one) => one.replaceAll('\r\n', '\n').trim()) as [string, string]
   // The error of Python is at the end.
   const [, ofPytest = '', error = ofPytest] = (EMPTY_MESSAGE.test(given) && OF_PYTHON.exec(all)) || []
@@ -90,32 +90,35 @@ function textOf({ message, text }: XmlOutcome, name: string): string {
   // Rust has the number of the thread only in the text.
   const begins = [all, all.replace(/^[\w.$]+(?: \[\w+\])?: /, ''), all.replace(/^(thread '.*') \(\d+\)/, '$1')]
   const isFirst = begins.some((one) => one.startsWith(said))
-  return withoutNoise(withoutFrames(isFirst ? all : `${said}\n\n${all}`).trim(), name)
+  return withReasonFirst(isFirst ? all : `${said}\n\n${all}`)
 }
 
-/** Without what is outside of the project in the stack of a JavaScript error. */
-function withoutFrames(text: string): string {
-  return text.replace(/\n +at .*(?:node_modules\/|\(?node:|\(<anonymous>\)).*/g, '')
-}
+/** By tool: what is replaced, one after the other, so that a text begins with the reason. */
+const BEFORE_THE_REASON: readonly (readonly [RegExp, string])[] = [
+  // JavaScript: what is outside of the project in a stack.
+  [/\n +at .*(?:node_modules\/|\(?node:|\(<anonymous>\)).*/g, ''],
+  // Node: the test and its place, and the lines of a file that crashed.
+  [/^(test at .*)\n(✖ .*?)(?: \([\d.]+ms\))?\n\s*([\s\S]+)$/, '$2: $3\n$1'],
+  [/^(\S+:\d+)\n(?:.+\n)*? *\^+\n\n([\s\S]+)$/, '$2\nat $1'],
+  // Jest, and Bun: a file.
+  [/^(FAIL .*)\n\s*(?=● Test suite failed)/, '$1: '],
+  [/● Test suite failed to run\s*\n\s*(?:Jest encountered an unexpected token\n[\s\S]*?\n\s*Details:\s*\n\s*)?/, ''],
+  [/^# Unhandled error between tests\n-+\n(?:.*\n)*?(?=.*error: )/i, ''],
+  // Go: the progress.
+  [/^(?:\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- FAIL:) .*\n)+(?=.*\S)/, ''],
+  // Catch2, GoogleTest, TAP and PHPUnit: a headline.
+  [/^(?:FAILED:\s*|unknown file|---|[A-Z][\w\\]*::\w+(?: with data set .*)?)\n/, ''],
+  // Bats, GoogleTest, Rust and Testify: the place. Testify repeats it.
+  [/^(\((?:from function|in) [\s\S]*? line \d+\))\n\s*([\s\S]+)$/, '$2\n$1'],
+  [
+    /^(?:thread '.*' (?:\(\d+\) )?panicked at )?(\S+\.\w+:\d+(?::\d+)?):?[ \t]*\n\s*(?:Error Trace:[\s\S]*?\n\s*Error:\s*)?([\s\S]+)$/,
+    '$2\nat $1',
+  ],
+]
 
-/** What may stand before the reason: Go's progress, headlines of Catch2 and GoogleTest, and the line before YAML in TAP. */
-const NOISE = /^\s*(?:(?:\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- FAIL:) .*\n)+(?=.*\S)|FAILED:\s*\n|unknown file\n|---\n)/
-const HEADLINE_OF_JEST =
-  /● Test suite failed to run\s*\n\s*(?:Jest encountered an unexpected token\n[\s\S]*?\n\s*Details:\s*\n\s*)?/
-/** GoogleTest, Rust and Testify begin with the place, and Testify repeats it. */
-const PLACE_FIRST = /^(?:thread '.*' (?:\(\d+\) )?panicked at )?(\S+\.\w+:\d+(?::\d+)?):?\s*$/
-const TRACE_OF_TESTIFY = /^Error Trace:[\s\S]*?\n\s*Error:\s*/
-
-function withoutNoise(text: string, name: string): string {
-  const reason = text.replace(NOISE, '').replace(HEADLINE_OF_JEST, '')
-  // Bats begins with the place.
-  const rest = reason.replace(/^(\((?:from function|in) [\s\S]*? line \d+\))\n\s*([\s\S]+)$/, '$2\n$1').trim()
-  const [first = ''] = rest.split('\n', 1)
-  const others = rest.slice(first.length).trim()
-  // PHPUnit begins with the test.
-  if (others === '' || (name !== '' && first.includes(`::${name}`))) return others || rest
-  const [, place] = PLACE_FIRST.exec(first) ?? []
-  return place === undefined ? rest : `${others.replace(TRACE_OF_TESTIFY, '')}\nat ${place}`
+/** Readers show only the first line. */
+function withReasonFirst(text: string): string {
+  return BEFORE_THE_REASON.reduce((rest, [before, instead]) => rest.replace(before, instead).trim(), text.trim())
 }
 
 // What test tools print about failures of which their JUnit files have no test case, or no reason.
@@ -157,14 +160,4 @@ export function findToolLines(output: string, testCases: readonly TestCase[]): s
     )
   const found = PARTS.flatMap((part) => [...output.matchAll(part)])
   return [...new Set(found.filter(({ groups = {} }) => !isKnown(groups)).map(([text]) => withReasonFirst(text)))]
-}
-
-/** Readers show only the first line. So it has the name and the reason, and the place comes last. */
-function withReasonFirst(text: string): string {
-  return withoutFrames(text)
-    .replace(/^# Unhandled error between tests\n-+\n(?:.*\n)*?(?=.*error: )/i, '')
-    .replace(/^(test at [^\n]*)\n(✖ [^\n]*?)(?: \([\d.]+ms\))?\n\s*(.*?)\s*$/s, '$2: $3\n$1')
-    .replace(/^(\S+:\d+)\n(?:[^\n]+\n)+\n(.*?)\s*$/s, '$2\nat $1')
-    .replace(new RegExp(`\\n\\s*${HEADLINE_OF_JEST.source}`), ': ')
-    .trim()
 }
