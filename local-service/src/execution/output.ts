@@ -84,15 +84,10 @@ export function outputBytes(folder: string): number {
   return lstatSync(join(folder, OUTPUT_FILE), { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The output from byte `from` on, and the number of the byte after it. If no character begins there, returns sentences that say why. */
-export function readOutput(folder: string, from: number): { text: string; next: number } | string {
-  const size = outputBytes(folder)
-  if (from > size) return `The output has ${size} bytes so far, so there is no byte ${from}.`
-  if (from === size) return { text: '', next: from }
+/** The output from byte `from` on, and the number of the byte after it. */
+export function readOutput(folder: string, from: number): { text: string; next: number } {
   const read = readPartOfFile(join(folder, OUTPUT_FILE), from, PART_BYTES + LONGEST_CHARACTER_BYTES)
-  if (isInCharacter(read[0]))
-    return `Byte ${from} is in the middle of a character. Read on from "next" of the part before.`
-  const end = endOfCharacter(read, Math.min(PART_BYTES, size - from))
+  const end = endOfCharacter(read, PART_BYTES)
   return { text: read.toString('utf8', 0, end), next: from + end }
 }
 
@@ -101,10 +96,6 @@ const LONGEST_CHARACTER_BYTES = 4
 /** The last place up to `limit` that is between two characters. */
 function endOfCharacter(bytes: Buffer, limit: number): number {
   let end = Math.min(limit, bytes.length)
-  while (end > 0 && isInCharacter(bytes[end])) end--
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
   return end
-}
-
-function isInCharacter(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80
 }

@@ -14,10 +14,7 @@ import { describeRun, describeSuiteResult, describeSuiteStatus } from './respons
 
 const STATUSES = { invalid: 400, unauthorized: 401, 'not-found': 404, failed: 500 } as const
 
-const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
-
 const RUNS = '/v1/projects/:projectId/runs'
-const SUITE_START = '/v1/testSuite/:testSuiteId/run'
 const SUITE_RUN = '/v1/testSuiteRun/:testSuiteRunId'
 
 /** The interface over the projects and runs of this service. The body of a request is read only with a valid key. */
@@ -32,7 +29,7 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
     if (isStart) log(`refused a start with ${status}: ${error.message}`)
     if (status === 401) c.header('www-authenticate', 'Bearer')
     const message = isRefusal ? error.message : 'The service failed to handle this request; its log says why.'
-    return c.json({ error: message }, status, HEADERS)
+    return c.json({ error: message }, status)
   })
   api.use(async ({ req }, next) => {
     if (isAuthorized(req.header('authorization'), key)) return next()
@@ -40,52 +37,51 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
   })
   addRuns(api, projects, service)
   addSuiteRuns(api, suites, service)
-  api.notFound((c) => noEndpoint(c, 'docs/openapi.yaml describes the endpoints.'))
+  api.notFound(({ req: { method, path } }) =>
+    refuse('not-found', `There is no endpoint ${method} ${quote(path)}. docs/openapi.yaml describes the endpoints.`),
+  )
   return api
 }
 
 function addRuns(api: Hono, projects: Configuration['projects'], service: ServiceContext): void {
   const { queue, outputs, store, log } = service
-  const findRun = (projectId: string, runId: string): Run => {
+  const findRun = ({ projectId, runId }: { projectId: string; runId: string }): Run => {
     const run = queue.find(runId)
     return run?.projectId === projectId && run.suite === undefined ? run : noRun(runId)
   }
-  endpoint(api, 'POST', RUNS, async (c) => {
+  api.post(RUNS, async (c) => {
     const { frameworkProjects, ...parameters } = parseStart(await readBody(c))
     const project = orNotFound('project', c.req.param('projectId'), projects)
     const selection = { frameworkProjects, files: [] }
     const problem = whyCannotSelect(project, selection)
     if (problem !== undefined) refuse('invalid', `Project ${quote(project.id)} ${problem}`)
-    return { runId: await startRun(service, { ...parameters, project, selection }) }
+    return c.json({ runId: await startRun(service, { ...parameters, project, selection }) })
   })
-  // The first route that matches counts, so `runs/cancel` comes before `runs/:runId`.
-  endpoint(api, 'POST', `${RUNS}/cancel`, async (c) => {
+  api.post(`${RUNS}/cancel`, async (c) => {
     const runId = parseCancel(await readBody(c))
-    const run = findRun(c.req.param('projectId'), runId)
-    if (await queue.cancel(runId)) return { cancelled: [{ runId }] }
+    const run = findRun({ ...c.req.param(), runId })
+    if (await queue.cancel(runId)) return c.json({ cancelled: [{ runId }] })
     refuse('invalid', `Run ${quote(runId)} is ${run.phase.status}; only a QUEUED or RUNNING run can be cancelled.`)
   })
-  endpoint(api, 'GET', `${RUNS}/:runId`, (c) => {
-    const { projectId, runId } = c.req.param()
-    const run = findRun(projectId, runId)
-    return { ...describeRun(run), progress: queue.progressOf(runId), outputBytes: outputBytes(join(outputs, runId)) }
+  api.get(`${RUNS}/:runId`, (c) => {
+    const run = findRun(c.req.param())
+    const progress = queue.progressOf(run.runId)
+    return c.json({ ...describeRun(run), progress, outputBytes: outputBytes(join(outputs, run.runId)) })
   })
-  endpoint(api, 'GET', `${RUNS}/:runId/output`, (c) => {
-    const { projectId, runId } = c.req.param()
-    findRun(projectId, runId)
+  api.get(`${RUNS}/:runId/output`, (c) => {
+    const { runId } = findRun(c.req.param())
     const from = c.req.query('from') ?? ''
     if (!/^\d{1,15}$/.test(from)) {
       refuse('invalid', `"from" must be the number of a byte, such as ?from=0, got ${quote(from)}.`)
     }
     const part = readOutput(join(outputs, runId), Number(from))
-    if (typeof part === 'string') refuse('invalid', part)
     try {
       store.markShown(runId, part.next)
     } catch (error) {
       // In a job, post shows what no client has read. So it shows this part again.
       log(`could not save what a client has read: ${messageOf(error)}`)
     }
-    return part
+    return c.json(part)
   })
 }
 
@@ -94,32 +90,18 @@ function addSuiteRuns(api: Hono, suites: Configuration['suites'], service: Servi
     const run = service.queue.find(runId)
     return run?.suite === undefined ? noRun(runId) : run
   }
-  endpoint(api, 'POST', SUITE_START, async (c) => {
+  api.post('/v1/testSuite/:testSuiteId/run', async (c) => {
     const parameters = parseSuiteStart(await readBody(c))
     const { name: suite, project, selection } = orNotFound('test suite', c.req.param('testSuiteId'), suites)
     const testSuiteRunId = await startRun(service, { ...parameters, project, selection, suite })
-    return { testSuiteRunId, testSuiteName: suite, projectId: project.id }
+    return c.json({ testSuiteRunId, testSuiteName: suite, projectId: project.id })
   })
-  endpoint(api, 'GET', `${SUITE_RUN}/status`, (c) => describeSuiteStatus(findRun(c.req.param('testSuiteRunId'))))
-  endpoint(api, 'GET', `${SUITE_RUN}/result`, (c) => describeSuiteResult(findRun(c.req.param('testSuiteRunId'))))
-}
-
-function endpoint<Path extends string>(
-  api: Hono,
-  method: 'GET' | 'POST',
-  path: Path,
-  respond: (c: Context<object, Path>) => object | Promise<object>,
-): void {
-  api.on(method, path, async (c) => c.json(await respond(c), 200, HEADERS))
-  api.all(path, (c) => noEndpoint(c, `This path takes ${method}.`))
+  api.get(`${SUITE_RUN}/status`, (c) => c.json(describeSuiteStatus(findRun(c.req.param('testSuiteRunId')))))
+  api.get(`${SUITE_RUN}/result`, (c) => c.json(describeSuiteResult(findRun(c.req.param('testSuiteRunId')))))
 }
 
 function noRun(runId: string): never {
   refuse('not-found', `There is no run ${quote(runId)} here.`)
-}
-
-function noEndpoint({ req: { method, path } }: Context, hint: string): never {
-  refuse('not-found', `There is no endpoint ${method} ${quote(path)}. ${hint}`)
 }
 
 /** The digests are compared in full, so that the time taken does not reveal how similar a key is. */

@@ -14,14 +14,10 @@ export function openDataFolder(dataFolder: string): RunStore {
   try {
     return openRunStore(dataFolder)
   } catch (error) {
-    throw unusable(dataFolder, error)
+    const isUsed = error instanceof Error && 'errcode' in error && error.errcode === BUSY
+    const problem = isUsed ? 'another service uses it' : messageOf(error)
+    throw new ConfigurationError(`Cannot use the data folder ${dataFolder}: ${problem}. Choose another folder.`)
   }
-}
-
-export function unusable(dataFolder: string, error: unknown): ConfigurationError {
-  const isUsed = error instanceof Error && 'errcode' in error && error.errcode === BUSY
-  const problem = isUsed ? 'another service uses it' : messageOf(error)
-  return new ConfigurationError(`Cannot use the data folder ${dataFolder}: ${problem}. Choose another folder.`)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import { type Checkout, type CheckoutOfJob, chooseCheckout, refuse } from '../checkout/checkout.ts'
 import type { RunContext } from '../execution/context.ts'
 import { executeRun } from '../execution/execute.ts'
@@ -9,7 +10,6 @@ import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { Project } from '../settings/project.ts'
 import { quote, quoteAll } from '../text.ts'
-import { unusable } from './data-folder.ts'
 import type { RunQueue } from './queue.ts'
 import type { CommonContext } from './recovery.ts'
 import { queueRun } from './run.ts'
@@ -65,7 +65,10 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   try {
     if (service.queue.add(run, task)) return run.runId
   } catch (error) {
-    refuse('failed', `Nothing was started. ${unusable(service.store.folder, error).message}`)
+    refuse(
+      'failed',
+      `The service could not save the run in ${service.store.folder}, and did not start it: ${messageOf(error)}.`,
+    )
   }
   refuse('failed', 'The service is stopping and takes no more runs.')
 }

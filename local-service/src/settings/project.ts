@@ -33,8 +33,7 @@ const COMMAND = v.pipe(
   v.minLength(1, 'It is empty'),
   v.check(
     ([program = '']) => !/^[^/]*\s/.test(program.trim()),
-    ({ input }) =>
-      `It begins with ${quote(Array.isArray(input) ? input[0] : input)}, which has a space. Write the program and each argument on a line of its own, or as an entry of the list`,
+    'Its program has a space. Write the program and each argument on a line of its own, or as an entry of the list',
   ),
 )
 

@@ -219,7 +219,7 @@ describe('what a command cannot do', () => {
     [{ ...given, args: ['--ci'] }, '"args" has "--ci", but "command" is the whole command. Write the arguments there.'],
     [
       { ...given, command: ['npx jest --ci'] },
-      'It begins with "npx jest --ci", which has a space. Write the program and each argument on a line of its own, or',
+      'Its program has a space. Write the program and each argument on a line of its own, or',
     ],
     [{ ...given, framework: 'vitest' }, '"report" is only for the framework "junit", and this one is "vitest".'],
   ])('%j is refused', (project, sentence) => {

@@ -84,7 +84,7 @@ it.runIf(canMount)(
       status: 'FAILED',
       message: expect.stringMatching(/^vitest could not run the tests: .*No space left on device$/),
     })
-    const error = `Nothing was started. Cannot use the data folder ${data}: database or disk is full. Choose another folder.`
+    const error = `The service could not save the run in ${data}, and did not start it: database or disk is full.`
     expect(await client.start()).toEqual({ status: 500, body: { error } })
   },
 )
