@@ -123,6 +123,8 @@ describe("Vitest's reports", () => {
     )
     expect(whyLost(reportsOf(true, true))).toBeUndefined()
     expect(whyLost(reportsOf(false, false))).toBeUndefined()
+    const withTypes = [testFile('/shop/a.test.ts'), testFile('/shop/a.test.ts', true)]
+    expect(whyLost([{ file: 'blob-1.json', testFiles: withTypes, hasCoverage: false }])).toBeUndefined()
   })
 
   it.each([
