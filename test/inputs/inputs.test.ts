@@ -85,67 +85,28 @@ describe('a step', () => {
   })
 
   it('treats an input of only white space as empty', () => {
-    const names = ['branch', 'environment', 'autofix', 'run-id', 'report-dir']
+    const names = ['branch', 'environment', 'framework-project', 'autofix', 'run-id', 'report-dir']
     expect(inputsOf(Object.fromEntries(names.map((name) => [name, ' \n'])))).toEqual(inputsOf())
   })
 
-  it('with all inputs has the value of each', () => {
-    const inputs = inputsOf({
-      'base-url': 'https://tests.example.com/api/',
-      branch: 'feature/pay',
-      environment: 'staging',
-      'framework-project': 'unit, e2e',
-      'env-overrides': 'A=1\nB=two',
-      autofix: 'false',
-      wait: 'false',
-      'timeout-minutes': '1.5',
-      'poll-interval-seconds': '0.05',
-      'cancel-on-abort': 'false',
-      'pass-with-no-tests': 'true',
-      strict: 'true',
-      'show-output': 'false',
-      summary: 'on-failure',
-      annotations: 'false',
-      'report-dir': 'reports/run',
-      baseline: 'baseline/results.json',
-      comment: 'always',
-      'run-url': 'https://app.example.com/{run-id}',
-      matrix: '{"os":"linux","node":[20,{"arch":"arm"}],"extra":null}',
-      'github-token': 'ghs_token',
-    })
-    expect(inputs).toEqual({
-      address: expect.objectContaining({ baseUrl: new URL('https://tests.example.com/api/'), proxies: {} }),
-      subject: {
-        target: TARGET,
-        ownsRun: true,
-        parameters: {
-          branch: 'feature/pay',
-          environment: 'staging',
-          frameworkProject: 'unit, e2e',
-          envOverrides: { A: '1', B: 'two' },
-          autofix: false,
-        },
-        matrix: 'linux, 20, arm',
-      },
-      settings: {
-        wait: false,
-        runUrlOf: expect.any(Function),
-        waitLimitMs: 90_000,
-        pollIntervalMs: 50,
-        cancelOnAbort: false,
-        passWithNoTests: true,
-        strict: true,
-        showOutput: false,
-        reports: { summary: 'on-failure', annotations: false },
-      },
-      reportDir: join(WORKSPACE, 'reports/run'),
-      baselinePath: join(WORKSPACE, 'baseline/results.json'),
-      comment: {
-        when: 'always',
-        token: 'ghs_token',
-        belongsTo: [expect.stringContaining('linux'), 'project', 'web-shop', 'staging', 'unit, e2e'],
-      },
-    })
+  it.each<[name: string, given: string, where: string, value: unknown]>([
+    ['branch', 'feature/pay', 'subject.parameters.branch', 'feature/pay'],
+    ['environment', 'staging', 'subject.parameters.environment', 'staging'],
+    ['framework-project', ' unit, "e 2 e" ', 'subject.parameters.frameworkProject', ' unit, "e 2 e" '],
+    ['env-overrides', 'A=1\nB=two', 'subject.parameters.envOverrides', { A: '1', B: 'two' }],
+    ['autofix', 'false', 'subject.parameters.autofix', false],
+    ['matrix', '{"os":"linux","node":[20,{"arch":"arm"}],"extra":null}', 'subject.matrix', 'linux, 20, arm'],
+    ['matrix', '{"os":"linux"}', 'comment.belongsTo.0', expect.stringContaining('linux')],
+    ['wait', 'false', 'settings.wait', false],
+    ['poll-interval-seconds', '0.05', 'settings.pollIntervalMs', 50],
+    ['cancel-on-abort', 'false', 'settings.cancelOnAbort', false],
+    ['pass-with-no-tests', 'true', 'settings.passWithNoTests', true],
+    ['strict', 'true', 'settings.strict', true],
+    ['show-output', 'false', 'settings.showOutput', false],
+    ['annotations', 'false', 'settings.reports.annotations', false],
+    ['github-token', 'ghs_token', 'comment.token', 'ghs_token'],
+  ])('takes %s from its input', (name, given, where, value) => {
+    expect(inputsOf({ [name]: given })).toHaveProperty(where, value)
   })
 })
 
@@ -393,13 +354,6 @@ describe('run-url', () => {
   })
 })
 
-it.each([
-  [' unit, "e 2 e" ', ' unit, "e 2 e" '],
-  [' \n', undefined],
-])('framework-project given as %j is sent as %j', (given, sent) => {
-  expect(inputsOf({ 'framework-project': given }).subject.parameters.frameworkProject).toBe(sent)
-})
-
 describe('run-id', () => {
   it('is waited for, and not cancelled unless cancel-on-abort is true', () => {
     expect(inputsOf({ 'run-id': 'r-1' }).settings).toMatchObject({ runId: 'r-1', cancelOnAbort: false })
@@ -493,24 +447,18 @@ describe('a path', () => {
 
 describe('inputs that are invalid', () => {
   it('are all reported at once', () => {
-    const given = {
-      'base-url': 'x',
-      'api-key': '',
-      project: '',
-      'run-id': ' a b ',
-      'env-overrides': '?',
-      autofix: '?',
-      wait: '?',
-      'timeout-minutes': '?',
-      'poll-interval-seconds': '?',
-      'cancel-on-abort': '?',
-      'pass-with-no-tests': '?',
-      'show-output': '?',
-      summary: '?',
-      annotations: '?',
-      comment: '?',
-      'run-url': '?',
-    }
+    const numbers = ['timeout-minutes', 'poll-interval-seconds']
+    const choices = [
+      'wait',
+      'cancel-on-abort',
+      'pass-with-no-tests',
+      'show-output',
+      'summary',
+      'annotations',
+      'comment',
+    ]
+    const names = ['base-url', 'run-id', 'env-overrides', 'autofix', 'strict', 'run-url', ...numbers, ...choices]
+    const given = { 'api-key': '', project: '', ...Object.fromEntries(names.map((name) => [name, '?'])) }
     const named = problemsOf(given).map((message) => /^Inputs? ([a-z-]+)/.exec(message)?.[1])
     expect(named.toSorted()).toEqual(Object.keys(given).toSorted())
   })
