@@ -20,15 +20,16 @@ function layerOf(file: string): string {
 const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'action/clean-up.test.ts': ['post-step'],
   'action/step.test.ts': ['action/world', 'model/outcome'],
+  'documents/conventions.test.ts': ['version'],
   'github/outputs.test.ts': ['github/runner-file'],
   'handover/main-file.test.ts': ['handover/recorder'],
   'inputs/inputs.test.ts': ['github/input-variable', 'inputs/input-reader', 'inputs/run-url', 'text/web-address'],
-  'report/endings.test.ts': ['report/ending', 'report/page'],
+  'report/endings.test.ts': ['report/counts', 'report/ending', 'report/page'],
   'scenarios/cancel.test.ts': ['main'],
   'scenarios/main-file.test.ts': ['post'],
   'service/decode.test.ts': ['text/json'],
   'service/transport.test.ts': ['model/failure', 'service/requests'],
-  'text/safe-text.test.ts': ['text/visible-text'],
+  'text/safe-text.test.ts': ['text/untrusted', 'text/visible-text'],
 }
 
 const filesMatching = (files: readonly string[], pattern: RegExp) => files.filter((file) => pattern.test(codeOf(file)))

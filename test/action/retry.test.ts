@@ -48,12 +48,10 @@ describe('a start', () => {
   })
 })
 
-describe('a 404', () => {
-  it('means that the run does not exist, unless the request was sent in the first 15 s', () => {
-    const handle = { id: 'run-1', knownSinceMs: 1_000 }
-    expect([15_999, 16_000].map((sentMs) => doesNotExist(handle, status(404), sentMs))).toEqual([false, true])
-    expect(doesNotExist(handle, status(410), 16_000)).toBe(false)
-  })
+it('a 404 means that the run does not exist, unless the request was sent in the first 15 s', () => {
+  const handle = { id: 'run-1', knownSinceMs: 1_000 }
+  expect([15_999, 16_000].map((sentMs) => doesNotExist(handle, status(404), sentMs))).toEqual([false, true])
+  expect(doesNotExist(handle, status(410), 16_000)).toBe(false)
 })
 
 describe('the pause before a repetition', () => {

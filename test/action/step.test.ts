@@ -242,17 +242,15 @@ describe('when the step is cancelled', () => {
   })
 })
 
-describe('the limit of the wait', () => {
-  test('counts from the beginning of the start, fails the step and cancels the run', async () => {
-    const { outcome, requests, record, outputs, world } = await step({
-      script: { start: [response('run-1', 20_000)], get: [response(QUEUED)], cancel: CANCEL },
-    })
-    expect(outcome).toMatchObject({ conclusion: 'wait-timeout', success: false })
-    expect(requests.at(-1)).toBe('cancel')
-    expect(record).toEqual(['starting', 'started run-1', 'done'])
-    expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
-    expect(world.effects.find(({ text }) => text.includes('Cancelling'))?.atMs).toBe(SETTINGS.waitLimitMs)
+test('the limit of the wait counts from the beginning of the start, fails the step and cancels the run', async () => {
+  const { outcome, requests, record, outputs, world } = await step({
+    script: { start: [response('run-1', 20_000)], get: [response(QUEUED)], cancel: CANCEL },
   })
+  expect(outcome).toMatchObject({ conclusion: 'wait-timeout', success: false })
+  expect(requests.at(-1)).toBe('cancel')
+  expect(record).toEqual(['starting', 'started run-1', 'done'])
+  expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
+  expect(world.effects.find(({ text }) => text.includes('Cancelling'))?.atMs).toBe(SETTINGS.waitLimitMs)
 })
 
 test('a workflow without a cancel says so with the id. Then nothing is left for post', async () => {

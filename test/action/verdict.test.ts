@@ -126,16 +126,14 @@ it('a baseline changes neither the conclusion nor the success', () => {
   }
 })
 
-describe('a run that finished between the last poll and the cancel', () => {
-  const run = aFinishedRun({ testCases: testCasesBy({ PASSED: 3 }) })
-  const cancellation = { kind: 'already-finished' } as const
+const run = aFinishedRun({ testCases: testCasesBy({ PASSED: 3 }) })
+const cancellation = { kind: 'already-finished' } as const
 
-  it.each<Ending>([
-    { kind: 'aborted', cause: 'signal' },
-    { kind: 'poll-failed', failure: DOWN },
-  ])('is reported after %j, and does not decide the verdict', (ending) => {
-    const outcome = anOutcome({ ending, run, cancellation })
-    expect(outcome).toMatchObject({ ending, run, success: false })
-    expect(outcome.counts.total).toBe(3)
-  })
+it.each<Ending>([
+  { kind: 'aborted', cause: 'signal' },
+  { kind: 'poll-failed', failure: DOWN },
+])('a run that finished between the last poll and the cancel is reported after %j, and does not decide the verdict', (ending) => {
+  const outcome = anOutcome({ ending, run, cancellation })
+  expect(outcome).toMatchObject({ ending, run, success: false })
+  expect(outcome.counts.total).toBe(3)
 })

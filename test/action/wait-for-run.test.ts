@@ -74,28 +74,24 @@ describe('the growing pauses', () => {
   })
 })
 
-describe('a run that ends', () => {
-  test('is polled at once, so that a finished run costs no pause', async () => {
-    const { ending, endedMs, pollsMs } = await wait({ replies: [response(PASSED, 80)] })
-    expect(ending).toEqual({ kind: 'finished', run: PASSED })
-    expect(pollsMs).toEqual([0])
-    expect(endedMs).toBe(80)
-  })
+test('a run that ends is polled at once, so that a finished run costs no pause', async () => {
+  const { ending, endedMs, pollsMs } = await wait({ replies: [response(PASSED, 80)] })
+  expect(ending).toEqual({ kind: 'finished', run: PASSED })
+  expect(pollsMs).toEqual([0])
+  expect(endedMs).toBe(80)
 })
 
-describe('a status that this version does not know', () => {
-  const paused = aRun({ status: 'PAUSED', finishedAt: undefined, testCases: undefined })
+const paused = aRun({ status: 'PAUSED', finishedAt: undefined, testCases: undefined })
 
-  test('does not end the wait if finishedAt is not set. Only the line of the status shows it', async () => {
-    const { ending, world, statuses } = await wait({
-      replies: [response(paused), response(RUNNING), response(paused), response(PASSED)],
-    })
-    expect(ending).toEqual({ kind: 'finished', run: PASSED })
-    expect(world.texts('info ')).toEqual(['Run run-1: PAUSED', 'Run run-1: RUNNING', 'Run run-1: PAUSED'])
-    // An output has no text of the service.
-    expect(statuses).toEqual(['UNKNOWN', 'RUNNING', 'UNKNOWN', 'PASSED'])
-    expect(world.texts('warning ')).toEqual([])
+test('a status that this version does not know does not end the wait if finishedAt is not set. Only the line of the status shows it', async () => {
+  const { ending, world, statuses } = await wait({
+    replies: [response(paused), response(RUNNING), response(paused), response(PASSED)],
   })
+  expect(ending).toEqual({ kind: 'finished', run: PASSED })
+  expect(world.texts('info ')).toEqual(['Run run-1: PAUSED', 'Run run-1: RUNNING', 'Run run-1: PAUSED'])
+  // An output has no text of the service.
+  expect(statuses).toEqual(['UNKNOWN', 'RUNNING', 'UNKNOWN', 'PASSED'])
+  expect(world.texts('warning ')).toEqual([])
 })
 
 describe('a poll that fails', () => {
@@ -120,12 +116,6 @@ describe('a poll that fails', () => {
         expect(statuses.filter((status, at) => status !== statuses[at - 1])).toEqual(['QUEUED', 'RUNNING', 'PASSED'])
       }
     }
-  })
-
-  test('is repeated after pauses that grow to 15 s at most', async () => {
-    const { pollsMs } = await wait({ replies: [...Array(9).fill(failure(DOWN)), response(PASSED)], random: () => 1 })
-    const pausesMs = pollsMs.slice(1).map((atMs, index) => atMs - (pollsMs[index] ?? 0))
-    expect(pausesMs.map((ms) => Math.round(ms / 1000))).toEqual([1, 2, 4, 8, 15, 15, 15, 15, 15])
   })
 
   // For a service on this machine, the limit is 30 s.

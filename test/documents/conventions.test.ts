@@ -2,6 +2,7 @@ import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { VERSION } from '../../src/version.ts'
 import { ROOT, read, readDocument } from './documents.ts'
 
 const action = parse(read('action.yml'))
@@ -10,6 +11,10 @@ test('Node is the same major version for users, contributors and workflows', () 
   const major = read('.node-version').trim()
   expect(action.runs.using).toBe(`node${major}`)
   expect(JSON.parse(read('package.json')).devDependencies.node).toMatch(new RegExp(`^\\^${major}\\.`))
+})
+
+test('the version in the code is that of package.json', () => {
+  expect(VERSION).toBe(JSON.parse(read('package.json')).version)
 })
 
 test.each(

@@ -128,18 +128,16 @@ test('our workflows install packages before they start a service that needs them
   expect(withService.filter((script) => !/^npm ci\b[\s\S]*scripts\/ci-service\.ts/m.test(script))).toEqual([])
 })
 
-describe('a fragment in the README', () => {
-  const { links } = readDocument('README.md')
-  const fragments = README_BLOCKS.filter(({ text }) => !isWhole(text))
+const { links } = readDocument('README.md')
+const fragments = README_BLOCKS.filter(({ text }) => !isWhole(text))
 
-  test.each(
-    fragments.map(({ section, text }) => [section, text] as const),
-  )('under "%s" is a literal part of the workflow that the section links to', (section, text) => {
-    const linked = links.filter((link) => link.section === section).map(({ to }) => to)
-    const files = EXAMPLE_FILES.filter((file) => linked.includes(file) || section === TITLE)
-    expect(files).not.toHaveLength(0)
-    expect(files.some((file) => isPartOf(read(file), text))).toBe(true)
-  })
+test.each(
+  fragments.map(({ section, text }) => [section, text] as const),
+)('the fragment in the README under "%s" is a literal part of the workflow that the section links to', (section, text) => {
+  const linked = links.filter((link) => link.section === section).map(({ to }) => to)
+  const files = EXAMPLE_FILES.filter((file) => linked.includes(file) || section === TITLE)
+  expect(files).not.toHaveLength(0)
+  expect(files.some((file) => isPartOf(read(file), text))).toBe(true)
 })
 
 test('the README links to every recipe', () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type CommentOptions, commentIdentity, keepCommentUpToDate } from '../../src/github/comment.ts'
 import type { WorkflowEvent } from '../../src/github/event.ts'
-import { type Fragment, hiddenMarker, html, render, untruncated } from '../../src/text/safe-text.ts'
+import { type Fragment, hiddenMarker, html, render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/step-runner/contexts.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { ACTIONS_BOT, type Fault, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
@@ -169,22 +169,20 @@ describe('on-failure', () => {
   })
 })
 
-describe('two comments of this step', () => {
-  test('stay two comments: each later run updates the first', async () => {
-    // Both jobs list the comments before one of the jobs creates a comment.
-    const marker = commentIdentity({ belongsTo: BELONGS_TO }, eventOf({}).env).marker
-    const happens = () => void api.addComment(ACTIONS_BOT, `${marker}\n<h3><code>from the other job</code></h3>`)
-    void api.inject(CREATE, happens)
-    await comment({ text: 'from this job' })
-    expect(texts()).toEqual(['from the other job', 'from this job'])
-    const [first] = api.comments
+test('two comments of this step stay two comments: each later run updates the first', async () => {
+  // Both jobs list the comments before one of the jobs creates a comment.
+  const marker = commentIdentity({ belongsTo: BELONGS_TO }, eventOf({}).env).marker
+  const happens = () => void api.addComment(ACTIONS_BOT, `${marker}\n<h3><code>from the other job</code></h3>`)
+  void api.inject(CREATE, happens)
+  await comment({ text: 'from this job' })
+  expect(texts()).toEqual(['from the other job', 'from this job'])
+  const [first] = api.comments
 
-    for (const run of ['1001', '1002']) {
-      const { url } = await comment({ text: `from run ${run}`, workflowRunId: run })
-      expect(texts()).toEqual([`from run ${run}`, 'from this job'])
-      expect(url).toContain(`#issuecomment-${first?.id}`)
-    }
-  })
+  for (const run of ['1001', '1002']) {
+    const { url } = await comment({ text: `from run ${run}`, workflowRunId: run })
+    expect(texts()).toEqual([`from run ${run}`, 'from this job'])
+    expect(url).toContain(`#issuecomment-${first?.id}`)
+  }
 })
 
 describe('whose comment it is', () => {
@@ -330,13 +328,6 @@ describe('a failure of GitHub', () => {
   test('that cuts off the response to a create is one warning', async () => {
     void api.inject(CREATE, { content: {} })
     expect(await comment()).toEqual({ log: [expect.stringContaining('or it is incomplete')] })
-  })
-
-  test('a text that GitHub refuses is sent once', async () => {
-    // Our own reports never write so much.
-    const body: CommentOptions['body'] = (marker) => html`${hiddenMarker(marker)}\n${untruncated('x'.repeat(65_536))}`
-    expect((await comment({ body })).log).toEqual([expect.stringContaining('status 422 (Body is too long')])
-    expect(requested()).toEqual(['GET', 'POST'])
   })
 
   test('that never responds is one warning after 30 seconds', async () => {

@@ -47,13 +47,11 @@ describe('the log', () => {
   })
 })
 
-describe('an annotation', () => {
-  it.each(['error', 'warning'] as const)('of the level %s has its title and its message', (level) => {
-    const lines = linesWrittenBy(() =>
-      runnerOutput({}).annotate({ level, title: 'Tests failed, 3 of 4: see', message: fragment`50 % of ${'cart'}` }),
-    )
-    expect(lines).toEqual([`::${level} title=Tests failed%2C 3 of 4%3A see::50 %25 of cart`])
-  })
+it.each(['error', 'warning'] as const)('an annotation of the level %s has its title and its message', (level) => {
+  const lines = linesWrittenBy(() =>
+    runnerOutput({}).annotate({ level, title: 'Tests failed, 3 of 4: see', message: fragment`50 % of ${'cart'}` }),
+  )
+  expect(lines).toEqual([`::${level} title=Tests failed%2C 3 of 4%3A see::50 %25 of cart`])
 })
 
 describe('the place of an annotation', () => {

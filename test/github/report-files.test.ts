@@ -33,15 +33,13 @@ const FILES: readonly ReportFile[] = [
   { name: 'junit.xml', text: '<Grüße>✓\n' },
 ]
 
-describe('the default folder', () => {
-  it.each([
-    ['A_b.c-9', 'test-run-A_b.c-9'],
-    ['a/b:c=d+e@f~g', 'test-run-a_b_c_d_e_f_g'],
-    ['é🌱', 'test-run-___'],
-    ['x'.repeat(256), `test-run-${'x'.repeat(246)}`],
-  ])('of the run %s is %s in the temporary folder', (runId, name) => {
-    expect(defaultReportFolder({ RUNNER_TEMP: '/runner/temp' }, runId)).toBe(resolve('/runner/temp', name))
-  })
+it.each([
+  ['A_b.c-9', 'test-run-A_b.c-9'],
+  ['a/b:c=d+e@f~g', 'test-run-a_b_c_d_e_f_g'],
+  ['é🌱', 'test-run-___'],
+  ['x'.repeat(256), `test-run-${'x'.repeat(246)}`],
+])('the default folder of the run %s is %s in the temporary folder', (runId, name) => {
+  expect(defaultReportFolder({ RUNNER_TEMP: '/runner/temp' }, runId)).toBe(resolve('/runner/temp', name))
 })
 
 describe('the report files', () => {

@@ -434,32 +434,20 @@ describe('a choice', () => {
   })
 })
 
-describe('a path', () => {
-  it.each([
-    ['reports', join(WORKSPACE, 'reports')],
-    ['../reports', join(WORKSPACE, '../reports')],
-    [resolve('/anywhere/else'), resolve('/anywhere/else')],
-  ])('%s is relative to the workspace, or absolute', (given, path) => {
-    const { reportDir, baselinePath } = inputsOf({ 'report-dir': given, baseline: given })
-    expect([reportDir, baselinePath]).toEqual([path, path])
-  })
+it.each([
+  ['reports', join(WORKSPACE, 'reports')],
+  ['../reports', join(WORKSPACE, '../reports')],
+  [resolve('/anywhere/else'), resolve('/anywhere/else')],
+])('the path %s is relative to the workspace, or absolute', (given, path) => {
+  const { reportDir, baselinePath } = inputsOf({ 'report-dir': given, baseline: given })
+  expect([reportDir, baselinePath]).toEqual([path, path])
 })
 
-describe('inputs that are invalid', () => {
-  it('are all reported at once', () => {
-    const numbers = ['timeout-minutes', 'poll-interval-seconds']
-    const choices = [
-      'wait',
-      'cancel-on-abort',
-      'pass-with-no-tests',
-      'show-output',
-      'summary',
-      'annotations',
-      'comment',
-    ]
-    const names = ['base-url', 'run-id', 'env-overrides', 'autofix', 'strict', 'run-url', ...numbers, ...choices]
-    const given = { 'api-key': '', project: '', ...Object.fromEntries(names.map((name) => [name, '?'])) }
-    const named = problemsOf(given).map((message) => /^Inputs? ([a-z-]+)/.exec(message)?.[1])
-    expect(named.toSorted()).toEqual(Object.keys(given).toSorted())
-  })
+it('inputs that are invalid are all reported at once', () => {
+  const numbers = ['timeout-minutes', 'poll-interval-seconds']
+  const choices = ['wait', 'cancel-on-abort', 'pass-with-no-tests', 'show-output', 'summary', 'annotations', 'comment']
+  const names = ['base-url', 'run-id', 'env-overrides', 'autofix', 'strict', 'run-url', ...numbers, ...choices]
+  const given = { 'api-key': '', project: '', ...Object.fromEntries(names.map((name) => [name, '?'])) }
+  const named = problemsOf(given).map((message) => /^Inputs? ([a-z-]+)/.exec(message)?.[1])
+  expect(named.toSorted()).toEqual(Object.keys(given).toSorted())
 })

@@ -4,18 +4,16 @@ import { casesOfKind, FAILING_OR_OTHER, pastText, titleOf } from '../../src/repo
 import { render } from '../../src/text/safe-text.ts'
 import { aRun, aTestCase } from '../support/builders.ts'
 
-describe('the cases of some kinds', () => {
-  const testCases = ['PASSED', 'NEW', 'INTERRUPTED', 'FAILED', 'FLAKY', 'TIMEDOUT', 'ERROR', 'SKIPPED'].map((status) =>
-    aTestCase({ title: status, status }),
-  )
-  const titles = (kinds: readonly CaseKind[]) =>
-    casesOfKind(kinds, { run: aRun({ testCases }) }).map(({ title }) => title)
+const testCases = ['PASSED', 'NEW', 'INTERRUPTED', 'FAILED', 'FLAKY', 'TIMEDOUT', 'ERROR', 'SKIPPED'].map((status) =>
+  aTestCase({ title: status, status }),
+)
+const titles = (kinds: readonly CaseKind[]) =>
+  casesOfKind(kinds, { run: aRun({ testCases }) }).map(({ title }) => title)
 
-  it('have the order failed, timed out, interrupted, other, and within each the order of the service', () => {
-    expect(titles(FAILING_OR_OTHER)).toEqual(['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'NEW'])
-    expect(titles(FAILING)).toEqual(['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED'])
-    expect(titles(CASE_KINDS)).toHaveLength(testCases.length)
-  })
+it('the cases of some kinds have the order failed, timed out, interrupted, other, and within each the order of the service', () => {
+  expect(titles(FAILING_OR_OTHER)).toEqual(['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED', 'NEW'])
+  expect(titles(FAILING)).toEqual(['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED'])
+  expect(titles(CASE_KINDS)).toHaveLength(testCases.length)
 })
 
 describe('with a baseline', () => {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import { annotations } from '../../src/report/annotations.ts'
+import { countsLine } from '../../src/report/counts.ts'
 import { endingText, verdictLevel, verdictSentences } from '../../src/report/ending.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
 import { render } from '../../src/text/safe-text.ts'
@@ -16,6 +17,11 @@ it('every ending has the words of endings.md', async () => {
 it('the verdict truncates titles', () => {
   const run = aRun({ status: 'FAILED', testCases: [aTestCase({ title: 'x'.repeat(501), status: 'FAILED' })] })
   expect(render(verdictSentences(anOutcome({ run })))).toContain(`“${'x'.repeat(499)}…”`)
+})
+
+it('the line of counts has the time waited if the duration of the run is not known', () => {
+  const line = countsLine(anOutcome({ run: aRun({ startedAt: undefined, testCases: [] }), tookMs: 4_200 }))
+  expect(line && render(line)).toBe('No test cases · waited 4.2 s')
 })
 
 function pageOf(outcome: StepOutcome): string {

@@ -216,15 +216,13 @@ describe('the limits of the job summary', () => {
   })
 })
 
-describe('the summary of invalid inputs', () => {
-  it('has a sentence for each, in which only the values are code', () => {
-    const messages = [
-      fragment`Input wait: ${'maybe'} is neither true nor false.`,
-      fragment`Input branch: ${'<b>@octocat'}`,
-    ]
-    const page = renderedPage(render(invalidInputsSummary(messages)))
-    expect(page.elements.map(({ tagName }) => tagName)).toEqual(['h2', 'p', 'ul', 'li', 'code', 'li', 'code'])
-    expect(page.codes).toEqual(['maybe', '<b>@octocat'])
-    expect(page.text).toContain('Input wait: maybe is neither true nor false.')
-  })
+it('the summary of invalid inputs has a sentence for each, in which only the values are code', () => {
+  const messages = [
+    fragment`Input wait: ${'maybe'} is neither true nor false.`,
+    fragment`Input branch: ${'<b>@octocat'}`,
+  ]
+  const page = renderedPage(render(invalidInputsSummary(messages)))
+  expect(page.elements.map(({ tagName }) => tagName)).toEqual(['h2', 'p', 'ul', 'li', 'code', 'li', 'code'])
+  expect(page.codes).toEqual(['maybe', '<b>@octocat'])
+  expect(page.text).toContain('Input wait: maybe is neither true nor false.')
 })

@@ -99,18 +99,14 @@ describe('junit.xml', () => {
     expect(flaky).toMatchObject({ line: '12', flakyFailure: { type: 'FLAKY', ...shown } })
   })
 
-  it('has a different name for each case, and for the run itself', () => {
-    const testCases = ['a', 'a', ' a\n', 'The run itself', '', '\u0000'].map((title) => aTestCase({ title }))
-    const { cases } = parsed(anOutcome({ run: aRun({ status: 'CANCELLED', testCases }) }))
-    expect(cases.map(({ name }) => name)).toEqual([
-      'a',
-      'a (2)',
-      'a (3)',
-      'The run itself',
-      '(untitled)',
-      '(untitled) (2)',
-      'The run itself (2)',
-    ])
+  it('has a different name for each case, and for the run itself, and keeps the first of several equal titles', () => {
+    const namesOf = (...titles: readonly string[]) => {
+      const testCases = titles.map((title) => aTestCase({ title }))
+      return parsed(anOutcome({ run: aRun({ status: 'CANCELLED', testCases }) })).cases.map(({ name }) => name)
+    }
+    expect(namesOf('a', 'a', ' a\n')).toEqual(['a', 'a (2)', 'a (3)', 'The run itself'])
+    expect(namesOf('The run itself', '')).toEqual(['The run itself', '(untitled)', 'The run itself (2)'])
+    expect(namesOf('a (2)', 'a', 'a', 'a (2)').slice(0, 4)).toEqual(['a (2)', 'a', 'a (3)', 'a (2) (2)'])
   })
 
   it('has the file of a case as its class, and the same two names for it whatever other files there are', () => {
@@ -127,12 +123,6 @@ describe('junit.xml', () => {
       ['e2e/cart.ts', 'adds', 'e2e/cart.ts', '3'],
       ['e2e/cart.ts', 'adds (2)', undefined, undefined],
     ])
-  })
-
-  it('keeps the first of several equal titles, and avoids numbers that other titles have', () => {
-    const testCases = ['a (2)', 'a', 'a', 'a (2)'].map((title) => aTestCase({ title }))
-    const { cases } = parsed(anOutcome({ run: aRun({ testCases }) }))
-    expect(cases.map(({ name }) => name)).toEqual(['a (2)', 'a', 'a (3)', 'a (2) (2)'])
   })
 
   it('has the sum of the durations if the run has no times', () => {

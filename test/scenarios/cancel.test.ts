@@ -102,20 +102,18 @@ describe.concurrent('the workflow is cancelled', () => {
   })
 })
 
-describe.concurrent('the cancel itself meets', () => {
-  test('no response while main runs, and post cancels the run', async () => {
-    await using one = await scenario({ script: HANGING })
-    const main = one.step.startMain()
-    await one.service.waitForRequest('get')
-    one.service.addFault({ on: 'cancel', do: 'hang' })
-    const end = await main.cancel()
-    expectCancelledStep(end)
-    expect(end.annotations[0]?.message).toContain(one.service.runs[0]?.runId)
-    one.service.removeFaults()
-    const post = await one.step.runPost()
-    expect(post.conclusion).toBe('success')
-    expectNoRunLeft(one)
-  })
+test.concurrent('the cancel itself meets no response while main runs, and post cancels the run', async () => {
+  await using one = await scenario({ script: HANGING })
+  const main = one.step.startMain()
+  await one.service.waitForRequest('get')
+  one.service.addFault({ on: 'cancel', do: 'hang' })
+  const end = await main.cancel()
+  expectCancelledStep(end)
+  expect(end.annotations[0]?.message).toContain(one.service.runs[0]?.runId)
+  one.service.removeFaults()
+  const post = await one.step.runPost()
+  expect(post.conclusion).toBe('success')
+  expectNoRunLeft(one)
 })
 
 test('after main was killed, post at the step’s time limit gives up the request that hangs and cancels the run', async () => {

@@ -171,23 +171,21 @@ describe('a recipe whose result is a commit status', () => {
   })
 })
 
-describe('nightly.yml', () => {
-  const NIGHT = { name: 'schedule', payload: { repository: REPOSITORY } }
+const NIGHT = { name: 'schedule', payload: { repository: REPOSITORY } }
 
-  test('opens an issue that names the verdict if the tests fail, and comments on it if it is open already', async () => {
-    service.setScript({ end: 'FAILED', cases: ONE_OF_TWO_FAILED })
-    const { result, outputs, log } = await play('nightly.yml', 'nightly', NIGHT)
-    expect(result, log).toBe('failure')
-    for (const [open, call] of [
-      ['', 'issue create --title The nightly tests fail --body failed: '],
-      ['7', 'issue comment 7 --body failed: '],
-    ]) {
-      const commands = commandsThat('gh', `if test "$2" = list; then echo ${open}; else echo "$*" > "$0.call"; fi`)
-      const needs = { nightly: { result: 'failure', outputs } } as const
-      const { log } = await play('nightly.yml', 'notify', NIGHT, { needs, commands })
-      expect(readFileSync(join(commands, 'gh.call'), 'utf8'), log).toContain(call)
-    }
-  })
+test('nightly.yml opens an issue that names the verdict if the tests fail, and comments on it if it is open already', async () => {
+  service.setScript({ end: 'FAILED', cases: ONE_OF_TWO_FAILED })
+  const { result, outputs, log } = await play('nightly.yml', 'nightly', NIGHT)
+  expect(result, log).toBe('failure')
+  for (const [open, call] of [
+    ['', 'issue create --title The nightly tests fail --body failed: '],
+    ['7', 'issue comment 7 --body failed: '],
+  ]) {
+    const commands = commandsThat('gh', `if test "$2" = list; then echo ${open}; else echo "$*" > "$0.call"; fi`)
+    const needs = { nightly: { result: 'failure', outputs } } as const
+    const { log } = await play('nightly.yml', 'notify', NIGHT, { needs, commands })
+    expect(readFileSync(join(commands, 'gh.call'), 'utf8'), log).toContain(call)
+  }
 })
 
 test('reports.yml gives the files of a failed run to the artifact and to the reporters, and comments', async () => {

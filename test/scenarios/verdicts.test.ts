@@ -1,28 +1,26 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { placesThatShow } from '../../tools/runner-emulator/step-runner/runner.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED, scenario } from '../support/scenario.ts'
 
 // test/action/step.test.ts tests the other statuses.
-describe.concurrent('the final status of a run is the verdict, in every place', () => {
-  test.each([
-    ['PASSED', ONE_PASSED, 'passed', 'success', /^## ✅/],
-    ['FAILED', ONE_OF_TWO_FAILED, 'failed', 'failure', /^## ❌ .*1 of 2.*rounds to cents/s],
-  ])('%s', async (end, cases, conclusion, step, summary) => {
-    await using one = await scenario({ script: { queuedMs: 100, runningMs: 200, end, cases } })
-    const { main, post } = await one.step.run()
+test.concurrent.each([
+  ['PASSED', ONE_PASSED, 'passed', 'success', /^## ✅/],
+  ['FAILED', ONE_OF_TWO_FAILED, 'failed', 'failure', /^## ❌ .*1 of 2.*rounds to cents/s],
+])('the final status of a run is the verdict, in every place: %s', async (end, cases, conclusion, step, summary) => {
+  await using one = await scenario({ script: { queuedMs: 100, runningMs: 200, end, cases } })
+  const { main, post } = await one.step.run()
 
-    expect(main.outputs).toMatchObject({ conclusion, status: end, total: String(cases.length) })
-    expect(main.conclusion).toBe(step)
-    expect(main.exitCode).toBe(step === 'success' ? 0 : 1)
-    expect(main.failedSilently).toBe(false)
-    expect(main.summary).toMatch(summary)
-    expect(readdirSync(main.outputs['report-dir'] ?? '').sort()).toEqual(['ctrf.json', 'junit.xml', 'results.json'])
-    expect(main.log.join('\n')).not.toMatch(/debug|for post/)
-    expect(post.log).toEqual([])
-    expect(placesThatShow(one.service.key, main)).toEqual([])
-  })
+  expect(main.outputs).toMatchObject({ conclusion, status: end, total: String(cases.length) })
+  expect(main.conclusion).toBe(step)
+  expect(main.exitCode).toBe(step === 'success' ? 0 : 1)
+  expect(main.failedSilently).toBe(false)
+  expect(main.summary).toMatch(summary)
+  expect(readdirSync(main.outputs['report-dir'] ?? '').sort()).toEqual(['ctrf.json', 'junit.xml', 'results.json'])
+  expect(main.log.join('\n')).not.toMatch(/debug|for post/)
+  expect(post.log).toEqual([])
+  expect(placesThatShow(one.service.key, main)).toEqual([])
 })
 
 test.concurrent('why a test failed, and where, reaches the log, the annotations, the summary and the report files', async () => {

@@ -54,21 +54,19 @@ async function socksProxy() {
   return { ...proxy, address: `socks5://127.0.0.1:${proxy.port}` }
 }
 
-describe('the proxy variables of this process', () => {
-  it.each(['https', 'http'])('are not used for %s', async (scheme) => {
-    const proxy = await forwardProxy()
-    for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) process.env[name] = proxy.address
-    onTestFinished(() => {
-      for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) delete process.env[name]
-    })
-    const certificate = selfSignedCertificate()
-    trust(certificate)
-    const service = await recordingServer(json({ runId: 'r-1' }), scheme === 'https' ? certificate : undefined)
-    const send = await sendJsonTo(service.origin)
-    expect(await send('POST', ['v1'], {}, patient())).toMatchObject(STARTED)
-    expect(service.received).toMatchObject([{ target: '/v1', headers: { host: `127.0.0.1:${service.port}` } }])
-    expect(proxy.connections).toHaveLength(0)
+it.each(['https', 'http'])('the proxy variables of this process are not used for %s', async (scheme) => {
+  const proxy = await forwardProxy()
+  for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) process.env[name] = proxy.address
+  onTestFinished(() => {
+    for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) delete process.env[name]
   })
+  const certificate = selfSignedCertificate()
+  trust(certificate)
+  const service = await recordingServer(json({ runId: 'r-1' }), scheme === 'https' ? certificate : undefined)
+  const send = await sendJsonTo(service.origin)
+  expect(await send('POST', ['v1'], {}, patient())).toMatchObject(STARTED)
+  expect(service.received).toMatchObject([{ target: '/v1', headers: { host: `127.0.0.1:${service.port}` } }])
+  expect(proxy.connections).toHaveLength(0)
 })
 
 describe('the proxy for https', () => {

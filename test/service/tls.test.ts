@@ -64,24 +64,22 @@ describe('a request to a service whose certificate is not trusted is not sent, a
   })
 })
 
-describe('a service with which no TLS connection can be made', () => {
-  const certificate = selfSignedCertificate()
-  const tlsServer = (options: TlsOptions) => listen(createTlsServer({ ...certificate, ...options }))
-  const withClientCertificate = (version: 'TLSv1.2' | 'TLSv1.3') =>
-    tlsServer({ requestCert: true, minVersion: version, maxVersion: version })
+const certificate = selfSignedCertificate()
+const tlsServer = (options: TlsOptions) => listen(createTlsServer({ ...certificate, ...options }))
+const withClientCertificate = (version: 'TLSv1.2' | 'TLSv1.3') =>
+  tlsServer({ requestCert: true, minVersion: version, maxVersion: version })
 
-  it.each([
-    ['speaks plain HTTP', () => recordingServer(json({})), 'not-sent'],
-    ['has no version in common', () => tlsServer({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ...WEAK }), 'not-sent'],
-    ['wants a client certificate, in TLS 1.2', () => withClientCertificate('TLSv1.2'), 'not-sent'],
-    // The client ends its handshake and sends before the service checks the client's certificate.
-    ['wants a client certificate, in TLS 1.3', () => withClientCertificate('TLSv1.3'), 'no-response'],
-  ])("is reported with OpenSSL's code if it %s", async (_, open, kind) => {
-    trust(certificate)
-    const { port } = await open()
-    expect(await startAt(`https://127.0.0.1:${port}`)).toMatchObject({
-      kind,
-      reason: expect.stringMatching(/^the TLS handshake failed, .*; ERR_SSL_\S+$/),
-    })
+it.each([
+  ['speaks plain HTTP', () => recordingServer(json({})), 'not-sent'],
+  ['has no version in common', () => tlsServer({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ...WEAK }), 'not-sent'],
+  ['wants a client certificate, in TLS 1.2', () => withClientCertificate('TLSv1.2'), 'not-sent'],
+  // The client ends its handshake and sends before the service checks the client's certificate.
+  ['wants a client certificate, in TLS 1.3', () => withClientCertificate('TLSv1.3'), 'no-response'],
+])("a service with which no TLS connection can be made is reported with OpenSSL's code if it %s", async (_, open, kind) => {
+  trust(certificate)
+  const { port } = await open()
+  expect(await startAt(`https://127.0.0.1:${port}`)).toMatchObject({
+    kind,
+    reason: expect.stringMatching(/^the TLS handshake failed, .*; ERR_SSL_\S+$/),
   })
 })

@@ -451,48 +451,46 @@ describe('a request that reached the service', () => {
   })
 })
 
-describe('whatever comes over the connection', () => {
-  const piece = fc.constantFrom(
-    'HTTP/1.1 200 OK\r\n',
-    'HTTP/1.1 401 No\r\n',
-    'HTTP/1.1 302 Found\r\nLocation: //[\r\n',
-    'HTTP/1.1 103 Early Hints\r\n',
-    'HTTP/1.1 101 Go on\r\nConnection: upgrade\r\nUpgrade: h2c\r\n',
-    'HTTP/1.0 200 OK\r\n',
-    'HTTP/1.1 000 \r\n',
-    'Content-Length: 2\r\n',
-    'Content-Length: 9999999999999999999\r\n',
-    'Content-Type: application/json\r\n',
-    'Content-Encoding: gzip\r\n',
-    'Transfer-Encoding: chunked\r\n',
-    'Retry-After: Infinity\r\n',
-    '220 mail.example.com ESMTP\r\n',
-    '\r\n',
-    '{}',
-    '2\r\n{}\r\n',
-    '0\r\n\r\n',
-    'fffffffffffffffff\r\n',
-    '\0',
-  )
-  const opening = fc.oneof(
-    piece,
-    fc.constantFrom('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n', 'HTTP/1.1 401 No\r\n\r\n'),
-  )
+const piece = fc.constantFrom(
+  'HTTP/1.1 200 OK\r\n',
+  'HTTP/1.1 401 No\r\n',
+  'HTTP/1.1 302 Found\r\nLocation: //[\r\n',
+  'HTTP/1.1 103 Early Hints\r\n',
+  'HTTP/1.1 101 Go on\r\nConnection: upgrade\r\nUpgrade: h2c\r\n',
+  'HTTP/1.0 200 OK\r\n',
+  'HTTP/1.1 000 \r\n',
+  'Content-Length: 2\r\n',
+  'Content-Length: 9999999999999999999\r\n',
+  'Content-Type: application/json\r\n',
+  'Content-Encoding: gzip\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Retry-After: Infinity\r\n',
+  '220 mail.example.com ESMTP\r\n',
+  '\r\n',
+  '{}',
+  '2\r\n{}\r\n',
+  '0\r\n\r\n',
+  'fffffffffffffffff\r\n',
+  '\0',
+)
+const opening = fc.oneof(
+  piece,
+  fc.constantFrom('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n', 'HTTP/1.1 401 No\r\n\r\n'),
+)
 
-  it('ends the request, with a value or with a failure', async () => {
-    let bytes = ''
-    const { get } = await rawService((socket) => socket.end(bytes))
-    const ends = new Set<string>()
-    await fc.assert(
-      fc.asyncProperty(opening, fc.array(piece, { maxLength: 6 }), async (first, pieces) => {
-        bytes = first + pieces.join('')
-        const response = await get()
-        ends.add(isFailure(response) ? response.kind : 'value')
-      }),
-      randomRuns(300),
-    )
-    expect([...ends].toSorted()).toEqual(['invalid-response', 'no-response', 'status', 'value'])
-  })
+it('whatever comes over the connection ends the request, with a value or with a failure', async () => {
+  let bytes = ''
+  const { get } = await rawService((socket) => socket.end(bytes))
+  const ends = new Set<string>()
+  await fc.assert(
+    fc.asyncProperty(opening, fc.array(piece, { maxLength: 6 }), async (first, pieces) => {
+      bytes = first + pieces.join('')
+      const response = await get()
+      ends.add(isFailure(response) ? response.kind : 'value')
+    }),
+    randomRuns(300),
+  )
+  expect([...ends].toSorted()).toEqual(['invalid-response', 'no-response', 'status', 'value'])
 })
 
 describe('the signal', () => {

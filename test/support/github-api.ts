@@ -47,7 +47,6 @@ type Access = 'write' | 'read' | 'none'
 
 const failed = (status: number, message: string): ApiResponse => ({ status, content: { message, status: `${status}` } })
 const NOT_FOUND = failed(404, 'Not Found')
-const COMMENT_LIMIT = 65_536
 
 export interface GitHubApiOptions {
   readonly pathPrefix?: string
@@ -160,7 +159,6 @@ export class GitHubApi {
     if (!(method === 'POST' && issue !== undefined) && !(method === 'PATCH' && comment !== undefined)) return NOT_FOUND
     const { body: text } = JSON.parse(body)
     if (typeof text !== 'string' || text === '') return failed(422, 'Validation Failed')
-    if (text.length > COMMENT_LIMIT) return failed(422, `Body is too long (maximum is ${COMMENT_LIMIT} characters)`)
     if (comment === undefined)
       return { status: 201, content: this.#asJson(this.addComment(holder.login, text, Number(issue))) }
     comment.body = text

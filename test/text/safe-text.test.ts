@@ -15,22 +15,24 @@ import {
   untruncated,
   xml,
 } from '../../src/text/safe-text.ts'
-import { untrusted } from '../../src/text/untrusted.ts'
+import { messageOf, untrusted } from '../../src/text/untrusted.ts'
 import { oneLine } from '../../src/text/visible-text.ts'
 import { secretForms } from '../../tools/runner-emulator/step-runner/masks.ts'
 import { ANY_CHARACTER } from '../support/hostile-text.ts'
 
-describe('text that is written', () => {
-  it('must be safe for the type checker', () => {
-    // @ts-expect-error a string is no fragment
-    const raw: Fragment = 'text'
-    // @ts-expect-error an object that looks like a fragment is no fragment
-    const forged: Fragment = { write: () => 'text' }
-    // @ts-expect-error HTML is no fragment
-    const markup: Fragment = html`<p>`
-    // @ts-expect-error text of others cannot be written
-    expect([raw, forged, markup, render(untrusted('text'))]).toHaveLength(4)
-  })
+it('text that is written must be safe for the type checker', () => {
+  // @ts-expect-error a string is no fragment
+  const raw: Fragment = 'text'
+  // @ts-expect-error an object that looks like a fragment is no fragment
+  const forged: Fragment = { write: () => 'text' }
+  // @ts-expect-error HTML is no fragment
+  const markup: Fragment = html`<p>`
+  // @ts-expect-error text of others cannot be written
+  expect([raw, forged, markup, render(untrusted('text'))]).toHaveLength(4)
+})
+
+it('the message of what was thrown is that of an error, or the text of anything else', () => {
+  expect([new TypeError('no such file'), undefined].map(messageOf)).toEqual(['no such file', 'undefined'])
 })
 
 describe('a log line', () => {
