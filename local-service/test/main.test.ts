@@ -2,13 +2,13 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { ROOT } from '../../test/documents/documents.ts'
 import {
   clientOf,
   isAlive,
   MAIN,
   puppet,
   puppetProject,
-  REPOSITORY,
   readJournal,
   startProcess,
   temporaryFolder,
@@ -29,7 +29,7 @@ describe('the command', () => {
     const [, url = ''] =
       /^Address: (\S+)\nKey: secret-key\nProject: shop \(vitest, .*web-shop\)$/m.exec(main.output()) ?? []
     const client = clientOf(url, 'secret-key', 'shop')
-    const run = await client.waitFor(await client.startRun(puppet({ tellsVariables: ['LOCAL_SERVICE_KEY'] })))
+    const run = await client.run(puppet({ tellsVariables: ['LOCAL_SERVICE_KEY'] }))
     expect(run.results?.testCases).toMatchObject([{ title: 'puppet > LOCAL_SERVICE_KEY=undefined' }])
   })
 
@@ -38,7 +38,7 @@ describe('the command', () => {
     const main = await startMain(
       ['--json', '--port', String(port), 'examples/web-shop'],
       { LOCAL_SERVICE_KEY: 'one' },
-      REPOSITORY,
+      ROOT,
     )
     expect(await main.ready()).toEqual({
       url: `http://127.0.0.1:${port}`,
@@ -74,7 +74,7 @@ describe('the command', () => {
   it('stops on SIGTERM also if npm has started it and gets the signal', async () => {
     const env = { XDG_STATE_HOME: temporaryFolder(), LOCAL_SERVICE_KEY: 'k' }
     const command = ['npm', 'run', '--silent', 'service', '--', '--json', 'examples/web-shop'] as const
-    const npm = startProcess(command, { cwd: REPOSITORY, env })
+    const npm = startProcess(command, { cwd: ROOT, env })
     const { url } = await npm.ready()
     // Ends when no process has the output of npm any more.
     await npm.end('SIGTERM')

@@ -11,7 +11,7 @@ async function startWith(files: Readonly<Record<string, string>>, ...args: strin
 }
 
 async function resultOf(service: Awaited<ReturnType<typeof startWith>>, request: object = {}) {
-  const run = await service.waitFor(await service.startRun(request))
+  const run = await service.run(request)
   return { status: run.status, message: run.message, titles: run.results?.testCases.map(({ title }) => title) }
 }
 

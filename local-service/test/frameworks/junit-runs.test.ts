@@ -188,7 +188,7 @@ describe('the verdict about a command', () => {
       report: 'junit.xml',
       ...script(`${write(FAILS)} setInterval(() => {}, 1000)`),
     }
-    const service = await startService({ projects: { shop: project } }, { runLimitMinutes: 0.05 })
+    const service = await startService({ projects: { shop: project }, runLimitMinutes: 0.05 })
     const run = await service.waitFor(await service.startRun())
     expect([run.status, run.results?.testCases.map(({ title }) => title)]).toEqual(['TIMEDOUT', ['c > a']])
   })

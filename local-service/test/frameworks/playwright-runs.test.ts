@@ -58,7 +58,7 @@ describe('a run of a Playwright Test project', () => {
         const cause = new Error('refused', { cause: new AggregateError([], '') })
         throw Object.assign(new Error('no database', { cause }), { stack: 'Error' }) }`,
     })
-    const run = await service.waitFor(await service.startRun({ frameworkProjectName: 'api,admin' }))
+    const run = await service.run({ frameworkProjectName: 'api,admin' })
     expect([run.status, run.message]).toEqual(['FAILED', undefined])
     const cases = run.results?.testCases.map(({ title, durationMs: _, ...others }) => [title, others] as const) ?? []
     const [status, filePath] = ['FAILED', 'e2e/orders.spec.ts']
@@ -135,15 +135,15 @@ describe('a run of a Playwright Test project', () => {
       ...{ title: 'fails', status: 'FAILED', filePath: 'a.spec.ts', line: 8 },
       message: `Error: here\n\nStep: pay > enter the number\ntrace: ${folderOfFiles}/a-fails/trace.txt`,
     })
-    const ofBranch = await service.waitFor(await service.startRun({ branch: 'other' }))
+    const ofBranch = await service.run({ branch: 'other' })
     expect([ofBranch.results?.testCases, found()]).toMatchObject([[testCase('files')], []])
-    const inPlace = await service.waitFor(await service.startRun())
+    const inPlace = await service.run()
     expect([inPlace.results?.testCases, found()]).toMatchObject([[testCase('test-results')], written])
   })
 
   it('says with the words of Playwright that there is no project of a name', async () => {
     const { service } = await startWith({ 'a.spec.ts': ONE_TEST })
-    expect(await service.waitFor(await service.startRun({ frameworkProjectName: 'api,nope' }))).toMatchObject({
+    expect(await service.run({ frameworkProjectName: 'api,nope' })).toMatchObject({
       status: 'FAILED',
       message: expect.stringMatching(/^playwright could not run the tests: Error: Project\(s\) "nope" not found/),
       results: { testCases: [] },
@@ -157,13 +157,13 @@ describe('a run of a Playwright Test project', () => {
     })
     const filePath = 'lib/admin.spec.ts'
     const testCase = { title: filePath, status: 'FAILED', durationMs: 0, message: 'Error: no admin', filePath, line: 2 }
-    const run = await service.waitFor(await service.startRun())
+    const run = await service.run()
     expect([run.status, run.message, run.results?.testCases]).toEqual(['FAILED', undefined, [testCase]])
   })
 
   it('refuses a forgotten test.only, because the run would pass without all other tests', async () => {
     const { service } = await startWith({ 'a.spec.ts': `${ONE_TEST}\ntest.only('alone', () => {})` })
-    const run = await service.waitFor(await service.startRun())
+    const run = await service.run()
     const message = `Error: item focused with '.only' is not allowed due to the '--forbid-only' CLI flag: "a.spec.ts alone"`
     expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ message }] } })
   })
@@ -192,7 +192,7 @@ describe('a run of a Playwright Test project', () => {
     ],
   ])('fails without a test case, and says why, when it %s', async (_case, files, message) => {
     const { service } = await startWith(files as Record<string, string>)
-    const run = await service.waitFor(await service.startRun())
+    const run = await service.run()
     expect(run).toMatchObject({ status: 'FAILED', message, results: { testCases: [] } })
   })
 
@@ -228,7 +228,7 @@ describe('a run of a Playwright Test project', () => {
         import { expect, test } from '@playwright/test'
         test('is flaky', ({}, { retry }) => expect(retry).toBe(1))`,
     })
-    const run = await service.waitFor(await service.startRun())
+    const run = await service.run()
     const testCases = [{ status: 'PASSED' }, { status: 'FLAKY' }]
     expect(run).toMatchObject({ status: 'FAILED', results: { testCases } })
     expect(run.message).toMatch(/^playwright exited with code 1, although no test failed: Error/)

@@ -86,7 +86,7 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
   async function run(files: Record<string, string>, ...args: string[]): Promise<RunObject> {
     const folder = await projectFolder({ 'vitest.config.mjs': 'export default {}', ...files }, version)
     const service = await startService({ projects: { shop: { folder, args } } })
-    return service.waitFor(await service.startRun())
+    return service.run()
   }
 
   it('has the result of each test and file, every reason with its causes, and each place', async () => {

@@ -4,11 +4,19 @@ import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
 import { frameworkFolderOf } from '../../src/execution/resources.ts'
-import { isAlive, pidsIn, projectFolder, runContextIn, startService, until } from '../support/a-local-service.ts'
+import {
+  isAlive,
+  pidsIn,
+  projectFolder,
+  runContextIn,
+  startService,
+  until,
+  WEB_SHOP,
+} from '../support/a-local-service.ts'
 
 describe('a run of the web shop, with its own Vitest', () => {
   it('has the true cases, takes patterns for its framework projects, and the output says what the failing cases said', async () => {
-    const service = await startService({})
+    const service = await startService({ projects: { 'web-shop': { folder: WEB_SHOP } } })
     const body = { frameworkProjectName: 'unit, check*', envOverrides: { WEB_SHOP_BUG: 'rounding' } }
     const runId = await service.startRun(body)
     const run = await service.waitFor(runId)
@@ -140,7 +148,7 @@ describe('a run of a Vitest project', () => {
       'vitest.config.mjs': `export default { test: { name: 'unit' } }`,
       'a.test.js': `import { it } from 'vitest'\nit('adds', () => {})`,
     })
-    const run = await service.waitFor(await service.startRun({ frameworkProjectName: '!unit,nope*' }))
+    const run = await service.run({ frameworkProjectName: '!unit,nope*' })
     const message = expect.stringMatching(/^vitest could not run the tests: Error: No projects matched the filter/)
     expect(run).toMatchObject({ status: 'FAILED', message })
   })
@@ -158,7 +166,7 @@ describe('a run of a Vitest project', () => {
     const service = await startService({ projects: { shop: { folder: join(repository.folder, 'packages/shop') } } })
     const place = { message: 'Error: here', filePath: 'packages/shop/test/cart.test.js', line: 3 }
     for (const body of [{}, { branch: 'other' }]) {
-      const run = await service.waitFor(await service.startRun(body))
+      const run = await service.run(body)
       expect(run.results?.testCases, run.message).toMatchObject([place])
     }
   })
@@ -181,7 +189,7 @@ describe('a run of a Vitest project', () => {
     ],
   ])('fails without a test case, and says why, when it %s', async (_case, files, message) => {
     const service = await startWith(files as Record<string, string>)
-    const run = await service.waitFor(await service.startRun())
+    const run = await service.run()
     expect(run).toMatchObject({ status: 'FAILED', message, results: { testCases: [] } })
   })
 })

@@ -1,11 +1,11 @@
 import { connect } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { startPuppetService, until } from '../support/a-local-service.ts'
+import { startService, until } from '../support/a-local-service.ts'
 
 const RUNS = '/v1/projects/web-shop/runs'
 
 it('a client without a key gets its 401 before it has sent a body, and while it is sending a large body', async () => {
-  const { url } = await startPuppetService()
+  const { url } = await startService()
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   onTestFinished(() => void socket.destroy())
   let received = ''

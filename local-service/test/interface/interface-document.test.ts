@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createRepository, type GitRepository } from '../../../test/support/git-repository.ts'
 import { startScriptedService } from '../../../tools/scripted-service/scripted-service.ts'
-import { clientOf, KEY, puppet, puppetProject, startService, until } from '../support/a-local-service.ts'
+import { clientOf, KEY, puppet, puppetProject, startService } from '../support/a-local-service.ts'
 
 // A walk through docs/openapi.yaml, operation by operation, over real sockets. The service that really runs tests has a puppet
 // for a test runner. What clients of both services rely on is also tested with the scripted service.
@@ -139,21 +139,11 @@ describe.each([
   describe('the test-suite endpoints', () => {
     it('start, say that the run is finished, and return its tests', async () => {
       const service = await start()
-      const started = await service.send('POST', '/v1/testSuite/smoke/run')
-      expect(started).toEqual({
-        status: 200,
-        body: { testSuiteRunId: expect.any(String), testSuiteName: expect.any(String), projectId: expect.any(String) },
-      })
-      const run = `/v1/testSuiteRun/${started.body.testSuiteRunId}`
-      await until(async () => (await service.send('GET', `${run}/status`)).body.status === 'FINISHED')
-      const result = await service.send('GET', `${run}/result`)
-      expect(result).toEqual({
-        status: 200,
-        body: {
-          testSuiteName: started.body.testSuiteName,
-          results: [{ testId: expect.any(String), testName: expect.any(String), status: 'PASSED' }],
-        },
-      })
+      const { started, result } = await service.runSuite('smoke')
+      const [testSuiteRunId, testSuiteName, projectId] = Array(3).fill(expect.any(String))
+      expect(started).toEqual({ status: 200, body: { testSuiteRunId, testSuiteName, projectId } })
+      const results = [{ testId: expect.any(String), testName: expect.any(String), status: 'PASSED' }]
+      expect(result).toEqual({ status: 200, body: { testSuiteName: started.body.testSuiteName, results } })
     })
 
     it('respond with 404 to a run that is none of theirs', async () => {
@@ -266,7 +256,7 @@ describe('the service that runs tests', () => {
 
   it('ignores a field that the interface does not know, and says so in its log', async () => {
     const service = await startReal()
-    await service.waitFor(await service.startRun({ framworkProjectName: 'unit' }))
+    await service.run({ framworkProjectName: 'unit' })
     expect(service.log.join('\n')).toContain('ignores the fields ["framworkProjectName"]')
   })
 })

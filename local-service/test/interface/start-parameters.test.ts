@@ -3,16 +3,10 @@ import type { FinalStatus } from '../../src/execution/outcome.ts'
 import type { TestCase } from '../../src/frameworks/report.ts'
 import { describeSuiteResult } from '../../src/http/response-bodies.ts'
 import { finishRun, queueRun } from '../../src/runs/run.ts'
-import {
-  PLAIN_ENV,
-  puppet,
-  puppetProject,
-  type StartedService,
-  startPuppetService,
-} from '../support/a-local-service.ts'
+import { PLAIN_ENV, puppet, puppetProject, type StartedService, startService } from '../support/a-local-service.ts'
 
 async function titlesOf(service: StartedService, body: object): Promise<string[]> {
-  const { results } = await service.waitFor(await service.startRun(body))
+  const { results } = await service.run(body)
   return results?.testCases.map(({ title }) => title.replace('puppet > ', '')) ?? []
 }
 
@@ -26,7 +20,7 @@ describe('what a start request asks for', () => {
       ['--project=Mobile Safari', '--project=--watch', '--project=$(touch x); `y`'],
     ],
   ])('reaches the test runner as --project: %j', async (body, expected) => {
-    const service = await startPuppetService()
+    const service = await startService()
     const given = await titlesOf(service, { ...body, ...puppet({ tellsArguments: true }) })
     expect(given[0]).toBe('run')
     expect(given.filter((argument) => argument.startsWith('--project'))).toEqual(expected)
@@ -46,18 +40,18 @@ describe('what a start request asks for', () => {
     }
     const project = { ...puppetProject(), environments }
     const env = { ...PLAIN_ENV, STAGE: 'of the machine', PORT: 'of the machine' }
-    const service = await startPuppetService({ projects: { 'web-shop': project } }, { env })
+    const service = await startService({ projects: { 'web-shop': project }, env })
     const { envOverrides } = puppet({ tellsVariables: ['STAGE', 'PORT'] })
     const given = await titlesOf(service, { ...body, envOverrides: { ...overrides, ...envOverrides } })
     expect(given).toEqual([`STAGE=${stage}`, `PORT=${port}`])
   })
 
-  it('meets an environment fit for tests, with the marker by which the run is stopped', async () => {
-    const service = await startPuppetService({}, { env: { ...PLAIN_ENV, GIT_DIR: '/elsewhere/.git' } })
-    const { envOverrides } = puppet({ tellsVariables: ['CI', 'GIT_DIR', 'LOCAL_SERVICE_RUN_ID'] })
+  it('cannot replace the marker by which the run is stopped', async () => {
+    const service = await startService()
+    const { envOverrides } = puppet({ tellsVariables: ['LOCAL_SERVICE_RUN_ID'] })
     const runId = await service.startRun({ envOverrides: { ...envOverrides, LOCAL_SERVICE_RUN_ID: 'another' } })
-    const titles = (await service.waitFor(runId)).results?.testCases.map(({ title }) => title.replace('puppet > ', ''))
-    expect(titles).toEqual(['CI=true', 'GIT_DIR=undefined', `LOCAL_SERVICE_RUN_ID=${runId}`])
+    const title = `puppet > LOCAL_SERVICE_RUN_ID=${runId}`
+    expect(await service.waitFor(runId)).toMatchObject({ results: { testCases: [{ title }] } })
   })
 })
 
@@ -72,20 +66,13 @@ describe('a test suite', () => {
     plain: { project: 'web-shop' },
   }
 
-  async function resultOf(service: StartedService, suiteId: string, body?: object) {
-    const started = await service.send('POST', `/v1/testSuite/${suiteId}/run`, body)
-    const run = `/v1/testSuiteRun/${started.body.testSuiteRunId}`
-    while ((await service.send('GET', `${run}/status`)).body.status === 'RUNNING');
-    return (await service.send('GET', `${run}/result`)).body
-  }
-
   const variables = (actions: object) => ({ variableOverrides: puppet(actions).envOverrides })
 
   it('is a named selection of a project', async () => {
-    const service = await startPuppetService({ suites })
-    const { testSuiteName, results } = await resultOf(service, 'smoke', variables({ tellsArguments: true }))
-    expect(testSuiteName).toBe('Smoke test')
-    const given = results.map(({ testName }: { testName: string }) => testName.replace('puppet > ', ''))
+    const service = await startService({ suites })
+    const { result } = await service.runSuite('smoke', variables({ tellsArguments: true }))
+    expect(result.body.testSuiteName).toBe('Smoke test')
+    const given = result.body.results.map(({ testName }: { testName: string }) => testName.replace('puppet > ', ''))
     expect(given).toEqual(expect.arrayContaining(['cart', 'bill', '--project=unit', '--project=checkout']))
   })
 
@@ -116,7 +103,7 @@ describe('a test suite', () => {
   })
 
   it('is in progress while it is running or queued', async () => {
-    const service = await startPuppetService({ suites })
+    const service = await startService({ suites })
     const body = variables({ hangs: true })
     const ids: string[] = []
     for (const _ of [1, 2]) ids.push((await service.send('POST', '/v1/testSuite/plain/run', body)).body.testSuiteRunId)

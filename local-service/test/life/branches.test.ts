@@ -50,9 +50,9 @@ async function startListing(repository: GitRepository, projectSettings: object =
     command: LISTING_RUNNER,
     ...projectSettings,
   } as const
-  const service = await startService({ projects: { listing } }, { dataFolder: data })
+  const service = await startService({ projects: { listing }, dataFolder: data })
   const list = async (body: object) => {
-    const { branchName, status, results, message } = await service.waitFor(await service.startRun(body))
+    const { branchName, status, results, message } = await service.run(body)
     return { branchName, status, titles: results?.testCases.map(({ title }) => title), message }
   }
   return { service, list, data }
@@ -158,7 +158,7 @@ describe('a run of another branch', () => {
     const service = await startService({ projects: { plain: puppetProject(temporaryFolder()) } })
     const error = expect.stringMatching(/^Project "plain" has no branch "main": its folder is in no git repository/)
     expect(await service.start({ branch: 'main' })).toEqual({ status: 400, body: { error } })
-    const run = await service.waitFor(await service.startRun())
+    const run = await service.run()
     expect(run.status).toBe('PASSED')
     expect(run).not.toHaveProperty('branchName')
   })
@@ -329,7 +329,7 @@ describe('a run of another branch', () => {
     await installPackages(repository.folder)
     const projects = { shop: { folder: repository.folder, framework: 'vitest', setup: ['true'] } } as const
     const service = await startService({ projects })
-    const { status, message } = await service.waitFor(await service.startRun({ branch: 'other' }))
+    const { status, message } = await service.run({ branch: 'other' })
     expect(status).toBe('INTERRUPTED')
     expect(message).toContain('vitest is not installed in the work tree, in its root. Let "setup" install it')
   })

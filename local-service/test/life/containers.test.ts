@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ROOT } from '../../../test/documents/documents.ts'
 import { aRepository, copyInto, installPackages } from '../../../test/support/git-repository.ts'
 import { removeContainers } from '../../src/machine/container.ts'
 import {
   PLAIN_ENV,
   puppet,
   puppetProject,
-  REPOSITORY,
   readJournal,
   startService,
   startServiceProcess,
@@ -37,7 +37,7 @@ const PROGRAMS = ['/usr', '/bin', '/lib', '/lib64'].filter((folder) => existsSyn
 const OPTIONS = [
   ...['--network', 'host', '--env', 'INSIDE=a container'],
   ...['--env', `PATH=${dirname(process.execPath)}:/usr/bin:/bin`],
-  ...[...PROGRAMS, REPOSITORY, process.execPath].flatMap((path) => ['--volume', `${path}:${path}:ro`]),
+  ...[...PROGRAMS, ROOT, process.execPath].flatMap((path) => ['--volume', `${path}:${path}:ro`]),
 ]
 /** What the defaults of some distributions need in a container or without systemd. */
 const SIMPLEST_PODMAN = ['--runtime', 'runc', '--cgroup-manager', 'cgroupfs', '--events-backend', 'file']
@@ -147,10 +147,10 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
     const folder = temporaryFolder()
     const project = { ...puppetProject(folder), command: puppetAfter('echo written > new.txt'), container: container() }
     const env = { ...engine.env, OF_THE_PERSON: 'not for the tests' }
-    const service = await startService({ projects: { shop: project } }, { env })
+    const service = await startService({ projects: { shop: project }, env })
     const SECRET = `it's "a"\n$(secret) \\ value`
     const { envOverrides } = puppet({ tellsVariables: ['SECRET', 'CI', 'OF_THE_PERSON', 'INSIDE'], exitCode: 1 })
-    const run = await service.waitFor(await service.startRun({ envOverrides: { SECRET, ...envOverrides } }))
+    const run = await service.run({ envOverrides: { SECRET, ...envOverrides } })
     expect(run.results?.testCases.map(({ title }) => title)).toEqual([
       `puppet > SECRET=${SECRET}`,
       'puppet > CI=true',
@@ -169,8 +169,8 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
     await copyInto(folder, WEB_SHOP)
     await installPackages(folder)
     const projects = { shop: { folder, container: container() } }
-    const service = await startService({ projects }, { env: engine.env })
-    const run = await service.waitFor(await service.startRun({ frameworkProjectName: 'unit' }))
+    const service = await startService({ projects, env: engine.env })
+    const run = await service.run({ frameworkProjectName: 'unit' })
     expect(run.status, service.log.join('\n')).toBe('PASSED')
     expect(run.results?.testCases).toHaveLength(10)
   })
@@ -182,8 +182,8 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
       grep -q other a.txt && grep -q installed node_modules/tool/a.txt && git status --short || exit 3
       ! touch node_modules/tool/new || exit 4`)
     const project = { ...puppetProject(repository.folder), command, container: container() }
-    const service = await startService({ projects: { shop: project } }, { env: engine.env })
-    const run = await service.waitFor(await service.startRun({ branch: 'other' }))
+    const service = await startService({ projects: { shop: project }, env: engine.env })
+    const run = await service.run({ branch: 'other' })
     expect(run.status, service.log.join('\n')).toBe('PASSED')
   })
 
@@ -191,13 +191,13 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
     const folder = temporaryFolder()
     const journal = join(folder, 'journal')
     const project = { ...puppetProject(folder), container: container() }
-    const start = (settings: object) => startService({ projects: { shop: project }, ...settings }, { env: engine.env })
+    const start = (settings: object) => startService({ projects: { shop: project }, ...settings, env: engine.env })
     const hanging = puppet({ hangs: true, ignores: ['SIGINT', 'SIGTERM'], journal })
     const [patient, hasty] = [await start({}), await start({ runLimitMinutes: 0.05 })]
     const runId = await patient.startRun(hanging)
     await until(async () => (await readJournal(journal)).length > 0)
     expect(await patient.cancel(runId)).toMatchObject({ status: 200 })
-    expect(await hasty.waitFor(await hasty.startRun(hanging))).toMatchObject({ status: 'TIMEDOUT' })
+    expect(await hasty.run(hanging)).toMatchObject({ status: 'TIMEDOUT' })
     await until(async () => (await names()).length === 0)
     expect((await readJournal(journal)).map(({ event }) => event)).toContain('SIGINT')
   })
@@ -244,7 +244,7 @@ describe("an engine's program", () => {
     const project = { ...puppetProject(folder), container: { image: 'node:24', engine: [engine, '--global'] } }
     const service = await startService({ projects: { shop: project } })
     const environment = { DOCKER_HOST: 'tcp://tests.example', PASSWORD: 'secret' }
-    const run = await service.waitFor(await service.startRun({ envOverrides: environment }))
+    const run = await service.run({ envOverrides: environment })
     await service.close()
     const calls = setup ? await readFile(join(folder, 'calls'), 'utf8') : ''
     return { folder, engine, run, calls, log: service.log.join('\n') }

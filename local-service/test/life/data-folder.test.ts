@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
-import { puppet, startPuppetService, startServiceProcess, temporaryFolder } from '../support/a-local-service.ts'
+import { puppet, startService, startServiceProcess, temporaryFolder } from '../support/a-local-service.ts'
 
 /** Linux lets root alone mount a small disk. */
 const canMount = process.platform === 'linux' && process.getuid?.() === 0
@@ -12,20 +12,17 @@ describe('a service with a data folder', () => {
   it('knows its finished runs after a restart, also those of a suite that is gone from the settings', async () => {
     const dataFolder = join(temporaryFolder(), 'data')
     const suites = { smoke: { project: 'web-shop', name: 'Smoke test' } }
-    const first = await startPuppetService({ suites }, { dataFolder })
+    const first = await startService({ suites, dataFolder })
     const runId = await first.startRun(puppet({}))
     const run = await first.waitFor(runId)
-    const { testSuiteRunId } = (await first.send('POST', '/v1/testSuite/smoke/run')).body
-    const suiteRun = `/v1/testSuiteRun/${testSuiteRunId}`
-    while ((await first.send('GET', `${suiteRun}/status`)).body.status === 'RUNNING');
-    const result = await first.send('GET', `${suiteRun}/result`)
+    const { started, path, result } = await first.runSuite('smoke')
     await first.close()
 
-    const second = await startPuppetService({}, { dataFolder })
+    const second = await startService({ dataFolder })
     // Outputs are kept only until the service starts again.
     expect((await second.get(runId)).body).toEqual({ ...run, outputBytes: 0 })
-    expect(await second.send('GET', `${suiteRun}/result`)).toEqual(result)
-    expect((await second.get(testSuiteRunId)).status).toBe(404)
+    expect(await second.send('GET', `${path}/result`)).toEqual(result)
+    expect((await second.get(started.body.testSuiteRunId)).status).toBe(404)
   })
 
   it('starts again, whatever earlier tests have left in its outputs', async () => {
@@ -38,7 +35,7 @@ describe('a service with a data folder', () => {
     // In the end, the path is longer than the system allows.
     const script = `for (let i = 0; i < 20; i++) { fs.mkdirSync('${part}'); process.chdir('${part}') }`
     execFileSync(process.execPath, ['--eval', script], { cwd: outputs })
-    const service = await startPuppetService({}, { dataFolder })
+    const service = await startService({ dataFolder })
     expect([existsSync(outputs), service.log]).toEqual([false, []])
   })
 
@@ -48,7 +45,7 @@ describe('a service with a data folder', () => {
     mkdirSync(outputs, { recursive: true })
     execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', outputs])
     onTestFinished(() => void execFileSync('umount', ['--lazy', outputs]))
-    const service = await startPuppetService({}, { dataFolder })
+    const service = await startService({ dataFolder })
     expect(service.log).toEqual([
       expect.stringMatching(/warning: could not remove the outputs of earlier runs: .*busy/s),
     ])
@@ -56,8 +53,8 @@ describe('a service with a data folder', () => {
 
   it('keeps it from other users, and the values of variables out of it', async () => {
     const dataFolder = join(temporaryFolder(), 'data')
-    const service = await startPuppetService({}, { dataFolder })
-    await service.waitFor(await service.startRun({ envOverrides: { TOKEN: 'a-secret-value' } }))
+    const service = await startService({ dataFolder })
+    await service.run({ envOverrides: { TOKEN: 'a-secret-value' } })
     await service.close()
     expect(statSync(dataFolder).mode & 0o777).toBe(0o700)
     // Also in a folder that others can enter.
@@ -80,7 +77,7 @@ it.runIf(canMount)(
     const projects = { shop: { folder: home, framework: 'vitest', command } }
     await writeFiles(home, { 'config.json': JSON.stringify({ projects }) })
     const client = await startServiceProcess({ config, data, env: { FILLER: filler } }).ready()
-    expect(await client.waitFor(await client.startRun())).toMatchObject({
+    expect(await client.run()).toMatchObject({
       status: 'FAILED',
       message: expect.stringMatching(/^vitest could not run the tests: .*No space left on device$/),
     })

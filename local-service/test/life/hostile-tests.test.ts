@@ -1,6 +1,6 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir } from 'node:fs/promises'
+import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
@@ -25,19 +25,10 @@ describe('a service whose tests', () => {
     const script = `file=$LOCAL_SERVICE_REPORT_FILE; ${leave}`
     const project = { folder: WEB_SHOP, framework: 'vitest', command: ['sh', '-c', script, 'sh'] } as const
     const service = await startService({ projects: { shop: project } })
-    const run = await service.waitFor(await service.startRun())
+    const run = await service.run()
     expect(run).toMatchObject({ status: 'INTERRUPTED', results: { testCases: [] } })
     expect(run.message).toMatch(message)
     await service.close()
-  })
-
-  it('leave a named pipe in place of the manifest of the framework finishes the run', async () => {
-    const folder = temporaryFolder()
-    await mkdir(join(folder, 'node_modules/vitest'), { recursive: true })
-    execFileSync('mkfifo', [join(folder, 'node_modules/vitest/package.json')])
-    const service = await startService({ projects: { shop: { folder, framework: 'vitest' } } })
-    expect(await service.waitFor(await service.startRun())).toMatchObject({ status: 'INTERRUPTED' })
-    expect(service.log.join('\n')).toContain(`vitest is not installed in ${folder}`)
   })
 
   it('are never reached, because the checkout hangs, ends it at the limit of the run', async () => {
@@ -53,9 +44,9 @@ describe('a service whose tests', () => {
     expect(service.log.join('\n')).not.toContain('error')
     await repository.git('config', '--unset', 'filter.slow.smudge')
     // The queue goes on. On a busy machine, this run may exceed the short limit too.
-    await service.waitFor(await service.startRun({ branch: 'other' }))
+    await service.run({ branch: 'other' })
     const patient = await startService({ projects: { shop: project } })
-    expect(await patient.waitFor(await patient.startRun({ branch: 'other' }))).toMatchObject({ status: 'PASSED' })
+    expect(await patient.run({ branch: 'other' })).toMatchObject({ status: 'PASSED' })
   })
 
   /** Runs a script as a user who is not root, because root may write to every folder. */
@@ -101,11 +92,8 @@ describe('a service whose tests', () => {
     const command = ['sh', '-c', deep, 'sh', ...puppetProject().command]
     const data = temporaryFolder()
     const { folder } = await aRepository({ 'a.txt': 'main' })
-    const service = await startService(
-      { projects: { shop: { ...puppetProject(folder), command } } },
-      { dataFolder: data },
-    )
-    expect(await service.waitFor(await service.startRun({ branch: 'other' }))).toMatchObject({ status: 'PASSED' })
+    const service = await startService({ projects: { shop: { ...puppetProject(folder), command } }, dataFolder: data })
+    expect(await service.run({ branch: 'other' })).toMatchObject({ status: 'PASSED' })
     await service.close()
     expect(await readdir(join(data, 'runs'))).toEqual([])
     expect(service.log.join('\n')).not.toContain('could not remove')

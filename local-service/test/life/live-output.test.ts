@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { expectConformingResponse } from '../../../test/support/openapi.ts'
 import { projectFolder, type StartedService, startService, temporaryFolder, until } from '../support/a-local-service.ts'
 
 /** The line with which the output begins, because the project has a `command`. */
@@ -18,15 +17,8 @@ async function startShell(script: string) {
   return { service, runId: await service.startRun(), finish: () => writeFileSync(join(folder, 'go'), '') }
 }
 
-/** The response to a read of the output, as docs/openapi.yaml has it. */
-async function read({ url, key }: StartedService, runId: string, query: string, project = 'shop') {
-  const path = `/v1/projects/${project}/runs/${runId}/output${query}`
-  const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })
-  // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it finds
-  const body: any = await response.json()
-  expectConformingResponse({ method: 'GET', path, status: response.status, body })
-  return { status: response.status, body }
-}
+const read = (service: StartedService, runId: string, query: string, project = 'shop') =>
+  service.send('GET', `/v1/projects/${project}/runs/${runId}/output${query}`)
 
 describe('the output of a run', () => {
   it('can be read while the run is running, and afterwards', async () => {

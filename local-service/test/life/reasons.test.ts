@@ -74,7 +74,7 @@ describe('the start of the service', () => {
     const text = `vitest 2.1.9 is installed in ${folder}. The service needs 3.0 or newer`
     expect(old.log).toContainEqual(expect.stringContaining(`warning: no run of project "shop" can pass. ${text}.`))
     const message = `${text}. Update the package.`
-    expect(await old.waitFor(await old.startRun())).toMatchObject({ status: 'INTERRUPTED', message })
+    expect(await old.run()).toMatchObject({ status: 'INTERRUPTED', message })
     expect(old.log).toContainEqual(
       expect.stringMatching(/run \S+: INTERRUPTED, 0 test cases: vitest 2\.1\.9 is installed/),
     )
@@ -85,7 +85,7 @@ describe('the start of the service', () => {
 
   it('logs for each run of the folder itself that its setup does not run, and that a command replaces reporters', async () => {
     const service = await startService({ projects: { shop: { ...puppetProject(), setup: ['false'] } } })
-    const run = await service.waitFor(await service.startRun())
+    const run = await service.run()
     expect(run.status).toBe('PASSED')
     expect(service.log).toContainEqual(expect.stringContaining('the folder itself, without its "setup"'))
     const replaced = 'the service replaces the reporters of the project, because the project has a "command"'

@@ -2,14 +2,7 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  puppet,
-  puppetProject,
-  readJournal,
-  startPuppetService,
-  temporaryFolder,
-  until,
-} from '../support/a-local-service.ts'
+import { puppet, puppetProject, readJournal, startService, temporaryFolder, until } from '../support/a-local-service.ts'
 
 describe('a run', () => {
   // outcome.test.ts has each end of a command beside each kind of report.
@@ -19,8 +12,8 @@ describe('a run', () => {
     ['INTERRUPTED', 'is killed after its report', { dieBy: 'SIGTERM' }, ['puppet > adds'], 'was killed by SIGTERM'],
     ['INTERRUPTED', 'leaves half a report', { report: 'cut' }, [], 'exited with code 0 without a report'],
   ])('is %s when its test runner %s, and says why', async (status, _case, actions, titles, message) => {
-    const service = await startPuppetService()
-    const run = await service.waitFor(await service.startRun(puppet(actions)))
+    const service = await startService()
+    const run = await service.run(puppet(actions))
     expect([run.status, run.message]).toEqual([status, message && `vitest ${message}`])
     expect(run.startedAt).not.toBeNull()
     expect(run.results?.testCases.map(({ title }) => title)).toEqual(titles)
@@ -28,7 +21,7 @@ describe('a run', () => {
 
   it('is CANCELLED without ever running when it is cancelled in the queue', async () => {
     const journal = join(temporaryFolder(), 'journal')
-    const service = await startPuppetService()
+    const service = await startService()
     const first = await service.startRun(puppet({ hangs: true }))
     const second = await service.startRun(puppet({ journal }))
     expect((await service.cancel(second)).status).toBe(200)
@@ -50,7 +43,7 @@ describe('a run', () => {
     const event = { event: 'test-finished', test: { id: '1', path: ['adds'], state: 'passed' } }
     const script = `echo '${JSON.stringify(event)}' > "$LOCAL_SERVICE_REPORT_FILE"; trap "" INT; sleep 300; sleep 300`
     const project = { ...puppetProject(), command: ['sh', '-c', script] }
-    const service = await startPuppetService({ projects: { shop: project } })
+    const service = await startService({ projects: { shop: project } })
     const startOne = async () => {
       const runId = await service.startRun()
       await until(async () => (await service.get(runId)).body.progress?.passed === 1)
@@ -68,7 +61,7 @@ describe('a run', () => {
   })
 
   it('is TIMEDOUT if it exceeds its limit, which begins after the queue, with the cases that its runner reported', async () => {
-    const service = await startPuppetService({ runLimitMinutes: 0.05 })
+    const service = await startService({ runLimitMinutes: 0.05 })
     const first = await service.startRun(puppet({ hangs: true }))
     const second = await service.startRun(puppet({}))
     expect(await service.waitFor(first)).toMatchObject({
@@ -85,7 +78,7 @@ describe('a run', () => {
     const [begun, release] = [join(folder, 'begun'), join(folder, 'release')]
     const script = `trap "" INT TERM; touch ${begun}; until test -e ${release}; do sleep 0.02; done`
     const project = { ...puppetProject(), command: ['sh', '-c', script] }
-    const service = await startPuppetService({ stopGraceMs: 600_000, projects: { shop: project } })
+    const service = await startService({ stopGraceMs: 600_000, projects: { shop: project } })
     const running = await service.startRun()
     const queued = await service.startRun()
     await until(() => existsSync(begun))
@@ -102,27 +95,11 @@ describe('a run', () => {
     await expect(service.get(running)).rejects.toThrow('fetch failed')
   })
 
-  it('is INTERRUPTED if its framework is not installed, and the log says so', async () => {
-    const folder = temporaryFolder()
-    const service = await startPuppetService({ projects: { bare: { folder, framework: 'vitest' } } })
-    const message = `vitest is not installed in ${folder}. Install the packages first, for example with "npm ci", or set "command".`
-    expect(await service.waitFor(await service.startRun())).toMatchObject({
-      status: 'INTERRUPTED',
-      message,
-      results: { testCases: [] },
-    })
-    expect(service.log.join('\n')).toContain(message)
-    await writeFile(join(folder, '.pnp.cjs'), '')
-    expect(await service.waitFor(await service.startRun())).toMatchObject({
-      message: expect.stringContaining('Set "command" to ["yarn", "vitest"]'),
-    })
-  })
-
   it("writes no command to GitHub's runner into the log, whatever its tests print", async () => {
     const printed = String.raw`\n::error::one\n  ::stop-commands::two\r::error::three\nfour ##[error]four\n\033[0m::error::five\n`
     const command = ['sh', '-c', `printf '${printed}'; exit 1`]
-    const service = await startPuppetService({ projects: { shop: { ...puppetProject(), command } } })
-    await service.waitFor(await service.startRun())
+    const service = await startService({ projects: { shop: { ...puppetProject(), command } } })
+    await service.run()
     const log = service.log.join('\n')
     for (const word of ['one', 'two', 'three', 'four', 'five']) expect(log).toContain(word)
     expect(log.split(/\r\n|\r|\n/).filter((line) => /^\s*::|##\[/.test(line))).toEqual([])
@@ -130,7 +107,7 @@ describe('a run', () => {
 
   // One argument may have 128 KiB there.
   it.runIf(process.platform === 'linux')('is INTERRUPTED if its arguments are too large', async () => {
-    const service = await startPuppetService()
+    const service = await startService()
     const runId = await service.startRun({ frameworkProjectName: 'x'.repeat(200_000) })
     expect(await service.waitFor(runId)).toMatchObject({ status: 'INTERRUPTED' })
     expect(service.log.at(-1)).toMatch(
@@ -143,7 +120,7 @@ describe('runs of one folder itself', () => {
   it('are RUNNING one after the other, while runs of other folders go on', async () => {
     const journal = join(temporaryFolder(), 'journal')
     const projects = { 'web-shop': puppetProject(), other: puppetProject(temporaryFolder()) }
-    const service = await startPuppetService({ projects })
+    const service = await startService({ projects })
     const first = await service.startRun(puppet({ hangs: true, journal }))
     const second = await service.startRun(puppet({ journal }))
     const third = await service.startRun(puppet({}))

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
@@ -7,8 +6,7 @@ import {
   puppet,
   puppetProject,
   readJournal,
-  startPuppetService,
-  startServiceProcess,
+  startService,
   temporaryFolder,
   until,
 } from '../support/a-local-service.ts'
@@ -23,7 +21,7 @@ async function pidsNotedIn(journal: string, count: number): Promise<number[]> {
 describe('stopping a run', () => {
   it('leaves no process of a runner that ignores SIGINT and SIGTERM, nor of what it started', async () => {
     const journal = join(temporaryFolder(), 'journal')
-    const service = await startPuppetService({ stopGraceMs: 1500 })
+    const service = await startService({ stopGraceMs: 1500 })
     const runId = await service.startRun(puppet({ hangs: true, ignores: STUBBORN, leaves: 'in its group', journal }))
     const pids = await pidsNotedIn(journal, 2)
     expect(pids.map(isAlive)).toEqual([true, true])
@@ -34,23 +32,10 @@ describe('stopping a run', () => {
     )
   })
 
-  it('happens at once if the service is killed, without a next start', async () => {
-    const [home, journal] = [temporaryFolder(), join(temporaryFolder(), 'journal')]
-    const config = join(home, 'config.json')
-    await writeFile(config, JSON.stringify({ projects: { 'web-shop': puppetProject() } }))
-    const service = startServiceProcess({ config, data: join(home, 'data'), env: { TMPDIR: home } })
-    const client = await service.ready()
-    await client.startRun(puppet({ hangs: true, ignores: STUBBORN, leaves: 'in its group', journal }))
-    const pids = await pidsNotedIn(journal, 2)
-    expect(pids.map(isAlive)).toEqual([true, true])
-    await service.kill()
-    await until(() => !pids.some(isAlive))
-  })
-
   it('does not touch the processes of another run', async () => {
     const folder = temporaryFolder()
     const repository = await aRepository({ 'a.txt': 'main' })
-    const service = await startPuppetService({ projects: { shop: puppetProject(repository.folder) } })
+    const service = await startService({ projects: { shop: puppetProject(repository.folder) } })
     const start = (name: string) =>
       service.startRun({ branch: 'other', ...puppet({ hangs: true, journal: join(folder, name) }) })
     const stopped = await start('stopped')

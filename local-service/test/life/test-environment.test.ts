@@ -15,7 +15,7 @@ import {
 
 async function variablesIn(service: StartedService, names: string[], overrides: object = {}): Promise<unknown[]> {
   const { envOverrides } = puppet({ tellsVariables: names })
-  const run = await service.waitFor(await service.startRun({ envOverrides: { ...overrides, ...envOverrides } }))
+  const run = await service.run({ envOverrides: { ...overrides, ...envOverrides } })
   return run.results?.testCases.map(({ title }) => title.replace(/^.*?=/, '')) ?? []
 }
 
@@ -27,10 +27,7 @@ describe("a test process's environment", () => {
     execFileSync('git', ['init', '--quiet', folder], { env: PLAIN_ENV })
     const project = join(folder, 'packages/shop')
     await mkdir(project, { recursive: true })
-    const service = await startService(
-      { projects: puppetIn(project) },
-      { env: { ...PLAIN_ENV, PATH: '/bin:/usr/bin' } },
-    )
+    const service = await startService({ projects: puppetIn(project), env: { ...PLAIN_ENV, PATH: '/bin:/usr/bin' } })
     const bins = [project, join(folder, 'packages'), folder].map((parent) => join(parent, 'node_modules/.bin'))
     expect(await variablesIn(service, ['PATH'])).toEqual([[...bins, '/bin:/usr/bin'].join(':')])
   })
@@ -41,23 +38,23 @@ describe("a test process's environment", () => {
   ])("has CI=%s if the person's CI is %s", async (expected, CI) => {
     const folder = temporaryFolder()
     const env = CI === undefined ? PLAIN_ENV : { ...PLAIN_ENV, CI }
-    const service = await startService({ projects: puppetIn(folder) }, { env })
+    const service = await startService({ projects: puppetIn(folder), env })
     expect(await variablesIn(service, ['CI'])).toEqual([expected])
   })
 
   it("has the person's configuration of git, and not the variables by which git ties a hook to its repository", async () => {
     const ofPerson = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'a.b', GIT_CONFIG_VALUE_0: 'c' }
-    const ofHook = { GIT_CONFIG_PARAMETERS: "'a.b=d'", GIT_INDEX_FILE: '/elsewhere/index' }
+    const ofHook = { GIT_CONFIG_PARAMETERS: "'a.b=d'", GIT_DIR: '/elsewhere/.git', GIT_INDEX_FILE: '/elsewhere/index' }
     const env = { ...PLAIN_ENV, ...ofPerson, ...ofHook }
-    const service = await startService({ projects: puppetIn(temporaryFolder()) }, { env })
+    const service = await startService({ projects: puppetIn(temporaryFolder()), env })
     const names = Object.keys({ ...ofPerson, ...ofHook })
-    expect(await variablesIn(service, names)).toEqual(['1', 'a.b', 'c', 'undefined', 'undefined'])
+    expect(await variablesIn(service, names)).toEqual(['1', 'a.b', 'c', 'undefined', 'undefined', 'undefined'])
   })
 
   it('has a TMPDIR of its own, which goes with the run', async () => {
     const folder = temporaryFolder()
     const env = { ...PLAIN_ENV, TMPDIR: '/of/the/person' }
-    const service = await startService({ projects: puppetIn(folder) }, { env, temporaryFolder: folder })
+    const service = await startService({ projects: puppetIn(folder), env, temporaryFolder: folder })
     const values = await variablesIn(service, ['TMPDIR', 'TMP', 'TEMP'])
     expect(values).toEqual(Array(3).fill(expect.stringMatching(new RegExp(`^${folder}/test-run-[0-9a-f]{8}$`))))
     await until(async () => (await readdir(folder)).length === 0)
@@ -94,8 +91,8 @@ describe('the Node that runs the tests', () => {
       await symlink(join(await aNode(installed), 'node'), join(folder, 'node_modules/.bin/node'))
     }
     const projects = { shop: { folder, framework: 'vitest' } as const }
-    const service = await startService({ projects }, { env: { ...PLAIN_ENV, PATH } })
-    const run = await service.waitFor(await service.startRun())
+    const service = await startService({ projects, env: { ...PLAIN_ENV, PATH } })
+    const run = await service.run()
     return run.results?.testCases[0]?.title
   }
 

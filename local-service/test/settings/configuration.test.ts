@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { ROOT } from '../../../test/documents/documents.ts'
 import { readConfiguration, SUITE } from '../../src/settings/configuration.ts'
 import { PROJECT } from '../../src/settings/project.ts'
-import { REPOSITORY, WEB_SHOP } from '../support/a-local-service.ts'
+import { WEB_SHOP } from '../support/a-local-service.ts'
 
 describe('a configuration', () => {
   it('is the example of the README, which can be used as it is', async () => {
-    const readme = await readFile(join(REPOSITORY, 'local-service/README.md'), 'utf8')
+    const readme = await readFile(join(ROOT, 'local-service/README.md'), 'utf8')
     const [, example = ''] = /^```json\n(.*?)^```$/ms.exec(readme.slice(readme.indexOf('## Configuration'))) ?? []
     const { projects } = readConfiguration(JSON.parse(example), WEB_SHOP)
     expect([...projects.keys()]).toEqual(['unit', 'e2e'])
@@ -15,7 +16,7 @@ describe('a configuration', () => {
   })
 
   it('has relative folders start at its own folder', () => {
-    const { projects } = readConfiguration({ projects: { shop: { folder: 'examples/web-shop' } } }, REPOSITORY)
+    const { projects } = readConfiguration({ projects: { shop: { folder: 'examples/web-shop' } } }, ROOT)
     expect(projects.get('shop')?.folder).toBe(WEB_SHOP)
   })
 
@@ -58,7 +59,7 @@ describe('the README', () => {
     ['| setting of a project |', PROJECT.entries],
     ['A suite has the id', SUITE.entries],
   ])('has every setting in the part that begins with "%s"', async (beginning, entries) => {
-    const readme = await readFile(join(REPOSITORY, 'local-service/README.md'), 'utf8')
+    const readme = await readFile(join(ROOT, 'local-service/README.md'), 'utf8')
     const [part = ''] = readme.slice(readme.indexOf(beginning)).split('\n\n')
     const names = [...part.matchAll(/`(\w+)`/g)].map(([, name]) => name)
     expect(names).toEqual(expect.arrayContaining(Object.keys(entries)))

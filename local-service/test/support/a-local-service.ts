@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { onTestFinished } from 'vitest'
+import { ROOT } from '../../../test/documents/documents.ts'
 import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { expectConformingResponse } from '../../../test/support/openapi.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
@@ -19,8 +19,7 @@ import { readConfiguration } from '../../src/settings/configuration.ts'
 
 export { temporaryFolder, until }
 
-export const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url))
-export const WEB_SHOP = join(REPOSITORY, 'examples/web-shop')
+export const WEB_SHOP = join(ROOT, 'examples/web-shop')
 export const KEY = 'a-key-for-tests'
 
 /** What test processes inherit in tests: nothing of the Vitest that runs these tests. */
@@ -41,35 +40,38 @@ export interface RunObject {
   readonly results?: { readonly testCases: readonly TestCase[] }
 }
 
-export interface Reply {
-  readonly status: number
-  // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it finds
-  readonly body: any
-}
-
 /** A client of a service, for one project. Each response that it gets must be as `docs/openapi.yaml` has it. */
-export function clientOf(url: string, key: string, projectId = 'web-shop', checkResponse = expectConformingResponse) {
-  async function send(method: string, path: string, body?: unknown): Promise<Reply> {
+export function clientOf(url: string, key: string, projectId = 'web-shop') {
+  async function send(method: string, path: string, body?: unknown) {
     const response = await fetch(`${url}${path}`, {
       method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    const exchange = { method, path, status: response.status, body: await response.json() }
-    checkResponse(exchange)
+    // biome-ignore lint/suspicious/noExplicitAny: a test asserts what it finds
+    const exchange = { method, path, status: response.status, body: (await response.json()) as any }
+    expectConformingResponse(exchange)
     return { status: exchange.status, body: exchange.body }
   }
   const runs = `/v1/projects/${projectId}/runs`
-  const get = (runId: string) => send('GET', `${runs}/${runId}`)
-  return {
+  const client = {
     send,
-    get,
+    get: (runId: string) => send('GET', `${runs}/${runId}`),
     start: (body: object = {}) => send('POST', runs, body),
     /** Starts a run that has to be accepted and gives its id. */
-    async startRun(body: object = {}): Promise<string> {
-      const { status, body: response } = await send('POST', runs, body)
+    async startRun(body?: object): Promise<string> {
+      const { status, body: response } = await client.start(body)
       if (status !== 200) throw new Error(`The start was refused with ${status}: ${response.error}`)
       return response.runId
+    },
+    /** The finished run. */
+    run: async (body?: object) => client.waitFor(await client.startRun(body)),
+    /** Starts a run of a suite. The result is that of the finished run. */
+    async runSuite(suiteId: string, body?: object) {
+      const started = await send('POST', `/v1/testSuite/${suiteId}/run`, body)
+      const path = `/v1/testSuiteRun/${started.body.testSuiteRunId}`
+      await until(async () => (await send('GET', `${path}/status`)).body.status === 'FINISHED')
+      return { started, path, result: await send('GET', `${path}/result`) }
     },
     /** The first 256 KiB of what the run has written, without colours. */
     async outputOf(runId: string): Promise<string> {
@@ -83,36 +85,35 @@ export function clientOf(url: string, key: string, projectId = 'web-shop', check
         statuses.length > 0 ? statuses.includes(status) : finishedAt !== undefined
       return until(
         async (): Promise<RunObject | false> => {
-          const { body } = await get(runId)
+          const { body } = await client.get(runId)
           return isThere(body) && body
         },
         `run ${runId} is ${statuses.join(' or ') || 'finished'}`,
       )
     },
   }
+  return client
 }
 
 export type StartedService = LocalService & ReturnType<typeof clientOf> & { readonly log: readonly string[] }
 
-/** Projects and suites as in a configuration file, and options of the service. By default, the web shop is the project. */
-export type Given = Partial<ServiceOptions> & { readonly projects?: object; readonly suites?: object }
+/** Projects and suites as in a configuration file, and options of the service. By default, the project has the puppet. */
+type Given = Partial<ServiceOptions> & { readonly projects?: object; readonly suites?: object }
 
 /** Starts a local service that is closed when the test ends. */
-export async function startService(given: Given, options: Partial<ServiceOptions> = {}): Promise<StartedService> {
-  const { projects = { 'web-shop': { folder: WEB_SHOP } }, suites, ...ofGiven } = given
+export async function startService({ projects, suites, ...options }: Given = {}): Promise<StartedService> {
   const log: string[] = []
   const service = await startLocalService(
-    { projects, suites },
+    { projects: projects ?? { 'web-shop': puppetProject() }, suites },
     {
       folder: WEB_SHOP,
       env: PLAIN_ENV,
       key: KEY,
       runLimitMinutes: 55,
       stopGraceMs: 400,
-      dataFolder: options.dataFolder ?? join(temporaryFolder(), 'data'),
+      dataFolder: join(temporaryFolder(), 'data'),
       temporaryFolder: tmpdir(),
       log: (line) => log.push(line),
-      ...ofGiven,
       ...options,
     },
   )
@@ -157,7 +158,7 @@ export function startProcess(
   }
 }
 
-export const MAIN = [process.execPath, join(REPOSITORY, 'local-service/src/main.ts')] as const
+export const MAIN = [process.execPath, join(ROOT, 'local-service/src/main.ts')] as const
 
 /** Starts the service as a process that can be killed, and is when the test ends. */
 export function startServiceProcess({ config, data, env }: { config: string; data: string; env: NodeJS.ProcessEnv }) {
@@ -176,12 +177,8 @@ export function startServiceProcess({ config, data, env }: { config: string; dat
 
 /** A project whose test runner is the puppet: each run does what the variable PUPPET in its `envOverrides` says. */
 export function puppetProject(folder = WEB_SHOP) {
-  const command = [process.execPath, fileURLToPath(new URL('puppet-runner.mjs', import.meta.url))]
+  const command = [process.execPath, join(import.meta.dirname, 'puppet-runner.mjs')]
   return { folder, framework: 'vitest', command } as const
-}
-
-export function startPuppetService(given: Given = {}, options: Partial<ServiceOptions> = {}): Promise<StartedService> {
-  return startService({ projects: { 'web-shop': puppetProject() }, ...given }, options)
 }
 
 /** A run of the folder itself, alone: without a service, a queue or a limit. */
