@@ -53,6 +53,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
     'execution/execute',
     'machine/git',
   ],
+  'life/containers.test.ts': ['machine/container'],
   'life/deaths.test.ts': ['execution/resources', 'runs/recovery'],
   'life/run-states.test.ts': ['runs/run'],
   'life/test-environment.test.ts': ['execution/project-command'],

@@ -26,6 +26,14 @@ describe('the manifest of an installed package', () => {
 describe('the command of Playwright', () => {
   const manifest = '{ "bin": { "playwright": "cli.js" } }'
 
+  it('is not that of a version that is too old', async () => {
+    const old = '{ "version": "1.44.1", "bin": "cli.js" }'
+    const root = await folderWith({ 'node_modules/@playwright/test/package.json': old })
+    const needs = 'The service needs 1.45 or newer. Update the package.'
+    const problem = `@playwright/test 1.44.1 is installed in ${root}. ${needs}`
+    expect(findFramework(playwright, { root, folder: root })).toBe(problem)
+  })
+
   it('is that of the package for component tests, if only this package is installed', async () => {
     const root = temporaryFolder()
     const place = { root, folder: join(root, 'shop') }

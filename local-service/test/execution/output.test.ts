@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
 import { RunOutput } from '../../src/execution/output.ts'
-import { runContextIn, type StartedService, startService, temporaryFolder } from '../support/a-local-service.ts'
+import { runContextIn, startService, temporaryFolder } from '../support/a-local-service.ts'
 
 const REPORT = '{"event":"finished","tests":[{"path":["passes"],"state":"passed"}]}'
 const REPORTING = `echo '${REPORT}' > "$LOCAL_SERVICE_REPORT_FILE"`
@@ -17,14 +17,16 @@ function scripted(folder: string, script: string) {
   return { folder, framework: 'vitest', command: ['sh', '-c', `${REPORTING}; ${script}`, 'sh'] } as const
 }
 
-async function runScript(script: string, limitBytes?: number) {
+async function runScript(script: string, { limitBytes, file }: { limitBytes?: number; file?: string } = {}) {
   const folder = temporaryFolder()
   const log: string[] = []
   const outputs = join(folder, 'outputs')
+  mkdirSync(outputs)
+  if (file !== undefined) symlinkSync(file, join(outputs, 'output.txt'))
   const output = new RunOutput(outputs, (text) => log.push(text), limitBytes)
   const run = runContextIn(folder, { output, log: (text) => log.push(text) }, scripted(folder, script))
-  const outcome = await executeRun(run, new AbortController().signal)
-  return { status: outcome.status, log, read: () => readFileSync(join(outputs, 'output.txt'), 'utf8') }
+  const { status } = await executeRun(run, new AbortController().signal)
+  return { status, log, read: () => readFileSync(join(outputs, 'output.txt'), 'utf8') }
 }
 
 describe('the output of a run', () => {
@@ -39,10 +41,8 @@ describe('the output of a run', () => {
   })
 
   it('is cut at the limit, and the log says so once', async () => {
-    const { status, log, read } = await runScript(
-      'echo 123456789; sleep 0.2; seq 100000; sleep 0.2; echo later',
-      2 ** 19,
-    )
+    const script = 'echo 123456789; sleep 0.2; seq 100000; sleep 0.2; echo later'
+    const { status, log, read } = await runScript(script, { limitBytes: 2 ** 19 })
     expect(status).toBe('PASSED')
     expect(log).toEqual([REPLACES, 'wrote more than 0.5 MiB; its output is cut there'])
     const [kept = '', end] = read().split('\n… ')
@@ -65,15 +65,9 @@ describe('the output of a run', () => {
   })
 
   it('changes no verdict if its file cannot be created', async () => {
-    const folder = temporaryFolder()
-    const log: string[] = []
-    const outputs = join(folder, 'outputs')
-    mkdirSync(outputs)
-    symlinkSync('/dev/null', join(outputs, 'output.txt'))
-    const output = new RunOutput(outputs, (text) => log.push(text))
-    const run = runContextIn(folder, { output }, scripted(folder, 'echo hello'))
-    expect(await executeRun(run, new AbortController().signal)).toMatchObject({ status: 'PASSED' })
-    expect(log).toEqual([expect.stringMatching(/^could not create the file for its output: EEXIST/)])
+    const { status, log } = await runScript('echo hello', { file: '/dev/null' })
+    const problem = expect.stringMatching(/^could not create the file for its output: EEXIST/)
+    expect([status, log]).toEqual(['PASSED', [problem, REPLACES]])
   })
 
   it('changes no verdict if its file cannot be written, as on a full disk', async () => {
@@ -106,32 +100,28 @@ function tracing(script: string) {
 
 const LINKS = 'ln -s /etc "$out/etc"; ln -s /etc/passwd "$out/pays/passwd"; mkfifo "$out/pipe"'
 
-async function runTracing(service: StartedService, outputs: string, request: object = {}) {
-  const runId = await service.startRun(request)
+/** A run of the branch whose framework does this after it has written a trace. */
+async function runTracing(script: (outputs: string) => string) {
+  const { folder } = await aRepository({ 'a.spec.js': '' })
+  const outputs = temporaryFolder()
+  const service = await startService({ outputs, projects: { shop: { folder, ...tracing(script(outputs)) } } })
+  const runId = await service.startRun({ branch: 'other' })
   const { status } = await service.waitFor(runId)
   const found = readdirSync(join(outputs, runId), { recursive: true, encoding: 'utf8' }).sort()
-  return { status, found, read: (name: string) => readFileSync(join(outputs, runId, name), 'utf8') }
+  return { status, found, outputs: join(outputs, runId), log: service.log.join('\n') }
 }
-
-const KEPT = ['files', 'files/pays', 'files/pays/trace.zip', 'output.txt']
 
 describe('the files that a framework wrote to its output folder', () => {
   it('are kept of a run in a work tree, without links', async () => {
-    const { folder } = await aRepository({ 'a.spec.js': '' })
-    const outputs = temporaryFolder()
-    const service = await startService({ outputs, projects: { shop: { folder, ...tracing(LINKS) } } })
-    const { status, found, read } = await runTracing(service, outputs, { branch: 'other' })
-    expect([status, found, read('files/pays/trace.zip')]).toEqual(['PASSED', KEPT, 'zipped\n'])
-    expect(service.log.join('\n')).not.toContain('could not')
+    const { status, found, outputs, log } = await runTracing(() => LINKS)
+    expect([status, found]).toEqual(['PASSED', ['files', 'files/pays', 'files/pays/trace.zip', 'output.txt']])
+    expect(readFileSync(join(outputs, 'files/pays/trace.zip'), 'utf8')).toBe('zipped\n')
+    expect(log).not.toContain('could not')
   })
 
   it('change no verdict if they cannot be kept', async () => {
-    const { folder } = await aRepository({ 'a.spec.js': '' })
-    const outputs = temporaryFolder()
-    const spoil = `touch "${outputs}/$LOCAL_SERVICE_RUN_ID/files"`
-    const service = await startService({ outputs, projects: { shop: { folder, ...tracing(spoil) } } })
-    const { status, found } = await runTracing(service, outputs, { branch: 'other' })
+    const { status, found, log } = await runTracing((outputs) => `touch "${outputs}/$LOCAL_SERVICE_RUN_ID/files"`)
     expect([status, found]).toEqual(['PASSED', ['files', 'output.txt']])
-    expect(service.log.join('\n')).toContain('could not keep the files of the framework: ')
+    expect(log).toContain('could not keep the files of the framework: ')
   })
 })

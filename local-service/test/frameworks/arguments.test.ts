@@ -68,6 +68,9 @@ describe('an argument that looks as if it broke a run', () => {
 })
 
 describe('an argument that breaks a run', () => {
+  const read = (shop: object) =>
+    readConfiguration({ projects: { shop: { folder: '.', ...shop } } }, WEB_SHOP).projects.get('shop')
+
   it.each([
     ['vitest', '--watch', 'The run would not end. Leave it out.'],
     ['vitest', '-w', 'The run would not end. Leave it out.'],
@@ -83,6 +86,7 @@ describe('an argument that breaks a run', () => {
     ['vitest', `-t='adds two'`, 'No shell removes the quotes. Leave them out, and give the value whole.'],
     ['vitest', "'src/cart'", 'No shell removes the quotes. Leave them out, and give the value whole.'],
     ['vitest', "-t='adds", 'No shell removes the quotes. Leave them out, and give the value whole.'],
+    ['playwright', '--grep="smoke and fast"', 'No shell removes the quotes. Leave them out, and give the value whole.'],
     ['playwright', '--ui', 'The run would not end. Leave it out.'],
     ['playwright', '--ui-port=0', 'The run would not end. Leave it out.'],
     ['playwright', '--debug', 'The run would not end. Leave it out.'],
@@ -90,55 +94,27 @@ describe('an argument that breaks a run', () => {
     ['playwright', '-V', 'No test would run. Leave it out.'],
     ['playwright', '--project=api', 'Each run names its framework projects itself. Give "framework-project" to '],
   ] as const)('of %s is refused by name: %s', (framework, argument, reason) => {
-    const shop = { folder: '.', framework, args: ['--retry=1', argument] }
-    const message = `Project "shop" cannot be served: "args" has "${argument}". ${reason}`
-    expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow(message)
+    const message = `Project "shop" cannot be served: "args" has ${JSON.stringify(argument)}. ${reason}`
+    expect(() => read({ framework, args: ['--retry=1', argument] })).toThrow(message)
+  })
+
+  const NAMED = 'The service names the command itself. Leave it out.'
+  const NAMED_TOO = 'The service names this command itself. Leave it out, and give options in "args".'
+  it.each([
+    ['vitest', { args: ['watch'] }, `"args" begins with "watch". ${NAMED}`],
+    ['vitest', { args: ['vitest'] }, `"args" begins with "vitest". ${NAMED}`],
+    ['playwright', { args: ['test'] }, `"args" begins with "test". ${NAMED}`],
+    ['vitest', { command: ['npx', 'vitest', 'run', '--coverage'] }, `"command" has "run". ${NAMED_TOO}`],
+    ['playwright', { command: ['node', '.bin/playwright', 'test'] }, `"command" has "test". ${NAMED_TOO}`],
+  ])('of %s is refused if it is the command: %j', (framework, settings, reason) => {
+    expect(() => read({ framework, ...settings })).toThrow(`Project "shop" cannot be served: ${reason}`)
   })
 
   it.each([
-    ['vitest', 'watch'],
-    ['vitest', 'vitest'],
-    ['playwright', 'test'],
-  ] as const)('of %s is refused if it is the command: %s', (framework, command) => {
-    const shop = { folder: '.', framework, args: [command] }
-    const message = `Project "shop" cannot be served: "args" begins with "${command}". The service names the command itself. Leave it out.`
-    expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow(message)
-  })
-
-  it.each([
-    ['vitest', ['npx', 'vitest', 'run', '--coverage'], 'run'],
-    ['playwright', ['node', 'node_modules/.bin/playwright', 'test'], 'test'],
-  ])('of %s is refused if "command" names it too: %j', (framework, command, word) => {
-    const shop = { folder: '.', framework, command }
-    const message = `Project "shop" cannot be served: "command" has "${word}". The service names this command itself. Leave it out, and give options in "args".`
-    expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow(message)
-  })
-
-  it.each([
-    [
-      'vitest',
-      [
-        '--coverage.reporter=text',
-        '--coverage',
-        '-c',
-        'a.mjs',
-        '--run',
-        '-u',
-        '--listen-to-me',
-        'test',
-        `-t="a" is b`,
-        "-t=it's",
-      ],
-    ],
+    ['vitest', [...'--coverage.reporter=text --coverage -c a.mjs --run -u --listen-to-me test'.split(' '), "-t=it's"]],
+    ['vitest', [`-t="a" is b`]],
     ['playwright', ['-gh', '--output-x', '-c', 'a.ts', '--test-list=a', '--workers=1', 'run', '--grep', 'a --list']],
   ] as const)('of %s is not found in others: %j', (framework, args) => {
-    const { projects } = readConfiguration({ projects: { shop: { folder: '.', framework, args } } }, WEB_SHOP)
-    expect(projects.get('shop')?.args).toEqual(args)
-  })
-
-  it('is refused by name if its value is in quotes', () => {
-    const shop = { folder: '.', framework: 'playwright', args: ['--grep="smoke and fast"'] }
-    const message = String.raw`has "--grep=\"smoke and fast\"". No shell removes the quotes.`
-    expect(() => readConfiguration({ projects: { shop } }, WEB_SHOP)).toThrow(message)
+    expect(read({ framework, args })?.args).toEqual(args)
   })
 })

@@ -42,14 +42,16 @@ const ONE_TEST = `
   import { test } from '@playwright/test'
   test('passes', () => {})`
 
-async function startWith(files: Readonly<Record<string, string>>) {
+async function runOf(files: Readonly<Record<string, string>>, request: object = {}) {
   const folder = await projectFolder({ 'playwright.config.ts': CONFIG, ...files })
-  return { folder, service: await startService({ projects: { shop: { folder } } }) }
+  const service = await startService({ projects: { shop: { folder } } })
+  const runId = await service.startRun(request)
+  return { ...(await service.waitFor(runId)), output: await service.outputOf(runId) }
 }
 
 describe('a run of a Playwright Test project', () => {
   it('lists the cases of all tests, retries as one, and says why and where a test did not pass', async () => {
-    const { service } = await startWith({
+    const files = {
       'e2e/orders.spec.ts': ORDER_TESTS,
       'e2e/admin.spec.ts': ADMIN_TESTS,
       'lib/pay.ts': `export function pay() {
@@ -57,8 +59,8 @@ describe('a run of a Playwright Test project', () => {
       export function connect() {
         const cause = new Error('refused', { cause: new AggregateError([], '') })
         throw Object.assign(new Error('no database', { cause }), { stack: 'Error' }) }`,
-    })
-    const run = await service.run({ frameworkProjectName: 'api,admin' })
+    }
+    const run = await runOf(files, { frameworkProjectName: 'api,admin' })
     expect([run.status, run.message]).toEqual(['FAILED', undefined])
     const cases = run.results?.testCases.map(({ title, durationMs: _, ...others }) => [title, others] as const) ?? []
     const [status, filePath] = ['FAILED', 'e2e/orders.spec.ts']
@@ -142,8 +144,7 @@ describe('a run of a Playwright Test project', () => {
   })
 
   it('says with the words of Playwright that there is no project of a name', async () => {
-    const { service } = await startWith({ 'a.spec.ts': ONE_TEST })
-    expect(await service.run({ frameworkProjectName: 'api,nope' })).toMatchObject({
+    expect(await runOf({ 'a.spec.ts': ONE_TEST }, { frameworkProjectName: 'api,nope' })).toMatchObject({
       status: 'FAILED',
       message: expect.stringMatching(/^playwright could not run the tests: Error: Project\(s\) "nope" not found/),
       results: { testCases: [] },
@@ -151,19 +152,14 @@ describe('a run of a Playwright Test project', () => {
   })
 
   it('lists the files that cannot be loaded, and says why', async () => {
-    const { service } = await startWith({
-      'a.spec.ts': ONE_TEST,
-      'lib/admin.spec.ts': '\nthrow new Error("no admin")',
-    })
     const filePath = 'lib/admin.spec.ts'
     const testCase = { title: filePath, status: 'FAILED', durationMs: 0, message: 'Error: no admin', filePath, line: 2 }
-    const run = await service.run()
+    const run = await runOf({ 'a.spec.ts': ONE_TEST, [filePath]: '\nthrow new Error("no admin")' })
     expect([run.status, run.message, run.results?.testCases]).toEqual(['FAILED', undefined, [testCase]])
   })
 
   it('refuses a forgotten test.only, because the run would pass without all other tests', async () => {
-    const { service } = await startWith({ 'a.spec.ts': `${ONE_TEST}\ntest.only('alone', () => {})` })
-    const run = await service.run()
+    const run = await runOf({ 'a.spec.ts': `${ONE_TEST}\ntest.only('alone', () => {})` })
     const message = `Error: item focused with '.only' is not allowed due to the '--forbid-only' CLI flag: "a.spec.ts alone"`
     expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ message }] } })
   })
@@ -191,13 +187,12 @@ describe('a run of a Playwright Test project', () => {
       expect.stringMatching(/^playwright could not run the tests: Error: Cannot find module '/),
     ],
   ])('fails without a test case, and says why, when it %s', async (_case, files, message) => {
-    const { service } = await startWith(files as Record<string, string>)
-    const run = await service.run()
+    const run = await runOf(files as Record<string, string>)
     expect(run).toMatchObject({ status: 'FAILED', message, results: { testCases: [] } })
   })
 
   it('leaves out what the reporter for GitHub writes, but no line of a test, and names the step that takes too long', async () => {
-    const { service } = await startWith({
+    const { results, output } = await runOf({
       'playwright.config.ts': `export default { reporter: 'github', timeout: 300 }`,
       'a.spec.ts': `
         import { test } from '@playwright/test'
@@ -206,17 +201,13 @@ describe('a run of a Playwright Test project', () => {
           await test.step('pay', () => new Promise(() => {}))
         })`,
     })
-    const runId = await service.startRun()
-    const run = await service.waitFor(runId)
     const message = 'Test timeout of 300ms exceeded.\n\nStep: pay'
-    expect(run.results?.testCases).toMatchObject([{ title: 'hangs', status: 'TIMEDOUT', message }])
-    expect((await service.outputOf(runId)).match(/:error file=.*|:notice .*/g)).toEqual([
-      ':error file=a.spec.ts::of the test',
-    ])
+    expect(results?.testCases).toMatchObject([{ title: 'hangs', status: 'TIMEDOUT', message }])
+    expect(output.match(/:error file=.*|:notice .*/g)).toEqual([':error file=a.spec.ts::of the test'])
   })
 
   it('says each reason why it failed although its tests passed', async () => {
-    const { service } = await startWith({
+    const run = await runOf({
       'playwright.config.ts': 'export default { retries: 1, failOnFlakyTests: true }',
       'a.spec.ts': `
         import { test as base } from '@playwright/test'
@@ -228,7 +219,6 @@ describe('a run of a Playwright Test project', () => {
         import { expect, test } from '@playwright/test'
         test('is flaky', ({}, { retry }) => expect(retry).toBe(1))`,
     })
-    const run = await service.run()
     const testCases = [{ status: 'PASSED' }, { status: 'FLAKY' }]
     expect(run).toMatchObject({ status: 'FAILED', results: { testCases } })
     expect(run.message).toMatch(/^playwright exited with code 1, although no test failed: Error/)

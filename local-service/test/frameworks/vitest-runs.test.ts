@@ -35,9 +35,11 @@ describe('a run of the web shop, with its own Vitest', () => {
 })
 
 describe('a run of a Vitest project', () => {
-  async function startWith(files: Record<string, string>) {
+  async function runOf(files: Record<string, string>, request: object = {}) {
     const folder = await projectFolder({ 'vitest.config.mjs': 'export default { test: {} }', ...files })
-    return startService({ projects: { project: { folder } } })
+    const service = await startService({ projects: { shop: { folder } } })
+    const runId = await service.startRun(request)
+    return { ...(await service.waitFor(runId)), output: await service.outputOf(runId) }
   }
 
   it('that is stopped leaves no process, and names the running tests, those that never began, and the files of which nothing is known', async () => {
@@ -127,7 +129,7 @@ describe('a run of a Vitest project', () => {
   })
 
   it('leaves out what the reporter for GitHub writes, but no line of a test', async () => {
-    const service = await startWith({
+    const { status, output } = await runOf({
       'vitest.config.mjs': `export default { test: { reporters: ['default', 'github-actions'] } }`,
       'a.test.js': `
         import { it } from 'vitest'
@@ -138,17 +140,12 @@ describe('a run of a Vitest project', () => {
 
         it('fails', () => { throw new Error('red') })`,
     })
-    const runId = await service.startRun()
-    expect(await service.waitFor(runId)).toMatchObject({ status: 'FAILED' })
-    expect((await service.outputOf(runId)).match(/:error.*/g)).toEqual([':error::of the test'])
+    expect([status, output.match(/:error.*/g)]).toEqual(['FAILED', [':error::of the test']])
   })
 
   it('says with the words of Vitest that no project matches its patterns', async () => {
-    const service = await startWith({
-      'vitest.config.mjs': `export default { test: { name: 'unit' } }`,
-      'a.test.js': `import { it } from 'vitest'\nit('adds', () => {})`,
-    })
-    const run = await service.run({ frameworkProjectName: '!unit,nope*' })
+    const files = { 'vitest.config.mjs': `export default { test: { name: 'unit' } }`, 'a.test.js': '' }
+    const run = await runOf(files, { frameworkProjectName: '!unit,nope*' })
     const message = expect.stringMatching(/^vitest could not run the tests: Error: No projects matched the filter/)
     expect(run).toMatchObject({ status: 'FAILED', message })
   })
@@ -188,8 +185,7 @@ describe('a run of a Vitest project', () => {
       'vitest could not run the tests: Error: no database\nat setup.mjs:1',
     ],
   ])('fails without a test case, and says why, when it %s', async (_case, files, message) => {
-    const service = await startWith(files as Record<string, string>)
-    const run = await service.run()
+    const run = await runOf(files as Record<string, string>)
     expect(run).toMatchObject({ status: 'FAILED', message, results: { testCases: [] } })
   })
 })

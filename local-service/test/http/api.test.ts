@@ -3,12 +3,11 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../../src/http/api.ts'
-import { RunQueue } from '../../src/runs/queue.ts'
 import { finishRun, queueRun } from '../../src/runs/run.ts'
 import type { RunStore } from '../../src/runs/store.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
 import { KEY, PLAIN_ENV, puppetProject, temporaryFolder } from '../support/a-local-service.ts'
-import { openStore } from '../support/a-run-store.ts'
+import { createQueue, openStore } from '../support/a-run-store.ts'
 
 // Sends requests without a socket. The tests in local-service/test/interface send them over HTTP.
 
@@ -29,12 +28,7 @@ beforeEach(async () => {
   // Without its folder, every start of the project is refused. So no request starts tests.
   rmSync(shop.folder, { recursive: true })
   store = await openStore()
-  const queue = new RunQueue({
-    runLimitMinutes: 1,
-    store,
-    log: () => undefined,
-    personEnv: PLAIN_ENV,
-  })
+  const queue = createQueue(store)
   const service = {
     queue,
     store,

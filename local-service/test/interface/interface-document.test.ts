@@ -8,6 +8,8 @@ import { clientOf, KEY, puppet, puppetProject, startService } from '../support/a
 // for a test runner. What clients of both services rely on is also tested with the scripted service.
 
 const RUNS = '/v1/projects/web-shop/runs'
+const CANCEL = `${RUNS}/cancel`
+const SUITE_START = '/v1/testSuite/smoke/run'
 const NO_SUCH = '00000000-0000-4000-8000-000000000000'
 
 let repository: GitRepository
@@ -162,89 +164,82 @@ describe.each([
 describe('the service that runs tests', () => {
   it('responds with 400 to a field that is not as documented', async () => {
     const { send } = await startReal()
-    for (const [body, field] of [
-      [{ frameworkProjectName: 1 }, 'frameworkProjectName'],
-      [{ frameworkProjectName: 'unit', runGroupName: 1 }, 'runGroupName'],
-      [{ envOverrides: [] }, 'envOverrides'],
-      [{ envOverrides: { A: {} } }, 'envOverrides.A'],
-      [{ envOverrides: { 'A=B': '' } }, 'envOverrides.A=B'],
-      [{ envOverrides: { A: 'a\0' } }, 'envOverrides.A'],
-      [{ environment: null }, 'environment'],
-      [{ autofix: 'true' }, 'autofix'],
-      [{ branch: 'b'.repeat(256) }, 'branch'],
-    ]) {
-      const error = expect.stringMatching(new RegExp(`^"${field}": [A-Z].*\\.$`))
-      expect(await send('POST', RUNS, body)).toEqual({ status: 400, body: { error } })
-    }
-    for (const name of ['frameworkProjectName', 'runGroupName', 'environment', 'environmentName', 'branch']) {
-      const error = `"${name}": It is empty. Leave the field out to get the default.`
-      expect(await send('POST', RUNS, { [name]: '' })).toEqual({ status: 400, body: { error } })
+    const isEmpty = 'It is empty. Leave the field out to get the default.'
+    const fields = ['frameworkProjectName', 'runGroupName', 'environment', 'environmentName', 'branch']
+    const rows: [path: string, body: object, field: string, problem?: string][] = [
+      ...fields.map((field): [string, object, string, string] => [RUNS, { [field]: '' }, field, isEmpty]),
+      [RUNS, { frameworkProjectName: 1 }, 'frameworkProjectName'],
+      [RUNS, { frameworkProjectName: 'unit', runGroupName: 1 }, 'runGroupName'],
+      [RUNS, { envOverrides: [] }, 'envOverrides'],
+      [RUNS, { envOverrides: { A: {} } }, 'envOverrides.A'],
+      [RUNS, { envOverrides: { 'A=B': '' } }, 'envOverrides.A=B'],
+      [RUNS, { envOverrides: { A: 'a\0' } }, 'envOverrides.A'],
+      [RUNS, { environment: null }, 'environment'],
+      [RUNS, { autofix: 'true' }, 'autofix'],
+      [RUNS, { branch: 'b'.repeat(256) }, 'branch'],
+      // A cancel names one run.
+      [CANCEL, {}, 'where'],
+      [CANCEL, { runId: 'x' }, 'where'],
+      [CANCEL, { where: 'x' }, 'where'],
+      [CANCEL, { where: {} }, 'where.runId'],
+      [CANCEL, { where: { runId: 5 } }, 'where.runId'],
+      [CANCEL, { where: { runId: 'x', status: 'QUEUED' } }, 'where.status'],
+      [SUITE_START, { environment: 1 }, 'environment'],
+      [SUITE_START, { environment: '' }, 'environment', isEmpty],
+      [SUITE_START, { variableOverrides: 'A=b' }, 'variableOverrides'],
+      [SUITE_START, { metadata: { git: 'main' } }, 'metadata.git'],
+      [SUITE_START, { metadata: { git: { branch: '' } } }, 'metadata.git.branch', isEmpty],
+    ]
+    for (const [path, body, field, problem = '[A-Z].*\\.'] of rows) {
+      const error = expect.stringMatching(new RegExp(`^"${field}": ${problem}$`))
+      expect([body, await send('POST', path, body)]).toEqual([body, { status: 400, body: { error } }])
     }
   })
 
   it('responds with 400 to a request that is not valid HTTP', async () => {
     const { url } = await startReal()
-    for (const [target, host, status, error] of [
-      [`${RUNS}/a\\b`, '127.0.0.1', 400, 'The request is invalid: Backslash in request path.'],
-      [`${RUNS}/1`, 'a b', 400, 'The request is invalid: Invalid URL.'],
-    ] as const) {
-      const headers = `Host: ${host}\r\nAuthorization: Bearer ${KEY}\r\nConnection: close`
-      const response = await raw(url, `GET ${target} HTTP/1.1\r\n${headers}\r\n\r\n`)
-      expect(response).toContain(`HTTP/1.1 ${status} `)
-      expect(response).toContain(JSON.stringify({ error }))
-    }
-  })
-
-  it('responds with 400 to a cancel without one run id', async () => {
-    const { send } = await startReal()
-    for (const [body, field] of [
-      [{}, 'where'],
-      [{ runId: 'x' }, 'where'],
-      [{ where: 'x' }, 'where'],
-      [{ where: {} }, 'where.runId'],
-      [{ where: { runId: 5 } }, 'where.runId'],
-      [{ where: { runId: 'x', status: 'QUEUED' } }, 'where.status'],
+    const headers = `Authorization: Bearer ${KEY}\r\nConnection: close`
+    for (const [target, host, problem] of [
+      [`${RUNS}/a\\b`, '127.0.0.1', 'Backslash in request path'],
+      [`${RUNS}/1`, 'a b', 'Invalid URL'],
     ]) {
-      const error = expect.stringContaining(`"${field}": `)
-      expect(await send('POST', `${RUNS}/cancel`, body)).toEqual({ status: 400, body: { error } })
+      const response = await raw(url, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n\r\n`)
+      expect(response).toContain('HTTP/1.1 400 ')
+      expect(response).toContain(JSON.stringify({ error: `The request is invalid: ${problem}.` }))
     }
   })
 
-  it('takes environment, variables and branch of a test suite, and responds with 400 to anything else', async () => {
-    const service = await startReal()
-    const send = (body: object) => service.send('POST', '/v1/testSuite/smoke/run', body)
-    expect((await send({ environment: 'staging', variableOverrides: { A: 'b' }, metadata: {} })).status).toBe(200)
-    for (const [body, field] of [
-      [{ environment: 1 }, 'environment'],
-      [{ variableOverrides: 'A=b' }, 'variableOverrides'],
-      [{ metadata: { git: 'main' } }, 'metadata.git'],
-      [{ environment: '' }, 'environment'],
-      [{ metadata: { git: { branch: '' } } }, 'metadata.git.branch'],
-    ] as const) {
-      expect(await send(body)).toEqual({ status: 400, body: { error: expect.stringContaining(`"${field}": `) } })
-    }
+  it('gives a client without a key its 401 before it has sent a body, and while it is sending a large body', async () => {
+    const { url } = await startReal()
+    const headers = 'Host: 127.0.0.1\r\nConnection: close\r\nContent-Length: 1000000'
+    const response = await raw(url, `POST ${RUNS} HTTP/1.1\r\n${headers}\r\n\r\n`)
+    expect(response).toMatch(/^HTTP\/1\.1 401 [\s\S]*API key is missing or invalid/)
+    expect((await fetch(url + RUNS, { method: 'POST', body: 'x'.repeat(5_000_000) })).status).toBe(401)
   })
 
-  it('responds with 404 to an unknown project or test suite, and names those that it has', async () => {
+  it('takes environment, variables and metadata of a test suite', async () => {
     const { send } = await startReal()
-    expect(await send('POST', '/v1/projects/nope/runs', {})).toEqual({
-      status: 404,
-      body: { error: 'There is no project "nope". The projects of this service: "web-shop", "other".' },
-    })
-    expect(await send('POST', '/v1/testSuite/nope/run', {})).toEqual({
-      status: 404,
-      body: { error: 'There is no test suite "nope". The test suites of this service: "smoke".' },
-    })
+    const body = { environment: 'staging', variableOverrides: { A: 'b' }, metadata: {} }
+    expect((await send('POST', SUITE_START, body)).status).toBe(200)
   })
 
-  it('responds with 400 to an unknown environment, and names those that it has', async () => {
-    const { start } = await startReal()
-    expect(await start({ environmentName: 'test' })).toEqual({
-      status: 400,
-      body: {
-        error: 'Project "web-shop" has no environment "test". Its environments: "staging", "production".',
-      },
-    })
+  it.each([
+    [
+      '/v1/projects/nope/runs',
+      {},
+      404,
+      'There is no project "nope". The projects of this service: "web-shop", "other".',
+    ],
+    ['/v1/testSuite/nope/run', {}, 404, 'There is no test suite "nope". The test suites of this service: "smoke".'],
+    [
+      RUNS,
+      { environmentName: 'test' },
+      400,
+      'Project "web-shop" has no environment "test". Its environments: "staging", "production".',
+    ],
+  ])('names what it has if a request names something else: %s', async (path, body, status, error) => {
+    const { send } = await startReal()
+    expect(await send('POST', path, body)).toEqual({ status, body: { error } })
   })
 
   it('has a null startedAt and neither finishedAt nor results while a run is queued', async () => {

@@ -1,14 +1,5 @@
 import { type ChildProcess, execFile, fork } from 'node:child_process'
-import {
-  existsSync,
-  globSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
 import { describe, expect } from 'vitest'
@@ -16,21 +7,14 @@ import { parse } from 'yaml'
 import { ROOT } from '../../../test/documents/documents.ts'
 import { installPackages } from '../../../test/support/git-repository.ts'
 import { until } from '../../../test/support/until.ts'
-import { playJob } from '../../../tools/runner-emulator/job-player/job.ts'
 import {
-  clockAhead,
-  type Files,
-  HANGING,
   HANGING_SCRIPT,
-  hangingProcess,
   importing,
   type Jobs,
   ON_LINUX,
   PASSING,
   PASSING_SCRIPT,
-  PLAYWRIGHT,
   processesOf,
-  processesThat,
   SCRIPTED,
   type StepSettings,
   scripted,
@@ -43,42 +27,6 @@ import {
 // Runs the built action local-service and the built gate in one job. The other tests in local-service/test test what the service
 // does for every request and every project.
 
-/** Finds the gate of its job, and fails if the gate's environment has the job's token. */
-const READING_THE_GATE = `import { readdirSync, readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
-const environmentOf = (id) => {
-  try { return readFileSync('/proc/' + id + '/environ', 'utf8').split('\\0') } catch { return [] }
-}
-test('reads the environment of the gate', () => {
-  const environments = readdirSync('/proc').filter((name) => Number(name) > 0).map(environmentOf)
-  const ofJob = environments.filter((one) => one.includes('GITHUB_WORKSPACE=' + process.cwd()))
-  const gate = ofJob.find((one) => one.some((variable) => variable.startsWith('INPUT_API-KEY=')))
-  expect(gate).toBeDefined()
-  expect(gate.filter((variable) => variable.includes('ghs_'))).toEqual([])
-})`
-
-const CHROMIUM = '/usr/bin/chromium'
-/** A page that is shown, and a page whose test never ends. */
-const BROWSER_TESTS = {
-  'playwright.config.ts': `export default {
-    use: { launchOptions: { executablePath: '${CHROMIUM}', args: ['--user-agent=' + import.meta.dirname] } },
-    projects: [{ name: 'shows', testMatch: 'a.spec.ts' }, { name: 'hangs', testMatch: 'b.spec.ts', timeout: 0 }],
-  }`,
-  'a.spec.ts': `import { expect, test } from '@playwright/test'
-test('shows', async ({ page }) => {
-  await page.setContent('<h1>Shop</h1>')
-  await expect(page.locator('h1')).toHaveText('Shop')
-})`,
-  'b.spec.ts': `import { test } from '@playwright/test'
-import { writeFileSync } from 'node:fs'
-test('hangs', async ({ page }) => { writeFileSync('pid', String(process.pid)); await new Promise(() => {}) })`,
-}
-
-/** The browsers that the tests in a folder started. Their user agent names the folder. */
-function browsersOf(folder: string): number[] {
-  return processesThat((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`--user-agent=${folder}`))
-}
-
 /** The annotation of post if the service was killed. */
 const KILLED = {
   level: 'error',
@@ -89,9 +37,6 @@ const KILLED = {
 const WITHOUT_PROC = importing(
   `if (/local-service\\/dist\\/.*index.js$/.test(process.argv[1])) Object.defineProperty(process, 'platform', { value: 'darwin' })`,
 )
-
-/** Post's limits for a service that does not stop are over at once. */
-const CLOCK_OF_POST = clockAhead(`process.argv[1]?.includes('dist/post')`, 20_001)
 
 describe.concurrent('a job with the local service', () => {
   const SHA = 'a'.repeat(40)
@@ -204,13 +149,9 @@ test('fails', () => { throw new Error('rain') })`,
       'service.json': JSON.stringify({ projects: { shop } }),
       'a.test.ts': `${PASSING}\ntest('fails', () => { throw new Error('rain') })`,
     })
-    const home = jobs.folder()
-    const command = `"${process.execPath}" "${join(ROOT, 'node_modules/@yarnpkg/cli-dist/bin/yarn.js')}"`
-    writeFileSync(
-      join(home, 'yarn'),
-      `#!/bin/sh\nHOME="${home}" YARN_ENABLE_NETWORK=0 YARN_ENABLE_TELEMETRY=0 exec ${command} "$@"\n`,
-      { mode: 0o755 },
-    )
+    const yarn = `"${process.execPath}" "${join(ROOT, 'node_modules/@yarnpkg/cli-dist/bin/yarn.js')}"`
+    const setup = `YARN_ENABLE_NETWORK=0 YARN_ENABLE_TELEMETRY=0 HOME="$(dirname "$0")"`
+    const home = jobs.commands({ yarn: `#!/bin/sh\n${setup} exec ${yarn} "$@"\n` })
     const PATH = `${home}:${process.env.PATH}`
     await promisify(execFile)('yarn', ['install'], { cwd: folder, env: { PATH } })
     const { main } = await jobs.play(folder, { env: { PATH }, inputs: { config: 'service.json' } })
@@ -280,43 +221,31 @@ test('fails', () => { throw new Error('rain') })`,
 })
 
 describe.concurrent('a person who sets the service up wrongly reads one sentence', () => {
-  const files = { ...VITEST, 'a.test.ts': PASSING }
-
-  // The service's own tests have every sentence. These come from its arguments, from the folder, and from the system.
-  test.for<[string, Files, StepSettings, RegExp]>([
+  // The service's own tests have every sentence. These come from the order, from the folder, and from the system.
+  test.for<[string, (folder: string) => StepSettings, RegExp]>([
     [
       'a limit that is not a number',
-      files,
-      { inputs: { 'run-limit-minutes': 'an hour' } },
+      () => ({ inputs: { 'run-limit-minutes': 'an hour' } }),
       /^The run limit is "an hour"\. Give a/,
     ],
     [
-      'both frameworks',
-      { ...VITEST, 'vitest.config.ts': '', 'playwright.config.ts': '' },
-      {},
-      /uses both .* Set "framework" to "vitest" or "playwright"\./,
-    ],
-    [
       'a framework that is not installed',
-      files,
-      {},
+      () => ({}),
       /^vitest is not installed in \S+\. Install the packages first, for example with "npm ci", or set "command"\.$/,
     ],
     [
-      'a framework that is too old',
-      { ...PLAYWRIGHT, 'node_modules/@playwright/test/package.json': '{ "version": "1.44.1", "bin": "cli.js" }' },
-      {},
-      /^@playwright\/test 1\.44\.1 is installed in \S+\. The service needs 1\.45 or newer\. Update the package\.$/,
-    ],
-    [
       'Windows',
-      files,
-      { env: { NODE_OPTIONS: importing(`Object.defineProperty(process, 'platform', { value: 'win32' })`) } },
+      () => ({ env: { NODE_OPTIONS: importing(`Object.defineProperty(process, 'platform', { value: 'win32' })`) } }),
       /needs Linux or macOS/,
     ],
-  ])('about %s', async ([, of, settings, sentence], { jobs }) => {
-    const { folder } = await jobs.repository(of)
-    const step = jobs.service(folder, settings)
+    [
+      "a runner's temporary folder in the repository",
+      (folder) => ({ tempDir: join(folder, 'temp') }),
+      /In a job, the data folder lies in RUNNER_TEMP\.$/,
+    ],
+  ])('about %s', async ([, settings, sentence], { jobs }) => {
+    const { folder } = await jobs.repository({ ...VITEST, 'a.test.ts': PASSING })
+    const step = jobs.service(folder, settings(folder))
     const main = await step.startMain().result()
     expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: false })
     expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)])
@@ -325,43 +254,37 @@ describe.concurrent('a person who sets the service up wrongly reads one sentence
     if (ON_LINUX) await until(() => processesOf(step).length === 0)
     expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
   })
-
-  test("about a runner's temporary folder in the repository", async ({ jobs }) => {
-    const { folder } = await jobs.repository(files)
-    const { main } = await jobs.service(folder, { tempDir: join(folder, 'temp') }).run()
-    const [message = ''] = main.annotations.map((annotation) => annotation.message)
-    expect(message).toContain('In a job, the data folder lies in RUNNER_TEMP.')
-  })
 })
 
-describe.concurrent('the step fails with what the service wrote', () => {
-  test('if the service exits before it can be reached', async ({ jobs }) => {
-    const dying = `if (process.argv[1].includes('service/index')) { console.log('it rains'); process.exit(7) }`
-    const { main, post } = await jobs.service(jobs.folder(), { env: { NODE_OPTIONS: importing(dying) } }).run()
-    expect(main.annotations.map(({ message }) => message)).toEqual([
+describe.concurrent('the step fails with what the service wrote, and leaves no process,', () => {
+  const SOON = `
+    const { timeout } = AbortSignal
+    if (process.argv[1].includes('main/index')) AbortSignal.timeout = (ms) => timeout(ms === 30_000 ? 100 : ms)`
+
+  test.for<[string, string[], message: string, logged: string]>([
+    [
+      'if the service exits before it can be reached',
+      [`if (process.argv[1].includes('service/index')) { console.log('it rains'); process.exit(7) }`],
       'The local service ended before it was up, with exit code 7. The log above has what it wrote.',
-    ])
-    expect(main.log).toContain('it rains')
-    expect(post).toMatchObject({ conclusion: 'success', log: [] })
-  })
-
-  test('if the system does not start the process of the service', async ({ jobs }) => {
-    const missing = `if (process.argv[1].includes('main/index')) process.execPath = '/missing/node'`
-    const { main, post } = await jobs.service(jobs.folder(), { env: { NODE_OPTIONS: importing(missing) } }).run()
-    expect(main.annotations.map(({ message }) => message)).toEqual([
+      'it rains',
+    ],
+    [
+      'if the system does not start the process of the service',
+      [`if (process.argv[1].includes('main/index')) process.execPath = '/missing/node'`],
       'The local service could not be started: spawn /missing/node ENOENT',
-    ])
-    expect(post).toMatchObject({ conclusion: 'success', log: [] })
-  })
-
-  test('if the service cannot be reached within 30 s, and no process is left', async ({ jobs }) => {
-    const hanging = `if (process.argv[1].includes('service/index')) for (;;);`
-    const soon = `
-      const { timeout } = AbortSignal
-      if (process.argv[1].includes('main/index')) AbortSignal.timeout = (ms) => timeout(ms === 30_000 ? 100 : ms)`
-    const step = jobs.service(jobs.folder(), { env: { NODE_OPTIONS: importing(hanging, soon) } })
+      '',
+    ],
+    [
+      'if the service cannot be reached within 30 s',
+      [`if (process.argv[1].includes('service/index')) for (;;);`, SOON],
+      'The local service could not be reached within 30 s. The log above has what it wrote.',
+      '##[group]Log of the local service',
+    ],
+  ])('%s', async ([, code, message, logged], { jobs }) => {
+    const step = jobs.service(jobs.folder(), { env: { NODE_OPTIONS: importing(...code) } })
     const main = await step.startMain().result()
-    expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(/within 30 s/)])
+    expect(main.annotations.map((annotation) => annotation.message)).toEqual([message])
+    expect(main.log.join('\n')).toContain(logged)
     if (ON_LINUX) await until(() => processesOf(step).length === 0)
     expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
   })
@@ -516,25 +439,6 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     expect(processesOf(step)).toEqual([])
   })
 
-  test.skipIf(!existsSync(CHROMIUM))(
-    `of a browser, after its tests and after a SIGKILL of the service (needs ${CHROMIUM})`,
-    async ({ jobs }) => {
-      const { folder } = await jobs.project({ ...PLAYWRIGHT, ...BROWSER_TESTS })
-      const { step, outputs } = await jobs.start(folder)
-      const passed = await jobs.gate(step, outputs, { inputs: { 'framework-project': 'shows' } }).run()
-      expect(passed.main, passed.main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' } })
-      await until(() => browsersOf(folder).length === 0)
-      const main = jobs.gate(step, outputs, { inputs: { 'framework-project': 'hangs' } }).startMain()
-      await hangingProcess(folder)
-      expect(browsersOf(folder)).not.toEqual([])
-      process.kill(serviceProcess(step), 'SIGKILL')
-      main.signal('SIGKILL')
-      await main.result()
-      expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
-      await until(() => browsersOf(folder).length === 0 && processesOf(step).length === 0)
-    },
-  )
-
   test('after a shutdown of the runner: post does not run, and the service ends when its folder is removed', async ({
     jobs,
   }) => {
@@ -583,18 +487,6 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     for (const pid of processesOf(step)) process.kill(pid, 'SIGKILL')
   })
 
-  test('of a service that is stopped by SIGSTOP, so that post kills it', async ({ jobs }) => {
-    const { step, main } = await jobs.whileScriptHangs({ env: { NODE_OPTIONS: importing(CLOCK_OF_POST) } })
-    process.kill(serviceProcess(step), 'SIGSTOP')
-    main.signal('SIGKILL')
-    await main.result()
-    const post = await step.runPost()
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
-    expect(post.log.join('\n')).toContain('INTERRUPTED: it was RUNNING when the service died')
-    expect(processesOf(step)).toEqual([])
-    expect(readdirSync(serviceFolder(step))).toEqual(['output'])
-  })
-
   test.for<[string, (service: ChildProcess) => void]>([
     ['before it gave an order', (service) => service.disconnect()],
     ['and after whose order the job has ended', (service) => service.send({ args: [], key: 'k', workspace: '/' })],
@@ -604,47 +496,5 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     act(service)
     expect(await new Promise((exited) => service.once('exit', exited))).toBe(0)
     expect(readdirSync(folder)).toEqual([])
-  })
-})
-
-describe.concurrent('the recipe local-service.yml', () => {
-  const RECIPE = 'examples/workflows/local-service.yml'
-  const GATE = 'OWNER/test-run-action@v1'
-
-  /** What `npm ci` does was done before. */
-  function npm(jobs: Jobs): string {
-    const folder = jobs.folder()
-    writeFileSync(join(folder, 'npm'), '#!/bin/sh\n', { mode: 0o755 })
-    return folder
-  }
-
-  test('passes, and gives the gate no token, because a test can read what the gate gets', async ({ jobs }) => {
-    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': ON_LINUX ? READING_THE_GATE : PASSING })
-    const { result, log } = await playJob(RECIPE, 'test-run', { workspace: folder, commands: npm(jobs) })
-    expect(result, log).toBe('success')
-    expect(log).toContain('finished as PASSED: 1 passed.')
-  })
-
-  test('also works with both steps in the background: fails with the tests, and cancels the run', async ({ jobs }) => {
-    const { folder } = await jobs.project({
-      ...VITEST,
-      'a.test.ts': PASSING.replace('{}', '{ throw new Error("rain") }'),
-    })
-    const text = readFileSync(join(ROOT, RECIPE), 'utf8')
-      .replace(
-        '/local-service@v1\n',
-        '/local-service@v1\n        id: service\n        background: true\n      - wait: service\n',
-      )
-      .replace(`- uses: ${GATE}\n`, `- uses: ${GATE}\n        id: gate\n        background: true\n`)
-    const file = join(jobs.folder(), 'workflow.yml')
-    writeFileSync(file, `${text}      - wait: gate\n`)
-    const options = { workspace: folder, commands: npm(jobs) }
-    const { result, log } = await playJob(file, 'test-run', options)
-    expect(result, log).toBe('failure')
-    expect(log).toContain('1 of 1 test case failed')
-    writeFileSync(join(folder, 'a.test.ts'), HANGING)
-    const cancelled = await playJob(file, 'test-run', { ...options, cancel: { during: 'gate', on: /RUNNING/ } })
-    expect(cancelled.result, cancelled.log).toBe('cancelled')
-    if (ON_LINUX) expect(processesThat((pid) => readlinkSync(`/proc/${pid}/cwd`) === folder)).toEqual([])
   })
 })

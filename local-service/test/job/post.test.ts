@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { until } from '../../../test/support/until.ts'
@@ -7,10 +7,8 @@ import {
   importing,
   type Jobs,
   ON_LINUX,
-  PASSING_SCRIPT,
   processesOf,
   SCRIPTED,
-  scripted,
   serviceFolder,
   serviceProcess,
   test,
@@ -82,32 +80,33 @@ describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and
   })
 })
 
-/** A git that hangs if the file `hang` lies beside it. */
-function hangingGit(jobs: Jobs): string {
-  const folder = jobs.folder()
-  const script = `#!/bin/sh
-[ -e "${folder}/hang" ] && echo > "${folder}/hangs" && exec sleep 600
+test.skipIf(!ON_LINUX)(
+  'post kills a service that hangs, with its runs and with a command that belongs to no run',
+  async ({ jobs }) => {
+    // A git that hangs if the file `hang` lies beside it.
+    const commands = jobs.commands({
+      git: `#!/bin/sh
+home="$(dirname "$0")"
+[ -e "$home/hang" ] && echo > "$home/hangs" && exec sleep 600
 PATH="\${PATH#*:}" exec git "$@"
-`
-  writeFileSync(join(folder, 'git'), script)
-  chmodSync(join(folder, 'git'), 0o755)
-  return folder
-}
-
-describe.skipIf(!ON_LINUX).concurrent('a service that hangs', () => {
-  test('is killed with its commands, also with a command that belongs to no run', async ({ jobs }) => {
-    const { folder } = await jobs.repository(scripted(PASSING_SCRIPT))
-    const commands = hangingGit(jobs)
+`,
+    })
+    // Post's limits are over at once.
     const clock = clockAhead(`process.argv[1]?.includes('local-service/dist/post')`, 20_001)
     const env = { PATH: `${commands}:${process.env.PATH}`, NODE_OPTIONS: importing(clock) }
-    const { step, outputs } = await jobs.start(folder, { inputs: SCRIPTED, env })
+    const { step, outputs, main } = await jobs.whileScriptHangs({ env })
     writeFileSync(join(commands, 'hang'), '')
-    const gate = jobs.gate(step, outputs).startMain()
+    const other = jobs.gate(step, outputs).startMain()
     await until(() => existsSync(join(commands, 'hangs')))
     process.kill(serviceProcess(step), 'SIGSTOP')
-    gate.signal('SIGKILL')
-    await gate.result()
-    expect(await step.runPost()).toMatchObject({ conclusion: 'success', annotations: [] })
+    for (const gate of [main, other]) {
+      gate.signal('SIGKILL')
+      await gate.result()
+    }
+    const post = await step.runPost()
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(post.log.join('\n')).toContain('INTERRUPTED: it was RUNNING when the service died')
     expect(processesOf(step)).toEqual([])
-  })
-})
+    expect(readdirSync(serviceFolder(step))).toEqual(['output'])
+  },
+)

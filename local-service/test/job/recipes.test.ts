@@ -1,10 +1,20 @@
-import { cpSync, existsSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, globSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { read } from '../../../test/documents/documents.ts'
 import { ACTIONS_BOT, startGitHubApi } from '../../../test/support/github-api.ts'
 import { type JobOptions, type PlayedJob, playJob } from '../../../tools/runner-emulator/job-player/job.ts'
-import { type Files, type Jobs, ON_LINUX, PASSING, PLAYWRIGHT, test, VITEST } from '../support/a-job.ts'
+import {
+  type Files,
+  HANGING,
+  type Jobs,
+  ON_LINUX,
+  PASSING,
+  PLAYWRIGHT,
+  processesThat,
+  test,
+  VITEST,
+} from '../support/a-job.ts'
 
 // Plays the recipes with the local service. The tests of the projects really run.
 
@@ -37,12 +47,13 @@ exec "$program" "$@"
 `,
 }
 
-/** A folder with these commands, which the scripts of a job find before all others. */
-function commands(jobs: Jobs, scripts: Files): string {
-  const folder = jobs.folder()
-  for (const [name, script] of Object.entries(scripts)) writeFileSync(join(folder, name), script, { mode: 0o755 })
-  return folder
+/** Plays a job of a recipe. The file may be a changed copy of one. */
+function play(jobs: Jobs, file: string, workspace: string, { job = 'test-run', ...options }: Played = {}) {
+  const path = isAbsolute(file) ? file : `${FOLDER}/${file}`
+  return playJob(path, job, { workspace, commands: jobs.commands(NPM), ...options })
 }
+
+type Played = Partial<JobOptions> & { readonly job?: string }
 
 /** A folder in place of GitHub's artifacts, for the steps of a job in this workspace. */
 function artifactsFor(workspace: string, artifacts: string): NonNullable<JobOptions['otherAction']> {
@@ -61,53 +72,86 @@ function artifactsFor(workspace: string, artifacts: string): NonNullable<JobOpti
   }
 }
 
-describe.concurrent('the recipe any-framework.yml', () => {
-  const RECIPE = `${FOLDER}/any-framework.yml`
-  const files = (text: string) => ({
-    'cart.test.mjs': `import { test } from 'node:test'\ntest('adds', () => { ${text} })`,
-  })
+/** Finds the gate of its job, and fails if the gate's environment has the job's token. */
+const READING_THE_GATE = `import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+const environmentOf = (id) => {
+  try { return readFileSync('/proc/' + id + '/environ', 'utf8').split('\\0') } catch { return [] }
+}
+test('reads the environment of the gate', () => {
+  const environments = readdirSync('/proc').filter((name) => Number(name) > 0).map(environmentOf)
+  const ofJob = environments.filter((one) => one.includes('GITHUB_WORKSPACE=' + process.cwd()))
+  const gate = ofJob.find((one) => one.some((variable) => variable.startsWith('INPUT_API-KEY=')))
+  expect(gate).toBeDefined()
+  expect(gate.filter((variable) => variable.includes('ghs_'))).toEqual([])
+})`
 
-  test('passes with the tests', async ({ jobs }) => {
-    const { folder } = await jobs.project(files(''))
-    const { result, log } = await playJob(RECIPE, 'test-run', { workspace: folder, commands: commands(jobs, NPM) })
+describe.concurrent('the recipe local-service.yml', () => {
+  test('passes, and gives the gate no token, because a test can read what the gate gets', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': ON_LINUX ? READING_THE_GATE : PASSING })
+    const { result, log } = await play(jobs, 'local-service.yml', folder)
     expect(result, log).toBe('success')
     expect(log).toContain('finished as PASSED: 1 passed.')
   })
 
-  test('fails with the tests, says why, and does not take the old report for a new one', async ({ jobs }) => {
-    const { folder } = await jobs.project(files("throw new Error('rain')"))
-    const play = (file: string) => playJob(file, 'test-run', { workspace: folder, commands: commands(jobs, NPM) })
-    const { result, log } = await play(RECIPE)
+  test('also works with both steps in the background: fails with the tests, and cancels the run', async ({ jobs }) => {
+    const { folder, write } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING.replace('{}', RED) })
+    const text = read(`${FOLDER}/local-service.yml`)
+      .replace(/(.*\/local-service@v1)\n/, '$1\n        id: service\n        background: true\n      - wait: service\n')
+      .replace(/(- uses: OWNER\/test-run-action@v1)\n/, '$1\n        id: gate\n        background: true\n')
+    const file = join(jobs.folder(), 'workflow.yml')
+    writeFileSync(file, `${text}      - wait: gate\n`)
+    const { result, log } = await play(jobs, file, folder)
     expect(result, log).toBe('failure')
-    expect(log).toMatch(/^##\[error\]adds\nrain$/m)
+    expect(log).toContain('1 of 1 test case failed')
+    await write({ 'a.test.ts': HANGING })
+    const cancelled = await play(jobs, file, folder, { cancel: { during: 'gate', on: /RUNNING/ } })
+    expect(cancelled.result, cancelled.log).toBe('cancelled')
+    if (ON_LINUX) expect(processesThat((pid) => readlinkSync(`/proc/${pid}/cwd`) === folder)).toEqual([])
+  })
+})
+
+describe.concurrent('the recipe any-framework.yml', () => {
+  test('passes and fails with the tests, says why, and does not take the old report for a new one', async ({
+    jobs,
+  }) => {
+    const testFile = (body: string) => ({
+      'cart.test.mjs': `import { test } from 'node:test'\ntest('adds', () => ${body})`,
+    })
+    const { folder, write } = await jobs.project(testFile('{}'))
+    const passed = await play(jobs, 'any-framework.yml', folder)
+    expect(passed.result, passed.log).toBe('success')
+    expect(passed.log).toContain('finished as PASSED: 1 passed.')
+    await write(testFile(RED))
+    const failed = await play(jobs, 'any-framework.yml', folder)
+    expect(failed.result, failed.log).toBe('failure')
+    expect(failed.log).toMatch(/^##\[error\]adds\nrain$/m)
     // A command that succeeds and writes nothing.
     const file = join(jobs.folder(), 'workflow.yml')
-    writeFileSync(file, read(RECIPE).replace(/^( +)node$/m, '$1true'))
-    const old = await play(file)
+    writeFileSync(file, read(`${FOLDER}/any-framework.yml`).replace(/^( +)node$/m, '$1true'))
+    const old = await play(jobs, file, folder)
     expect(old.result, old.log).toBe('failure')
     expect(old.log).toContain('what matches "junit.xml" is older than this run')
   })
 })
 
 describe.concurrent('the recipe behind-a-step.yml', () => {
-  const RECIPE = `${FOLDER}/behind-a-step.yml`
-
   test('reports what an earlier step has found, and runs no test again', async ({ jobs }) => {
     const { folder, write } = await jobs.repository({ 'package.json': '{}' })
-    const play = async (body: string) => {
+    const playWith = async (body: string) => {
       await write({
         'cart.test.mjs': `import { appendFileSync } from 'node:fs'
 import { test } from 'node:test'
 appendFileSync('runs.txt', '.')
 test('adds', () => ${body})`,
       })
-      return playJob(RECIPE, 'test-run', { workspace: folder, commands: commands(jobs, NPM) })
+      return play(jobs, 'behind-a-step.yml', folder)
     }
-    const failed = await play(RED)
+    const failed = await playWith(RED)
     expect(failed.result, failed.log).toBe('failure')
     expect(failed.log).toMatch(/^##\[error\]adds\nrain$/m)
     expect(failed.log).toContain('finished as FAILED: 1 of 1 test case failed')
-    const passed = await play('{}')
+    const passed = await playWith('{}')
     expect(passed.result, passed.log).toBe('success')
     expect(passed.log).toContain('finished as PASSED: 1 passed.')
     expect(readFileSync(join(folder, 'runs.txt'), 'utf8')).toBe('..')
@@ -115,24 +159,20 @@ test('adds', () => ${body})`,
 })
 
 describe.concurrent('the recipe two-packages.yml', () => {
-  const RECIPE = `${FOLDER}/two-packages.yml`
-  const pays = PASSING.replace('vitest', '@playwright/test').replace('adds', 'pays')
-
   test('tests both packages, also if the unit tests fail, and passes only if both pass', async ({ jobs }) => {
     const { folder, write } = await jobs.project({
       'package.json': '{ "workspaces": ["packages/*"] }',
       'packages/shop/package.json': VITEST['package.json'],
       'packages/shop/a.test.ts': PASSING.replace('{}', RED),
       'packages/e2e/package.json': PLAYWRIGHT['package.json'],
-      'packages/e2e/a.spec.ts': pays,
+      'packages/e2e/a.spec.ts': PASSING.replace('vitest', '@playwright/test').replace('adds', 'pays'),
     })
-    const play = () => playJob(RECIPE, 'test-run', { workspace: folder, commands: commands(jobs, NPM) })
     const verdicts = (log: string) => log.match(/(?<=finished as )\w+: .*$/gm)
-    const failed = await play()
+    const failed = await play(jobs, 'two-packages.yml', folder)
     expect(failed.result, failed.log).toBe('failure')
     expect(verdicts(failed.log)).toEqual([expect.stringMatching(/^FAILED: 1 of 1 .*adds/), 'PASSED: 1 passed.'])
     await write({ 'packages/shop/a.test.ts': PASSING })
-    const passed = await play()
+    const passed = await play(jobs, 'two-packages.yml', folder)
     expect(passed.result, passed.log).toBe('success')
     expect(verdicts(passed.log)).toEqual(['PASSED: 1 passed.', 'PASSED: 1 passed.'])
   })
@@ -151,11 +191,7 @@ test('pays', ({}, info) => {
 })`,
     })
     const artifacts = jobs.folder()
-    const { result, log } = await playJob(`${FOLDER}/traces.yml`, 'test-run', {
-      workspace: folder,
-      commands: commands(jobs, NPM),
-      otherAction: artifactsFor(folder, artifacts),
-    })
+    const { result, log } = await play(jobs, 'traces.yml', folder, { otherAction: artifactsFor(folder, artifacts) })
     expect(result, log).toBe('failure')
     expect(log).toContain('finished as FAILED: 1 of 1 test case failed')
     const kept = join(artifacts, 'playwright-report')
@@ -167,8 +203,6 @@ test('pays', ({}, info) => {
 })
 
 describe.concurrent('the recipe comment.yml', () => {
-  const RECIPE = `${FOLDER}/comment.yml`
-
   test('comments in a job without the code, from the JUnit file that the gate of the other job has written', async ({
     jobs,
   }) => {
@@ -184,17 +218,14 @@ let tries = 0
 test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money') })`,
       })
       const artifacts = jobs.folder()
-      const play = (job: string, workspace: string, options: JobOptions) =>
-        playJob(RECIPE, job, {
-          event: ON_PULL_REQUEST,
-          workspace,
-          commands: commands(jobs, NPM),
-          otherAction: artifactsFor(workspace, artifacts),
-          ...options,
-        })
-      const tested = await play('test-run', folder, {})
+      const playIn = (workspace: string, options: Played) => {
+        const ofJob = { event: ON_PULL_REQUEST, otherAction: artifactsFor(workspace, artifacts) }
+        return play(jobs, 'comment.yml', workspace, { ...ofJob, ...options })
+      }
+      const tested = await playIn(folder, {})
       expect(tested.result, tested.log).toBe('failure')
-      const { result, log } = await play('comment', jobs.folder(), {
+      const { result, log } = await playIn(jobs.folder(), {
+        job: 'comment',
         needs: { 'test-run': tested },
         github: { api_url: api.url, token, repository: api.repository },
       })
@@ -219,7 +250,7 @@ describe.skipIf(!ON_LINUX).concurrent('the recipe baseline.yml', () => {
     const cache = jobs.folder()
     const baseline = join(folder, 'baseline')
     /** Plays the job for a project with such failures. Each cache is a folder of its own, with the run's id as its name. */
-    async function play(event: typeof ON_MAIN, run_id: string, failing: readonly string[]) {
+    async function playOn(event: typeof ON_MAIN, run_id: string, failing: readonly string[]) {
       const test = (title: string) => `test('${title}', () => ${failing.includes(title) ? RED : '{}'})`
       const tests = ['adds', 'pays', 'ships'].map(test).join('\n')
       await git('clean', '--quiet', '-dfx', '--exclude=node_modules')
@@ -233,24 +264,23 @@ describe.skipIf(!ON_LINUX).concurrent('the recipe baseline.yml', () => {
         const newest = readdirSync(cache).toSorted().at(-1)
         if (newest !== undefined) cpSync(join(cache, newest), join(folder, path), { recursive: true })
       }
-      const options = { event, workspace: folder, commands: commands(jobs, NPM), otherAction, github: { run_id } }
-      const { result, log } = await playJob(`${FOLDER}/baseline.yml`, 'test-run', options)
+      const { result, log } = await play(jobs, 'baseline.yml', folder, { event, otherAction, github: { run_id } })
       expect(result, log).toBe('failure')
       return { log, verdict: /finished as \w+: (.*)$/m.exec(log)?.[1] }
     }
 
-    const first = await play(ON_MAIN, '100', ['pays'])
+    const first = await playOn(ON_MAIN, '100', ['pays'])
     expect(first.verdict).toBe('1 of 3 test cases failed (“pays” at a.test.ts:3).')
     expect(readdirSync(cache)).toEqual(['100-1'])
     // Nine older runs. Their ids have one digit or two.
     for (const id of [2, 3, 4, 5, 6, 7, 8, 9, 10])
       cpSync(join(cache, '100-1/100-1.json'), join(cache, `100-1/${id}-1.json`))
-    const second = await play(ON_MAIN, '101', ['pays'])
+    const second = await playOn(ON_MAIN, '101', ['pays'])
     expect(second.verdict, second.log).toBe('1 of 3 test cases failed (“pays” at a.test.ts:3), none new.')
     const kept = [3, 4, 5, 6, 7, 8, 9, 10, 100, 101].map((id) => `${id}-1.json`)
     expect(readdirSync(join(cache, '101-1')).toSorted()).toEqual(kept.toSorted())
 
-    const { log, verdict } = await play(ON_PULL_REQUEST, '102', ['pays', 'ships'])
+    const { log, verdict } = await playOn(ON_PULL_REQUEST, '102', ['pays', 'ships'])
     expect(verdict, log).toBe('2 of 3 test cases failed (“ships” at a.test.ts:4, “pays” at a.test.ts:3), 1 new.')
     expect(log).not.toContain('There is no baseline')
     // A pull request cannot change the cache of the main branch.
@@ -260,70 +290,46 @@ describe.skipIf(!ON_LINUX).concurrent('the recipe baseline.yml', () => {
 })
 
 describe.concurrent('a recipe for shards', () => {
-  interface Framework {
-    readonly recipe: string
-    readonly testFile: (name: string) => string
-    readonly test: (title: string, body: string) => string
-    readonly files: Files
-  }
-
   /** If there is the file `broken`, the framework fails after it has written its report. */
   const BROKEN = `import { existsSync } from 'node:fs'
 const teardown = () => { if (existsSync('broken')) process.on('exit', () => { process.exitCode = 7 }) }`
 
-  const FRAMEWORKS: readonly (readonly [string, Framework])[] = [
-    [
-      'sharded-playwright.yml',
-      {
-        recipe: `${FOLDER}/sharded-playwright.yml`,
-        testFile: (name) => `${name}.spec.ts`,
-        test: (title, body) =>
-          PASSING.replace('vitest', '@playwright/test')
-            .replace('adds', title)
-            .replace('{}', () => body),
-        files: {
-          ...PLAYWRIGHT,
-          'playwright.config.ts': `export default { globalTeardown: './teardown.ts' }`,
-          'teardown.ts': `${BROKEN}\nexport default teardown`,
-        },
-      },
-    ],
-    [
-      'sharded-vitest.yml',
-      {
-        recipe: `${FOLDER}/sharded-vitest.yml`,
-        testFile: (name) => `${name}.test.ts`,
-        test: (title, body) => PASSING.replace('adds', title).replace('{}', () => body),
-        files: {
-          ...VITEST,
-          'vitest.config.ts': `export default { test: { globalSetup: './teardown.ts' } }`,
-          'teardown.ts': `${BROKEN}\nexport { teardown }`,
-        },
-      },
-    ],
-  ]
+  const WITH_TEARDOWN = {
+    'sharded-playwright.yml': {
+      ...PLAYWRIGHT,
+      'playwright.config.ts': `export default { globalTeardown: './teardown.ts' }`,
+      'teardown.ts': `${BROKEN}\nexport default teardown`,
+    },
+    'sharded-vitest.yml': {
+      ...VITEST,
+      'vitest.config.ts': `export default { test: { globalSetup: './teardown.ts' } }`,
+      'teardown.ts': `${BROKEN}\nexport { teardown }`,
+    },
+  }
   const REST = /::error::The jobs of the shards ended as failure\. If no test failed above/
 
-  test.for(FRAMEWORKS)('%s: one gate has the tests of all shards, and is green only if all shards are', async ([
-    ,
-    { recipe, testFile, test, files },
+  test.for([
+    ['sharded-playwright.yml', '@playwright/test'],
+    ['sharded-vitest.yml', 'vitest'],
+  ] as const)('%s: one gate has the tests of all shards, and is green only if all shards are', async ([
+    recipe,
+    framework,
   ], { jobs }) => {
-    const titles = ['adds', 'pays', 'ships', 'sorts']
-    const tests = Object.fromEntries(
-      titles.map((title) => [testFile(title), test(title, title === 'ships' ? RED : '{}')]),
-    )
-    const { folder: workspace, git, write } = await jobs.project({ ...files, ...tests })
+    const testFile = (title: string, body = '{}') => ({
+      [`${title}.test.ts`]: `import { test } from '${framework}'\ntest('${title}', () => ${body})`,
+    })
+    const tests = { ...testFile('adds'), ...testFile('pays'), ...testFile('ships', RED), ...testFile('sorts') }
+    const { folder, git, write } = await jobs.project({ ...WITH_TEARDOWN[recipe], ...tests })
     const artifacts = jobs.folder()
-    const options = { workspace, commands: commands(jobs, NPM), otherAction: artifactsFor(workspace, artifacts) }
+    const otherAction = artifactsFor(folder, artifacts)
     const played = new Map<number, PlayedJob>()
     // Each job has the files of a new checkout. All jobs have the same path, as on GitHub's runners.
     const checkOut = () => git('clean', '--quiet', '-dfx', '--exclude=node_modules')
-    const artifactOf = (shard: number) => join(artifacts, `blob-report-${shard}`)
-    async function play(shard: number, untracked: Files = {}) {
+    async function playShard(shard: number, untracked: Files = {}) {
       await checkOut()
       await write(untracked)
-      rmSync(artifactOf(shard), { recursive: true, force: true })
-      const job = await playJob(recipe, 'tests', { ...options, contexts: { matrix: { shard } } })
+      rmSync(join(artifacts, `blob-report-${shard}`), { recursive: true, force: true })
+      const job = await play(jobs, recipe, folder, { job: 'tests', otherAction, contexts: { matrix: { shard } } })
       played.set(shard, job)
       return job
     }
@@ -331,21 +337,21 @@ const teardown = () => { if (existsSync('broken')) process.on('exit', () => { pr
       await checkOut()
       const ends = [...played.values()].map(({ result }) => result)
       const result = ends.every((end) => end === 'success') ? 'success' : 'failure'
-      return playJob(recipe, 'test-run', { ...options, needs: { tests: { result } } })
+      return play(jobs, recipe, folder, { otherAction, needs: { tests: { result } } })
     }
 
     // One test fails in its shard.
-    for (const shard of [1, 2, 3, 4]) await play(shard)
+    for (const shard of [1, 2, 3, 4]) await playShard(shard)
     const [red = 0, ...others] = [...played].filter(([, { result }]) => result === 'failure').map(([shard]) => shard)
     expect(others, [...played.values()].map(({ log }) => log).join('\n')).toEqual([])
     const failed = await merge()
     expect(failed.result, failed.log).toBe('failure')
-    expect(failed.log).toContain(`finished as FAILED: 1 of 4 test cases failed (“ships” at ${testFile('ships')}:2).`)
+    expect(failed.log).toContain('finished as FAILED: 1 of 4 test cases failed (“ships” at ships.test.ts:2).')
     expect(failed.log).toMatch(/^##\[error\].*ships.*\n.*rain/m)
 
     // All are green.
-    await write({ [testFile('ships')]: test('ships', '{}') })
-    const mended = await play(red)
+    await write(testFile('ships'))
+    const mended = await playShard(red)
     expect(mended.result, mended.log).toBe('success')
     const passed = await merge()
     expect(passed.result, passed.log).toBe('success')
@@ -353,7 +359,7 @@ const teardown = () => { if (existsSync('broken')) process.on('exit', () => { pr
     expect(passed.log).not.toMatch(REST)
 
     // A shard fails with a reason that its report does not have.
-    const broken = await play(red, { broken: '' })
+    const broken = await playShard(red, { broken: '' })
     expect(broken.result, broken.log).toBe('failure')
     expect(broken.log).toContain('exit code 7')
     const rest = await merge()

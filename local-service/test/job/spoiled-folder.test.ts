@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import {
-  appendFileSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -9,7 +8,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -17,6 +15,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect } from 'vitest'
 import { until } from '../../../test/support/until.ts'
+import type { Step } from '../../../tools/runner-emulator/step-runner/runner.ts'
 import { finishRun, queueRun } from '../../src/runs/run.ts'
 import { openRunStore } from '../../src/runs/store.ts'
 import {
@@ -33,70 +32,37 @@ import {
 
 const FAILING = `${PASSING_SCRIPT.replace('passed', 'failed')}; exit 1`
 
-/** The file is written once, and then linked, so that the disk needs room for one file. */
-function makeLargeFile(path: string): void {
-  const large = join(path, '../large')
-  if (!existsSync(large)) {
-    const lines = Buffer.alloc(2 ** 20, '\n')
-    for (let written = 0; written < 400; written += 1) appendFileSync(large, lines)
-  }
-  linkSync(large, path)
-}
-
-function makeFolder(path: string): void {
-  mkdirSync(path)
-  writeFileSync(join(path, 'a'), '')
-}
-
-const makePipe = (path: string) => execFileSync('mkfifo', [path])
-
-// local-service/test/machine/files.test.ts tests which files are read.
-const SPOILED: [string, (path: string) => void][] = [
-  ['a named pipe', makePipe],
-  ['400 MB of line breaks', makeLargeFile],
-  ['JSON of another type', (path) => writeFileSync(path, '{ "output": { "toString": 0 } }\n')],
-  ['a folder', makeFolder],
-]
-
-/** Replaces a file at once, so that nobody finds it missing. A folder is removed first, and also what a folder replaces. */
-function spoil(path: string, make: (path: string) => void): void {
-  make(`${path}.new`)
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory()
-  if (isFolder || make === makeFolder) rmSync(path, { recursive: true, force: true })
+/** Puts a named pipe in place of a file at once, so that nobody finds the file missing. */
+function makePipe(path: string): void {
+  execFileSync('mkfifo', [`${path}.new`])
   renameSync(`${path}.new`, path)
 }
 
-describe.skipIf(!ON_LINUX).concurrent('post ends and stops the service', () => {
-  test.for(SPOILED)('if every file of the folder is %s', async ([, make], { jobs }) => {
+/** The service has opened its files, and does not notice that they are replaced. */
+function replaceStore(step: Step, forged: string): void {
+  const data = join(serviceFolder(step), 'service/data')
+  for (const name of ['runs.sqlite-wal', 'runs.sqlite-shm']) rmSync(join(data, name), { force: true })
+  renameSync(join(forged, 'runs.sqlite'), join(data, 'runs.sqlite'))
+}
+
+describe.skipIf(!ON_LINUX).concurrent('nothing waits for a named pipe', () => {
+  // local-service/test/machine/files.test.ts tests which files are read.
+  test('in place of every file of the folder: post ends and stops the service', async ({ jobs }) => {
     const { step, main } = await jobs.whileScriptHangs()
     main.signal('SIGKILL')
     await main.result()
     const folder = serviceFolder(step)
-    const beside = ['runs.sqlite-journal', 'runs.sqlite-wal', 'runs.sqlite-shm']
-    for (const name of ['log', 'data/runs.sqlite', ...beside.map((name) => `data/${name}`)]) {
-      spoil(join(folder, 'service', name), make)
-    }
+    const beside = ['', '-journal', '-wal', '-shm'].map((end) => `data/runs.sqlite${end}`)
+    for (const name of ['log', ...beside]) makePipe(join(folder, 'service', name))
     expect(await step.runPost()).toMatchObject({ conclusion: 'success' })
     await until(() => processesOf(step).length === 0)
     expect(readdirSync(folder)).toEqual(['output'])
   })
-})
-
-describe.skipIf(!ON_LINUX).concurrent('nothing waits for a named pipe', () => {
-  test('in place of the output of a run', async ({ jobs }) => {
-    const { step, outputs } = await jobs.start(jobs.scripted(FAILING), { inputs: SCRIPTED })
-    const { main } = await jobs.gate(step, outputs).run()
-    spoil(join(outputs['output-dir'] ?? '', main.outputs['run-id'] ?? '', 'output.txt'), makePipe)
-    const post = await step.runPost()
-    const message = expect.stringMatching(/could not show the output of run .* is not a regular file$/)
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning', message }] })
-    expect(processesOf(step)).toEqual([])
-  })
 
   test('in place of the store of the runs: a run ends with its own verdict', async ({ jobs }) => {
     const { step, outputs } = await jobs.start(jobs.scripted(FAILING), { inputs: SCRIPTED })
-    for (const name of ['runs.sqlite', 'runs.sqlite-wal', 'runs.sqlite-journal']) {
-      spoil(join(serviceFolder(step), 'service/data', name), makePipe)
+    for (const end of ['', '-wal', '-journal']) {
+      makePipe(join(serviceFolder(step), `service/data/runs.sqlite${end}`))
     }
     const { main } = await jobs.gate(step, outputs).run()
     expect(main.outputs).toMatchObject({ conclusion: 'failed', failed: '1' })
@@ -125,10 +91,7 @@ test('a forged store of runs makes post print a limited part of what it names, a
   store.close()
   mkdirSync(join(step.tempDir, 'outside'))
   writeFileSync(join(step.tempDir, 'outside/output.txt'), 'outside')
-  // The service has opened its files, and does not notice that they are replaced.
-  const data = join(serviceFolder(step), 'service/data')
-  for (const name of ['runs.sqlite-wal', 'runs.sqlite-shm']) rmSync(join(data, name), { force: true })
-  renameSync(join(forged, 'runs.sqlite'), join(data, 'runs.sqlite'))
+  replaceStore(step, forged)
   const post = await step.runPost()
   expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
   expect(post.log.join('\n')).not.toContain('outside')
@@ -161,15 +124,7 @@ describe.skipIf(!ON_LINUX).concurrent('the clean-up after tests that replaced th
       return runId
     }
     // Folders and a program.
-    const names = [
-      'runFolder',
-      'frameworkFolder',
-      'privateFolder',
-      'testsTemporaryFolder',
-      'folder',
-      'temporaryFolder',
-      'tree',
-    ]
+    const names = ['folder', 'temporaryFolder']
     const folders = names.map((name) => [name, join(foreign, name)] as const)
     forge({ ...Object.fromEntries(folders), engine: join(foreign, 'program') })
     // The record of somebody else's work tree, and an id that leads out of the folder.
@@ -185,11 +140,10 @@ describe.skipIf(!ON_LINUX).concurrent('the clean-up after tests that replaced th
       mkdirSync(folder, { recursive: true })
       writeFileSync(join(folder, 'gitdir'), '/somewhere/.git')
     }
-    const data = join(serviceFolder(step), 'service/data')
-    for (const name of ['runs.sqlite-wal', 'runs.sqlite-shm']) rmSync(join(data, name), { force: true })
-    renameSync(join(forged, 'runs.sqlite'), join(data, 'runs.sqlite'))
+    replaceStore(step, forged)
     process.kill(serviceProcess(step), 'SIGKILL')
     await until(() => serviceProcess(step) === 0)
+    const data = join(serviceFolder(step), 'service/data')
     renameSync(join(data, 'runs'), join(data, 'moved'))
     symlinkSync(join(foreign, 'linked'), join(data, 'runs'))
 

@@ -110,9 +110,10 @@ describe('auto-fix', () => {
   })
 
   it.each([
-    '--show-prefix',
-    'add --all',
-  ])('is stopped by a cancel of its run while it waits for git %s', async (args) => {
+    ['its command', undefined],
+    ['git, which looks for the repository', '--show-prefix'],
+    ['git, which reads the files', 'add --all'],
+  ])('is stopped by a cancel of its run while it waits for %s', async (_what, args) => {
     const folder = temporaryFolder()
     const [journal, pid, marker] = [join(folder, 'journal'), join(folder, 'pid'), join(folder, 'marker')]
     const waits = `echo "$LOCAL_SERVICE_RUN_ID" > ${marker}; echo $$ > ${pid}; exec sleep 300`
@@ -121,23 +122,13 @@ describe('auto-fix', () => {
     await writeFiles(folder, { git: `#!/bin/sh\n${script}\nPATH='${PLAIN_ENV.PATH}' exec git "$@"\n` })
     await chmod(join(folder, 'git'), 0o755)
     const env = { ...PLAIN_ENV, PATH: `${folder}:${PLAIN_ENV.PATH}` }
-    const { finish, service } = await startFixing('true', {}, { env })
+    const { finish, service } = await startFixing(args === undefined ? waits : 'true', {}, { env })
     const failing = puppet({ journal, cases: [['adds', 'failed']], exitCode: 1 })
     const runId = await service.startRun({ autofix: true, ...failing })
     const pids = await pidsIn(pid)
     expect(await service.cancel(runId)).toMatchObject({ status: 200 })
     expect(await finish(puppet({}))).toMatchObject({ status: 'PASSED' })
-    expect([pids.map(isAlive), (await readFile(marker, 'utf8')).trim()]).toEqual([[false], runId])
-  })
-
-  it('is stopped by a cancel of its run', async () => {
-    const pid = join(temporaryFolder(), 'pid')
-    const { service } = await startFixing(`echo $$ > ${pid}; sleep 300`)
-    const runId = await service.startRun(FAILING)
-    const pids = await pidsIn(pid)
-    expect(await service.cancel(runId)).toMatchObject({ status: 200 })
-    expect(await service.run(puppet({}))).toMatchObject({ status: 'PASSED' })
     expect((await service.get(runId)).body.status).toBe('CANCELLED')
-    expect(pids.map(isAlive)).toEqual([false])
+    expect([pids.map(isAlive), (await readFile(marker, 'utf8')).trim()]).toEqual([[false], runId])
   })
 })

@@ -207,28 +207,31 @@ describe('a run of another branch', () => {
     expect(service.log.join('\n')).toContain(message)
   })
 
-  it('is made and removed in turn with others of the repository, because git would fail', async () => {
+  /** Runs of the branch that are prepared without a service. By default, they find this script in place of git. */
+  async function withOwnGit(script: (home: string) => string) {
     const repository = await twoBranches()
     const place = await openRepository(repository.folder, PLAIN_ENV)
     if (typeof place === 'string') throw new Error('There is a repository.')
     const home = temporaryFolder()
-    const log = join(home, 'log')
+    await writeFile(join(home, 'git'), `#!/bin/sh\n${script(home)}`, { mode: 0o755 })
+    const checkout = { kind: 'work-tree', place, commit: await repository.git('rev-parse', 'other') } as const
+    const ownEnv = { ...PLAIN_ENV, PATH: `${home}:${PLAIN_ENV.PATH}` }
+    const aRun = (personEnv: NodeJS.ProcessEnv = ownEnv) =>
+      runContextIn(home, { checkout, personEnv }, { folder: repository.folder, framework: 'vitest' })
+    return { repository, place, home, aRun }
+  }
+
+  it('is made and removed in turn with others of the repository, because git would fail', async () => {
     // It takes its time, and notes which work trees there are at its beginning and at its end.
-    await writeFile(
-      join(home, 'git'),
-      `#!/bin/sh
-      note() { echo "$1 $(ls .git/worktrees | wc -w)" >> "${log}"; }
+    const { repository, place, home, aRun } = await withOwnGit(
+      (folder) => `
+      note() { echo "$1 $(ls .git/worktrees | wc -w)" >> "${folder}/log"; }
       note begins
       sleep 0.2
       PATH="\${PATH#*:}" git "$@" || exit
       note ends`,
-      { mode: 0o755 },
     )
-    const checkout = { kind: 'work-tree', place, commit: await repository.git('rev-parse', 'other') } as const
-    const personEnv = { ...PLAIN_ENV, PATH: `${home}:${PLAIN_ENV.PATH}` }
-    const runs = Array.from({ length: 3 }, () =>
-      runContextIn(home, { checkout, personEnv }, { folder: repository.folder, framework: 'vitest' }),
-    )
+    const log = () => readFile(join(home, 'log'), 'utf8')
     const prepare = (run: RunContext) => prepareFiles(run, new AbortController().signal)
     const remove = ({ runId, resources }: RunContext) =>
       removeResources(
@@ -236,43 +239,32 @@ describe('a run of another branch', () => {
         { ...resources, gitFolder: place.gitFolder },
         { personEnv: PLAIN_ENV, log: expect.unreachable },
       )
-    const [first, second, third] = runs as [RunContext, RunContext, RunContext]
+    const [first, second, third] = [aRun(), aRun(), aRun()]
     await prepare(first)
     const prepared = prepare(second)
-    await until(async () => (await readFile(log, 'utf8')).split('begins').length === 3)
+    await until(async () => (await log()).split('begins').length === 3)
     await Promise.all([prepared, remove(first), prepare(third)])
-    const notes = (await readFile(log, 'utf8')).trim().split('\n')
+    const notes = (await log()).trim().split('\n')
     expect(notes).toEqual(['begins 0', 'ends 1', 'begins 1', 'ends 2', 'begins 2', 'ends 3'])
     await Promise.all([remove(second), remove(third)])
     expect(workTreesOf(repository)).toBe(0)
   })
 
   it('leaves nothing of a `git worktree add` that is stopped, before another one begins', async () => {
-    const repository = await twoBranches()
-    const place = await openRepository(repository.folder, PLAIN_ENV)
-    if (typeof place === 'string') throw new Error('There is a repository.')
-    const home = temporaryFolder()
     // It is stopped at the worst time. Another git command cannot read what it has written so far.
-    const program = join(home, 'git')
-    await writeFile(
-      program,
-      `#!/bin/sh
+    const { repository, home, aRun } = await withOwnGit(
+      (folder) => `
       record=.git/worktrees/$LOCAL_SERVICE_RUN_ID
-      tree=${home}/data/runs/$LOCAL_SERVICE_RUN_ID/$LOCAL_SERVICE_RUN_ID
+      tree=${folder}/data/runs/$LOCAL_SERVICE_RUN_ID/$LOCAL_SERVICE_RUN_ID
       mkdir -p "$record" && echo "$tree/.git" > "$record/gitdir" && : > "$record/commondir"
       sleep 300 &
-      echo $! > "${home}/pid"
+      echo $! > "${folder}/pid"
       wait`,
     )
-    await chmod(program, 0o755)
-    const commit = await repository.git('rev-parse', 'other')
-    const checkout = { kind: 'work-tree', place, commit } as const
-    const runOf = (personEnv: NodeJS.ProcessEnv) =>
-      runContextIn(home, { checkout, personEnv }, { folder: repository.folder, framework: 'vitest' })
     const stop = new AbortController()
-    const stopped = prepareFiles(runOf({ ...PLAIN_ENV, PATH: `${home}:${PLAIN_ENV.PATH}` }), stop.signal)
+    const stopped = prepareFiles(aRun(), stop.signal)
     const [pid = 0] = await pidsIn(join(home, 'pid'))
-    const next = prepareFiles(runOf(PLAIN_ENV), new AbortController().signal)
+    const next = prepareFiles(aRun(PLAIN_ENV), new AbortController().signal)
     stop.abort()
     await expect(stopped).rejects.toThrow('git worktree failed: it was stopped')
     expect(isAlive(pid)).toBe(false)

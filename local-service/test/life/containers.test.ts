@@ -236,18 +236,25 @@ it.runIf(process.env.CONTAINER_TESTS === 'required')('an engine works here, beca
 })
 
 describe("an engine's program", () => {
+  interface Settings {
+    /** The program's name. If it is missing, there is no program. */
+    readonly name?: string
+    readonly before?: readonly string[]
+    readonly env?: NodeJS.ProcessEnv
+  }
+
   /** A run whose engine is this script. */
-  async function runWith(script: string, { setup = true } = {}) {
+  async function runWith(script: string, { name, before = [], env = {} }: Settings = { name: 'engine' }) {
     const folder = temporaryFolder()
-    const engine = join(folder, 'engine')
-    if (setup) await writeFile(engine, `#!/bin/sh\necho "$*" >> ${folder}/calls\n${script}\n`, { mode: 0o755 })
-    const project = { ...puppetProject(folder), container: { image: 'node:24', engine: [engine, '--global'] } }
-    const service = await startService({ projects: { shop: project } })
-    const environment = { DOCKER_HOST: 'tcp://tests.example', PASSWORD: 'secret' }
-    const run = await service.run({ envOverrides: environment })
+    const engine = join(folder, name ?? 'none')
+    const calls = join(folder, 'calls')
+    if (name) await writeFile(engine, `#!/bin/sh\necho "$*" >> ${calls}\n${script}\n`, { mode: 0o755 })
+    const container = { image: 'node:24', engine: [...before, engine, '--global'] }
+    const project = { ...puppetProject(folder), container }
+    const service = await startService({ projects: { shop: project }, env: { ...PLAIN_ENV, ...env } })
+    const run = await service.run({ envOverrides: { DOCKER_HOST: 'tcp://tests.example', PASSWORD: 'secret' } })
     await service.close()
-    const calls = setup ? await readFile(join(folder, 'calls'), 'utf8') : ''
-    return { folder, engine, run, calls, log: service.log.join('\n') }
+    return { engine, run, calls: name ? await readFile(calls, 'utf8') : '', log: service.log.join('\n') }
   }
 
   const CANNOT_RUN = `the image node:24 cannot run ${process.execPath}, or ${process.execPath} could not run a program`
@@ -262,7 +269,7 @@ describe("an engine's program", () => {
   })
 
   it('that does not exist makes the run INTERRUPTED, and leaves nothing to remove', async () => {
-    const { run, engine, log } = await runWith('', { setup: false })
+    const { run, engine, log } = await runWith('', {})
     expect(run).toMatchObject({
       status: 'INTERRUPTED',
       message: `vitest could not be started: there is no program ${engine}`,
@@ -279,6 +286,19 @@ describe("an engine's program", () => {
     expect(calls).toContain(` --user ${process.getuid?.()}:${process.getgid?.()} `)
   })
 
+  it.each([
+    ['Podman gets no proxy variables of the machine, which its program needs to pull the image', 'podman', [], true],
+    ['Podman gets none either if another program starts Podman', 'podman', ['nice', '-n', '1'], true],
+    ['Docker gets none by itself, and Docker does not know the option', 'docker', [], false],
+  ])('gives the tests no password: %s', async (_title, name, before, hasOption) => {
+    const env = { HTTPS_PROXY: 'http://user:password@proxy:3128' }
+    const script = 'test "$2" = run && { echo "$HTTPS_PROXY"; exit 1; }; exit 0'
+    const { run, calls } = await runWith(script, { name, before, env })
+    expect(/ --http-proxy=false .*node:24/.test(calls)).toBe(hasOption)
+    expect(calls).not.toContain('password')
+    expect(run.message).toContain(env.HTTPS_PROXY)
+  })
+
   it('that responds with an error at the end is named in the log, and the next start tries again', async () => {
     const { log, run } = await runWith('test "$2" = ps && { echo "no daemon" >&2; exit 1; }; exit 1')
     expect(run.status).toBe('FAILED')
@@ -293,5 +313,13 @@ describe("an engine's program", () => {
     const { calls, log } = await runWith(script)
     expect(calls.match(/global rm --force --volumes id/g)).toHaveLength(2)
     expect(log).not.toContain('could not remove')
+  })
+  it('that still lists a container after it has removed it is named in the failure', async () => {
+    const folder = temporaryFolder()
+    await writeFile(join(folder, 'docker'), '#!/bin/sh\n[ "$1" = rm ] || echo 1a2b\n', { mode: 0o755 })
+    const env = { PATH: `${folder}:/usr/bin:/bin` }
+    await expect(removeContainers(['docker'], 'run-1', env)).rejects.toThrow(
+      'a container may be left, because "docker ps" still lists it after 20 removals',
+    )
   })
 })

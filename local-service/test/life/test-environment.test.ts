@@ -64,17 +64,14 @@ describe("a test process's environment", () => {
 })
 
 describe('the Node that runs the tests', () => {
-  /** A project with an installed framework that tells by which Node it was called, as a command and as a module. */
-  async function aProject() {
-    const folder = await folderWith({
-      'node_modules/vitest/package.json': '{"bin":"cli.cjs","exports":{"./node":"./cli.cjs"}}',
-      'node_modules/vitest/cli.cjs': `
-        const { CALLED_BY, LOCAL_SERVICE_REPORT_FILE: file } = process.env
-        const tests = [{ path: [String(CALLED_BY)], state: 'passed' }]
-        require('node:fs').writeFileSync(file, JSON.stringify({ event: 'finished', tests }))
-        process.exit()`,
-    })
-    return folder
+  /** An installed framework that tells by which Node it was called, as a command and as a module. */
+  const PROJECT = {
+    'node_modules/vitest/package.json': '{"bin":"cli.cjs","exports":{"./node":"./cli.cjs"}}',
+    'node_modules/vitest/cli.cjs': `
+      const { CALLED_BY, LOCAL_SERVICE_REPORT_FILE: file } = process.env
+      const tests = [{ path: [String(CALLED_BY)], state: 'passed' }]
+      require('node:fs').writeFileSync(file, JSON.stringify({ event: 'finished', tests }))
+      process.exit()`,
   }
 
   /** A \`node\` that says that it was called, and does what Node does. */
@@ -85,32 +82,25 @@ describe('the Node that runs the tests', () => {
   }
 
   async function calledBy(PATH: string, installed?: string): Promise<string | undefined> {
-    const folder = await aProject()
+    const folder = await folderWith(PROJECT)
     if (installed !== undefined) {
       await mkdir(join(folder, 'node_modules/.bin'))
       await symlink(join(await aNode(installed), 'node'), join(folder, 'node_modules/.bin/node'))
     }
-    const projects = { shop: { folder, framework: 'vitest' } as const }
+    const projects = { shop: { folder, framework: 'vitest' } }
     const service = await startService({ projects, env: { ...PLAIN_ENV, PATH } })
     const run = await service.run()
     return run.results?.testCases[0]?.title
   }
 
-  it("is the person's: the first on their PATH", async () => {
-    expect(await calledBy(`${await aNode('theirs')}:${PLAIN_ENV.PATH}`)).toBe('theirs')
-  })
-
-  it('is not a folder of this name', async () => {
+  it("is the person's: the first on their PATH, and not a folder of this name", async () => {
     const folder = temporaryFolder()
     await mkdir(join(folder, 'node'))
     expect(await calledBy(`${folder}:${await aNode('theirs')}:${PLAIN_ENV.PATH}`)).toBe('theirs')
   })
 
-  it("is the project's own if it has one installed", async () => {
+  it("is the project's own if it has one installed, and the one that runs the service if there is none", async () => {
     expect(await calledBy(`${await aNode('theirs')}:/bin`, 'installed')).toBe('installed')
-  })
-
-  it('is the one that runs the service if the person has none', async () => {
     expect(await calledBy('/nowhere')).toBe('undefined')
   })
 })

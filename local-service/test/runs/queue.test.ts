@@ -1,10 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type RunOutcome, withoutTests } from '../../src/execution/outcome.ts'
-import { RunQueue } from '../../src/runs/queue.ts'
 import { queueRun } from '../../src/runs/run.ts'
 import type { RunStore } from '../../src/runs/store.ts'
-import { PLAIN_ENV, until } from '../support/a-local-service.ts'
-import { openStore, PASSED } from '../support/a-run-store.ts'
+import { until } from '../support/a-local-service.ts'
+import { createQueue, openStore, PASSED } from '../support/a-run-store.ts'
 
 /** A run that leaves nothing on the machine. */
 const RESOURCES = { folder: '/none/1', temporaryFolder: '/none/2' }
@@ -18,12 +17,7 @@ async function aQueue({ endsWhenStopped = true } = {}) {
     if (disk.failures-- > 0) throw new Error('database or disk is full')
     store.save(run, resources)
   }
-  const queue = new RunQueue({
-    runLimitMinutes: 1,
-    store: { ...store, save },
-    personEnv: PLAIN_ENV,
-    log: (text) => void log.push(text),
-  })
+  const queue = createQueue({ ...store, save }, log)
   const run = queueRun({ projectId: 'shop' })
   const ended = Promise.withResolvers<RunOutcome>()
   const execute = (stop: AbortSignal) => {
@@ -92,12 +86,7 @@ describe('a queue of runs', () => {
 
 it('a queue starts runs in their order, never more than its number, and one at a time with the same key', async () => {
   const store = await openStore()
-  const queue = new RunQueue({
-    runLimitMinutes: 1,
-    store,
-    personEnv: PLAIN_ENV,
-    log: () => undefined,
-  })
+  const queue = createQueue(store)
   const ends = new Map<string, () => void>()
   const add = (projectId: string, exclusiveKey?: string) => {
     const run = queueRun({ projectId })

@@ -4,16 +4,18 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { finishRun, markRunning, queueRun } from '../../src/runs/run.ts'
+import { finishRun, markRunning, queueRun, type Run } from '../../src/runs/run.ts'
 import { openRunStore } from '../../src/runs/store.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 import { LEFT, openStore, PASSED, RESOURCES } from '../support/a-run-store.ts'
 
+const threeRuns = () =>
+  [1, 2, 3].map((run) => queueRun({ projectId: `shop ${run}`, branchName: 'main' })) as [Run, Run, Run]
+
 describe('the store of runs', () => {
   it('has every phase of a run after it is opened again', async () => {
     const store = await openStore()
-    const [queued, running, failed] = [1, 2, 3].map((run) => queueRun({ projectId: `shop ${run}`, branchName: 'main' }))
-    if (!queued || !running || !failed) throw new Error('There are three runs.')
+    const [queued, running, failed] = threeRuns()
     markRunning(running)
     markRunning(failed)
     const place = { message: 'Error: two\nlines', filePath: 'a.test.ts', line: 7 }
@@ -58,8 +60,7 @@ describe('the store of runs', () => {
 
   it('has of a finished run what a client has read', async () => {
     const store = await openStore()
-    const [passed, failed, running] = [1, 2, 3].map((run) => queueRun({ projectId: `shop ${run}` }))
-    if (!passed || !failed || !running) throw new Error('There are three runs.')
+    const [passed, failed, running] = threeRuns()
     finishRun(passed, PASSED)
     finishRun(failed, { status: 'FAILED', testCases: [], message: 'it failed' })
     markRunning(running)
@@ -74,36 +75,39 @@ describe('the store of runs', () => {
     ])
   })
 
-  it('takes no program, no id and no type from what somebody else has written to it', async () => {
+  /** A store with what somebody else has written to it. */
+  async function openForged(columns: string, rows: readonly (readonly string[])[]) {
     const store = await openStore()
-    const [run, other] = [queueRun({ projectId: 'shop' }), queueRun({ projectId: 'shop' })]
     store.close()
     const database = new DatabaseSync(join(store.folder, 'runs.sqlite'))
-    const insert = database.prepare('insert into runs (run_id, is_finished, run, resources) values (?, 0, ?, ?)')
-    insert.run(run.runId, JSON.stringify(run), '{ "engine": "./program", "gitFolder": 7, "folder": "/" }')
-    insert.run(other.runId, JSON.stringify(run), '{}')
-    insert.run('../a', JSON.stringify({ ...run, runId: '../a' }), '{}')
-    insert.run('b', '5', '{}')
-    insert.run('c', 'no JSON', '{}')
+    const insert = database.prepare(`insert into runs (${columns}) values (${columns.replace(/\w+/g, '?')})`)
+    for (const row of rows) insert.run(...row)
     database.close()
-    const again = openRunStore(store.folder)
-    onTestFinished(() => again.close())
-    expect(again.findUnfinished()).toEqual([{ run, left: {} }])
+    const forged = openRunStore(store.folder)
+    onTestFinished(() => forged.close())
+    return forged
+  }
+
+  it('takes no program, no id and no type from what somebody else has written to it', async () => {
+    const [run, other] = threeRuns()
+    const forged = await openForged('run_id, run, resources, is_finished', [
+      [run.runId, JSON.stringify(run), '{ "engine": "./program", "gitFolder": 7, "folder": "/" }', '0'],
+      [other.runId, JSON.stringify(run), '{}', '0'],
+      ['../a', JSON.stringify({ ...run, runId: '../a' }), '{}', '0'],
+      ['b', '5', '{}', '0'],
+      ['c', 'no JSON', '{}', '0'],
+    ])
+    expect(forged.findUnfinished()).toEqual([{ run, left: {} }])
   })
 
   it('lists texts and numbers, whatever somebody else has written to it', async () => {
-    const store = await openStore()
-    store.close()
     const [first, second] = [randomUUID(), randomUUID()]
-    const database = new DatabaseSync(join(store.folder, 'runs.sqlite'))
-    const insert = database.prepare('insert into runs (run_id, is_finished, run, shown_bytes) values (?, 1, ?, -5)')
-    insert.run('../a', '{}')
-    insert.run(first, '{ "projectId": { "toString": 0 }, "phase": { "status": [], "message": 7 } }')
-    insert.run(second, '5')
-    database.close()
-    const again = openRunStore(store.folder)
-    onTestFinished(() => again.close())
-    expect(again.findFinished()).toEqual([
+    const forged = await openForged('run_id, run, is_finished, shown_bytes', [
+      ['../a', '{}', '1', '-5'],
+      [first, '{ "projectId": { "toString": 0 }, "phase": { "status": [], "message": 7 } }', '1', '-5'],
+      [second, '5', '1', '-5'],
+    ])
+    expect(forged.findFinished()).toEqual([
       expect.objectContaining({ runId: first, projectId: '{"toString":0}', status: '[]', message: '7' }),
       expect.objectContaining({ runId: second, projectId: 'null', status: 'null', message: undefined }),
     ])

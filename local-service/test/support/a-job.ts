@@ -1,10 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
 import { ROOT } from '../../../test/documents/documents.ts'
 import { createRepository, type GitRepository, installPackages } from '../../../test/support/git-repository.ts'
-import { until } from '../../../test/support/until.ts'
 import type { GithubContext, WorkflowEvent } from '../../../tools/runner-emulator/step-runner/contexts.ts'
 import {
   type ProcessResult,
@@ -12,6 +11,7 @@ import {
   type Step,
   type StepOptions,
 } from '../../../tools/runner-emulator/step-runner/runner.ts'
+import { pidsIn } from './a-local-service.ts'
 
 // A job with the built action local-service and the built gate. The tests of the projects really run.
 
@@ -70,8 +70,13 @@ export class Jobs {
 
   /** A folder without git, whose tests are a script. */
   scripted(script: string): string {
+    return this.commands(scripted(script))
+  }
+
+  /** A folder with these scripts, for the beginning of a PATH. */
+  commands(scripts: Files): string {
     const folder = this.folder()
-    for (const [name, text] of Object.entries(scripted(script))) writeFileSync(join(folder, name), text)
+    for (const [name, script] of Object.entries(scripts)) writeFileSync(join(folder, name), script, { mode: 0o755 })
     return folder
   }
 
@@ -124,7 +129,9 @@ export class Jobs {
   async #whileHanging(folder: string, settings: StepSettings = {}) {
     const { step, outputs } = await this.start(folder, settings)
     const gate = this.gate(step, outputs)
-    return { folder, step, gate, main: gate.startMain(), hanging: await hangingProcess(folder) }
+    const main = gate.startMain()
+    const [hanging = 0] = await pidsIn(join(folder, 'pid'))
+    return { folder, step, outputs, gate, main, hanging }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -177,13 +184,6 @@ export function clockAhead(when: string, ms: number): string {
     let reads = 0
     performance.now = function () { return now.call(this) + (reads++ === 0 ? 0 : ${ms}) }
   }`
-}
-
-/** Waits until the hanging test runs. Returns the id of its process. */
-export async function hangingProcess(folder: string): Promise<number> {
-  const file = join(folder, 'pid')
-  await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '')
-  return Number(readFileSync(file, 'utf8'))
 }
 
 /** The folder of the service in the runner's temporary folder. */

@@ -1,8 +1,9 @@
 import { onTestFinished } from 'vitest'
 import type { RunOutcome } from '../../src/execution/outcome.ts'
 import type { RunResources } from '../../src/execution/resources.ts'
+import { RunQueue } from '../../src/runs/queue.ts'
 import { openRunStore, type RunStore } from '../../src/runs/store.ts'
-import { temporaryFolder } from './a-local-service.ts'
+import { PLAIN_ENV, temporaryFolder } from './a-local-service.ts'
 
 export const RESOURCES: RunResources = {
   folder: '/runs/1',
@@ -19,4 +20,8 @@ export async function openStore(): Promise<RunStore> {
   const store = openRunStore(temporaryFolder())
   onTestFinished(() => store.close())
   return store
+}
+
+export function createQueue(store: RunStore, log: string[] = []): RunQueue {
+  return new RunQueue({ runLimitMinutes: 1, store, personEnv: PLAIN_ENV, log: (text) => void log.push(text) })
 }
