@@ -9,7 +9,7 @@ import { REQUEST_LIMIT_MS } from './transport.ts'
 const UNFINISHED = new Set(['RUNNING', 'QUEUED', 'RETRYING'])
 const GOOD = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
 
-/** The older test-suite workflow, as if it were a run of a project. It has no cancel. */
+/** The older interface for test suites, as if it were a run of a project. It has no cancel. */
 export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): RunRequests {
   return {
     start(parameters, options) {

@@ -43,6 +43,7 @@ describe('what the pages name', () => {
     'pull-requests',
     'test-run',
     'github-actions',
+    'kubernetes-novolume',
     'ubuntu-latest',
     'ubuntu-slim',
     'web-shop',
