@@ -11,7 +11,6 @@ import { openDataFolder, refuseDataFolderIn } from './runs/data-folder.ts'
 import { RunQueue } from './runs/queue.ts'
 import { recoverRuns } from './runs/recovery.ts'
 import { readConfiguration } from './settings/configuration.ts'
-import type { Project } from './settings/project.ts'
 import { quote, toLogText } from './text.ts'
 
 export interface ServiceOptions {
@@ -32,8 +31,7 @@ export interface ServiceOptions {
   readonly checkoutOfJob?: CheckoutOfJob | undefined
 }
 
-/** A project, and what its folder held when the service started. */
-export type ServedProject = Project & Awaited<ReturnType<typeof inspectFolder>>
+export type ServedProject = Awaited<ReturnType<typeof inspectFolder>>
 
 export interface LocalService {
   readonly url: string
@@ -63,9 +61,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
       })
     }
     const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000 } = options
-    const served = await Promise.all(
-      projects.map(async (project) => ({ ...project, ...(await inspectFolder(project, personEnv, checkoutOfJob)) })),
-    )
+    const served = await Promise.all(projects.map((project) => inspectFolder(project, personEnv, checkoutOfJob)))
     for (const { id, problem } of served) {
       if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
     }

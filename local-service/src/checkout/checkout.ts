@@ -7,7 +7,6 @@ import { findBranch, hasFolder, openRepository, type Repository, readHead } from
 
 /** The reason why the service does not do what a client asked for. Nothing was changed. */
 export class Refusal extends Error {
-  override readonly name = 'Refusal'
   readonly kind: 'invalid' | 'unauthorized' | 'not-found' | 'failed'
 
   constructor(kind: Refusal['kind'], message: string) {
@@ -75,11 +74,11 @@ async function findPlace(folder: string, env: NodeJS.ProcessEnv, ofJob: Checkout
   return { repository, place: { root, folder }, head: { branch: undefined, commit: ofJob?.commit } }
 }
 
-/** The commit that is checked out, and sentences that say why no run can test the folder, and what to do. */
+/** A project with the commit that is checked out, and with sentences that say why no run can test the folder, and what to do. */
 export async function inspectFolder(project: Project, env: NodeJS.ProcessEnv, ofJob: CheckoutOfJob | undefined) {
   const { place, head } = await findPlace(project.folder, env, ofJob)
   const { framework, command, setup } = project
   const isSearched = command === undefined && setup === undefined && framework.packages.length > 0
   const found = isSearched ? findFramework(framework, place) : undefined
-  return { commit: head.commit, problem: typeof found === 'string' ? found : undefined }
+  return { ...project, commit: head.commit, problem: typeof found === 'string' ? found : undefined }
 }

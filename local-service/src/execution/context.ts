@@ -22,13 +22,13 @@ export interface RunContext {
 }
 
 /** Says something about the run in the log, and in the output of the run, which the gate shows. */
-export function tell({ log, output }: Pick<RunContext, 'log' | 'output'>, text: string): void {
+export function tell({ log, output }: RunContext, text: string): void {
   log(text)
   output.write(`[local service] ${text}\n`)
 }
 
 /** Whether the run has to install the packages. In the project's folder itself, they are installed. */
-export function needsSetup({ checkout, project }: Pick<RunContext, 'checkout' | 'project'>): boolean {
+export function needsSetup({ checkout, project }: RunContext): boolean {
   return checkout.kind === 'work-tree' && project.setup !== undefined
 }
 

@@ -118,8 +118,6 @@ async function readBody({ req }: Context): Promise<string> {
 }
 
 function orNotFound<T>(what: string, id: string, known: ReadonlyMap<string, T>): T {
-  const list = quoteAll([...known.keys()])
-  return (
-    known.get(id) ?? refuse('not-found', `There is no ${what} ${quote(id)}. The ${what}s of this service: ${list}.`)
-  )
+  const list = `The ${what}s of this service: ${quoteAll([...known.keys()])}.`
+  return known.get(id) ?? refuse('not-found', `There is no ${what} ${quote(id)}. ${list}`)
 }

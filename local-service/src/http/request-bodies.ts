@@ -19,7 +19,7 @@ const NAMES = v.pipe(
 
 const BRANCH = v.pipe(TEXT, v.maxCodePoints(BRANCH_LIMIT_CHARS, `It is longer than ${BRANCH_LIMIT_CHARS} characters`))
 
-const START = v.looseObject({
+const START = v.object({
   frameworkProjectName: v.optional(NAMES),
   runGroupName: v.optional(NAMES),
   envOverrides: v.optional(VARIABLES, {}),
@@ -33,34 +33,24 @@ const START = v.looseObject({
 // not mean.
 const CANCEL = v.object({ where: v.strictObject({ runId: v.string() }) })
 
-const SUITE_START = v.looseObject({
+const SUITE_START = v.object({
   environment: v.optional(TEXT),
   variableOverrides: v.optional(VARIABLES, {}),
   metadata: v.optional(v.object({ git: v.optional(v.object({ branch: v.optional(BRANCH) })) }), {}),
 })
 
+/** The current name of a field comes before its deprecated name. */
 export function parseStart(body: string) {
-  const {
-    frameworkProjectName,
-    runGroupName,
-    environment,
-    environmentName,
-    envOverrides,
-    autofix,
-    branch,
-    ...unknown
-  } = parse(body, START)
-  const replaced = [
-    ...(frameworkProjectName !== undefined && runGroupName !== undefined ? ['runGroupName'] : []),
-    ...(environment !== undefined && environmentName !== undefined ? ['environmentName'] : []),
-  ]
+  const { frameworkProjectName, runGroupName, environment, environmentName, envOverrides, autofix, branch } = parse(
+    body,
+    START,
+  )
   return {
     branch,
     environment: environment ?? environmentName,
     frameworkProjects: frameworkProjectName ?? runGroupName ?? [],
     variables: envOverrides,
     autofix,
-    ignored: [...replaced, ...Object.keys(unknown)],
   }
 }
 
@@ -70,8 +60,8 @@ export function parseCancel(body: string): string {
 
 /** The body may be missing. */
 export function parseSuiteStart(body: string) {
-  const { environment, variableOverrides: variables, metadata, ...unknown } = parse(body || '{}', SUITE_START)
-  return { branch: metadata.git?.branch, environment, variables, autofix: false, ignored: Object.keys(unknown) }
+  const { environment, variableOverrides: variables, metadata } = parse(body || '{}', SUITE_START)
+  return { branch: metadata.git?.branch, environment, variables, autofix: false }
 }
 
 function parse<const Schema extends v.GenericSchema>(body: string, schema: Schema): v.InferOutput<Schema> {

@@ -22,7 +22,7 @@ export interface ServiceContext extends CommonContext {
   readonly queue: RunQueue
 }
 
-/** What a client asked to run. Deprecated names are already replaced by current names. */
+/** What a client asked to run. */
 export interface StartRequest {
   readonly project: Project
   readonly selection: Selection
@@ -31,13 +31,11 @@ export interface StartRequest {
   readonly environment?: string | undefined
   readonly variables: Readonly<Record<string, string>>
   readonly autofix: boolean
-  /** The names of the fields that have no effect. The log shows them. */
-  readonly ignored: readonly string[]
 }
 
 /** Throws a Refusal if nothing was started. */
 export async function startRun(service: ServiceContext, request: StartRequest): Promise<string> {
-  const { project, branch, suite, ignored } = request
+  const { project, branch, suite } = request
   if (!statSync(project.folder, { throwIfNoEntry: false })?.isDirectory()) {
     const next = 'Put it back, or start the service again for another folder.'
     const problem = `has no folder any more: ${project.folder} was moved or removed`
@@ -55,7 +53,6 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   const context = toRunContext(service, request, run.runId, checkout, environment)
   context.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
   context.log(`writes its output to ${context.output.folder}`)
-  if (ignored.length > 0) context.log(`ignores the fields ${quote(ignored)}`)
   const task = {
     resources: context.resources,
     // Runs in place share the project's folder, and what its reporters write there.
@@ -65,10 +62,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   try {
     if (service.queue.add(run, task)) return run.runId
   } catch (error) {
-    refuse(
-      'failed',
-      `The service could not save the run in ${service.store.folder}, and did not start it: ${messageOf(error)}.`,
-    )
+    refuse('failed', `The run was not started, because it could not be saved: ${messageOf(error)}.`)
   }
   refuse('failed', 'The service is stopping and takes no more runs.')
 }

@@ -79,7 +79,9 @@ export function projectIn(baseFolder: string, settings: v.InferOutput<typeof PRO
   const given = FRAMEWORKS.filter(({ name }) => name === settings.framework)
   const [framework, ...others] = given.length > 0 ? given : frameworksIn(folder)
   if (framework === undefined) return usesNone(folder)
-  if (others.length > 0) return usesBoth(folder)
+  if (others.length > 0) {
+    return `uses both Vitest and Playwright Test in ${folder}. Set "framework" to "vitest" or "playwright". To run both, give each a service and a gate of its own.`
+  }
   const refusal = framework.refuse(settings)
   if (refusal !== undefined) return `cannot be served: ${refusal}`
   // Test frameworks report files by their real path.
@@ -103,8 +105,4 @@ export function whyCannotSelect({ framework, merge }: Project, selection: Select
   }
   if (framework.name !== 'junit' || frameworkProjects.length === 0) return undefined
   return `runs a command of its own, which has no framework projects. Leave out ${quote(frameworkProjects.join(', '))}.`
-}
-
-function usesBoth(folder: string): string {
-  return `uses both Vitest and Playwright Test in ${folder}. Set "framework" to "vitest" or "playwright". To run both, give each a service and a gate of its own.`
 }

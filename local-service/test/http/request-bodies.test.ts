@@ -14,13 +14,9 @@ describe('the body of a start', () => {
     expect(() => start({ branch: '🐙'.repeat(256) })).toThrow(refusal('"branch": It is longer than 255 characters.'))
   })
 
-  it('ignores a deprecated name beside the new one, and says so', () => {
+  it('ignores a deprecated name beside the new one', () => {
     const both = { environment: 'a', environmentName: 'b', frameworkProjectName: 'c', runGroupName: 'd' }
-    expect(start(both)).toMatchObject({
-      environment: 'a',
-      frameworkProjects: ['c'],
-      ignored: ['runGroupName', 'environmentName'],
-    })
+    expect(start(both)).toMatchObject({ environment: 'a', frameworkProjects: ['c'] })
   })
 
   it('is refused if it selects projects and names none, which would run all', () => {
@@ -47,12 +43,12 @@ describe('the body of a start', () => {
 })
 
 describe("the body of a test suite's start", () => {
-  it('ignores other metadata without a word, and names other fields that have no effect', () => {
+  it('may have other fields', () => {
     const body = {
       metadata: { commit: 'c0ffee', git: { sha: 'c0ffee', branch: 'main' } },
       autofix: true,
       branch: 'other',
     }
-    expect(parseSuiteStart(bodyOf(body))).toMatchObject({ branch: 'main', ignored: ['autofix', 'branch'] })
+    expect(parseSuiteStart(bodyOf(body))).toMatchObject({ branch: 'main', autofix: false })
   })
 })

@@ -81,7 +81,7 @@ it.runIf(canMount)(
       status: 'FAILED',
       message: expect.stringMatching(/^vitest could not run the tests: .*No space left on device$/),
     })
-    const error = `The service could not save the run in ${data}, and did not start it: database or disk is full.`
+    const error = 'The run was not started, because it could not be saved: database or disk is full.'
     expect(await client.start()).toEqual({ status: 500, body: { error } })
   },
 )
