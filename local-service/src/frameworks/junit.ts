@@ -16,7 +16,7 @@ import { fitMessages, joinTitle, LIMIT_CASES, placeIn, type Report, type TestCas
 
 const LIMIT_BYTES = 64 * 1024 * 1024
 
-/** What `report` names, and the state of each file. A file with another state was written since. */
+/** What `report` names, by the states of the files. A file with another state was written since. A link has the state of its file. */
 async function findReports(patterns: readonly string[], folder: string): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   const exclude = (path: string) => ['node_modules', '.git'].includes(basename(path))
@@ -24,7 +24,7 @@ async function findReports(patterns: readonly string[], folder: string): Promise
     const isPath = stateOf(resolve(folder, pattern)) !== undefined
     for await (const path of isPath ? [pattern] : glob(withDotFolders(pattern), { cwd: folder, exclude })) {
       const state = stateOf(resolve(folder, path))
-      if (state !== undefined) found.set(path, state)
+      if (state !== undefined) found.set(state, path)
     }
   }
   return found
@@ -54,53 +54,55 @@ async function readReports(
   end: CommandEnd,
 ): Promise<Report> {
   const found = await findReports(patterns, folders.folder)
-  const changed = [...found].filter(([path, state]) => state !== old?.get(path)).sort()
-  // A file may match twice: by its path and by a link to it.
-  const written = [...new Map(changed.map(([path, state]) => [state, path])).values()]
+  const written = [...found].filter(([state]) => !old?.has(state)).map(([, path]) => path)
   const hasPassed = old !== undefined && hasSucceeded(end)
-  const files = written.length > 0 ? await filesByName(folders.root) : new Map<string, string[]>()
+  const files = await filesByName(folders.root)
   const entries: Entry[] = []
   /** Why a report could not be read, and what fails the run although all could be read. */
   const [unreadable, failures]: [string[], string[]] = [[], []]
   let readBytes = 0
   let keyChars = 0
-  for (const path of written) {
+  for (const path of written.sort()) {
     const about = (what: string) => `its report ${quote(path)} ${what}`
+    const places = new Places(folders, resolve(folders.folder, path), files)
+    const onCase = (found: XmlCase) => {
+      if (entries.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
+      // If pytest is stopped, the test that is running has neither a name nor a result.
+      if (!found.attributes.name && !found.attributes.classname && found.outcomes.length === 0) return
+      const entry = toEntry(found, path, hasPassed, places)
+      // Each case repeats the names of its suites.
+      keyChars += entry.key.length
+      if (keyChars > LIMIT_BYTES) throw new Error('has too many test cases with long names')
+      entries.push(entry)
+    }
     try {
       const bytes = readReport(path, folders.folder)
       readBytes += bytes.length
       if (readBytes > LIMIT_BYTES) throw new Error(`makes the reports larger than ${LIMIT_BYTES / 2 ** 20} MiB`)
-      const places = new Places(folders, resolve(folders.folder, path), files)
-      const onCase = (found: XmlCase) => {
-        if (entries.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
-        // If pytest is stopped, the test that is running has neither a name nor a result.
-        if (!found.attributes.name && !found.attributes.classname && found.outcomes.length === 0) return
-        const entry = toEntry(found, path, hasPassed, places)
-        // Each case repeats the names of its suites.
-        keyChars += entry.key.length
-        if (keyChars > LIMIT_BYTES) throw new Error('has too many test cases with long names')
-        entries.push(entry)
-      }
       await readJunitXml(decodeXml(bytes), onCase, (what) => failures.push(about(what)))
     } catch (error) {
       unreadable.push(about(messageOf(error)))
     }
   }
-  if (written.length === 0) {
-    const quoted = patterns.map(quote).join(' or ')
-    const isOlder = `what matches ${quoted} is older than this run`
-    const why = found.size > 0 ? isOlder : `no file in the project's folder matches ${quoted}`
-    unreadable.push(old === undefined ? why : `it wrote no report: ${why}`)
-  }
+  if (written.length === 0) unreadable.push(whyNoneWritten(patterns, found.size > 0, old !== undefined))
   // Each job of a matrix may leave one file. A line that is no pattern names one file, so this file must be there.
-  const missing = old ? [] : patterns.filter((pattern) => !/[*?[{]/.test(pattern) && !found.has(pattern))
-  if (written.length > 0 && missing.length > 0)
+  const isMissing = (path: string) => !/[*?[{]/.test(path) && stateOf(resolve(folders.folder, path)) === undefined
+  const missing = old === undefined ? patterns.filter(isMissing).map(quote) : []
+  if (missing.length > 0)
     failures.push(
-      `there is no file ${missing.map(quote).join(', ')}. The job that writes it may have been cancelled, or may have failed before`,
+      `there is no file ${missing.join(', ')}. The job that writes it may have been cancelled, or may have failed before`,
     )
   const testCases = fitMessages(joinAttempts(entries, hasPassed))
   const errors = hasPassed ? [] : findToolLines(end.output, testCases)
   return { testCases, isComplete: unreadable.length === 0, problem: [...unreadable, ...failures][0], errors, said: [] }
+}
+
+function whyNoneWritten(patterns: readonly string[], areOld: boolean, hasCommand: boolean): string {
+  const quoted = patterns.map(quote).join(' or ')
+  const why = areOld
+    ? `what matches ${quoted} is older than this run`
+    : `no file in the project's folder matches ${quoted}`
+  return hasCommand ? `it wrote no report: ${why}` : why
 }
 
 function readReport(path: string, folder: string): Buffer {
@@ -159,17 +161,12 @@ function whyRefused({ report = '', args, merge }: FrameworkSettings): string | u
     return '"merge" is for Vitest and Playwright. To merge JUnit files, give "report" without "command".'
   const absolute = patterns.find((pattern) => isAbsolute(pattern))
   if (absolute !== undefined) return `"report" is ${quote(absolute)}. Give a path from the project's folder.`
-  if (args.length > 0)
-    return `"args" has ${quote(args[0])}, but "command" is the whole command. Write the arguments there.`
-  return undefined
+  return args.length > 0
+    ? `"args" has ${quote(args[0])}, but "command" is the whole command. Write the arguments there.`
+    : undefined
 }
 
-function linesOf(report: string): readonly string[] {
-  return report
-    .trim()
-    .split(/\s*\n\s*/)
-    .filter((line) => line !== '')
-}
+const linesOf = (report: string) => report.split('\n').flatMap((line) => line.trim() || [])
 
 export const junit: Framework = {
   name: 'junit',

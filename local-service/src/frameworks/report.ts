@@ -39,7 +39,7 @@ export interface Report {
   /** Errors that are of no test and of no file of tests, for example of a global setup. */
   readonly errors: readonly string[]
   /** The place of the first of these errors that has one. */
-  readonly place?: Place | undefined
+  readonly place?: Pick<TestCase, 'filePath' | 'line'> | undefined
   /** What the framework said about itself, without colours. */
   readonly said: readonly string[]
   /**
@@ -64,12 +64,22 @@ export const LIMIT_CASES = 150_000
 export function toReport({ said, finished, ...unfinished }: Events, folders: TestedFolders): Report | undefined {
   // The last event alone has the results. Without it, the other events show how far the run came.
   const tests = finished === undefined ? unfinished.tests : objectsIn(finished.tests)
-  const files = finished === undefined ? unfinished.files : withoutRepeats(objectsIn(finished.files))
+  const files = finished === undefined ? unfinished.files : objectsIn(finished.files).filter((file) => file.hasFailed)
   if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
   if (tests.length > LIMIT_CASES) throw new Error(`it has more than ${LIMIT_CASES} test cases`)
+  // A file could not be loaded, or a hook failed. In an unfinished run, a test or a hook of the file keeps its process busy.
+  const ofFile = finished === undefined ? 'INTERRUPTED' : 'FAILED'
+  const explained = new Set(tests.filter((test) => statusOf(test) === ofFile).map(keyOf))
+  const unexplained = withoutRepeats(files).filter((file) => isObject(file.failure) || !explained.has(keyOf(file)))
   const testCases = [
-    ...tests.map((test) => caseOfTest(test, folders)),
-    ...casesOfFiles(tests, files, finished === undefined ? 'INTERRUPTED' : 'FAILED', folders),
+    ...tests.map((test) => {
+      const path = Array.isArray(test.path) ? test.path.map(stringOf) : []
+      return toTestCase(test, path, statusOf(test), folders, 'This test')
+    }),
+    ...unexplained.map((file) => {
+      const path = [relative(folders.folder, stringOf(file.file))]
+      return toTestCase(file, path, ofFile, folders, 'This file')
+    }),
   ]
   const errors = withoutRepeats(objectsIn(finished?.errors))
   return {
@@ -86,36 +96,26 @@ function withoutRepeats(facts: readonly Fields[]): Fields[] {
   return [...new Map(facts.map((one) => [JSON.stringify(one), one])).values()]
 }
 
-/**
- * The files that failed for a reason that none of their tests has. In a finished run, they could not be loaded, or a hook
- * failed. In an unfinished run, a test or a hook of the file keeps its process busy.
- */
-function casesOfFiles(
-  tests: readonly Fields[],
-  files: readonly Fields[],
-  status: 'FAILED' | 'INTERRUPTED',
-  folders: TestedFolders,
-): TestCase[] {
-  const explained = new Set(tests.filter((test) => statusOf(test) === status).map(keyOf))
-  const unfinished = status === 'INTERRUPTED' ? 'This file had not finished when the run ended.' : undefined
-  return files
-    .filter((file) => unfinished !== undefined || file.hasFailed === true)
-    .filter((file) => isObject(file.failure) || !explained.has(keyOf(file)))
-    .map((file) => {
-      const title = titleOf(file, [relative(folders.folder, stringOf(file.file))])
-      return { title, status, durationMs: 0, ...reasonOf(file, folders, unfinished) }
-    })
-}
-
-function caseOfTest(test: Fields, folders: TestedFolders): TestCase {
-  const status = statusOf(test)
-  const needsNoReason = status === 'PASSED' || status === 'SKIPPED'
-  const unfinished = status === 'INTERRUPTED' ? 'This test had not finished when the run ended.' : undefined
+/** The title has the framework project, the describe blocks and the name. It depends on no other test, so it is the same in each run. */
+function toTestCase(
+  { project, state, atMs, durationMs, failure, file, line }: Fields,
+  path: readonly string[],
+  status: TestCaseStatus,
+  { root }: TestedFolders,
+  what: string,
+): TestCase {
+  const needsReason = status !== 'PASSED' && status !== 'SKIPPED'
+  const { message, ...place } = fieldsOf(failure)
+  const reason = toMessage(stringOf(message))
+  const unfinished = status === 'INTERRUPTED' ? `${what} had not finished when the run ended.` : undefined
+  const name = stringOf(project)
   return {
-    title: titleOf(test, Array.isArray(test.path) ? test.path.map(stringOf) : []),
+    title: joinTitle([name && `[${name}]`, ...path]),
     status,
-    durationMs: wholeMs(test.state === 'pending' ? Date.now() - Number(test.atMs) : test.durationMs),
-    ...(needsNoReason ? placeIn(folders.root, { file: test.file }) : reasonOf(test, folders, unfinished)),
+    durationMs: wholeMs(state === 'pending' ? Date.now() - Number(atMs) : durationMs),
+    message: needsReason ? reason || unfinished : undefined,
+    // If the failure has no place, it is the place of the test or the file.
+    ...placeIn(root, needsReason ? (place.file === undefined ? { file, line } : place) : { file }),
   }
 }
 
@@ -140,19 +140,8 @@ function wholeMs(durationMs: unknown): number {
   return typeof durationMs === 'number' && durationMs > 0 ? Math.round(durationMs) : 0
 }
 
-/** Why a test or a file failed, and where. If the failure has no place, it is the place of the test or the file. */
-function reasonOf({ failure, file, line }: Fields, { root }: TestedFolders, otherwise: string | undefined) {
-  const { message, ...place } = fieldsOf(failure)
-  return {
-    message: toMessage(stringOf(message)) || otherwise,
-    ...placeIn(root, place.file === undefined ? { file, line } : place),
-  }
-}
-
-type Place = Pick<TestCase, 'filePath' | 'line'>
-
 /** The path from the root. Files outside the root have no place. */
-export function placeIn(root: string, { file, line }: Fields): Place {
+export function placeIn(root: string, { file, line }: Fields): Pick<TestCase, 'filePath' | 'line'> {
   if (typeof file !== 'string' || !isAbsolute(file)) return {}
   const parts = relative(root, file).split(sep)
   if (parts[0] === '' || parts[0] === '..') return {}
@@ -162,7 +151,7 @@ export function placeIn(root: string, { file, line }: Fields): Place {
 
 function describeError(error: Fields, { root }: TestedFolders): string {
   const { filePath, line } = placeIn(root, error)
-  const place = filePath === undefined ? '' : `\nat ${[filePath, ...(line === undefined ? [] : [line])].join(':')}`
+  const place = filePath === undefined ? '' : `\nat ${filePath}${line === undefined ? '' : `:${line}`}`
   return toMessage(`${stringOf(error.message)}${place}`)
 }
 
@@ -184,12 +173,6 @@ export function fitMessages(testCases: readonly TestCase[]): readonly TestCase[]
 
 function sizeOf(value: object): number {
   return Buffer.byteLength(JSON.stringify(value))
-}
-
-/** The framework project, the describe blocks and the name. It depends on no other test, so it is the same in each run. */
-function titleOf({ project }: Fields, path: readonly string[]): string {
-  const name = stringOf(project)
-  return joinTitle([...(name === '' ? [] : [`[${name}]`]), ...path])
 }
 
 export function joinTitle(path: readonly string[]): string {
