@@ -14,6 +14,9 @@ import { stringOf } from './report-reader.ts'
 export interface BlobReport {
   readonly file: string
   readonly shard?: Shard | undefined
+  /** Those of Vitest. */
+  readonly testFiles: readonly TestFile[]
+  readonly hasCoverage: boolean
 }
 
 export interface Shard {
@@ -21,11 +24,6 @@ export interface Shard {
   readonly set: string | undefined
   readonly index: number
   readonly total: number
-}
-
-export interface VitestBlob extends BlobReport {
-  readonly testFiles: readonly TestFile[]
-  readonly hasCoverage: boolean
 }
 
 interface TestFile {
@@ -43,44 +41,61 @@ export class UnusableReports extends Error {
   override readonly name = 'UnusableReports'
 }
 
-/** The reports in the folder. Throws UnusableReports if there are none, or if another framework wrote one of them. */
-async function filesIn(folder: string, extension: string, other: string): Promise<string[]> {
+/** Vitest fails at whatever else is in the folder, and does not name it. Playwright ignores it. */
+const FORMATS = {
+  vitest: { extension: '.json', stray: /^/, read: readVitestBlob },
+  playwright: { extension: '.zip', stray: /(?:report|blob).*\.json$/, read: readPlaywrightBlob },
+}
+
+/** Reads what the merge does not check. Throws UnusableReports. */
+export async function readBlobs(folder: string, framework: keyof typeof FORMATS): Promise<BlobReport[]> {
+  const { extension, stray, read } = FORMATS[framework]
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     throw new UnusableReports(`cannot be read: ${messageOf(error)}. Download the reports of all shards into it`)
   })
-  const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
-  const wrong = names.find((name) => name.endsWith(other) && /report|blob/.test(name))
-  if (wrong !== undefined)
+  const [reports = [], others = []] = [true, false].map((isReport) =>
+    entries.filter((entry) => isReport === (!entry.isDirectory() && entry.name.endsWith(extension))),
+  )
+  const wrong = others.find(({ name }) => stray.test(name))
+  if (reports.length > 0 && wrong !== undefined)
     throw new UnusableReports(
-      `has ${quote(wrong)}, a report of another framework. Give each framework a folder of its own`,
+      `has ${quote(wrong.name)} beside the reports. Leave it out. Reports of another framework need a folder of their own`,
     )
-  const found = names.filter((name) => name.endsWith(extension)).sort()
-  // Vitest fails at whatever else is in the folder, and does not name it. Playwright ignores it.
-  const stray = entries.find(({ name }) => !found.includes(name))
-  if (found.length > 0 && extension === '.json' && stray !== undefined)
-    throw new UnusableReports(
-      `has ${quote(stray.name)} beside the reports, and Vitest reads all that is in the folder. Leave it out`,
-    )
-  if (found.length > 0) return found
-  const inFolder = entries.find((entry) => entry.isDirectory())
-  const next =
-    inFolder === undefined
-      ? 'Upload the report of each shard, also if its tests failed, and download all of them into it'
-      : `It has the folder ${quote(inFolder.name)}. Download the reports with "merge-multiple: true", so that they lie directly in it`
-  throw new UnusableReports(`has no blob report (*${extension}). ${next}`)
+  const inFolder = others.find((entry) => entry.isDirectory())
+  if (reports.length === 0) {
+    const next =
+      inFolder === undefined
+        ? 'Upload the report of each shard, also if its tests failed, and download all of them into it'
+        : `It has the folder ${quote(inFolder.name)}. Download the reports with "merge-multiple: true", so that they lie directly in it`
+    throw new UnusableReports(`has no blob report (*${extension}). ${next}`)
+  }
+  const readNamed = (file: string) =>
+    read(join(folder, file), file).catch((error: unknown) => {
+      const next = 'If it is the report of a shard, run this shard again. Otherwise, leave it out'
+      const why = messageOf(error).replace(/\.$/, '')
+      throw new UnusableReports(`has a file that is no blob report, ${quote(file)}: ${why}. ${next}`)
+    })
+  return Promise.all(
+    reports
+      .map(({ name }) => name)
+      .sort()
+      .map(readNamed),
+  )
 }
 
-/** Reads what the merge does not check. The files have the format of `flatted`, and the version says where the coverage is. */
-export async function readVitestBlobs(folder: string): Promise<VitestBlob[]> {
-  const files = await filesIn(folder, '.json', '.zip')
-  return Promise.all(
-    files.map(async (file) => {
-      const [version, modules, , third, fourth] = await readNamed(folder, file, readBlob)
-      const coverage = Number.parseInt(String(version), 10) < 4 ? fourth : third
-      const testFiles = Array.isArray(modules) ? modules.map(toTestFile) : []
-      return { file, shard: shardInName(file), testFiles, hasCoverage: coverage !== null && coverage !== undefined }
-    }),
-  )
+/** The file has the format of `flatted`. Only its name, such as `blob-2-4.json`, says that it is shard 2 of 4. */
+async function readVitestBlob(path: string, file: string): Promise<BlobReport> {
+  const content: unknown = parse(await readFile(path, 'utf8'))
+  if (!Array.isArray(content) || typeof content[0] !== 'string') throw new Error('it is JSON of another kind')
+  const [version, modules, , third, fourth] = content
+  const coverage = Number.parseInt(version, 10) < 4 ? fourth : third
+  const [, set = '', index, total] = /^(.*?)-?(\d+)-(\d+)\.json$/.exec(file) ?? []
+  return {
+    file,
+    shard: toShard(set, Number(index), Number(total)),
+    testFiles: Array.isArray(modules) ? modules.map(toTestFile) : [],
+    hasCoverage: coverage !== null && coverage !== undefined,
+  }
 }
 
 function toTestFile(module: unknown): TestFile {
@@ -89,21 +104,39 @@ function toTestFile(module: unknown): TestFile {
   return { id: stringOf(id), path: stringOf(filepath), name: stringOf(name), hasFailed }
 }
 
-async function readBlob(path: string): Promise<unknown[]> {
-  const content: unknown = parse(await readFile(path, 'utf8'))
-  if (Array.isArray(content) && typeof content[0] === 'string') return content
-  throw new Error('it is JSON of another kind')
+/** The first line of `report.jsonl` says which shard it is. */
+async function readPlaywrightBlob(path: string, file: string): Promise<BlobReport> {
+  const { params } = fieldsOf(parseJson(await readFirstLine(path)))
+  const { current, total } = fieldsOf(fieldsOf(params).shard)
+  return { file, shard: toShard(setInName(file, current), current, total), testFiles: [], hasCoverage: false }
 }
 
-/** Reads a file of the folder. Whatever is wrong with the file, the message names it, because the frameworks do not. */
-async function readNamed<T>(folder: string, file: string, read: (path: string) => Promise<T>): Promise<T> {
+/** The number in the name says which shards belong together. In `report-4b2c1d3-2.zip`, it stands behind a hash of the filters. */
+export function setInName(file: string, index: unknown): string | undefined {
+  const atEnd = new RegExp(`\\W0*${index}(?=\\.zip$)`)
+  const number = atEnd.test(file) ? atEnd : new RegExp(`(?<!\\d)0*${index}(?!\\d)`)
+  return number.test(file) ? file.replace(number, '').replace(/\W*\.zip$/, '') : undefined
+}
+
+/** A matrix of GitHub has at most 256 jobs. A higher number is a date, for example. */
+const MOST_SHARDS = 256
+
+function toShard(set: string | undefined, index: unknown, total: unknown): Shard | undefined {
+  if (typeof index !== 'number' || typeof total !== 'number') return undefined
+  return index >= 1 && index <= total && total <= MOST_SHARDS ? { set, index, total } : undefined
+}
+
+async function readFirstLine(path: string): Promise<string> {
+  const zip = await openPromise(path)
   try {
-    return await read(join(folder, file))
-  } catch (error) {
-    const next = 'If it is the report of a shard, run this shard again. Otherwise, leave it out'
-    throw new UnusableReports(
-      `has a file that is no blob report, ${quote(file)}: ${messageOf(error).replace(/\.$/, '')}. ${next}`,
-    )
+    for await (const entry of zip.eachEntry()) {
+      if (entry.fileName !== 'report.jsonl') continue
+      const input = await zip.openReadStreamPromise(entry)
+      for await (const line of createInterface({ input }).on('close', () => input.destroy())) return line
+    }
+    throw new Error('it has no report.jsonl')
+  } finally {
+    zip.close()
   }
 }
 
@@ -114,7 +147,7 @@ async function readNamed<T>(folder: string, file: string, read: (path: string) =
 export async function withPathsOf(
   root: string,
   folder: string,
-  reports: readonly VitestBlob[],
+  reports: readonly BlobReport[],
   newFolder: string,
 ): Promise<string> {
   const others = reports.map((report) => ({ ...report, other: findOtherRoot(report, root) }))
@@ -129,7 +162,7 @@ export async function withPathsOf(
 }
 
 /** The root of the shard, if it is another one. */
-function findOtherRoot({ file, testFiles }: VitestBlob, root: string): string | undefined {
+function findOtherRoot({ file, testFiles }: BlobReport, root: string): string | undefined {
   const paths = testFiles.map(({ path }) => path)
   if (paths.length === 0 || paths.some((path) => path.startsWith(`${root}/`))) return undefined
   const found = paths.map((path) => rootOf(path, root)).find((other) => other !== undefined)
@@ -150,52 +183,8 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** `blob-2-4.json` is shard 2 of 4. Only the name of Vitest's file says it. */
-function shardInName(file: string): Shard | undefined {
-  const [, set = '', index, total] = /^(.*?)-?(\d+)-(\d+)\.json$/.exec(file) ?? []
-  return toShard(set, Number(index), Number(total))
-}
-
-/** A matrix of GitHub has at most 256 jobs. A higher number is a date, for example. */
-const MOST_SHARDS = 256
-
-function toShard(set: string | undefined, index: unknown, total: unknown): Shard | undefined {
-  if (!Number.isInteger(index) || !Number.isInteger(total)) return undefined
-  const shard = { set, index: Number(index), total: Number(total) }
-  return shard.index >= 1 && shard.index <= shard.total && shard.total <= MOST_SHARDS ? shard : undefined
-}
-
-export async function readPlaywrightBlobs(folder: string): Promise<BlobReport[]> {
-  const files = await filesIn(folder, '.zip', '.json')
-  return Promise.all(files.map(async (file) => ({ file, shard: await shardInZip(folder, file) })))
-}
-
-/** The first line of the report says which shard it is. The number in the name says which shards belong together. */
-async function shardInZip(folder: string, file: string): Promise<Shard | undefined> {
-  const { shard } = fieldsOf(fieldsOf(parseJson(await readNamed(folder, file, readFirstLine))).params)
-  const { current, total } = fieldsOf(shard)
-  const found = toShard(undefined, current, total)
-  if (found === undefined) return undefined
-  const number = new RegExp(`(?<!\\d)0*${found.index}(?!\\d)`)
-  return number.test(file) ? { ...found, set: file.replace(number, '').replace(/\W*\.zip$/, '') } : found
-}
-
-async function readFirstLine(path: string): Promise<string> {
-  const zip = await openPromise(path)
-  try {
-    for await (const entry of zip.eachEntry()) {
-      if (entry.fileName !== 'report.jsonl') continue
-      const input = await zip.openReadStreamPromise(entry)
-      for await (const line of createInterface({ input }).on('close', () => input.destroy())) return line
-    }
-    throw new Error('it has no report.jsonl')
-  } finally {
-    zip.close()
-  }
-}
-
 /** Which shards have no report, as the rest of a sentence. Undefined if all are there. Throws UnusableReports. */
-export function whyIncomplete(reports: readonly BlobReport[]): string | undefined {
+export function whyIncomplete(reports: readonly Pick<BlobReport, 'file' | 'shard'>[]): string | undefined {
   const shards = reports.flatMap(({ file, shard }) => (shard === undefined ? [] : [{ file, ...shard }]))
   const sets = Map.groupBy(shards, ({ set, total }) => JSON.stringify([set, total]))
   const missing = [...sets.values()].flatMap((ofSet) => {
@@ -218,7 +207,7 @@ export function whyIncomplete(reports: readonly BlobReport[]): string | undefine
 }
 
 /** Which failures Vitest may lose, as the rest of a sentence: those of test files that have another result in another report. */
-export function whyLost(reports: readonly VitestBlob[]): string | undefined {
+export function whyLost(reports: readonly BlobReport[]): string | undefined {
   const results = reports.flatMap(({ file, testFiles }) => testFiles.map((one) => ({ ...one, report: file })))
   const lost = [...Map.groupBy(results, ({ id }) => id).values()].flatMap((ofFile) => {
     const failed = ofFile.find(({ hasFailed }) => hasFailed)

@@ -80,7 +80,10 @@ export async function readJunitXml(
     const attributes = toAttributes(opened.attributes)
     const { name = '', file = attributes.filepath ?? fileOfSuites ?? '' } = attributes
     if (SUITE.test(tag)) fileOfSuites = file
-    const suites = [...(parent?.suites ?? []), ...(tag === 'testsuite' ? [name] : [])]
+    // Each case repeats the names of its suites, so all of them together are cut as one name.
+    const around = parent?.suites ?? []
+    const suites =
+      tag === 'testsuite' ? [...around, name.slice(0, LONGEST_NAME_CHARS - around.join('').length)] : around
     elements.push({ tag, attributes, suites, file, outcomes: [], output: '', text: '', failures: 0 })
   }
   parser.ontext = (more) => {

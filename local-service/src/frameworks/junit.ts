@@ -61,7 +61,6 @@ async function readReports(
   /** Why a report could not be read, and what fails the run although all could be read. */
   const [unreadable, failures]: [string[], string[]] = [[], []]
   let readBytes = 0
-  let keyChars = 0
   for (const path of written.sort()) {
     const about = (what: string) => `its report ${quote(path)} ${what}`
     const places = new Places(folders, resolve(folders.folder, path), files)
@@ -69,11 +68,7 @@ async function readReports(
       if (entries.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
       // If pytest is stopped, the test that is running has neither a name nor a result.
       if (!found.attributes.name && !found.attributes.classname && found.outcomes.length === 0) return
-      const entry = toEntry(found, path, hasPassed, places)
-      // Each case repeats the names of its suites.
-      keyChars += entry.key.length
-      if (keyChars > LIMIT_BYTES) throw new Error('has too many test cases with long names')
-      entries.push(entry)
+      entries.push(toEntry(found, path, hasPassed, places))
     }
     try {
       const bytes = readReport(path, folders.folder)

@@ -1,14 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { quote } from '../text.ts'
-import {
-  readPlaywrightBlobs,
-  readVitestBlobs,
-  UnusableReports,
-  whyIncomplete,
-  whyLost,
-  withPathsOf,
-} from './blob-reports.ts'
+import { readBlobs, UnusableReports, whyIncomplete, whyLost, withPathsOf } from './blob-reports.ts'
 import type { FrameworkCall, RunOptions } from './framework.ts'
 import { isBad } from './report.ts'
 
@@ -25,7 +18,7 @@ const WITH_COVERAGE = /^--coverage(?:\.enabled)?(?:=true)?$/
 
 export async function mergeVitest(merge: string, { args, folders, mergeFolder }: RunOptions): Promise<Merge> {
   const folder = resolve(folders.folder, merge)
-  const reports = await readVitestBlobs(folder)
+  const reports = await readBlobs(folder, 'vitest')
   const problems = [whyIncomplete(reports), whyLost(reports)]
   const empty = reports.find(({ testFiles }) => testFiles.length === 0)
   if (empty !== undefined && !args.includes(PASS_WITH_NO_TESTS)) {
@@ -49,7 +42,7 @@ export async function mergeVitest(merge: string, { args, folders, mergeFolder }:
 }
 
 export async function mergePlaywright(merge: string, { args, folders }: RunOptions): Promise<Merge> {
-  const missing = whyIncomplete(await readPlaywrightBlobs(resolve(folders.folder, merge)))
+  const missing = whyIncomplete(await readBlobs(resolve(folders.folder, merge), 'playwright'))
   // Without the configuration, places are those of the machine of the shard.
   const isConfigured = args.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))
   const config = isConfigured ? undefined : readdirSync(folders.folder).find((file) => DEFAULT_CONFIG.test(file))

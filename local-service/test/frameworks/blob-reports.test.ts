@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { stringify } from 'flatted'
 import { describe, expect, it } from 'vitest'
 import {
-  type BlobReport,
-  readPlaywrightBlobs,
-  readVitestBlobs,
+  readBlobs,
   type Shard,
+  setInName,
   whyIncomplete,
   whyLost,
   withPathsOf,
@@ -24,11 +23,10 @@ const blob = (version: string, testFiles: readonly string[], coverage: object | 
 
 const testFile = (path: string, hasFailed = false) => ({ id: path, path, name: path.replace('/shop/', ''), hasFailed })
 const pathsIn = async (folder: string) =>
-  (await readVitestBlobs(folder)).map(({ testFiles }) => testFiles.map(({ path }) => path))
+  (await readBlobs(folder, 'vitest')).map(({ testFiles }) => testFiles.map(({ path }) => path))
 
 describe('which shards are there', () => {
-  const reportsOf = (...shards: Shard[]): BlobReport[] =>
-    shards.map((shard) => ({ file: `${shard.set}-${shard.index}`, shard }))
+  const reportsOf = (...shards: Shard[]) => shards.map((shard) => ({ file: `${shard.set}-${shard.index}`, shard }))
 
   it('nothing is missing if each shard of each set has a report', () => {
     const linux = [1, 2].map((index) => ({ set: 'linux', index, total: 2 }))
@@ -63,14 +61,14 @@ describe("Vitest's reports", () => {
   ])('%s is of shard %j', async (file, shard) => {
     const folder = temporaryFolder()
     await writeFile(join(folder, file), blob('5.1.1', ['/shop/a.test.ts']))
-    expect(await readVitestBlobs(folder)).toMatchObject([{ file, shard, testFiles: [{ path: '/shop/a.test.ts' }] }])
+    expect(await readBlobs(folder, 'vitest')).toMatchObject([{ file, shard, testFiles: [{ path: '/shop/a.test.ts' }] }])
   })
 
   it.each(['3.2.7', '4.1.0', '5.1.1'])('version %s says whether it has coverage', async (version) => {
     const folder = temporaryFolder()
     await writeFile(join(folder, 'a.json'), blob(version, []))
     await writeFile(join(folder, 'b.json'), blob(version, [], { '/shop/a.ts': {} }))
-    expect((await readVitestBlobs(folder)).map(({ hasCoverage }) => hasCoverage)).toEqual([false, true])
+    expect((await readBlobs(folder, 'vitest')).map(({ hasCoverage }) => hasCoverage)).toEqual([false, true])
   })
 
   it('paths of another machine become those of this folder', async () => {
@@ -81,7 +79,7 @@ describe("Vitest's reports", () => {
       blob('5.1.1', ['/__w/gone.test.ts', '/__w/"s"/packages/shop/a.test.ts']),
     )
     const newFolder = join(root, 'new')
-    expect(await withPathsOf(root, folder, await readVitestBlobs(folder), newFolder)).toBe(newFolder)
+    expect(await withPathsOf(root, folder, await readBlobs(folder, 'vitest'), newFolder)).toBe(newFolder)
     expect(await pathsIn(newFolder)).toEqual([['/__w/gone.test.ts', join(root, 'packages/shop/a.test.ts')]])
   })
 
@@ -93,7 +91,7 @@ describe("Vitest's reports", () => {
       'blob-macos-1-1.json': blob('4.1.0', ['/Users/runner/work/shop/shop/a.test.ts']),
     })
     const newFolder = join(root, 'new')
-    expect(await withPathsOf(root, folder, await readVitestBlobs(folder), newFolder)).toBe(newFolder)
+    expect(await withPathsOf(root, folder, await readBlobs(folder, 'vitest'), newFolder)).toBe(newFolder)
     expect(await pathsIn(newFolder)).toEqual([[own], [own]])
   })
 
@@ -135,12 +133,11 @@ describe("Vitest's reports", () => {
       { 'results.json': '[{"a":1}]' },
       'has a file that is no blob report, "results.json": it is JSON of another kind. If it is the report of a shard, run this shard again.',
     ],
-    [{ 'blob-1-4.json': '', 'notes.txt': '' }, 'has "notes.txt" beside the reports, and Vitest reads all that is in'],
+    [{ 'blob-1-4.json': '', 'notes.txt': '' }, 'has "notes.txt" beside the reports. Leave it out.'],
     [{ 'blob-1-4.json': '', 'shard-2/blob-2-4.json': '' }, 'has "shard-2" beside the reports'],
-    [{ 'blob-1-4.json': '', 'report-1.zip': '' }, 'has "report-1.zip", a report of another framework.'],
   ])('a folder with %j is refused', async (files, message) => {
     const folder = await folderWith(files as Record<string, string>)
-    await expect(readVitestBlobs(folder)).rejects.toThrow(message)
+    await expect(readBlobs(folder, 'vitest')).rejects.toThrow(message)
   })
 })
 
@@ -148,16 +145,28 @@ describe("Playwright's reports", () => {
   it.each([
     [{}, 'has no blob report (*.zip)'],
     [{ 'report-1.zip': 'PK' }, 'has a file that is no blob report, "report-1.zip": '],
-    [{ 'report-1.zip': '', 'blob-1-2.json': '' }, 'has "blob-1-2.json", a report of another framework.'],
+    [
+      { 'report-1.zip': '', 'blob-1-2.json': '' },
+      'has "blob-1-2.json" beside the reports. Leave it out. Reports of another',
+    ],
   ])('a folder with %j is refused', async (files, message) => {
     const folder = await folderWith(files as Record<string, string>)
-    await expect(readPlaywrightBlobs(folder)).rejects.toThrow(message)
+    await expect(readBlobs(folder, 'playwright')).rejects.toThrow(message)
+  })
+
+  it.each([
+    ['report-2.zip', 'report'],
+    ['report-chrome-02.zip', 'report-chrome'],
+    ['report-4b2c1d3-2.zip', 'report-4b2c1d3'],
+    ['linux-shard2of4.zip', 'linux-shardof4'],
+    ['linux.zip', undefined],
+  ])('%s with shard 2 is of the set %s', (file, set) => {
+    expect(setInName(file, 2)).toBe(set)
   })
 
   it('a folder that does not exist is refused', async () => {
-    for (const read of [readPlaywrightBlobs, readVitestBlobs])
-      await expect(read('/does/not/exist')).rejects.toThrow(
-        /^cannot be read: ENOENT: .*\. Download the reports of all shards into it$/,
-      )
+    await expect(readBlobs('/does/not/exist', 'playwright')).rejects.toThrow(
+      /^cannot be read: ENOENT: .*\. Download the reports of all shards into it$/,
+    )
   })
 })
