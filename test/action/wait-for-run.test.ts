@@ -74,13 +74,6 @@ describe('the growing pauses', () => {
   })
 })
 
-test('a run that ends is polled at once, so that a finished run costs no pause', async () => {
-  const { ending, endedMs, pollsMs } = await wait({ replies: [response(PASSED, 80)] })
-  expect(ending).toEqual({ kind: 'finished', run: PASSED })
-  expect(pollsMs).toEqual([0])
-  expect(endedMs).toBe(80)
-})
-
 const paused = aRun({ status: 'PAUSED', finishedAt: undefined, testCases: undefined })
 
 test('a status that this version does not know does not end the wait if finishedAt is not set. Only the line of the status shows it', async () => {
@@ -339,11 +332,6 @@ describe('the log', () => {
     expect(heartbeats.length).toBeLessThanOrEqual(5)
     for (const line of heartbeats) expect(line).toMatch(/^Run run-1: after \d.*, the status cannot be read\. .*respond/)
   })
-})
-
-test('a fixed interval replaces the growing pauses', async () => {
-  const replies = [RUNNING, RUNNING, PASSED].map((run) => response(run))
-  expect((await wait({ replies, pollIntervalMs: 2_500 })).pollsMs).toEqual([0, 2_500, 5_000])
 })
 
 test('an error that is no failure of the service is thrown', async () => {

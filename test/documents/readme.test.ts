@@ -36,28 +36,12 @@ describe('what the pages name', () => {
   const NAMES_OF_THE_ACTIONS = [inputs, outputs, ofService.inputs, ofService.outputs].flatMap(Object.keys)
   const CONCLUSIONS = ['timed-out', 'no-tests', 'wait-timeout', 'on-failure']
   const NAMES_OF_GITHUB = [
-    'add-mask',
-    'cancel-in-progress',
-    'continue-on-error',
-    'merge-base',
-    'pull-requests',
-    'test-run',
-    'github-actions',
-    'kubernetes-novolume',
-    'ubuntu-latest',
-    'ubuntu-slim',
-    'web-shop',
+    ...['add-mask', 'cancel-in-progress', 'continue-on-error', 'pull-requests', 'github-actions', 'merge-base'],
+    ...['kubernetes-novolume', 'ubuntu-latest', 'ubuntu-slim', 'test-run', 'web-shop'],
   ]
   const NAMES_OF_STABLY = [
-    'project-id',
-    'test-suite-id',
-    'playwright-project-name',
-    'run-group-name',
-    'variable-overrides',
-    'test-group-id',
-    'url-replacement',
-    'domain-override',
-    'github-comment',
+    ...['project-id', 'test-suite-id', 'playwright-project-name', 'run-group-name', 'test-group-id'],
+    ...['variable-overrides', 'url-replacement', 'domain-override', 'github-comment'],
   ]
   const KNOWN = new Set([...NAMES_OF_THE_ACTIONS, ...CONCLUSIONS, ...NAMES_OF_GITHUB, ...NAMES_OF_STABLY])
   const PAGES_FOR_USERS = ['README.md', ...PAGES.filter((page) => page.startsWith('docs/'))]

@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defaultReportFolder, type ReportFile, writeReportFiles } from '../../src/github/report-files.ts'
 import { render } from '../../src/text/safe-text.ts'
@@ -87,22 +87,18 @@ it.skipIf(process.platform === 'win32').each([
 })
 
 describe('one warning and no folder is the result of', () => {
-  it('a folder in the place of a report file', () => {
+  it.each<[what: string, path: string, folder: string]>([
+    ['a folder in the place of a report file', 'results.json/precious', '.'],
+    ['a file in the place of the folder', 'reports', 'reports'],
+    ['a file above the folder', 'reports', 'reports/deeper'],
+  ])('%s, and nothing is lost', (_, path, folder) => {
     const { workspace, warnings, write } = job()
-    mkdirSync(join(workspace, 'results.json/precious'), { recursive: true })
-    expect(write(workspace)).toBeUndefined()
-    expect(readdirSync(workspace)).toEqual(['results.json'])
-    expect(readdirSync(join(workspace, 'results.json'))).toEqual(['precious'])
+    mkdirSync(dirname(join(workspace, path)), { recursive: true })
+    writeFileSync(join(workspace, path), 'precious')
+    expect(write(join(workspace, folder))).toBeUndefined()
+    expect(readFileSync(join(workspace, path), 'utf8')).toBe('precious')
+    expect(readdirSync(workspace)).toEqual([path.split('/')[0]])
     expect(warnings).toHaveLength(1)
-  })
-
-  it('a file in the place of the folder', () => {
-    const { workspace, warnings, write } = job()
-    writeFileSync(join(workspace, 'reports'), 'precious')
-    expect(write(join(workspace, 'reports'))).toBeUndefined()
-    expect(write(join(workspace, 'reports/deeper'))).toBeUndefined()
-    expect(readFileSync(join(workspace, 'reports'), 'utf8')).toBe('precious')
-    expect(warnings).toHaveLength(2)
   })
 
   it.runIf(process.platform === 'linux')(

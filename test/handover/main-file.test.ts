@@ -186,19 +186,15 @@ describe('post', () => {
     expect(paths.toSorted()).toEqual([file.path, sibling.path].toSorted())
   })
 
+  const OF_THE_JOB = ['GITHUB_REPOSITORY', 'GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_JOB', 'INPUT_CHECK-RUN-ID']
+  const OF_THE_RUNNER = ['RUNNER_NAME', 'RUNNER_TEMP']
+  const OF_THE_INPUTS = ['INPUT_BASE-URL', 'INPUT_PROJECT', 'INPUT_TEST-SUITE']
+  const ANNOUNCED = ['TEST_RUN_SERVICE_URL', 'TEST_RUN_SERVICE_PROJECT']
   it.each([
-    'GITHUB_REPOSITORY',
-    'GITHUB_RUN_ID',
-    'GITHUB_RUN_ATTEMPT',
-    'GITHUB_JOB',
-    'INPUT_CHECK-RUN-ID',
-    'RUNNER_NAME',
-    'RUNNER_TEMP',
-    'INPUT_BASE-URL',
-    'INPUT_PROJECT',
-    'INPUT_TEST-SUITE',
-    'TEST_RUN_SERVICE_URL',
-    'TEST_RUN_SERVICE_PROJECT',
+    ...OF_THE_JOB,
+    ...OF_THE_RUNNER,
+    ...OF_THE_INPUTS,
+    ...ANNOUNCED,
   ])('takes no file of a step with another %s, if the state is lost', (name) => {
     const { env, temp } = job()
     // A folder with the same files, but with another name.

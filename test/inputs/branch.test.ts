@@ -11,7 +11,7 @@ import { type Payload, realPayloads, workflowEvent } from '../support/workflow-e
 interface Step {
   readonly name: string
   readonly payload?: Payload | undefined
-  readonly inputs?: Readonly<Record<string, string>>
+  readonly inputs?: Readonly<Record<string, string>> | undefined
   readonly github?: GithubContext
   readonly isUnreadable?: boolean
 }
@@ -147,19 +147,14 @@ describe('an event without a branch to test', () => {
     ['create', {}, tagMessage('v1'), { ref_name: 'v1', ref_type: 'tag' }],
   ]
 
-  test.each(EVENTS)('%s is refused, and the message says what to do', (name, payload, message, github = {}) => {
-    expect(branchOf({ name, payload, github })).toEqual({ problems: [message] })
-  })
-
-  test.each(EVENTS)('%s is about the branch that the user gives', (name, payload, _, github = {}) => {
-    expect(branchOf({ name, payload, github, inputs: { branch: 'feature/cart' } })).toEqual({ branch: 'feature/cart' })
-  })
-
-  test.each(EVENTS)('%s is not refused with a test suite or with run-id', (name, payload, _, github = {}) => {
-    const suite = { project: '', 'test-suite': 'smoke' }
-    for (const inputs of [suite, { 'run-id': 'r-1' }]) {
-      expect(branchOf({ name, payload, github, inputs })).toEqual({ branch: undefined })
-    }
+  test.each(
+    EVENTS,
+  )('%s is refused, unless the user gives a branch, a test suite or a run id', (name, payload, message, github = {}) => {
+    const withInputs = (inputs: Step['inputs']) => branchOf({ name, payload, github, inputs })
+    expect(withInputs({})).toEqual({ problems: [message] })
+    expect(withInputs({ branch: 'feature/cart' })).toEqual({ branch: 'feature/cart' })
+    expect(withInputs({ project: '', 'test-suite': 'smoke' })).toEqual({ branch: undefined })
+    expect(withInputs({ 'run-id': 'r-1' })).toEqual({ branch: undefined })
   })
 })
 

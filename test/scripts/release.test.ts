@@ -96,15 +96,12 @@ describe.skipIf(process.platform === 'win32')('the workflow Release', () => {
   }
 
   function git(...args: readonly string[]): string {
-    const author = [
-      '-c',
-      'user.name=Maintainer',
-      '-c',
-      'user.email=maintainer@example.com',
-      '-c',
-      'commit.gpgsign=false',
-    ]
-    return execFileSync('git', [...author, ...args], { cwd: clone, encoding: 'utf8', stdio: 'pipe' }).trim()
+    const settings = ['user.name=Maintainer', 'user.email=maintainer@example.com', 'commit.gpgsign=false']
+    return execFileSync('git', [...settings.flatMap((setting) => ['-c', setting]), ...args], {
+      cwd: clone,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    }).trim()
   }
 
   function commit(): void {

@@ -10,6 +10,7 @@ test.each([
   ['succeeds if the run is cancelled', { end: 'CANCELLED' }, 0, '200: {"status":"CANCELLED"'],
   ['fails if the run has failed', { end: 'FAILED' }, 1, '200: {"status":"FAILED"'],
   ['fails if the run is running', { runningMs: Number.POSITIVE_INFINITY }, 1, '200: {"status":"RUNNING"'],
+  ['fails if the service does not know the run', { runId: 'run-2' }, 1, ' responded 404: '],
 ])("the post step of our workflows' own action %s", async (_, script, exitCode, line) => {
   const service = await startScriptedService({ script: { runId: 'run-1', ...script } })
   onTestFinished(() => service.close())
@@ -17,13 +18,6 @@ test.each([
   await fetch(`${service.url}/v1/projects/hangs/runs`, { method: 'POST', headers, body: '{}' })
   const ended = await runPost(`${service.url}/v1/projects/hangs/runs/run-1`, service.key)
   expect(ended).toEqual({ exitCode, stdout: expect.stringContaining(line) })
-})
-
-test("the post step of our workflows' own action fails if the service does not know the run", async () => {
-  const service = await startScriptedService()
-  onTestFinished(() => service.close())
-  const ended = await runPost(`${service.url}/v1/projects/hangs/runs/run-1`, service.key)
-  expect(ended).toEqual({ exitCode: 1, stdout: expect.stringContaining(' responded 404: ') })
 })
 
 function runPost(run: string, key: string): Promise<{ exitCode: number | null; stdout: string }> {
