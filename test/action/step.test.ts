@@ -43,7 +43,6 @@ const GIVEN: Partial<StepSettings> = {
   cancelOnAbort: false,
 }
 
-const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
 const REFUSED: Failure = { kind: 'status', status: 401 }
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
 const STARTED = [response('run-1', 100)]
@@ -140,14 +139,6 @@ describe('a start that fails', () => {
     expect(record).toEqual(['starting', 'done'])
     expect(outputs).toEqual({ conclusion: 'error' })
     expect(error).toContain('401')
-  })
-
-  test('because no response comes is an error that warns of a run. Then nothing is left for post', async () => {
-    const { outcome, effects, requests, error } = await step({ script: { start: [failure(LOST)] } })
-    expect(outcome).toMatchObject({ conclusion: 'error', success: false })
-    expect(requests).toEqual(['start'])
-    expect(error).toContain('may have been started')
-    expect(effects.at(-1)).toBe('record done')
   })
 
   test('because no response comes is left to post if the job has ended, because nobody reads the log', async () => {
