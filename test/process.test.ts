@@ -60,7 +60,7 @@ it('the exit waits for a reader that begins to read late, so that the log has th
   const { stdout, exit } = startTask(`process.stdout.write('x'.repeat(4_000_000) + 'verdict'); return 3`)
   await once(stdout, 'readable')
   // The exit must not come meanwhile.
-  await delay(1_000)
+  await delay(300)
   expect((await text(stdout)).slice(4_000_000)).toBe('verdict')
   expect(await exit).toEqual([3, null])
 })

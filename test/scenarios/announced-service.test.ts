@@ -23,9 +23,12 @@ test.concurrent('the announced key is masked, whatever a message shows', async (
   expect(one.service.requests).toEqual([])
 })
 
-test.concurrent('if main is killed, post cancels the run at the announced service', async () => {
-  await using one = await scenario({ announcedIn: {}, script: { runningMs: Infinity } })
+test.concurrent('if main is killed, post cancels the run at the announced service, and the debug log shows what post found', async () => {
+  await using one = await scenario({ announcedIn: {}, debug: true, script: { runId: 'run-1', runningMs: Infinity } })
   const { post } = await one.step.run({ on: one.service.waitForRequest('get'), by: 'kill' })
+  const debugLines = post.log.filter((line) => line.startsWith('##[debug]')).join('\n')
+  expect(debugLines).toMatch(/Post found .*test-run-action-.*: \{"phase":"started","runId":"run-1","mayCancel":true\}/)
+  expect(debugLines).toContain('POST /v1/projects/web-shop/runs/cancel: status 200')
   expect(post.log.at(-1)).toMatch(/^Run \S+ was cancelled\.$/)
   expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
 })

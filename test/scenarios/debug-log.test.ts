@@ -41,14 +41,3 @@ test.concurrent('with debug logging, the log shows each request, what main saves
   // The runner hides the key, should it ever be written.
   expect(one.step.masks.apply(one.service.key)).toBe('***')
 })
-
-test.concurrent('with debug logging, post shows the run that a killed main left', async () => {
-  await using one = await scenario({ debug: true, script: { runId: 'run-1', runningMs: Infinity } })
-  const { post } = await one.step.run({ on: /RUNNING/, by: 'kill' })
-  const log = post.log.join('\n')
-  expect(log).toMatch(
-    /##\[debug\]Post found .*test-run-action-.*: \{"phase":"started","runId":"run-1","mayCancel":true\}/,
-  )
-  expect(log).toContain('##[debug]POST /v1/projects/web-shop/runs/cancel: status 200')
-  expect(one.service.runs[0]?.cancelAccepted).toBe(true)
-})

@@ -137,7 +137,6 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
       return scripted.runs
     },
     addFault: (fault: Fault) => void faults.push(fault),
-    removeFaults: () => void faults.splice(0),
     /** Applies to later starts. */
     setScript: (next: NonNullable<typeof options.script>) => {
       script = next
