@@ -74,18 +74,19 @@ type NameFor = (className: Untrusted, title: Untrusted) => Untrusted
 
 /** Numbers names that come again within a class: `a`, `a (2)`, `a (3)`. */
 function uniqueNames(): NameFor {
-  /** For each name that was given, the last number that was tried behind it. */
-  const lastNumbers = new Map<string, number>()
+  /** By class. For each name that was given, the last number that was tried behind it. */
+  const classes = new Map<Untrusted, Map<string, number>>()
   return (className, title) => {
-    const keyOf = (name: string) => `${className}\n${name}`
+    const lastNumbers = classes.get(className) ?? new Map<string, number>()
+    classes.set(className, lastNumbers)
     let name = String(title)
     // A test case may have the title `a (2)` itself. Then the number 2 is taken, and the next one is tried.
-    while (lastNumbers.has(keyOf(name))) {
-      const number = (lastNumbers.get(keyOf(String(title))) ?? 1) + 1
-      lastNumbers.set(keyOf(String(title)), number)
+    while (lastNumbers.has(name)) {
+      const number = (lastNumbers.get(String(title)) ?? 1) + 1
+      lastNumbers.set(String(title), number)
       name = `${title} (${number})`
     }
-    lastNumbers.set(keyOf(name), 1)
+    lastNumbers.set(name, 1)
     return untrusted(name)
   }
 }

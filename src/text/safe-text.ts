@@ -110,7 +110,7 @@ export function link(url: string, words: Fragment): Fragment {
 }
 
 function fill(sink: Sink, literals: readonly string[], values: readonly unknown[]): string {
-  return literals.reduce((text, words, index) => text + valueIn(sink, values[index - 1]) + words)
+  return literals.map((words, index) => (index === 0 ? '' : valueIn(sink, values[index - 1])) + words).join('')
 }
 
 function valueIn(sink: Sink, value: unknown): string {
@@ -230,6 +230,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&apos;',
+  '##[': '##&#91;',
 }
 
 /**
@@ -237,15 +238,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
  * both. So quotation marks are escaped only in a text in which one of & < > must be escaped.
  */
 function escapeText(text: string): string {
-  return /[&<>]/.test(text) ? escapeAttribute(text) : escapeCommands(text)
+  return /[&<>]/.test(text) ? escapeAttribute(text) : text.replaceAll('##[', '##&#91;')
 }
 
 function escapeAttribute(text: string): string {
-  return escapeCommands(text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? ''))
-}
-
-function escapeCommands(text: string): string {
-  return text.replaceAll('##[', '##&#91;')
+  return text.replace(/[&<>"']|##\[/g, (found) => ENTITIES[found] ?? '')
 }
 
 // JSON.

@@ -4,14 +4,16 @@ import { type Untrusted, untrusted } from './untrusted.ts'
 // none of them has a repeated group, which could overflow the engine's stack.
 
 // Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
-// variation selectors that choose between text and emoji stay.
-const INVISIBLE = /(?![\uFE0E\uFE0F])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]/gu
+// variation selectors that choose between text and emoji stay. The search is quick in ASCII.
+const INVISIBLE = /[^ -~](?<=[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}])(?<![\uFE0E\uFE0F])/gu
 /** Whole sequences for a terminal: colours, cursor movements, titles and links (CSI, OSC), and shorter ones. Each is in one line. */
 const TERMINAL_SEQUENCE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
   /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B\n]*(?:\u0007|\u001B\\)|\u001B(?:[ -/]+[0-~]|[0-Z\\^-~])/g
 /** `oneLine` first writes NUL in place of what is invisible. INVISIBLE with a `+` would overflow the engine's stack. */
 const REMOVED = /\0+/g
+
+const PRINTABLE_ASCII = /^[ -~]*$/
 
 /** The limit of every text from outside, except of a message and of the service's own error sentence. */
 export const TEXT_LIMIT_CHARS = 500
@@ -34,6 +36,7 @@ export function withoutTerminalSequences(text: string): string {
  */
 export function oneLine(value: string, limitChars = Number.POSITIVE_INFINITY): string {
   const text = truncate(value, limitChars)
+  if (PRINTABLE_ASCII.test(text)) return text.trim()
   return text.replace(TERMINAL_SEQUENCE, '\0').replace(INVISIBLE, '\0').replace(REMOVED, ' ').trim()
 }
 
