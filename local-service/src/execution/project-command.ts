@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
 import { commandFoldersOf, findFramework } from '../checkout/packages.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
@@ -51,23 +51,10 @@ export function frameworkCommand(run: RunContext, source: TestedFolders): readon
   if (typeof found === 'string') return found
   if (container !== undefined) return ['node', found.script]
   // PATH may have no Node, because a person can start the service by the path of its Node.
-  const node = findExecutable('node', withProjectCommands(run.testEnv, source)) ?? process.execPath
-  return [node, found.script]
-}
-
-function findExecutable(name: string, { PATH = '' }: NodeJS.ProcessEnv): string | undefined {
-  const folders = PATH.split(delimiter).filter((folder) => folder !== '')
-  return folders
-    .map((folder) => join(folder, name))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK)
-        // A folder can be executable too.
-        return statSync(file).isFile()
-      } catch {
-        return false
-      }
-    })
+  const { PATH = '' } = withProjectCommands(run.testEnv, source)
+  const nodes = PATH.split(delimiter).flatMap((at) => (at === '' ? [] : join(at, 'node')))
+  // A folder can have this name too.
+  return [nodes.find((node) => existsSync(node) && statSync(node).isFile()) ?? process.execPath, found.script]
 }
 
 /** The person's own environment, without the variables by which a git hook ties git commands to its own repository. */

@@ -24,7 +24,6 @@ export interface Events {
   readonly finished: Fields | undefined
 }
 
-const PART_BYTES = 4 * 1024 * 1024
 /** What 100,000 failing test cases with short messages need, if each is tried twice. */
 const LIMIT_BYTES = 256 * 1024 * 1024
 const NEWLINE = 10
@@ -32,9 +31,8 @@ const NEWLINE = 10
 /** Reads up to the first line that is not an event. Each call reads what was written since the last call. */
 export class ReportReader {
   readonly #file: string
+  /** Those of whole lines. */
   #readBytes = 0
-  /** The parts of a line whose end is not written yet. */
-  #line: Buffer[] = []
   #isBroken = false
   #total: number | undefined
   readonly #tests = new Map<unknown, Fields>()
@@ -48,7 +46,7 @@ export class ReportReader {
 
   readProgress(): Progress {
     try {
-      this.#readPart()
+      this.#readLines()
     } catch {
       // A test has put something else in place of the report. The end of the run says so.
     }
@@ -63,31 +61,28 @@ export class ReportReader {
 
   /** All events, when the tests have ended. Throws if the file cannot be read. */
   readAll(): Events {
-    while (this.#readPart()) {}
     // The last line may have no end, or be truncated.
-    if (this.#line.length > 0) this.#takeLine()
+    const last = this.#readLines()
+    if (last.length > 0) this.#take(last)
     const [tests, files] = [[...this.#tests.values()], [...this.#files.values()]]
     return { tests, files, said: this.#said, finished: this.#finished }
   }
 
-  /** Whether there was something to read. */
-  #readPart(): boolean {
-    if (this.#isBroken) return false
-    const part = readPartOfFile(this.#file, this.#readBytes, PART_BYTES, LIMIT_BYTES)
-    this.#readBytes += part.length
-    for (let at = 0; at < part.length && !this.#isBroken; ) {
-      const end = part.indexOf(NEWLINE, at)
-      this.#line.push(part.subarray(at, end === -1 ? part.length : end))
-      if (end === -1) break
-      this.#takeLine()
+  /** Returns what is behind the last whole line. */
+  #readLines(): Buffer {
+    const part = readPartOfFile(this.#file, this.#readBytes, Number.POSITIVE_INFINITY, LIMIT_BYTES)
+    let at = 0
+    for (let end = part.indexOf(NEWLINE); end !== -1; end = part.indexOf(NEWLINE, at)) {
+      this.#take(part.subarray(at, end))
       at = end + 1
     }
-    return part.length > 0
+    this.#readBytes += at
+    return part.subarray(at)
   }
 
-  #takeLine(): void {
-    const event = fieldsOf(parseJson(Buffer.concat(this.#line).toString()))
-    this.#line = []
+  #take(line: Buffer): void {
+    if (this.#isBroken) return
+    const event = fieldsOf(parseJson(line.toString()))
     const [test, file] = [fieldsOf(event.test), fieldsOf(event.file)]
     switch (event.event) {
       case 'total':
