@@ -31,8 +31,8 @@ export async function openRepository(
 
 /** A local branch comes before a branch that only `origin` has. The name must be a whole ref, so `main~1` or an option is no branch. */
 export async function findBranch(repository: Repository, branch: string): Promise<string | undefined> {
-  // Process arguments cannot contain NUL, and no branch name does. A remote's HEAD only points to one of its branches.
-  if (branch.includes('\0') || branch === 'HEAD') return undefined
+  // A remote's HEAD only points to one of its branches.
+  if (branch === 'HEAD') return undefined
   for (const ref of [`refs/heads/${branch}`, `refs/remotes/origin/${branch}`]) {
     const commit = await tryGit(['show-ref', '--verify', '--hash', '--', ref], repository)
     if (commit !== undefined) return commit

@@ -15,7 +15,6 @@ interface RunTask {
   execute(stop: AbortSignal, onTests: (tests: RunningTests) => void): Promise<RunOutcome>
 }
 
-/** How many runs are RUNNING at once. */
 const CONCURRENCY = 2
 
 interface RunQueueOptions extends CommonContext {

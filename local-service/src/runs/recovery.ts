@@ -5,7 +5,6 @@ import type { RunStore } from './store.ts'
 /** What all of this folder needs of the service. */
 export interface CommonContext {
   readonly store: RunStore
-  /** The person's own environment. */
   readonly personEnv: NodeJS.ProcessEnv
   readonly log: (text: string) => void
 }

@@ -1,5 +1,5 @@
-import { existsSync, realpathSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { realpathSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import * as v from 'valibot'
 import { isObject } from '../../../src/text/json.ts'
 import { FRAMEWORKS, frameworksIn, testProjectsBelow } from '../frameworks/discovery.ts'
@@ -89,12 +89,9 @@ export function projectIn(baseFolder: string, settings: v.InferOutput<typeof PRO
 }
 
 function usesNone(folder: string): string {
-  const reason = existsSync(join(folder, 'package.json'))
-    ? 'has no configuration file of them. No package.json depends on them, neither there nor above it in the repository'
-    : 'has no package.json and no configuration file of them'
   const packages = testProjectsBelow(folder)
   const next = `Give the folder of a test project${packages.length === 0 ? '' : `, such as ${quoteAll(packages)}`}.`
-  return `uses neither Vitest nor Playwright Test. ${folder} ${reason}. ${next} For every other test tool, set "framework" to "junit", with "command" and "report".`
+  return `uses neither Vitest nor Playwright Test. ${folder} has no configuration file of them, and no package.json that depends on them. ${next} For every other test tool, set "framework" to "junit", with "command" and "report".`
 }
 
 /** The rest of a sentence that begins with the project. Undefined if the project's framework can select these tests. */

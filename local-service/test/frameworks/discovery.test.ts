@@ -38,7 +38,7 @@ describe('the framework of a project', () => {
     expect(projectIn(inner)?.framework.name).toBe('vitest')
     await writeFiles(folder, { 'docs/page.md': '' })
     const message =
-      /uses neither Vitest nor Playwright Test.*docs has no package.json and no configuration file of them\./
+      /uses neither Vitest nor Playwright Test.*docs has no configuration file of them, and no package\.json that depends on them\./
     expect(() => projectIn(join(folder, 'docs'))).toThrow(message)
   })
 
