@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../src/text/untrusted.ts'
-import { type CheckoutOfJob, inspectFolder } from './checkout/checkout.ts'
+import { type CheckoutContext, inspectFolder } from './checkout/checkout.ts'
 import { personalEnvironment } from './execution/project-command.ts'
 import { createApi } from './http/api.ts'
 import { listen } from './http/listen.ts'
@@ -28,7 +28,7 @@ export interface ServiceOptions {
   /** A folder that gets the whole output of each run. By default, it is kept with the runs until the service starts again. */
   readonly outputs?: string | undefined
   readonly log: (line: string) => void
-  readonly checkoutOfJob?: CheckoutOfJob | undefined
+  readonly checkoutOfJob?: CheckoutContext['checkoutOfJob']
 }
 
 export type ServedProject = Awaited<ReturnType<typeof inspectFolder>>
@@ -61,7 +61,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
       })
     }
     const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000 } = options
-    const served = await Promise.all(projects.map((project) => inspectFolder(project, personEnv, checkoutOfJob)))
+    const served = await Promise.all(projects.map((project) => inspectFolder(project, { personEnv, checkoutOfJob })))
     for (const { id, problem } of served) {
       if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
     }
@@ -86,17 +86,10 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
   }
 }
 
-/** Removes what a killed service left. Throws if something is still there. */
+/** Removes what a killed service left. What could not be removed is still in the store. */
 export async function removeUnfinished(options: SharedOptions): Promise<void> {
   const shared = openShared(options)
-  const { store } = shared
-  try {
-    await recoverRuns(shared)
-    const runIds = store.findUnfinished().map(({ run }) => run.runId)
-    if (runIds.length > 0) throw new Error(`The runs ${runIds.join(', ')} left something that could not be removed.`)
-  } finally {
-    store.close()
-  }
+  await recoverRuns(shared).finally(() => shared.store.close())
 }
 
 type SharedOptions = Pick<ServiceOptions, 'env' | 'dataFolder' | 'temporaryFolder' | 'log'>

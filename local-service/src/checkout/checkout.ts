@@ -26,10 +26,10 @@ export type Checkout = (
 
 const HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
-/** What a job has checked out. The service uses it if git finds no repository for a project's folder. */
-export interface CheckoutOfJob {
-  readonly root: string
-  readonly commit: string
+export interface CheckoutContext {
+  readonly personEnv: NodeJS.ProcessEnv
+  /** What the job has checked out. The service uses it if git finds no repository for a project's folder. */
+  readonly checkoutOfJob?: { readonly root: string; readonly commit: string } | undefined
 }
 
 /**
@@ -39,10 +39,9 @@ export interface CheckoutOfJob {
 export async function chooseCheckout(
   project: Project,
   branch: string | undefined,
-  env: NodeJS.ProcessEnv,
-  ofJob: CheckoutOfJob | undefined,
+  context: CheckoutContext,
 ): Promise<Checkout> {
-  const { repository, place, head } = await findPlace(project.folder, env, ofJob)
+  const { repository, place, head } = await findPlace(project.folder, context)
   if (branch === undefined || branch === head.branch || branch === head.commit) {
     return { kind: 'in-place', place, branchName: branch ?? head.branch }
   }
@@ -66,8 +65,8 @@ export async function chooseCheckout(
   return { kind: 'work-tree', place: repository, commit, branchName: branch }
 }
 
-async function findPlace(folder: string, env: NodeJS.ProcessEnv, ofJob: CheckoutOfJob | undefined) {
-  const repository = await openRepository(folder, env)
+async function findPlace(folder: string, { personEnv, checkoutOfJob: ofJob }: CheckoutContext) {
+  const repository = await openRepository(folder, personEnv)
   if (typeof repository !== 'string') return { repository, place: repository, head: await readHead(repository) }
   // Packages are searched from the folder up to the root. Outside a job's checkout, only the folder is searched.
   const root = ofJob !== undefined && isInside(folder, ofJob.root) ? ofJob.root : folder
@@ -75,8 +74,8 @@ async function findPlace(folder: string, env: NodeJS.ProcessEnv, ofJob: Checkout
 }
 
 /** A project with the commit that is checked out, and with sentences that say why no run can test the folder, and what to do. */
-export async function inspectFolder(project: Project, env: NodeJS.ProcessEnv, ofJob: CheckoutOfJob | undefined) {
-  const { place, head } = await findPlace(project.folder, env, ofJob)
+export async function inspectFolder(project: Project, context: CheckoutContext) {
+  const { place, head } = await findPlace(project.folder, context)
   const { framework, command, setup } = project
   const isSearched = command === undefined && setup === undefined && framework.packages.length > 0
   const found = isSearched ? findFramework(framework, place) : undefined

@@ -23,24 +23,27 @@ export class RunOutput {
 
   /** Opens the file before the tests begin, so that they cannot put another file in its place. */
   open(): void {
-    this.#attempt('create the file for its output', () => {
+    try {
       mkdirSync(this.folder, { recursive: true, mode: 0o700 })
       this.#file = openSync(join(this.folder, OUTPUT_FILE), 'wx', 0o600)
-    })
+    } catch (error) {
+      this.#log(`could not create the file for its output: ${messageOf(error)}`)
+    }
   }
 
   write(text: string): void {
-    const file = this.#file
-    if (file === undefined) return
+    if (this.#file === undefined) return
     const bytes = Buffer.from(text)
     const room = this.#limitBytes - this.#writtenBytes
-    const isWritten = this.#attempt('write more of its output', () => {
-      writeFileSync(file, bytes.subarray(0, endOfCharacter(bytes, room)))
-      this.#writtenBytes += bytes.length
-      if (bytes.length > room) writeFileSync(file, '\n… The rest of the output is left out.\n')
-    })
-    if (bytes.length > room) this.#log(`wrote more than ${this.#limitBytes / 2 ** 20} MiB; its output is cut there`)
-    if (!isWritten || bytes.length > room) this.close()
+    this.#writtenBytes += bytes.length
+    try {
+      writeFileSync(this.#file, bytes.subarray(0, endOfCharacter(bytes, room)))
+      if (bytes.length <= room) return
+      writeFileSync(this.#file, '\n… The rest of the output is left out.\n')
+    } catch (error) {
+      this.#log(`could not write more of its output: ${messageOf(error)}`)
+    }
+    this.close()
   }
 
   close(): void {
@@ -62,16 +65,6 @@ export class RunOutput {
       await rename(written, join(this.folder, 'files'))
     } catch (error) {
       this.#log(`could not keep the files of the framework: ${messageOf(error)}`)
-    }
-  }
-
-  #attempt(what: string, action: () => void): boolean {
-    try {
-      action()
-      return true
-    } catch (error) {
-      this.#log(`could not ${what}: ${messageOf(error)}`)
-      return false
     }
   }
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { type Checkout, type CheckoutOfJob, chooseCheckout, refuse } from '../checkout/checkout.ts'
+import { type Checkout, type CheckoutContext, chooseCheckout, refuse } from '../checkout/checkout.ts'
 import type { RunContext } from '../execution/context.ts'
 import { executeRun } from '../execution/execute.ts'
 import { RunOutput } from '../execution/output.ts'
@@ -14,10 +14,9 @@ import type { RunQueue } from './queue.ts'
 import type { CommonContext } from './recovery.ts'
 import { queueRun } from './run.ts'
 
-export interface ServiceContext extends CommonContext {
+export interface ServiceContext extends CommonContext, CheckoutContext {
   readonly stopGraceMs: number
   readonly outputs: string
-  readonly checkoutOfJob?: CheckoutOfJob | undefined
   readonly temporaryFolder: string
   readonly queue: RunQueue
 }
@@ -42,7 +41,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
     refuse('not-found', `Project ${quote(project.id)} ${problem}. ${next}`)
   }
   const environment = environmentOf(request)
-  const checkout = await chooseCheckout(project, branch, service.personEnv, service.checkoutOfJob)
+  const checkout = await chooseCheckout(project, branch, service)
   // Such a run reads the reports of earlier steps or jobs, and runs no test.
   const merges = project.merge !== undefined || (project.framework.name === 'junit' && project.command === undefined)
   if (merges && checkout.kind !== 'in-place') {
