@@ -42,14 +42,6 @@ export interface FrameworkCall {
   findProblems?(report: Report, finished: Fields): readonly (string | undefined)[]
 }
 
-/** By what a folder shows which frameworks it uses. */
-export interface FolderFacts {
-  readonly files: readonly string[]
-  readonly dependencies: ReadonlySet<string>
-  /** The packages that a package.json above it names, up to the root of the repository. */
-  readonly dependenciesAbove: ReadonlySet<string>
-}
-
 export interface Framework {
   readonly name: 'vitest' | 'playwright' | 'junit'
   /** The packages that have its command. If there are none, only a `command` of the project can start the framework. */
@@ -58,7 +50,10 @@ export interface Framework {
   readonly oldestVersion: string
   /** Without this argument, the framework fails if it finds no tests. */
   readonly noTestsArgument?: string | undefined
-  isUsedIn(facts: FolderFacts): boolean
+  /** A folder with such a file uses the framework. */
+  readonly configFile?: RegExp | undefined
+  /** A folder with such a file uses the framework if a package.json above it names a package of the framework. */
+  readonly sharedConfigFile?: RegExp | undefined
   /** Why the framework cannot use the settings, as sentences. */
   refuse(settings: FrameworkSettings): string | undefined
   /**

@@ -17,6 +17,7 @@ const OF_JVM = ['.java', '.kt', '.groovy', '.scala']
 /** The name of pytest's only suite. Its classes are modules, and its lines count from 0. */
 const PYTEST = 'pytest'
 const MOST_POSITIONS = 200
+const MOST_RESOLVED = 10_000
 /** `cart.js:7`, `cart.cc(7)`, `Cart.cs:line 7`, Babel's `cart.js: Unexpected token (7:0)`, and Python's `File "cart.py", line 7`. */
 const POSITION =
   /(?:^|[\s(["'])(?:file:\/\/)?([/@.\p{L}\w][^\s():]{0,300}\.\w+)(?::(?:\p{L}+ | .{1,200}?\((?=\d+:\d+\)))?|\()(\d+)\b|\b[Ff]ile ["']?([^"'\n]{1,300}?)["']?, line (\d+)/gmu
@@ -30,15 +31,7 @@ export class Places {
   readonly #files: FilesByName
   /** The folder of the report, the folders above it, the project's folder and the root. */
   readonly #bases: readonly string[]
-  readonly #nameOfGoModule = remember((folder) => {
-    const file = join(folder, 'go.mod')
-    return existsSync(file) ? (/^module\s+"?([^\s"]+)/m.exec(readFileSync(file, 'utf8'))?.[1] ?? '') : ''
-  })
-  /** A relative path may start in each of these folders. */
-  readonly resolveFile = remember((path) => {
-    const files = isAbsolute(path) ? [path] : this.#bases.map((base) => resolve(base, path))
-    return files.find((file) => this.#isFile(file))
-  })
+  readonly #resolved = new Map<string, string | undefined>()
 
   constructor(folders: TestedFolders, report: string, files: FilesByName) {
     const [{ folder, root }, ofReport] = [folders, dirname(report)]
@@ -46,6 +39,19 @@ export class Places {
     this.folders = folders
     this.#files = files
     this.#bases = [...new Set([...above, folder, root])]
+  }
+
+  /** A relative path may start in each of the folders. */
+  resolveFile(path: string): string | undefined {
+    if (this.#resolved.size > MOST_RESOLVED) this.#resolved.clear()
+    if (!this.#resolved.has(path)) {
+      const files = isAbsolute(path) ? [path] : this.#bases.map((base) => resolve(base, path))
+      this.#resolved.set(
+        path,
+        files.find((file) => this.#isFile(file)),
+      )
+    }
+    return this.#resolved.get(path)
   }
 
   /** By the attribute, else by the class. The title and the file must not depend on the message. */
@@ -70,7 +76,7 @@ export class Places {
   /** The class is a path, a module such as `tests.test_cart`, maybe with a class of it, or a class of Java. */
   #fileOfClass(name: string, ending: string, isPytest: boolean): TestFile {
     const paths = name.includes('/') ? [name, name + ending] : name.includes('.') ? [name] : []
-    const path = paths.map(this.resolveFile).find((file) => file !== undefined)
+    const path = paths.map((one) => this.resolveFile(one)).find((file) => file !== undefined)
     if (path !== undefined) return { file: path, rest: '' }
     const parts = OF_JVM.includes(ending) ? [] : name.trim().split('.')
     // A single word is a module only in pytest.
@@ -115,8 +121,10 @@ export class Places {
   #fileOfGo(name: string, ofPackage: string): string | undefined {
     const listed = this.#files.get('go.mod') ?? []
     for (const folder of [...this.#bases, ...listed.map(dirname)]) {
-      const module = this.#nameOfGoModule(folder)
-      if (module === '' || !`${ofPackage}/`.startsWith(`${module}/`)) continue
+      const settings = join(folder, 'go.mod')
+      const text = existsSync(settings) ? readFileSync(settings, 'utf8') : ''
+      const [, module] = /^module\s+"?([^\s"]+)/m.exec(text) ?? []
+      if (module === undefined || !`${ofPackage}/`.startsWith(`${module}/`)) continue
       const file = resolve(folder, `.${ofPackage.slice(module.length)}`, name)
       if (this.#isFile(file)) return file
     }
@@ -150,15 +158,4 @@ export async function filesByName(root: string): Promise<FilesByName> {
     [...files].map((file) => join(root, file)),
     (file) => basename(file),
   )
-}
-
-const MOST_REMEMBERED = 10_000
-
-function remember<Value>(find: (key: string) => Value): (key: string) => Value {
-  const known = new Map<string, Value>()
-  return (key) => {
-    if (known.size === MOST_REMEMBERED) known.clear()
-    if (!known.has(key)) known.set(key, find(key))
-    return known.get(key) as Value
-  }
 }

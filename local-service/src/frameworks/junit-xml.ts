@@ -50,8 +50,8 @@ const DEEPEST = 100
 export function decodeXml(bytes: Buffer): string {
   const start = bytes.toString('latin1', 0, 200)
   const declared = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(start)?.[1] ?? 'utf-8'
-  const wide = (/^(?:\xFF\xFE|<\0)/.test(start) && 'utf-16le') || (/^(?:\xFE\xFF|\0<)/.test(start) && 'utf-16be')
-  const encoding = wide || (/^utf-?16/i.test(declared) ? 'utf-8' : declared)
+  const wide = /^(?:\xFF\xFE|<\0)/.test(start) ? 'utf-16le' : /^(?:\xFE\xFF|\0<)/.test(start) ? 'utf-16be' : undefined
+  const encoding = wide ?? declared.replace(/^utf-?16.*/i, 'utf-8')
   try {
     return new TextDecoder(encoding).decode(bytes)
   } catch {

@@ -167,7 +167,6 @@ export const junit: Framework = {
   name: 'junit',
   packages: [],
   oldestVersion: '0',
-  isUsedIn: () => false,
   refuse: whyRefused,
   async run(argv, { folders, report = '', command }) {
     const patterns = linesOf(report)

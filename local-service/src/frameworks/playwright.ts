@@ -15,16 +15,14 @@ const PACKAGES = [
   '@playwright/test',
   ...['react', 'react17', 'solid', 'svelte', 'vue', 'vue2'].map((name) => `@playwright/experimental-ct-${name}`),
 ]
-/** Also with a name of one's own, such as `playwright.e2e.config.ts`. */
-const CONFIG_FILE = /^playwright\b.*\bconfig\b.*\.[cm]?[jt]s$/
 
 export const playwright: Framework = {
   name: 'playwright',
   packages: PACKAGES,
   oldestVersion: '1.45',
   noTestsArgument: '--pass-with-no-tests',
-  isUsedIn: ({ files, dependencies }) =>
-    PACKAGES.some((name) => dependencies.has(name)) || files.some((file) => CONFIG_FILE.test(file)),
+  // Also with a name of one's own, such as `playwright.e2e.config.ts`.
+  configFile: /^playwright\b.*\bconfig\b.*\.[cm]?[jt]s$/,
   refuse: (settings) => whyRefused('playwright', settings),
   async run(argv, options) {
     const { isInPlace, outputFolder, env, merge } = options

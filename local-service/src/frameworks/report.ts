@@ -25,11 +25,9 @@ export interface TestCase {
   readonly line?: number | undefined
 }
 
-const BAD_STATUSES: ReadonlySet<TestCaseStatus> = new Set(['FAILED', 'TIMEDOUT', 'INTERRUPTED'])
-
 /** Whether a test case keeps its run from passing. */
 export function isBad({ status }: TestCase): boolean {
-  return BAD_STATUSES.has(status)
+  return status === 'FAILED' || status === 'TIMEDOUT' || status === 'INTERRUPTED'
 }
 
 export interface Report {
@@ -119,21 +117,17 @@ function toTestCase(
   }
 }
 
+/** A pending test had begun when the run ended without the framework's last event. */
+const STATUSES: ReadonlyMap<unknown, TestCaseStatus> = new Map([
+  ['passed', 'PASSED'],
+  ['skipped', 'SKIPPED'],
+  ['timedOut', 'TIMEDOUT'],
+  ['pending', 'INTERRUPTED'],
+  ['interrupted', 'INTERRUPTED'],
+])
+
 function statusOf({ state, isFlaky }: Fields): TestCaseStatus {
-  switch (state) {
-    case 'passed':
-      return isFlaky === true ? 'FLAKY' : 'PASSED'
-    case 'skipped':
-      return 'SKIPPED'
-    case 'timedOut':
-      return 'TIMEDOUT'
-    // The run ended without the framework's last event.
-    case 'pending':
-    case 'interrupted':
-      return 'INTERRUPTED'
-    default:
-      return 'FAILED'
-  }
+  return state === 'passed' && isFlaky === true ? 'FLAKY' : (STATUSES.get(state) ?? 'FAILED')
 }
 
 function wholeMs(durationMs: unknown): number {

@@ -16,20 +16,14 @@ function canRun(node: string): boolean {
   return EXTENSION === '.js' || (existsSync(node) && realpathSync(node) === process.execPath)
 }
 
-/** Also with a name of one's own, such as `vitest.e2e.config.ts`. */
-const CONFIG_FILE = /^vitest\b.*\b(?:config|workspace)\b.*\.(?:[cm]?[jt]s|json)$/
-/** Vitest reads it too. A package of a workspace may have it, and the package `vitest` is in the folder above. */
-const VITE_CONFIG_FILE = /^vite\.config\.[cm]?[jt]s$/
-
 export const vitest: Framework = {
   name: 'vitest',
   packages: ['vitest'],
   oldestVersion: '3.0',
   noTestsArgument: '--passWithNoTests',
-  isUsedIn: ({ files, dependencies, dependenciesAbove }) =>
-    dependencies.has('vitest') ||
-    files.some((file) => CONFIG_FILE.test(file)) ||
-    (dependenciesAbove.has('vitest') && files.some((file) => VITE_CONFIG_FILE.test(file))),
+  // Also with a name of one's own, such as `vitest.e2e.config.ts`.
+  configFile: /^vitest\b.*\b(?:config|workspace)\b.*\.(?:[cm]?[jt]s|json)$/,
+  sharedConfigFile: /^vite\.config\.[cm]?[jt]s$/,
   refuse: (settings) => whyRefused('vitest', settings),
   async run(argv, options) {
     const { isInPlace, env, command, merge } = options
