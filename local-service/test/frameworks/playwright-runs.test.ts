@@ -63,51 +63,31 @@ describe('a run of a Playwright Test project', () => {
     const run = await runOf(files, { frameworkProjectName: 'api,admin' })
     expect([run.status, run.message]).toEqual(['FAILED', undefined])
     const cases = run.results?.testCases.map(({ title, durationMs: _, ...others }) => [title, others] as const) ?? []
-    const [status, filePath] = ['FAILED', 'e2e/orders.spec.ts']
+    const filePath = 'e2e/orders.spec.ts'
+    const failed = (place: string, message: unknown, status = 'FAILED') => {
+      const [file, line] = place.split(':')
+      return { status, message, filePath: file || filePath, line: Number(line) }
+    }
+    const passed = { status: 'PASSED', filePath }
+    const equal = 'Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 41\nReceived: 42'
+    const twice = expect.stringMatching(/Expected: 2\nReceived: 1\n\nError: .*\n\nExpected: 4\nReceived: 3$/)
     expect(Object.fromEntries(cases)).toEqual({
-      '[api] > admin > logs in': { status: 'PASSED', filePath: 'e2e/admin.spec.ts' },
-      '[admin] > admin > logs in': { status: 'PASSED', filePath: 'e2e/admin.spec.ts' },
-      '[api] > orders > can be listed': { status: 'PASSED', filePath },
-      '[api] > orders > compares': {
-        status,
-        message: 'Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 41\nReceived: 42',
-        filePath,
-        line: 7,
-      },
-      '[api] > orders > checks twice': {
-        status,
-        message: expect.stringMatching(/Expected: 2\nReceived: 1\n\nError: .*\n\nExpected: 4\nReceived: 3$/),
-        filePath,
-        line: 9,
-      },
-      '[api] > orders > calls a helper': { status, message: 'Error: no money', filePath: 'lib/pay.ts', line: 2 },
-      '[api] > orders > has the place of its cause': {
-        status,
-        message: 'Error: no database\nCaused by: Error: refused\nCaused by: AggregateError',
-        filePath: 'lib/pay.ts',
-        line: 4,
-      },
-      '[api] > orders > throws no error': { status, message: "'only text'", filePath, line: 11 },
-      '[api] > orders > passes unexpectedly': {
-        status,
-        message: 'The test is expected to fail, but it passed.',
-        filePath,
-        line: 12,
-      },
-      '[api] > orders > fails as expected': { status: 'PASSED', filePath },
+      '[api] > admin > logs in': { ...passed, filePath: 'e2e/admin.spec.ts' },
+      '[admin] > admin > logs in': { ...passed, filePath: 'e2e/admin.spec.ts' },
+      '[api] > orders > can be listed': passed,
+      '[api] > orders > compares': failed(':7', equal),
+      '[api] > orders > checks twice': failed(':9', twice),
+      '[api] > orders > calls a helper': failed('lib/pay.ts:2', 'Error: no money'),
+      '[api] > orders > has the place of its cause': failed(
+        'lib/pay.ts:4',
+        'Error: no database\nCaused by: Error: refused\nCaused by: AggregateError',
+      ),
+      '[api] > orders > throws no error': failed(':11', "'only text'"),
+      '[api] > orders > passes unexpectedly': failed(':12', 'The test is expected to fail, but it passed.'),
+      '[api] > orders > fails as expected': passed,
       '[api] > orders > is skipped': { status: 'SKIPPED', filePath },
-      '[api] > orders > with a retry > appear at the second try': {
-        status: 'FLAKY',
-        message: 'Error: first try',
-        filePath,
-        line: 17,
-      },
-      '[api] > orders > with a retry > take for ever': {
-        status: 'TIMEDOUT',
-        message: 'Test timeout of 200ms exceeded.',
-        filePath,
-        line: 18,
-      },
+      '[api] > orders > with a retry > appear at the second try': failed(':17', 'Error: first try', 'FLAKY'),
+      '[api] > orders > with a retry > take for ever': failed(':18', 'Test timeout of 200ms exceeded.', 'TIMEDOUT'),
     })
     expect(cases).toHaveLength(13)
     const durations = new Map(run.results?.testCases.map(({ title, durationMs }) => [title, durationMs]))

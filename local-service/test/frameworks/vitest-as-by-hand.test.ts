@@ -99,77 +99,49 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
     )
     const cases = results?.testCases.map(({ title, durationMs: _, ...others }) => [title, others] as const) ?? []
     const named = cases.filter(([title]) => !/^slow \d$/.test(title))
-    const [status, filePath] = ['FAILED', 'kinds.test.js']
-    const inCauses = { status, filePath: 'causes.test.js' }
+    const failed = (place: string, message: unknown, status = 'FAILED') => {
+      const [file, line] = place.split(':')
+      return { status, message, filePath: file || 'kinds.test.js', line: line && Number(line) }
+    }
+    const [passed, skipped] = ['PASSED', 'SKIPPED'].map((status) => ({ status, filePath: 'kinds.test.js' }))
+    const equal =
+      'AssertionError: expected { total: 42 } to deeply equal { total: 41 }\n\n' +
+      '- Expected\n+ Received\n\n  {\n-   "total": 41,\n+   "total": 42,\n  }'
+    const twice = /^(?!.*expected 1.*expected 1).*1 to be 2[\s\S]*\n\nAssertionError: .*3 to be 4/
+    const noMoney = 'Error: no money\nCaused by: Error: too many books\nCaused by: card declined'
+    const refused = [
+      'TypeError: fetch failed',
+      'Caused by: AggregateError (ECONNREFUSED)',
+      'One of its errors: Error: to ::1 (ECONNREFUSED)',
+      'One of its errors: Error: to 127.0.0.1 (ECONNREFUSED)',
+    ]
+    const noMock = /error when mocking a module.*\nCaused by: Error: no mock$/
     expect(Object.fromEntries(named)).toEqual({
-      compares: {
-        status,
-        message:
-          'AssertionError: expected { total: 42 } to deeply equal { total: 41 }\n\n' +
-          '- Expected\n+ Received\n\n  {\n-   "total": 41,\n+   "total": 42,\n  }',
-        filePath,
-        line: 6,
-      },
-      'is flaky': { status: 'FLAKY', message: 'Error: try 2', filePath, line: 8 },
-      'checks twice': {
-        status,
-        message: expect.stringMatching(
-          /^(?!.*expected 1.*expected 1).*1 to be 2[\s\S]*\n\nAssertionError: .*3 to be 4/,
-        ),
-        filePath,
-        line: 9,
-      },
-      'calls a helper': {
-        status,
-        message: 'Error: no money\nCaused by: Error: too many books\nCaused by: card declined',
-        filePath: 'lib/pay.js',
-        line: 2,
-      },
-      'throws no error': { status, message: 'only text', filePath },
-      'takes too long': { status, message: expect.stringContaining('timed out in 20ms'), filePath, line: 12 },
-      'fails as it should': { status: 'PASSED', filePath },
-      'has NODE_ENV test': { status: 'PASSED', filePath },
-      'inherits no report': { status: 'PASSED', filePath },
-      'is skipped': { status: 'SKIPPED', filePath },
-      'is to do': { status: 'SKIPPED', filePath },
-      'a hook > never runs': { status: 'SKIPPED', filePath },
-      'a hook': { status, message: 'Error: no database', filePath, line: 20 },
-      'another hook > is fine': { status: 'PASSED', filePath },
-      'another hook': { status, message: 'Error: no room', filePath, line: 21 },
-      'has the place of its cause': { ...inCauses, message: 'Error: outer\nCaused by: Error: inner', line: 5 },
-      'asks two': { ...inCauses, message: expect.stringMatching(/Error: one[\s\S]*Error: two/), line: 7 },
-      connects: {
-        ...inCauses,
-        message: [
-          'TypeError: fetch failed',
-          'Caused by: AggregateError (ECONNREFUSED)',
-          'One of its errors: Error: to ::1 (ECONNREFUSED)',
-          'One of its errors: Error: to 127.0.0.1 (ECONNREFUSED)',
-        ].join('\n'),
-        line: 11,
-      },
+      compares: failed(':6', equal),
+      'is flaky': failed(':8', 'Error: try 2', 'FLAKY'),
+      'checks twice': failed(':9', expect.stringMatching(twice)),
+      'calls a helper': failed('lib/pay.js:2', noMoney),
+      'throws no error': failed('', 'only text'),
+      'takes too long': failed(':12', expect.stringContaining('timed out in 20ms')),
+      'fails as it should': passed,
+      'has NODE_ENV test': passed,
+      'inherits no report': passed,
+      'is skipped': skipped,
+      'is to do': skipped,
+      'a hook > never runs': skipped,
+      'a hook': failed(':20', 'Error: no database'),
+      'another hook > is fine': passed,
+      'another hook': failed(':21', 'Error: no room'),
+      'has the place of its cause': failed('causes.test.js:5', 'Error: outer\nCaused by: Error: inner'),
+      'asks two': failed('causes.test.js:7', expect.stringMatching(/Error: one[\s\S]*Error: two/)),
+      connects: failed('causes.test.js:11', refused.join('\n')),
       'leaves a rejection': { status: 'PASSED', filePath: 'causes.test.js' },
-      'broken/throws.test.js': {
-        ...{ status, filePath: 'broken/throws.test.js', line: 2 },
-        message: 'Error: cannot be loaded',
-      },
-      'broken/mocks.test.js': {
-        // Vitest 5 prints no place for the error itself.
-        ...{ status, filePath: 'broken/mocks.test.js', line: version === 5 ? 5 : 3 },
-        message: expect.stringMatching(/error when mocking a module.*\nCaused by: Error: no mock$/),
-      },
-      'broken/types.test.ts': {
-        ...{ status, filePath: 'broken/types.test.ts', line: 3 },
-        message: expect.stringContaining('types.test.ts:3:'),
-      },
-      'broken/imports.test.js': {
-        ...{ status, filePath: 'broken/part.ts', line: 3 },
-        message: expect.stringContaining('part.ts:3:'),
-      },
-      'broken/awaits.test.js': {
-        ...{ status, filePath: 'broken/awaits.test.js', line: 3 },
-        message: expect.stringContaining('awaits.test.js:3:'),
-      },
+      'broken/throws.test.js': failed('broken/throws.test.js:2', 'Error: cannot be loaded'),
+      // Vitest 5 prints no place for the error itself.
+      'broken/mocks.test.js': failed(`broken/mocks.test.js:${version === 5 ? 5 : 3}`, expect.stringMatching(noMock)),
+      'broken/types.test.ts': failed('broken/types.test.ts:3', expect.stringContaining('types.test.ts:3:')),
+      'broken/imports.test.js': failed('broken/part.ts:3', expect.stringContaining('part.ts:3:')),
+      'broken/awaits.test.js': failed('broken/awaits.test.js:3', expect.stringContaining('awaits.test.js:3:')),
     })
     // A slow reporter must not delay a result, and the order is that of the files, whichever file ends first.
     const files = cases.map(([, { filePath }]) => filePath).filter((file) => /^\w+\.test/.test(file ?? ''))

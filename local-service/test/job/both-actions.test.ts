@@ -364,28 +364,6 @@ describe.concurrent('a run that does not pass', () => {
     const groups = [...groupsIn(log).values()]
     expect(groups.map((lines) => lines.slice(-2))).toEqual([['it rains', 'vitest could not run the tests: it rains']])
   })
-
-  test('has in the log of the gate what auto-fix changed, and the patch outlives post', async ({ jobs }) => {
-    const failing = `${PASSING_SCRIPT.replace('passed', 'failed')}; exit 1`
-    const shop = {
-      folder: '.',
-      framework: 'vitest',
-      command: ['sh', '-c', failing, 'sh'],
-      fix: ['cp', 'new.txt', 'a.txt'],
-    }
-    const { folder } = await jobs.repository({
-      'a.txt': 'rain\n',
-      'new.txt': 'sun\n',
-      'service.json': JSON.stringify({ projects: { shop } }),
-    })
-    const { outputs, main, post } = await jobs.play(folder, { inputs: SCRIPTED }, { autofix: 'true' })
-    expect(main.outputs).toMatchObject({ conclusion: 'failed', failed: '1' })
-    const patch = join(outputs['output-dir'] ?? '', main.outputs['run-id'] ?? '', 'fix.patch')
-    const did = `\`cp new.txt a.txt\` exited with code 0. It changed 1 file: "a.txt". The patch is ${patch}.`
-    expect(main.log).toContain(`[local service] auto-fix: ${did}`)
-    expect(post.log).toEqual([])
-    expect(readFileSync(patch, 'utf8')).toContain('\n-rain\n+sun\n')
-  })
 })
 
 describe.concurrent('a problem of the service itself', () => {

@@ -4,17 +4,8 @@ import { describe, expect } from 'vitest'
 import { read } from '../../../test/documents/documents.ts'
 import { ACTIONS_BOT, startGitHubApi } from '../../../test/support/github-api.ts'
 import { type JobOptions, type PlayedJob, playJob } from '../../../tools/runner-emulator/job-player/job.ts'
-import {
-  type Files,
-  HANGING,
-  type Jobs,
-  ON_LINUX,
-  PASSING,
-  PLAYWRIGHT,
-  processesThat,
-  test,
-  VITEST,
-} from '../support/a-job.ts'
+import { type Files, HANGING, type Jobs, ON_LINUX, PASSING, PLAYWRIGHT, test, VITEST } from '../support/a-job.ts'
+import { processesThat } from '../support/a-local-service.ts'
 
 // Plays the recipes with the local service. The tests of the projects really run.
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,6 +10,7 @@ import { openRunStore } from '../../src/runs/store.ts'
 import {
   isAlive,
   pidsIn,
+  processesThat,
   type RunObject,
   startServiceProcess,
   temporaryFolder,
@@ -72,19 +73,12 @@ const FIRST_LIFE: Life = {
   killsNextStartAfterMs: undefined,
 }
 
-/** The living processes of all runs of a service with this temporary folder. */
-function processesOfRuns(temporary: string): string[] {
-  const found: string[] = []
-  for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const environment = `\0${readFileSync(`/proc/${id}/environ`, 'utf8')}`
-      const isOfRun = environment.includes('\0LOCAL_SERVICE_RUN_ID=') && environment.includes(`\0TMPDIR=${temporary}`)
-      if (isOfRun) found.push(readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' '))
-    } catch {
-      // It has exited meanwhile.
-    }
-  }
-  return found
+/** The processes of all runs of a service with this temporary folder. */
+function processesOfRuns(temporary: string): number[] {
+  return processesThat((pid) => {
+    const environment = `\0${readFileSync(`/proc/${pid}/environ`, 'utf8')}`
+    return environment.includes('\0LOCAL_SERVICE_RUN_ID=') && environment.includes(`\0TMPDIR=${temporary}`)
+  })
 }
 
 async function entriesIn(...folders: string[]): Promise<string[]> {

@@ -21,11 +21,13 @@ describe('a command', () => {
   })
 
   it.runIf(process.platform === 'linux')('leaves no process that it started, if it exits by itself', async () => {
-    const script = 'for group in "" setsid; do $group sleep 600 >/dev/null 2>&1 & echo $!; done'
+    const inGroups = 'for group in "" setsid; do $group sleep 600 >/dev/null 2>&1 & echo $!; done'
+    // The leader of this process's group has exited.
+    const script = `${inGroups}; setsid sh -c 'sleep 600 >/dev/null 2>&1 & echo $!'`
     const { output } = await runCommand(commandOf(script), new AbortController().signal)
     const pids = output.trim().split('\n').map(Number)
-    expect(pids).toHaveLength(2)
-    expect(pids.map(isAlive)).toEqual([false, false])
+    expect(pids).toHaveLength(3)
+    expect(pids.map(isAlive)).toEqual([false, false, false])
   })
 
   it.runIf(process.platform === 'linux')(

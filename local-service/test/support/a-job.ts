@@ -11,7 +11,7 @@ import {
   type Step,
   type StepOptions,
 } from '../../../tools/runner-emulator/step-runner/runner.ts'
-import { pidsIn } from './a-local-service.ts'
+import { pidsIn, processesThat } from './a-local-service.ts'
 
 // A job with the built action local-service and the built gate. The tests of the projects really run.
 
@@ -160,30 +160,9 @@ export function processesOf({ tempDir }: Step): number[] {
   return processesThat((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable))
 }
 
-export function processesThat(holds: (pid: string) => boolean): number[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  return pids.map(Number).filter((pid) => {
-    try {
-      return holds(String(pid))
-    } catch {
-      // The process has exited, or belongs to another user.
-      return false
-    }
-  })
-}
-
 /** The value of NODE_OPTIONS with which each process begins with this code. */
 export function importing(...code: string[]): string {
   return `--import=data:text/javascript,${encodeURIComponent(code.join('\n'))}`
-}
-
-/** Code for a process of the action. After it has read the clock once, the clock is so far ahead that every wait is over. */
-export function clockAhead(when: string, ms: number): string {
-  return `if (${when}) {
-    const { now } = performance
-    let reads = 0
-    performance.now = function () { return now.call(this) + (reads++ === 0 ? 0 : ${ms}) }
-  }`
 }
 
 /** The folder of the service in the runner's temporary folder. */

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -250,4 +251,17 @@ export async function readJournal(file: string): Promise<{ event: string; pid: n
 export function isAlive(pid: number): boolean {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
   return stdout.trim() !== '' && !stdout.startsWith('Z')
+}
+
+/** The ids of the processes of which this is true. */
+export function processesThat(holds: (pid: string) => boolean): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((pid) => {
+    try {
+      return holds(String(pid))
+    } catch {
+      // The process has exited, or belongs to another user.
+      return false
+    }
+  })
 }

@@ -246,30 +246,6 @@ const KINDS: Kinds = {
       ...test("test('passes', () => {})\ntest('fails', () => { throw new Error('red') })"),
     },
   },
-  'Playwright in a test': {
-    files: {
-      ...config("{ testMatch: 'outer.spec.js' }"),
-      ...test(
-        `
-        import { spawnSync } from 'node:child_process'
-        test('starts Playwright', () => {
-          test.setTimeout(0)
-          const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEST_')))
-          expect(spawnSync('playwright', ['test', '--config=inner/playwright.config.js'], { env }).status).toBe(1)
-        })`,
-        'outer.spec.js',
-      ),
-      'inner/playwright.config.js': 'export default {}',
-      ...test("test('fails', () => { throw new Error('red') })", 'inner/inner.spec.js'),
-    },
-  },
-  'variables of the job': {
-    env: { STATE_STORE_URL: 'https://store.example', INPUT_BUCKET: 'bucket' },
-    files: test(`
-      const { STATE_STORE_URL, INPUT_BUCKET, CI } = process.env
-      test('sees the variables', () => expect([STATE_STORE_URL, INPUT_BUCKET]).toEqual(['https://store.example', 'bucket']))
-      test('has CI ' + CI, () => {})`),
-  },
 }
 
 export const PLAYWRIGHT_PROJECTS: readonly Project[] = Object.entries(KINDS).map(([name, project]) => ({

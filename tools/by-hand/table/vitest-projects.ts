@@ -290,17 +290,6 @@ const KINDS: Kinds = {
     files: { ...test("throw new Error('red')"), ...PASSES_TOO, 'c.test.js': "import './no-such-file.js'" },
   },
   'watch in the configuration': { files: { ...config('{ watch: true }'), ...PASSES } },
-  'Vitest in a test': {
-    files: {
-      ...test(`
-        import { spawnSync } from 'node:child_process'
-        it('starts Vitest', { timeout: 0 }, () => {
-          const { VITEST, VITEST_MODE, VITEST_POOL_ID, VITEST_WORKER_ID, ...env } = process.env
-          expect(spawnSync('vitest', ['run', '--root=inner'], { env }).status).toBe(1)
-        })`),
-      ...test("it('is an inner test that fails', () => { throw new Error('red') })", 'inner/inner.test.js'),
-    },
-  },
   'much output that looks like errors': {
     files: test(`
       it('prints', () => { for (let n = 0; n < 20000; n++) console.log('line ' + n + ' Error: not true') })

@@ -6,7 +6,6 @@ import { nameOf, ROWS, type Row, runRow } from '../table/table.ts'
 const CHOSEN = [
   row('vitest', 4, 'shop', '--grep=smoke'),
   row('vitest', 5, 'shop', '--exclude', 'tests/**', '--exclude', '**/cart*'),
-  row('vitest', 3, 'flaky', '--retry=2'),
   row('vitest', 4, 'only', '--allowOnly=false'),
   row('vitest', 5, 'every kind of result'),
   row('vitest', 5, 'reporter that waits'),
@@ -18,15 +17,11 @@ const CHOSEN = [
   row('vitest', 4, 'retries and soft assertions'),
   row('vitest', 5, 'types', '--typecheck.only'),
   row('vitest', 3, 'types', '--typecheck.only'),
-  row('vitest', 4, 'file that cannot be loaded'),
   row('vitest', 5, 'changed', '--changed', '--exclude=source.test.js'),
   row('playwright', 1, 'every kind of result'),
   row('playwright', 1, 'most failures while another test runs'),
-  row('playwright', 1, 'file that cannot be loaded'),
-  row('playwright', 1, 'shop', '-c', 'red.config.js'),
   row('playwright', 1, 'global teardown that exits with 0'),
   row('playwright', 1, 'dependency that fails'),
-  row('playwright', 1, 'flaky', '--retries=1', '--fail-on-flaky-tests'),
 ]
 
 function row(framework: string, version: number, project: string, ...args: string[]): Row {
