@@ -7,10 +7,10 @@ import { personalEnvironment } from './execution/project-command.ts'
 import { createApi } from './http/api.ts'
 import { listen } from './http/listen.ts'
 import { removeFolder } from './machine/files.ts'
-import { openDataFolder, refuseDataFolderIn } from './runs/data-folder.ts'
 import { RunQueue } from './runs/queue.ts'
 import { recoverRuns } from './runs/recovery.ts'
-import { readConfiguration } from './settings/configuration.ts'
+import { openRunStore, type RunStore } from './runs/store.ts'
+import { ConfigurationError, readConfiguration } from './settings/configuration.ts'
 import { quote, toLogText } from './text.ts'
 
 export interface ServiceOptions {
@@ -48,7 +48,6 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
   }
   const configuration = readConfiguration(settings, options.folder)
   const projects = [...configuration.projects.values()]
-  refuseDataFolderIn(projects, options.dataFolder)
   const shared = openShared(options)
   const { store, personEnv, log } = shared
   try {
@@ -100,5 +99,18 @@ function openShared(options: SharedOptions) {
     personEnv: personalEnvironment(options.env),
     log: (text: string) => options.log(`${new Date().toISOString()} ${toLogText(text)}`),
     store: openDataFolder(options.dataFolder),
+  }
+}
+
+/** The result code of SQLite if another process has locked the database. */
+const BUSY = 5
+
+function openDataFolder(dataFolder: string): RunStore {
+  try {
+    return openRunStore(dataFolder)
+  } catch (error) {
+    const isUsed = error instanceof Error && 'errcode' in error && error.errcode === BUSY
+    const problem = isUsed ? 'another service uses it' : messageOf(error)
+    throw new ConfigurationError(`Cannot use the data folder ${dataFolder}: ${problem}. Choose another folder.`)
   }
 }

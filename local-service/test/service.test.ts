@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { frameworkFolderOf, resourcesOf, treeOf } from '../src/execution/resources.ts'
 import type { Run } from '../src/runs/run.ts'
 import { openRunStore } from '../src/runs/store.ts'
 import { removeUnfinished } from '../src/service.ts'
-import { temporaryFolder } from './support/a-local-service.ts'
+import { folderWith, temporaryFolder } from './support/a-local-service.ts'
+import { openStore } from './support/a-run-store.ts'
 
 const RUN_ID = '4a7f3c1e-0000-4000-8000-000000000001'
 
@@ -52,4 +53,26 @@ it('if something cannot be removed, the log says of which run, the rest is remov
   const store = openRunStore(removal.dataFolder)
   expect(store.findUnfinished()).toMatchObject([{ run: { runId: RUN_ID }, left: { engine: ['docker'] } }])
   store.close()
+})
+
+describe('a data folder', () => {
+  const refusalOf = async (dataFolder: string) => {
+    const options = { env: {}, dataFolder, temporaryFolder: temporaryFolder(), log: () => undefined }
+    return removeUnfinished(options).catch((error: unknown) => error)
+  }
+
+  it('is opened by one service at a time', async () => {
+    const { folder } = await openStore()
+    const message = `Cannot use the data folder ${folder}: another service uses it. Choose another folder.`
+    expect(await refusalOf(folder)).toMatchObject({ name: 'ConfigurationError', message })
+  })
+
+  it.each([
+    ['a file', { data: '' }],
+    ['a folder without a database', { 'data/runs.sqlite': 'x'.repeat(5000) }],
+  ])('is not opened in %s', async (_case, files) => {
+    const folder = join(await folderWith(files as Record<string, string>), 'data')
+    const message = expect.stringContaining(`Cannot use the data folder ${folder}: `)
+    expect(await refusalOf(folder)).toMatchObject({ name: 'ConfigurationError', message })
+  })
 })

@@ -19,7 +19,7 @@ is the key. Ctrl-C stops the service.
   --merge FOLDER     a folder of the project with the blob reports of all shards; a run merges them, and runs no test
   --arg=ARGUMENT     a further argument for the tests, such as --arg=--shard=1/4; may be given several times
   --run-limit-minutes NUMBER  how long a run may take; default: 55
-  --data FOLDER      the folder in which runs are kept; default: a folder in your home
+  --data FOLDER      the folder in which runs are kept, outside of the project; default: a folder in your home
   --json             print address, key and projects as one line of JSON
   --help             print this text
 
