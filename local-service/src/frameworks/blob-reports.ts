@@ -83,16 +83,16 @@ export async function readBlobs(folder: string, framework: keyof typeof FORMATS)
   )
 }
 
-/** The file has the format of `flatted`. Only its name, such as `blob-2-4.json`, says that it is shard 2 of 4. */
+/** The file has the format of `flatted`. Only its name, such as `blob-2-4.json`, says that it is shard 2 of 4. A date is no shard. */
 async function readVitestBlob(path: string, file: string): Promise<BlobReport> {
   const content: unknown = parse(await readFile(path, 'utf8'))
   if (!Array.isArray(content) || typeof content[0] !== 'string') throw new Error('it is JSON of another kind')
   const [version, modules, , third, fourth] = content
   const coverage = Number.parseInt(version, 10) < 4 ? fourth : third
-  const [, set = '', index, total] = /^(.*?)-?(\d+)-(\d+)\.json$/.exec(file) ?? []
+  const [, set = '', index, total, label = ''] = /^(.*?)-?(?<!\d|\d{4}-)(\d+)-(\d+)((?:-\D.*)?)\.json$/.exec(file) ?? []
   return {
     file,
-    shard: toShard(set, Number(index), Number(total)),
+    shard: toShard(set + label, Number(index), Number(total)),
     testFiles: Array.isArray(modules) ? modules.map(toTestFile) : [],
     hasCoverage: coverage !== null && coverage !== undefined,
   }
@@ -113,8 +113,9 @@ async function readPlaywrightBlob(path: string, file: string): Promise<BlobRepor
 
 /** The number in the name says which shards belong together. In `report-4b2c1d3-2.zip`, it stands behind a hash of the filters. */
 export function setInName(file: string, index: unknown): string | undefined {
-  const atEnd = new RegExp(`\\W0*${index}(?=\\.zip$)`)
-  const number = atEnd.test(file) ? atEnd : new RegExp(`(?<!\\d)0*${index}(?!\\d)`)
+  const word = `(?<![a-z\\d])0*${index}(?![a-z\\d])`
+  const lastWord = new RegExp(`${word}(?!.*${word})`, 'i')
+  const number = lastWord.test(file) ? lastWord : new RegExp(`(?<!\\d)0*${index}(?!\\d)`)
   return number.test(file) ? file.replace(number, '').replace(/\W*\.zip$/, '') : undefined
 }
 

@@ -53,10 +53,13 @@ describe("Vitest's reports", () => {
   it.each([
     ['blob-2-4.json', { set: 'blob', index: 2, total: 4 }],
     ['blob-linux-02-4.json', { set: 'blob-linux', index: 2, total: 4 }],
+    ['blob-2-4-linux.json', { set: 'blob-linux', index: 2, total: 4 }],
+    ['blob-node-20-2-4.json', { set: 'blob-node-20', index: 2, total: 4 }],
     ['1-1.json', { set: '', index: 1, total: 1 }],
     ['blob.json', undefined],
     // A date is no shard.
     ['blob-2026-11.json', undefined],
+    ['blob-2026-11-28.json', undefined],
     ['blob-11-2026.json', undefined],
   ])('%s is of shard %j', async (file, shard) => {
     const folder = temporaryFolder()
@@ -158,6 +161,7 @@ describe("Playwright's reports", () => {
     ['report-2.zip', 'report'],
     ['report-chrome-02.zip', 'report-chrome'],
     ['report-4b2c1d3-2.zip', 'report-4b2c1d3'],
+    ['e2e-2-linux.zip', 'e2e--linux'],
     ['linux-shard2of4.zip', 'linux-shardof4'],
     ['linux.zip', undefined],
   ])('%s with shard 2 is of the set %s', (file, set) => {

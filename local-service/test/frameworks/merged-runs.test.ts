@@ -109,7 +109,7 @@ async function aProject(
     const argv = [join(folder, 'node_modules', script), ...args, ...further]
     const env = {
       ...PLAIN_ENV,
-      PLAYWRIGHT_BLOB_OUTPUT_FILE: join(folder, `all/report-${index}.zip`),
+      PLAYWRIGHT_BLOB_OUTPUT_FILE: join(folder, `all/report-e2e-${index}.zip`),
       PLAYWRIGHT_JUNIT_OUTPUT_FILE: join(folder, `all/${index}.xml`),
       PLAYWRIGHT_JUNIT_INCLUDE_RETRIES: '1',
     }
@@ -165,7 +165,7 @@ describe.each([ofVitest(5), ofVitest(4), ofVitest(3), PLAYWRIGHT])('40 files in 
     if (framework.vitest === undefined) await expectSameOfJunitFiles(folder, run)
 
     const [first = ''] = (await readdir(join(folder, 'all'))).filter((name) =>
-      /^(?:blob-2-4\.json|report-2\.zip)$/.test(name),
+      /^(?:blob-2-4\.json|report-e2e-2\.zip)$/.test(name),
     )
     await rm(join(folder, 'all', first))
     const part = await merge()
