@@ -8,10 +8,8 @@ import { isBad } from './report.ts'
 // The framework's own command is green in more ways than a run: a shard is missing, or its coverage, or the framework exits with 0
 // whatever the tests did.
 
-export interface Merge extends Required<Pick<FrameworkCall, 'title' | 'findProblems'>> {
-  /** The arguments of the framework's command, without those of the project. */
-  readonly args: readonly string[]
-}
+/** `args` are those of the framework's command, without those of the project. */
+type Merge = Pick<Required<FrameworkCall>, 'title' | 'findProblems'> & { readonly args: readonly string[] }
 
 const PASS_WITH_NO_TESTS = '--passWithNoTests'
 const WITH_COVERAGE = /^--coverage(?:\.enabled)?(?:=true)?$/

@@ -10,15 +10,13 @@ const REPORTER = join(REPORTERS_FOLDER, `playwright-reporter${extname(import.met
 /** Playwright adds the reporter in this variable to those of the project. Its documentation does not mention the variable. */
 const FURTHER_REPORTER = 'PW_TEST_REPORTER'
 
-/** The second and later ones are for component tests. */
-const PACKAGES = [
-  '@playwright/test',
-  ...['react', 'react17', 'solid', 'svelte', 'vue', 'vue2'].map((name) => `@playwright/experimental-ct-${name}`),
-]
-
 export const playwright: Framework = {
   name: 'playwright',
-  packages: PACKAGES,
+  // The second and later ones are for component tests.
+  packages: [
+    '@playwright/test',
+    ...['react', 'react17', 'solid', 'svelte', 'vue', 'vue2'].map((name) => `@playwright/experimental-ct-${name}`),
+  ],
   oldestVersion: '1.45',
   noTestsArgument: '--pass-with-no-tests',
   // Also with a name of one's own, such as `playwright.e2e.config.ts`.

@@ -70,14 +70,8 @@ export function toReport({ said, finished, ...unfinished }: Events, folders: Tes
   const explained = new Set(tests.filter((test) => statusOf(test) === ofFile).map(keyOf))
   const unexplained = withoutRepeats(files).filter((file) => isObject(file.failure) || !explained.has(keyOf(file)))
   const testCases = [
-    ...tests.map((test) => {
-      const path = Array.isArray(test.path) ? test.path.map(stringOf) : []
-      return toTestCase(test, path, statusOf(test), folders, 'This test')
-    }),
-    ...unexplained.map((file) => {
-      const path = [relative(folders.folder, stringOf(file.file))]
-      return toTestCase(file, path, ofFile, folders, 'This file')
-    }),
+    ...tests.map((test) => toTestCase(test, statusOf(test), folders)),
+    ...unexplained.map((file) => toTestCase(file, ofFile, folders)),
   ]
   const errors = withoutRepeats(objectsIn(finished?.errors))
   return {
@@ -96,21 +90,22 @@ function withoutRepeats(facts: readonly Fields[]): Fields[] {
 
 /** The title has the framework project, the describe blocks and the name. It depends on no other test, so it is the same in each run. */
 function toTestCase(
-  { project, state, atMs, durationMs, failure, file, line }: Fields,
-  path: readonly string[],
+  { project, path, state, atMs, durationMs, failure, file, line }: Fields,
   status: TestCaseStatus,
-  { root }: TestedFolders,
-  what: string,
+  { root, folder }: TestedFolders,
 ): TestCase {
+  const ofTest = Array.isArray(path) ? path.map(stringOf) : undefined
+  const spent = state === 'pending' && typeof atMs === 'number' ? Date.now() - atMs : durationMs
   const needsReason = status !== 'PASSED' && status !== 'SKIPPED'
   const { message, ...place } = fieldsOf(failure)
   const reason = toMessage(stringOf(message))
-  const unfinished = status === 'INTERRUPTED' ? `${what} had not finished when the run ended.` : undefined
+  const unfinished =
+    status === 'INTERRUPTED' ? `This ${ofTest ? 'test' : 'file'} had not finished when the run ended.` : undefined
   const name = stringOf(project)
   return {
-    title: joinTitle([name && `[${name}]`, ...path]),
+    title: joinTitle([name && `[${name}]`, ...(ofTest ?? [relative(folder, stringOf(file))])]),
     status,
-    durationMs: wholeMs(state === 'pending' ? Date.now() - Number(atMs) : durationMs),
+    durationMs: typeof spent === 'number' && spent > 0 ? Math.round(spent) : 0,
     message: needsReason ? reason || unfinished : undefined,
     // If the failure has no place, it is the place of the test or the file.
     ...placeIn(root, needsReason ? (place.file === undefined ? { file, line } : place) : { file }),
@@ -128,10 +123,6 @@ const STATUSES: ReadonlyMap<unknown, TestCaseStatus> = new Map([
 
 function statusOf({ state, isFlaky }: Fields): TestCaseStatus {
   return state === 'passed' && isFlaky === true ? 'FLAKY' : (STATUSES.get(state) ?? 'FAILED')
-}
-
-function wholeMs(durationMs: unknown): number {
-  return typeof durationMs === 'number' && durationMs > 0 ? Math.round(durationMs) : 0
 }
 
 /** The path from the root. Files outside the root have no place. */
