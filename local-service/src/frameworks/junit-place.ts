@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path'
 import { tryGit } from '../machine/git.ts'
 import { foldersBetween, isInside, type TestedFolders } from '../machine/paths.ts'
@@ -122,7 +122,7 @@ export class Places {
     const listed = this.#files.get('go.mod') ?? []
     for (const folder of [...this.#bases, ...listed.map(dirname)]) {
       const settings = join(folder, 'go.mod')
-      const text = existsSync(settings) ? readFileSync(settings, 'utf8') : ''
+      const text = this.#isFile(settings) ? readFileSync(settings, 'utf8') : ''
       const [, module] = /^module\s+"?([^\s"]+)/m.exec(text) ?? []
       if (module === undefined || !`${ofPackage}/`.startsWith(`${module}/`)) continue
       const file = resolve(folder, `.${ofPackage.slice(module.length)}`, name)
