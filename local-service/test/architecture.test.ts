@@ -118,7 +118,7 @@ describe('the tests', () => {
       .filter((file) => file.endsWith('.test.ts') && !FILES.map(testOf).includes(file))
       .map((file) => file.replace(TESTS, ''))
       .filter((file) => !OF_THE_WHOLE.includes(file.split('/')[0] ?? ''))
-    expect(others.toSorted()).toEqual(['architecture.test.ts', 'readme.test.ts'])
+    expect(others.toSorted()).toEqual(['architecture.test.ts'])
   })
 
   it('mock no module', () => {

@@ -2,20 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readConfiguration } from '../../src/settings/configuration.ts'
-import { projectFolder, startService, WEB_SHOP } from '../support/a-local-service.ts'
+import { runProject, WEB_SHOP } from '../support/a-local-service.ts'
 
-async function startWith(files: Readonly<Record<string, string>>, ...args: string[]) {
-  const folder = await projectFolder(files)
-  const framework = 'vitest.config.mjs' in files ? ('vitest' as const) : ('playwright' as const)
-  return startService({ projects: { shop: { folder, framework, args } } })
-}
-
-async function resultOf(service: Awaited<ReturnType<typeof startWith>>, request: object = {}) {
-  const run = await service.run(request)
-  return { status: run.status, message: run.message, titles: run.results?.testCases.map(({ title }) => title) }
-}
-
-const oneTest = (title: string) => `import { test } from 'vitest'\ntest('${title}', () => {})`
+const oneTest = (title: string, from = 'vitest') => `import { test } from '${from}'\ntest('${title}', () => {})`
 
 describe('the further arguments of a Vitest project', () => {
   const files = {
@@ -25,45 +14,43 @@ describe('the further arguments of a Vitest project', () => {
     'a.test.js': oneTest('adds'),
     'b.test.js': oneTest('subtracts'),
   }
-  const CONFIG = '--config=config/ci.mjs'
+  const [framework, CONFIG] = ['vitest', '--config=config/ci.mjs'] as const
 
   it('choose the configuration and the tests', async () => {
-    const service = await startWith(files, CONFIG, '-t', 'subtracts', 'b.test')
-    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['[unit] > subtracts'] })
+    const { status, titles } = await runProject(files, { framework, args: [CONFIG, '-t', 'subtracts', 'b.test'] })
+    expect([status, titles]).toEqual(['PASSED', ['[unit] > subtracts']])
   })
 
   it('do not hide the framework projects of another configuration, also in a shard without a file of one', async () => {
-    const service = await startWith(files, CONFIG, '--shard=2/2')
-    expect(await resultOf(service, { frameworkProjectName: 'Unit,slow' })).toMatchObject({ status: 'PASSED' })
+    const request = { frameworkProjectName: 'Unit,slow' }
+    const { status } = await runProject(files, { framework, args: [CONFIG, '--shard=2/2'], request })
+    expect(status).toBe('PASSED')
   })
 })
 
 describe('an argument that looks as if it broke a run', () => {
-  const files = { 'vitest.config.mjs': 'export default {}', 'a.test.js': oneTest('adds') }
-
   it('is accepted if it switches an option off, is empty, or is two dashes before a filter', async () => {
-    const service = await startWith(files, '--watch=false', '--ui=false', '', '--', 'a.test')
-    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['adds'] })
+    const args = ['--watch=false', '--ui=false', '', '--', 'a.test']
+    const { status, titles } = await runProject({ 'a.test.js': oneTest('adds') }, { framework: 'vitest', args })
+    expect([status, titles]).toEqual(['PASSED', ['adds']])
   })
 
   it.each([
-    ['vitest', ['--reporter=junit', '--outputFile=out/junit.xml'], 'out/junit.xml'],
-    ['playwright', ['--reporter=html', '--output=out'], 'playwright-report/index.html'],
-  ])('may name other reporters of %s and their files', async (framework, args, written) => {
-    const folder = await projectFolder({
-      'a.test.js': oneTest('adds').replace(`'vitest'`, framework === 'vitest' ? `'vitest'` : `'@playwright/test'`),
-    })
-    const service = await startService({ projects: { shop: { folder, framework, args } } })
-    expect(await resultOf(service)).toEqual({ status: 'PASSED', message: undefined, titles: ['adds'] })
+    ['vitest', 'vitest', ['--reporter=junit', '--outputFile=out/junit.xml'], 'out/junit.xml'],
+    ['playwright', '@playwright/test', ['--reporter=html', '--output=out'], 'playwright-report/index.html'],
+  ] as const)('may name other reporters of %s and their files', async (framework, from, args, written) => {
+    const files = { 'a.test.js': oneTest('adds', from) }
+    const { status, titles, folder } = await runProject(files, { framework, args })
+    expect([status, titles]).toEqual(['PASSED', ['adds']])
     expect(await readFile(join(folder, written), 'utf8')).toContain('<')
   })
 
   it('leaves the framework project of the run in force behind two dashes', async () => {
     const config = `export default { projects: [{ name: 'api' }, { name: 'admin' }] }`
-    const spec = `import { test } from '@playwright/test'\ntest('pays', () => {})`
-    const service = await startWith({ 'playwright.config.ts': config, 'a.spec.ts': spec }, '--', 'a.spec')
-    const request = { frameworkProjectName: 'admin' }
-    expect(await resultOf(service, request)).toMatchObject({ status: 'PASSED', titles: ['[admin] > pays'] })
+    const files = { 'playwright.config.ts': config, 'a.spec.ts': oneTest('pays', '@playwright/test') }
+    const settings = { framework: 'playwright', args: ['--', 'a.spec'] } as const
+    const run = await runProject(files, { ...settings, request: { frameworkProjectName: 'admin' } })
+    expect([run.status, run.titles]).toEqual(['PASSED', ['[admin] > pays']])
   })
 })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
-import { isAlive, pidsIn, projectFolder, runContextIn, startService } from '../support/a-local-service.ts'
+import { isAlive, pidsIn, projectFolder, runContextIn, runProject, startService } from '../support/a-local-service.ts'
 
 const CONFIG = `
   import { defineConfig } from '@playwright/test'
@@ -42,16 +42,13 @@ const ONE_TEST = `
   import { test } from '@playwright/test'
   test('passes', () => {})`
 
-async function runOf(files: Readonly<Record<string, string>>, request: object = {}) {
-  const folder = await projectFolder({ 'playwright.config.ts': CONFIG, ...files })
-  const service = await startService({ projects: { shop: { folder } } })
-  const runId = await service.startRun(request)
-  return { ...(await service.waitFor(runId)), output: await service.outputOf(runId) }
-}
+const runOf = (files: Readonly<Record<string, string>>, request?: object) =>
+  runProject(files, { framework: 'playwright', request })
 
 describe('a run of a Playwright Test project', () => {
   it('lists the cases of all tests, retries as one, and says why and where a test did not pass', async () => {
     const files = {
+      'playwright.config.ts': CONFIG,
       'e2e/orders.spec.ts': ORDER_TESTS,
       'e2e/admin.spec.ts': ADMIN_TESTS,
       'lib/pay.ts': `export function pay() {
@@ -124,7 +121,8 @@ describe('a run of a Playwright Test project', () => {
   })
 
   it('says with the words of Playwright that there is no project of a name', async () => {
-    expect(await runOf({ 'a.spec.ts': ONE_TEST }, { frameworkProjectName: 'api,nope' })).toMatchObject({
+    const files = { 'playwright.config.ts': CONFIG, 'a.spec.ts': ONE_TEST }
+    expect(await runOf(files, { frameworkProjectName: 'api,nope' })).toMatchObject({
       status: 'FAILED',
       message: expect.stringMatching(/^playwright could not run the tests: Error: Project\(s\) "nope" not found/),
       results: { testCases: [] },

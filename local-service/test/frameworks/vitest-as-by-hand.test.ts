@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { projectFolder, type RunObject, startService } from '../support/a-local-service.ts'
+import { runProject } from '../support/a-local-service.ts'
 
 // The same result as `npx vitest run` in the same folder, with each version of Vitest.
 
@@ -83,11 +83,7 @@ const KINDS = {
 }
 
 describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
-  async function run(files: Record<string, string>, ...args: string[]): Promise<RunObject> {
-    const folder = await projectFolder({ 'vitest.config.mjs': 'export default {}', ...files }, version)
-    const service = await startService({ projects: { shop: { folder, args } } })
-    return service.run()
-  }
+  const run = (files: Readonly<Record<string, string>>) => runProject(files, { framework: 'vitest', vitest: version })
 
   it('has the result of each test and file, every reason with its causes, and each place', async () => {
     const { status: ofRun, message, results, ...place } = await run(KINDS)

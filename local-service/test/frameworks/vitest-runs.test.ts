@@ -9,6 +9,7 @@ import {
   pidsIn,
   projectFolder,
   runContextIn,
+  runProject,
   startService,
   until,
   WEB_SHOP,
@@ -35,12 +36,8 @@ describe('a run of the web shop, with its own Vitest', () => {
 })
 
 describe('a run of a Vitest project', () => {
-  async function runOf(files: Record<string, string>, request: object = {}) {
-    const folder = await projectFolder({ 'vitest.config.mjs': 'export default { test: {} }', ...files })
-    const service = await startService({ projects: { shop: { folder } } })
-    const runId = await service.startRun(request)
-    return { ...(await service.waitFor(runId)), output: await service.outputOf(runId) }
-  }
+  const runOf = (files: Readonly<Record<string, string>>, request?: object) =>
+    runProject(files, { framework: 'vitest', request })
 
   it('that is stopped leaves no process, and names the running tests, those that never began, and the files of which nothing is known', async () => {
     const folder = await projectFolder({

@@ -204,10 +204,9 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
 
   it('is removed by the guard if the service is killed', async () => {
     const folder = temporaryFolder()
-    const [config, journal] = [join(folder, 'config.json'), join(folder, 'journal')]
+    const journal = join(folder, 'journal')
     const project = { ...puppetProject(folder), container: container() }
-    await writeFile(config, JSON.stringify({ projects: { shop: project } }))
-    const service = startServiceProcess({ config, data: temporaryFolder(), env: engine.env })
+    const service = startServiceProcess(project, temporaryFolder(), engine.env)
     await (await service.ready()).startRun(puppet({ hangs: true, journal }))
     await until(async () => (await readJournal(journal)).length > 0)
     expect(await names()).toHaveLength(1)

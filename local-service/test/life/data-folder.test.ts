@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { writeFiles } from '../../../test/support/git-repository.ts'
 import { puppet, startService, startServiceProcess, temporaryFolder } from '../support/a-local-service.ts'
 
 /** Linux lets root alone mount a small disk. */
@@ -72,11 +71,10 @@ it.runIf(canMount)(
     const [home, disk] = [temporaryFolder(), temporaryFolder()]
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=700', 'tmpfs', disk])
     onTestFinished(() => void execFileSync('umount', ['--lazy', disk]))
-    const [config, data, filler] = [join(home, 'config.json'), join(disk, 'data'), join(disk, 'filler')]
+    const [data, filler] = [join(disk, 'data'), join(disk, 'filler')]
     const command = ['sh', '-c', 'cat /dev/zero > "$FILLER"; exit 1']
-    const projects = { shop: { folder: home, framework: 'vitest', command } }
-    await writeFiles(home, { 'config.json': JSON.stringify({ projects }) })
-    const client = await startServiceProcess({ config, data, env: { FILLER: filler } }).ready()
+    const project = { folder: home, framework: 'vitest', command }
+    const client = await startServiceProcess(project, data, { FILLER: filler }).ready()
     expect(await client.run()).toMatchObject({
       status: 'FAILED',
       message: expect.stringMatching(/^vitest could not run the tests: .*No space left on device$/),

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
@@ -88,18 +88,17 @@ async function entriesIn(...folders: string[]): Promise<string[]> {
 describe.runIf(process.platform === 'linux')('a service that is killed with SIGKILL', () => {
   it('leaves no half-created work tree after the next start, nor the git that creates it', async () => {
     const home = temporaryFolder()
-    const [data, config, reached] = [join(home, 'data'), join(home, 'config.json'), join(home, 'reached')]
+    const [data, reached] = [join(home, 'data'), join(home, 'reached')]
     const repository = await aRepository({ 'a.txt': 'main', '.gitattributes': '*.txt filter=slow' })
     await repository.git('config', 'filter.slow.smudge', `echo $$ > ${reached}; sleep 300`)
-    const projects = { shop: { folder: repository.folder, framework: 'vitest', command: ['true'] } }
-    await writeFile(config, JSON.stringify({ projects }))
-    const first = startServiceProcess({ config, data, env: { TMPDIR: home } })
+    const project = { folder: repository.folder, framework: 'vitest', command: ['true'] }
+    const first = startServiceProcess(project, data, { TMPDIR: home })
     const runId = await (await first.ready()).startRun({ branch: 'other' })
     const pids = await pidsIn(reached)
     await first.kill()
     expect(await entriesIn(join(repository.folder, '.git/worktrees'))).toEqual([runId])
 
-    const second = startServiceProcess({ config, data, env: { TMPDIR: home } })
+    const second = startServiceProcess(project, data, { TMPDIR: home })
     expect((await (await second.ready()).get(runId)).body).toMatchObject({ status: 'INTERRUPTED' })
     expect(pids.map(isAlive)).toEqual([false])
     expect(second.log()).toContain(`run ${runId}: INTERRUPTED: it was RUNNING when the service died\n`)
@@ -108,15 +107,14 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
 
   it(`forgets no run and leaves nothing after the next start, in ${LIVES} lives`, { timeout: 600_000 }, async () => {
     const home = temporaryFolder()
-    const [data, temporary, config] = [join(home, 'data'), temporaryFolder(), join(home, 'config.json')]
+    const [data, temporary] = [join(home, 'data'), temporaryFolder()]
     const repository = await aRepository({ 'a.txt': 'main' })
     const project = { folder: repository.folder, framework: 'vitest', command: ['sh', '-c', RUNNER, 'sh'] }
-    const settings = { projects: { shop: project } }
-    await writeFile(config, JSON.stringify(settings))
 
     /** What is known of each run that was accepted: the last response about it. */
     const known = new Map<string, RunObject | undefined>()
-    let current = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
+    const start = () => startServiceProcess(project, data, { TMPDIR: temporary })
+    let current = start()
     const lives = [FIRST_LIFE, ...fc.sample(life, { numRuns: LIVES - 1, seed: SEED })]
     for (const { runs, cancels, waitsFor, killsAfterMs, killsNextStartAfterMs } of lives) {
       const client = await current.ready()
@@ -154,12 +152,12 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
       await current.kill()
       await Promise.all(watched)
       if (killsNextStartAfterMs !== undefined) {
-        const killed = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
+        const killed = start()
         await delay(killsNextStartAfterMs)
         await killed.kill()
       }
 
-      current = startServiceProcess({ config, data, env: { TMPDIR: temporary } })
+      current = start()
       const next = await current.ready()
       expect(processesOfRuns(temporary)).toEqual([])
       const gitRecords = join(repository.folder, '.git/worktrees')

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { ROOT } from '../../../test/documents/documents.ts'
 import { readConfiguration, SUITE } from '../../src/settings/configuration.ts'
 import { PROJECT } from '../../src/settings/project.ts'
@@ -63,5 +64,12 @@ describe('the README', () => {
     const [part = ''] = readme.slice(readme.indexOf(beginning)).split('\n\n')
     const names = [...part.matchAll(/[`"](\w+)[`"]/g)].map(([, name]) => name)
     expect(names).toEqual(expect.arrayContaining(Object.keys(entries)))
+  })
+  it('has the inputs and outputs of the action', async () => {
+    const { inputs, outputs } = parse(await readFile(join(ROOT, 'local-service/action.yml'), 'utf8'))
+    const readme = await readFile(join(ROOT, 'local-service/README.md'), 'utf8')
+    const section = readme.slice(readme.indexOf('## Inputs and outputs')).split('\n## ')[0] ?? ''
+    const listed = [...section.matchAll(/^\| `([\w-]+)`/gm)].map(([, name]) => name)
+    expect(listed).toEqual([...Object.keys(inputs), ...Object.keys(outputs)])
   })
 })

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -162,7 +162,9 @@ export function startProcess(
 export const MAIN = [process.execPath, join(ROOT, 'local-service/src/main.ts')] as const
 
 /** Starts the service as a process that can be killed, and is when the test ends. */
-export function startServiceProcess({ config, data, env }: { config: string; data: string; env: NodeJS.ProcessEnv }) {
+export function startServiceProcess(project: object, data: string, env: NodeJS.ProcessEnv) {
+  const config = join(temporaryFolder(), 'config.json')
+  writeFileSync(config, JSON.stringify({ projects: { shop: project } }))
   const args = ['--json', '--config', config, '--data', data]
   const service = startProcess([...MAIN, ...args], { env: { LOCAL_SERVICE_KEY: KEY, ...env }, endsBy: 'SIGKILL' })
   return {
@@ -226,6 +228,23 @@ export async function projectFolder(files: Readonly<Record<string, string>>, vit
   await installPackages(folder, vitest)
   await writeFiles(folder, files)
   return folder
+}
+
+interface RunOfProject {
+  readonly framework: 'vitest' | 'playwright'
+  readonly args?: readonly string[]
+  readonly vitest?: 3 | 4 | 5
+  readonly request?: object | undefined
+}
+
+/** A finished run of such a project, its titles, its output and its folder. */
+export async function runProject(files: Readonly<Record<string, string>>, { request, vitest, ...of }: RunOfProject) {
+  const folder = await projectFolder(files, vitest)
+  const service = await startService({ projects: { shop: { folder, ...of } } })
+  const runId = await service.startRun(request)
+  const run = await service.waitFor(runId)
+  const titles = run.results?.testCases.map(({ title }) => title)
+  return { ...run, titles, folder, output: await service.outputOf(runId) }
 }
 
 /** The process ids that a test wrote into a file, once it has. */
