@@ -188,13 +188,6 @@ describe('a cancel that fails', () => {
     }
   })
 
-  test('gets a last try shortly before the deadline if the service asks for more time than there is', async () => {
-    const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 3_600_000 }
-    const { end, cancelsMs } = await cancel({ cancel: [failure(busy), LISTED] })
-    expect(end).toEqual({ kind: 'cancelled' })
-    expect(cancelsMs).toEqual([0, 14_000])
-  })
-
   test('is not tried if the time is too short for a response, because a time-out would hide the real failure', async () => {
     const down: Failure = { kind: 'status', status: 503 }
     const { end, cancelsMs } = await cancel({ cancel: [failure(down), noResponse], deadlineMs: 750 + 10 })

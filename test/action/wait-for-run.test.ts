@@ -324,14 +324,6 @@ describe('the log', () => {
     const minutes = [1, 2, 3].map((minute) => `Run run-1: still RUNNING after ${minute} min.`)
     expect(world.texts('info ')).toEqual(['Run run-1: RUNNING', ...minutes])
   })
-
-  test('says each minute that no response comes', async () => {
-    const { world } = await wait({ replies: [response(RUNNING), noResponse] })
-    const heartbeats = world.texts('info ').filter((line) => line.includes('cannot be read'))
-    expect(heartbeats.length).toBeGreaterThanOrEqual(4)
-    expect(heartbeats.length).toBeLessThanOrEqual(5)
-    for (const line of heartbeats) expect(line).toMatch(/^Run run-1: after \d.*, the status cannot be read\. .*respond/)
-  })
 })
 
 test('an error that is no failure of the service is thrown', async () => {
