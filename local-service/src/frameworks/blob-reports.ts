@@ -220,5 +220,5 @@ export function whyLost(reports: readonly BlobReport[]): string | undefined {
   if (first === undefined) return undefined
   const { failed, other } = first
   const more = lost.length > 1 ? `, as for ${lost.length - 1} more` : ''
-  return `${quote(failed.name)} failed in ${quote(failed.report)} and not in ${quote(other.report)}, and Vitest keeps only one result of a test file${more}. Merge such reports in folders of their own, each with a gate of its own`
+  return `${quote(failed.name)} failed in ${quote(failed.report)} and not in ${quote(other.report)}, and Vitest keeps only one result of a test file${more}. Merge such reports in folders of their own, each with a gate of its own. With Vitest 5, give the shards of each system a VITEST_BLOB_LABEL instead`
 }
