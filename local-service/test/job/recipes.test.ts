@@ -196,39 +196,33 @@ test('pays', ({}, info) => {
 describe.concurrent('the recipe comment.yml', () => {
   test('comments in a job without the code, from the JUnit file that the gate of the other job has written', async ({
     jobs,
+    onTestFinished,
   }) => {
     const api = await startGitHubApi()
-    try {
-      const token = 'ghs_0123456789'
-      api.grant(token, ACTIONS_BOT, 'write')
-      const { folder } = await jobs.project({
-        ...VITEST,
-        'a.test.ts': `${PASSING}
+    onTestFinished(() => api.close())
+    const token = 'ghs_0123456789'
+    api.grant(token, ACTIONS_BOT, 'write')
+    const { folder } = await jobs.project({
+      ...VITEST,
+      'a.test.ts': `${PASSING}
 test('ships', () => ${RED})
 let tries = 0
 test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money') })`,
-      })
-      const artifacts = jobs.folder()
-      const playIn = (workspace: string, options: Played) => {
-        const ofJob = { event: ON_PULL_REQUEST, otherAction: artifactsFor(workspace, artifacts) }
-        return play(jobs, 'comment.yml', workspace, { ...ofJob, ...options })
-      }
-      const tested = await playIn(folder, {})
-      expect(tested.result, tested.log).toBe('failure')
-      const { result, log } = await playIn(jobs.folder(), {
-        job: 'comment',
-        needs: { 'test-run': tested },
-        github: { api_url: api.url, token, repository: api.repository },
-      })
-      // Only the check "test-run" is required. The comment's job says the same.
-      expect(result, log).toBe('failure')
-      expect(api.comments, log).toMatchObject([
-        { body: expect.stringMatching(/Tests failed: 1 of 3[\s\S]*2 passed \(1 flaky\)[\s\S]*ships/) },
-      ])
-      expect(log).toContain('rain')
-    } finally {
-      await api.close()
+    })
+    const artifacts = jobs.folder()
+    const playIn = (workspace: string, options: Played) => {
+      const ofJob = { event: ON_PULL_REQUEST, otherAction: artifactsFor(workspace, artifacts) }
+      return play(jobs, 'comment.yml', workspace, { ...ofJob, ...options })
     }
+    const tested = await playIn(folder, {})
+    expect(tested.result, tested.log).toBe('failure')
+    const github = { api_url: api.url, token, repository: api.repository }
+    const { result, log } = await playIn(jobs.folder(), { job: 'comment', needs: { 'test-run': tested }, github })
+    // Only the check "test-run" is required. The comment's job says the same.
+    expect(result, log).toBe('failure')
+    const body = expect.stringMatching(/Tests failed: 1 of 3[\s\S]*2 passed \(1 flaky\)[\s\S]*ships/)
+    expect(api.comments, log).toMatchObject([{ body }])
+    expect(log).toContain('rain')
   })
 })
 

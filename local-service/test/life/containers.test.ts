@@ -258,21 +258,15 @@ describe("an engine's program", () => {
 
   const CANNOT_RUN = `the image node:24 cannot run ${process.execPath}, or ${process.execPath} could not run a program`
   it.each([
-    [125, 'ENGINE could not start a container of node:24'],
-    [126, CANNOT_RUN],
-    [127, CANNOT_RUN],
-  ])('that exits with %i makes the run INTERRUPTED', async (code, reason) => {
-    const { run, engine } = await runWith(`test "$2" = run && exit ${code}; exit 0`)
-    const message = `vitest could not be started: ${reason.replace('ENGINE', engine)} (exit code ${code})`
+    ['exits with 125', 125, 'ENGINE could not start a container of node:24 (exit code 125)'],
+    ['exits with 126', 126, `${CANNOT_RUN} (exit code 126)`],
+    ['exits with 127', 127, `${CANNOT_RUN} (exit code 127)`],
+    ['does not exist', undefined, 'there is no program ENGINE'],
+  ])('that %s makes the run INTERRUPTED, and leaves nothing to remove', async (_what, code, reason) => {
+    const script = `test "$2" = run && exit ${code}; exit 0`
+    const { run, engine, log } = await runWith(script, code === undefined ? {} : { name: 'engine' })
+    const message = `vitest could not be started: ${reason.replace('ENGINE', engine)}`
     expect(run).toMatchObject({ status: 'INTERRUPTED', message })
-  })
-
-  it('that does not exist makes the run INTERRUPTED, and leaves nothing to remove', async () => {
-    const { run, engine, log } = await runWith('', {})
-    expect(run).toMatchObject({
-      status: 'INTERRUPTED',
-      message: `vitest could not be started: there is no program ${engine}`,
-    })
     expect(log).not.toContain('could not remove')
   })
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -117,7 +117,6 @@ describe('the store of runs', () => {
     ['a link', (file: string) => symlinkSync('/dev/zero', file)],
     ['a named pipe', (file: string) => execFileSync('mkfifo', [file])],
     ['a folder', (file: string) => mkdirSync(file)],
-    ['no database', (file: string) => writeFileSync(file, 'x'.repeat(5000))],
   ])('is not opened, and blocks nothing, if its file is %s', async (_what, make) => {
     const folder = temporaryFolder()
     make(join(folder, 'runs.sqlite'))

@@ -173,12 +173,6 @@ const KINDS: Kinds = {
       ...test("test('fails', () => { throw new Error('red') })", 'setup.js'),
     },
   },
-  'only is forbidden': {
-    files: {
-      ...config('{ forbidOnly: true }'),
-      ...test("test.only('is meant', () => {})\ntest('is left out', () => {})"),
-    },
-  },
   'time limit of all tests': {
     files: {
       ...config('{ globalTimeout: 20_000, workers: 1 }'),
