@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { type Dirent, existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -53,34 +53,24 @@ export async function readBlobs(folder: string, framework: keyof typeof FORMATS)
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     throw new UnusableReports(`cannot be read: ${messageOf(error)}. Download the reports of all shards into it`)
   })
-  const [reports = [], others = []] = [true, false].map((isReport) =>
-    entries.filter((entry) => isReport === (!entry.isDirectory() && entry.name.endsWith(extension))),
-  )
-  const wrong = others.find(({ name }) => stray.test(name))
-  if (reports.length > 0 && wrong !== undefined)
+  const isReport = (entry: Dirent) => !entry.isDirectory() && entry.name.endsWith(extension)
+  const files = entries.filter(isReport).map(({ name }) => name)
+  if (files.length === 0)
+    throw new UnusableReports(
+      `has no blob report (*${extension}). Upload the report of each shard, also if its tests failed, and download all of them directly into it, with "merge-multiple: true"`,
+    )
+  const wrong = entries.find((entry) => !isReport(entry) && stray.test(entry.name))
+  if (wrong !== undefined)
     throw new UnusableReports(
       `has ${quote(wrong.name)} beside the reports. Leave it out. Reports of another framework need a folder of their own`,
     )
-  const inFolder = others.find((entry) => entry.isDirectory())
-  if (reports.length === 0) {
-    const next =
-      inFolder === undefined
-        ? 'Upload the report of each shard, also if its tests failed, and download all of them into it'
-        : `It has the folder ${quote(inFolder.name)}. Download the reports with "merge-multiple: true", so that they lie directly in it`
-    throw new UnusableReports(`has no blob report (*${extension}). ${next}`)
-  }
   const readNamed = (file: string) =>
     read(join(folder, file), file).catch((error: unknown) => {
       const next = 'If it is the report of a shard, run this shard again. Otherwise, leave it out'
       const why = messageOf(error).replace(/\.$/, '')
       throw new UnusableReports(`has a file that is no blob report, ${quote(file)}: ${why}. ${next}`)
     })
-  return Promise.all(
-    reports
-      .map(({ name }) => name)
-      .sort()
-      .map(readNamed),
-  )
+  return Promise.all(files.sort().map(readNamed))
 }
 
 /** The file has the format of `flatted`. Only its name, such as `blob-2-4.json`, says that it is shard 2 of 4. A date is no shard. */
@@ -108,15 +98,17 @@ function toTestFile(module: unknown): TestFile {
 async function readPlaywrightBlob(path: string, file: string): Promise<BlobReport> {
   const { params } = fieldsOf(parseJson(await readFirstLine(path)))
   const { current, total } = fieldsOf(fieldsOf(params).shard)
-  return { file, shard: toShard(setInName(file, current), current, total), testFiles: [], hasCoverage: false }
+  return { file, shard: toShard(setInName(file, current, total), current, total), testFiles: [], hasCoverage: false }
 }
 
 /** The number in the name says which shards belong together. In `report-4b2c1d3-2.zip`, it stands behind a hash of the filters. */
-export function setInName(file: string, index: unknown): string | undefined {
-  const word = `(?<![a-z\\d])0*${index}(?![a-z\\d])`
-  const lastWord = new RegExp(`${word}(?!.*${word})`, 'i')
-  const number = lastWord.test(file) ? lastWord : new RegExp(`(?<!\\d)0*${index}(?!\\d)`)
-  return number.test(file) ? file.replace(number, '').replace(/\W*\.zip$/, '') : undefined
+export function setInName(file: string, index: unknown, total: unknown): string | undefined {
+  const word = (number: unknown) => `(?<![a-z\\d])0*${number}(?![a-z\\d])`
+  const beforeTotal = `${word(index)}(?=\\W(?:of\\W)?${word(total)})`
+  const number = [beforeTotal, `${word(index)}(?!.*${word(index)})`, `(?<!\\d)0*${index}(?!\\d)`]
+    .map((pattern) => new RegExp(pattern, 'i'))
+    .find((pattern) => pattern.test(file))
+  return number && file.replace(number, '').replace(/\W*\.zip$/, '')
 }
 
 /** A matrix of GitHub has at most 256 jobs. A higher number is a date, for example. */
@@ -200,11 +192,9 @@ export function whyIncomplete(reports: readonly Pick<BlobReport, 'file' | 'shard
       return files.length > 0 ? [] : [`${index}/${total}${ofWhich}`]
     })
   })
-  if (missing.length === 0) return undefined
-  const reason = 'may have been cancelled, or may have failed before a report was written or uploaded'
-  return missing.length === 1
-    ? `the report of shard ${missing[0]} is missing. Its job ${reason}`
-    : `the reports of shards ${missing.join(', ')} are missing. Their jobs ${reason}`
+  return missing.length === 0
+    ? undefined
+    : `the report of shard ${missing.join(', ')} is missing. The job may have been cancelled, or may have failed before a report was written or uploaded`
 }
 
 /** Which failures Vitest may lose, as the rest of a sentence: those of test files that have another result in another report. */

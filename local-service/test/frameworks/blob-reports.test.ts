@@ -37,10 +37,10 @@ describe('which shards are there', () => {
 
   it('the sentence names each missing shard, and its set if there are several', () => {
     expect(whyIncomplete(reportsOf({ set: 'blob', index: 2, total: 4 }))).toMatch(
-      /^the reports of shards 1\/4, 3\/4, 4\/4 are missing\. Their jobs /,
+      /^the report of shard 1\/4, 3\/4, 4\/4 is missing\. The job may /,
     )
     const sets = reportsOf({ set: 'linux', index: 1, total: 1 }, { set: 'macos', index: 2, total: 2 })
-    expect(whyIncomplete(sets)).toMatch(/^the report of shard 1\/2 of "macos" is missing/)
+    expect(whyIncomplete(sets)).toMatch(/^the report of shard 1\/2 of "macos" is missing\. /)
   })
 
   it('two reports of one shard are refused, because one of them is old', () => {
@@ -130,7 +130,7 @@ describe("Vitest's reports", () => {
 
   it.each([
     [{}, 'has no blob report (*.json). Upload the report of each shard'],
-    [{ 'shard-1/blob-1-4.json': '' }, 'It has the folder "shard-1". Download the reports with "merge-multiple: true"'],
+    [{ 'shard-1/blob-1-4.json': '' }, 'directly into it, with "merge-multiple: true"'],
     [{ 'blob-1-4.json': '[["1"' }, 'has a file that is no blob report, "blob-1-4.json": '],
     [
       { 'results.json': '[{"a":1}]' },
@@ -157,15 +157,16 @@ describe("Playwright's reports", () => {
     await expect(readBlobs(folder, 'playwright')).rejects.toThrow(message)
   })
 
-  it.each([
+  it.each<[string, string | undefined, number?]>([
     ['report-2.zip', 'report'],
     ['report-chrome-02.zip', 'report-chrome'],
     ['report-4b2c1d3-2.zip', 'report-4b2c1d3'],
     ['e2e-2-linux.zip', 'e2e--linux'],
     ['linux-shard2of4.zip', 'linux-shardof4'],
+    ['shard-2-of-2.zip', 'shard--of-2', 2],
     ['linux.zip', undefined],
-  ])('%s with shard 2 is of the set %s', (file, set) => {
-    expect(setInName(file, 2)).toBe(set)
+  ])('%s with shard 2 is of the set %s', (file, set, total = 4) => {
+    expect(setInName(file, 2, total)).toBe(set)
   })
 
   it('a folder that does not exist is refused', async () => {
