@@ -41,17 +41,10 @@ const SUITE_START = v.object({
 
 /** The current name of a field comes before its deprecated name. */
 export function parseStart(body: string) {
-  const { frameworkProjectName, runGroupName, environment, environmentName, envOverrides, autofix, branch } = parse(
-    body,
-    START,
-  )
-  return {
-    branch,
-    environment: environment ?? environmentName,
-    frameworkProjects: frameworkProjectName ?? runGroupName ?? [],
-    variables: envOverrides,
-    autofix,
-  }
+  const { branch, autofix, envOverrides: variables, ...start } = parse(body, START)
+  const environment = start.environment ?? start.environmentName
+  const frameworkProjects = start.frameworkProjectName ?? start.runGroupName ?? []
+  return { branch, autofix, variables, environment, frameworkProjects }
 }
 
 export function parseCancel(body: string): string {

@@ -222,30 +222,25 @@ test('fails', () => { throw new Error('rain') })`,
 
 describe.concurrent('a person who sets the service up wrongly reads one sentence', () => {
   // The service's own tests have every sentence. These come from the order, from the folder, and from the system.
-  test.for<[string, (folder: string) => StepSettings, RegExp]>([
+  test.for<[string, StepSettings, RegExp]>([
     [
       'a limit that is not a number',
-      () => ({ inputs: { 'run-limit-minutes': 'an hour' } }),
+      { inputs: { 'run-limit-minutes': 'an hour' } },
       /^The run limit is "an hour"\. Give a/,
     ],
     [
       'a framework that is not installed',
-      () => ({}),
+      {},
       /^vitest is not installed in \S+\. Install the packages first, for example with "npm ci", or set "command"\.$/,
     ],
     [
       'Windows',
-      () => ({ env: { NODE_OPTIONS: importing(`Object.defineProperty(process, 'platform', { value: 'win32' })`) } }),
+      { env: { NODE_OPTIONS: importing(`Object.defineProperty(process, 'platform', { value: 'win32' })`) } },
       /needs Linux or macOS/,
-    ],
-    [
-      "a runner's temporary folder in the repository",
-      (folder) => ({ tempDir: join(folder, 'temp') }),
-      /In a job, the data folder lies in RUNNER_TEMP\.$/,
     ],
   ])('about %s', async ([, settings, sentence], { jobs }) => {
     const { folder } = await jobs.repository({ ...VITEST, 'a.test.ts': PASSING })
-    const step = jobs.service(folder, settings(folder))
+    const step = jobs.service(folder, settings)
     const main = await step.startMain().result()
     expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: false })
     expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)])
