@@ -29,7 +29,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   entry: ['@actions/core'],
   http: ['@hono/node-server', 'hono', 'valibot'],
   settings: ['valibot'],
-  frameworks: ['flatted', 'sax', 'yauzl'],
+  frameworks: ['sax', 'yauzl'],
 }
 
 /** The tests of the files that have no test with their path. */

@@ -42,10 +42,11 @@ export async function findBranch(repository: Repository, branch: string): Promis
 
 /** What is checked out. On a detached head, there is no branch. Before the first commit, there is no commit. */
 export async function readHead(repository: Repository) {
-  return {
-    branch: await tryGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], repository),
-    commit: await tryGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], repository),
-  }
+  const [branch, commit] = await Promise.all([
+    tryGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], repository),
+    tryGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], repository),
+  ])
+  return { branch, commit }
 }
 
 export async function hasFolder(repository: Repository, commit: string, path: string): Promise<boolean> {

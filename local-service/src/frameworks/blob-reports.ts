@@ -2,7 +2,6 @@ import { type Dirent, existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { parse } from 'flatted'
 import { openPromise } from 'yauzl'
 import { fieldsOf, parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
@@ -73,11 +72,16 @@ export async function readBlobs(folder: string, framework: keyof typeof FORMATS)
   return Promise.all(files.sort().map(readNamed))
 }
 
-/** The file has the format of `flatted`. Only its name, such as `blob-2-4.json`, says that it is shard 2 of 4. A date is no shard. */
+/**
+ * The file has the format of `flatted`: an array, in which a string stands for the element with this number. To resolve all
+ * of them would take long. Only the file's name, such as `blob-2-4.json`, says that it is shard 2 of 4. A date is no shard.
+ */
 async function readVitestBlob(path: string, file: string): Promise<BlobReport> {
-  const content: unknown = parse(await readFile(path, 'utf8'))
-  if (!Array.isArray(content) || typeof content[0] !== 'string') throw new Error('it is JSON of another kind')
-  const [version, modules, , third, fourth] = content
+  const elements: unknown = JSON.parse(await readFile(path, 'utf8'))
+  if (!Array.isArray(elements) || !Array.isArray(elements[0])) throw new Error('it is JSON of another kind')
+  const at = (value: unknown) => (typeof value === 'string' ? elements[Number(value)] : value)
+  const [version, modules, , third, fourth] = elements[0].map(at)
+  if (typeof version !== 'string') throw new Error('it is JSON of another kind')
   const coverage = Number.parseInt(version, 10) < 4 ? fourth : third
   const [, set = '', index, total, label = ''] = /^(.*?)-?(?<!\d|\d{4}-)(\d+)-(\d+)((?:-\D.*)?)\.json$/.exec(file) ?? []
   return {
@@ -86,12 +90,12 @@ async function readVitestBlob(path: string, file: string): Promise<BlobReport> {
     testFiles: Array.isArray(modules) ? modules.map(toTestFile) : [],
     hasCoverage: coverage !== null && coverage !== undefined,
   }
-}
 
-function toTestFile(module: unknown): TestFile {
-  const { id, filepath, name, result } = fieldsOf(module)
-  const hasFailed = fieldsOf(result).state === 'fail'
-  return { id: stringOf(id), path: stringOf(filepath), name: stringOf(name), hasFailed }
+  function toTestFile(module: unknown): TestFile {
+    const { id, filepath, name, result } = fieldsOf(at(module))
+    const hasFailed = at(fieldsOf(at(result)).state) === 'fail'
+    return { id: stringOf(at(id)), path: stringOf(at(filepath)), name: stringOf(at(name)), hasFailed }
+  }
 }
 
 /** The first line of `report.jsonl` says which shard it is. */

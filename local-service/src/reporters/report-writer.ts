@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 // The service's reporters in Vitest and in Playwright Test write the same report with this file. It runs in the project's own
@@ -75,8 +75,12 @@ const WRITTEN_CHARS = 20_000
 const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024
 export const SHORT_MESSAGE_CHARS = 500
 
+/** A merge runs no test and takes a second. So only its end is of use. */
+const isMerge = process.argv[2] === 'merge-reports' || process.argv.some((one) => one.startsWith('--mergeReports'))
+
 export class ReportWriter {
   readonly #file = takeVariable(REPORT_FILE)
+  #descriptor: number | undefined
   readonly #root = takeVariable(REPORT_ROOT)
   #messageChars = 0
   readonly #running = new Map<string, number>()
@@ -84,12 +88,12 @@ export class ReportWriter {
   startTest(test: TestFacts): void {
     const atMs = Date.now()
     this.#running.set(test.id, atMs)
-    this.#write({ event: 'test-started', test, atMs })
+    if (!isMerge) this.#write({ event: 'test-started', test, atMs })
   }
 
   finishTest(test: TestFacts, result: ResultFacts, isTriedAgain?: true): void {
     const about = this.#running.delete(test.id) ? { id: test.id } : test
-    this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain })
+    if (!isMerge) this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain })
   }
 
   announce(event: NewsEvent): void {
@@ -117,7 +121,8 @@ export class ReportWriter {
     if (this.#file === undefined) return
     const cut = (key: string, value: unknown) =>
       key === 'message' && typeof value === 'string' ? this.#cut(value) : value
-    appendFileSync(this.#file, `${JSON.stringify(event, cut)}\n`)
+    this.#descriptor ??= openSync(this.#file, 'a')
+    appendFileSync(this.#descriptor, `${JSON.stringify(event, cut)}\n`)
   }
 
   #cut(message: string): string {
