@@ -63,7 +63,6 @@ function expression(text: string): string {
   return `\${{ ${text} }}`
 }
 
-/** The value of one key of action.yml, for each input that has this key. */
 function declared(key: string): Record<string, unknown> {
   const entries = Object.entries<Record<string, unknown>>(action.inputs).map(
     ([name, input]) => [name, input[key]] as const,
@@ -133,7 +132,6 @@ describe.each(PAGES)('%s', (page, manifest) => {
   })
 })
 
-/** The names of the inputs whose variables main reads anywhere in its code. */
 function inputsRead(): Set<string> {
   const enough = { 'base-url': 'https://tests.example.com', 'api-key': 'key', project: 'p' }
   const page = { GITHUB_SERVER_URL: 'https://github.com', GITHUB_REPOSITORY: 'shop/shop', GITHUB_RUN_ID: '7' }

@@ -24,7 +24,6 @@ export interface Link {
   readonly to: string
 }
 
-/** A Markdown file as a reader sees it. */
 export interface Document {
   readonly blocks: readonly CodeBlock[]
   /** Of links and pictures. */

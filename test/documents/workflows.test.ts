@@ -28,7 +28,6 @@ const EXAMPLE_FILES = globSync('examples/workflows/*.yml', { cwd: ROOT })
 const README_BLOCKS = readDocument('README.md').blocks.filter(({ language }) => language === 'yaml')
 const WHOLE_README_BLOCKS = README_BLOCKS.filter(({ text }) => isWhole(text))
 
-/** Every workflow, by its place in the repository. */
 const WORKFLOWS: readonly (readonly [place: string, text: string])[] = [
   ...[...OWN_FILES, ...EXAMPLE_FILES].map((file) => [file, read(file)] as const),
   ...WHOLE_README_BLOCKS.map(({ section, text }) => [`README.md, ${section}`, text] as const),

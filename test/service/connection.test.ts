@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { promisify } from 'node:util'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { forwardProxy } from '../support/forward-proxy.ts'
 import { closedPort, json, listen, recordingServer, tcpServer } from '../support/recording-server.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
@@ -56,10 +56,8 @@ async function socksProxy() {
 
 it.each(['https', 'http'])('the proxy variables of this process are not used for %s', async (scheme) => {
   const proxy = await forwardProxy()
-  for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) process.env[name] = proxy.address
-  onTestFinished(() => {
-    for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) delete process.env[name]
-  })
+  for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY']) vi.stubEnv(name, proxy.address)
+  onTestFinished(() => void vi.unstubAllEnvs())
   const certificate = selfSignedCertificate()
   trust(certificate)
   const service = await recordingServer(json({ runId: 'r-1' }), scheme === 'https' ? certificate : undefined)

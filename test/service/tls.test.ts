@@ -1,5 +1,5 @@
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { forwardProxy } from '../support/forward-proxy.ts'
 import { json, listen, recordingServer } from '../support/recording-server.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
@@ -49,10 +49,8 @@ describe('a request to a service whose certificate is not trusted is not sent, a
   })
 
   it('whatever NODE_TLS_REJECT_UNAUTHORIZED says. A proxy with such a certificate gets no password', async () => {
-    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
-    onTestFinished(() => {
-      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
-    })
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    onTestFinished(() => void vi.unstubAllEnvs())
     const refused = { kind: 'not-sent', reason: expect.stringMatching('certificate'), problem: 'certificate' }
     const server = await recordingServer(json({ runId: 'r' }), selfSignedCertificate())
     const proxy = await forwardProxy()

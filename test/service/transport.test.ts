@@ -498,12 +498,10 @@ describe('the signal', () => {
     await failureOf((await requestsTo(`http://127.0.0.1:${await closedPort()}`)).get(options))
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
-})
 
-describe('the signal before a request is sent', () => {
   const cancelled = { kind: 'not-sent', reason: 'the step was aborted before the request was sent' }
 
-  it('keeps a request from being sent', async () => {
+  it('that has aborted keeps a request from being sent', async () => {
     const { server, post } = await service(json({}))
     expect(await failureOf(post({ signal: AbortSignal.abort() }))).toEqual(cancelled)
     await betweenPolls()

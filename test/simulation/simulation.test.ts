@@ -26,7 +26,6 @@ const REQUEST_LIMIT_MS = 30_000
 const MAIN_CANCEL_MS = 15_000
 /** Post waits for main before it cancels. */
 const POST_LIMIT_MS = 5_000 + 12_000 + 60_000
-/** Each timer may be a moment late. */
 const LATENESS_MS = 50
 
 function exitedByItself({ main }: SimulationResult): boolean {

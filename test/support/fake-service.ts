@@ -59,7 +59,6 @@ export interface SentRequest {
   readonly onNewConnection: boolean
 }
 
-/** A service without a network. Its script has its replies. */
 export class FakeService implements ServiceClient {
   readonly requests: SentRequest[] = []
   readonly failureLimitMs: number

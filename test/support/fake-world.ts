@@ -20,7 +20,6 @@ export interface FakeWorldOptions {
   readonly summaryBytes?: number
 }
 
-/** A world that records every effect in order. */
 export class FakeWorld implements World {
   readonly effects: Effect[] = []
   readonly clock: FakeClock

@@ -38,7 +38,6 @@ const HUGE = [
   '\n'.repeat(2_000),
 ]
 
-/** Any string, and often a hostile string. */
 export function hostileText(): fc.Arbitrary<string> {
   const piece = fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...PIECES) },

@@ -8,7 +8,6 @@ export interface Certificate {
 }
 
 export interface CertificateOptions {
-  /** The host names and IP addresses for which the certificate is valid. */
   readonly hosts?: readonly string[]
   readonly notBefore?: Date
   readonly notAfter?: Date
