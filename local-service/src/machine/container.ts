@@ -79,20 +79,15 @@ export async function removeContainers(
   runId: string,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  let failure = new Error(
-    `a container may be left, because "${engine[0]} ps" still lists it after ${REMOVAL_TRIES} removals`,
-  )
-  for (let removals = 0; ; removals++) {
+  for (let removals = 0; removals < REMOVAL_TRIES; removals++) {
     const listed = await callEngine(engine, ['ps', '--all', '--quiet', '--filter', `label=${LABEL}=${runId}`], env)
     const ids = listed.split('\n').filter((id) => id !== '')
     if (ids.length === 0) return
-    if (removals === REMOVAL_TRIES) throw failure
     // The engine may be removing the container itself. This call then fails, and the list decides.
-    await callEngine(engine, ['rm', '--force', '--volumes', ...ids], env).catch((error: Error) => {
-      failure = error
-    })
+    await callEngine(engine, ['rm', '--force', '--volumes', ...ids], env).catch(() => undefined)
     await delay(100)
   }
+  throw new Error(`a container may be left, because "${engine[0]} ps" still lists it after ${REMOVAL_TRIES} removals`)
 }
 
 /** What the engine's program writes. An engine that is not installed has no containers. */
