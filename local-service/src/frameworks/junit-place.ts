@@ -7,7 +7,7 @@ import type { Fields } from './report-reader.ts'
 
 // Where a test of a JUnit report is. A place that is not in one existing file of the repository is left out.
 
-export interface TestFile {
+export interface FileAndRest {
   readonly file?: string | undefined
   /** The class of the test, without what names the file. */
   readonly rest: string
@@ -55,7 +55,7 @@ export class Places {
   }
 
   /** By the attribute, else by the class. The title and the file must not depend on the message. */
-  fileOf({ attributes, file: given, suites }: XmlCase): TestFile {
+  fileOf({ attributes, file: given, suites }: XmlCase): FileAndRest {
     const { name = '', classname = '' } = attributes
     const rest = classname.trim()
     const isPytest = suites.at(-1) === PYTEST
@@ -74,7 +74,7 @@ export class Places {
   }
 
   /** The class is a path, a module such as `tests.test_cart`, maybe with a class of it, or a class of Java. */
-  #fileOfClass(name: string, ending: string, isPytest: boolean): TestFile {
+  #fileOfClass(name: string, ending: string, isPytest: boolean): FileAndRest {
     const paths = name.includes('/') ? [name, name + ending] : name.includes('.') ? [name] : []
     const path = paths.map((one) => this.resolveFile(one)).find((file) => file !== undefined)
     if (path !== undefined) return { file: path, rest: '' }

@@ -79,7 +79,9 @@ async function readReports(
       unreadable.push(about(messageOf(error)))
     }
   }
-  if (written.length === 0) unreadable.push(whyNoneWritten(patterns, found.size > 0, old !== undefined))
+  const quoted = patterns.map(quote).join(' or ')
+  if (found.size === 0) unreadable.push(`no file in the project's folder matches ${quoted}`)
+  else if (written.length === 0) unreadable.push(`it wrote no report: what matches ${quoted} is older than this run`)
   // Each job of a matrix may leave one file. A line that is no pattern names one file, so this file must be there.
   const isMissing = (path: string) => !/[*?[{]/.test(path) && stateOf(resolve(folders.folder, path)) === undefined
   const missing = old === undefined ? patterns.filter(isMissing).map(quote) : []
@@ -90,14 +92,6 @@ async function readReports(
   const testCases = fitMessages(joinAttempts(entries, hasPassed))
   const errors = hasPassed ? [] : findToolLines(end.output, testCases)
   return { testCases, isComplete: unreadable.length === 0, problem: [...unreadable, ...failures][0], errors, said: [] }
-}
-
-function whyNoneWritten(patterns: readonly string[], areOld: boolean, hasCommand: boolean): string {
-  const quoted = patterns.map(quote).join(' or ')
-  const why = areOld
-    ? `what matches ${quoted} is older than this run`
-    : `no file in the project's folder matches ${quoted}`
-  return hasCommand ? `it wrote no report: ${why}` : why
 }
 
 function readReport(path: string, folder: string): Buffer {

@@ -83,7 +83,7 @@ describe("a run with Node's test runner", () => {
     const service = await startService({ projects: { shop: { ...project, ...settings } } })
     const { body } = await service.start({ branch: 'main', environment: 'staging' })
     const inPlace = await service.waitFor(body.runId)
-    expect(inPlace.message).toContain('wrote no report')
+    expect(inPlace.message).toContain('no file in the project')
     await mkdir(join(folder, 'reports'))
     const run = await service.waitFor(await service.startRun({ environment: 'staging' }))
     expect([run.status, run.results?.testCases.map(({ title }) => title)]).toEqual(['PASSED', ['sees the staging']])

@@ -421,7 +421,7 @@ describe('the files of the reports', () => {
   })
 
   it.each([
-    [{}, 'it wrote no report: no file in the project\'s folder matches "a.xml"'],
+    [{}, 'no file in the project\'s folder matches "a.xml"'],
     [{ 'a.xml': inSuite('') }, 'it wrote no report: what matches "a.xml" is older than this run'],
   ])('are missing or old', async (before, problem) => {
     const report = await (await reportsOf({}, { pattern: 'a.xml', before })).read()
@@ -442,7 +442,7 @@ describe('the files of the reports', () => {
     const report = await (await reportsOf(files, { pattern })).read()
     expect(report?.testCases.map(({ title }) => title)).toEqual(['dot', 'dots', 'brackets', 'py'])
     expect((await (await reportsOf({}, { pattern: 'a.xml\nb.xml' })).read())?.problem).toBe(
-      'it wrote no report: no file in the project\'s folder matches "a.xml" or "b.xml"',
+      'no file in the project\'s folder matches "a.xml" or "b.xml"',
     )
   })
 
