@@ -1,7 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
 import { type Context, Hono } from 'hono'
-import { messageOf } from '../../../src/text/untrusted.ts'
 import { Refusal, refuse } from '../checkout/checkout.ts'
 import { outputBytes, readOutput } from '../execution/output.ts'
 import type { Run } from '../runs/run.ts'
@@ -44,7 +43,7 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
 }
 
 function addRuns(api: Hono, projects: Configuration['projects'], service: ServiceContext): void {
-  const { queue, outputs, store, log } = service
+  const { queue, outputs, store } = service
   const findRun = ({ projectId, runId }: { projectId: string; runId: string }): Run => {
     const run = queue.find(runId)
     return run?.projectId === projectId && run.suite === undefined ? run : noRun(runId)
@@ -75,12 +74,8 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
       refuse('invalid', `"from" must be the number of a byte, such as ?from=0, got ${quote(from)}.`)
     }
     const part = readOutput(join(outputs, runId), Number(from))
-    try {
-      store.markShown(runId, part.next)
-    } catch (error) {
-      // In a job, post shows what no client has read. So it shows this part again.
-      log(`could not save what a client has read: ${messageOf(error)}`)
-    }
+    // In a job, post shows what no client has read.
+    store.markShown(runId, part.next)
     return c.json(part)
   })
 }

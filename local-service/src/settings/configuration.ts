@@ -70,9 +70,8 @@ export function readOrder({ config, runLimitMinutes = '55', ...project }: Order,
     throw new ConfigurationError(`The run limit is ${quote(runLimitMinutes)}. Give ${range}.`)
   }
   if (config === undefined) {
-    // The root of the file system has no name.
-    const id = basename(source) || 'project'
-    return { ...read, settings: { projects: { [id]: { ...project, folder: source } } }, folder: source }
+    const projects = { [basename(source)]: { ...project, folder: source } }
+    return { ...read, settings: { projects }, folder: source }
   }
   if (Object.values(project).some((given) => given !== undefined)) {
     const settings = 'folder, framework, command, report, merge and args'

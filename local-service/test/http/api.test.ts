@@ -1,9 +1,8 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createApi } from '../../src/http/api.ts'
-import { finishRun, queueRun } from '../../src/runs/run.ts'
 import type { RunStore } from '../../src/runs/store.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
 import { KEY, PLAIN_ENV, puppetProject, temporaryFolder } from '../support/a-local-service.ts'
@@ -177,20 +176,6 @@ describe('a request', () => {
       { numRuns: 1_000 },
     )
     expect(log.filter((line) => line.startsWith('error'))).toEqual([])
-  })
-
-  it('for output gets it, also if nobody can save that a client has read it', async () => {
-    const run = queueRun({ projectId: 'shop' })
-    finishRun(run, { status: 'PASSED', testCases: [] })
-    store.save(run)
-    mkdirSync(join(outputs, run.runId))
-    writeFileSync(join(outputs, run.runId, 'output.txt'), 'rain')
-    store.markShown = () => {
-      throw new Error('the disk is full')
-    }
-    const { status, text } = await send({ target: `${RUNS}/${run.runId}/output?from=0` })
-    expect([status, JSON.parse(text)]).toEqual([200, { text: 'rain', next: 4 }])
-    expect(log).toEqual(['could not save what a client has read: the disk is full'])
   })
 
   it('that fails gets the status 500, and the log has the place in the code', async () => {
