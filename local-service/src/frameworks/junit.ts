@@ -64,11 +64,11 @@ async function readReports(
   for (const path of written.sort()) {
     const about = (what: string) => `its report ${quote(path)} ${what}`
     const places = new Places(folders, resolve(folders.folder, path), files)
-    const onCase = (found: XmlCase) => {
+    const onCase = (one: XmlCase) => {
       if (entries.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
       // If pytest is stopped, the test that is running has neither a name nor a result.
-      if (!found.attributes.name && !found.attributes.classname && found.outcomes.length === 0) return
-      entries.push(toEntry(found, path, hasPassed, places))
+      if (!one.attributes.name && !one.attributes.classname && one.outcomes.length === 0) return
+      entries.push(toEntry(one, path, hasPassed, places))
     }
     try {
       const bytes = readReport(path, folders.folder)

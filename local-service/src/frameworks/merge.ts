@@ -12,7 +12,6 @@ import { isBad } from './report.ts'
 type Merge = Pick<Required<FrameworkCall>, 'title' | 'findProblems'> & { readonly args: readonly string[] }
 
 const PASS_WITH_NO_TESTS = '--passWithNoTests'
-const WITH_COVERAGE = /^--coverage(?:\.enabled)?(?:=true)?$/
 
 export async function mergeVitest(merge: string, { args, folders, mergeFolder }: RunOptions): Promise<Merge> {
   const folder = resolve(folders.folder, merge)
@@ -29,7 +28,8 @@ export async function mergeVitest(merge: string, { args, folders, mergeFolder }:
     args: [`--mergeReports=${await withPathsOf(folders.root, folder, reports, mergeFolder)}`],
     title: 'vitest --mergeReports',
     findProblems(_, { hasCoverage }) {
-      const needsCoverage = hasCoverage === true || args.some((argument) => WITH_COVERAGE.test(argument))
+      const needsCoverage =
+        hasCoverage === true || args.some((argument) => /^--coverage(?:\.enabled)?(?:=true)?$/.test(argument))
       if (!needsCoverage || without.length === 0) return problems
       return [
         ...problems,
@@ -43,7 +43,8 @@ export async function mergePlaywright(merge: string, { args, folders }: RunOptio
   const missing = whyIncomplete(await readBlobs(resolve(folders.folder, merge), 'playwright'))
   // Without the configuration, places are those of the machine of the shard.
   const isConfigured = args.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))
-  const config = isConfigured ? undefined : readdirSync(folders.folder).find((file) => DEFAULT_CONFIG.test(file))
+  const isConfig = (file: string) => /^playwright\.config\.[cm]?[jt]s$/.test(file)
+  const config = isConfigured ? undefined : readdirSync(folders.folder).find(isConfig)
   return {
     args: ['merge-reports', merge, ...(config === undefined ? [] : [`--config=${config}`])],
     title: 'playwright merge-reports',
@@ -55,5 +56,3 @@ export async function mergePlaywright(merge: string, { args, folders }: RunOptio
     },
   }
 }
-
-const DEFAULT_CONFIG = /^playwright\.config\.[cm]?[jt]s$/
