@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { codeOf, filesInCircles, importsOf, ROOT, sourceFiles } from '../../test/support/imports.ts'
+import { filesInCircles, importsOf, ROOT, sourceFiles } from '../../test/support/imports.ts'
 
 // Compares the import lines with the sentences about the local service in CONTRIBUTING.md, and finds the test of each file.
 
@@ -119,11 +119,6 @@ describe('the tests', () => {
       .map((file) => file.replace(TESTS, ''))
       .filter((file) => !OF_THE_WHOLE.includes(file.split('/')[0] ?? ''))
     expect(others.toSorted()).toEqual(['architecture.test.ts'])
-  })
-
-  it('mock no module', () => {
-    const mocking = sourceFiles('local-service/test').filter((file) => /\bvi\.(do)?[mM]ock\(/.test(codeOf(file)))
-    expect(mocking).toEqual([])
   })
 
   function testOf(file: string): string {

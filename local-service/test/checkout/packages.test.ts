@@ -7,20 +7,18 @@ import { playwright } from '../../src/frameworks/playwright.ts'
 import { vitest } from '../../src/frameworks/vitest.ts'
 import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
 
-describe('the manifest of an installed package', () => {
-  it.each([
-    'null',
-    '7',
-    '"bin"',
-    'broken',
-    '{"bin": 7}',
-    '{"bin": ["a", 7]}',
-    '{"bin": {"a": {}}}',
-  ])('names no command if it is %s', async (text) => {
-    const root = await folderWith({ 'node_modules/vitest/package.json': text })
-    const next = 'Install the packages first, for example with "npm ci", or set "command".'
-    expect(findFramework(vitest, { root, folder: root })).toBe(`vitest is not installed in ${root}. ${next}`)
-  })
+it.each([
+  'null',
+  '7',
+  '"bin"',
+  'broken',
+  '{"bin": 7}',
+  '{"bin": ["a", 7]}',
+  '{"bin": {"a": {}}}',
+])('the manifest of an installed package names no command if it is %s', async (text) => {
+  const root = await folderWith({ 'node_modules/vitest/package.json': text })
+  const next = 'Install the packages first, for example with "npm ci", or set "command".'
+  expect(findFramework(vitest, { root, folder: root })).toBe(`vitest is not installed in ${root}. ${next}`)
 })
 
 describe('the command of Playwright', () => {

@@ -187,20 +187,18 @@ describe('a run of a Vitest project', () => {
   })
 })
 
-describe('a suite of a Vitest project', () => {
-  it('can have one test by its line beside a whole file', async () => {
-    const folder = await projectFolder({
-      'cart.test.js': "import { it } from 'vitest'\nit('adds', () => {})\nit('removes', () => {})",
-      'bill.test.js': "import { it } from 'vitest'\nit('sums', () => {})",
-    })
-    const settings = { folder, framework: 'vitest' }
-    const selection = { frameworkProjects: [], files: ['cart.test.js:3', 'bill.test.js'] }
-    const run = runContextIn(folder, { selection }, settings)
-    const { testCases } = await executeRun(run, new AbortController().signal)
-    expect(Object.fromEntries(testCases.map(({ title, status }) => [title, status]))).toEqual({
-      adds: 'SKIPPED',
-      removes: 'PASSED',
-      sums: 'PASSED',
-    })
+it('a suite of a Vitest project can have one test by its line beside a whole file', async () => {
+  const folder = await projectFolder({
+    'cart.test.js': "import { it } from 'vitest'\nit('adds', () => {})\nit('removes', () => {})",
+    'bill.test.js': "import { it } from 'vitest'\nit('sums', () => {})",
+  })
+  const settings = { folder, framework: 'vitest' }
+  const selection = { frameworkProjects: [], files: ['cart.test.js:3', 'bill.test.js'] }
+  const run = runContextIn(folder, { selection }, settings)
+  const { testCases } = await executeRun(run, new AbortController().signal)
+  expect(Object.fromEntries(testCases.map(({ title, status }) => [title, status]))).toEqual({
+    adds: 'SKIPPED',
+    removes: 'PASSED',
+    sums: 'PASSED',
   })
 })

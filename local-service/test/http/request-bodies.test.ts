@@ -42,13 +42,11 @@ describe('the body of a start', () => {
   })
 })
 
-describe("the body of a test suite's start", () => {
-  it('may have other fields', () => {
-    const body = {
-      metadata: { commit: 'c0ffee', git: { sha: 'c0ffee', branch: 'main' } },
-      autofix: true,
-      branch: 'other',
-    }
-    expect(parseSuiteStart(bodyOf(body))).toMatchObject({ branch: 'main', autofix: false })
-  })
+it("the body of a test suite's start may have other fields", () => {
+  const body = {
+    metadata: { commit: 'c0ffee', git: { sha: 'c0ffee', branch: 'main' } },
+    autofix: true,
+    branch: 'other',
+  }
+  expect(parseSuiteStart(bodyOf(body))).toMatchObject({ branch: 'main', autofix: false })
 })

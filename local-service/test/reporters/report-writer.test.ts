@@ -17,26 +17,24 @@ it('takes its variables out of the environment, so that a framework that a test 
   expect([process.env[REPORT_FILE], process.env[REPORT_ROOT]]).toEqual([undefined, undefined])
 })
 
-describe('a report with very many long messages', () => {
-  it('is still read, with all test cases and shorter messages', async () => {
-    const { file, report } = await aWriter()
-    const count = 4000
-    const tests = Array.from({ length: count }, (_, index) => {
-      const test = { id: String(index), project: '', file: '/shop/a.test.ts', path: [`test ${index}`] }
-      // A line break needs two characters in the file.
-      const failure = { message: `failure ${index}${'\n'.repeat(19_000)}.` }
-      const result = { state: 'failed', isFlaky: false, durationMs: 1, failure } as const
-      report.startTest(test)
-      report.finishTest(test, result)
-      return { ...test, ...result }
-    })
-    report.finish({ tests, files: [], errors: [] })
-    expect((await stat(file)).size).toBeLessThan(200 * 1024 * 1024)
-    const reader = new ReportReader(file)
-    const { testCases = [] } = toReport(reader.readAll(), { root: '/shop', folder: '/shop' }) ?? {}
-    expect(testCases).toHaveLength(count)
-    for (const index of [0, count - 1]) expect(testCases[index]?.message).toMatch(new RegExp(`^failure ${index}\n`))
+it('a report with very many long messages is still read, with all test cases and shorter messages', async () => {
+  const { file, report } = await aWriter()
+  const count = 4000
+  const tests = Array.from({ length: count }, (_, index) => {
+    const test = { id: String(index), project: '', file: '/shop/a.test.ts', path: [`test ${index}`] }
+    // A line break needs two characters in the file.
+    const failure = { message: `failure ${index}${'\n'.repeat(19_000)}.` }
+    const result = { state: 'failed', isFlaky: false, durationMs: 1, failure } as const
+    report.startTest(test)
+    report.finishTest(test, result)
+    return { ...test, ...result }
   })
+  report.finish({ tests, files: [], errors: [] })
+  expect((await stat(file)).size).toBeLessThan(200 * 1024 * 1024)
+  const reader = new ReportReader(file)
+  const { testCases = [] } = toReport(reader.readAll(), { root: '/shop', folder: '/shop' }) ?? {}
+  expect(testCases).toHaveLength(count)
+  for (const index of [0, count - 1]) expect(testCases[index]?.message).toMatch(new RegExp(`^failure ${index}\n`))
 })
 
 describe('the place of a failure', () => {
@@ -80,12 +78,10 @@ describe('the place of a failure', () => {
   })
 })
 
-describe('what caused an error', () => {
-  it('ends if it is a circle', () => {
-    const error: { message: string; cause?: unknown } = { message: 'again' }
-    error.cause = error
-    expect(describeCauses(error).match(/again/g)).toHaveLength(10)
-  })
+it('what caused an error ends if it is a circle', () => {
+  const error: { message: string; cause?: unknown } = { message: 'again' }
+  error.cause = error
+  expect(describeCauses(error).match(/again/g)).toHaveLength(10)
 })
 
 it('writes nothing if no file is named', async () => {
