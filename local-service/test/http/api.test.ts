@@ -15,12 +15,10 @@ const RUNS = '/v1/projects/shop/runs'
 let api: ReturnType<typeof createApi>
 let store: RunStore
 let log: string[]
-let outputs: string
 
 beforeEach(async () => {
   log = []
   const folder = temporaryFolder()
-  outputs = folder
   const shop = puppetProject(join(folder, 'shop'))
   mkdirSync(shop.folder)
   const configuration = readConfiguration({ projects: { shop }, suites: { smoke: { project: 'shop' } } }, folder)
@@ -32,7 +30,7 @@ beforeEach(async () => {
     queue,
     store,
     log: (text: string) => void log.push(text),
-    outputs,
+    outputs: folder,
     temporaryFolder: folder,
     personEnv: PLAIN_ENV,
     stopGraceMs: 1000,
