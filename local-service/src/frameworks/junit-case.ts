@@ -78,14 +78,13 @@ export function reasonOf({ outcomes, output }: XmlCase, status: ReturnType<typeo
 const QUOTED_LINES = 10
 /** Messages of gotestsum, Swift, pytest, nose2, behave, doctest and Boost that say nothing. */
 const EMPTY_MESSAGE = /^(?:failed|(?:build |collection |test )?(?:failure|error)|exception|none)?$/i
-/** The error in the text of pytest, and in a traceback of Python. */
-const OF_PYTHON = /^E {3}(\S.*)|^Traceback .*\n(?:[ \t].*\n)+(?![\s\S]*^Traceback )(\S.*)/m
 
 /** The message of the attribute comes first, unless the text begins with it. */
 function textOf({ message, text }: XmlOutcome): string {
   const [given, all] = [message, text].map((one) => one.replaceAll('\r\n', '\n').trim()) as [string, string]
-  // The error of Python is at the end.
-  const [, ofPytest = '', error = ofPytest] = (EMPTY_MESSAGE.test(given) && OF_PYTHON.exec(all)) || []
+  // In the text of pytest, and in the last traceback of Python, the error is at the end.
+  const tracebacks = all.matchAll(/^Traceback .*\n(?:[ \t].*\n)+(\S.*)/gm)
+  const [, error = ''] = /^E {3}(\S.*)/m.exec(all) ?? [...tracebacks].at(-1) ?? []
   const said = EMPTY_MESSAGE.test(given) ? error : given
   // Rust has the number of the thread only in the text.
   const begins = [all, all.replace(/^[\w.$]+(?: \[\w+\])?: /, ''), all.replace(/^(thread '.*') \(\d+\)/, '$1')]

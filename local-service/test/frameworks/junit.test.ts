@@ -148,26 +148,24 @@ describe('attempts of one test', () => {
     expect(await linesOf(ATTEMPTS, 1)).toEqual(lines)
   })
 
-  it('stay apart if none passed, or all', async () => {
-    const failed = '<testcase name="a" classname="c"><failure message="no"/></testcase>'
-    expect(await linesOf(inSuite(failed + failed))).toEqual(['FAILED | c > a | no', 'FAILED | c > a | no'])
-    const passed = '<testcase name="a" classname="c"/>'
-    expect(await linesOf(inSuite(passed + passed))).toEqual(['PASSED | c > a', 'PASSED | c > a'])
-  })
-
-  it('are not tests of other files', async () => {
-    const failed = '<testcase name="a" classname="c" file="cart.test.js"><failure message="no"/></testcase>'
-    const passed = '<testcase name="a" classname="c" file="tests/test_cart.py"/>'
-    expect(await linesOf(inSuite(failed + passed))).toEqual(['FAILED | c > a | no', 'PASSED | c > a'])
-  })
-
-  it('are not tests of other suites', async () => {
-    const failed = inSuite('<testcase name="a" classname="c"><failure message="no"/></testcase>', 'name="one"')
-    const passed = inSuite('<testcase name="a" classname="c"/>', 'name="two"')
-    expect(await linesOf(`<testsuites>${failed}${passed}</testsuites>`)).toEqual([
-      'FAILED | c > a | no',
-      'PASSED | c > a',
-    ])
+  const CASE = '<testcase name="a" classname="c"/>'
+  const FAILED = '<testcase name="a" classname="c"><failure message="no"/></testcase>'
+  const inFile = (one: string, file: string) => one.replace('name="a"', `name="a" file="${file}"`)
+  it.each([
+    ['none passed', inSuite(FAILED + FAILED), ['FAILED | c > a | no', 'FAILED | c > a | no']],
+    ['all passed', inSuite(CASE + CASE), ['PASSED | c > a', 'PASSED | c > a']],
+    [
+      'they are of two files',
+      inSuite(inFile(FAILED, 'cart.test.js') + inFile(CASE, 'tests/test_cart.py')),
+      ['FAILED | c > a | no', 'PASSED | c > a'],
+    ],
+    [
+      'they are of two suites',
+      `<testsuites>${inSuite(FAILED, 'name="one"')}${inSuite(CASE, 'name="two"')}</testsuites>`,
+      ['FAILED | c > a | no', 'PASSED | c > a'],
+    ],
+  ])('stay apart if %s', async (_, xml, lines) => {
+    expect(await linesOf(xml)).toEqual(lines)
   })
 })
 
