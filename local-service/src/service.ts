@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import { messageOf } from '../../src/text/untrusted.ts'
 import { type CheckoutContext, inspectFolder } from './checkout/checkout.ts'
 import { personalEnvironment } from './execution/project-command.ts'
-import { createApi } from './http/api.ts'
-import { listen } from './http/listen.ts'
 import { removeFolder } from './machine/files.ts'
 import { RunQueue } from './runs/queue.ts'
 import { recoverRuns } from './runs/recovery.ts'
@@ -60,7 +58,12 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
       })
     }
     const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000 } = options
-    const served = await Promise.all(projects.map((project) => inspectFolder(project, { personEnv, checkoutOfJob })))
+    // The modules for HTTP take long to load. Meanwhile, git runs.
+    const [served, { createApi }, { listen }] = await Promise.all([
+      Promise.all(projects.map((project) => inspectFolder(project, { personEnv, checkoutOfJob }))),
+      import('./http/api.ts'),
+      import('./http/listen.ts'),
+    ])
     for (const { id, problem } of served) {
       if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
     }

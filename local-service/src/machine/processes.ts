@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 /** Marks every process of a run. Whatever a test starts inherits the variable, in any process group. */
 export const MARKER_VARIABLE = 'LOCAL_SERVICE_RUN_ID'
 
-const POLL_MS = 50
+const POLL_MS = 20
 /** A killed process ends in milliseconds. If a process hangs in the kernel, it must not block the service. */
 const KILL_LIMIT_MS = 5000
 
