@@ -112,3 +112,13 @@ test('after main was killed, post at the step’s time limit gives up the reques
   expect(end.log).toContainEqual(expect.stringContaining('was cancelled'))
   expectNoRunLeft(one)
 })
+
+test.concurrent('if main cannot cancel the run, post cancels it', async () => {
+  await using one = await scenario({ script: HANGING, faults: [{ on: 'cancel', to: 1, do: { status: 401 } }] })
+  const { main, post } = await one.step.run({ on: one.service.waitForRequest('get'), by: 'cancel' })
+  expectCancelledStep(main)
+  expect(main.annotations[0]?.message).toContain(one.service.runs[0]?.runId)
+  expect(post.log.join('\n')).toMatch(/was cancelled/)
+  expect(post.annotations).toEqual([])
+  expectNoRunLeft(one)
+})

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { JobResult } from '../../tools/runner-emulator/step-runner/runner.ts'
-import { requestsOf, type Scenario, type ScenarioOptions, scenario } from '../support/scenario.ts'
+import { type Scenario, type ScenarioOptions, scenario } from '../support/scenario.ts'
 
 // In a job with a container, the runner's signals do not reach main, and post runs while main still lives. docs/cancelling.md
 // says what post then does.
@@ -60,26 +60,6 @@ describe.concurrent('a job in a container is cancelled', () => {
     expectNoRunLeft(it.one)
   })
 
-  test('in a start without a response: post says once that a run may have been started', async () => {
-    const { promise: until, onLogLine } = postBegins()
-    const faults = [{ on: 'start', do: 'reset', effect: true, until }] as const
-    await using it = await cancelled(inStart, { faults, onLogLine })
-    expect(await it.job.mainExit).toMatchObject({ exitCode: 1, signal: null })
-    expect(it.job.post.annotations.map(({ message }) => message)).toEqual([
-      expect.stringContaining('A run may have been started'),
-    ])
-    expect(requestsOf(it.one.service)).toHaveLength(1)
-  })
-
-  test('and main cannot cancel the run: post does what is left', async () => {
-    const faults = [{ on: 'cancel', to: 1, do: { status: 401 } }] as const
-    await using it = await cancelled(whilePolling, { container: 'hooks without volume', faults })
-    expect(await it.job.mainExit).toMatchObject({ exitCode: 1, signal: null })
-    expect(it.job.post.log.join('\n')).toMatch(/was cancelled/)
-    expect(it.job.post.annotations).toEqual([])
-    expectNoRunLeft(it.one)
-  })
-
   test('before main has loaded anything: nothing is started', async () => {
     await using it = await cancelled(() => Promise.resolve(), {})
     await it.job.mainExit
@@ -110,8 +90,7 @@ test.concurrent('if a composite action uses the action twice, each post ends onl
   expect(post.log.join('\n')).toMatch(/was cancelled/)
   expect(killed.service.runs).toMatchObject([{ status: 'CANCELLED' }])
   expect(other.service.runs).toMatchObject([{ status: 'RUNNING' }])
-  second.signal('SIGKILL')
-  await second.result()
+  await second.cancel()
   await other.step.runPost()
   expect(other.service.runs).toMatchObject([{ status: 'CANCELLED' }])
 })

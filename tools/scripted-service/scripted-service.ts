@@ -36,8 +36,6 @@ export type FaultAction =
       /** Sent as it is instead of `body`. */
       readonly rawBody?: string
     }
-  /** The connection is reset, and there is no response. */
-  | 'reset'
   /** There is never a response. */
   | 'hang'
 
@@ -180,10 +178,6 @@ function findEndpoint(method: string, path: string) {
 
 function sendOrFault(to: ServerResponse, response: ScriptedResponse, action: FaultAction | undefined): void {
   if (action === 'hang') return
-  if (action === 'reset') {
-    to.socket?.resetAndDestroy()
-    return
-  }
   const headers = { 'content-type': 'application/json; charset=utf-8' }
   if (action === undefined) {
     const body = JSON.stringify(response.body)
