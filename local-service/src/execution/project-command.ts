@@ -36,8 +36,7 @@ export function runProjectCommand(
 
 /** An environment whose PATH begins with the project's own commands. */
 function withProjectCommands(env: NodeJS.ProcessEnv, place: TestedFolders): NodeJS.ProcessEnv {
-  const path = [...commandFoldersOf(place), ...(env.PATH === undefined ? [] : [env.PATH])]
-  return { ...env, PATH: path.join(delimiter) }
+  return { ...env, PATH: [...commandFoldersOf(place), env.PATH ?? []].flat().join(delimiter) }
 }
 
 /** The command that starts the project's framework. If nothing can start it, returns sentences that say why. */

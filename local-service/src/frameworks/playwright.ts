@@ -7,9 +7,6 @@ import { whyRefused } from './refused-arguments.ts'
 /** The file is TypeScript here and JavaScript in the bundle. Playwright loads both. */
 const REPORTER = join(REPORTERS_FOLDER, `playwright-reporter${extname(import.meta.filename)}`)
 
-/** Playwright adds the reporter in this variable to those of the project. Its documentation does not mention the variable. */
-const FURTHER_REPORTER = 'PW_TEST_REPORTER'
-
 export const playwright: Framework = {
   name: 'playwright',
   // The second and later ones are for component tests.
@@ -34,8 +31,9 @@ export const playwright: Framework = {
     return {
       ...call,
       argv: [...argv, ...args, ...ofRun],
-      // Otherwise, the HTML reporter could open the report and wait for a person.
-      env: { ...env, PLAYWRIGHT_HTML_OPEN: 'never', [FURTHER_REPORTER]: REPORTER },
+      // Otherwise, the HTML reporter could open the report and wait for a person. The second variable, of which Playwright's
+      // documentation says nothing, adds a reporter to those of the project.
+      env: { ...env, PLAYWRIGHT_HTML_OPEN: 'never', PW_TEST_REPORTER: REPORTER },
       replacesReporters: !isInPlace,
     }
   },

@@ -26,7 +26,6 @@ export interface Events {
 
 /** What 100,000 failing test cases with short messages need, if each is tried twice. */
 const LIMIT_BYTES = 256 * 1024 * 1024
-const NEWLINE = 10
 
 /** Reads up to the first line that is not an event. Each call reads what was written since the last call. */
 export class ReportReader {
@@ -72,7 +71,7 @@ export class ReportReader {
   #readLines(): Buffer {
     const part = readPartOfFile(this.#file, this.#readBytes, Number.POSITIVE_INFINITY, LIMIT_BYTES)
     let at = 0
-    for (let end = part.indexOf(NEWLINE); end !== -1; end = part.indexOf(NEWLINE, at)) {
+    for (let end = part.indexOf('\n'); end !== -1; end = part.indexOf('\n', at)) {
       this.#take(part.subarray(at, end))
       at = end + 1
     }
