@@ -100,7 +100,7 @@ describe.concurrent('the workflow is cancelled', () => {
   })
 })
 
-test('after main was killed, post at the step’s time limit gives up the request that hangs and cancels the run', async () => {
+test.concurrent('after main was killed, post at the step’s time limit gives up the request that hangs and cancels the run', async () => {
   await using one = await scenario({ script: HANGING, faults: [{ on: 'cancel', to: 1, do: 'hang' }] })
   const main = one.step.startMain()
   await one.service.waitForRequest('get')
