@@ -1,5 +1,5 @@
 import { openRecorder } from './handover/recorder.ts'
-import { abortOnSignals, exitAfter, fourTimesASecond, maskKey } from './process.ts'
+import { abortOnSignals, exitAfter, maskKey } from './process.ts'
 
 // Main does three things before it loads main-step.ts, which loads all the rest. It installs the signal handlers, because a
 // signal without a handler kills main. It creates its file, by which post finds main. It masks the key, so that no log shows
@@ -7,7 +7,7 @@ import { abortOnSignals, exitAfter, fourTimesASecond, maskKey } from './process.
 const { signal, abort } = abortOnSignals()
 const recorder = openRecorder(process.env)
 maskKey(process.env)
-fourTimesASecond(() => recorder.mustStop() && abort('job ended'))
+setInterval(() => recorder.mustStop() && abort('job ended'), 250).unref()
 
 const task = async () => {
   const { performMain } = await import('./main-step.ts')

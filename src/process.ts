@@ -25,11 +25,6 @@ function writeCommand(name: string, data: string): void {
   process.stdout.write(`::${name}::${data.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')}\n`)
 }
 
-/** The timer does not keep the process alive. */
-export function fourTimesASecond(task: () => void): void {
-  setInterval(task, 250).unref()
-}
-
 interface ExitOptions {
   /** If it aborts, its `StepAborted` limits how long the log may take. */
   readonly signal: AbortSignal

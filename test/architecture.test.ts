@@ -118,10 +118,10 @@ describe('effects', () => {
     expect(fromHttp).toEqual(["import { STATUS_CODES } from 'node:http'"])
   })
 
-  it('of time are used only by the clock and by the end of the process', () => {
+  it('of time are used only by the clock, and by main at its beginning and its end', () => {
     const time =
       /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\s*\.|\bset(Timeout|Interval|Immediate)\b|\bAbortSignal\.timeout\b|\bhrtime\b|\buptime\b|node:timers/
-    expect(filesMatching(FILES, time).toSorted()).toEqual(['src/clock.ts', 'src/process.ts'])
+    expect(filesMatching(FILES, time).toSorted()).toEqual(['src/clock.ts', 'src/main.ts', 'src/process.ts'])
   })
 })
 
