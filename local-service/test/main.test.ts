@@ -83,7 +83,7 @@ describe('the command', () => {
 
   // The test of the command line has every sentence.
   it.each([
-    ['a port that is no number', ['--port', 'http', WEB_SHOP], /^options\.port should be .* Choose another --port/],
+    ['a port that is no number', ['--port', 'http', WEB_SHOP], /^options\.port should be .*\nChoose another --port/],
     ['a folder without tests', [join(ROOT, 'docs')], /^Project "docs" uses neither Vitest nor Playwright Test\. .*\n$/],
   ])('refuses %s with a sentence and code 2', async (_case, args, message) => {
     const main = await startMain(args)
@@ -100,7 +100,7 @@ describe('the command', () => {
     const main = await startMain(['--port', String(port)])
     expect(await main.exit).toBe(2)
     expect(main.errors()).toContain(
-      `listen EADDRINUSE: address already in use 127.0.0.1:${port}. Choose another --port, or leave it out for any free one.\n`,
+      `listen EADDRINUSE: address already in use 127.0.0.1:${port}\nChoose another --port, or leave it out for any free one.\n`,
     )
   })
 })

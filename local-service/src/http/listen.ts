@@ -20,7 +20,7 @@ export async function listen(port: string | undefined, fetch: Parameters<typeof 
   try {
     await once(server.listen({ port, host: HOST }), 'listening')
   } catch (error) {
-    throw new ConfigurationError(`${messageOf(error)}. Choose another --port, or leave it out for any free one.`)
+    throw new ConfigurationError(`${messageOf(error)}\nChoose another --port, or leave it out for any free one.`)
   }
   const address = server.address() as AddressInfo
   return {
