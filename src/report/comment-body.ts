@@ -10,27 +10,18 @@ const ROWS_SHOWN = 20
 /** GitHub allows 65,536 characters. */
 const SIZE_LIMIT_BYTES = 65_000
 
-export interface CommentBodyOptions {
-  /** An HTML comment by which the action finds its comment again. It contains no untrusted text. */
-  readonly marker: string
-  readonly hasSummary: boolean
-}
-
-/** The pull request comment, with as many of its rows as fit. */
-export function commentBody(outcome: StepOutcome, options: CommentBodyOptions): Html {
-  for (let rows = ROWS_SHOWN; ; rows--) {
-    const body = bodyWithRows(rows, outcome, options)
-    if (rows === 0 || sizeBytes(body) <= SIZE_LIMIT_BYTES) return body
-  }
-}
-
-function bodyWithRows(rows: number, outcome: StepOutcome, { marker, hasSummary }: CommentBodyOptions): Html {
+/** The pull request comment, with as many of its rows as fit. The marker is an HTML comment of ours. */
+export function commentBody(
+  outcome: StepOutcome,
+  { marker, hasSummary }: { readonly marker: string; readonly hasSummary: boolean },
+): Html {
   const testCases = casesOfKind(FAILING_OR_OTHER, outcome)
-  const shown = testCases.slice(0, rows)
-  const more = testCases.length - shown.length
   const { job } = outcome.subject
   const log = job === undefined ? [] : [link(job.url, fragment`Log of the job ${job.name}`)]
-  return html`${hiddenMarker(marker)}
+  for (let rows = ROWS_SHOWN; ; rows--) {
+    const shown = testCases.slice(0, rows)
+    const more = testCases.length - shown.length
+    const body = html`${hiddenMarker(marker)}
 <h3>${pageTitle(outcome)}</h3>
 ${[
   introduction(outcome),
@@ -38,4 +29,6 @@ ${[
   paragraph(more === 0 ? undefined : fragment`… and ${more} more ${casesOf(more)}.${seeSummary(hasSummary)}`),
   paragraph(joinWithDots([subjectText(outcome), ...log])),
 ]}`
+    if (rows === 0 || sizeBytes(body) <= SIZE_LIMIT_BYTES) return body
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { StepOutcome } from '../../src/model/outcome.ts'
-import { type CommentBodyOptions, commentBody } from '../../src/report/comment-body.ts'
+import { commentBody } from '../../src/report/comment-body.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { aFinishedRun, anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
@@ -10,7 +10,7 @@ const MARKER = '<!-- test-run-action 0f3a run 1 attempt 1 -->'
 const JOB_URL = 'https://github.com/o/r/actions/runs/1/job/2'
 const JOB = { name: 'test-run', url: JOB_URL }
 
-const bodyOf = (outcome: StepOutcome, options: Partial<CommentBodyOptions> = {}) =>
+const bodyOf = (outcome: StepOutcome, options: Partial<Parameters<typeof commentBody>[1]> = {}) =>
   render(commentBody(outcome, { marker: MARKER, hasSummary: true, ...options }))
 
 const pageOf = (...args: Parameters<typeof bodyOf>) => renderedPage(bodyOf(...args))
