@@ -1,7 +1,7 @@
 import { hasJobEnded } from './action/abort.ts'
 import { performStep } from './action/step.ts'
 import type { World } from './action/world.ts'
-import { pendingEvents, systemClock } from './clock.ts'
+import { systemClock as clock, pendingEvents } from './clock.ts'
 import { keepCommentUpToDate } from './github/comment.ts'
 import { readEvent } from './github/event.ts'
 import { attemptUrl, readJob } from './github/job.ts'
@@ -24,7 +24,6 @@ export async function performMain(
 ): Promise<boolean> {
   const output = runnerOutput(env, () => hasJobEnded(signal))
   const { log } = output
-  const clock = systemClock
   recorder.attachLog(log)
   try {
     const job = readJob(env)

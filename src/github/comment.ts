@@ -99,8 +99,7 @@ export function commentIdentity({ belongsTo }: Pick<CommentSettings, 'belongsTo'
   // Two workflow files may have the same name.
   const [workflowFile] = (env.GITHUB_WORKFLOW_REF ?? '').split('@refs/')
   const parts = [workflowFile || (env.GITHUB_WORKFLOW ?? ''), env.GITHUB_JOB ?? '', ...belongsTo]
-  const { createHash } = process.getBuiltinModule('node:crypto')
-  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  const digest = process.getBuiltinModule('node:crypto').hash('sha256', JSON.stringify(parts))
   const markerPrefix = `<!-- test-run-action ${digest} `
   // Not GITHUB_RUN_NUMBER, which starts again if the workflow's file is renamed.
   const writer = `run ${env.GITHUB_RUN_ID || 0} attempt ${env.GITHUB_RUN_ATTEMPT || 0} -->`

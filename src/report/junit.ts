@@ -33,7 +33,7 @@ function opening({ run, subject }: ReadRunOutcome, entries: readonly TestCase[])
 `
 }
 
-function caseElement(testCase: TestCase, nameFor: NameFor): Xml {
+function caseElement(testCase: TestCase, nameFor: ReturnType<typeof uniqueNames>): Xml {
   const className = visibleText(testCase.filePath ?? CLASS_NAME)
   const name = nameFor(className, titleOf(testCase))
   const time = seconds(testCase.durationMs ?? 0)
@@ -70,13 +70,11 @@ function seconds(ms: number): string {
   return (ms / 1000).toFixed(3)
 }
 
-type NameFor = (className: Untrusted, title: Untrusted) => Untrusted
-
 /** Numbers names that come again within a class: `a`, `a (2)`, `a (3)`. */
-function uniqueNames(): NameFor {
+function uniqueNames() {
   /** By class. For each name that was given, the last number that was tried behind it. */
   const classes = new Map<Untrusted, Map<string, number>>()
-  return (className, title) => {
+  return (className: Untrusted, title: Untrusted): Untrusted => {
     const lastNumbers = classes.get(className) ?? new Map<string, number>()
     classes.set(className, lastNumbers)
     let name = String(title)

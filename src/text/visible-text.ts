@@ -12,7 +12,6 @@ const TERMINAL_SEQUENCE =
   /(?:\u001B\[|\u009B)[0-?]*[ -/]*[@-~]|\u001B\][^\u0007\u001B\n]*(?:\u0007|\u001B\\)|\u001B(?:[ -/]+[0-~]|[0-Z\\^-~])/g
 /** `oneLine` first writes NUL in place of what is invisible. INVISIBLE with a `+` would overflow the engine's stack. */
 const REMOVED = /\0+/g
-
 const PRINTABLE_ASCII = /^[ -~]*$/
 
 /** The limit of every text from outside, except of a message and of the service's own error sentence. */
