@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 // The service's reporters in Vitest and in Playwright Test write the same report with this file. It runs in the project's own
 // Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. The last event has
@@ -13,19 +13,24 @@ const WRITTEN_CHARS = 20_000;
 /** A report with many long messages could be too large to be read. After so many characters, further messages are short. */
 const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024;
 export const SHORT_MESSAGE_CHARS = 500;
+/** A merge runs no test and takes a second. So only its end is of use. */
+const isMerge = process.argv[2] === 'merge-reports' || process.argv.some((one) => one.startsWith('--mergeReports'));
 export class ReportWriter {
     #file = takeVariable(REPORT_FILE);
+    #descriptor;
     #root = takeVariable(REPORT_ROOT);
     #messageChars = 0;
     #running = new Map();
     startTest(test) {
         const atMs = Date.now();
         this.#running.set(test.id, atMs);
-        this.#write({ event: 'test-started', test, atMs });
+        if (!isMerge)
+            this.#write({ event: 'test-started', test, atMs });
     }
     finishTest(test, result, isTriedAgain) {
         const about = this.#running.delete(test.id) ? { id: test.id } : test;
-        this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain });
+        if (!isMerge)
+            this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain });
     }
     announce(event) {
         this.#write(event);
@@ -49,7 +54,8 @@ export class ReportWriter {
         if (this.#file === undefined)
             return;
         const cut = (key, value) => key === 'message' && typeof value === 'string' ? this.#cut(value) : value;
-        appendFileSync(this.#file, `${JSON.stringify(event, cut)}\n`);
+        this.#descriptor ??= openSync(this.#file, 'a');
+        appendFileSync(this.#descriptor, `${JSON.stringify(event, cut)}\n`);
     }
     #cut(message) {
         const cut = cutMessage(message, this.#messageChars > WHOLE_MESSAGES_CHARS ? SHORT_MESSAGE_CHARS : WRITTEN_CHARS);
