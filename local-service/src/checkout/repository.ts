@@ -42,11 +42,12 @@ export async function findBranch(repository: Repository, branch: string): Promis
 
 /** What is checked out. On a detached head, there is no branch. Before the first commit, there is no commit. */
 export async function readHead(repository: Repository) {
-  const [branch, commit] = await Promise.all([
-    tryGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], repository),
+  const [ref, commit] = await Promise.all([
+    // Not `--short`, which begins with "heads/" if there is a tag of this name.
+    tryGit(['symbolic-ref', '--quiet', 'HEAD'], repository),
     tryGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], repository),
   ])
-  return { branch, commit }
+  return { branch: ref?.replace('refs/heads/', ''), commit }
 }
 
 export async function hasFolder(repository: Repository, commit: string, path: string): Promise<boolean> {

@@ -82,12 +82,12 @@ async function readReports(
   const quoted = patterns.map(quote).join(' or ')
   if (found.size === 0) unreadable.push(`no file in the project's folder matches ${quoted}`)
   else if (written.length === 0) unreadable.push(`it wrote no report: what matches ${quoted} is older than this run`)
-  // Each job of a matrix may leave one file. A line that is no pattern names one file, so this file must be there.
+  // A line that is no pattern names one file. Without this file, what should have written it may have failed before.
   const isMissing = (path: string) => !/[*?[{]/.test(path) && stateOf(resolve(folders.folder, path)) === undefined
-  const missing = old === undefined ? patterns.filter(isMissing).map(quote) : []
+  const missing = patterns.filter(isMissing).map(quote)
   if (missing.length > 0)
     failures.push(
-      `there is no file ${missing.join(', ')}. The job that writes it may have been cancelled, or may have failed before`,
+      `there is no file ${missing.join(', ')}. What writes it may have been cancelled, or may have failed before`,
     )
   const testCases = fitMessages(joinAttempts(entries, hasPassed))
   const errors = hasPassed ? [] : findToolLines(end.output, testCases)

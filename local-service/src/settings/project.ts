@@ -97,9 +97,8 @@ function usesNone(folder: string): string {
 /** The rest of a sentence that begins with the project. Undefined if the project's framework can select these tests. */
 export function whyCannotSelect({ framework, merge }: Project, selection: Selection): string | undefined {
   const { frameworkProjects, files } = selection
-  if (merge !== undefined && frameworkProjects.length + files.length > 0) {
-    return `merges the reports of shards, so nothing can select tests. Leave out ${quote([...frameworkProjects, ...files].join(', '))}.`
-  }
-  if (framework.name !== 'junit' || frameworkProjects.length === 0) return undefined
-  return `runs a command of its own, which has no framework projects. Leave out ${quote(frameworkProjects.join(', '))}.`
+  const selected = [...frameworkProjects, ...files].join(', ')
+  if (selected === '' || (merge === undefined && framework.name !== 'junit')) return undefined
+  const what = merge === undefined ? 'runs a command of its own' : 'merges the reports of shards'
+  return `${what}, so nothing can select tests. Leave out ${quote(selected)}.`
 }

@@ -163,15 +163,17 @@ describe('what a command cannot do', () => {
   })
   const given = { command: ['npx', 'jest'], report: 'junit.xml' }
 
-  it('is to select framework projects, in a request and in a suite', async () => {
+  it('is to select tests, in a request and in a suite', async () => {
     const service = await startWith({})
-    const sentence = 'runs a command of its own, which has no framework projects. Leave out "unit".'
+    const sentence = 'runs a command of its own, so nothing can select tests. Leave out "unit".'
     expect(await service.start({ frameworkProjectName: 'unit' })).toEqual({
       status: 400,
       body: { error: `Project "shop" ${sentence}` },
     })
-    const suites = { smoke: { project: 'shop', frameworkProjects: ['unit'] } }
-    expect(() => readConfiguration(settings(given, suites), '/')).toThrow(`Suite "smoke": Project "shop" ${sentence}`)
+    for (const selection of [{ frameworkProjects: ['unit'] }, { files: ['unit'] }]) {
+      const suites = { smoke: { project: 'shop', ...selection } }
+      expect(() => readConfiguration(settings(given, suites), '/')).toThrow(`Suite "smoke": Project "shop" ${sentence}`)
+    }
   })
 
   it.each([

@@ -451,6 +451,12 @@ describe('the files of the reports', () => {
     )
   })
 
+  it('are all there that are named without a pattern, or the run fails although the command exited with 0', async () => {
+    const files = { 'py.xml': inSuite('<testcase name="a"/>') }
+    const report = await (await reportsOf(files, { pattern: 'py.xml\njs.xml\n*.trx' })).read()
+    expect(report?.problem).toMatch(/^there is no file "js\.xml"\. /)
+  })
+
   it('may be a folder or too large, which costs only the run', async () => {
     const { folder, read } = await reportsOf({ 'a.xml': '' })
     mkdirSync(join(folder, 'folder.xml'))

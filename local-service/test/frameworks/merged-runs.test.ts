@@ -325,7 +325,7 @@ describe('JUnit files without a command', () => {
     expect(await run(files, 'reports/1.xml\nreports/2.xml\nreports/[3].xml')).toMatchObject({
       status: 'FAILED',
       message:
-        'the merge of JUnit files exited with code 0, and there is no file "reports/2.xml". The job that writes it may have been cancelled, or may have failed before',
+        'the merge of JUnit files exited with code 0, and there is no file "reports/2.xml". What writes it may have been cancelled, or may have failed before',
       testCases: [{ status: 'PASSED' }],
     })
   })

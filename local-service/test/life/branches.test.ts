@@ -81,6 +81,14 @@ describe('a run of what is checked out', () => {
     expect(workTreesOf(repository)).toBe(0)
   })
 
+  it('tests the folder itself also if a tag has the name of the branch', async () => {
+    const repository = await twoBranches()
+    await repository.git('tag', 'main')
+    const { list } = await startListing(repository)
+    const found = { branchName: 'main', titles: ['a.txt: not committed'] }
+    for (const body of [{}, { branch: 'main' }]) expect(await list(body)).toMatchObject(found)
+  })
+
   it('is refused for the hash of another commit, and for a part of the hash', async () => {
     const repository = await aRepository({ 'a.txt': 'first' })
     const first = await repository.git('rev-parse', 'HEAD')

@@ -78,10 +78,24 @@ describe('the place of a failure', () => {
   })
 })
 
-it('what caused an error ends if it is a circle', () => {
-  const error: { message: string; cause?: unknown } = { message: 'again' }
-  error.cause = error
-  expect(describeCauses(error).match(/again/g)).toHaveLength(10)
+describe('what caused an error', () => {
+  it.each([
+    ['a circle', (error: object) => ({ cause: error }), '\nCaused by: …'],
+    ['a circle of many', (error: object) => ({ errors: Array(10).fill(error) }), '\nOne of its errors: …'.repeat(10)],
+    ['an object that JSON cannot write', () => ({ cause: { id: 10n } }), '\nCaused by: { id: 10n }'],
+  ])('is described if it is %s', (_, causesOf, text) => {
+    const error = { message: 'again' }
+    Object.assign(error, causesOf(error))
+    expect(describeCauses(error, new Set([error]))).toBe(text)
+  })
+
+  it('ends if each of many errors has many errors', async () => {
+    const { report } = await aWriter()
+    const listOf = (depth: number): object[] =>
+      Array.from({ length: 10 }, () => ({ message: 'again', errors: depth === 0 ? [] : listOf(depth - 1) }))
+    const { message = '' } = report.describeFailure([{ message: 'all', errors: listOf(4) }], () => []) ?? {}
+    expect(message.match(/again/g)).toHaveLength(99)
+  })
 })
 
 it('writes nothing if no file is named', async () => {
