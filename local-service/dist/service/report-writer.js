@@ -1,5 +1,6 @@
 import { appendFileSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 // The service's reporters in Vitest and in Playwright Test write the same report with this file. It runs in the project's own
 // Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. The last event has
 // all tests with their final results. If a run is killed, there is no last event, and the others show how far it came.
@@ -94,37 +95,37 @@ function takeVariable(name) {
     delete process.env[name];
     return value;
 }
-/** A cause may have a cause. A chain that is longer than any real one may be a circle. */
-const LONGEST_CHAIN = 10;
+const MOST_SEEN = 100;
 /** An error, the errors of an AggregateError, and what caused them, in the order in which they are printed. */
-function withCauses(thrown, depth = 0) {
-    if (typeof thrown !== 'object' || thrown === null || depth > LONGEST_CHAIN)
+function withCauses(thrown, seen = new Set()) {
+    if (typeof thrown !== 'object' || thrown === null || seen.has(thrown) || seen.size === MOST_SEEN)
         return [];
+    seen.add(thrown);
     const { errors, cause } = thrown;
-    return [thrown, ...[errors, cause].flat().flatMap((one) => withCauses(one, depth + 1))];
+    return [thrown, ...[errors, cause].flat().flatMap((one) => withCauses(one, seen))];
 }
 function describeError(error) {
     const kind = error.type === 'Unhandled Rejection' ? 'Unhandled Rejection: ' : '';
     const diff = typeof error.diff === 'string' ? `\n\n${error.diff}` : '';
-    return `${kind}${nameAndMessage(error)}${diff}${describeCauses(error)}`;
+    return `${kind}${nameAndMessage(error)}${diff}${describeCauses(error, new Set([error]))}`;
 }
 /** The texts of what caused an error, and of the errors of an AggregateError, each on lines of its own. */
-export function describeCauses({ cause, errors }, depth = 1) {
-    if (depth > LONGEST_CHAIN)
-        return '';
-    const list = Array.isArray(errors) ? errors : [];
+export function describeCauses({ cause, errors }, seen) {
+    const list = Array.isArray(errors) ? errors.slice(0, MOST_SEEN) : [];
     const causes = cause === undefined || cause === null ? [] : [cause];
     return [
-        ...list.map((one) => `\nOne of its errors: ${describeThrown(one, depth)}`),
-        ...causes.map((one) => `\nCaused by: ${describeThrown(one, depth)}`),
+        ...list.map((one) => `\nOne of its errors: ${describeThrown(one, seen)}`),
+        ...causes.map((one) => `\nCaused by: ${describeThrown(one, seen)}`),
     ].join('');
 }
-function describeThrown(thrown, depth) {
+function describeThrown(thrown, seen) {
     if (typeof thrown !== 'object' || thrown === null)
         return String(thrown);
-    if (!('message' in thrown))
-        return JSON.stringify(thrown);
-    return `${nameAndMessage(thrown)}${describeCauses(thrown, depth + 1)}`;
+    if (seen.has(thrown) || seen.size === MOST_SEEN)
+        return '…';
+    seen.add(thrown);
+    // JSON has neither large integers nor circles.
+    return 'message' in thrown ? `${nameAndMessage(thrown)}${describeCauses(thrown, seen)}` : inspect(thrown);
 }
 /** `TypeError: x is not a function`, as Node prints it. */
 function nameAndMessage({ name, message, value, code }) {
