@@ -62,16 +62,17 @@ export class ReportReader {
   readAll(): Events {
     // The last line may have no end, or be truncated.
     const last = this.#readLines()
-    if (last.length > 0) this.#take(last)
+    if (!this.#isBroken && last.length > 0) this.#take(last)
     const [tests, files] = [[...this.#tests.values()], [...this.#files.values()]]
     return { tests, files, said: this.#said, finished: this.#finished }
   }
 
   /** Returns what is behind the last whole line. */
   #readLines(): Buffer {
+    if (this.#isBroken) return Buffer.alloc(0)
     const part = readPartOfFile(this.#file, this.#readBytes, Number.POSITIVE_INFINITY, LIMIT_BYTES)
     let at = 0
-    for (let end = part.indexOf('\n'); end !== -1; end = part.indexOf('\n', at)) {
+    for (let end = part.indexOf('\n'); end !== -1 && !this.#isBroken; end = part.indexOf('\n', at)) {
       this.#take(part.subarray(at, end))
       at = end + 1
     }
@@ -80,7 +81,6 @@ export class ReportReader {
   }
 
   #take(line: Buffer): void {
-    if (this.#isBroken) return
     const event = fieldsOf(parseJson(line.toString()))
     const [test, file] = [fieldsOf(event.test), fieldsOf(event.file)]
     switch (event.event) {
