@@ -13,6 +13,9 @@ import { describeRun, describeSuiteResult, describeSuiteStatus } from './respons
 
 const STATUSES = { invalid: 400, unauthorized: 401, 'not-found': 404, failed: 500 } as const
 
+/** How long the response about an unfinished run waits for the end of the run, so that the client learns of it at once. */
+const END_WAIT_MS = 1000
+
 const RUNS = '/v1/projects/:projectId/runs'
 const SUITE_RUN = '/v1/testSuiteRun/:testSuiteRunId'
 
@@ -62,8 +65,9 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
     if (await queue.cancel(runId)) return c.json({ cancelled: [{ runId }] })
     refuse('invalid', `Run ${quote(runId)} is ${run.phase.status}; only a QUEUED or RUNNING run can be cancelled.`)
   })
-  api.get(`${RUNS}/:runId`, (c) => {
+  api.get(`${RUNS}/:runId`, async (c) => {
     const run = findRun(c.req.param())
+    await queue.waitForEnd(run.runId, END_WAIT_MS)
     const progress = queue.progressOf(run.runId)
     return c.json({ ...describeRun(run), progress, outputBytes: outputBytes(join(outputs, run.runId)) })
   })

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type RunOutcome, type StopReason, withoutTests } from '../execution/outcome.ts'
 import { type RunResources, removeResources } from '../execution/resources.ts'
@@ -25,6 +26,7 @@ interface Entry {
   readonly run: Run
   readonly task: RunTask
   readonly stop: AbortController
+  readonly end: PromiseWithResolvers<void>
   tests?: RunningTests | undefined
   /** Settles when the task has ended and its resources are removed. Undefined as long as the run waits. */
   execution?: Promise<void> | undefined
@@ -47,7 +49,8 @@ export class RunQueue {
   add(run: Run, task: RunTask): boolean {
     if (this.#isClosing) return false
     this.#options.store.save(run)
-    this.#entries.set(run.runId, { run, task, stop: new AbortController(), isActive: false })
+    const end = Promise.withResolvers<void>()
+    this.#entries.set(run.runId, { run, task, stop: new AbortController(), end, isActive: false })
     this.#log(run, 'QUEUED')
     this.#startNext()
     return true
@@ -67,6 +70,12 @@ export class RunQueue {
 
   find(runId: string): Run | undefined {
     return this.#entries.get(runId)?.run ?? this.#options.store.find(runId)
+  }
+
+  /** Waits for the end of a run, but not longer than the limit. */
+  async waitForEnd(runId: string, limitMs: number): Promise<void> {
+    const end = this.#entries.get(runId)?.end.promise
+    if (end !== undefined) await Promise.race([end, delay(limitMs, undefined, { ref: false })])
   }
 
   /** How far a run is. Undefined if it has finished, or if its tests have not begun. */
@@ -133,6 +142,7 @@ export class RunQueue {
   #finish(entry: Entry, outcome: RunOutcome): void {
     const { run, task } = entry
     if (!finishRun(run, outcome)) return
+    entry.end.resolve()
     const { status, testCases, message } = outcome
     this.#log(run, `${status}, ${count(testCases.length, 'test case')}${message === undefined ? '' : `: ${message}`}`)
     this.#save(entry, entry.isActive ? task.resources : undefined)

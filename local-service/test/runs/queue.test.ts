@@ -41,6 +41,15 @@ describe('a queue of runs', () => {
     expect(saved()?.status).toBe('CANCELLED')
   })
 
+  it('lets a client wait for the end of a run, but not longer than the limit', async () => {
+    const { queue, run, ended, status } = await aQueue()
+    await queue.waitForEnd(run.runId, 1)
+    expect(status()).toBe('RUNNING')
+    const atEnd = queue.waitForEnd(run.runId, 1_000_000).then(status)
+    ended.resolve(PASSED)
+    expect(await atEnd).toBe('PASSED')
+  })
+
   it('does not say that a cancelled run exceeded its limit while its processes end', async () => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
