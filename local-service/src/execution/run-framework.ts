@@ -66,7 +66,7 @@ async function callOf(run: RunContext, source: TestedFolders, reportFile: string
     folders: source,
     env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
     outputFolder: filesFolderOf(resources),
-    mergeFolder: join(frameworkFolderOf(resources), 'merge'),
+    inputFolder: join(frameworkFolderOf(resources), 'input'),
     isInPlace: checkout.kind === 'in-place',
   }
   return project.framework.run(command, options).catch((error: unknown) => {

@@ -23,8 +23,8 @@ export interface RunOptions extends FrameworkSettings {
   readonly env: Readonly<Record<string, string>>
   /** The folder for everything else that the framework writes while it runs. */
   readonly outputFolder: string
-  /** A folder of the run that does not exist yet, for the reports to merge. */
-  readonly mergeFolder: string
+  /** A folder of the run, for what the service itself gives to the framework. */
+  readonly inputFolder: string
   /** Whether the run tests the project's folder itself. It then runs as by hand: with its own reporters and output folder. */
   readonly isInPlace: boolean
 }

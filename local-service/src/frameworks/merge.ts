@@ -13,7 +13,7 @@ type Merge = Pick<Required<FrameworkCall>, 'title' | 'findProblems'> & { readonl
 
 const PASS_WITH_NO_TESTS = '--passWithNoTests'
 
-export async function mergeVitest(merge: string, { args, folders, mergeFolder }: RunOptions): Promise<Merge> {
+export async function mergeVitest(merge: string, { args, folders, inputFolder }: RunOptions): Promise<Merge> {
   const folder = resolve(folders.folder, merge)
   const reports = await readBlobs(folder, 'vitest')
   const problems = [whyIncomplete(reports), whyLost(reports)]
@@ -25,7 +25,7 @@ export async function mergeVitest(merge: string, { args, folders, mergeFolder }:
   }
   const without = reports.filter((report) => !report.hasCoverage).map(({ file }) => quote(file))
   return {
-    args: [`--mergeReports=${await withPathsOf(folders.root, folder, reports, mergeFolder)}`],
+    args: [`--mergeReports=${await withPathsOf(folders.root, folder, reports, inputFolder)}`],
     title: 'vitest --mergeReports',
     findProblems(_, { hasCoverage }) {
       const needsCoverage =
