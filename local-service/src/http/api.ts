@@ -14,7 +14,7 @@ import { describeRun, describeSuiteResult, describeSuiteStatus } from './respons
 const STATUSES = { invalid: 400, unauthorized: 401, 'not-found': 404, failed: 500 } as const
 
 /** How long the response about an unfinished run waits for the end of the run, so that the client learns of it at once. */
-const END_WAIT_MS = 1000
+const END_WAIT_MS = 2000
 
 const RUNS = '/v1/projects/:projectId/runs'
 const SUITE_RUN = '/v1/testSuiteRun/:testSuiteRunId'
