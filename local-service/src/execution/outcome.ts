@@ -1,4 +1,4 @@
-import { type Caller, whyNotPassed } from '../frameworks/reason.ts'
+import { whyNotPassed } from '../frameworks/reason.ts'
 import { isBad, type Report, type TestCase, toMessage } from '../frameworks/report.ts'
 import { type CommandEnd, hasFailed } from '../machine/command.ts'
 
@@ -19,7 +19,7 @@ export type StopReason = Omit<RunOutcome, 'testCases'>
 
 /** The exit code decides. A report can make exit code 0 worse, and no report makes another exit code better. */
 export function toOutcome(
-  caller: Caller,
+  caller: Parameters<typeof whyNotPassed>[0],
   end: CommandEnd,
   report: Report | undefined,
   stopped: StopReason | undefined,
@@ -33,10 +33,11 @@ export function toOutcome(
 }
 
 function statusOf(end: CommandEnd, report: Report | undefined): FinalStatus {
-  if (end.kind !== 'exited') return 'INTERRUPTED'
+  if (end.kind !== 'exited' && end.kind !== 'no-command') return 'INTERRUPTED'
   if (!report?.isComplete) return hasFailed(end) ? 'FAILED' : 'INTERRUPTED'
   // Without a test case, a framework exits with 0 only if it is configured to.
-  return end.code === 0 && report.problem === undefined && !report.testCases.some(isBad) ? 'PASSED' : 'FAILED'
+  const isFine = end.kind === 'no-command' || end.code === 0
+  return isFine && report.problem === undefined && !report.testCases.some(isBad) ? 'PASSED' : 'FAILED'
 }
 
 /** The outcome of a run whose tests did not begin: the service stopped it, or something kept it from running them. */

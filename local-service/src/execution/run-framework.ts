@@ -29,7 +29,6 @@ export async function runFramework(
   onTests: (tests: RunningTests) => void,
 ): Promise<RunOutcome> {
   const { project, resources, selection } = run
-  const { framework } = project
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
   const reportFile = join(frameworkFolderOf(resources), `report-${randomUUID()}`)
   const call = await callOf(run, source, reportFile)
@@ -41,7 +40,7 @@ export async function runFramework(
   const projectOptions = selection.frameworkProjects.map((name) => `--project=${name}`)
   // Behind a `--` of the project's arguments, nothing is an option.
   const args = [...projectOptions, ...selection.files, ...project.args]
-  const caller = { name: call.title, noTestsArgument: framework.noTestsArgument }
+  const caller = { title: call.title, noTestsArgument: project.framework.noTestsArgument }
   const reader = new ReportReader(reportFile)
   const outcomeOf = async (end: CommandEnd, reason: StopReason | undefined) =>
     toOutcome(caller, end, await readReport(call, end, reader, source), reason)
@@ -51,7 +50,7 @@ export async function runFramework(
   })
   const end: CommandEnd =
     call.argv.length === 0
-      ? { kind: 'exited', code: 0, output: '' }
+      ? { kind: 'no-command', output: '' }
       : await runProjectCommand(source, run, [...call.argv, ...args], stop, call.env)
   return outcomeOf(end, end.kind === 'stopped' ? stop.reason : undefined)
 }

@@ -33,6 +33,7 @@ export interface FrameworkCall {
   /** Empty if no program runs, because the reports of an earlier step are read. */
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  /** How messages name the framework. */
   readonly title: string
   /** Whether the reporters of the project write nothing, because the call names other reporters. */
   readonly replacesReporters: boolean

@@ -46,16 +46,16 @@ function stateOf(file: string): string | undefined {
   }
 }
 
-/** If an earlier step or job has written the reports, there are no `old` ones, and nobody knows how the command ended. */
+/** Without a command, an earlier step or job has written the reports, and nobody knows how its command ended. */
 async function readReports(
   patterns: readonly string[],
   folders: TestedFolders,
-  old: ReadonlyMap<string, string> | undefined,
+  old: ReadonlyMap<string, string>,
   end: CommandEnd,
 ): Promise<Report> {
   const found = await findReports(patterns, folders.folder)
-  const written = [...found].filter(([state]) => !old?.has(state)).map(([, path]) => path)
-  const hasPassed = old !== undefined && hasSucceeded(end)
+  const written = [...found].filter(([state]) => !old.has(state)).map(([, path]) => path)
+  const hasPassed = hasSucceeded(end)
   const files = await filesByName(folders.root)
   const entries: Entry[] = []
   /** Why a report could not be read, and what fails the run although all could be read. */
@@ -164,7 +164,7 @@ export const junit: Framework = {
   refuse: whyRefused,
   async run(argv, { folders, report = '', command }) {
     const patterns = linesOf(report)
-    const old = command && (await findReports(patterns, folders.folder))
+    const old = command === undefined ? new Map() : await findReports(patterns, folders.folder)
     return {
       argv,
       env: {},

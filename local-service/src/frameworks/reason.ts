@@ -1,38 +1,30 @@
 import { type CommandEnd, describeEnd, hasFailed } from '../machine/command.ts'
+import type { Framework, FrameworkCall } from './framework.ts'
 import { isBad, type Report } from './report.ts'
 
 // Why a framework did not pass, in its own words. A run shows it to its clients, as it shows the output.
 
-/** How messages name a framework, and the argument without which it fails if it finds no tests. */
-export interface Caller {
-  readonly name: string
-  readonly noTestsArgument: string | undefined
-}
-
 /** The reason of a run that did not pass. Undefined if the test cases say everything. */
 export function whyNotPassed(
-  { name, noTestsArgument }: Caller,
+  { title, noTestsArgument }: Pick<FrameworkCall, 'title'> & Pick<Framework, 'noTestsArgument'>,
   end: CommandEnd,
   report: Report | undefined,
 ): string | undefined {
-  const ended = `${name} ${describeEnd(end)}`
-  const own = report && findOwnWords(end.output, report)
   const hasFailedTests = report?.isComplete === true && report.testCases.some(isBad)
-  if (end.kind === 'exited' && report?.isComplete && report.problem === undefined) {
-    if (hasFailedTests) return own && `${name} reported an error outside the tests: ${own}`
-    if (report.testCases.length === 0 && noTestsArgument !== undefined) {
-      return own === undefined
-        ? `${name} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
-        : `${name} could not run the tests: ${own}`
-    }
-  }
+  const own = report && findOwnWords(end.output, report)
   const words = own ?? (report?.isComplete ? undefined : findWordsOfEnd(end, report))
   const rest = words === undefined ? (hasFailedTests ? '' : quoteOutput(end)) : `: ${words}`
-  if (end.kind !== 'exited') return `${ended}${rest}`
-  if (report === undefined)
-    return hasFailed(end) && rest !== '' ? `${name} could not run the tests${rest}` : `${ended} without a report${rest}`
-  if (report.problem !== undefined) return `${ended}, and ${report.problem}${rest}`
-  return `${ended}${report.isComplete ? ', although no test failed' : ' before it had reported all tests'}${rest}`
+  const ended = `${title} ${describeEnd(end)}`
+  const couldNotRun = `${title} could not run the tests`
+  if (end.kind !== 'exited' && end.kind !== 'no-command') return `${ended}${rest}`
+  if (report === undefined) return `${hasFailed(end) && rest !== '' ? couldNotRun : `${ended} without a report`}${rest}`
+  if (report.problem !== undefined)
+    return `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${report.problem}${rest}`
+  if (!report.isComplete) return `${ended} before it had reported all tests${rest}`
+  if (hasFailedTests) return own && `${title} reported an error outside the tests: ${own}`
+  if (report.testCases.length > 0 || noTestsArgument === undefined) return `${ended}, although no test failed${rest}`
+  if (own !== undefined) return `${couldNotRun}: ${own}`
+  return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
 }
 
 /** Vitest begins its own sentences so, for example about thresholds that are not met. */

@@ -30,6 +30,8 @@ type End =
   | { readonly kind: 'not-started'; readonly reason: string }
   /** The stop signal aborted, before the start or after. */
   | { readonly kind: 'stopped' }
+  /** There was nothing to run, because an earlier step or job has run the tests. */
+  | { readonly kind: 'no-command' }
 
 /** The output has the first and the last lines that the command wrote, without colours. */
 export type CommandEnd = End & { readonly output: string }
@@ -69,17 +71,16 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   return { ...end, output: excerpt.text() }
 }
 
-/** Waits for the command's exit. If the command is stopped, and no exit comes after SIGKILL, gives up, so that the run still finishes. */
+/** Waits until the command exits. If it is stopped first, its processes have had the grace to clean up when this resolves. */
 async function waitForEnd(child: ChildProcess, group: ProcessGroup, graceMs: number, stop: AbortSignal): Promise<End> {
-  const exited = new AbortController()
-  const stopBegins = stop.aborted ? Promise.resolve() : once(stop, 'abort', { signal: exited.signal })
-  const stopped = stopBegins.then(() => stopProcesses(group, graceMs))
-  const gaveUp = stopped.then(() => delay(LAST_OUTPUT_LIMIT_MS, [], { ref: false }))
-  const [code, signal] = await Promise.race([once(child, 'exit'), gaveUp])
-  exited.abort()
-  if (!stop.aborted) return code === null ? { kind: 'killed', signal } : { kind: 'exited', code }
-  await stopped
-  return { kind: 'stopped' }
+  try {
+    const [code, signal] = await once(child, 'exit', { signal: stop })
+    return code === null ? { kind: 'killed', signal } : { kind: 'exited', code }
+  } catch (error) {
+    if (!stop.aborted) throw error
+    await stopProcesses(group, graceMs)
+    return { kind: 'stopped' }
+  }
 }
 
 /** The beginning and the end of a long text. npm writes the error first, and then many lines about its usage. */
@@ -147,5 +148,7 @@ export function describeEnd(end: CommandEnd): string {
       return `could not be started: ${end.reason}`
     case 'stopped':
       return 'was stopped'
+    case 'no-command':
+      return 'failed'
   }
 }

@@ -8,7 +8,7 @@ import { RunOutput } from '../execution/output.ts'
 import { baseEnvironment } from '../execution/project-command.ts'
 import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
-import type { Project } from '../settings/project.ts'
+import { isMerge, type Project } from '../settings/project.ts'
 import { quote, quoteAll } from '../text.ts'
 import type { RunQueue } from './queue.ts'
 import type { CommonContext } from './recovery.ts'
@@ -42,9 +42,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   }
   const environment = environmentOf(request)
   const checkout = await chooseCheckout(project, branch, service)
-  // Such a run reads the reports of earlier steps or jobs, and runs no test.
-  const merges = project.merge !== undefined || (project.framework.name === 'junit' && project.command === undefined)
-  if (merges && checkout.kind !== 'in-place') {
+  if (isMerge(project) && checkout.kind !== 'in-place') {
     const problem = 'merges reports in its own folder, where another commit is checked out'
     refuse('invalid', `Project ${quote(project.id)} ${problem} than ${quote(branch)}. Leave the branch out.`)
   }

@@ -94,11 +94,15 @@ function usesNone(folder: string): string {
   return `uses neither Vitest nor Playwright Test. ${folder} has no configuration file of them, and no package.json that depends on them. ${next} For every other test tool, set "framework" to "junit", with "command" and "report".`
 }
 
+/** Whether a run reads the reports of earlier steps or jobs, and runs no test. */
+export function isMerge({ framework, command, merge }: Project): boolean {
+  return merge !== undefined || (framework.name === 'junit' && command === undefined)
+}
+
 /** The rest of a sentence that begins with the project. Undefined if the project's framework can select these tests. */
-export function whyCannotSelect({ framework, merge }: Project, selection: Selection): string | undefined {
-  const { frameworkProjects, files } = selection
+export function whyCannotSelect(project: Project, { frameworkProjects, files }: Selection): string | undefined {
   const selected = [...frameworkProjects, ...files].join(', ')
-  if (selected === '' || (merge === undefined && framework.name !== 'junit')) return undefined
-  const what = merge === undefined ? 'runs a command of its own' : 'merges the reports of shards'
+  if (selected === '' || !(isMerge(project) || project.framework.name === 'junit')) return undefined
+  const what = isMerge(project) ? 'merges reports' : 'runs a command of its own'
   return `${what}, so nothing can select tests. Leave out ${quote(selected)}.`
 }

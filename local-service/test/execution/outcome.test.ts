@@ -74,7 +74,7 @@ const TABLE: readonly [EndName, ReportName, string, string?][] = [
   ['not started', 'no report', 'INTERRUPTED', 'could not be started: there is no program npx'],
 ]
 
-const caller = { name: 'vitest', noTestsArgument: '--none' }
+const caller = { title: 'vitest', noTestsArgument: '--none' }
 
 describe('the end of a run that nobody stopped', () => {
   it.each(TABLE)('with %s and the report "%s" means %s', (end, report, status, message) => {

@@ -325,7 +325,7 @@ describe('JUnit files without a command', () => {
     expect(await run(files, 'reports/1.xml\nreports/2.xml\nreports/[3].xml')).toMatchObject({
       status: 'FAILED',
       message:
-        'the merge of JUnit files exited with code 0, and there is no file "reports/2.xml". What writes it may have been cancelled, or may have failed before',
+        'the merge of JUnit files failed, because there is no file "reports/2.xml". What writes it may have been cancelled, or may have failed before',
       testCases: [{ status: 'PASSED' }],
     })
   })
@@ -333,7 +333,7 @@ describe('JUnit files without a command', () => {
   it('interrupt the run if there are none', async () => {
     expect(await run({})).toMatchObject({
       status: 'INTERRUPTED',
-      message: expect.stringContaining('no file in the project\'s folder matches "reports/*.xml"'),
+      message: 'the merge of JUnit files failed, because no file in the project\'s folder matches "reports/*.xml"',
     })
   })
 
@@ -361,16 +361,13 @@ describe('what a merge cannot do', () => {
     for (const settings of [vitest, playwright]) expect(runContextIn('/', {}, settings).project.merge).toBe('all')
   })
 
-  it('a request that selects framework projects is refused', async () => {
-    const folder = temporaryFolder()
-    const service = await startService({
-      projects: { shop: { folder, framework: 'vitest', merge: 'all', command: ['true'] } },
-    })
-    const { status, body } = await service.start({ frameworkProjectName: 'unit' })
-    expect([status, body.error]).toEqual([
-      400,
-      'Project "shop" merges the reports of shards, so nothing can select tests. Leave out "unit".',
-    ])
+  it.each([
+    [{ framework: 'vitest', merge: 'all', command: ['true'] }],
+    [{ framework: 'junit', report: 'a.xml' }],
+  ])('a request for %j that selects framework projects is refused', async (settings) => {
+    const service = await startService({ projects: { shop: { folder: temporaryFolder(), ...settings } } })
+    const error = 'Project "shop" merges reports, so nothing can select tests. Leave out "unit".'
+    expect(await service.start({ frameworkProjectName: 'unit' })).toEqual({ status: 400, body: { error } })
   })
 
   it('a folder without reports is refused, and nobody is told to pass with no tests', async () => {

@@ -49,7 +49,7 @@ Node.js v24.21.0
 `
 
 const why = (end: CommandEnd, report: Report | undefined) =>
-  whyNotPassed({ name: 'vitest', noTestsArgument: '--passWithNoTests' }, end, report)
+  whyNotPassed({ title: 'vitest', noTestsArgument: '--passWithNoTests' }, end, report)
 const exited = (output: string, code = 1): CommandEnd => ({ kind: 'exited', code, output })
 const PASSED: TestCase = { title: 'adds', status: 'PASSED', durationMs: 1 }
 const FAILED: TestCase = { ...PASSED, status: 'FAILED' }
@@ -204,7 +204,7 @@ describe('the output of a framework that says nothing about itself', () => {
 describe('the output of any other tool', () => {
   it('is quoted if its report and its lines do not say what is wrong', () => {
     const output = `Unable to find executable: /shop/cart\n1/1 Test #1: cart ...***Not Run\n\n0% tests passed\nErrors while running CTest\n`
-    const reason = whyNotPassed({ name: '`ctest`', noTestsArgument: undefined }, exited(output, 8), COMPLETE)
+    const reason = whyNotPassed({ title: '`ctest`' }, exited(output, 8), COMPLETE)
     expect(reason).toBe(
       `\`ctest\` exited with code 8, although no test failed. Its output ends with:\n${output.trim()}`,
     )
