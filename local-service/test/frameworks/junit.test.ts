@@ -298,6 +298,11 @@ describe('the text of a report', () => {
     ['is empty', ' \n', /^its report "a\.xml" is empty$/],
     ['is no XML', 'All tests passed', /is no JUnit report, because it has no element$/],
     ['is another XML', '<html/>', /^its report "a\.xml" is no JUnit report, because it begins with <html>$/],
+    [
+      'ends an element too many',
+      '<testsuite></testsuite></file>',
+      /is no XML: it closes an element that it has not opened$/,
+    ],
     ['has a wrong end tag', '<testsuite><testcase name="a"></testsuite>', /is no XML: Unexpected close tag$/],
     ['is deep', '<testsuite>'.repeat(200_000), /has more than 100 elements in one another$/],
   ])('that %s is the reason of the run', async (_, xml, problem) => {
@@ -324,7 +329,7 @@ describe('the text of a report', () => {
   })
 
   it('with an attribute of any name is read', async () => {
-    const attributes = ['hasOwnProperty', '__proto__', 'constructor'].map((name) => `${name}="x" ${name}="y"`).join(' ')
+    const attributes = ['__proto__', 'constructor', 'toString'].map((name) => `${name}="x" ${name}="y"`).join(' ')
     const cases = `<testcase ${attributes} name="a"/><testcase name="b"/>`
     expect(await linesOf(inSuite(cases))).toEqual(['PASSED | suite > a', 'PASSED | suite > b'])
   })
