@@ -92,27 +92,27 @@ function textOf({ message, text }: XmlOutcome): string {
   return withReasonFirst(isFirst ? all : `${said}\n\n${all}`)
 }
 
-/** By tool: what is replaced, one after the other, so that a text begins with the reason. */
+/** By tool: what is replaced, one after the other, so that a text begins with the reason. The place goes behind the reason. */
 const BEFORE_THE_REASON: readonly (readonly [RegExp, string])[] = [
   // JavaScript: what is outside of the project in a stack.
   [/\n +at .*(?:node_modules\/|\(?node:|\(<anonymous>\)).*/g, ''],
-  // Node: the test and its place, and the lines of a file that crashed.
-  [/^(test at .*)\n(✖ .*?)(?: \([\d.]+ms\))?\n\s*([\s\S]+)$/, '$2: $3\n$1'],
-  [/^(\S+:\d+)\n(?:.+\n)*? *\^+\n\n([\s\S]+)$/, '$2\nat $1'],
+  // Node: a test, and the lines of a file that crashed.
+  [/^(?<place>test at .*)\n(?<test>✖ .*?)(?: \([\d.]+ms\))?\n\s*(?<reason>[\s\S]+)$/, '$<test>: $<reason>\n$<place>'],
+  [/^(?<place>\S+:\d+)\n(?:.+\n)*? *\^+\n\n(?<reason>[\s\S]+)$/, '$<reason>\nat $<place>'],
   // Jest, and Bun: a file.
-  [/^(FAIL .*)\n\s*(?=● Test suite failed)/, '$1: '],
+  [/^(?<file>FAIL .*)\n\s*(?=● Test suite failed)/, '$<file>: '],
   [/● Test suite failed to run\s*\n\s*(?:Jest encountered an unexpected token\n[\s\S]*?\n\s*Details:\s*\n\s*)?/, ''],
   [/^# Unhandled error between tests\n-+\n(?:.*\n)*?(?=.*error: )/i, ''],
   // Go: the progress.
   [/^(?:\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- FAIL:) .*\n)+(?=.*\S)/, ''],
   // Catch2, GoogleTest, TAP and PHPUnit: a headline.
   [/^(?:FAILED:\s*|unknown file|---|[A-Z][\w\\]*::\w+(?: with data set .*)?)\n/, ''],
-  // Bats, GoogleTest, Rust and Testify: the place. Testify repeats it.
-  [/^(\((?:from function|in) [\s\S]*? line \d+\))\n\s*([\s\S]+)$/, '$2\n$1'],
-  [
-    /^(?:thread '.*' (?:\(\d+\) )?panicked at )?(\S+\.\w+:\d+(?::\d+)?):?[ \t]*\n\s*(?:Error Trace:[\s\S]*?\n\s*Error:\s*)?([\s\S]+)$/,
-    '$2\nat $1',
-  ],
+  // Bats
+  [/^(?<place>\((?:from function|in) [\s\S]*? line \d+\))\n\s*(?<reason>[\s\S]+)$/, '$<reason>\n$<place>'],
+  // Testify has a heading for the error, and repeats the place. Rust names the thread. GoogleTest has only the place.
+  [/^(?<place>\S+\.go:\d+:[ \t]*\n)\s*Error Trace:[\s\S]*?\n[ \t]*Error:\s*/, '$<place>'],
+  [/^thread '.*' (?:\(\d+\) )?panicked at (?=\S+\.\w+:\d)/, ''],
+  [/^(?<place>\S+\.\w+:\d+(?::\d+)?):?[ \t]*\n\s*(?<reason>[\s\S]+)$/, '$<reason>\nat $<place>'],
 ]
 
 /** Readers show only the first line. */

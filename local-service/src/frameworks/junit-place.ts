@@ -7,7 +7,7 @@ import type { Fields } from './report-reader.ts'
 
 // Where a test of a JUnit report is. A place that is not in one existing file of the repository is left out.
 
-export interface FileAndRest {
+interface FileAndRest {
   readonly file?: string | undefined
   /** The class of the test, without what names the file. */
   readonly rest: string
@@ -20,7 +20,7 @@ const MOST_POSITIONS = 200
 const MOST_RESOLVED = 10_000
 /** `cart.js:7`, `cart.cc(7)`, `Cart.cs:line 7`, Babel's `cart.js: Unexpected token (7:0)`, and Python's `File "cart.py", line 7`. */
 const POSITION =
-  /(?:^|[\s(["'])(?:file:\/\/)?([/@.\p{L}\w][^\s():]{0,300}\.\w+)(?::(?:\p{L}+ | .{1,200}?\((?=\d+:\d+\)))?|\()(\d+)\b|\b[Ff]ile ["']?([^"'\n]{1,300}?)["']?, line (\d+)/gmu
+  /(?:^|[\s(["'])(?:file:\/\/)?(?<path>[/@.\p{L}\w][^\s():]{0,300}\.\w+)(?::(?:\p{L}+ | .{1,200}?\((?=\d+:\d+\)))?|\()(?<line>\d+)\b|\b[Ff]ile ["']?(?<path>[^"'\n]{1,300}?)["']?, line (?<line>\d+)/gmu
 
 /** Of a file, as ExUnit has it. */
 const LINE = /:(\d+)$/
@@ -94,15 +94,12 @@ export class Places {
   placeOf(found: XmlCase, file: string | undefined, text: string): Fields {
     const places = [...text.matchAll(POSITION)]
       .slice(0, MOST_POSITIONS)
-      .map(({ 1: path = '', 2: line, 3: ofPython = path, 4: lineOfPython = line }) => ({
-        file: this.#fileAt(ofPython, found, file),
-        line: Number(lineOfPython),
-      }))
+      .map(({ groups = {} }) => ({ file: this.#fileAt(groups.path ?? '', found, file), line: Number(groups.line) }))
       .filter((place) => place.file !== undefined && place.file === (file ?? place.file))
     // The first place is the innermost, but in Python it is the last.
     const place = places.at(places[0]?.file?.endsWith('.py') ? -1 : 0)
     const { line: given, lineno = LINE.exec(found.file)?.[1] } = found.attributes
-    const line = Number(given ?? lineno ?? Number.NaN) + (found.suites.at(-1) === PYTEST ? 1 : 0)
+    const line = Number(given ?? lineno) + (found.suites.at(-1) === PYTEST ? 1 : 0)
     return place ?? { file, line }
   }
 
@@ -147,11 +144,10 @@ export class Places {
   }
 }
 
-/** The paths of a repository's files, by the names of the files. */
-export type FilesByName = ReadonlyMap<string, readonly string[]>
+type FilesByName = Awaited<ReturnType<typeof filesByName>>
 
-/** Without a repository, there are none. */
-export async function filesByName(root: string): Promise<FilesByName> {
+/** The paths of a repository's files, by the names of the files. Without a repository, there are none. */
+export async function filesByName(root: string) {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const files = new Set((await tryGit(args, { root, env: process.env }))?.split('\0'))
   return Map.groupBy(
