@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { frameworkFolderOf, resourcesOf, treeOf } from '../src/execution/resources.ts'
+import { resourcesOf } from '../src/execution/resources.ts'
 import type { Run } from '../src/runs/run.ts'
 import { openRunStore } from '../src/runs/store.ts'
 import { removeUnfinished } from '../src/service.ts'
@@ -18,7 +18,7 @@ async function leaveRun(engineScript: string) {
   const store = openRunStore(join(folder, 'data'))
   const left = { gitFolder: join(folder, 'removed/.git'), engine: ['docker'] }
   const resources = resourcesOf(RUN_ID, store.folder, folder, left)
-  for (const path of [treeOf(resources), frameworkFolderOf(resources)]) await mkdir(path, { recursive: true })
+  for (const path of [resources.tree, resources.frameworkFolder]) await mkdir(path, { recursive: true })
   const run: Run = { runId: RUN_ID, projectId: 'shop', phase: { status: 'RUNNING', startedAt: 'now' } }
   store.save(run, resources)
   store.close()

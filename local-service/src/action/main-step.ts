@@ -9,7 +9,7 @@ import { signalProcess } from '../machine/processes.ts'
 import { foldedGroup, toCommandMessage, toLogLine } from '../text.ts'
 import {
   environmentOfService,
-  readLog,
+  readEnd,
   SERVICE,
   type ServiceFolder,
   serviceFolder,
@@ -95,7 +95,7 @@ async function startService(folder: ServiceFolder, order: OrderOfStep): Promise<
   if (response !== undefined) throw new Error(response.reason)
   const early = `ended before it was up, ${signal === null ? `with exit code ${code}` : `by ${signal}`}`
   const what = limit.aborted ? `could not be reached within ${START_LIMIT_MS / 1000} s` : early
-  core.info(foldedGroup(TITLE_OF_LOG, readLog(folder)))
+  core.info(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))
   throw new Error(`The local service ${what}. The log above has what it wrote.`)
 }
 

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import * as core from '@actions/core'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { removeFolder } from '../machine/files.ts'
@@ -7,8 +8,7 @@ import { type FinishedRun, openRunStore } from '../runs/store.ts'
 import { foldedGroup, toCommandMessage } from '../text.ts'
 import {
   environmentOfService,
-  readLog,
-  readOutput,
+  readEnd,
   SERVICE,
   type ServiceFolder,
   serviceFolder,
@@ -54,7 +54,7 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
   const found = await attempt('read which runs have finished', () => readRuns(folder))
   await showOutput(found?.finished ?? [], folder)
   await attempt('show the log of the service', () => {
-    const log = readLog(folder)
+    const log = readEnd(folder.log)
     const hasProblem = end !== 'stopped' || found === undefined || ERROR_IN_LOG.test(log)
     if (hasProblem) core.info(foldedGroup(TITLE_OF_LOG, log))
   })
@@ -76,7 +76,8 @@ async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): 
   let roomBytes = ALL_OUTPUT_LIMIT_BYTES
   for (const { runId, projectId, status, message = '', shownBytes } of runs) {
     await attempt(`show the output of run ${runId}`, () => {
-      const output = readOutput(folder, runId, Math.min(OUTPUT_LIMIT_BYTES, roomBytes), shownBytes)
+      const file = join(folder.outputFolder, runId, 'output.txt')
+      const output = readEnd(file, Math.min(OUTPUT_LIMIT_BYTES, roomBytes), shownBytes)
       roomBytes = Math.max(0, roomBytes - Buffer.byteLength(output))
       // A gate that has shown the output has shown the message too.
       if (output === '' && (message === '' || shownBytes > 0)) return

@@ -37,17 +37,11 @@ export function environmentOfService(): NodeJS.ProcessEnv {
 
 export const TITLE_OF_LOG = 'Log of the local service'
 
-export function readLog({ log }: ServiceFolder): string {
-  return readEnd(log, LOG_LIMIT_BYTES)
-}
-
-/** The end of the output of a run. What is before `fromByte` does not count. The text is empty if there is no output. */
-export function readOutput({ outputFolder }: ServiceFolder, runId: string, limitBytes: number, fromByte: number) {
-  return readEnd(join(outputFolder, runId, 'output.txt'), limitBytes, fromByte)
-}
-
-/** If the text is too long, its first line says how much is left out. */
-function readEnd(file: string, limitBytes: number, fromByte = 0): string {
+/**
+ * The end of the log, or of the output of a run. What is before `fromByte` does not count. If the text is too long, its first line
+ * says how much is left out. If there is no file, the text is empty.
+ */
+export function readEnd(file: string, limitBytes = LOG_LIMIT_BYTES, fromByte = 0): string {
   const size = lstatSync(file, { throwIfNoEntry: false })?.size ?? 0
   const from = Math.max(fromByte, size - limitBytes)
   const text = readPartOfFile(file, from, limitBytes).toString()

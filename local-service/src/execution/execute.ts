@@ -9,7 +9,7 @@ import { gitEnvironment, needsSetup, type RunContext, tell } from './context.ts'
 import { fixTests } from './fix.ts'
 import { type RunOutcome, withoutTests } from './outcome.ts'
 import { runProjectCommand } from './project-command.ts'
-import { createRunFolders, filesFolderOf, treeOf } from './resources.ts'
+import { createRunFolders } from './resources.ts'
 import { type RunningTests, runFramework } from './run-framework.ts'
 
 export async function executeRun(
@@ -27,7 +27,7 @@ export async function executeRun(
       if (!hasSucceeded(end)) return withoutTests(stop, `setup: ${quoteCommand(setup)} ${describeEnd(end)}`)
     }
     const outcome = await runFramework(run, source, stop, onTests)
-    await run.output.keepFiles(filesFolderOf(run.resources))
+    await run.output.keepFiles(run.resources.filesFolder)
     // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
     if (run.autofix && outcome.status === 'FAILED' && outcome.testCases.some(isBad)) {
       tell(run, `auto-fix: ${await fixTests(run, source, stop)}`)
@@ -40,10 +40,10 @@ export async function executeRun(
 
 /** Where the files are that a run tests. Makes the work tree if the run needs one. Throws if the run is stopped meanwhile. */
 export async function prepareFiles(run: RunContext, stop: AbortSignal): Promise<TestedFolders> {
-  const { checkout, resources } = run
+  const { checkout } = run
   if (checkout.kind === 'in-place') return checkout.place
   const { place, commit } = checkout
-  const tree = treeOf(resources)
+  const { tree } = run.resources
   await addWorkTree({ ...place, env: gitEnvironment(run), signal: stop }, commit, tree, run.runId)
   // A setup installs its own packages. Through links, it would change the packages of the project's folder.
   if (!needsSetup(run)) await linkPackages(place, tree)

@@ -6,7 +6,7 @@ import { runInContainer } from '../machine/container.ts'
 import type { TestedFolders } from '../machine/paths.ts'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
 import { needsSetup, type RunContext } from './context.ts'
-import { frameworkFolderOf, type RunResources } from './resources.ts'
+import type { RunResources } from './resources.ts'
 
 /** Runs a command in the project's folder of the tested files. If the project has a container, runs it in a new container. */
 export function runProjectCommand(
@@ -28,7 +28,7 @@ export function runProjectCommand(
     ...settings,
     env: personEnv,
     folder: project.folder,
-    folders: [source.root, frameworkFolderOf(resources), resources.temporaryFolder],
+    folders: [source.root, resources.frameworkFolder, resources.temporaryFolder],
     readOnlyFolders: [REPORTERS_FOLDER, ...linked],
   }
   return runInContainer(container, { ...base, env: { ...run.testEnv, ...variables } }, stop)

@@ -12,7 +12,6 @@ import { quote } from '../text.ts'
 import { type RunContext, tell } from './context.ts'
 import { type RunOutcome, type StopReason, toOutcome, withoutTests } from './outcome.ts'
 import { frameworkCommand, runProjectCommand } from './project-command.ts'
-import { filesFolderOf, frameworkFolderOf } from './resources.ts'
 
 export interface RunningTests {
   /** Undefined if the framework says it only at its end. */
@@ -30,7 +29,7 @@ export async function runFramework(
 ): Promise<RunOutcome> {
   const { project, resources, selection } = run
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
-  const reportFile = join(frameworkFolderOf(resources), `report-${randomUUID()}`)
+  const reportFile = join(resources.frameworkFolder, `report-${randomUUID()}`)
   const call = await callOf(run, source, reportFile)
   if (typeof call === 'string') return withoutTests(stop, call)
   if (call.replacesReporters) {
@@ -64,8 +63,8 @@ async function callOf(run: RunContext, source: TestedFolders, reportFile: string
     ...project,
     folders: source,
     env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
-    outputFolder: filesFolderOf(resources),
-    inputFolder: join(frameworkFolderOf(resources), 'input'),
+    outputFolder: resources.filesFolder,
+    inputFolder: join(resources.frameworkFolder, 'input'),
     isInPlace: checkout.kind === 'in-place',
   }
   return project.framework.run(command, options).catch((error: unknown) => {

@@ -106,33 +106,29 @@ function readReport(path: string, folder: string): Buffer {
   }
 }
 
-interface Entry {
-  readonly testCase: TestCase
-  /** Attempts of one test have the same. */
-  readonly key: string
-  /** Whether it stands for a whole file. */
-  readonly isFile: boolean
-}
+type Entry = ReturnType<typeof toEntry>
 
-function toEntry(found: XmlCase, report: string, hasPassed: boolean, places: Places): Entry {
+function toEntry(found: XmlCase, report: string, hasPassed: boolean, places: Places) {
   const { name, classname } = found.attributes
   const { file, rest } = places.fileOf(found)
   const status = statusOf(found, hasPassed)
   const text = reasonOf(found, status)
-  const testCase = {
+  const testCase: TestCase = {
     title: joinTitle(titleOf(found, rest, file, places.folders.folder)) || report,
     status,
     durationMs: millisecondsOf(found),
     message: toMessage(text) || undefined,
     ...placeIn(places.folders.root, places.placeOf(found, file, text)),
   }
+  // Jest lists a file that it cannot load twice.
   const isFile = file !== undefined && found.file !== '' && places.resolveFile(name ?? '') === file
-  return { testCase, key: JSON.stringify([found.suites, classname, name, file]), isFile }
+  const keyOfAttempts = JSON.stringify([found.suites, classname, name, file])
+  return { testCase, keyOfAttempts, isFile }
 }
 
-/** If the command has failed, two tests may have one name. Jest lists a file that it cannot load twice. */
+/** If the command has failed, two tests may have one name. */
 function joinAttempts(entries: readonly Entry[], hasPassed: boolean): TestCase[] {
-  return [...Map.groupBy(entries, ({ key }) => key).values()].flatMap((attempts) => {
+  return [...Map.groupBy(entries, ({ keyOfAttempts }) => keyOfAttempts).values()].flatMap((attempts) => {
     const testCases = attempts.map(({ testCase }) => testCase)
     const failed = testCases.find(({ status }) => status === 'FAILED')
     const passed = testCases.find(({ status }) => status === 'PASSED' || status === 'FLAKY')

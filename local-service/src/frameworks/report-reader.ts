@@ -16,13 +16,7 @@ export interface Progress {
 
 export type Fields = Readonly<Record<string, unknown>>
 
-export interface Events {
-  readonly tests: readonly Fields[]
-  readonly files: readonly Fields[]
-  readonly said: readonly unknown[]
-  /** The last event. If the run was killed, there is none. */
-  readonly finished: Fields | undefined
-}
+export type Events = ReturnType<ReportReader['readAll']>
 
 /** What 100,000 failing test cases with short messages need, if each is tried twice. */
 const LIMIT_BYTES = 256 * 1024 * 1024
@@ -37,6 +31,7 @@ export class ReportReader {
   readonly #tests = new Map<unknown, Fields>()
   readonly #files = new Map<string, Fields>()
   readonly #said: unknown[] = []
+  /** The last event. If the run was killed, there is none. */
   #finished: Fields | undefined
 
   constructor(file: string) {
@@ -59,12 +54,16 @@ export class ReportReader {
   }
 
   /** All events, when the tests have ended. Throws if the file cannot be read. */
-  readAll(): Events {
+  readAll() {
     // The last line may have no end, or be truncated.
     const last = this.#readLines()
     if (!this.#isBroken && last.length > 0) this.#take(last)
-    const [tests, files] = [[...this.#tests.values()], [...this.#files.values()]]
-    return { tests, files, said: this.#said, finished: this.#finished }
+    return {
+      tests: [...this.#tests.values()],
+      files: [...this.#files.values()],
+      said: this.#said,
+      finished: this.#finished,
+    }
   }
 
   /** Returns what is behind the last whole line. */

@@ -4,14 +4,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
-import {
-  type GuardCommand,
-  guardGroup,
-  killProcesses,
-  MARKER_VARIABLE,
-  type ProcessGroup,
-  stopProcesses,
-} from './processes.ts'
+import { guardGroup, killProcesses, MARKER_VARIABLE, type ProcessGroup, stopProcesses } from './processes.ts'
 
 export interface Command {
   readonly argv: readonly string[]
@@ -20,7 +13,7 @@ export interface Command {
   readonly runId: string
   readonly stopGraceMs: number
   readonly output?: { write(text: string): void } | undefined
-  readonly whenServiceDies?: GuardCommand | undefined
+  readonly whenServiceDies?: Parameters<typeof guardGroup>[1]
 }
 
 type End =

@@ -26,17 +26,15 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
   await killProcesses(group)
 }
 
-export interface GuardCommand {
-  readonly argv: readonly string[]
-  readonly env: NodeJS.ProcessEnv
-}
-
 /**
  * Kills the process group if the service dies before the guard is dismissed. Then runs the further command, if there is one.
  * However the service dies, the system closes the pipe that the guard reads. If the service hangs, post kills the service's
  * whole group. So the guard has a group of its own.
  */
-export function guardGroup(groupId: number, further?: GuardCommand): { dismiss(): Promise<unknown> } {
+export function guardGroup(
+  groupId: number,
+  further?: { argv: readonly string[]; env: NodeJS.ProcessEnv },
+): { dismiss(): Promise<unknown> } {
   const args = ['-c', 'read -r line; kill -s KILL -- "-$0"; "$@"', String(groupId), ...(further?.argv ?? [])]
   const stdio: ['pipe', 'ignore', 'ignore'] = ['pipe', 'ignore', 'ignore']
   const guard: ChildProcess = spawn('/bin/sh', args, { cwd: '/', env: further?.env, detached: true, stdio })

@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readLog, readOutput, serviceFolder } from '../../src/action/service-folder.ts'
+import { readEnd } from '../../src/action/service-folder.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 const LEFT_OUT = '… 0.0 MiB before this line are left out.\n'
@@ -15,15 +15,13 @@ it.each([
   ['how much is left out, if there is no room', 0, 0, LEFT_OUT],
   ['nothing, if all was shown', 14, 6, ''],
 ])('the output of a run for the log of post is %s', async (_, fromByte, limitBytes, text) => {
-  const folder = serviceFolder(temporaryFolder())
-  mkdirSync(join(folder.outputFolder, 'run-1'), { recursive: true })
-  writeFileSync(join(folder.outputFolder, 'run-1/output.txt'), 'one\ntwo\nthree\n')
-  expect(readOutput(folder, 'run-1', limitBytes, fromByte)).toBe(text)
+  const file = join(temporaryFolder(), 'output.txt')
+  writeFileSync(file, 'one\ntwo\nthree\n')
+  expect(readEnd(file, limitBytes, fromByte)).toBe(text)
 })
 
 it('the end of a long log says how much is left out', async () => {
-  const folder = serviceFolder(temporaryFolder())
-  mkdirSync(folder.privateFolder)
-  writeFileSync(folder.log, `${'x'.repeat(99)}\n`.repeat(36_000))
-  expect(readLog(folder)).toMatch(/^… 3\.2 MiB before this line are left out\.\n(x{99}\n)+$/)
+  const log = join(temporaryFolder(), 'log')
+  writeFileSync(log, `${'x'.repeat(99)}\n`.repeat(36_000))
+  expect(readEnd(log)).toMatch(/^… 3\.2 MiB before this line are left out\.\n(x{99}\n)+$/)
 })

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
-import { frameworkFolderOf } from '../../src/execution/resources.ts'
 import {
   isAlive,
   pidsIn,
@@ -62,7 +61,7 @@ describe('a run of a Vitest project', () => {
     const stop = new AbortController()
     const run = runContextIn(folder)
     const ended = executeRun(run, stop.signal)
-    const frameworkFolder = frameworkFolderOf(run.resources)
+    const { frameworkFolder } = run.resources
     const events = async () => {
       const files = await readdir(frameworkFolder).catch(() => [])
       const report = files.find((name) => name.startsWith('report-'))

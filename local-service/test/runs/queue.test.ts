@@ -1,12 +1,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type RunOutcome, withoutTests } from '../../src/execution/outcome.ts'
+import { resourcesOf } from '../../src/execution/resources.ts'
 import { queueRun } from '../../src/runs/run.ts'
 import type { RunStore } from '../../src/runs/store.ts'
 import { until } from '../support/a-local-service.ts'
 import { createQueue, openStore, PASSED } from '../support/a-run-store.ts'
 
 /** A run that leaves nothing on the machine. */
-const RESOURCES = { folder: '/none/1', temporaryFolder: '/none/2' }
+const RESOURCES = resourcesOf('1', '/none', '/none')
 
 /** A queue with one run, and a store whose next saves fail, as often as `failures` says. */
 async function aQueue({ endsWhenStopped = true } = {}) {

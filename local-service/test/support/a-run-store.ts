@@ -1,16 +1,14 @@
 import { onTestFinished } from 'vitest'
 import type { RunOutcome } from '../../src/execution/outcome.ts'
-import type { RunResources } from '../../src/execution/resources.ts'
+import { resourcesOf } from '../../src/execution/resources.ts'
 import { RunQueue } from '../../src/runs/queue.ts'
 import { openRunStore, type RunStore } from '../../src/runs/store.ts'
 import { PLAIN_ENV, temporaryFolder } from './a-local-service.ts'
 
-export const RESOURCES: RunResources = {
-  folder: '/runs/1',
-  temporaryFolder: '/tmp/1',
+export const RESOURCES = resourcesOf('1', '/none', '/none', {
   gitFolder: '/shop/.git',
   engine: ['sudo', '/usr/bin/podman'],
-}
+})
 /** What the store keeps of them. */
 export const LEFT = { gitFolder: '/shop/.git', engine: ['podman'] }
 
