@@ -194,7 +194,7 @@ test('pays', ({}, info) => {
 })
 
 describe.concurrent('the recipe comment.yml', () => {
-  test('comments in a job without the code, from the JUnit file that the gate of the other job has written', async ({
+  test('comments with links to the lines, from the JUnit file that the gate of the other job has written', async ({
     jobs,
     onTestFinished,
   }) => {
@@ -202,17 +202,19 @@ describe.concurrent('the recipe comment.yml', () => {
     onTestFinished(() => api.close())
     const token = 'ghs_0123456789'
     api.grant(token, ACTIONS_BOT, 'write')
-    const { folder } = await jobs.project({
-      ...VITEST,
-      'a.test.ts': `${PASSING}
+    const file = `${PASSING}
 test('ships', () => ${RED})
 let tries = 0
-test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money') })`,
-    })
+test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money') })`
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': file })
     const artifacts = jobs.folder()
     const playIn = (workspace: string, options: Played) => {
-      const ofJob = { event: ON_PULL_REQUEST, otherAction: artifactsFor(workspace, artifacts) }
-      return play(jobs, 'comment.yml', workspace, { ...ofJob, ...options })
+      const handleArtifact = artifactsFor(workspace, artifacts)
+      const otherAction: typeof handleArtifact = (uses, inputs) => {
+        if (uses.startsWith('actions/checkout@')) writeFileSync(join(workspace, 'a.test.ts'), file)
+        handleArtifact(uses, inputs)
+      }
+      return play(jobs, 'comment.yml', workspace, { event: ON_PULL_REQUEST, otherAction, ...options })
     }
     const tested = await playIn(folder, {})
     expect(tested.result, tested.log).toBe('failure')
@@ -220,7 +222,9 @@ test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money'
     const { result, log } = await playIn(jobs.folder(), { job: 'comment', needs: { 'test-run': tested }, github })
     // Only the check "test-run" is required. The comment's job says the same.
     expect(result, log).toBe('failure')
-    const body = expect.stringMatching(/Tests failed: 1 of 3[\s\S]*2 passed \(1 flaky\)[\s\S]*ships/)
+    const body = expect.stringMatching(
+      /Tests failed: 1 of 3[\s\S]*2 passed \(1 flaky\)[\s\S]*ships[\s\S]*a\.test\.ts#L3/,
+    )
     expect(api.comments, log).toMatchObject([{ body }])
     expect(log).toContain('rain')
   })
