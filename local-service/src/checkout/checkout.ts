@@ -53,7 +53,7 @@ export async function chooseCheckout(
   if (commit === undefined) {
     const problem = HASH.test(branch)
       ? `has another commit checked out than ${quote(branch)}. A step may have changed that after the service started.`
-      : `has no branch ${quote(branch)}. Fetch or create it in ${repository.root}.`
+      : `has no branch ${quote(branch)}. Fetch or create it in ${repository.root}. In a workflow, give actions/checkout "fetch-depth: 0".`
     const instead =
       head.commit === undefined ? '' : ` To test what is checked out, give the branch ${quote(head.commit)}.`
     refuse('invalid', `Project ${quote(project.id)} ${problem}${instead}`)

@@ -20,7 +20,7 @@ export async function mergeVitest(merge: string, { args, folders, inputFolder }:
   const empty = reports.find(({ testFiles }) => testFiles.length === 0)
   if (empty !== undefined && !args.includes(PASS_WITH_NO_TESTS)) {
     throw new UnusableReports(
-      `has a report without a single test file, ${quote(empty.file)}. The global setup of the shard may have failed. If a shard may have no tests, add ${PASS_WITH_NO_TESTS} to the arguments of the merge`,
+      `has a report without a single test file, ${quote(empty.file)}. The global setup of the shard may have failed, or the shard has no tests. Give fewer shards, or add ${PASS_WITH_NO_TESTS} to the command of the shards and to the arguments of the merge`,
     )
   }
   const without = reports.filter((report) => !report.hasCoverage).map(({ file }) => quote(file))

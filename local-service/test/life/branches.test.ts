@@ -158,7 +158,7 @@ describe('a run of another branch', () => {
       const { status, body } = await service.start({ branch })
       expect(status, branch).toBe(400)
       expect(body.error).toMatch(
-        /^Project "listing" has no branch ".*"?…?\. Fetch or create it in .*\. To test what is checked out, give the branch "[0-9a-f]{40}"\.$/,
+        /^Project "listing" has no branch ".*"?…?\. Fetch or create it in .*\. In a workflow, give actions\/checkout "fetch-depth: 0"\. To test what is checked out, give the branch "[0-9a-f]{40}"\.$/,
       )
     }
   })
