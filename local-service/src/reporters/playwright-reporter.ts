@@ -64,7 +64,7 @@ export default class EventReporter implements Reporter {
     this.#hasEnded = true
     const ofFiles = this.#errors.filter((error) => this.#isOfFile(error))
     const others = this.#errors.filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''))
-    const tests = this.#suite?.allTests() ?? []
+    const tests = withoutRepeats(this.#suite)
     const isFlaky = this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky')
     const flaky = isFlaky ? [{ message: 'failOnFlakyTests is set, and a test is flaky' }] : []
     this.#report.finish({
@@ -143,6 +143,22 @@ function describeTest(test: TestCase): TestFacts {
   // A helper in another file may define the test.
   const line = test.location.file === file ? test.location.line : undefined
   return { id: test.id, project, file, line, path }
+}
+
+const FROM_BEST_TO_WORST = ['skipped', 'expected', 'flaky', 'unexpected']
+
+/** Each shard runs the projects on which others depend. So a merge has their tests several times, and the worst result counts. */
+function withoutRepeats(suite?: Suite): TestCase[] {
+  const projects = suite?.suites.map((one) => one.project()) ?? []
+  const ofEachShard = new Set(projects.flatMap((one) => [one?.teardown, ...(one?.dependencies ?? [])]))
+  const kept = new Map<string, TestCase>()
+  for (const test of suite?.allTests() ?? []) {
+    const isOfEach = ofEachShard.has(test.parent.project()?.name)
+    const key = isOfEach ? JSON.stringify([test.titlePath(), test.repeatEachIndex]) : test.id
+    const [rank, rankOfOther] = [test, kept.get(key)].map((one) => FROM_BEST_TO_WORST.indexOf(one?.outcome() ?? ''))
+    if (Number(rank) > Number(rankOfOther)) kept.set(key, test)
+  }
+  return [...kept.values()]
 }
 
 function fileOf({ parent, location }: TestCase): string {

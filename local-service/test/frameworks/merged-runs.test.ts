@@ -293,6 +293,29 @@ describe('a merge of Playwright', () => {
     expect(status).toBe('FAILED')
     expect(testCases.filter(({ title }) => title === 'e2e/broken.spec.js')).toHaveLength(1)
   })
+
+  it('counts a test of a project on which others depend once, with its worst result, although each shard runs it', async () => {
+    const setup = { name: 'setup', testMatch: 'in.setup.js', teardown: 'end' }
+    const others = ['chrome', 'safari'].map((name) => ({ name, dependencies: ['setup'] }))
+    const projects = [setup, { name: 'end', testMatch: 'out.setup.js' }, ...others]
+    const project = await aProject(
+      PLAYWRIGHT,
+      {
+        'playwright.config.js': `export default { testDir: 'e2e', projects: ${JSON.stringify(projects)} }`,
+        'e2e/in.setup.js': inPlaywright(
+          "test('logs in', ({}, info) => { if (info.project.retries === 0) throw 'rain' })",
+        ),
+        'e2e/out.setup.js': inPlaywright("test('logs out', () => {})"),
+      },
+      2,
+    )
+    await project.runShard(1)
+    await project.runShard(2, ['--retries=1'])
+    const { testCases } = await project.merge()
+    const statusOf = (end: string) => testCases.flatMap(({ title, status }) => (title.endsWith(end) ? [status] : []))
+    expect([statusOf('logs in'), statusOf('logs out')]).toEqual([['FAILED'], ['PASSED']])
+    expect(statusOf('adds')).toHaveLength(2)
+  })
 })
 
 describe('JUnit files without a command', () => {
