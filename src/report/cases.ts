@@ -20,13 +20,13 @@ export function casesOfKind(
   })
 }
 
-/** For example `new`, `failed before` or `unstable: 3 of 10 runs`. Undefined without a baseline, and for a case that passed before too. */
+/** For example `new`, `failed before` or `unstable: 3 of 10 runs`. Undefined without a baseline. */
 export function pastText(testCase: TestCase, { past }: Pick<StepOutcome, 'past'>): Fragment | undefined {
   const found = past?.get(testCase)
   if (found === undefined) return undefined
   const { mark, badRuns, runs } = found
   const ofRuns = fragment`${badRuns} of ${runs} ${runs === 1 ? fragment`run` : fragment`runs`}`
-  if (testCase.kind === 'flaky') return badRuns === 0 ? undefined : fragment`failed or flaky in ${ofRuns}`
+  if (testCase.kind === 'flaky') return fragment`failed or flaky in ${ofRuns}`
   if (mark === 'unstable') return fragment`unstable: ${ofRuns}`
   return mark && { new: fragment`new`, 'failed before': fragment`failed before` }[mark]
 }
