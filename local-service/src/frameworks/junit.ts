@@ -15,6 +15,7 @@ import { fitMessages, joinTitle, LIMIT_CASES, placeIn, type Report, type TestCas
 // Every test tool that writes JUnit files: the project's own command runs it, and its exit code decides.
 
 const LIMIT_BYTES = 64 * 1024 * 1024
+const EARLIER_FAILURE = 'What writes it may have been cancelled, or may have failed before'
 
 /** What `report` names, by the states of the files. A file with another state was written since. A link has the state of its file. */
 async function findReports(patterns: readonly string[], folder: string): Promise<Map<string, string>> {
@@ -80,15 +81,13 @@ async function readReports(
     }
   }
   const quoted = patterns.map(quote).join(' or ')
-  if (found.size === 0) unreadable.push(`no file in the project's folder matches ${quoted}`)
+  const hint = end.kind === 'no-command' ? `. ${EARLIER_FAILURE}` : ''
+  if (found.size === 0) unreadable.push(`no file in the project's folder matches ${quoted}${hint}`)
   else if (written.length === 0) unreadable.push(`it wrote no report: what matches ${quoted} is older than this run`)
   // A line that is no pattern names one file. Without this file, what should have written it may have failed before.
   const isMissing = (path: string) => !/[*?[{]/.test(path) && stateOf(resolve(folders.folder, path)) === undefined
   const missing = patterns.filter(isMissing).map(quote)
-  if (missing.length > 0)
-    failures.push(
-      `there is no file ${missing.join(', ')}. What writes it may have been cancelled, or may have failed before`,
-    )
+  if (missing.length > 0) failures.push(`there is no file ${missing.join(', ')}. ${EARLIER_FAILURE}`)
   const testCases = fitMessages(joinAttempts(entries, hasPassed))
   const errors = hasPassed ? [] : findToolLines(end.output, testCases)
   return { testCases, isComplete: unreadable.length === 0, problem: [...unreadable, ...failures][0], errors, said: [] }

@@ -358,7 +358,8 @@ describe('JUnit files without a command', () => {
   it('interrupt the run if there are none', async () => {
     expect(await run({})).toMatchObject({
       status: 'INTERRUPTED',
-      message: 'the merge of JUnit files failed, because no file in the project\'s folder matches "reports/*.xml"',
+      message:
+        'the merge of JUnit files failed, because no file in the project\'s folder matches "reports/*.xml". What writes it may have been cancelled, or may have failed before',
     })
   })
 
