@@ -1,5 +1,5 @@
 import type { TestCaseStatus } from '../frameworks/report.ts'
-import { isFinished, type Run } from '../runs/run.ts'
+import type { Run } from '../runs/run.ts'
 
 /** The run object of the interface. What is not known yet is left out, except `startedAt`. */
 export function describeRun({ phase, branchName }: Run): object {
@@ -15,10 +15,6 @@ const STATUS_OF_CASE: Readonly<Record<TestCaseStatus, string>> = {
   TIMEDOUT: 'FAILED',
   INTERRUPTED: 'ERROR',
   SKIPPED: 'SKIPPED',
-}
-
-export function describeSuiteStatus(run: Run): object {
-  return { status: isFinished(run) ? 'FINISHED' : 'RUNNING' }
 }
 
 export function describeSuiteResult({ suite: testSuiteName = '', phase }: Run): object {

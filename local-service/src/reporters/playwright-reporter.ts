@@ -21,8 +21,7 @@ export default class EventReporter implements Reporter {
   readonly #report = new ReportWriter()
   readonly #errors: TestError[] = []
   #config: FullConfig | undefined
-  #suite: Suite | undefined
-  #hasBegun = false
+  #tests: readonly TestCase[] = []
   #hasEnded = false
 
   /** Otherwise, Playwright would show nothing if no other reporter prints. */
@@ -32,13 +31,12 @@ export default class EventReporter implements Reporter {
 
   onBegin(config: FullConfig, suite: Suite): void {
     this.#config = config
-    this.#suite = suite
-    this.#report.announce({ event: 'total', total: suite.allTests().length })
+    this.#tests = suite.allTests()
+    this.#report.announce({ event: 'total', total: this.#tests.length })
     process.once('exit', () => this.#endEarly())
   }
 
   onTestBegin(test: TestCase): void {
-    this.#hasBegun = true
     this.#report.startTest(describeTest(test))
   }
 
@@ -55,8 +53,7 @@ export default class EventReporter implements Reporter {
 
   /** A global teardown may end the process when all tests have ended, or a reporter of the project. */
   #endEarly(): void {
-    const tests = this.#suite?.allTests() ?? []
-    const haveEnded = tests.every(({ id, results }) => results.length > 0 && !this.#report.isRunning(id))
+    const haveEnded = this.#tests.every(({ id, results }) => results.length > 0 && !this.#report.isRunning(id))
     if (!this.#hasEnded && haveEnded) this.onEnd()
   }
 
@@ -64,7 +61,7 @@ export default class EventReporter implements Reporter {
     this.#hasEnded = true
     const ofFiles = this.#errors.filter((error) => this.#isOfFile(error))
     const others = this.#errors.filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''))
-    const tests = withoutRepeats(this.#suite)
+    const tests = withoutRepeats(this.#tests)
     const isFlaky = this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky')
     const flaky = isFlaky ? [{ message: 'failOnFlakyTests is set, and a test is flaky' }] : []
     this.#report.finish({
@@ -130,7 +127,8 @@ export default class EventReporter implements Reporter {
   #isOfFile({ location, stack = '' }: TestError): boolean {
     const setups = [this.#config?.globalSetup, this.#config?.globalTeardown]
     const isOfSetup = setups.some((file) => typeof file === 'string' && stack.includes(file))
-    return location !== undefined && this.#report.isInRepository(location) && !this.#hasBegun && !isOfSetup
+    const hasBegun = this.#tests.some(({ results }) => results.length > 0)
+    return location !== undefined && this.#report.isInRepository(location) && !hasBegun && !isOfSetup
   }
 }
 
@@ -148,11 +146,11 @@ function describeTest(test: TestCase): TestFacts {
 const FROM_BEST_TO_WORST = ['skipped', 'expected', 'flaky', 'unexpected']
 
 /** Each shard runs the projects on which others depend. So a merge has their tests several times, and the worst result counts. */
-function withoutRepeats(suite?: Suite): TestCase[] {
-  const projects = suite?.suites.map((one) => one.project()) ?? []
-  const ofEachShard = new Set(projects.flatMap((one) => [one?.teardown, ...(one?.dependencies ?? [])]))
+function withoutRepeats(tests: readonly TestCase[]): TestCase[] {
+  const projects = new Set(tests.map((test) => test.parent.project()))
+  const ofEachShard = new Set([...projects].flatMap((one) => [one?.teardown, ...(one?.dependencies ?? [])]))
   const kept = new Map<string, TestCase>()
-  for (const test of suite?.allTests() ?? []) {
+  for (const test of tests) {
     const isOfEach = ofEachShard.has(test.parent.project()?.name)
     const key = isOfEach ? JSON.stringify([test.titlePath(), test.repeatEachIndex]) : test.id
     const [rank, rankOfOther] = [test, kept.get(key)].map((one) => FROM_BEST_TO_WORST.indexOf(one?.outcome() ?? ''))

@@ -135,9 +135,10 @@ export class ReportWriter {
   /** The place is the first one in the repository, of an error or of what caused it. */
   describeFailure<T extends Thrown>(errors: readonly T[], placesOf: (error: T) => Place[]): Failure | undefined {
     if (errors.length === 0) return undefined
-    const places = errors.flatMap((error) => withCauses(error)).flatMap((one) => placesOf(one as T))
+    const described = errors.map(describeError)
+    const places = described.flat().flatMap(({ thrown }) => placesOf(thrown as T))
     const { file, line } = places.find((one) => this.isInRepository(one)) ?? {}
-    return { message: errors.map((error) => describeError(error)).join('\n\n'), file, line }
+    return { message: described.map((parts) => parts.map(({ text }) => text).join('')).join('\n\n'), file, line }
   }
 
   isInRepository({ file }: Place): boolean {
@@ -168,40 +169,34 @@ function takeVariable(name: string): string | undefined {
   return value
 }
 
-/** What has been described of an error. A cause may be a circle, and each of a thousand errors may have a thousand errors. */
-type Seen = Set<unknown>
-const MOST_SEEN = 100
+/** A cause may be a circle, and each of a thousand errors may have a thousand errors. */
+const MOST_CAUSES = 100
 
-/** An error, the errors of an AggregateError, and what caused them, in the order in which they are printed. */
-function withCauses(thrown: unknown, seen: Seen = new Set()): Thrown[] {
-  if (typeof thrown !== 'object' || thrown === null || seen.has(thrown) || seen.size === MOST_SEEN) return []
-  seen.add(thrown)
-  const { errors, cause }: Thrown = thrown
-  return [thrown, ...[errors, cause].flat().flatMap((one) => withCauses(one, seen))]
+interface Described {
+  readonly thrown: Thrown
+  readonly text: string
 }
 
-function describeError(error: Thrown): string {
+function describeError(error: Thrown): Described[] {
   const kind = error.type === 'Unhandled Rejection' ? 'Unhandled Rejection: ' : ''
   const diff = typeof error.diff === 'string' ? `\n\n${error.diff}` : ''
-  return `${kind}${nameAndMessage(error)}${diff}${describeCauses(error, new Set([error]))}`
+  return [{ thrown: error, text: `${kind}${nameAndMessage(error)}${diff}` }, ...causesOf(error, new Set([error]))]
 }
 
-/** The texts of what caused an error, and of the errors of an AggregateError, each on lines of its own. */
-export function describeCauses({ cause, errors }: Thrown, seen: Seen): string {
-  const list = Array.isArray(errors) ? errors.slice(0, MOST_SEEN) : []
-  const causes = cause === undefined || cause === null ? [] : [cause]
-  return [
-    ...list.map((one) => `\nOne of its errors: ${describeThrown(one, seen)}`),
-    ...causes.map((one) => `\nCaused by: ${describeThrown(one, seen)}`),
-  ].join('')
-}
-
-function describeThrown(thrown: unknown, seen: Seen): string {
-  if (typeof thrown !== 'object' || thrown === null) return String(thrown)
-  if (seen.has(thrown) || seen.size === MOST_SEEN) return '…'
-  seen.add(thrown)
-  // JSON has neither large integers nor circles.
-  return 'message' in thrown ? `${nameAndMessage(thrown)}${describeCauses(thrown, seen)}` : inspect(thrown)
+/** The errors of an AggregateError, and what caused an error, in the order in which they are printed. */
+function causesOf({ errors, cause }: Thrown, seen: Set<unknown>): Described[] {
+  const describe = (how: string, thrown: unknown): Described[] => {
+    const text = `\n${how}: `
+    if (typeof thrown !== 'object' || thrown === null) return [{ thrown: {}, text: `${text}${String(thrown)}` }]
+    if (seen.has(thrown) || seen.size === MOST_CAUSES) return [{ thrown: {}, text: `${text}…` }]
+    seen.add(thrown)
+    // JSON has neither large integers nor circles.
+    if (!('message' in thrown)) return [{ thrown, text: `${text}${inspect(thrown)}` }]
+    return [{ thrown, text: `${text}${nameAndMessage(thrown)}` }, ...causesOf(thrown, seen)]
+  }
+  const list = Array.isArray(errors) ? errors.slice(0, MOST_CAUSES) : []
+  const ofList = list.flatMap((one) => describe('One of its errors', one))
+  return cause === undefined || cause === null ? ofList : [...ofList, ...describe('Caused by', cause)]
 }
 
 /** `TypeError: x is not a function`, as Node prints it. */

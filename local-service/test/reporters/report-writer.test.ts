@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { toReport } from '../../src/frameworks/report.ts'
 import { ReportReader } from '../../src/frameworks/report-reader.ts'
-import { describeCauses, framesIn, REPORT_FILE, REPORT_ROOT, ReportWriter } from '../../src/reporters/report-writer.ts'
+import { framesIn, REPORT_FILE, REPORT_ROOT, ReportWriter } from '../../src/reporters/report-writer.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 async function aWriter(root = '/shop') {
@@ -83,10 +83,11 @@ describe('what caused an error', () => {
     ['a circle', (error: object) => ({ cause: error }), '\nCaused by: …'],
     ['a circle of many', (error: object) => ({ errors: Array(10).fill(error) }), '\nOne of its errors: …'.repeat(10)],
     ['an object that JSON cannot write', () => ({ cause: { id: 10n } }), '\nCaused by: { id: 10n }'],
-  ])('is described if it is %s', (_, causesOf, text) => {
+  ])('is described if it is %s', async (_, causesOf, text) => {
+    const { report } = await aWriter()
     const error = { message: 'again' }
     Object.assign(error, causesOf(error))
-    expect(describeCauses(error, new Set([error]))).toBe(text)
+    expect(report.describeFailure([error], () => [])?.message).toBe(`again${text}`)
   })
 
   it('ends if each of many errors has many errors', async () => {
