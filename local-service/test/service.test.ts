@@ -6,6 +6,7 @@ import { resourcesOf } from '../src/execution/resources.ts'
 import type { Run } from '../src/runs/run.ts'
 import { openRunStore } from '../src/runs/store.ts'
 import { removeUnfinished } from '../src/service.ts'
+import { ConfigurationError } from '../src/settings/configuration.ts'
 import { folderWith, temporaryFolder } from './support/a-local-service.ts'
 import { openStore } from './support/a-run-store.ts'
 
@@ -64,7 +65,7 @@ describe('a data folder', () => {
   it('is opened by one service at a time', async () => {
     const { folder } = await openStore()
     const message = `Cannot use the data folder ${folder}: another service uses it. Choose another folder.`
-    expect(await refusalOf(folder)).toMatchObject({ name: 'ConfigurationError', message })
+    expect(await refusalOf(folder)).toMatchObject({ constructor: ConfigurationError, message })
   })
 
   it.each([
@@ -73,6 +74,6 @@ describe('a data folder', () => {
   ])('is not opened in %s', async (_case, files) => {
     const folder = join(await folderWith(files as Record<string, string>), 'data')
     const message = expect.stringContaining(`Cannot use the data folder ${folder}: `)
-    expect(await refusalOf(folder)).toMatchObject({ name: 'ConfigurationError', message })
+    expect(await refusalOf(folder)).toMatchObject({ constructor: ConfigurationError, message })
   })
 })

@@ -72,7 +72,6 @@ export class RunOutput {
 /** A client reads at most this much of the output at once. */
 const PART_BYTES = 256 * 1024
 
-/** How many bytes of output a run has written so far. */
 export function outputBytes(folder: string): number {
   return lstatSync(join(folder, OUTPUT_FILE), { throwIfNoEntry: false })?.size ?? 0
 }

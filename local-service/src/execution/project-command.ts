@@ -34,7 +34,6 @@ export function runProjectCommand(
   return runInContainer(container, { ...base, env: { ...run.testEnv, ...variables } }, stop)
 }
 
-/** An environment whose PATH begins with the project's own commands. */
 function withProjectCommands(env: NodeJS.ProcessEnv, place: TestedFolders): NodeJS.ProcessEnv {
   return { ...env, PATH: [...commandFoldersOf(place), env.PATH ?? []].flat().join(delimiter) }
 }

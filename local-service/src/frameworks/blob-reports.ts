@@ -36,9 +36,7 @@ interface TestFile {
 }
 
 /** A folder of blob reports that cannot be merged. The message is the rest of a sentence that begins with the folder. */
-export class UnusableReports extends Error {
-  override readonly name = 'UnusableReports'
-}
+export class UnusableReports extends Error {}
 
 /** Vitest fails at whatever else is in the folder, and does not name it. Playwright ignores it. */
 const FORMATS = {
@@ -158,7 +156,6 @@ export async function withPathsOf(
   return newFolder
 }
 
-/** The root of the shard, if it is another one. */
 function findOtherRoot({ file, testFiles }: BlobReport, root: string): string | undefined {
   const paths = testFiles.map(({ path }) => path)
   if (paths.length === 0 || paths.some((path) => path.startsWith(`${root}/`))) return undefined

@@ -25,7 +25,6 @@ const POSITION =
 /** Of a file, as ExUnit has it. */
 const LINE = /:(\d+)$/
 
-/** Finds the places of one report. */
 export class Places {
   readonly folders: TestedFolders
   readonly #files: FilesByName

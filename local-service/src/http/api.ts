@@ -56,7 +56,7 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
     const project = orNotFound('project', c.req.param('projectId'), projects)
     const selection = { frameworkProjects, files: [] }
     const problem = whyCannotSelect(project, selection)
-    if (problem !== undefined) refuse('invalid', `Project ${quote(project.id)} ${problem}`)
+    if (problem !== undefined) refuse('invalid', problem)
     return c.json({ runId: await startRun(service, { ...parameters, project, selection }) })
   })
   api.post(`${RUNS}/cancel`, async (c) => {

@@ -50,13 +50,13 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   }
   const closed = once(child, 'close')
   const group = { groupId: Number(child.pid), runId: command.runId }
-  let guard: ReturnType<typeof guardGroup> | undefined
+  let dismissGuard: ReturnType<typeof guardGroup> | undefined
   let end: End
   try {
-    guard = guardGroup(group.groupId, command.whenServiceDies)
+    dismissGuard = guardGroup(group.groupId, command.whenServiceDies)
     end = await waitForEnd(child, group, command.stopGraceMs, stop)
   } finally {
-    await killProcesses(group).finally(() => guard?.dismiss())
+    await killProcesses(group).finally(() => dismissGuard?.())
   }
   await Promise.race([closed, delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false })])
   child.stdout?.destroy()

@@ -27,14 +27,11 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
 }
 
 /**
- * Kills the process group if the service dies before the guard is dismissed. Then runs the further command, if there is one.
+ * Kills the process group if the service dies before it calls what is returned. Then runs the further command, if there is one.
  * However the service dies, the system closes the pipe that the guard reads. If the service hangs, post kills the service's
  * whole group. So the guard has a group of its own.
  */
-export function guardGroup(
-  groupId: number,
-  further?: { argv: readonly string[]; env: NodeJS.ProcessEnv },
-): { dismiss(): Promise<unknown> } {
+export function guardGroup(groupId: number, further?: { argv: readonly string[]; env: NodeJS.ProcessEnv }) {
   const args = ['-c', 'read -r line; kill -s KILL -- "-$0"; "$@"', String(groupId), ...(further?.argv ?? [])]
   const stdio: ['pipe', 'ignore', 'ignore'] = ['pipe', 'ignore', 'ignore']
   const guard: ChildProcess = spawn('/bin/sh', args, { cwd: '/', env: further?.env, detached: true, stdio })
@@ -42,11 +39,9 @@ export function guardGroup(
   const exit = once(guard, 'exit').catch(() => undefined)
   // At the limit of open files, there is no stdin.
   guard.stdin?.on('error', () => undefined)
-  return {
-    dismiss() {
-      guard.kill('SIGKILL')
-      return exit
-    },
+  return () => {
+    guard.kill('SIGKILL')
+    return exit
   }
 }
 
@@ -63,7 +58,7 @@ export async function waitUntilGone(
 ): Promise<boolean> {
   const deadlineMs = performance.now() + withinMs
   for (;;) {
-    const left = await findProcesses(group)
+    const left = process.platform === 'linux' ? findInProc(group) : await findByPs(group)
     if (left.length === 0) return true
     if (performance.now() >= deadlineMs) return false
     left.forEach(act)
@@ -72,16 +67,10 @@ export async function waitUntilGone(
 }
 
 /**
- * The living processes in the run's process group. On Linux, also the living processes that carry its marker. These
- * include what a test runner starts in other groups, such as Playwright's web server and browsers.
+ * The living processes in the run's process group, and those that carry its marker. These include what a test runner starts in
+ * other groups, such as Playwright's web server and browsers. The reads are synchronous, because they touch no disk.
  */
-async function findProcesses({ groupId, runId }: Partial<ProcessGroup>): Promise<number[]> {
-  if (process.platform === 'linux') return findInProc(groupId, runId)
-  return groupId === undefined ? [] : findByPs(groupId)
-}
-
-/** The reads are synchronous, because they touch no disk. Reads through the thread pool would cost more. */
-function findInProc(groupId: number | undefined, runId: string | undefined): number[] {
+function findInProc({ groupId, runId }: Partial<ProcessGroup>): number[] {
   const marker = `${MARKER_VARIABLE}=${runId}`
   const living = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -110,7 +99,8 @@ export function readIfPossible(file: string): string {
   }
 }
 
-async function findByPs(groupId: number): Promise<number[]> {
+/** Without `/proc`, only the processes in the group are found. */
+async function findByPs({ groupId }: Partial<ProcessGroup>): Promise<number[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,pgid=,stat='])
   return stdout
     .split('\n')

@@ -55,10 +55,8 @@ type NewsEvent =
   | { readonly event: 'file-started' | 'file-finished'; readonly file: FileFacts }
   /** When the number of all tests is known. */
   | { readonly event: 'total'; readonly total: number }
-  /** What the framework says about itself. */
   | { readonly event: 'said'; readonly message: string }
 
-/** All that the framework knows at its end. */
 interface ReportEnd {
   readonly tests: readonly (TestFacts & ResultFacts)[]
   readonly files: readonly (FileFacts & { readonly hasFailed: boolean; readonly failure?: Failure | undefined })[]
@@ -66,7 +64,6 @@ interface ReportEnd {
   readonly errors: readonly (Failure | undefined)[]
   /** What Playwright says about the whole run. */
   readonly status?: string | undefined
-  /** Whether Vitest collects coverage. */
   readonly hasCoverage?: boolean | undefined
 }
 

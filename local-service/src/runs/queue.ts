@@ -18,9 +18,7 @@ interface RunTask {
 
 const CONCURRENCY = 2
 
-interface RunQueueOptions extends CommonContext {
-  readonly runLimitMinutes: number
-}
+type Options = CommonContext & { readonly runLimitMinutes: number }
 
 interface Entry {
   readonly run: Run
@@ -36,12 +34,12 @@ interface Entry {
 
 /** Runs start in the order in which they came. A run that waits for a run with the same key lets others pass. */
 export class RunQueue {
-  readonly #options: RunQueueOptions
+  readonly #options: Options
   /** A run stays here while it is unfinished, active or not saved. All other runs are only in the store. */
   readonly #entries = new Map<string, Entry>()
   #isClosing = false
 
-  constructor(options: RunQueueOptions) {
+  constructor(options: Options) {
     this.#options = options
   }
 

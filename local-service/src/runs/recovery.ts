@@ -2,7 +2,6 @@ import { removeResources, resourcesOf } from '../execution/resources.ts'
 import { finishRun } from './run.ts'
 import type { RunStore } from './store.ts'
 
-/** What all of this folder needs of the service. */
 export interface CommonContext {
   readonly store: RunStore
   readonly personEnv: NodeJS.ProcessEnv

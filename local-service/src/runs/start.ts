@@ -21,7 +21,6 @@ export interface ServiceContext extends CommonContext, CheckoutContext {
   readonly queue: RunQueue
 }
 
-/** What a client asked to run. */
 export interface StartRequest {
   readonly project: Project
   readonly selection: Selection

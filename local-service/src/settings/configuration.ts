@@ -9,9 +9,7 @@ import { PROJECT, type Project, problemsOf, projectIn, whyCannotSelect } from '.
 /** What the service serves: checked, with absolute folders. */
 export type Configuration = ReturnType<typeof readConfiguration>
 
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError'
-}
+export class ConfigurationError extends Error {}
 
 export const SUITE = v.strictObject({
   project: v.string(),
@@ -46,8 +44,7 @@ export function readConfiguration(settings: unknown, baseFolder: string) {
     if (project === undefined)
       throw new ConfigurationError(`Suite ${quote(id)}: There is no project ${quote(projectId)}.`)
     const refusal = whyCannotSelect(project, selection)
-    if (refusal !== undefined)
-      throw new ConfigurationError(`Suite ${quote(id)}: Project ${quote(projectId)} ${refusal}`)
+    if (refusal !== undefined) throw new ConfigurationError(`Suite ${quote(id)}: ${refusal}`)
     suites.set(id, { name, project, selection })
   }
   return { projects, suites }

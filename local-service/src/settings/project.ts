@@ -99,10 +99,10 @@ export function isMerge({ framework, command, merge }: Project): boolean {
   return merge !== undefined || (framework.name === 'junit' && command === undefined)
 }
 
-/** The rest of a sentence that begins with the project. Undefined if the project's framework can select these tests. */
+/** Undefined if the project's framework can select these tests. */
 export function whyCannotSelect(project: Project, { frameworkProjects, files }: Selection): string | undefined {
   const selected = [...frameworkProjects, ...files].join(', ')
   if (selected === '' || !(isMerge(project) || project.framework.name === 'junit')) return undefined
   const what = isMerge(project) ? 'merges reports' : 'runs a command of its own'
-  return `${what}, so nothing can select tests. Leave out ${quote(selected)}.`
+  return `Project ${quote(project.id)} ${what}, so nothing can select tests. Leave out ${quote(selected)}.`
 }

@@ -65,8 +65,8 @@ describe('a command', () => {
       import { guardGroup } from '${new URL('../../src/machine/processes.ts', import.meta.url)}'
       const files = []
       try { for (;;) files.push(openSync('/dev/null')) } catch {}
-      const guard = guardGroup(process.pid)
-      await guard.dismiss()
+      const dismiss = guardGroup(process.pid)
+      await dismiss()
       for (const file of files) closeSync(file)
       console.log('dismissed')`
     const limited = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', script]

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
 import { readCommandLine } from '../../src/settings/command-line.ts'
+import { ConfigurationError } from '../../src/settings/configuration.ts'
 
 let home: string
 /** The current folder. */
@@ -85,7 +86,7 @@ describe('the command line', () => {
     ],
   ])('is refused with a sentence if it has %s', (_case, args, message) => {
     expect(() => read(args)).toThrow(
-      expect.objectContaining({ name: 'ConfigurationError', message: expect.stringMatching(message) }),
+      expect.objectContaining({ constructor: ConfigurationError, message: expect.stringMatching(message) }),
     )
   })
 })
