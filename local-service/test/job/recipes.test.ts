@@ -57,9 +57,12 @@ function artifactsFor(workspace: string, artifacts: string): NonNullable<JobOpti
         cpSync(join(workspace, one), join(artifacts, name, paths.length === 1 ? '' : one), { recursive: true })
     }
     if (uses.startsWith('actions/download-artifact@')) {
-      for (const found of globSync(pattern, { cwd: artifacts }))
+      const names = globSync(pattern, { cwd: artifacts })
+      if (names.length === 0 && name !== '') return 'failure'
+      for (const found of names)
         cpSync(join(artifacts, found), join(workspace, path, isMerged === 'true' ? '' : found), { recursive: true })
     }
+    return 'success'
   }
 }
 
@@ -212,7 +215,7 @@ test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money'
       const handleArtifact = artifactsFor(workspace, artifacts)
       const otherAction: typeof handleArtifact = (uses, inputs) => {
         if (uses.startsWith('actions/checkout@')) writeFileSync(join(workspace, 'a.test.ts'), file)
-        handleArtifact(uses, inputs)
+        return handleArtifact(uses, inputs)
       }
       return play(jobs, 'comment.yml', workspace, { event: ON_PULL_REQUEST, otherAction, ...options })
     }
@@ -227,6 +230,12 @@ test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money'
     )
     expect(api.comments, log).toMatchObject([{ body }])
     expect(log).toContain('rain')
+    // The next commit breaks a step before the gate, so there is no report.
+    const otherAction = artifactsFor(jobs.folder(), jobs.folder())
+    const options = { event: ON_PULL_REQUEST, otherAction, needs: { 'test-run': tested }, github }
+    const without = await play(jobs, 'comment.yml', jobs.folder(), { job: 'comment', ...options })
+    expect(without.result, without.log).toBe('failure')
+    expect(api.comments.at(-1), without.log).toMatchObject({ body: expect.stringContaining('Run interrupted') })
   })
 })
 

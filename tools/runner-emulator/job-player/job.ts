@@ -77,8 +77,8 @@ export interface JobOptions {
   readonly cancel?: { readonly during: string; readonly on: RegExp }
   /** How the runner waits for the end of its grace periods. The default is real time. */
   readonly sleep?: Sleep | undefined
-  /** What a step does that uses another action than this one. It gets the step's `uses` and `with`. By default, it does nothing. */
-  readonly otherAction?: ((uses: string, inputs: Readonly<Record<string, string>>) => void) | undefined
+  /** What a step does that uses another action than this one. It gets the step's `uses` and `with`. The result `failure` fails the step. */
+  readonly otherAction?: ((uses: string, inputs: Readonly<Record<string, string>>) => unknown) | undefined
   /** The folder of the action that `uses: ./` means, with the folder `local-service`. The default is this repository. */
   readonly actionDir?: string | undefined
 }
@@ -226,8 +226,8 @@ class JobRun {
     const own = OWN_ACTION.exec(step.uses ?? '')
     if (own !== null) return this.#runAction(step, own[1] ?? '')
     // Most other actions are checkout and setup-node. The files and Node are there already.
-    this.#options.otherAction?.(step.uses ?? '', this.#renderAll(step.with))
-    return DONE
+    const result = this.#options.otherAction?.(step.uses ?? '', this.#renderAll(step.with))
+    return { outcome: result === 'failure' ? 'failure' : 'success', outputs: {} }
   }
 
   async #runAction(step: JobStep, folder: string): Promise<StepOutcome> {
@@ -342,7 +342,5 @@ interface StepOutcome {
 
 /** The names of this action and of `local-service` in our own workflows and in the recipes. */
 const OWN_ACTION = /^(?:\.\/|[\w-]+\/test-run-action)(\/?local-service)?(?:@|$)/
-
-const DONE: StepOutcome = { outcome: 'success', outputs: {} }
 
 const REPOSITORY = resolve(import.meta.dirname, '../../..')
