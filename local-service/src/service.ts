@@ -31,16 +31,10 @@ export interface ServiceOptions {
 
 export type ServedProject = Awaited<ReturnType<typeof inspectFolder>>
 
-export interface LocalService {
-  readonly url: string
-  readonly key: string
-  readonly projects: readonly ServedProject[]
-  /** Interrupts every unfinished run, waits until its processes and work trees are gone, then frees the port. */
-  close(): Promise<void>
-}
+export type LocalService = Awaited<ReturnType<typeof startLocalService>>
 
 /** Starts a test run service that really runs tests. Throws a ConfigurationError if the settings cannot be used. */
-export async function startLocalService(settings: unknown, options: ServiceOptions): Promise<LocalService> {
+export async function startLocalService(settings: unknown, options: ServiceOptions) {
   if (process.platform === 'win32') {
     throw new Error('The local service stops tests by process group, which Windows does not have. Use Linux or macOS.')
   }
@@ -75,6 +69,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
       url: listener.url,
       key,
       projects: served,
+      /** Interrupts every unfinished run, waits until its processes and work trees are gone, then frees the port. */
       async close() {
         // The service responds until the end, so that clients that poll learn that their run is interrupted.
         await queue.close()

@@ -29,9 +29,8 @@ async function main(): Promise<void> {
   core.exportVariable('TEST_RUN_SERVICE_URL', '')
   const order = readInputs()
   core.setSecret(order.key)
-  const folder = serviceFolder(
-    mkdtempSync(join(realpathSync(process.env.RUNNER_TEMP || tmpdir()), 'test-run-service-')),
-  )
+  const parent = realpathSync(process.env.RUNNER_TEMP || tmpdir())
+  const folder = serviceFolder(mkdtempSync(join(parent, 'test-run-service-')))
   for (const path of [folder.privateFolder, folder.outputFolder]) mkdirSync(path)
   core.saveState('folder', folder.path)
   const { url, project, commit, log } = await startService(folder, order)

@@ -34,10 +34,6 @@ export function findFramework(
   return `${packages[0]} is not installed in ${where}. ${usesYarn ? howToUseYarn : remedy}`
 }
 
-export function commandFoldersOf(place: TestedFolders): string[] {
-  return foldersBetween(place).map((at) => join(at, PACKAGES, '.bin'))
-}
-
 /** Links the packages of every `node_modules` from the project up to the root into a work tree. */
 export async function linkPackages(place: TestedFolders, tree: string): Promise<void> {
   for (const at of foldersBetween(place)) {

@@ -59,10 +59,8 @@ const lastTasks = new Map<string, Promise<unknown>>()
 
 function inTurn(gitFolder: string, task: () => Promise<void>): Promise<void> {
   const result = (lastTasks.get(gitFolder) ?? Promise.resolve()).then(task)
-  lastTasks.set(
-    gitFolder,
-    result.catch(() => undefined),
-  )
+  const settled = result.catch(() => undefined)
+  lastTasks.set(gitFolder, settled)
   return result
 }
 

@@ -2,10 +2,8 @@ import { whyNotPassed } from '../frameworks/reason.ts'
 import { isBad, type Report, type TestCase, toMessage } from '../frameworks/report.ts'
 import { type CommandEnd, hasFailed } from '../machine/command.ts'
 
-export type FinalStatus = 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
-
 export interface RunOutcome {
-  readonly status: FinalStatus
+  readonly status: 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
   readonly testCases: readonly TestCase[]
   /** Why the run as a whole did not pass, if the test cases do not say it. It never quotes the output of `setup` and of `fix`. */
   readonly message?: string | undefined
@@ -32,7 +30,7 @@ export function toOutcome(
   return { status, testCases, message: reason && toMessage(reason), ...report?.place }
 }
 
-function statusOf(end: CommandEnd, report: Report | undefined): FinalStatus {
+function statusOf(end: CommandEnd, report: Report | undefined): RunOutcome['status'] {
   if (end.kind !== 'exited' && end.kind !== 'no-command') return 'INTERRUPTED'
   if (!report?.isComplete) return hasFailed(end) ? 'FAILED' : 'INTERRUPTED'
   // Without a test case, a framework exits with 0 only if it is configured to.

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
-import { commandFoldersOf, findFramework } from '../checkout/packages.ts'
+import { findFramework } from '../checkout/packages.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
-import type { TestedFolders } from '../machine/paths.ts'
+import { foldersBetween, type TestedFolders } from '../machine/paths.ts'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
 import { needsSetup, type RunContext } from './context.ts'
 import type { RunResources } from './resources.ts'
@@ -35,7 +35,8 @@ export function runProjectCommand(
 }
 
 function withProjectCommands(env: NodeJS.ProcessEnv, place: TestedFolders): NodeJS.ProcessEnv {
-  return { ...env, PATH: [...commandFoldersOf(place), env.PATH ?? []].flat().join(delimiter) }
+  const commands = foldersBetween(place).map((at) => join(at, 'node_modules/.bin'))
+  return { ...env, PATH: [...commands, env.PATH ?? []].flat().join(delimiter) }
 }
 
 /** The command that starts the project's framework. If nothing can start it, returns sentences that say why. */

@@ -103,14 +103,19 @@ async function readPlaywrightBlob(path: string, file: string): Promise<BlobRepor
   return { file, shard: toShard(setInName(file, current, total), current, total), testFiles: [], hasCoverage: false }
 }
 
-/** The number in the name says which shards belong together. In `report-4b2c1d3-2.zip`, it stands behind a hash of the filters. */
+/** Shards belong together if their names are the same without the number of the shard. */
 export function setInName(file: string, index: unknown, total: unknown): string | undefined {
-  const word = (number: unknown) => `(?<![a-z\\d])0*${number}(?![a-z\\d])`
-  const beforeTotal = `${word(index)}(?=\\W(?:of\\W)?${word(total)})`
-  const number = [beforeTotal, `${word(index)}(?!.*${word(index)})`, `(?<!\\d)0*${index}(?!\\d)`]
-    .map((pattern) => new RegExp(pattern, 'i'))
-    .find((pattern) => pattern.test(file))
-  return number && file.replace(number, '').replace(/\W*\.zip$/, '')
+  const alone = (number: unknown) => `(?<![a-z\\d])0*${number}(?![a-z\\d])`
+  const places = [
+    // `shard-2-4.zip`, `shard-2-of-4.zip`
+    `${alone(index)}(?=\\W(?:of\\W)?${alone(total)})`,
+    // `report-4b2c1d3-2.zip`, in which a hash of the filters comes first
+    `${alone(index)}(?!.*${alone(index)})`,
+    // `shard2.zip`
+    `(?<!\\d)0*${index}(?!\\d)`,
+  ]
+  const place = places.map((one) => new RegExp(one, 'i')).find((one) => one.test(file))
+  return place && file.replace(place, '').replace(/\W*\.zip$/, '')
 }
 
 /** A matrix of GitHub has at most 256 jobs. A higher number is a date, for example. */

@@ -12,24 +12,24 @@ export const FRAMEWORKS: readonly Framework[] = [vitest, playwright, junit]
 
 /** All frameworks that a folder uses. If it shows none, a package of a workspace uses what the nearest folder above depends on. */
 export function frameworksIn(folder: string): Framework[] {
-  const [here = [], ...above] = foldersBetween({ folder, root: repositoryFolderOf(folder) }).map(packagesOf)
+  const [here = [], ...above] = foldersBetween({ folder, root: repositoryFolderOf(folder) }).map(dependenciesOf)
   const files = readdirSync(folder)
-  const usesOneOf = (names: readonly string[]) =>
-    FRAMEWORKS.filter(({ packages }) => packages.some((name) => names.includes(name)))
-  const [dependsHere, dependsAbove] = [usesOneOf(here), usesOneOf(above.flat())]
+  const hasFile = (pattern: RegExp | undefined) => files.some((file) => pattern?.test(file))
   const found = FRAMEWORKS.filter(
     (framework) =>
-      dependsHere.includes(framework) ||
-      files.some((file) => framework.configFile?.test(file)) ||
-      (dependsAbove.includes(framework) && files.some((file) => framework.sharedConfigFile?.test(file))),
+      here.includes(framework) ||
+      hasFile(framework.configFile) ||
+      (above.flat().includes(framework) && hasFile(framework.sharedConfigFile)),
   )
   if (found.length > 0 || !existsSync(join(folder, 'package.json'))) return found
-  return above.map(usesOneOf).find((frameworks) => frameworks.length > 0) ?? []
+  return above.find((frameworks) => frameworks.length > 0) ?? []
 }
 
-function packagesOf(folder: string): string[] {
+/** The frameworks on which the package of a folder depends. */
+function dependenciesOf(folder: string): Framework[] {
   const { dependencies, devDependencies, optionalDependencies } = readManifest(folder)
-  return [dependencies, devDependencies, optionalDependencies].map(fieldsOf).flatMap(Object.keys)
+  const names = [dependencies, devDependencies, optionalDependencies].map(fieldsOf).flatMap(Object.keys)
+  return FRAMEWORKS.filter(({ packages }) => packages.some((name) => names.includes(name)))
 }
 
 /** The test projects below a folder. In a monorepo, only the packages may depend on a framework. */

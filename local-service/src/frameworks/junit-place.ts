@@ -45,10 +45,8 @@ export class Places {
     if (this.#resolved.size > MOST_RESOLVED) this.#resolved.clear()
     if (!this.#resolved.has(path)) {
       const files = isAbsolute(path) ? [path] : this.#bases.map((base) => resolve(base, path))
-      this.#resolved.set(
-        path,
-        files.find((file) => this.#isFile(file)),
-      )
+      const found = files.find((file) => this.#isFile(file))
+      this.#resolved.set(path, found)
     }
     return this.#resolved.get(path)
   }
@@ -63,11 +61,8 @@ export class Places {
     const file = this.resolveFile(called.replace(/^file:\/\//, '').replace(LINE, ''))
     if (file !== undefined && rest === basename(file)) return { file, rest: '' }
     // If pytest cannot load a file, the module is the name.
-    const ofClass = this.#fileOfClass(
-      isPytest && rest === '' ? name : rest,
-      file === undefined ? '.py' : extname(file),
-      isPytest,
-    )
+    const nameOfClass = isPytest && rest === '' ? name : rest
+    const ofClass = this.#fileOfClass(nameOfClass, file === undefined ? '.py' : extname(file), isPytest)
     const isSame = file === undefined || file === ofClass.file
     return { file: file ?? ofClass.file, rest: isSame && rest !== '' ? ofClass.rest : rest }
   }
@@ -149,8 +144,6 @@ type FilesByName = Awaited<ReturnType<typeof filesByName>>
 export async function filesByName(root: string) {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const files = new Set((await tryGit(args, { root, env: process.env }))?.split('\0'))
-  return Map.groupBy(
-    [...files].map((file) => join(root, file)),
-    (file) => basename(file),
-  )
+  const paths = [...files].map((file) => join(root, file))
+  return Map.groupBy(paths, (path) => basename(path))
 }

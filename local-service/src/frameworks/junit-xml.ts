@@ -6,7 +6,7 @@ import { quote } from '../text.ts'
 
 /** What a report says about one test, or about a suite that failed itself. Then there are no attributes. */
 export interface XmlCase {
-  readonly attributes: Attributes
+  readonly attributes: Readonly<Partial<Record<string, string>>>
   /** The names of the suites around the test, the outermost first. */
   readonly suites: readonly string[]
   /** Empty if the report does not have it. */
@@ -15,8 +15,6 @@ export interface XmlCase {
   /** The end of what the test printed. */
   readonly output: string
 }
-
-type Attributes = Readonly<Partial<Record<string, string>>>
 
 /** An element in a test, such as `failure`. A text is empty if the report does not have it. */
 export interface XmlOutcome {
@@ -168,7 +166,7 @@ function clean(text: string, limitChars = LONGEST_TEXT_CHARS): string {
   return cut.replace(COLOUR, '').replace(NO_XML, '\uFFFD')
 }
 
-function toAttributes(given: object): Attributes {
+function toAttributes(given: object): XmlCase['attributes'] {
   const limitOf = (name: string) => (name === 'message' ? LONGEST_TEXT_CHARS : LONGEST_NAME_CHARS)
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, clean(value, limitOf(name))]))
 }

@@ -58,12 +58,8 @@ export class ReportReader {
     // The last line may have no end, or be truncated.
     const last = this.#readLines()
     if (!this.#isBroken && last.length > 0) this.#take(last)
-    return {
-      tests: [...this.#tests.values()],
-      files: [...this.#files.values()],
-      said: this.#said,
-      finished: this.#finished,
-    }
+    const [tests, files] = [[...this.#tests.values()], [...this.#files.values()]]
+    return { tests, files, said: this.#said, finished: this.#finished }
   }
 
   /** Returns what is behind the last whole line. */

@@ -117,10 +117,7 @@ export default class EventReporter implements Reporter {
   }
 
   #describeFailure(errors: readonly TestError[]): Failure | undefined {
-    return this.#report.describeFailure(errors, ({ location, stack }) => [
-      ...(location ? [location] : []),
-      ...framesIn(stack),
-    ])
+    return this.#report.describeFailure(errors, ({ location, stack }) => [location ?? [], framesIn(stack)].flat())
   }
 
   /** If a file cannot be loaded, no test begins. The same is true if the global setup fails, but then no file was loaded. */

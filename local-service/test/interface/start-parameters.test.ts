@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { FinalStatus } from '../../src/execution/outcome.ts'
+import type { RunOutcome } from '../../src/execution/outcome.ts'
 import type { TestCase } from '../../src/frameworks/report.ts'
 import { describeSuiteResult } from '../../src/http/response-bodies.ts'
 import { finishRun, queueRun } from '../../src/runs/run.ts'
@@ -77,14 +77,14 @@ describe('a test suite', () => {
   })
 
   /** What the result says of a run with these test cases. */
-  function resultsOf(outcome: FinalStatus, testCases: readonly TestCase[]) {
+  function resultsOf(outcome: RunOutcome['status'], testCases: readonly TestCase[]) {
     const run = queueRun({ projectId: 'web-shop', suite: 'plain' })
     finishRun(run, { status: outcome, testCases })
     const { results } = describeSuiteResult(run) as { results: { testId: string; status: string }[] }
     return results
   }
 
-  function testsOf(outcome: FinalStatus, ...statuses: TestCase['status'][]) {
+  function testsOf(outcome: RunOutcome['status'], ...statuses: TestCase['status'][]) {
     return resultsOf(
       outcome,
       statuses.map((status, index) => ({ title: `test ${index}`, status, durationMs: 1 })),
