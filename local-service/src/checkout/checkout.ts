@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { isInside, type TestedFolders } from '../machine/paths.ts'
+import { isInside, type TestedFolders } from '../machine/files.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { findFramework } from './packages.ts'

@@ -3,8 +3,7 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isObject } from '../../../src/text/json.ts'
 import type { Framework } from '../frameworks/framework.ts'
-import { readManifest } from '../machine/files.ts'
-import { foldersBetween, type TestedFolders } from '../machine/paths.ts'
+import { foldersBetween, readManifest, type TestedFolders } from '../machine/files.ts'
 
 const PACKAGES = 'node_modules'
 /** Vite writes there when it loads a configuration. So a work tree gets folders of its own. */

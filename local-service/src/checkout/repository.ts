@@ -1,9 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { readRegularFile, removeFolder } from '../machine/files.ts'
+import { readRegularFile, removeFolder, type TestedFolders } from '../machine/files.ts'
 import { git, tryGit } from '../machine/git.ts'
-import type { TestedFolders } from '../machine/paths.ts'
 import { killProcesses } from '../machine/processes.ts'
 
 export interface Repository extends TestedFolders {

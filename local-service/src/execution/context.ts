@@ -27,9 +27,9 @@ export function tell({ log, output }: RunContext, text: string): void {
   output.write(`[local service] ${text}\n`)
 }
 
-/** Whether the run has to install the packages. In the project's folder itself, they are installed. */
-export function needsSetup({ checkout, project }: RunContext): boolean {
-  return checkout.kind === 'work-tree' && project.setup !== undefined
+/** The command that installs the packages, if the run needs it. In the project's folder itself, they are installed. */
+export function setupOf({ checkout, project }: RunContext): readonly string[] | undefined {
+  return checkout.kind === 'work-tree' ? project.setup : undefined
 }
 
 /** The environment of the run's git commands. After a kill of the service, the next service finds them by the marker. */

@@ -3,9 +3,9 @@ import { linkPackages } from '../checkout/packages.ts'
 import { addWorkTree } from '../checkout/repository.ts'
 import { isBad } from '../frameworks/report.ts'
 import { describeEnd, hasSucceeded } from '../machine/command.ts'
-import type { TestedFolders } from '../machine/paths.ts'
+import type { TestedFolders } from '../machine/files.ts'
 import { quoteCommand } from '../text.ts'
-import { gitEnvironment, needsSetup, type RunContext, tell } from './context.ts'
+import { gitEnvironment, type RunContext, setupOf, tell } from './context.ts'
 import { fixTests } from './fix.ts'
 import { type RunOutcome, withoutTests } from './outcome.ts'
 import { runProjectCommand } from './project-command.ts'
@@ -21,8 +21,8 @@ export async function executeRun(
   run.output.open()
   try {
     const source = await prepareFiles(run, stop)
-    const { setup } = run.project
-    if (setup !== undefined && needsSetup(run)) {
+    const setup = setupOf(run)
+    if (setup !== undefined) {
       const end = await runProjectCommand(source, run, setup, stop)
       if (!hasSucceeded(end)) return withoutTests(stop, `setup: ${quoteCommand(setup)} ${describeEnd(end)}`)
     }
@@ -46,6 +46,6 @@ export async function prepareFiles(run: RunContext, stop: AbortSignal): Promise<
   const { tree } = run.resources
   await addWorkTree({ ...place, env: gitEnvironment(run), signal: stop }, commit, tree, run.runId)
   // A setup installs its own packages. Through links, it would change the packages of the project's folder.
-  if (!needsSetup(run)) await linkPackages(place, tree)
+  if (setupOf(run) === undefined) await linkPackages(place, tree)
   return { root: tree, folder: join(tree, relative(place.root, place.folder)) }
 }

@@ -3,9 +3,9 @@ import { delimiter, join, relative } from 'node:path'
 import { findFramework } from '../checkout/packages.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
-import { foldersBetween, type TestedFolders } from '../machine/paths.ts'
+import { foldersBetween, type TestedFolders } from '../machine/files.ts'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { needsSetup, type RunContext } from './context.ts'
+import { type RunContext, setupOf } from './context.ts'
 import type { RunResources } from './resources.ts'
 
 /** Runs a command in the project's folder of the tested files. If the project has a container, runs it in a new container. */
@@ -44,9 +44,10 @@ export function frameworkCommand(run: RunContext, source: TestedFolders): readon
   const { framework, command, container, folder } = run.project
   if (command !== undefined || framework.packages.length === 0) return command ?? []
   const tree = `the work tree, in ${relative(source.root, source.folder) || 'its root'}`
-  const found = needsSetup(run)
-    ? findFramework(framework, source, tree, 'Let "setup" install it, or set "command".')
-    : findFramework(framework, source, folder)
+  const found =
+    setupOf(run) === undefined
+      ? findFramework(framework, source, folder)
+      : findFramework(framework, source, tree, 'Let "setup" install it, or set "command".')
   if (typeof found === 'string') return found
   if (container !== undefined) return ['node', found.script]
   // PATH may have no Node, because a person can start the service by the path of its Node.

@@ -1,8 +1,7 @@
 import { existsSync, globSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fieldsOf } from '../../../src/text/json.ts'
-import { readManifest } from '../machine/files.ts'
-import { foldersBetween, repositoryFolderOf } from '../machine/paths.ts'
+import { foldersBetween, readManifest } from '../machine/files.ts'
 import type { Framework } from './framework.ts'
 import { junit } from './junit.ts'
 import { playwright } from './playwright.ts'
@@ -12,7 +11,8 @@ export const FRAMEWORKS: readonly Framework[] = [vitest, playwright, junit]
 
 /** All frameworks that a folder uses. If it shows none, a package of a workspace uses what the nearest folder above depends on. */
 export function frameworksIn(folder: string): Framework[] {
-  const [here = [], ...above] = foldersBetween({ folder, root: repositoryFolderOf(folder) }).map(dependenciesOf)
+  const root = foldersBetween({ folder, root: '/' }).find((at) => existsSync(join(at, '.git'))) ?? folder
+  const [here = [], ...above] = foldersBetween({ folder, root }).map(dependenciesOf)
   const files = readdirSync(folder)
   const hasFile = (pattern: RegExp | undefined) => files.some((file) => pattern?.test(file))
   const found = FRAMEWORKS.filter(

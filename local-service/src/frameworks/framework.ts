@@ -1,5 +1,5 @@
 import type { CommandEnd } from '../machine/command.ts'
-import type { TestedFolders } from '../machine/paths.ts'
+import type { TestedFolders } from '../machine/files.ts'
 import type { Report } from './report.ts'
 import type { Fields } from './report-reader.ts'
 

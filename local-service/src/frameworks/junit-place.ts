@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path'
+import { foldersBetween, isInside, type TestedFolders } from '../machine/files.ts'
 import { tryGit } from '../machine/git.ts'
-import { foldersBetween, isInside, type TestedFolders } from '../machine/paths.ts'
 import type { XmlCase } from './junit-xml.ts'
 import type { Fields } from './report-reader.ts'
 

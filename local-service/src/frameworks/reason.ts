@@ -17,7 +17,8 @@ export function whyNotPassed(
   const ended = `${title} ${describeEnd(end)}`
   const couldNotRun = `${title} could not run the tests`
   if (end.kind !== 'exited' && end.kind !== 'no-command') return `${ended}${rest}`
-  if (report === undefined) return `${hasFailed(end) && rest !== '' ? couldNotRun : `${ended} without a report`}${rest}`
+  if (report === undefined && hasFailed(end) && rest !== '') return `${couldNotRun}${rest}`
+  if (report === undefined) return `${ended} without a report${rest}`
   if (report.problem !== undefined)
     return `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${report.problem}${rest}`
   if (!report.isComplete) return `${ended} before it had reported all tests${rest}`

@@ -1,7 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { fieldsOf, isObject } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
-import type { TestedFolders } from '../machine/paths.ts'
+import type { TestedFolders } from '../machine/files.ts'
 import { cutMessage, SHORT_MESSAGE_CHARS } from '../reporters/report-writer.ts'
 import { type Events, type Fields, keyOf, stringOf } from './report-reader.ts'
 

@@ -1,10 +1,29 @@
 import { execFile } from 'node:child_process'
 import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { fieldsOf, parseJson } from '../../../src/text/json.ts'
 
-// Tests may have made these files and folders so that they do harm.
+export interface TestedFolders {
+  /** Places in files start here. */
+  readonly root: string
+  /** The project's folder. Titles of files start here. */
+  readonly folder: string
+}
+
+/** Whether a path is the folder or below it, by their names only. The caller must look for links. */
+export function isInside(path: string, folder: string): boolean {
+  return !/^\.\.(\/|$)/.test(relative(folder, path))
+}
+
+/** A folder and those above it, up to `root`. */
+export function foldersBetween({ folder, root }: TestedFolders): string[] {
+  const folders = [folder]
+  for (let at = folder; at !== root && at !== dirname(at); at = dirname(at)) folders.push(dirname(at))
+  return folders
+}
+
+// Tests may have made the files and folders below so that they do harm.
 
 const READ_LIMIT_BYTES = 16 * 1024 * 1024
 

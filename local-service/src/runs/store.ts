@@ -47,12 +47,10 @@ export function openRunStore(dataFolder: string) {
     // system keeps it when the process dies.
     database.exec('pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = normal')
     database.exec(`begin exclusive; ${SCHEMA}; commit`)
-    database
-      .prepare(
-        `delete from runs where is_finished and resources is null
-         and number not in (select number from runs order by number desc limit ?)`,
-      )
-      .run(KEPT_RUNS)
+    database.exec(
+      `delete from runs where is_finished and resources is null
+       and number not in (select number from runs order by number desc limit ${KEPT_RUNS})`,
+    )
     return { folder, ...storeIn(database) }
   } catch (error) {
     database.close()

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readPartOfFile, readRegularFile } from '../../src/machine/files.ts'
+import { isInside, readPartOfFile, readRegularFile } from '../../src/machine/files.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 describe('a file that others can write', () => {
@@ -37,4 +37,15 @@ describe('a file that others can write', () => {
   it.runIf(process.platform === 'linux')('is read up to the size that it has when it is opened', () => {
     expect(readRegularFile('/proc/self/status')).toBe('')
   })
+})
+
+it.each([
+  ['/work', '/work', true],
+  ['/work/reports/', '/work', true],
+  ['/work/..reports', '/work', true],
+  ['/work/a/../../temp', '/work', false],
+  ['/workshop', '/work', false],
+  ['/', '/work', false],
+])('whether %s is inside %s: %s', (path, folder, expected) => {
+  expect(isInside(path, folder)).toBe(expected)
 })

@@ -1,5 +1,5 @@
 import { junit } from '../../src/frameworks/junit.ts'
-import type { TestedFolders } from '../../src/machine/paths.ts'
+import type { TestedFolders } from '../../src/machine/files.ts'
 
 /** Begins a run of a command that writes these reports. What is returned reads them when the command has ended. */
 export async function beginJunitRun(report: string, folders: TestedFolders) {
