@@ -86,10 +86,10 @@ function findError(text: string): string | undefined {
 
 function errorAt(output: string, index: number): string | undefined {
   // Many readers show only the first line. The first line of esbuild and of Rolldown is "Build failed with 1 error:", without the
-  // reason. Rolldown has a blank line behind it. Vitest has a list of its projects, and each bracket on a line of its own.
+  // reason. Rolldown and Vitest may have a blank line behind it. Vitest has a list of its projects, with each bracket on its own line.
   const text = output
     .slice(index)
-    .replace(/^(.*:)\n\s*/, '$1 ')
+    .replace(/^(.*(?::|, received))\n\s*/, '$1 ')
     .replace(/^.*\[\n[^\]]*\]/, (list) => list.replace(/\s+/g, ' '))
   const end = END_OF_ERROR.exec(text)?.index ?? text.length
   const error = text.slice(0, end).trim()

@@ -106,6 +106,11 @@ describe('what a framework prints that does not start', () => {
       '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: No projects were found. The projects definition: [\n    {\n        "name": "unit"\n    }\n].\n    at f (x.js:1)\n',
       'Error: No projects were found. The projects definition: [ { "name": "unit" } ].',
     ],
+    [
+      'blob reports of two versions of Vitest',
+      '⎯⎯⎯ Unhandled Error ⎯⎯⎯\nError: All must have the same Vitest version, received\n\n- "blob-1-2.json" uses v5.1.1\n- "blob-2-2.json" uses v5.1.9\n ❯ readBlobs node_modules/vitest/a.js:7987:31\n',
+      'Error: All must have the same Vitest version, received - "blob-1-2.json" uses v5.1.1\n- "blob-2-2.json" uses v5.1.9',
+    ],
   ])('is the reason, for %s', (_what, output, error) => {
     expect(why(exited(output), undefined)).toBe(`vitest could not run the tests: ${error}`)
   })
