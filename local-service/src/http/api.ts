@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Context, Hono } from 'hono'
 import { Refusal, refuse } from '../checkout/checkout.ts'
 import { outputBytes, readOutput } from '../execution/output.ts'
+import type { RunQueue } from '../runs/queue.ts'
 import { isFinished, type Run } from '../runs/run.ts'
 import { type ServiceContext, startRun } from '../runs/start.ts'
 import type { Configuration } from '../settings/configuration.ts'
@@ -17,7 +18,7 @@ const STATUSES = { invalid: 400, unauthorized: 401, 'not-found': 404, failed: 50
 const END_WAIT_MS = 2000
 
 const RUNS = '/v1/projects/:projectId/runs'
-const SUITE_RUN = '/v1/testSuiteRun/:testSuiteRunId'
+const SUITE_RUN = '/v1/testSuiteRun/:runId'
 
 /** The interface over the projects and runs of this service. The body of a request is read only with a valid key. */
 export function createApi({ projects, suites }: Configuration, service: ServiceContext, key: string): Hono {
@@ -47,10 +48,6 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
 
 function addRuns(api: Hono, projects: Configuration['projects'], service: ServiceContext): void {
   const { queue, outputs, store } = service
-  const findRun = ({ projectId, runId }: { projectId: string; runId: string }): Run => {
-    const run = queue.find(runId)
-    return run?.projectId === projectId && run.suite === undefined ? run : noRun(runId)
-  }
   api.post(RUNS, async (c) => {
     const { frameworkProjects, ...parameters } = parseStart(await readBody(c))
     const project = orNotFound('project', c.req.param('projectId'), projects)
@@ -61,18 +58,18 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
   })
   api.post(`${RUNS}/cancel`, async (c) => {
     const runId = parseCancel(await readBody(c))
-    const run = findRun({ ...c.req.param(), runId })
+    const run = findRun(queue, { ...c.req.param(), runId })
     if (await queue.cancel(runId)) return c.json({ cancelled: [{ runId }] })
     refuse('invalid', `Run ${quote(runId)} is ${run.phase.status}; only a QUEUED or RUNNING run can be cancelled.`)
   })
   api.get(`${RUNS}/:runId`, async (c) => {
-    const run = findRun(c.req.param())
+    const run = findRun(queue, c.req.param())
     await queue.waitForEnd(run.runId, END_WAIT_MS)
     const progress = queue.progressOf(run.runId)
     return c.json({ ...describeRun(run), progress, outputBytes: outputBytes(join(outputs, run.runId)) })
   })
   api.get(`${RUNS}/:runId/output`, (c) => {
-    const { runId } = findRun(c.req.param())
+    const { runId } = findRun(queue, c.req.param())
     const from = c.req.query('from') ?? ''
     if (!/^\d{1,15}$/.test(from)) {
       refuse('invalid', `"from" must be the number of a byte, such as ?from=0, got ${quote(from)}.`)
@@ -85,10 +82,6 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
 }
 
 function addSuiteRuns(api: Hono, suites: Configuration['suites'], service: ServiceContext): void {
-  const findRun = (runId: string): Run => {
-    const run = service.queue.find(runId)
-    return run?.suite === undefined ? noRun(runId) : run
-  }
   api.post('/v1/testSuite/:testSuiteId/run', async (c) => {
     const parameters = parseSuiteStart(await readBody(c))
     const { name: suite, project, selection } = orNotFound('test suite', c.req.param('testSuiteId'), suites)
@@ -96,13 +89,17 @@ function addSuiteRuns(api: Hono, suites: Configuration['suites'], service: Servi
     return c.json({ testSuiteRunId, testSuiteName: suite, projectId: project.id })
   })
   api.get(`${SUITE_RUN}/status`, (c) =>
-    c.json({ status: isFinished(findRun(c.req.param('testSuiteRunId'))) ? 'FINISHED' : 'RUNNING' }),
+    c.json({ status: isFinished(findRun(service.queue, c.req.param())) ? 'FINISHED' : 'RUNNING' }),
   )
-  api.get(`${SUITE_RUN}/result`, (c) => c.json(describeSuiteResult(findRun(c.req.param('testSuiteRunId')))))
+  api.get(`${SUITE_RUN}/result`, (c) => c.json(describeSuiteResult(findRun(service.queue, c.req.param()))))
 }
 
-function noRun(runId: string): never {
-  refuse('not-found', `There is no run ${quote(runId)} here.`)
+/** A path without a project is one of a suite's run. */
+function findRun(queue: RunQueue, { projectId, runId }: { projectId?: string; runId: string }): Run {
+  const run = queue.find(runId)
+  const isOfSuite = run?.suite !== undefined
+  const isHere = projectId === undefined ? isOfSuite : !isOfSuite && run?.projectId === projectId
+  return run !== undefined && isHere ? run : refuse('not-found', `There is no run ${quote(runId)} here.`)
 }
 
 /** The digests are compared in full, so that the time taken does not reveal how similar a key is. */
