@@ -8,8 +8,7 @@ export default class EventReporter {
     #report = new ReportWriter();
     #errors = [];
     #config;
-    #suite;
-    #hasBegun = false;
+    #tests = [];
     #hasEnded = false;
     /** Otherwise, Playwright would show nothing if no other reporter prints. */
     printsToStdio() {
@@ -17,12 +16,11 @@ export default class EventReporter {
     }
     onBegin(config, suite) {
         this.#config = config;
-        this.#suite = suite;
-        this.#report.announce({ event: 'total', total: suite.allTests().length });
+        this.#tests = suite.allTests();
+        this.#report.announce({ event: 'total', total: this.#tests.length });
         process.once('exit', () => this.#endEarly());
     }
     onTestBegin(test) {
-        this.#hasBegun = true;
         this.#report.startTest(describeTest(test));
     }
     /** Playwright calls it for each attempt. */
@@ -36,8 +34,7 @@ export default class EventReporter {
     }
     /** A global teardown may end the process when all tests have ended, or a reporter of the project. */
     #endEarly() {
-        const tests = this.#suite?.allTests() ?? [];
-        const haveEnded = tests.every(({ id, results }) => results.length > 0 && !this.#report.isRunning(id));
+        const haveEnded = this.#tests.every(({ id, results }) => results.length > 0 && !this.#report.isRunning(id));
         if (!this.#hasEnded && haveEnded)
             this.onEnd();
     }
@@ -45,7 +42,7 @@ export default class EventReporter {
         this.#hasEnded = true;
         const ofFiles = this.#errors.filter((error) => this.#isOfFile(error));
         const others = this.#errors.filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''));
-        const tests = this.#suite?.allTests() ?? [];
+        const tests = withoutRepeats(this.#tests);
         const isFlaky = this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky');
         const flaky = isFlaky ? [{ message: 'failOnFlakyTests is set, and a test is flaky' }] : [];
         this.#report.finish({
@@ -97,16 +94,14 @@ export default class EventReporter {
         return lines.length === 0 ? '' : `\n\n${lines.join('\n')}`;
     }
     #describeFailure(errors) {
-        return this.#report.describeFailure(errors, ({ location, stack }) => [
-            ...(location ? [location] : []),
-            ...framesIn(stack),
-        ]);
+        return this.#report.describeFailure(errors, ({ location, stack }) => [location ?? [], framesIn(stack)].flat());
     }
     /** If a file cannot be loaded, no test begins. The same is true if the global setup fails, but then no file was loaded. */
     #isOfFile({ location, stack = '' }) {
         const setups = [this.#config?.globalSetup, this.#config?.globalTeardown];
         const isOfSetup = setups.some((file) => typeof file === 'string' && stack.includes(file));
-        return location !== undefined && this.#report.isInRepository(location) && !this.#hasBegun && !isOfSetup;
+        const hasBegun = this.#tests.some(({ results }) => results.length > 0);
+        return location !== undefined && this.#report.isInRepository(location) && !hasBegun && !isOfSetup;
     }
 }
 const FOUND_NO_TESTS = /^(?:Error: )?No tests found/;
@@ -117,6 +112,21 @@ function describeTest(test) {
     // A helper in another file may define the test.
     const line = test.location.file === file ? test.location.line : undefined;
     return { id: test.id, project, file, line, path };
+}
+const FROM_BEST_TO_WORST = ['skipped', 'expected', 'flaky', 'unexpected'];
+/** Each shard runs the projects on which others depend. So a merge has their tests several times, and the worst result counts. */
+function withoutRepeats(tests) {
+    const projects = new Set(tests.map((test) => test.parent.project()));
+    const ofEachShard = new Set([...projects].flatMap((one) => [one?.teardown, ...(one?.dependencies ?? [])]));
+    const kept = new Map();
+    for (const test of tests) {
+        const isOfEach = ofEachShard.has(test.parent.project()?.name);
+        const key = isOfEach ? JSON.stringify([test.titlePath(), test.repeatEachIndex]) : test.id;
+        const [rank, rankOfOther] = [test, kept.get(key)].map((one) => FROM_BEST_TO_WORST.indexOf(one?.outcome() ?? ''));
+        if (Number(rank) > Number(rankOfOther))
+            kept.set(key, test);
+    }
+    return [...kept.values()];
 }
 function fileOf({ parent, location }) {
     let suite = parent;

@@ -67,9 +67,10 @@ export class ReportWriter {
     describeFailure(errors, placesOf) {
         if (errors.length === 0)
             return undefined;
-        const places = errors.flatMap((error) => withCauses(error)).flatMap((one) => placesOf(one));
+        const described = errors.map(describeError);
+        const places = described.flat().flatMap(({ thrown }) => placesOf(thrown));
         const { file, line } = places.find((one) => this.isInRepository(one)) ?? {};
-        return { message: errors.map((error) => describeError(error)).join('\n\n'), file, line };
+        return { message: described.map((parts) => parts.map(({ text }) => text).join('')).join('\n\n'), file, line };
     }
     isInRepository({ file }) {
         return this.pathInRepository(file) !== undefined && !file.includes('/node_modules/');
@@ -95,37 +96,30 @@ function takeVariable(name) {
     delete process.env[name];
     return value;
 }
-const MOST_SEEN = 100;
-/** An error, the errors of an AggregateError, and what caused them, in the order in which they are printed. */
-function withCauses(thrown, seen = new Set()) {
-    if (typeof thrown !== 'object' || thrown === null || seen.has(thrown) || seen.size === MOST_SEEN)
-        return [];
-    seen.add(thrown);
-    const { errors, cause } = thrown;
-    return [thrown, ...[errors, cause].flat().flatMap((one) => withCauses(one, seen))];
-}
+/** A cause may be a circle, and each of a thousand errors may have a thousand errors. */
+const MOST_CAUSES = 100;
 function describeError(error) {
     const kind = error.type === 'Unhandled Rejection' ? 'Unhandled Rejection: ' : '';
     const diff = typeof error.diff === 'string' ? `\n\n${error.diff}` : '';
-    return `${kind}${nameAndMessage(error)}${diff}${describeCauses(error, new Set([error]))}`;
+    return [{ thrown: error, text: `${kind}${nameAndMessage(error)}${diff}` }, ...causesOf(error, new Set([error]))];
 }
-/** The texts of what caused an error, and of the errors of an AggregateError, each on lines of its own. */
-export function describeCauses({ cause, errors }, seen) {
-    const list = Array.isArray(errors) ? errors.slice(0, MOST_SEEN) : [];
-    const causes = cause === undefined || cause === null ? [] : [cause];
-    return [
-        ...list.map((one) => `\nOne of its errors: ${describeThrown(one, seen)}`),
-        ...causes.map((one) => `\nCaused by: ${describeThrown(one, seen)}`),
-    ].join('');
-}
-function describeThrown(thrown, seen) {
-    if (typeof thrown !== 'object' || thrown === null)
-        return String(thrown);
-    if (seen.has(thrown) || seen.size === MOST_SEEN)
-        return '…';
-    seen.add(thrown);
-    // JSON has neither large integers nor circles.
-    return 'message' in thrown ? `${nameAndMessage(thrown)}${describeCauses(thrown, seen)}` : inspect(thrown);
+/** The errors of an AggregateError, and what caused an error, in the order in which they are printed. */
+function causesOf({ errors, cause }, seen) {
+    const describe = (how, thrown) => {
+        const text = `\n${how}: `;
+        if (typeof thrown !== 'object' || thrown === null)
+            return [{ thrown: {}, text: `${text}${String(thrown)}` }];
+        if (seen.has(thrown) || seen.size === MOST_CAUSES)
+            return [{ thrown: {}, text: `${text}…` }];
+        seen.add(thrown);
+        // JSON has neither large integers nor circles.
+        if (!('message' in thrown))
+            return [{ thrown, text: `${text}${inspect(thrown)}` }];
+        return [{ thrown, text: `${text}${nameAndMessage(thrown)}` }, ...causesOf(thrown, seen)];
+    };
+    const list = Array.isArray(errors) ? errors.slice(0, MOST_CAUSES) : [];
+    const ofList = list.flatMap((one) => describe('One of its errors', one));
+    return cause === undefined || cause === null ? ofList : [...ofList, ...describe('Caused by', cause)];
 }
 /** `TypeError: x is not a function`, as Node prints it. */
 function nameAndMessage({ name, message, value, code }) {
