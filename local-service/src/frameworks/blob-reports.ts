@@ -203,6 +203,19 @@ export function whyIncomplete(reports: readonly Pick<BlobReport, 'file' | 'shard
     : `the report of shard ${missing.join(', ')} is missing. The job may have been cancelled, or may have failed before a report was written or uploaded`
 }
 
+/** Only the name of Vitest's file says which shard it is, and the jobs may all have run the same one. Throws UnusableReports. */
+export function refuseEqual(reports: readonly Pick<BlobReport, 'file' | 'shard' | 'testFiles'>[]): void {
+  const shards = reports.filter(({ shard, testFiles }) => shard !== undefined && testFiles.length > 0)
+  const equal = Map.groupBy(shards, ({ shard, testFiles }) =>
+    JSON.stringify([shard?.set, shard?.total, testFiles.map(({ id }) => id).sort()]),
+  )
+  const twice = [...equal.values()].find(({ length }) => length > 1)
+  if (twice === undefined) return
+  throw new UnusableReports(
+    `has reports of the same test files: ${twice.map(({ file }) => quote(file)).join(', ')}. In each job of a shard, give --shard the number of this job`,
+  )
+}
+
 /** Which failures Vitest may lose, as the rest of a sentence: those of test files that have another result in another report. */
 export function whyLost(reports: readonly BlobReport[]): string | undefined {
   const results = reports.flatMap(({ file, testFiles }) => testFiles.map((one) => ({ ...one, report: file })))

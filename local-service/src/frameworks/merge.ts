@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { quote } from '../text.ts'
-import { readBlobs, UnusableReports, whyIncomplete, whyLost, withPathsOf } from './blob-reports.ts'
+import { readBlobs, refuseEqual, UnusableReports, whyIncomplete, whyLost, withPathsOf } from './blob-reports.ts'
 import type { FrameworkCall, RunOptions } from './framework.ts'
 import { isBad } from './report.ts'
 
@@ -16,6 +16,7 @@ const PASS_WITH_NO_TESTS = '--passWithNoTests'
 export async function mergeVitest(merge: string, { args, folders, inputFolder }: RunOptions): Promise<Merge> {
   const folder = resolve(folders.folder, merge)
   const reports = await readBlobs(folder, 'vitest')
+  refuseEqual(reports)
   const problems = [whyIncomplete(reports), whyLost(reports)]
   const empty = reports.find(({ testFiles }) => testFiles.length === 0)
   if (empty !== undefined && !args.includes(PASS_WITH_NO_TESTS)) {

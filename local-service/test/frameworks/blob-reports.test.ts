@@ -4,6 +4,7 @@ import { stringify } from 'flatted'
 import { describe, expect, it } from 'vitest'
 import {
   readBlobs,
+  refuseEqual,
   type Shard,
   setInName,
   whyIncomplete,
@@ -46,6 +47,15 @@ describe('which shards are there', () => {
   it('two reports of one shard are refused, because one of them is old', () => {
     const twice = reportsOf({ set: 'blob', index: 1, total: 2 }, { set: 'blob', index: 1, total: 2 })
     expect(() => whyIncomplete(twice)).toThrow('has two reports of shard 1/2: "blob-1" and "blob-1"')
+  })
+
+  it('two reports of the same test files are refused, unless they are of two sets', () => {
+    const shards = [1, 2].map((index) => ({ file: `blob-${index}`, shard: { set: 'blob', index, total: 2 } }))
+    const reports = shards.map((one) => ({ ...one, testFiles: [testFile('/shop/a.test.js')] }))
+    expect(() => refuseEqual(reports)).toThrow('has reports of the same test files: "blob-1", "blob-2". In each job ')
+    const ofSets = reports.map((one) => ({ ...one, shard: { ...one.shard, set: one.file } }))
+    const empty = shards.map((one) => ({ ...one, testFiles: [] }))
+    for (const right of [ofSets, empty, reports.slice(1)]) expect(() => refuseEqual(right)).not.toThrow()
   })
 })
 

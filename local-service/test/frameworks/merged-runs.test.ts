@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse, stringify } from 'flatted'
 import { describe, expect, it } from 'vitest'
@@ -252,6 +252,15 @@ describe('a merge of Vitest', () => {
       status: 'FAILED',
       message: expect.stringContaining('"e2e/tests-2.test.js" failed in "blob-linux-1-1.json" and not in'),
     })
+  })
+
+  it('refuses the report of one shard under two names, as jobs leave it that all run this shard', async () => {
+    const { folder, runShard, merge } = await aProject(VITEST, {}, 2)
+    await runShard(1)
+    await copyFile(join(folder, 'all/blob-1-2.json'), join(folder, 'all/blob-2-2.json'))
+    const { status, message } = await merge()
+    expect(status).toBe('INTERRUPTED')
+    expect(message).toContain('has reports of the same test files: "blob-1-2.json", "blob-2-2.json". ')
   })
 
   it('says in the words of Vitest that the reports are of another version', async () => {
