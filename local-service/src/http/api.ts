@@ -14,8 +14,8 @@ import { describeRun, describeSuiteResult } from './response-bodies.ts'
 
 const STATUSES = { invalid: 400, unauthorized: 401, 'not-found': 404, failed: 500 } as const
 
-/** How long the response about an unfinished run waits for the end of the run, so that the client learns of it at once. */
-const END_WAIT_MS = 2000
+/** How long a response without news waits for the end of the run, so that the client learns of it at once. */
+const NEWS_WAIT_MS = 2000
 
 const RUNS = '/v1/projects/:projectId/runs'
 const SUITE_RUN = '/v1/testSuiteRun/:runId'
@@ -64,7 +64,7 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
   })
   api.get(`${RUNS}/:runId`, async (c) => {
     const run = findRun(queue, c.req.param())
-    await queue.waitForEnd(run.runId, END_WAIT_MS)
+    await queue.waitForNews(run.runId, NEWS_WAIT_MS)
     const progress = queue.progressOf(run.runId)
     return c.json({ ...describeRun(run), progress, outputBytes: outputBytes(join(outputs, run.runId)) })
   })

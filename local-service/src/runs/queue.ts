@@ -25,6 +25,8 @@ interface Entry {
   readonly task: RunTask
   readonly stop: AbortController
   readonly end: PromiseWithResolvers<void>
+  /** The last status that a client has read. */
+  knownStatus?: string | undefined
   tests?: RunningTests | undefined
   /** Settles when the task has ended and its resources are removed. Undefined as long as the run waits. */
   execution?: Promise<void> | undefined
@@ -70,10 +72,13 @@ export class RunQueue {
     return this.#entries.get(runId)?.run ?? this.#options.store.find(runId)
   }
 
-  /** Waits for the end of a run, but not longer than the limit. */
-  async waitForEnd(runId: string, limitMs: number): Promise<void> {
-    const end = this.#entries.get(runId)?.end.promise
-    if (end !== undefined) await Promise.race([end, delay(limitMs, undefined, { ref: false })])
+  /** If clients know the status of a run, waits for the end of the run, but not longer than the limit. */
+  async waitForNews(runId: string, limitMs: number): Promise<void> {
+    const entry = this.#entries.get(runId)
+    if (entry === undefined) return
+    const isKnown = entry.knownStatus === entry.run.phase.status
+    if (isKnown) await Promise.race([entry.end.promise, delay(limitMs, undefined, { ref: false })])
+    entry.knownStatus = entry.run.phase.status
   }
 
   /** How far a run is. Undefined if it has finished, or if its tests have not begun. */

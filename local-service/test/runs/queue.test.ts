@@ -42,11 +42,12 @@ describe('a queue of runs', () => {
     expect(saved()?.status).toBe('CANCELLED')
   })
 
-  it('lets a client wait for the end of a run, but not longer than the limit', async () => {
+  it('lets a client that knows the status wait for the end of the run, but not longer than the limit', async () => {
     const { queue, run, ended, status } = await aQueue()
-    await queue.waitForEnd(run.runId, 1)
+    await queue.waitForNews(run.runId, 1_000_000)
+    await queue.waitForNews(run.runId, 1)
     expect(status()).toBe('RUNNING')
-    const atEnd = queue.waitForEnd(run.runId, 1_000_000).then(status)
+    const atEnd = queue.waitForNews(run.runId, 1_000_000).then(status)
     ended.resolve(PASSED)
     expect(await atEnd).toBe('PASSED')
   })
