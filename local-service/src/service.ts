@@ -23,6 +23,8 @@ export interface ServiceOptions {
   readonly runLimitMinutes: number
   /** How long stopped tests have to exit: SIGINT first, SIGTERM at half of it, SIGKILL at its end. */
   readonly stopGraceMs?: number | undefined
+  /** How long a response waits for the end of a RUNNING run, so that the client learns of it at once. Each first one comes at once. */
+  readonly endWaitMs?: number | undefined
   /** A folder that gets the whole output of each run. By default, it is kept with the runs until the service starts again. */
   readonly outputs?: string | undefined
   readonly log: (line: string) => void
@@ -51,7 +53,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
         log(`warning: could not remove the outputs of earlier runs: ${messageOf(error)}`)
       })
     }
-    const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000 } = options
+    const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000, endWaitMs = 2000 } = options
     // The modules for HTTP take long to load. Meanwhile, git runs.
     const [served, { createApi }, { listen }] = await Promise.all([
       Promise.all(projects.map((project) => inspectFolder(project, { personEnv, checkoutOfJob }))),
@@ -61,7 +63,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
     for (const { id, problem } of served) {
       if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
     }
-    const queue = new RunQueue({ ...shared, runLimitMinutes })
+    const queue = new RunQueue({ ...shared, runLimitMinutes, endWaitMs })
     const { port, key = randomBytes(24).toString('base64url') } = options
     const api = createApi(configuration, { ...shared, stopGraceMs, outputs, checkoutOfJob, queue }, key)
     const listener = await listen(port, api.fetch)

@@ -23,7 +23,7 @@ export interface RunOptions extends FrameworkSettings {
   readonly env: Readonly<Record<string, string>>
   /** The folder for everything else that the framework writes while it runs. */
   readonly outputFolder: string
-  /** A folder of the run, for what the service itself gives to the framework. */
+  /** The service puts here what the framework reads: moved reports, or the reporter. It does not exist yet. */
   readonly inputFolder: string
   /** Whether the run tests the project's folder itself. It then runs as by hand: with its own reporters and output folder. */
   readonly isInPlace: boolean

@@ -67,7 +67,7 @@ export async function readJunitXml(
   onMissing: (problem: string) => void,
 ): Promise<void> {
   const parser = createParser()
-  // Outside of the first element, the parser would report each character. So the file is in an element of our own.
+  // Outside an element, the parser would report each character as an error. So the file is in an element of our own.
   parser.write('<file>')
   const elements: Element[] = []
   /** Mocha names the file only in the first of several suites. */
@@ -141,10 +141,12 @@ function createParser(): sax.SAXParser {
   parser.onerror = ({ message }) => {
     if (!COSTS_ONE_VALUE.test(message)) throw new Error(`is no XML: ${message.split('\n', 1)[0]}`)
     parser.resume()
-    // A long value would take 32 bytes for each character. The parser cuts only texts, so this cuts the field that it names.
+    // A long value would take 32 bytes for each character. The parser shortens only texts. So this shortens the field that the error names.
     const [, long] = /^Max buffer length exceeded: (\w+)/.exec(message) ?? []
     if (long !== undefined) Object.assign(parser, { [long]: Reflect.get(parser, long).slice(0, LONGEST_TEXT_CHARS) })
   }
+  // The parser calls this method of the object with the attributes.
+  parser.onattribute = ({ name }) => name === 'hasOwnProperty' && Reflect.deleteProperty(parser.tag.attributes, name)
   return parser
 }
 

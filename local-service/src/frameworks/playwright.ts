@@ -8,10 +8,13 @@ import { whyRefused } from './refused-arguments.ts'
 /** The file is TypeScript here and JavaScript in the bundle. Playwright loads both. */
 const REPORTER = `playwright-reporter${extname(import.meta.filename)}`
 
-/** Playwright translates each file that is not below `node_modules`. For those of the reporter, this would take 0.15 s. */
+/**
+ * Playwright translates each file that is not below `node_modules`. For those of the reporter, this would take 0.15 s. Directly in
+ * `node_modules`, Node would not read the package.json.
+ */
 async function reporterIn(inputFolder: string): Promise<string> {
   if (REPORTER.endsWith('.ts')) return join(REPORTERS_FOLDER, REPORTER)
-  const folder = join(inputFolder, 'node_modules')
+  const folder = join(inputFolder, 'node_modules/local-service')
   await mkdir(folder, { recursive: true })
   const files = [REPORTER, 'report-writer.js', 'package.json']
   await Promise.all(files.map((file) => copyFile(join(REPORTERS_FOLDER, file), join(folder, file))))

@@ -14,9 +14,6 @@ import { describeRun, describeSuiteResult } from './response-bodies.ts'
 
 const STATUSES = { invalid: 400, unauthorized: 401, 'not-found': 404, failed: 500 } as const
 
-/** How long a response without news waits for the end of the run, so that the client learns of it at once. */
-const NEWS_WAIT_MS = 2000
-
 const RUNS = '/v1/projects/:projectId/runs'
 const SUITE_RUN = '/v1/testSuiteRun/:runId'
 
@@ -64,7 +61,7 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
   })
   api.get(`${RUNS}/:runId`, async (c) => {
     const run = findRun(queue, c.req.param())
-    await queue.waitForNews(run.runId, NEWS_WAIT_MS)
+    await queue.waitForEnd(run.runId)
     const progress = queue.progressOf(run.runId)
     return c.json({ ...describeRun(run), progress, outputBytes: outputBytes(join(outputs, run.runId)) })
   })

@@ -64,7 +64,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   return { ...end, output: excerpt.text() }
 }
 
-/** Waits until the command exits. If it is stopped first, its processes have had the grace to clean up when this resolves. */
+/** Waits until the command exits. If the run is stopped first, stops the processes before it returns. */
 async function waitForEnd(child: ChildProcess, group: ProcessGroup, graceMs: number, stop: AbortSignal): Promise<End> {
   try {
     const [code, signal] = await once(child, 'exit', { signal: stop })

@@ -61,7 +61,7 @@ export default class EventReporter implements Reporter {
     this.#hasEnded = true
     const ofFiles = this.#errors.filter((error) => this.#isOfFile(error))
     const others = this.#errors.filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''))
-    const tests = withoutRepeats(this.#tests)
+    const tests = worstOfEachTest(this.#tests)
     const isFlaky = this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky')
     const flaky = isFlaky ? [{ message: 'failOnFlakyTests is set, and a test is flaky' }] : []
     this.#report.finish({
@@ -140,18 +140,21 @@ function describeTest(test: TestCase): TestFacts {
   return { id: test.id, project, file, line, path }
 }
 
-const FROM_BEST_TO_WORST = ['skipped', 'expected', 'flaky', 'unexpected']
+/** From the best outcome to the worst. Playwright says of a test that was cut off that it was skipped. */
+function rankOf(test: TestCase | undefined): number {
+  if (test?.results.at(-1)?.status === 'interrupted') return 4
+  return ['skipped', 'expected', 'flaky', 'unexpected'].indexOf(test?.outcome() ?? '')
+}
 
 /** Each shard runs the projects on which others depend. So a merge has their tests several times, and the worst result counts. */
-function withoutRepeats(tests: readonly TestCase[]): TestCase[] {
+function worstOfEachTest(tests: readonly TestCase[]): TestCase[] {
   const projects = new Set(tests.map((test) => test.parent.project()))
   const ofEachShard = new Set([...projects].flatMap((one) => [one?.teardown, ...(one?.dependencies ?? [])]))
   const kept = new Map<string, TestCase>()
   for (const test of tests) {
-    const isOfEach = ofEachShard.has(test.parent.project()?.name)
-    const key = isOfEach ? JSON.stringify([test.titlePath(), test.repeatEachIndex]) : test.id
-    const [rank, rankOfOther] = [test, kept.get(key)].map((one) => FROM_BEST_TO_WORST.indexOf(one?.outcome() ?? ''))
-    if (Number(rank) > Number(rankOfOther)) kept.set(key, test)
+    const isRepeated = ofEachShard.has(test.parent.project()?.name)
+    const key = isRepeated ? JSON.stringify([test.titlePath(), test.repeatEachIndex]) : test.id
+    if (rankOf(test) > rankOf(kept.get(key))) kept.set(key, test)
   }
   return [...kept.values()]
 }

@@ -18,15 +18,14 @@ interface RunTask {
 
 const CONCURRENCY = 2
 
-type Options = CommonContext & { readonly runLimitMinutes: number }
+type Options = CommonContext & { readonly runLimitMinutes: number; readonly endWaitMs: number }
 
 interface Entry {
   readonly run: Run
   readonly task: RunTask
   readonly stop: AbortController
   readonly end: PromiseWithResolvers<void>
-  /** The last status that a client has read. */
-  knownStatus?: string | undefined
+  wasReadRunning?: boolean | undefined
   tests?: RunningTests | undefined
   /** Settles when the task has ended and its resources are removed. Undefined as long as the run waits. */
   execution?: Promise<void> | undefined
@@ -72,13 +71,14 @@ export class RunQueue {
     return this.#entries.get(runId)?.run ?? this.#options.store.find(runId)
   }
 
-  /** If clients know the status of a run, waits for the end of the run, but not longer than the limit. */
-  async waitForNews(runId: string, limitMs: number): Promise<void> {
+  /** If a client has read that the run is RUNNING, waits for the end of the run, but only for the time that the options say. */
+  async waitForEnd(runId: string): Promise<void> {
     const entry = this.#entries.get(runId)
     if (entry === undefined) return
-    const isKnown = entry.knownStatus === entry.run.phase.status
-    if (isKnown) await Promise.race([entry.end.promise, delay(limitMs, undefined, { ref: false })])
-    entry.knownStatus = entry.run.phase.status
+    if (entry.wasReadRunning) {
+      await Promise.race([entry.end.promise, delay(this.#options.endWaitMs, undefined, { ref: false })])
+    }
+    entry.wasReadRunning = entry.run.phase.status === 'RUNNING'
   }
 
   /** How far a run is. Undefined if it has finished, or if its tests have not begun. */

@@ -329,7 +329,7 @@ describe('the text of a report', () => {
   })
 
   it('with an attribute of any name is read', async () => {
-    const attributes = ['__proto__', 'constructor', 'toString'].map((name) => `${name}="x" ${name}="y"`).join(' ')
+    const attributes = ['hasOwnProperty', '__proto__', 'constructor'].map((name) => `${name}="x" ${name}="y"`).join(' ')
     const cases = `<testcase ${attributes} name="a"/><testcase name="b"/>`
     expect(await linesOf(inSuite(cases))).toEqual(['PASSED | suite > a', 'PASSED | suite > b'])
   })

@@ -112,7 +112,7 @@ async function aProject(
       PLAYWRIGHT_BLOB_OUTPUT_FILE: join(folder, `all/report-e2e-${index}.zip`),
       PLAYWRIGHT_JUNIT_OUTPUT_FILE: join(folder, `all/${index}.xml`),
       PLAYWRIGHT_JUNIT_INCLUDE_RETRIES: '1',
-      // Processes with one cache may find translated code whose lines are not mapped yet.
+      // Shards with one cache can read translated code before its source map is written.
       PWTEST_CACHE_DIR: join(folder, `cache-${index}`),
     }
     await once(spawn(process.execPath, argv, { cwd: folder, env, stdio: 'ignore' }), 'close')
@@ -312,19 +312,29 @@ describe('a merge of Playwright', () => {
     const project = await aProject(
       PLAYWRIGHT,
       {
-        'playwright.config.js': `export default { testDir: 'e2e', projects: ${JSON.stringify(projects)} }`,
+        'playwright.config.js': `export default { testDir: 'e2e', workers: 2, fullyParallel: true, projects: ${JSON.stringify(projects)} }`,
         'e2e/in.setup.js': inPlaywright(
-          "test('logs in', ({}, info) => { if (info.project.retries === 0) throw 'rain' })",
+          `test('logs in', ({}, { project }) => { if (project.retries === 0) throw 'rain' })
+          test('logs on', async ({}, { project }) => {
+            while (project.retries === 1 && !existsSync('begun')) await new Promise((resolve) => setTimeout(resolve, 20))
+            if (project.retries === 1) throw 'rain'
+          })
+          test('waits', async ({}, { project }) => {
+            if (project.retries === 0) return
+            writeFileSync('begun', '')
+            await new Promise(() => {})
+          })`,
         ),
         'e2e/out.setup.js': inPlaywright("test('logs out', () => {})"),
       },
       2,
     )
     await project.runShard(1)
-    await project.runShard(2, ['--retries=1'])
+    await project.runShard(2, ['--retries=1', '-x'])
     const { testCases } = await project.merge()
     const statusOf = (end: string) => testCases.flatMap(({ title, status }) => (title.endsWith(end) ? [status] : []))
-    expect([statusOf('logs in'), statusOf('logs out')]).toEqual([['FAILED'], ['PASSED']])
+    const statuses = ['logs in', 'logs on', 'waits', 'logs out'].map(statusOf)
+    expect(statuses).toEqual([['FAILED'], ['FAILED'], ['INTERRUPTED'], ['PASSED']])
     expect(statusOf('adds')).toHaveLength(2)
   })
 })

@@ -2,11 +2,15 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { RunOutcome } from '../../src/execution/outcome.ts'
+import { resourcesOf } from '../../src/execution/resources.ts'
 import { createApi } from '../../src/http/api.ts'
+import type { RunQueue } from '../../src/runs/queue.ts'
+import { queueRun } from '../../src/runs/run.ts'
 import type { RunStore } from '../../src/runs/store.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
 import { KEY, PLAIN_ENV, puppetProject, temporaryFolder } from '../support/a-local-service.ts'
-import { createQueue, openStore } from '../support/a-run-store.ts'
+import { createQueue, openStore, PASSED } from '../support/a-run-store.ts'
 
 // Sends requests without a socket. The tests in local-service/test/interface send them over HTTP.
 
@@ -14,6 +18,7 @@ const RUNS = '/v1/projects/shop/runs'
 
 let api: ReturnType<typeof createApi>
 let store: RunStore
+let queue: RunQueue
 let log: string[]
 
 beforeEach(async () => {
@@ -25,7 +30,7 @@ beforeEach(async () => {
   // Without its folder, every start of the project is refused. So no request starts tests.
   rmSync(shop.folder, { recursive: true })
   store = await openStore()
-  const queue = createQueue(store)
+  queue = createQueue(store, [], 1_000_000)
   const service = {
     queue,
     store,
@@ -67,6 +72,19 @@ const ENDPOINTS = [
   ['GET', '/v1/testSuiteRun/1/result'],
   ['GET', '/'],
 ] as const
+
+it('a client that has read RUNNING learns of the end of the run by its next request', async () => {
+  const run = queueRun({ projectId: 'shop' })
+  const ended = Promise.withResolvers<RunOutcome>()
+  queue.add(run, { resources: resourcesOf(run.runId, '/none', '/none'), execute: () => ended.promise })
+  const status = async () => JSON.parse((await send({ target: `${RUNS}/${run.runId}` })).text).status
+  expect(await status()).toBe('RUNNING')
+  const next = status()
+  // Without the wait, the first of these requests has its response before the second.
+  await send({ target: '/' })
+  ended.resolve(PASSED)
+  expect(await next).toBe('PASSED')
+})
 
 describe('the key', () => {
   it.each([

@@ -14,6 +14,7 @@ import {
   ON_LINUX,
   PASSING,
   PASSING_SCRIPT,
+  PLAYWRIGHT,
   processesOf,
   SCRIPTED,
   type StepSettings,
@@ -45,6 +46,15 @@ describe.concurrent('a job with the local service', () => {
   const repository = { id: 1, full_name: 'octo-org/web-shop', default_branch: 'main' }
   const pullRequest = (of: object) => ({ number: 7, head: of, base: { ref: 'main', repo: repository } })
   const on = (name: string, payload: object) => ({ name, payload: { repository, ...payload } })
+
+  test('runs Playwright also with an older Node, which does not guess whether a file is a module', async ({ jobs }) => {
+    const { folder } = await jobs.project({
+      ...PLAYWRIGHT,
+      'a.spec.js': `import { test } from '@playwright/test'\ntest('adds', () => {})`,
+    })
+    const { main } = await jobs.play(folder, { env: { NODE_OPTIONS: '--no-experimental-detect-module' } })
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed', total: '1' } })
+  })
 
   test('runs Vitest in the folder as it is, keeps its reporters, gives no test a variable of an action, and leaves nothing', async ({
     jobs,

@@ -231,9 +231,11 @@ test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money'
     expect(api.comments, log).toMatchObject([{ body }])
     expect(log).toContain('rain')
     // The next commit breaks a step before the gate, so there is no report.
-    const otherAction = artifactsFor(jobs.folder(), jobs.folder())
+    const workspace = jobs.folder()
+    cpSync(join(folder, 'test-reports'), join(workspace, 'test-reports'), { recursive: true })
+    const otherAction = artifactsFor(workspace, jobs.folder())
     const options = { event: ON_PULL_REQUEST, otherAction, needs: { 'test-run': tested }, github }
-    const without = await play(jobs, 'comment.yml', jobs.folder(), { job: 'comment', ...options })
+    const without = await play(jobs, 'comment.yml', workspace, { job: 'comment', ...options })
     expect(without.result, without.log).toBe('failure')
     expect(api.comments.at(-1), without.log).toMatchObject({ body: expect.stringContaining('Run interrupted') })
   })

@@ -10,7 +10,7 @@ import { createQueue, openStore, PASSED } from '../support/a-run-store.ts'
 const RESOURCES = resourcesOf('1', '/none', '/none')
 
 /** A queue with one run, and a store whose next saves fail, as often as `failures` says. */
-async function aQueue({ endsWhenStopped = true } = {}) {
+async function aQueue({ endsWhenStopped = true, endWaitMs = 0 } = {}) {
   const store = await openStore()
   const disk = { failures: 0 }
   const log: string[] = []
@@ -18,7 +18,7 @@ async function aQueue({ endsWhenStopped = true } = {}) {
     if (disk.failures-- > 0) throw new Error('database or disk is full')
     store.save(run, resources)
   }
-  const queue = createQueue({ ...store, save }, log)
+  const queue = createQueue({ ...store, save }, log, endWaitMs)
   const run = queueRun({ projectId: 'shop' })
   const ended = Promise.withResolvers<RunOutcome>()
   const execute = (stop: AbortSignal) => {
@@ -42,12 +42,18 @@ describe('a queue of runs', () => {
     expect(saved()?.status).toBe('CANCELLED')
   })
 
-  it('lets a client that knows the status wait for the end of the run, but not longer than the limit', async () => {
-    const { queue, run, ended, status } = await aQueue()
-    await queue.waitForNews(run.runId, 1_000_000)
-    await queue.waitForNews(run.runId, 1)
+  it('lets a client that has read RUNNING wait for the end, but not longer than its limit', async () => {
+    const { queue, run, status } = await aQueue({ endWaitMs: 1 })
+    await queue.waitForEnd(run.runId)
+    await queue.waitForEnd(run.runId)
     expect(status()).toBe('RUNNING')
-    const atEnd = queue.waitForNews(run.runId, 1_000_000).then(status)
+  })
+
+  it('tells such a client of the end at once, and every other one what there is', async () => {
+    const { queue, run, ended, status } = await aQueue({ endWaitMs: 1_000_000 })
+    await queue.waitForEnd(run.runId)
+    expect(status()).toBe('RUNNING')
+    const atEnd = queue.waitForEnd(run.runId).then(status)
     ended.resolve(PASSED)
     expect(await atEnd).toBe('PASSED')
   })

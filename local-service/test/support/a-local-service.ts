@@ -112,6 +112,7 @@ export async function startService({ projects, suites, ...options }: Given = {})
       key: KEY,
       runLimitMinutes: 55,
       stopGraceMs: 400,
+      endWaitMs: 0,
       dataFolder: join(temporaryFolder(), 'data'),
       temporaryFolder: tmpdir(),
       log: (line) => log.push(line),

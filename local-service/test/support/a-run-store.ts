@@ -20,6 +20,12 @@ export async function openStore(): Promise<RunStore> {
   return store
 }
 
-export function createQueue(store: RunStore, log: string[] = []): RunQueue {
-  return new RunQueue({ runLimitMinutes: 1, store, personEnv: PLAIN_ENV, log: (text) => void log.push(text) })
+export function createQueue(store: RunStore, log: string[] = [], endWaitMs = 0): RunQueue {
+  return new RunQueue({
+    runLimitMinutes: 1,
+    endWaitMs,
+    store,
+    personEnv: PLAIN_ENV,
+    log: (text) => void log.push(text),
+  })
 }
