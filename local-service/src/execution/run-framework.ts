@@ -69,7 +69,7 @@ async function callOf(run: RunContext, source: TestedFolders, reportFile: string
   }
   return project.framework.run(command, options).catch((error: unknown) => {
     if (error instanceof UnusableReports)
-      return `There is nothing to merge: the folder ${quote(project.merge)} ${error.message}.`
+      return `The reports cannot be merged: the folder ${quote(project.merge)} ${error.message}.`
     throw error
   })
 }

@@ -59,7 +59,7 @@ export interface Framework {
   refuse(settings: FrameworkSettings): string | undefined
   /**
    * Without further arguments, all tests run. `argv` is the project's command, else Node and the script of the installed package.
-   * Throws UnusableReports if there is nothing to merge.
+   * Throws UnusableReports if the reports cannot be merged.
    */
   run(argv: readonly string[], options: RunOptions): Promise<FrameworkCall>
 }

@@ -86,7 +86,7 @@ function findError(text: string): string | undefined {
 
 function errorAt(output: string, index: number): string | undefined {
   // Many readers show only the first line. The first line of esbuild and of Rolldown is "Build failed with 1 error:", without the
-  // reason. Rolldown and Vitest may have a blank line behind it. Vitest has a list of its projects, with each bracket on its own line.
+  // reason. In Rolldown and Vitest, a blank line may follow. Vitest has a list of its projects, with each bracket on its own line.
   const text = output
     .slice(index)
     .replace(/^(.*(?::|, received))\n\s*/, '$1 ')

@@ -27,9 +27,9 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
 }
 
 /**
- * Kills the process group if the service dies before it calls what is returned. Then runs the further command, if there is one.
- * However the service dies, the system closes the pipe that the guard reads. If the service hangs, post kills the service's
- * whole group. So the guard has a group of its own.
+ * Returns a function that dismisses the guard. If the service dies before, the guard kills the process group, and then runs the
+ * further command, if there is one. However the service dies, the system closes the pipe that the guard reads. If the service hangs,
+ * post kills the service's whole group. So the guard has a group of its own.
  */
 export function guardGroup(groupId: number, further?: { argv: readonly string[]; env: NodeJS.ProcessEnv }) {
   const args = ['-c', 'read -r line; kill -s KILL -- "-$0"; "$@"', String(groupId), ...(further?.argv ?? [])]

@@ -238,7 +238,7 @@ describe('a merge of Vitest', () => {
     const file = join(project.folder, 'all/blob-1-1.json')
     await writeFile(file, (await readFile(file, 'utf8')).slice(0, 500))
     expect((await project.merge()).message).toContain(
-      'There is nothing to merge: the folder "all" has a file that is no blob report, "blob-1-1.json": ',
+      'The reports cannot be merged: the folder "all" has a file that is no blob report, "blob-1-1.json": ',
     )
   })
 
@@ -371,7 +371,7 @@ describe('JUnit files without a command', () => {
     expect(await run(files, 'reports/1.xml\nreports/2.xml\nreports/[3].xml')).toMatchObject({
       status: 'FAILED',
       message:
-        'the merge of JUnit files failed, because there is no file "reports/2.xml". What writes it may have been cancelled, or may have failed before',
+        'the merge of JUnit files failed, because there is no file "reports/2.xml". The step that writes it may have been cancelled, or may have failed before',
       testCases: [{ status: 'PASSED' }],
     })
   })
@@ -380,7 +380,7 @@ describe('JUnit files without a command', () => {
     expect(await run({})).toMatchObject({
       status: 'INTERRUPTED',
       message:
-        'the merge of JUnit files failed, because no file in the project\'s folder matches "reports/*.xml". What writes it may have been cancelled, or may have failed before',
+        'the merge of JUnit files failed, because no file in the project\'s folder matches "reports/*.xml". The step that writes it may have been cancelled, or may have failed before',
     })
   })
 
@@ -423,7 +423,7 @@ describe('what a merge cannot do', () => {
     const { status, message } = await executeRun(runContextIn(folder, {}, settings), new AbortController().signal)
     expect(status).toBe('INTERRUPTED')
     expect(message).toMatch(
-      /^There is nothing to merge: the folder "all" has no blob report \(\*\.zip\)\. Upload the report/,
+      /^The reports cannot be merged: the folder "all" has no blob report \(\*\.zip\)\. Upload the report/,
     )
   })
 })
