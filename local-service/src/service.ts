@@ -23,7 +23,7 @@ export interface ServiceOptions {
   readonly runLimitMinutes: number
   /** How long stopped tests have to exit: SIGINT first, SIGTERM at half of it, SIGKILL at its end. */
   readonly stopGraceMs?: number | undefined
-  /** How long a response waits for the end of a RUNNING run, so that the client learns of it at once. Each first one comes at once. */
+  /** If a client has read RUNNING, how long the next response waits for the end of the run. So the client learns of it at once. */
   readonly endWaitMs?: number | undefined
   /** A folder that gets the whole output of each run. By default, it is kept with the runs until the service starts again. */
   readonly outputs?: string | undefined
