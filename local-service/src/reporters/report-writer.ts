@@ -188,7 +188,11 @@ function causesOf({ errors, cause }: Thrown, seen: Set<unknown>): Described[] {
     if (seen.has(thrown) || seen.size === MOST_CAUSES) return [{ thrown: {}, text: `${text}…` }]
     seen.add(thrown)
     // JSON has neither large integers nor circles.
-    if (!('message' in thrown)) return [{ thrown, text: `${text}${inspect(thrown)}` }]
+    if (!('message' in thrown)) {
+      // What is in it is in this text already, but not its place.
+      const inner = causesOf(Array.isArray(thrown) ? { errors: thrown } : thrown, seen)
+      return [{ thrown, text: `${text}${inspect(thrown)}` }, ...inner.map((one) => ({ ...one, text: '' }))]
+    }
     return [{ thrown, text: `${text}${nameAndMessage(thrown)}` }, ...causesOf(thrown, seen)]
   }
   const list = Array.isArray(errors) ? errors.slice(0, MOST_CAUSES) : []

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { toReport } from '../../src/frameworks/report.ts'
 import { ReportReader } from '../../src/frameworks/report-reader.ts'
-import { framesIn, REPORT_FILE, REPORT_ROOT, ReportWriter } from '../../src/reporters/report-writer.ts'
+import { framesIn, REPORT_FILE, REPORT_ROOT, ReportWriter, type Thrown } from '../../src/reporters/report-writer.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 async function aWriter(root = '/shop') {
@@ -88,6 +88,16 @@ describe('what caused an error', () => {
     const error = { message: 'again' }
     Object.assign(error, causesOf(error))
     expect(report.describeFailure([error], () => [])?.message).toBe(`again${text}`)
+  })
+
+  it.each([
+    ['a list', (inner: object) => [inner]],
+    ['an object without a message', (inner: object) => ({ id: 1, cause: inner })],
+  ])('has its place, also if it is in %s', async (_, causeWith) => {
+    const { report } = await aWriter()
+    const cause = causeWith({ message: 'no card', stack: 'Error: no card\n    at /shop/card.ts:3:5' })
+    const failure = report.describeFailure<Thrown>([{ message: 'no money', cause }], ({ stack }) => framesIn(stack))
+    expect(failure).toMatchObject({ file: '/shop/card.ts', line: 3, message: expect.stringContaining('no card') })
   })
 
   it('ends if each of many errors has many errors', async () => {
