@@ -1,6 +1,6 @@
 import { whyNotPassed } from '../frameworks/reason.ts'
 import { isBad, type Report, type TestCase, toMessage } from '../frameworks/report.ts'
-import { type CommandEnd, hasFailed } from '../machine/command.ts'
+import { type CommandEnd, hasEndedByItself, hasFailed, hasSucceeded } from '../machine/command.ts'
 
 export interface RunOutcome {
   readonly status: 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
@@ -31,10 +31,10 @@ export function toOutcome(
 }
 
 function statusOf(end: CommandEnd, report: Report | undefined): RunOutcome['status'] {
-  if (end.kind !== 'exited' && end.kind !== 'no-command') return 'INTERRUPTED'
+  if (!hasEndedByItself(end)) return 'INTERRUPTED'
   if (!report?.isComplete) return hasFailed(end) ? 'FAILED' : 'INTERRUPTED'
   // Without a test case, a framework exits with 0 only if it is configured to.
-  const isFine = end.kind === 'no-command' || end.code === 0
+  const isFine = end.kind === 'no-command' || hasSucceeded(end)
   return isFine && report.problem === undefined && !report.testCases.some(isBad) ? 'PASSED' : 'FAILED'
 }
 

@@ -11,7 +11,7 @@ import { isBad } from './report.ts'
 /** `args` are those of the framework's command, without those of the project. */
 type Merge = Pick<Required<FrameworkCall>, 'title' | 'findProblems'> & { readonly args: readonly string[] }
 
-const PASS_WITH_NO_TESTS = '--passWithNoTests'
+export const PASS_WITH_NO_TESTS = '--passWithNoTests'
 
 export async function mergeVitest(merge: string, { args, folders, inputFolder }: RunOptions): Promise<Merge> {
   const folder = resolve(folders.folder, merge)

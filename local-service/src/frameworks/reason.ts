@@ -1,4 +1,4 @@
-import { type CommandEnd, describeEnd, hasFailed } from '../machine/command.ts'
+import { type CommandEnd, describeEnd, hasEndedByItself, hasFailed } from '../machine/command.ts'
 import type { Framework, FrameworkCall } from './framework.ts'
 import { isBad, type Report } from './report.ts'
 
@@ -16,7 +16,7 @@ export function whyNotPassed(
   const rest = words === undefined ? (hasFailedTests ? '' : quoteOutput(end)) : `: ${words}`
   const ended = `${title} ${describeEnd(end)}`
   const couldNotRun = `${title} could not run the tests`
-  if (end.kind !== 'exited' && end.kind !== 'no-command') return `${ended}${rest}`
+  if (!hasEndedByItself(end)) return `${ended}${rest}`
   if (report === undefined && hasFailed(end) && rest !== '') return `${couldNotRun}${rest}`
   if (report === undefined) return `${ended} without a report${rest}`
   if (report.problem !== undefined)

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
 import type { Framework } from './framework.ts'
-import { mergeVitest } from './merge.ts'
+import { mergeVitest, PASS_WITH_NO_TESTS } from './merge.ts'
 import { whyRefused } from './refused-arguments.ts'
 
 /** The files are TypeScript here and JavaScript in the bundle. Vitest and a new Node load both. */
@@ -20,7 +20,7 @@ export const vitest: Framework = {
   name: 'vitest',
   packages: ['vitest'],
   oldestVersion: '3.0',
-  noTestsArgument: '--passWithNoTests',
+  noTestsArgument: PASS_WITH_NO_TESTS,
   // Also with a name of one's own, such as `vitest.e2e.config.ts`.
   configFile: /^vitest\b.*\b(?:config|workspace)\b.*\.(?:[cm]?[jt]s|json)$/,
   sharedConfigFile: /^vite\.config\.[cm]?[jt]s$/,

@@ -126,6 +126,11 @@ export function hasSucceeded(end: CommandEnd): boolean {
   return end.kind === 'exited' && end.code === 0
 }
 
+/** Whether nothing cut the tests off, as far as the command can say it. */
+export function hasEndedByItself(end: CommandEnd): boolean {
+  return end.kind === 'exited' || end.kind === 'no-command'
+}
+
 /** Whether the command itself exited with an error code. */
 export function hasFailed(end: CommandEnd): boolean {
   return end.kind === 'exited' && end.code > 0 && end.code < FIRST_SIGNAL_CODE
