@@ -14,7 +14,7 @@ import { fitMessages, joinTitle, LIMIT_CASES, placeIn, type Report, type TestCas
 // Every test tool that writes JUnit files: the project's own command runs it, and its exit code decides.
 
 const LIMIT_BYTES = 64 * 1024 * 1024
-const EARLIER_FAILURE = 'The step that writes it may have been cancelled, or may have failed before'
+const EARLIER_FAILURE = 'The program that writes it may have been cancelled, or may have failed before'
 
 /** What `report` names, by the states of the files. A file with another state was written since. A link has the state of its file. */
 async function findReports(patterns: readonly string[], folder: string): Promise<Map<string, string>> {

@@ -371,7 +371,7 @@ describe('JUnit files without a command', () => {
     expect(await run(files, 'reports/1.xml\nreports/2.xml\nreports/[3].xml')).toMatchObject({
       status: 'FAILED',
       message:
-        'the merge of JUnit files failed, because there is no file "reports/2.xml". The step that writes it may have been cancelled, or may have failed before',
+        'the merge of JUnit files failed, because there is no file "reports/2.xml". The program that writes it may have been cancelled, or may have failed before',
       testCases: [{ status: 'PASSED' }],
     })
   })
@@ -380,7 +380,7 @@ describe('JUnit files without a command', () => {
     expect(await run({})).toMatchObject({
       status: 'INTERRUPTED',
       message:
-        'the merge of JUnit files failed, because no file in the project\'s folder matches "reports/*.xml". The step that writes it may have been cancelled, or may have failed before',
+        'the merge of JUnit files failed, because no file in the project\'s folder matches "reports/*.xml". The program that writes it may have been cancelled, or may have failed before',
     })
   })
 
