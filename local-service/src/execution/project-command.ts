@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
 import { findFramework } from '../checkout/packages.ts'
+import type { Start } from '../frameworks/framework.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
 import { foldersBetween, type TestedFolders } from '../machine/files.ts'
@@ -39,22 +40,24 @@ function withProjectCommands(env: NodeJS.ProcessEnv, place: TestedFolders): Node
   return { ...env, PATH: [...commands, env.PATH ?? []].flat().join(delimiter) }
 }
 
-/** The command that starts the project's framework. If nothing can start it, returns sentences that say why. */
-export function frameworkCommand(run: RunContext, source: TestedFolders): readonly string[] | string {
+/** What starts the tests of the project. If nothing can start them, returns sentences that say why. */
+export function startOf(run: RunContext, source: TestedFolders): Start | string {
   const { framework, command, container, folder } = run.project
-  if (command !== undefined || framework.packages.length === 0) return command ?? []
+  if (command !== undefined) return { kind: 'command', command }
+  if (framework.packages.length === 0) return { kind: 'nothing' }
   const tree = `the work tree, in ${relative(source.root, source.folder) || 'its root'}`
   const found =
     setupOf(run) === undefined
       ? findFramework(framework, source, folder)
       : findFramework(framework, source, tree, 'Let "setup" install it, or set "command".')
   if (typeof found === 'string') return found
-  if (container !== undefined) return ['node', found.script]
+  const installed = (node: string) => ({ kind: 'installed', node, script: found.script }) as const
+  if (container !== undefined) return installed('node')
   // PATH may have no Node, because a person can start the service by the path of its Node.
   const { PATH = '' } = withProjectCommands(run.testEnv, source)
   const nodes = PATH.split(delimiter).flatMap((at) => (at === '' ? [] : join(at, 'node')))
   // A folder can have this name too.
-  return [nodes.find((node) => existsSync(node) && statSync(node).isFile()) ?? process.execPath, found.script]
+  return installed(nodes.find((node) => existsSync(node) && statSync(node).isFile()) ?? process.execPath)
 }
 
 /** The person's own environment, without the variables by which a git hook ties git commands to its own repository. */

@@ -11,7 +11,7 @@ import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
 import { type RunContext, tell } from './context.ts'
 import { type RunOutcome, type StopReason, toOutcome, withoutTests } from './outcome.ts'
-import { frameworkCommand, runProjectCommand } from './project-command.ts'
+import { runProjectCommand, startOf } from './project-command.ts'
 
 export interface RunningTests {
   /** Undefined if the framework says it only at its end. */
@@ -27,7 +27,7 @@ export async function runFramework(
   stop: AbortSignal,
   onTests: (tests: RunningTests) => void,
 ): Promise<RunOutcome> {
-  const { project, resources, selection } = run
+  const { project, resources } = run
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
   const reportFile = join(resources.frameworkFolder, `report-${randomUUID()}`)
   const call = await callOf(run, source, reportFile)
@@ -36,9 +36,6 @@ export async function runFramework(
     const reason = project.command === undefined ? '' : ', because the project has a "command"'
     tell(run, `the service replaces the reporters of the project${reason}`)
   }
-  const projectOptions = selection.frameworkProjects.map((name) => `--project=${name}`)
-  // Behind a `--` of the project's arguments, nothing is an option.
-  const args = [...projectOptions, ...selection.files, ...project.args]
   const caller = { title: call.title, noTestsArgument: project.framework.noTestsArgument }
   const reader = new ReportReader(reportFile)
   const outcomeOf = async (end: CommandEnd, reason: StopReason | undefined) =>
@@ -48,26 +45,28 @@ export async function runFramework(
     stopped: (reason) => outcomeOf({ kind: 'stopped', output: '' }, reason),
   })
   const end: CommandEnd =
-    call.argv.length === 0
+    call.argv === undefined
       ? { kind: 'no-command', output: '' }
-      : await runProjectCommand(source, run, [...call.argv, ...args], stop, call.env)
+      : await runProjectCommand(source, run, call.argv, stop, call.env)
   return outcomeOf(end, end.kind === 'stopped' ? stop.reason : undefined)
 }
 
 /** If the framework cannot be called, returns sentences that say why. */
 async function callOf(run: RunContext, source: TestedFolders, reportFile: string): Promise<FrameworkCall | string> {
-  const { checkout, project, resources } = run
-  const command = frameworkCommand(run, source)
-  if (typeof command === 'string') return command
+  const { checkout, project, resources, selection } = run
+  const start = startOf(run, source)
+  if (typeof start === 'string') return start
   const options = {
     ...project,
+    start,
+    selection,
     folders: source,
     env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
     outputFolder: resources.filesFolder,
     inputFolder: join(resources.frameworkFolder, 'input'),
     isInPlace: checkout.kind === 'in-place',
   }
-  return project.framework.run(command, options).catch((error: unknown) => {
+  return project.framework.run(options).catch((error: unknown) => {
     if (error instanceof UnusableReports)
       return `The reports cannot be merged: the folder ${quote(project.merge)} ${error.message}.`
     throw error

@@ -11,6 +11,7 @@ export interface Selection {
 }
 
 export interface FrameworkSettings {
+  /** Further arguments of the user. */
   readonly args: readonly string[]
   readonly command?: readonly string[] | undefined
   readonly report?: string | undefined
@@ -19,6 +20,8 @@ export interface FrameworkSettings {
 }
 
 export interface RunOptions extends FrameworkSettings {
+  readonly start: Start
+  readonly selection: Selection
   readonly folders: TestedFolders
   readonly env: Readonly<Record<string, string>>
   /** The folder for everything else that the framework writes while it runs. */
@@ -29,9 +32,18 @@ export interface RunOptions extends FrameworkSettings {
   readonly isInPlace: boolean
 }
 
+/** What a run starts. */
+export type Start =
+  /** The project's command. */
+  | { readonly kind: 'command'; readonly command: readonly string[] }
+  /** Node, with the script of the installed package. */
+  | { readonly kind: 'installed'; readonly node: string; readonly script: string }
+  /** An earlier step or job has run the tests. */
+  | { readonly kind: 'nothing' }
+
 export interface FrameworkCall {
-  /** Empty if no program runs, because the reports of an earlier step are read. */
-  readonly argv: readonly string[]
+  /** The whole command. Undefined if no program runs, because the reports of an earlier step are read. */
+  readonly argv: readonly string[] | undefined
   readonly env: Readonly<Record<string, string>>
   /** How messages name the framework. */
   readonly title: string
@@ -57,9 +69,27 @@ export interface Framework {
   readonly sharedConfigFile?: RegExp | undefined
   /** Why the framework cannot use the settings, as sentences. */
   refuse(settings: FrameworkSettings): string | undefined
-  /**
-   * Without further arguments, all tests run. `argv` is the project's command, else Node and the script of the installed package.
-   * Throws UnusableReports if the reports cannot be merged.
-   */
-  run(argv: readonly string[], options: RunOptions): Promise<FrameworkCall>
+  /** Throws UnusableReports if the reports cannot be merged. */
+  run(options: RunOptions): Promise<FrameworkCall>
+}
+
+/** The whole command: what starts the framework, then `ours`, then the selected tests, and then the arguments of the user. */
+export function commandLine(
+  { start, selection, args }: Pick<RunOptions, 'start' | 'selection' | 'args'>,
+  ours: readonly string[],
+): readonly string[] {
+  const projects = selection.frameworkProjects.map((name) => `--project=${name}`)
+  // Behind a `--` of the user, nothing is an option. So the arguments of the user are the last.
+  return [...wordsOf(start), ...ours, ...projects, ...selection.files, ...args]
+}
+
+function wordsOf(start: Start): readonly string[] {
+  switch (start.kind) {
+    case 'command':
+      return start.command
+    case 'installed':
+      return [start.node, start.script]
+    case 'nothing':
+      return []
+  }
 }

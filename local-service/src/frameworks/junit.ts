@@ -156,13 +156,14 @@ export const junit: Framework = {
   packages: [],
   oldestVersion: '0',
   refuse: whyRefused,
-  async run(argv, { folders, report = '', command }) {
+  async run({ start, folders, report = '' }) {
     const patterns = linesOf(report)
+    const command = start.kind === 'command' ? start.command : undefined
     const old = command === undefined ? new Map() : await findReports(patterns, folders.folder)
     return {
-      argv,
+      argv: command,
       env: {},
-      title: command ? quoteCommand(argv) : 'the merge of JUnit files',
+      title: command ? quoteCommand(command) : 'the merge of JUnit files',
       replacesReporters: false,
       readReport: (end) => readReports(patterns, folders, old, end),
     }

@@ -1,7 +1,7 @@
 import { copyFile, mkdir } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import type { Framework } from './framework.ts'
+import { commandLine, type Framework } from './framework.ts'
 import { mergePlaywright } from './merge.ts'
 import { whyRefused } from './refused-arguments.ts'
 
@@ -33,18 +33,18 @@ export const playwright: Framework = {
   // Also with a name of one's own, such as `playwright.e2e.config.ts`.
   configFile: /^playwright\b.*\bconfig\b.*\.[cm]?[jt]s$/,
   refuse: (settings) => whyRefused('playwright', settings),
-  async run(argv, options) {
+  async run(options) {
     const { isInPlace, outputFolder, inputFolder, env, merge } = options
-    const { args, ...call } =
+    const { subcommand, ...call } =
       merge === undefined
         ? // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
-          { args: ['test', '--forbid-only'], title: 'playwright' }
+          { subcommand: ['test', '--forbid-only'], title: 'playwright' }
         : await mergePlaywright(merge, options)
     // Playwright empties its output folder, and by default all runs of a project share one folder.
     const ofRun = isInPlace ? [] : ['--reporter=list', `--output=${outputFolder}`]
     return {
       ...call,
-      argv: [...argv, ...args, ...ofRun],
+      argv: commandLine(options, [...subcommand, ...ofRun]),
       // Otherwise, the HTML reporter could open the report and wait for a person. The second variable, of which Playwright's
       // documentation says nothing, adds a reporter to those of the project.
       env: { ...env, PLAYWRIGHT_HTML_OPEN: 'never', PW_TEST_REPORTER: await reporterIn(inputFolder) },

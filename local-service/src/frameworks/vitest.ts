@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import type { Framework } from './framework.ts'
+import { commandLine, type Framework } from './framework.ts'
 import { mergeVitest, PASS_WITH_NO_TESTS } from './merge.ts'
 import { whyRefused } from './refused-arguments.ts'
 
@@ -25,15 +25,19 @@ export const vitest: Framework = {
   configFile: /^vitest\b.*\b(?:config|workspace)\b.*\.(?:[cm]?[jt]s|json)$/,
   sharedConfigFile: /^vite\.config\.[cm]?[jt]s$/,
   refuse: (settings) => whyRefused('vitest', settings),
-  async run(argv, options) {
-    const { isInPlace, env, command, merge } = options
-    const { args, ...call } = merge === undefined ? { args: [], title: 'vitest' } : await mergeVitest(merge, options)
-    const [node = ''] = argv
-    if (command === undefined && canRun(node)) {
-      const reporters = isInPlace ? [] : ['--reporter=default']
-      return { ...call, argv: [node, RUNNER, 'run', ...args, ...reporters], env, replacesReporters: !isInPlace }
+  async run(options) {
+    const { start, isInPlace, env, merge } = options
+    const { subcommand, ...call } =
+      merge === undefined ? { subcommand: ['run'], title: 'vitest' } : await mergeVitest(merge, options)
+    const usesRunner = start.kind === 'installed' && canRun(start.node)
+    const ours = usesRunner ? [] : [`--reporter=${REPORTER}`]
+    const reporters = usesRunner && isInPlace ? [] : ['--reporter=default', ...ours]
+    const started = usesRunner ? { ...options, start: { ...start, script: RUNNER } } : options
+    return {
+      ...call,
+      argv: commandLine(started, [...subcommand, ...reporters]),
+      env,
+      replacesReporters: !(usesRunner && isInPlace),
     }
-    const reporters = ['--reporter=default', `--reporter=${REPORTER}`]
-    return { ...call, argv: [...argv, 'run', ...args, ...reporters], env, replacesReporters: true }
   },
 }
