@@ -84,6 +84,12 @@ describe.each(WORKFLOWS)('%s', (_, text) => {
     }
   })
 
+  test('replaces the artifact of an earlier attempt, if the job is run again', () => {
+    const isOwn = OWN_FILES.some((file) => read(file) === text)
+    const uploads = steps.filter(({ uses }) => uses?.startsWith('actions/upload-artifact@'))
+    expect(uploads.filter((step) => !isOwn && step.with?.overwrite !== true)).toEqual([])
+  })
+
   test('gives the local service inputs that it has', () => {
     const names = serviceSteps.flatMap(({ with: given = {} }) => Object.keys(given))
     expect(Object.keys(manifestOfService.inputs)).toEqual(expect.arrayContaining(names))

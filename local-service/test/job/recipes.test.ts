@@ -1,5 +1,5 @@
 import { cpSync, existsSync, globSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { basename, isAbsolute, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { read } from '../../../test/documents/documents.ts'
 import { ACTIONS_BOT, startGitHubApi } from '../../../test/support/github-api.ts'
@@ -46,15 +46,25 @@ function play(jobs: Jobs, file: string, workspace: string, { job = 'test-run', .
 
 type Played = Partial<JobOptions> & { readonly job?: string }
 
+/**
+ * What GitHub does if a job that is run again uploads an artifact of the same name as in its first attempt. Both were seen in public
+ * repositories: it refuses the upload with status 409, or a later download finds the older of both.
+ */
+type SecondUpload = 'is refused' | 'is not found'
+
 /** A folder in place of GitHub's artifacts, for the steps of a job in this workspace. */
-function artifactsFor(workspace: string, artifacts: string): NonNullable<JobOptions['otherAction']> {
-  return (uses, { name = '', path = '', pattern = name, 'merge-multiple': isMerged = `${name !== ''}` }) => {
+function artifactsFor(workspace: string, artifacts: string, secondUpload: SecondUpload = 'is refused') {
+  const handle: NonNullable<JobOptions['otherAction']> = (uses, inputs) => {
+    const { name = '', path = '', pattern = name, overwrite, 'merge-multiple': isMerged = `${name !== ''}` } = inputs
     if (uses.startsWith('actions/upload-artifact@')) {
-      if (existsSync(join(artifacts, name))) throw new Error(`There is an artifact ${name} already.`)
+      const artifact = join(artifacts, name)
+      if (overwrite === 'true') rmSync(artifact, { recursive: true, force: true })
+      else if (existsSync(artifact) && secondUpload === 'is refused') throw new Error(`409: There is ${name} already.`)
+      else if (existsSync(artifact)) return 'success'
       // An artifact of one folder has the content of this folder, and other artifacts have the folders.
       const paths = path.trim().split('\n')
       for (const one of paths.filter((found) => existsSync(join(workspace, found))))
-        cpSync(join(workspace, one), join(artifacts, name, paths.length === 1 ? '' : one), { recursive: true })
+        cpSync(join(workspace, one), join(artifact, placeInArtifact(one, paths)), { recursive: true })
     }
     if (uses.startsWith('actions/download-artifact@')) {
       const names = globSync(pattern, { cwd: artifacts })
@@ -64,6 +74,12 @@ function artifactsFor(workspace: string, artifacts: string): NonNullable<JobOpti
     }
     return 'success'
   }
+  return handle
+}
+
+function placeInArtifact(path: string, paths: readonly string[]): string {
+  if (paths.length > 1) return path
+  return path.endsWith('/') ? '' : basename(path)
 }
 
 /** Finds the gate of its job, and fails if the gate's environment has the job's token. */
@@ -241,6 +257,97 @@ test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money'
   })
 })
 
+describe.concurrent('the recipe matrix.yml', () => {
+  test('names the version in the headline', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    const options = { job: 'tests', contexts: { matrix: { node: 22 } } }
+    const { result, log, summary } = await play(jobs, 'matrix.yml', folder, options)
+    expect(result, log).toBe('success')
+    expect(summary).toMatch(/^<h2>✅ Tests passed: 1 of 1 · .*22/)
+  })
+})
+
+describe.concurrent('the recipe quarantine.yml', () => {
+  test('requires only the tests without the tag, and runs the others too', async ({ jobs }) => {
+    const { folder } = await jobs.project({
+      ...VITEST,
+      'vitest.config.ts': "export default { test: { tags: [{ name: 'quarantine' }] } }",
+      'a.test.ts': `${PASSING}\ntest('pays', { tags: ['quarantine'] }, () => ${RED})`,
+    })
+    const required = await play(jobs, 'quarantine.yml', folder)
+    expect(required.result, required.log).toBe('success')
+    expect(required.log).toContain('finished as PASSED: 1 passed, 1 skipped.')
+    const unstable = await play(jobs, 'quarantine.yml', folder, { job: 'quarantine' })
+    expect(unstable.result, unstable.log).toBe('failure')
+    expect(unstable.log).toContain('finished as FAILED: 1 of 2 test cases failed (“pays” at a.test.ts:3).')
+  })
+})
+
+describe.concurrent('the recipe affected.yml', () => {
+  test('runs the tests that a pull request affects, and all tests in the merge queue', async ({ jobs }) => {
+    const testOf = (file: string) => `import { test } from 'vitest'\nimport './${file}'\ntest('${file}', () => {})`
+    const { folder, git, commit } = await jobs.project({
+      ...VITEST,
+      'cart.ts': '1',
+      'money.ts': '1',
+      'cart.test.ts': testOf('cart.ts'),
+      'money.test.ts': testOf('money.ts'),
+    })
+    // What a checkout has: a merge of the change with the base branch, which has gone on.
+    await git('switch', '--quiet', '--create', 'change')
+    await commit({ 'cart.ts': '2' })
+    await git('switch', '--quiet', 'main')
+    await commit({ 'money.ts': '2' })
+    await git('merge', '--quiet', '--no-ff', 'change')
+    const affected = await play(jobs, 'affected.yml', folder, { event: ON_PULL_REQUEST })
+    expect(affected.result, affected.log).toBe('success')
+    expect(affected.log).toContain('finished as PASSED: 1 passed.')
+    const queued = await play(jobs, 'affected.yml', folder, { event: { name: 'merge_group' } })
+    expect(queued.log).toContain('finished as PASSED: 2 passed.')
+    // A change that affects no test.
+    await git('checkout', '--quiet', 'HEAD^1')
+    await commit({ 'notes.md': '1' })
+    const none = await play(jobs, 'affected.yml', folder, { event: ON_PULL_REQUEST })
+    expect(none.result, none.log).toBe('success')
+  })
+})
+
+describe.concurrent('the recipe coverage.yml', () => {
+  test('gives the Cobertura file to the job that uploads it', async ({ jobs }) => {
+    // In place of @vitest/coverage-v8, which is not installed here.
+    const provider = `import { mkdirSync, writeFileSync } from 'node:fs'
+const provider = {
+  name: 'custom', initialize(vitest) { this.options = vitest.config.coverage }, resolveOptions() { return this.options },
+  clean() {}, onAfterSuiteRun() {}, generateCoverage: () => ({}),
+  reportCoverage() {
+    mkdirSync('coverage')
+    for (const [name] of this.options.reporter) writeFileSync('coverage/' + name + '-coverage.xml', '<coverage/>')
+  },
+}
+export default { getProvider: () => provider, startCoverage() {}, takeCoverage() {}, stopCoverage() {} }`
+    const { folder } = await jobs.project({
+      ...VITEST,
+      'vitest.config.ts': `export default { test: { coverage: { provider: 'custom', customProviderModule: './provider.js' } } }`,
+      'provider.js': provider,
+      'a.test.ts': PASSING,
+    })
+    const artifacts = jobs.folder()
+    const tested = await play(jobs, 'coverage.yml', folder, { otherAction: artifactsFor(folder, artifacts) })
+    expect(tested.result, tested.log).toBe('success')
+    const workspace = jobs.folder()
+    const uploaded: string[] = []
+    const handleArtifact = artifactsFor(workspace, artifacts)
+    const otherAction: typeof handleArtifact = (uses, inputs) => {
+      if (uses.startsWith('actions/upload-code-coverage@'))
+        uploaded.push(readFileSync(join(workspace, inputs.file ?? ''), 'utf8'))
+      return handleArtifact(uses, inputs)
+    }
+    const options = { job: 'coverage', needs: { 'test-run': tested }, otherAction }
+    const { result } = await play(jobs, 'coverage.yml', workspace, { event: ON_PULL_REQUEST, ...options })
+    expect([result, uploaded]).toEqual(['success', ['<coverage/>']])
+  })
+})
+
 // The recipe has the options of GNU's commands, as GitHub's Linux machines do.
 describe.skipIf(!ON_LINUX).concurrent('the recipe baseline.yml', () => {
   test('says of a pull request which failures are new, and keeps the last ten runs of the main branch', async ({
@@ -249,6 +356,8 @@ describe.skipIf(!ON_LINUX).concurrent('the recipe baseline.yml', () => {
     const { folder, git, write } = await jobs.project(VITEST)
     const cache = jobs.folder()
     const baseline = join(folder, 'baseline')
+    // So another workflow, or another job of this one, has a baseline of its own.
+    const PREFIX = 'baseline/Tests with a baseline/test-run/'
     /** Plays the job for a project with such failures. Each cache is a folder of its own, with the run's id as its name. */
     async function playOn(event: typeof ON_MAIN, run_id: string, failing: readonly string[]) {
       const test = (title: string) => `test('${title}', () => ${failing.includes(title) ? RED : '{}'})`
@@ -258,9 +367,9 @@ describe.skipIf(!ON_LINUX).concurrent('the recipe baseline.yml', () => {
       const otherAction = (uses: string, inputs: Readonly<Record<string, string>>) => {
         const { path = '', key = '', 'restore-keys': restored = '' } = inputs
         if (uses.startsWith('actions/cache/save@'))
-          cpSync(join(folder, path), join(cache, key.replace('baseline/', '')), { recursive: true })
+          cpSync(join(folder, path), join(cache, key.replace(PREFIX, '')), { recursive: true })
         if (!uses.startsWith('actions/cache/restore@')) return
-        expect(restored).toBe('baseline/')
+        expect(restored).toBe(PREFIX)
         const newest = readdirSync(cache).toSorted().at(-1)
         if (newest !== undefined) cpSync(join(cache, newest), join(folder, path), { recursive: true })
       }
@@ -306,7 +415,7 @@ const teardown = () => { if (existsSync('broken')) process.on('exit', () => { pr
       'teardown.ts': `${BROKEN}\nexport { teardown }`,
     },
   }
-  const REST = /::error::The jobs of the shards ended as failure\. If no test failed above/
+  const REST = /::error::The jobs of the shards ended as failure, but no test failed\./
 
   test.for([
     ['sharded-playwright.yml', '@playwright/test'],
@@ -321,14 +430,13 @@ const teardown = () => { if (existsSync('broken')) process.on('exit', () => { pr
     const tests = { ...testFile('adds'), ...testFile('pays'), ...testFile('ships', RED), ...testFile('sorts') }
     const { folder, git, write } = await jobs.project({ ...WITH_TEARDOWN[recipe], ...tests })
     const artifacts = jobs.folder()
-    const otherAction = artifactsFor(folder, artifacts)
     const played = new Map<number, PlayedJob>()
     // Each job has the files of a new checkout. All jobs have the same path, as on GitHub's runners.
     const checkOut = () => git('clean', '--quiet', '-dfx', '--exclude=node_modules')
-    async function playShard(shard: number, untracked: Files = {}) {
+    async function playShard(shard: number, secondUpload: SecondUpload, untracked: Files = {}) {
       await checkOut()
       await write(untracked)
-      rmSync(join(artifacts, `blob-report-${shard}`), { recursive: true, force: true })
+      const otherAction = artifactsFor(folder, artifacts, secondUpload)
       const job = await play(jobs, recipe, folder, { job: 'tests', otherAction, contexts: { matrix: { shard } } })
       played.set(shard, job)
       return job
@@ -337,21 +445,22 @@ const teardown = () => { if (existsSync('broken')) process.on('exit', () => { pr
       await checkOut()
       const ends = [...played.values()].map(({ result }) => result)
       const result = ends.every((end) => end === 'success') ? 'success' : 'failure'
-      return play(jobs, recipe, folder, { otherAction, needs: { tests: { result } } })
+      return play(jobs, recipe, folder, { otherAction: artifactsFor(folder, artifacts), needs: { tests: { result } } })
     }
 
     // One test fails in its shard.
-    for (const shard of [1, 2, 3, 4]) await playShard(shard)
+    for (const shard of [1, 2, 3, 4]) await playShard(shard, 'is refused')
     const [red = 0, ...others] = [...played].filter(([, { result }]) => result === 'failure').map(([shard]) => shard)
     expect(others, [...played.values()].map(({ log }) => log).join('\n')).toEqual([])
     const failed = await merge()
     expect(failed.result, failed.log).toBe('failure')
     expect(failed.log).toContain('finished as FAILED: 1 of 4 test cases failed (“ships” at ships.test.ts:2).')
     expect(failed.log).toMatch(/^##\[error\].*ships.*\n.*rain/m)
+    expect(failed.log).not.toMatch(REST)
 
-    // All are green.
+    // "Re-run failed jobs" runs this shard again. All are green.
     await write(testFile('ships'))
-    const mended = await playShard(red)
+    const mended = await playShard(red, 'is not found')
     expect(mended.result, mended.log).toBe('success')
     const passed = await merge()
     expect(passed.result, passed.log).toBe('success')
@@ -359,7 +468,7 @@ const teardown = () => { if (existsSync('broken')) process.on('exit', () => { pr
     expect(passed.log).not.toMatch(REST)
 
     // A shard fails with a reason that its report does not have.
-    const broken = await playShard(red, { broken: '' })
+    const broken = await playShard(red, 'is refused', { broken: '' })
     expect(broken.result, broken.log).toBe('failure')
     expect(broken.log).toContain('exit code 7')
     const rest = await merge()

@@ -25,11 +25,12 @@ import {
 } from '../step-runner/expressions.ts'
 import { parseKeyValueFile } from '../step-runner/file-commands.ts'
 import { killProcessesWith, realSleep, SIGINT_GRACE_MS, type Sleep } from '../step-runner/node-process.ts'
-import { prepareStep, type Step } from '../step-runner/runner.ts'
+import { prepareStep, type Step, type StepOptions } from '../step-runner/runner.ts'
 
 // Runs one job of a workflow: its scripts in bash, and `uses: ./` or `uses: ./local-service` as a step of the built action.
 
 interface Workflow {
+  readonly name?: string
   readonly env?: Readonly<Record<string, unknown>>
   readonly jobs: Readonly<Record<string, Job>>
 }
@@ -91,6 +92,8 @@ export interface NeededJob {
 export interface PlayedJob extends NeededJob {
   readonly outputs: Readonly<Record<string, string>>
   readonly log: string
+  /** What the page of the job shows: the summaries of its actions. */
+  readonly summary: string
 }
 
 /**
@@ -113,6 +116,7 @@ class JobRun {
   #env: Readonly<Record<string, unknown>>
   readonly #needs: Readonly<Record<string, NeededJob>>
   readonly #options: JobOptions
+  readonly #github: GithubContext
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'job-')))
   readonly #workspace: string
   readonly #trackingId = `github_${randomUUID()}`
@@ -121,6 +125,7 @@ class JobRun {
   readonly #background = new Map<string, { readonly step: JobStep; readonly end: Promise<StepOutcome> }>()
   readonly #mains = new Map<string, { readonly step: JobStep; readonly main: ActionProcess }>()
   readonly #log: string[] = []
+  readonly #summary: string[] = []
   #status: JobStatus = 'success'
   #script: ChildProcess | undefined
 
@@ -137,21 +142,25 @@ class JobRun {
       }),
     )
     this.#options = options
+    this.#github = { workflow: workflow.name ?? '', job: name, ...options.github }
     this.#workspace = options.workspace ?? linksToRepository(join(this.#folder, 'work'))
   }
 
   async run(): Promise<PlayedJob> {
     if (!conditionHolds(this.#job.if ?? 'success()', this.#contexts(), this.#statusOfNeeded())) {
-      return { result: 'skipped', outputs: {}, log: '' }
+      return { result: 'skipped', outputs: {}, log: '', summary: '' }
     }
     for (const step of this.#job.steps) await this.#runStep(step)
     await this.#waitFor([...this.#background.keys()])
     for (const action of this.#actions.toReversed()) {
       action.jobStatus = this.#status
-      this.#log.push(...(await action.runPost()).log)
+      const post = await action.runPost()
+      this.#log.push(...post.log)
+      this.#summary.push(post.summary)
     }
     const outputs = Object.entries(this.#job.outputs ?? {}).map(([name, value]) => [name, this.#render(value)] as const)
-    return { result: this.#status, outputs: Object.fromEntries(outputs), log: this.#log.join('\n') }
+    const [log, summary] = [this.#log.join('\n'), this.#summary.join('')]
+    return { result: this.#status, outputs: Object.fromEntries(outputs), log, summary }
   }
 
   async dispose(): Promise<void> {
@@ -231,7 +240,7 @@ class JobRun {
   }
 
   async #runAction(step: JobStep, folder: string): Promise<StepOutcome> {
-    const { timeOutOn, cancel, event, github, actionDir = REPOSITORY, sleep } = this.#options
+    const { timeOutOn, cancel, event, contexts, actionDir = REPOSITORY, sleep } = this.#options
     const action = prepareStep({
       actionDir: join(actionDir, folder),
       sleep,
@@ -240,7 +249,8 @@ class JobRun {
       env: this.#renderAll({ ...this.#env, ...step.env }),
       inputs: this.#renderAll(step.with),
       event,
-      github: { action: step.id ?? '__self', ...github },
+      matrix: contexts?.matrix as StepOptions['matrix'],
+      github: { action: step.id ?? '__self', ...this.#github },
     })
     this.#actions.push(action)
     const main = action.startMain()
@@ -254,10 +264,11 @@ class JobRun {
       await main.waitForLine(timeOutOn)
       await main.timeOut()
     }
-    const { conclusion, outputs, env, log } = await main.result()
+    const { conclusion, outputs, env, log, summary } = await main.result()
     this.#env = { ...this.#env, ...env }
     this.#mains.delete(id)
     this.#log.push(...log)
+    this.#summary.push(summary)
     if (conclusion === 'skipped') throw new Error('Main is never skipped.')
     return { outcome: conclusion, outputs }
   }
@@ -270,8 +281,8 @@ class JobRun {
     const shell = step.shell ?? this.#job.defaults?.run?.shell
     // The runner starts bash with `pipefail` only if the workflow names the shell.
     const flags = shell === 'bash' ? ['--noprofile', '--norc', '-e', '-o', 'pipefail'] : ['-e']
-    const { commands, event = { name: 'push' }, github } = this.#options
-    const { run_id = '', run_attempt = '' } = githubContext(event, github)
+    const { commands, event = { name: 'push' } } = this.#options
+    const { run_id = '', run_attempt = '' } = githubContext(event, this.#github)
     const child = spawn('bash', [...flags, file], {
       cwd: this.#workspace,
       env: {
@@ -303,11 +314,11 @@ class JobRun {
     const needs = Object.entries(this.#needs).map(
       ([name, { result, outputs = {} }]) => [name, { result, outputs: { ...outputs } }] as const,
     )
-    const { event = { name: 'push' }, github, contexts } = this.#options
+    const { event = { name: 'push' }, contexts } = this.#options
     const job = { status: this.#status }
     return {
       ...contexts,
-      github: githubContext(event, github),
+      github: githubContext(event, this.#github),
       job,
       steps: this.#steps,
       needs: Object.fromEntries(needs),
