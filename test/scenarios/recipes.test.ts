@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, globSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
@@ -188,6 +187,22 @@ test('nightly.yml opens an issue that names the verdict if the tests fail, and c
   }
 })
 
+test.skipIf(!HAS_JQ)('nightly.yml tells a chat the names of the failed tests, and mentions nobody', async () => {
+  const failed = (title: string) => ({ title, status: 'FAILED' })
+  const cases = [...ONE_PASSED, failed('cart > pays in €'), failed('<!channel> and @all')]
+  service.setScript({ end: 'FAILED', cases })
+  const commands = commandsThat('curl', 'printf "%s\\n" "$@" > "$0.arguments"; cat > "$0.input"')
+  const contexts = {
+    vars: { TEST_SERVICE_URL: service.url },
+    secrets: { TEST_SERVICE_API_KEY: service.key, CHAT_WEBHOOK: 'https://chat.example/hook' },
+  }
+  const { log } = await play('nightly.yml', 'nightly', NIGHT, { commands, contexts })
+  expect(JSON.parse(readFileSync(join(commands, 'curl.input'), 'utf8')), log).toEqual({
+    text: '2 nightly tests failed: cart > pays in € / !channel> and all',
+  })
+  expect(readFileSync(join(commands, 'curl.arguments'), 'utf8')).toContain('https://chat.example/hook')
+})
+
 test('reports.yml gives the files of a failed run to the artifact and to the reporters, and comments', async () => {
   const api = await startGitHubApi()
   onTestFinished(() => api.close())
@@ -351,45 +366,18 @@ describe('start-early.yml', () => {
   })
 })
 
-describe('background.yml', () => {
-  const RECIPE = 'background.yml'
-
-  test('builds while the run goes on, then waits for it and has its outputs', async () => {
-    service.setScript({ runningMs: Number.POSITIVE_INFINITY })
-    const commands = commandsThat('make', 'touch "$0.done"')
-    const watcher = watch(commands)
-    onTestFinished(() => watcher.close())
-    const built = once(watcher, 'change')
-    const played = play(RECIPE, 'test-run', ON_PULL_REQUEST, { commands })
-    await Promise.all([built, service.waitForRequest('start')])
-    service.finishRun(service.runs[0]?.runId ?? '', 'PASSED', ONE_PASSED)
-    const { result, log } = await played
-    expect(result, log).toBe('success')
-    expect(log).toContain('1 test cases have passed')
-  })
-
-  test('cancels the run if the workflow is cancelled', async () => {
-    service.setScript({ runningMs: Number.POSITIVE_INFINITY })
-    const cancel = { during: 'tests', on: /RUNNING/ }
-    // The emulator ends only the script. What the script started must not hold the log open.
-    const options = { cancel, commands: commandsThat('make', 'exec sleep 60 > /dev/null 2>&1') }
-    expect(await play(RECIPE, 'test-run', ON_PULL_REQUEST, options)).toMatchObject({ result: 'cancelled' })
-    expect(service.runs).toMatchObject([{ status: 'CANCELLED', cancelAccepted: true }])
-  })
-})
-
 describe('a recipe whose tests run in other jobs than the job to require', () => {
   const ENDS = ['success', 'cancelled', 'skipped'] as const
-  // The tests above play the job to require of relevant-changes.yml. In the recipes for shards, this job is a gate with the local
-  // service: local-service/test/job/recipes.test.ts plays it.
+  // The tests above play the job to require of relevant-changes.yml. In the recipes that merge reports, this job is a gate with the
+  // local service: local-service/test/job/recipes.test.ts plays it.
   const PLAYED = ['relevant-changes.yml', 'sharded-*.yml']
   const CASES = globSync('*.yml', { cwd: FOLDER, exclude: PLAYED }).flatMap((file) => {
     const jobs: readonly string[] = recipe(file).jobs['test-run']?.needs ?? []
     return jobs.flatMap((name) => ENDS.map((end) => [file, name, end, jobs] as const))
   })
 
-  test('is one of these two', () => {
-    expect(new Set(CASES.map(([file]) => file))).toEqual(new Set(['preview.yml', 'start-early.yml']))
+  test('is one of these three', () => {
+    expect(new Set(CASES.map(([file]) => file))).toEqual(new Set(['matrix.yml', 'preview.yml', 'start-early.yml']))
   })
 
   test.each(
