@@ -100,9 +100,15 @@ function failureOfStatus(response: ServiceResponse, { clock }: TransportSettings
   }
 }
 
-/** Reads both forms of RFC 9110, seconds and a date. Returns milliseconds from now, which are never negative. */
+/**
+ * Returns milliseconds from now, which are never negative. RFC 9110 (10.2.3) allows whole seconds, and a date in the form of
+ * `toUTCString`. Everything else counts as absent, because a start is repeated after a 503 with a `Retry-After`. `Date.parse`
+ * alone would take 1.5 for a day of 2001.
+ */
 export function parseRetryAfter(value: string | undefined, clock: Pick<Clock, 'epochMs'>): number | undefined {
   if (value === undefined) return undefined
-  const ms = /^\s*\d+\s*$/.test(value) ? Number(value) * 1000 : Date.parse(value) - clock.epochMs()
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
+  if (/^\d+$/.test(value)) return Number(value) * 1000
+  const atMs = Date.parse(value)
+  const isHttpDate = !Number.isNaN(atMs) && new Date(atMs).toUTCString() === value
+  return isHttpDate ? Math.max(0, atMs - clock.epochMs()) : undefined
 }

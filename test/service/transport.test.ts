@@ -308,15 +308,25 @@ describe('a response with another status', () => {
     expect(await failureOf(post())).toEqual({ kind: 'status', status: 503, retryAfterMs: 10_000 })
   })
 
+  const NOW = { epochMs: () => Date.UTC(2026, 0, 1) }
+
   it.each([
-    ['', undefined],
-    ['soon', undefined],
-    ['1e3', undefined],
     ['0', 0],
-    [' 120 ', 120_000],
+    ['120', 120_000],
     ['Wed, 31 Dec 2025 23:59:59 GMT', 0],
+    ['Thu, 01 Jan 2026 00:00:07 GMT', 7_000],
   ])('and the Retry-After %j asks for %j ms', (value, ms) => {
-    expect(parseRetryAfter(value, { epochMs: () => Date.UTC(2026, 0, 1) })).toBe(ms)
+    expect(parseRetryAfter(value, NOW)).toBe(ms)
+  })
+
+  // `Date.parse` reads nearly all of them as a date. A 503 with such a date would prove that no run was started.
+  it.each([
+    ...['', 'soon', '1.5', '-1', '+1', '1e3', '0x10', ' 5', '5 s', '1, 2', 'Infinity', 'Invalid Date', '٣'],
+    ...['2026-01-01T00:00:07Z', 'Thu, 1 Jan 2026 00:00:07 GMT', '01 Jan 2026 00:00:07 GMT', 'Thu Jan  1 00:00:07 2026'],
+    ...['Thursday, 01-Jan-26 00:00:07 GMT', 'Thu, 01 Jan 2026 00:00:07 UTC', 'Thu, 01 Jan 2026 00:00:07 +0100'],
+    ...['Fri, 01 Jan 2026 00:00:07 GMT', 'Thu, 32 Jan 2026 00:00:07 GMT', 'Mon, 30 Feb 2026 00:00:07 GMT'],
+  ])('and a Retry-After that is neither whole seconds nor a date of HTTP counts as absent: %j', (value) => {
+    expect(parseRetryAfter(value, NOW)).toBeUndefined()
   })
 })
 
