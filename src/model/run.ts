@@ -39,11 +39,11 @@ export interface TestCase {
   readonly kind: CaseKind
   /** Absent if the service sent no usable duration. The test-suite workflow documents none. */
   readonly durationMs?: number | undefined
-  /** Why the case failed. It may have several lines. Absent if the case was skipped, or passed at the first try. */
+  /** Why the case failed, or was skipped. It may have several lines. Absent if the case passed at the first try. */
   readonly message?: Untrusted | undefined
   /** The file of the case, whatever its status. */
   readonly filePath?: FilePath | undefined
-  /** The line of the failure in this file. Absent like the message. */
+  /** The line of the failure in this file. Absent if the case was skipped, or passed at the first try. */
   readonly line?: number | undefined
 }
 

@@ -127,7 +127,7 @@ function testCase(entry: unknown, redact: Redact): TestCase {
     rawStatus: shortened(rawStatus),
     kind,
     durationMs: durationOf(durationMs),
-    message: showsReason(kind) ? decodeMessage(message, redact) : undefined,
+    message: kind === 'passed' ? undefined : decodeMessage(message, redact),
     filePath,
     line: showsReason(kind) ? line : undefined,
   }

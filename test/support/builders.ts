@@ -7,7 +7,7 @@ import {
   type StepOutcome,
   type StepSubject,
 } from '../../src/model/outcome.ts'
-import { isFinished, kindOf, RUN_STATUSES, type Run, showsReason, type TestCase } from '../../src/model/run.ts'
+import { isFinished, kindOf, RUN_STATUSES, type Run, type TestCase } from '../../src/model/run.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
 // Values for tests. Each call gives what matters to the test, and the builder adds plausible values.
@@ -30,7 +30,7 @@ export function aTestCase(fields: TestCaseFields = {}): TestCase {
     rawStatus: untrusted(status),
     kind,
     durationMs,
-    message: fields.message === undefined || !showsReason(kind) ? undefined : untrusted(fields.message),
+    message: fields.message === undefined || kind === 'passed' ? undefined : untrusted(fields.message),
     filePath: fields.filePath === undefined ? undefined : untrusted(fields.filePath),
     line: fields.line,
   }
