@@ -170,8 +170,9 @@ export function shortened(text: string): Untrusted {
   return untrusted(truncate(text, TEXT_LIMIT_CHARS))
 }
 
+/** Undefined unless it is an ISO 8601 time stamp. `Date` alone would take `7` for a day of 2001. */
 function date(value: unknown): Date | undefined {
-  if (typeof value !== 'string') return undefined
+  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}T/.test(value)) return undefined
   const parsed = new Date(value)
   return Number.isNaN(parsed.getTime()) ? undefined : parsed
 }

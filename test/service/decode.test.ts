@@ -132,8 +132,8 @@ describe('a value that costs only its own cell in the report', () => {
   const STRANGE = [undefined, null, 0, 17, true, [], {}, ['x'], '']
 
   it.each([
-    ['startedAt', [...STRANGE, 'yesterday', '2026-99-99']],
-    ['finishedAt', [...STRANGE, 'yesterday']],
+    ['startedAt', [...STRANGE, 'yesterday', '2026-99-99', '1.5', 'March 4, 2026', '04/03/2026']],
+    ['finishedAt', [...STRANGE, 'yesterday', '7', '2026']],
     ['branchName', [undefined, null, '']],
   ] as const)('a strange %s', (name, values) => {
     for (const value of values) {
