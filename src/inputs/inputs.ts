@@ -29,8 +29,7 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
   const reportDir = readPath(inputs, env, 'report-dir')
   const baselinePath = readPath(inputs, env, 'baseline')
   const matrix = inputs.text('matrix')
-  // If the user gives a branch, only the service knows its commit.
-  const commit = inputs.text('branch') || event.commit
+  const commit = readCommit(inputs, ownsRun, event)
 
   const address = inputs.orThrow(service)
   const { target } = address
@@ -39,7 +38,7 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
     ownsRun,
     parameters: ownsRun ? { ...parameters, branch } : {},
     job,
-    sourceUrl: isCommit(commit) ? sourceUrl(env, commit) : undefined,
+    sourceUrl: commit && sourceUrl(env, commit),
     matrix: scalarsIn(parseJson(matrix)).join(', '),
   }
   const { environment, frameworkProject } = parameters
@@ -60,6 +59,13 @@ function readRunId(inputs: InputReader): string | undefined {
     )
   }
   return given || undefined
+}
+
+/** The commit that the service tests. Undefined if only the service knows it. */
+function readCommit(inputs: InputReader, ownsRun: boolean, event: WorkflowEvent): string | undefined {
+  // A run that the input `run-id` names may be of any commit.
+  const commit = inputs.text('branch') || (ownsRun ? event.commit : '')
+  return isCommit(commit) ? commit : undefined
 }
 
 const NOT_FOR_TEST_SUITES = ['framework-project', 'autofix']

@@ -305,6 +305,7 @@ describe('the source of the tested commit', () => {
 
   it.each([
     ['the commit that the user gives', { branch: OTHER }, OTHER],
+    ['the commit that the user gives for the run of another step', { branch: OTHER, 'run-id': 'run-7' }, OTHER],
     ["the event's commit if the user gives no branch", {}, SHA],
   ])('is that of %s', (_, given, commit) => {
     expect(sourceOf(given)).toBe(`https://github.com/shop/shop/blob/${commit}`)
@@ -314,6 +315,11 @@ describe('the source of the tested commit', () => {
     expect(sourceOf({ branch: 'main' })).toBeUndefined()
     expect(sourceOf({ branch: OTHER.slice(1) })).toBeUndefined()
     expect(sourceOf({}, { GITHUB_REPOSITORY: '' })).toBeUndefined()
+  })
+
+  it('is unknown if another step or workflow run has started the run, which may be of any commit', () => {
+    expect(sourceOf({ 'run-id': 'run-7' })).toBeUndefined()
+    expect(sourceOf({ 'run-id': 'run-7', branch: 'main' })).toBeUndefined()
   })
 })
 
