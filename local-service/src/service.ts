@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { messageOf } from '../../src/text/untrusted.ts'
 import { type CheckoutContext, inspectFolder } from './checkout/checkout.ts'
 import { personalEnvironment } from './execution/project-command.ts'
+import { listen } from './http/listen.ts'
 import { removeFolder } from './machine/files.ts'
 import { RunQueue } from './runs/queue.ts'
 import { recoverRuns } from './runs/recovery.ts'
@@ -54,19 +55,17 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
       })
     }
     const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000, endWaitMs = 2000 } = options
-    // The modules for HTTP take long to load. Meanwhile, git runs.
-    const [served, { createApi }, { listen }] = await Promise.all([
-      Promise.all(projects.map((project) => inspectFolder(project, { personEnv, checkoutOfJob }))),
-      import('./http/api.ts'),
-      import('./http/listen.ts'),
-    ])
+    const served = await Promise.all(projects.map((project) => inspectFolder(project, { personEnv, checkoutOfJob })))
     for (const { id, problem } of served) {
       if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
     }
     const queue = new RunQueue({ ...shared, runLimitMinutes, endWaitMs })
     const { port, key = randomBytes(24).toString('base64url') } = options
-    const api = createApi(configuration, { ...shared, stopGraceMs, outputs, checkoutOfJob, queue }, key)
-    const listener = await listen(port, api.fetch)
+    const listener = await listen(port, async () => {
+      // These modules load Node's classes for requests, which takes 35 ms. Meanwhile, the client starts.
+      const { createRequestListener } = await import('./http/api.ts')
+      return createRequestListener(configuration, { ...shared, stopGraceMs, outputs, checkoutOfJob, queue }, key)
+    })
     return {
       url: listener.url,
       key,

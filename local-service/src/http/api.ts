@@ -1,6 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto'
+import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
+import { getRequestListener } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import { Refusal, refuse } from '../checkout/checkout.ts'
 import { outputBytes, readOutput } from '../execution/output.ts'
 import type { RunQueue } from '../runs/queue.ts'
@@ -16,6 +19,15 @@ const STATUSES = { invalid: 400, unauthorized: 401, 'not-found': 404, failed: 50
 
 const RUNS = '/v1/projects/:projectId/runs'
 const SUITE_RUN = '/v1/testSuiteRun/:runId'
+
+export function createRequestListener(...ofApi: Parameters<typeof createApi>): RequestListener {
+  return getRequestListener(createApi(...ofApi).fetch, {
+    overrideGlobalObjects: false,
+    // If nobody has begun to read a body, Node reads it. So the response reaches a client that is still sending.
+    autoCleanupIncoming: false,
+    errorHandler: (error) => Response.json({ error: `The request is invalid: ${messageOf(error)}.` }, { status: 400 }),
+  })
+}
 
 /** The interface over the projects and runs of this service. The body of a request is read only with a valid key. */
 export function createApi({ projects, suites }: Configuration, service: ServiceContext, key: string): Hono {
