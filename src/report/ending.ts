@@ -1,7 +1,7 @@
 import { type Failure, isNotFound } from '../model/failure.ts'
 import type { Ending, StepOutcome } from '../model/outcome.ts'
 import { FAILING, isFinished, type TestCase } from '../model/run.ts'
-import { type Fragment, fragment, quote, render, untruncated } from '../text/safe-text.ts'
+import { code, type Fragment, fragment, quote, render, untruncated } from '../text/safe-text.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { casesOfKind, placeOf, titleOf } from './cases.ts'
 import { countsOf, newFailuresText } from './counts.ts'
@@ -66,9 +66,9 @@ export function endingText(outcome: StepOutcome): EndingText {
       const title = wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`
       const status = wasQueued ? 'QUEUED' : unfinishedStatus(outcome)
       const still = status === undefined ? fragment`had not finished` : fragment`was still ${status}`
-      const what = fragment`Run ${id} ${still} after ${durationText(limitMs)} (the input ${'timeout-minutes'})`
+      const what = fragment`Run ${id} ${still} after ${durationText(limitMs)} (the input ${code('timeout-minutes')})`
       const last = failure && fragment` Its last status request failed, because ${failureReason(failure)}.`
-      const next = fragment`${last ?? NONE}${aboutRun} If the run needs more time, raise the input ${'timeout-minutes'}.`
+      const next = fragment`${last ?? NONE}${aboutRun} If the run needs more time, raise the input ${code('timeout-minutes')}.`
       return end(fragment`⏱️`, title, what, next)
     }
     case 'aborted': {
@@ -113,14 +113,16 @@ function textOfFinished(outcome: StepOutcome): EndingText {
     case 'passed': {
       if (failed + other === 0) return finished(fragment`✅`, fragment`Tests passed`)
       const title = failed > 0 ? fragment`Run passed, with failed tests` : fragment`Run passed, with unknown results`
-      const next = fragment` The step succeeds, because the run's status decides. If such a run must fail, set the input ${'strict'} to ${'true'}.`
+      const next = fragment` The step succeeds, because the run's status decides. If such a run must fail, set the input ${code('strict')} to ${code('true')}.`
       return finished(WARNING, title, next)
     }
     case 'no-tests':
       return finished(success ? WARNING : FAIL, fragment`No tests ran`, noTestsAdvice(outcome))
     case 'failed': {
       const isStrict = run?.status === 'PASSED'
-      const strict = isStrict ? fragment` The step fails, because the input ${'strict'} is ${'true'}.` : NONE
+      const strict = isStrict
+        ? fragment` The step fails, because the input ${code('strict')} is ${code('true')}.`
+        : NONE
       if (failed > 0) return finished(FAIL, fragment`Tests failed`, strict)
       return isStrict ? finished(FAIL, fragment`Unknown results`, strict) : finished(FAIL, fragment`Run failed`, lookUp)
     }
@@ -144,15 +146,15 @@ function textOfFinished(outcome: StepOutcome): EndingText {
 function otherBranchAdvice({ run, subject }: StepOutcome): Fragment {
   const tested = quote(run?.branchName ?? '')
   const asked = quote(subject.parameters.branch ?? '')
-  return fragment` The service says that it tested the branch ${tested}, and this step asked for ${asked}. So nothing shows whether the tests of ${asked} pass. Check whether ${asked} is pushed. If the service has another name for ${asked}, set the input ${'branch'} to that name. Otherwise ask the operators of the service.`
+  return fragment` The service says that it tested the branch ${tested}, and this step asked for ${asked}. So nothing shows whether the tests of ${asked} pass. Check whether ${asked} is pushed. If the service has another name for ${asked}, set the input ${code('branch')} to that name. Otherwise ask the operators of the service.`
 }
 
 function noTestsAdvice({ success, counts }: StepOutcome): Fragment {
-  if (success) return fragment` The step succeeds, because the input ${'pass-with-no-tests'} is ${'true'}.`
+  if (success) return fragment` The step succeeds, because the input ${code('pass-with-no-tests')} is ${code('true')}.`
   const advice =
     counts.other > 0
       ? fragment`Ask the operators of the service what the status of these test cases means.`
-      : fragment`If that is expected, set the input ${'pass-with-no-tests'} to ${'true'}. Otherwise check which tests the service runs here.`
+      : fragment`If that is expected, set the input ${code('pass-with-no-tests')} to ${code('true')}. Otherwise check which tests the service runs here.`
   return fragment` The step fails, because no test case is known to have run. ${advice}`
 }
 
@@ -216,8 +218,8 @@ function cancellationText({ ending, cancellation, run, runId, subject }: StepOut
       return NONE
     case 'not-wanted': {
       if (isRunNotFound) return NONE
-      const byDefault = subject.ownsRun ? NONE : fragment` (the default with ${'run-id'})`
-      return fragment` This step did not cancel the run, because the input ${'cancel-on-abort'} is ${'false'}${byDefault}. The run may still be running. ${CANCEL_IT}`
+      const byDefault = subject.ownsRun ? NONE : fragment` (the default with ${code('run-id')})`
+      return fragment` This step did not cancel the run, because the input ${code('cancel-on-abort')} is ${code('false')}${byDefault}. The run may still be running. ${CANCEL_IT}`
     }
     case 'not-supported':
       return fragment` Run ${runId ?? ''} may still be running, because the action cannot cancel runs of test suites. ${CANCEL_IT}`

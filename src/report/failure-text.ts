@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Failure, InvalidResponseFailure } from '../model/failure.ts'
-import { type Fragment, fragment, quote } from '../text/safe-text.ts'
+import { code, type Fragment, fragment, quote } from '../text/safe-text.ts'
 import { durationText, NONE } from './words.ts'
 
 /** The limit of the service's own sentences. Their end often says what to do. */
@@ -54,7 +54,7 @@ export function failureAdvice(failure: Failure, request: RequestKind): Fragment 
       return connectionAdvice(failure.problem)
     case 'invalid-response':
       if (!failure.isNotJson) return NONE
-      return fragment` Check the path in the input ${'base-url'}, and whether a proxy responds instead of the service.`
+      return fragment` Check the path in the input ${code('base-url')}, and whether a proxy responds instead of the service.`
     case 'status':
       return statusAdvice(failure, request)
     default:
@@ -66,28 +66,28 @@ export function failureAdvice(failure: Failure, request: RequestKind): Fragment 
 export function notFoundAdvice(ownsRun: boolean): Fragment {
   return ownsRun
     ? fragment` This step started the run, but the service does not know it any more. Ask the operators of the service for the reason, and re-run the job.`
-    : fragment` Check the inputs ${'run-id'}, ${'project'} (or ${'test-suite'}) and ${'base-url'}.`
+    : fragment` Check the inputs ${code('run-id')}, ${code('project')} (or ${code('test-suite')}) and ${code('base-url')}.`
 }
 
 function connectionAdvice(problem: Extract<Failure, { kind: 'not-sent' }>['problem']): Fragment {
   switch (problem) {
     case 'certificate':
-      return fragment` If your own certificate authority issued the certificate, set ${'NODE_EXTRA_CA_CERTS'} to that authority's file. In a job with a container, this is a file in the container. Otherwise, check the input ${'base-url'} and the clock of this runner.`
+      return fragment` If your own certificate authority issued the certificate, set ${code('NODE_EXTRA_CA_CERTS')} to that authority's file. In a job with a container, this is a file in the container. Otherwise, check the input ${code('base-url')} and the clock of this runner.`
     case 'refused here':
-      return fragment` The service on this machine has probably ended. Look at the log of the step that started it, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input ${'base-url'}.`
+      return fragment` The service on this machine has probably ended. Look at the log of the step that started it, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input ${code('base-url')}.`
     default:
-      return fragment` Check the input ${'base-url'}, and whether this runner can reach that address. If ${'HTTPS_PROXY'} is set, check the proxy too.`
+      return fragment` Check the input ${code('base-url')}, and whether this runner can reach that address. If ${code('HTTPS_PROXY')} is set, check the proxy too.`
   }
 }
 
 function statusAdvice({ status, error }: Extract<Failure, { kind: 'status' }>, request: RequestKind): Fragment {
   // Without the address, because a redirect may have a secret in it.
   if (status >= 300 && status < 400)
-    return fragment` The input ${'base-url'} leads to another server. The action does not follow redirects. Set ${'base-url'} to the address of the service itself.`
+    return fragment` The input ${code('base-url')} leads to another server. The action does not follow redirects. Set ${code('base-url')} to the address of the service itself.`
   if (status === 401 || status === 403)
-    return fragment` Check the input ${'api-key'}, and whether its key has access to this project.`
-  if (status === 407) return fragment` Put the proxy's user name and password into ${'HTTPS_PROXY'}.`
+    return fragment` Check the input ${code('api-key')}, and whether its key has access to this project.`
+  if (status === 407) return fragment` Put the proxy's user name and password into ${code('HTTPS_PROXY')}.`
   // If the service itself says what is wrong, advice of ours could contradict it.
   if (request !== 'start' || error !== undefined || ![400, 404, 422].includes(status)) return NONE
-  return fragment` Check the inputs, most of all ${'base-url'}, ${'project'} (or ${'test-suite'}), ${'branch'} and ${'environment'}.`
+  return fragment` Check the inputs, most of all ${code('base-url')}, ${code('project')} (or ${code('test-suite')}), ${code('branch')} and ${code('environment')}.`
 }

@@ -1,6 +1,6 @@
 import type { StepOutcome } from '../model/outcome.ts'
 import { CASE_KINDS, type CaseKind, countTestCases, RAN, type TestCase } from '../model/run.ts'
-import { type Fragment, fragment, type Html, html, quote } from '../text/safe-text.ts'
+import { code, type Fragment, fragment, type Html, html, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleLines } from '../text/visible-text.ts'
 import { caseTable, foldableCase, foldableGroup, messageBlock } from './case-list.ts'
@@ -30,7 +30,7 @@ interface JobSummaryOptions {
 export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: JobSummaryOptions): Html {
   // An earlier writer to this file may have left an HTML block open. An empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
-  const files = reportDir === undefined ? NONE : fragment`, but the report file ${'junit.xml'} has everything`
+  const files = reportDir === undefined ? NONE : fragment`, but the report file ${code('junit.xml')} has everything`
   const all = casesOfKind(CASE_KINDS, outcome)
   const notPassed = all.filter(({ kind }) => FAILING_OR_OTHER.includes(kind)).slice(0, CASE_LIMIT)
   const slowest = slowestOf(all)

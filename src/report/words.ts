@@ -1,4 +1,4 @@
-import { type Fragment, fragment } from '../text/safe-text.ts'
+import { code, type Fragment, fragment } from '../text/safe-text.ts'
 
 // Words that several reports share.
 
@@ -7,7 +7,7 @@ export const NONE = fragment``
 export const CANCEL_IT = fragment`If the run should not go on, cancel it at the service.`
 
 /** Main and post say this if a start request had no response. */
-export const RUN_WITHOUT_ID = fragment`A run may have been started, and it cannot be looked up without its id. If the service shows a run of this branch that began at this time, cancel that run. The operators of the service can find the run by the header ${'User-Agent'} of the start request, which names this workflow run.`
+export const RUN_WITHOUT_ID = fragment`A run may have been started, and it cannot be looked up without its id. If the service shows a run of this branch that began at this time, cancel that run. The operators of the service can find the run by the header ${code('User-Agent')} of the start request, which names this workflow run.`
 
 export function casesOf(count: number): Fragment {
   return count === 1 ? fragment`test case` : fragment`test cases`

@@ -69,6 +69,11 @@ export function fragment(literals: TemplateStringsArray, ...values: readonly Val
   return new Fragment((sink) => fill(sink, literals.map(sink.literal), values))
 }
 
+/** A name, such as that of an input, which HTML shows in `<code>`. */
+export function code(name: string): Fragment {
+  return new Fragment((sink) => sink.value(oneLine(name)))
+}
+
 /** A value in quotation marks, or in HTML in `<code>`. */
 export function quote(value: string | Untrusted, limitChars = TEXT_LIMIT_CHARS): Fragment {
   return new Fragment((sink) => sink.quoted(oneLine(value as string, limitChars)))
