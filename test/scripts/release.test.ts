@@ -55,7 +55,7 @@ describe.skipIf(process.platform === 'win32')('the workflow Release', () => {
     expect(step('test', 'check', tag)).toMatchObject({ status: 1, stdout: `::error::${error}\n` })
   })
 
-  test('creates the release with the notes of the changelog, and only once', () => {
+  test('creates the release with the notes of the changelog and the commit to pin, and only once', () => {
     git('push', '--quiet', 'origin', 'HEAD:refs/tags/v1.2.0')
     for (const _ of ['first attempt', 'second attempt']) {
       const { status, stderr } = step('publish', 'publish')
@@ -63,7 +63,10 @@ describe.skipIf(process.platform === 'win32')('the workflow Release', () => {
     }
     const notes = join(folder, 'notes.md')
     expect(read(join(folder, 'created'))).toBe(`v1.2.0 --verify-tag --title v1.2.0 --notes-file ${notes}\n`)
-    expect(read(notes).trim()).toBe('- New.\n\n### Old')
+    expect(read(notes)).toMatch(/^\n?- New\.\n\n### Old\n\n/)
+    expect(read(notes)).toContain(
+      `\n\nThe commit of this release, to pin in \`uses:\` lines, is \`${git('rev-parse', 'HEAD')} # v1.2.0\`.\n`,
+    )
   })
 
   test('moves v1 to each newer release, and never back to an older one', () => {
