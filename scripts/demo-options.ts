@@ -29,8 +29,8 @@ Examples:
   npm start -- --fail --baseline .demo/workspace/reports
   npm start -- --folder ../shop --signal-after 5
   npm start -- --folder /path/to/project
-  npm start -- --folder /path/to/project --service-input framework=junit --service-input report=junit.xml \\
-    --service-input command=$'python\\n-m\\npytest\\n--junit-xml=junit.xml'
+  npm start -- --folder /path/to/project --service-input report=junit.xml \\
+    --service-input 'command=python -m pytest --junit-xml=junit.xml'
   npm start -- --base-url https://tests.example.com --key-file key.txt --project web-shop`
 
 export interface DemoOptions {

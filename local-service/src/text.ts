@@ -20,8 +20,10 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
-export function quoteCommand(argv: readonly string[]): string {
-  return `\`${truncate(argv.join(' ').replace(/\s+/g, ' '), QUOTED_LIMIT_CHARS)}\``
+/** A script, or a program and its arguments. */
+export function quoteCommand(command: string | readonly string[]): string {
+  const text = typeof command === 'string' ? command : command.join(' ')
+  return `\`${truncate(text.replace(/\s+/g, ' '), QUOTED_LIMIT_CHARS)}\``
 }
 
 /** Any text for the log. If a step prints the log, GitHub's runner executes no command that tests wrote. */

@@ -53,10 +53,10 @@ function readInputs(): OrderOfStep {
   const input = (name: string) => core.getInput(name) || undefined
   const linesOf = (name: string) => (input(name) === undefined ? undefined : core.getMultilineInput(name))
   return {
-    folder: input('folder'),
+    folder: input('working-directory'),
     config: input('config'),
     framework: input('framework'),
-    command: linesOf('command'),
+    command: input('command'),
     report: input('report'),
     merge: input('merge'),
     args: linesOf('args'),

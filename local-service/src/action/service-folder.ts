@@ -28,7 +28,7 @@ export function serviceFolder(path: string) {
  * The inputs and files of a step, the runner's tokens (`ACTIONS_`), and a service that a step has announced. The tests must not get them.
  */
 const OF_THE_STEP =
-  /^(INPUT_(FOLDER|FRAMEWORK|ARGS|COMMAND|REPORT|MERGE|CONFIG|RUN-LIMIT-MINUTES)|STATE_(folder|process|is-up)|ACTIONS_.*|TEST_RUN_SERVICE_.*|GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY))$/
+  /^(INPUT_(WORKING-DIRECTORY|FRAMEWORK|ARGS|COMMAND|REPORT|MERGE|CONFIG|RUN-LIMIT-MINUTES)|STATE_(folder|process|is-up)|ACTIONS_.*|TEST_RUN_SERVICE_.*|GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY))$/
 
 /** The environment of every process of the service. Tests can make the process that cleans up read what they wrote. */
 export function environmentOfService(): NodeJS.ProcessEnv {

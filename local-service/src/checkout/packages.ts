@@ -28,7 +28,7 @@ export function findFramework(
   const script = isObject(bin) ? Object.values(bin)[0] : bin
   if (found !== undefined && typeof script === 'string') return { script: join(found.folder, script) }
   // With Yarn's Plug'n'Play, the packages are in no folder, and only Yarn finds them.
-  const howToUseYarn = `Yarn's Plug'n'Play is used there (.pnp.cjs). Give "command" the two words yarn and ${command}.`
+  const howToUseYarn = `Yarn's Plug'n'Play is used there (.pnp.cjs). Set "command" to "yarn ${command}".`
   const usesYarn = folders.some((at) => existsSync(join(at, '.pnp.cjs')))
   return `${packages[0]} is not installed in ${where}. ${usesYarn ? howToUseYarn : remedy}`
 }

@@ -1,6 +1,7 @@
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import { MARKER_VARIABLE } from '../machine/processes.ts'
+import type { UserCommand } from '../machine/script.ts'
 import type { Project } from '../settings/project.ts'
 import type { RunOutput } from './output.ts'
 import type { RunResources } from './resources.ts'
@@ -28,7 +29,7 @@ export function tell({ log, output }: RunContext, text: string): void {
 }
 
 /** The command that installs the packages, if the run needs it. In the project's folder itself, they are installed. */
-export function setupOf({ checkout, project }: RunContext): readonly string[] | undefined {
+export function setupOf({ checkout, project }: RunContext): UserCommand | undefined {
   return checkout.kind === 'work-tree' ? project.setup : undefined
 }
 

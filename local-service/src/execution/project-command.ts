@@ -5,6 +5,7 @@ import type { Start } from '../frameworks/framework.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
 import { foldersBetween, type TestedFolders } from '../machine/files.ts'
+import { argvOf, type UserCommand } from '../machine/script.ts'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
 import { type RunContext, setupOf } from './context.ts'
 import type { RunResources } from './resources.ts'
@@ -13,12 +14,12 @@ import type { RunResources } from './resources.ts'
 export function runProjectCommand(
   source: TestedFolders,
   run: RunContext,
-  argv: readonly string[],
+  command: UserCommand,
   stop: AbortSignal,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<CommandEnd> {
   const { runId, project, checkout, resources, stopGraceMs, output, personEnv } = run
-  const base = { argv, folder: source.folder, runId, stopGraceMs, output }
+  const base = { argv: argvOf(command), folder: source.folder, runId, stopGraceMs, output }
   const settings = project.container
   if (settings === undefined) {
     return runCommand({ ...base, env: { ...withProjectCommands(run.testEnv, source), ...variables } }, stop)

@@ -3,11 +3,11 @@ import { basename, dirname, join } from 'node:path'
 import { fieldsOf } from '../../../src/text/json.ts'
 import { foldersBetween, readManifest } from '../machine/files.ts'
 import type { Framework } from './framework.ts'
-import { junit } from './junit.ts'
 import { playwright } from './playwright.ts'
 import { vitest } from './vitest.ts'
 
-export const FRAMEWORKS: readonly Framework[] = [vitest, playwright, junit]
+/** Those that the service finds. A project with `report` is one of JUnit files. */
+export const FRAMEWORKS: readonly Framework[] = [vitest, playwright]
 
 /** All frameworks that a folder uses. If it shows none, a package of a workspace uses what the nearest folder above depends on. */
 export function frameworksIn(folder: string): Framework[] {

@@ -1,5 +1,6 @@
 import type { CommandEnd } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/files.ts'
+import { argvOf, type UserCommand } from '../machine/script.ts'
 import type { Report } from './report.ts'
 import type { Fields } from './report-reader.ts'
 
@@ -13,7 +14,7 @@ export interface Selection {
 export interface FrameworkSettings {
   /** Further arguments of the user. */
   readonly args: readonly string[]
-  readonly command?: readonly string[] | undefined
+  readonly command?: UserCommand | undefined
   readonly report?: string | undefined
   /** The folder with the blob reports of shards. Then a run merges them, and runs no test. */
   readonly merge?: string | undefined
@@ -35,7 +36,7 @@ export interface RunOptions extends FrameworkSettings {
 /** What a run starts. */
 export type Start =
   /** The project's command. */
-  | { readonly kind: 'command'; readonly command: readonly string[] }
+  | { readonly kind: 'command'; readonly command: UserCommand }
   /** Node, with the script of the installed package. */
   | { readonly kind: 'installed'; readonly node: string; readonly script: string }
   /** An earlier step or job has run the tests. */
@@ -45,7 +46,7 @@ export interface FrameworkCall {
   /** The whole command. Undefined if no program runs, because the reports of an earlier step are read. */
   readonly argv: readonly string[] | undefined
   readonly env: Readonly<Record<string, string>>
-  /** How messages name the framework. */
+  /** How messages name what was run. */
   readonly title: string
   /** Whether the reporters of the project write nothing, because the call names other reporters. */
   readonly replacesReporters: boolean
@@ -57,6 +58,8 @@ export interface FrameworkCall {
 
 export interface Framework {
   readonly name: 'vitest' | 'playwright' | 'junit'
+  /** How messages name it, such as `Playwright Test`. */
+  readonly title: string
   /** The packages that have its command. If there are none, only a `command` of the project can start the framework. */
   readonly packages: readonly string[]
   /** The oldest version whose tests the service can run, such as `1.45`. */
@@ -67,8 +70,8 @@ export interface Framework {
   readonly configFile?: RegExp | undefined
   /** A folder with such a file uses the framework if a package.json above it names a package of the framework. */
   readonly sharedConfigFile?: RegExp | undefined
-  /** Why the framework cannot use the settings, as sentences. */
-  refuse(settings: FrameworkSettings): string | undefined
+  /** Why the framework cannot use the settings of a project in this folder, as sentences. */
+  refuse(settings: FrameworkSettings, folder: string): string | undefined
   /** Throws UnusableReports if the reports cannot be merged. */
   run(options: RunOptions): Promise<FrameworkCall>
 }
@@ -80,15 +83,12 @@ export function commandLine(
 ): readonly string[] {
   const projects = selection.frameworkProjects.map((name) => `--project=${name}`)
   // Behind a `--` of the user, nothing is an option. So the arguments of the user are the last.
-  return [...wordsOf(start), ...ours, ...projects, ...selection.files, ...args]
-}
-
-function wordsOf(start: Start): readonly string[] {
+  const added = [...ours, ...projects, ...selection.files, ...args]
   switch (start.kind) {
     case 'command':
-      return start.command
+      return argvOf(start.command, added)
     case 'installed':
-      return [start.node, start.script]
+      return [start.node, start.script, ...added]
     case 'nothing':
       return []
   }

@@ -4,6 +4,7 @@ import { basename, isAbsolute, resolve } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type CommandEnd, hasSucceeded } from '../machine/command.ts'
 import { isInside, readPartOfFile, type TestedFolders } from '../machine/files.ts'
+import { argvOf } from '../machine/script.ts'
 import { quote, quoteCommand } from '../text.ts'
 import type { Framework, FrameworkSettings } from './framework.ts'
 import { findToolLines, millisecondsOf, reasonOf, statusOf, titleOf } from './junit-case.ts'
@@ -138,10 +139,9 @@ function joinAttempts(entries: readonly Entry[], hasPassed: boolean): TestCase[]
 
 function whyRefused({ report = '', args, merge }: FrameworkSettings): string | undefined {
   const patterns = linesOf(report)
-  if (patterns.length === 0)
-    return 'The framework "junit" needs "report", the JUnit file, and "command", which writes it. Without "command", a run reads the file of an earlier step. There is no "report".'
+  if (patterns.length === 0) return '"report" is empty. Give the JUnit file that "command" or an earlier step writes.'
   if (merge !== undefined)
-    return '"merge" is for Vitest and Playwright. To merge JUnit files, give "report" without "command".'
+    return '"merge" is for Vitest and Playwright Test. To merge JUnit files, give "report" without "command".'
   const absolute = patterns.find((pattern) => isAbsolute(pattern))
   if (absolute !== undefined) return `"report" is ${quote(absolute)}. Give a path from the project's folder.`
   return args.length > 0
@@ -153,6 +153,7 @@ const linesOf = (report: string) => report.split('\n').flatMap((line) => line.tr
 
 export const junit: Framework = {
   name: 'junit',
+  title: 'JUnit files',
   packages: [],
   oldestVersion: '0',
   refuse: whyRefused,
@@ -161,9 +162,9 @@ export const junit: Framework = {
     const command = start.kind === 'command' ? start.command : undefined
     const old = command === undefined ? new Map() : await findReports(patterns, folders.folder)
     return {
-      argv: command,
+      argv: command === undefined ? undefined : argvOf(command),
       env: {},
-      title: command ? quoteCommand(command) : 'the merge of JUnit files',
+      title: command !== undefined ? quoteCommand(command) : 'the merge of JUnit files',
       replacesReporters: false,
       readReport: (end) => readReports(patterns, folders, old, end),
     }

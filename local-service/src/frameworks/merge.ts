@@ -8,8 +8,8 @@ import { isBad } from './report.ts'
 // The framework's own command is green in more ways than a run: a shard is missing, or its coverage, or the framework exits with 0
 // whatever the tests did.
 
-/** What merges the reports, with the framework's command and its first arguments. */
-type Merge = Pick<Required<FrameworkCall>, 'title' | 'findProblems'> & { readonly subcommand: readonly string[] }
+/** `ours` are the arguments that make the framework merge. */
+type Merge = Pick<Required<FrameworkCall>, 'title' | 'findProblems'> & { readonly ours: readonly string[] }
 
 export const PASS_WITH_NO_TESTS = '--passWithNoTests'
 
@@ -26,7 +26,7 @@ export async function mergeVitest(merge: string, { args, folders, inputFolder }:
   }
   const without = reports.filter((report) => !report.hasCoverage).map(({ file }) => quote(file))
   return {
-    subcommand: ['run', `--mergeReports=${await withPathsOf(folders.root, folder, reports, inputFolder)}`],
+    ours: [`--mergeReports=${await withPathsOf(folders.root, folder, reports, inputFolder)}`],
     title: 'vitest --mergeReports',
     findProblems(_, { hasCoverage }) {
       const needsCoverage =
@@ -47,7 +47,7 @@ export async function mergePlaywright(merge: string, { args, folders }: RunOptio
   const isConfig = (file: string) => /^playwright\.config\.[cm]?[jt]s$/.test(file)
   const config = isConfigured ? undefined : readdirSync(folders.folder).find(isConfig)
   return {
-    subcommand: ['merge-reports', merge, ...(config === undefined ? [] : [`--config=${config}`])],
+    ours: ['merge-reports', merge, ...(config === undefined ? [] : [`--config=${config}`])],
     title: 'playwright merge-reports',
     findProblems({ testCases, errors }, { status }) {
       // The command exits with 0 whatever the tests did. The status also counts the set-up and the time limit of each shard.

@@ -3,7 +3,8 @@ import { extname, join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
 import { commandLine, type Framework } from './framework.ts'
 import { mergePlaywright } from './merge.ts'
-import { whyRefused } from './refused-arguments.ts'
+import { PROGRAMS, whyRefused } from './refused-arguments.ts'
+import { wordsBehindProgram } from './refused-command.ts'
 
 /** The file is TypeScript here and JavaScript in the bundle. Playwright loads both. */
 const REPORTER = `playwright-reporter${extname(import.meta.filename)}`
@@ -23,6 +24,7 @@ async function reporterIn(inputFolder: string): Promise<string> {
 
 export const playwright: Framework = {
   name: 'playwright',
+  title: 'Playwright Test',
   // The second and later ones are for component tests.
   packages: [
     '@playwright/test',
@@ -32,19 +34,20 @@ export const playwright: Framework = {
   noTestsArgument: '--pass-with-no-tests',
   // Also with a name of one's own, such as `playwright.e2e.config.ts`.
   configFile: /^playwright\b.*\bconfig\b.*\.[cm]?[jt]s$/,
-  refuse: (settings) => whyRefused('playwright', settings),
+  refuse: (settings, folder) => whyRefused('playwright', settings, folder),
   async run(options) {
-    const { isInPlace, outputFolder, inputFolder, env, merge } = options
-    const { subcommand, ...call } =
+    const { start, isInPlace, outputFolder, inputFolder, env, merge } = options
+    const [named] = (start.kind === 'command' && wordsBehindProgram(start.command, PROGRAMS.playwright)) || []
+    const { ours, ...call } =
       merge === undefined
         ? // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
-          { subcommand: ['test', '--forbid-only'], title: 'playwright' }
+          { ours: [...(named === 'test' ? [] : ['test']), '--forbid-only'], title: 'playwright' }
         : await mergePlaywright(merge, options)
     // Playwright empties its output folder, and by default all runs of a project share one folder.
     const ofRun = isInPlace ? [] : ['--reporter=list', `--output=${outputFolder}`]
     return {
       ...call,
-      argv: commandLine(options, [...subcommand, ...ofRun]),
+      argv: commandLine(options, [...ours, ...ofRun]),
       // Otherwise, the HTML reporter could open the report and wait for a person. The second variable, of which Playwright's
       // documentation says nothing, adds a reporter to those of the project.
       env: { ...env, PLAYWRIGHT_HTML_OPEN: 'never', PW_TEST_REPORTER: await reporterIn(inputFolder) },

@@ -1,7 +1,9 @@
 import { quote } from '../text.ts'
 import type { FrameworkSettings } from './framework.ts'
+import { whyCommandRefused, wordsBehindProgram } from './refused-command.ts'
 
-type Rule = readonly [refused: RegExp, reason: string]
+/** The rule does not apply to the value behind an option of `follows`. */
+type Rule = readonly [refused: RegExp, reason: string, follows?: RegExp]
 
 const KEEPS_RUNNING = 'The run would not end. Leave it out.'
 const TESTS_NOTHING = 'No test would run. Leave it out.'
@@ -21,11 +23,10 @@ const MALFORMED: readonly Rule[] = [
 /** Vitest reads `--clearCache` as `--clear-cache`. `--watch=false` is no reason to refuse a run. */
 const option = (names: string) => new RegExp(`^(?:${names})(?:[=.](?!false$).*)?$`, 'is')
 
-/** Of a merge. */
-const VALUE_FOLLOWS = /^(?:-c|--config|--reporter)$/
-
-const RULES = {
+export const PROGRAMS = {
   vitest: {
+    name: 'vitest',
+    runs: 'run',
     options: [
       [option('-w|--(?:watch|ui|open|standalone|inspect-?brk)'), KEEPS_RUNNING],
       [option('-[hv]|--(?:help|version|list-?tags|clear-?cache|merge-?reports)'), TESTS_NOTHING],
@@ -39,6 +40,8 @@ const RULES = {
     commands: /^(?:run|watch|dev|list|bench|related|init)$/,
   },
   playwright: {
+    name: 'playwright',
+    runs: 'test',
     options: [
       [option('--(?:ui|ui-host|ui-port|debug)'), KEEPS_RUNNING],
       [option('-[hv]|--(?:help|version|list)'), TESTS_NOTHING],
@@ -47,31 +50,39 @@ const RULES = {
     ofMerge: [
       /^(?!(?:-c|--config|--reporter)(?:=|$))/,
       'A merge of reports runs no test, so it takes only --config and --reporter.',
+      /^(?:-c|--config|--reporter)$/,
     ],
     commands: /^(?:test|show-report|merge-reports|install)$/,
   },
-} as const satisfies Readonly<Record<string, { options: readonly Rule[]; ofMerge: Rule; commands: RegExp }>>
+} as const
 
-/** Why the framework cannot use the settings. */
+/** Why the framework cannot use the settings of the project in this folder. */
 export function whyRefused(
-  framework: keyof typeof RULES,
-  { args, command = [], report, merge }: FrameworkSettings,
+  framework: keyof typeof PROGRAMS,
+  { args, command = [], merge }: FrameworkSettings,
+  folder: string,
 ): string | undefined {
-  const { options, ofMerge, commands } = RULES[framework]
+  const program = PROGRAMS[framework]
   const [first = ''] = args
   // The framework would read it as a part of a file's path.
-  if (first === framework || commands.test(first))
+  if (first === framework || program.commands.test(first))
     return `"args" begins with ${quote(first)}. The service names the command itself. Leave it out.`
-  for (const [index, argument] of args.entries()) {
-    const isValue = framework === 'playwright' && VALUE_FOLLOWS.test(args[index - 1] ?? '')
-    const rules: readonly Rule[] = [...MALFORMED, ...options, ...(merge === undefined || isValue ? [] : [ofMerge])]
-    const [, reason] = rules.find(([refused]) => refused.test(argument)) ?? []
-    if (reason !== undefined) return `"args" has ${quote(argument)}. ${reason}`
+  const refused = whyCommandRefused(command, program, folder)
+  if (refused !== undefined) return refused
+  const [subcommand = '', ...others] = wordsBehindProgram(command, program) ?? []
+  const isNamed = subcommand === program.runs
+  if (isNamed && merge !== undefined && framework === 'playwright')
+    return `"command" has ${quote(subcommand)}, but a merge needs another command of Playwright. Leave it out.`
+  const rules = merge === undefined ? program.options : [...program.options, program.ofMerge]
+  const ofCommand = isNamed ? others : [subcommand, ...others].filter((word) => word !== '')
+  return whyOptionRefused('args', args, [...MALFORMED, ...rules]) ?? whyOptionRefused('command', ofCommand, rules)
+}
+
+function whyOptionRefused(name: string, words: readonly string[], rules: readonly Rule[]): string | undefined {
+  for (const [index, word] of words.entries()) {
+    const isValue = (valueFollows?: RegExp) => valueFollows?.test(words[index - 1] ?? '')
+    const [, reason] = rules.find(([refused, , follows]) => refused.test(word) && !isValue(follows)) ?? []
+    if (reason !== undefined) return `"${name}" has ${quote(word)}. ${reason}`
   }
-  // The `run` of `npx vitest run`. In `npx -p vitest vitest`, the second word is the program.
-  const program = new RegExp(`(?:^|/)${framework}(?:\\.mjs|@.*)?$`)
-  const word = command.find((one, index) => commands.test(one) && program.test(command[index - 1] ?? ''))
-  if (word !== undefined)
-    return `"command" has ${quote(word)}. The service names this command itself. Leave it out, and give options in "args".`
-  return report && `"report" is only for the framework "junit", and this one is "${framework}".`
+  return undefined
 }

@@ -1,9 +1,10 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { commandLine, type Framework } from './framework.ts'
+import { commandLine, type Framework, type Start } from './framework.ts'
 import { mergeVitest, PASS_WITH_NO_TESTS } from './merge.ts'
-import { whyRefused } from './refused-arguments.ts'
+import { PROGRAMS, whyRefused } from './refused-arguments.ts'
+import { wordsBehindProgram } from './refused-command.ts'
 
 /** The files are TypeScript here and JavaScript in the bundle. Vitest and a new Node load both. */
 const EXTENSION = extname(import.meta.filename)
@@ -16,26 +17,33 @@ function canRun(node: string): boolean {
   return EXTENSION === '.js' || (existsSync(node) && realpathSync(node) === process.execPath)
 }
 
+/** `vitest --coverage run` would take `run` as the value of the option, so the option `--run` says the same behind other options. */
+function runOnce(start: Start): readonly string[] {
+  const [first] = (start.kind === 'command' && wordsBehindProgram(start.command, PROGRAMS.vitest)) || []
+  if (first === undefined) return ['run']
+  return first === 'run' ? [] : ['--run']
+}
+
 export const vitest: Framework = {
   name: 'vitest',
+  title: 'Vitest',
   packages: ['vitest'],
   oldestVersion: '3.0',
   noTestsArgument: PASS_WITH_NO_TESTS,
   // Also with a name of one's own, such as `vitest.e2e.config.ts`.
   configFile: /^vitest\b.*\b(?:config|workspace)\b.*\.(?:[cm]?[jt]s|json)$/,
   sharedConfigFile: /^vite\.config\.[cm]?[jt]s$/,
-  refuse: (settings) => whyRefused('vitest', settings),
+  refuse: (settings, folder) => whyRefused('vitest', settings, folder),
   async run(options) {
     const { start, isInPlace, env, merge } = options
-    const { subcommand, ...call } =
-      merge === undefined ? { subcommand: ['run'], title: 'vitest' } : await mergeVitest(merge, options)
+    const { ours, ...call } = merge === undefined ? { ours: [], title: 'vitest' } : await mergeVitest(merge, options)
     const usesRunner = start.kind === 'installed' && canRun(start.node)
-    const ours = usesRunner ? [] : [`--reporter=${REPORTER}`]
-    const reporters = usesRunner && isInPlace ? [] : ['--reporter=default', ...ours]
+    const reporter = usesRunner ? [] : [`--reporter=${REPORTER}`]
+    const reporters = usesRunner && isInPlace ? [] : ['--reporter=default', ...reporter]
     const started = usesRunner ? { ...options, start: { ...start, script: RUNNER } } : options
     return {
       ...call,
-      argv: commandLine(started, [...subcommand, ...reporters]),
+      argv: commandLine(started, [...runOnce(start), ...ours, ...reporters]),
       env,
       replacesReporters: !(usesRunner && isInPlace),
     }

@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from 'node:path'
 import * as v from 'valibot'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import type { Selection } from '../frameworks/framework.ts'
+import type { UserCommand } from '../machine/script.ts'
 import { quote } from '../text.ts'
 import { PROJECT, type Project, problemsOf, projectIn, whyCannotSelect } from './project.ts'
 
@@ -53,7 +54,7 @@ export function readConfiguration(settings: unknown, baseFolder: string) {
 /** What the options of the command, or the inputs of the action, say. */
 export type Order = {
   readonly [Name in 'folder' | 'config' | 'framework' | 'report' | 'merge' | 'runLimitMinutes']?: string | undefined
-} & { readonly [Name in 'command' | 'args']?: readonly string[] | undefined }
+} & { readonly command?: UserCommand | undefined; readonly args?: readonly string[] | undefined }
 
 /** With a much longer delay, Node's timers fire at once. The gate has the same limit. */
 const RUN_LIMIT_MINUTES = 35_000

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { isObject } from '../../../src/text/json.ts'
 import { FRAMEWORKS, frameworksIn, testProjectsBelow } from '../frameworks/discovery.ts'
 import type { Framework, Selection } from '../frameworks/framework.ts'
+import { junit } from '../frameworks/junit.ts'
 import { quote, quoteAll } from '../text.ts'
 
 /** A project's settings. If `framework` is absent, the service finds it in the project's folder. */
@@ -27,22 +28,32 @@ export const VARIABLES = v.pipe(
   v.record(NAME_OF_VARIABLE, VARIABLE),
 )
 
+/** GitHub's runner too replaces Windows line ends before a shell reads a script. */
+const SCRIPT = v.pipe(
+  v.string(),
+  v.transform((script) => script.replaceAll('\r\n', '\n').trim()),
+  v.nonEmpty('It is empty'),
+)
+
 /** If somebody writes a whole command as one argument, the system would only say that the program is missing. */
-const COMMAND = v.pipe(
+const ARGV = v.pipe(
   v.array(v.string()),
   v.minLength(1, 'It is empty'),
   v.check(
     ([program = '']) => !/^[^/]*\s/.test(program.trim()),
-    'Its program has a space. Write the program and each argument on a line of its own, or as an entry of the list',
+    'Its program has a space. Write the whole command as one string, or each argument as an entry of the list',
   ),
 )
+
+const COMMAND = v.union([SCRIPT, ARGV], 'It is neither a string nor a list of strings')
 
 export const PROJECT = v.strictObject({
   folder: v.string(),
   framework: v.optional(
     v.picklist(
       FRAMEWORKS.map(({ name }) => name),
-      ({ input }) => `It is ${quote(input)}. Give "vitest" or "playwright", or "junit" for any other test tool`,
+      ({ input }) =>
+        `It is ${quote(input)}. Give ${namesOf(FRAMEWORKS)}. For any other test tool, give "report" instead`,
     ),
   ),
   args: v.optional(v.array(v.string()), []),
@@ -54,7 +65,7 @@ export const PROJECT = v.strictObject({
   container: v.optional(
     v.strictObject({
       image: v.pipe(v.string(), v.regex(/^[^-]/, 'It is empty or begins with "-"')),
-      engine: v.optional(COMMAND, ['docker']),
+      engine: v.optional(ARGV, ['docker']),
       options: v.optional(v.array(v.string()), []),
     }),
   ),
@@ -76,22 +87,48 @@ function describe({ message, expected, received }: v.BaseIssue<unknown>): string
 export function projectIn(baseFolder: string, settings: v.InferOutput<typeof PROJECT>): Omit<Project, 'id'> | string {
   const folder = resolve(baseFolder, settings.folder)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return `has no folder ${folder}.`
-  const given = FRAMEWORKS.filter(({ name }) => name === settings.framework)
-  const [framework, ...others] = given.length > 0 ? given : frameworksIn(folder)
+  if (settings.report !== undefined && settings.framework !== undefined)
+    return 'has both "report" and "framework". Leave "framework" out to read JUnit files, or leave "report" out.'
+  const [framework, ...others] = candidatesFor(settings, folder)
   if (framework === undefined) return usesNone(folder)
   if (others.length > 0) {
-    return `uses both Vitest and Playwright Test in ${folder}. Set "framework" to "vitest" or "playwright". To run both, give each a service and a gate of its own.`
+    const found = [framework, ...others]
+    return `uses ${titlesOf(found)} in ${folder}. Set "framework" to ${namesOf(found)}. To run several, give each a service and a gate of its own.`
   }
-  const refusal = framework.refuse(settings)
+  const refusal = framework.refuse(settings, folder)
   if (refusal !== undefined) return `cannot be served: ${refusal}`
   // Test frameworks report files by their real path.
   return { ...settings, folder: realpathSync(folder), framework }
 }
 
+function candidatesFor(settings: v.InferOutput<typeof PROJECT>, folder: string): readonly Framework[] {
+  if (settings.report !== undefined) return [junit]
+  if (settings.framework === undefined) return frameworksIn(folder)
+  return FRAMEWORKS.filter(({ name }) => name === settings.framework)
+}
+
+/** Such as `"vitest", "playwright" or "jest"`. */
+function namesOf(frameworks: readonly Framework[]): string {
+  return joinWords(
+    frameworks.map(({ name }) => quote(name)),
+    'or',
+  )
+}
+
+const titlesOf = (frameworks: readonly Framework[]) =>
+  joinWords(
+    frameworks.map(({ title }) => title),
+    'and',
+  )
+
+function joinWords(words: readonly string[], joint: string): string {
+  return words.join(', ').replace(/, ([^,]*)$/, ` ${joint} $1`)
+}
+
 function usesNone(folder: string): string {
   const packages = testProjectsBelow(folder)
   const next = `Give the folder of a test project${packages.length === 0 ? '' : `, such as ${quoteAll(packages)}`}.`
-  return `uses neither Vitest nor Playwright Test. ${folder} has no configuration file of them, and no package.json that depends on them. ${next} For every other test tool, set "framework" to "junit", with "command" and "report".`
+  return `uses none of ${titlesOf(FRAMEWORKS)}. ${folder} has no configuration file of them, and no package.json that depends on them. ${next} For every other test tool, give "report", the JUnit file that it writes, and "command", which runs it.`
 }
 
 /** Whether a run reads the reports of earlier steps or jobs, and runs no test. */

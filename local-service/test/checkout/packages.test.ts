@@ -48,7 +48,7 @@ it("names the command for Yarn's Plug'n'Play, if a folder up to the root has its
   const place = { root, folder: join(root, 'packages/shop') }
   expect(findFramework(vitest, place)).not.toContain('Yarn')
   await writeFiles(root, { '.pnp.cjs': '' })
-  const next = `Yarn's Plug'n'Play is used there (.pnp.cjs). Give "command" the two words yarn and vitest.`
+  const next = `Yarn's Plug'n'Play is used there (.pnp.cjs). Set "command" to "yarn vitest".`
   expect(findFramework(vitest, place)).toBe(`vitest is not installed in ${place.folder}. ${next}`)
 })
 

@@ -86,13 +86,10 @@ describe('an argument that breaks a run', () => {
   })
 
   const NAMED = 'The service names the command itself. Leave it out.'
-  const NAMED_TOO = 'The service names this command itself. Leave it out, and give options in "args".'
   it.each([
     ['vitest', { args: ['watch'] }, `"args" begins with "watch". ${NAMED}`],
     ['vitest', { args: ['vitest'] }, `"args" begins with "vitest". ${NAMED}`],
     ['playwright', { args: ['test'] }, `"args" begins with "test". ${NAMED}`],
-    ['vitest', { command: ['npx', 'vitest', 'run', '--coverage'] }, `"command" has "run". ${NAMED_TOO}`],
-    ['playwright', { command: ['node', '.bin/playwright', 'test'] }, `"command" has "test". ${NAMED_TOO}`],
   ])('of %s is refused if it is the command: %j', (framework, settings, reason) => {
     expect(() => read({ framework, ...settings })).toThrow(`Project "shop" cannot be served: ${reason}`)
   })

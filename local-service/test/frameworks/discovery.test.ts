@@ -33,12 +33,12 @@ describe('the framework of a project', () => {
       'package.json': '{"devDependencies":{"vitest":"*"}}',
       'packages/shop/package.json': '{}',
     })
-    expect(() => projectIn(inner)).toThrow('uses neither Vitest nor Playwright Test')
+    expect(() => projectIn(inner)).toThrow('uses none of Vitest and Playwright Test')
     await writeFiles(folder, { '.git/HEAD': '' })
     expect(projectIn(inner)?.framework.name).toBe('vitest')
     await writeFiles(folder, { 'docs/page.md': '' })
     const message =
-      /uses neither Vitest nor Playwright Test.*docs has no configuration file of them, and no package\.json that depends on them\./
+      /uses none of Vitest and Playwright Test.*docs has no configuration file of them, and no package\.json that depends on them\./
     expect(() => projectIn(join(folder, 'docs'))).toThrow(message)
   })
 
@@ -58,9 +58,9 @@ describe('the framework of a project', () => {
   it.each([
     [
       {},
-      /^Project ".*" uses neither Vitest nor Playwright Test\. .* set "framework" to "junit", with "command" and "report"\.$/,
+      /^Project ".*" uses none of Vitest and Playwright Test\. .* give "report", the JUnit file that it writes, and "command", which runs it\.$/,
     ],
-    [{ 'package.json': 'broken' }, /uses neither Vitest nor Playwright Test/],
+    [{ 'package.json': 'broken' }, /uses none of Vitest and Playwright Test/],
   ])('a folder that holds %j is refused with a sentence', async (files, message) => {
     const folder = await folderWith(files as Record<string, string>)
     expect(() => projectIn(folder)).toThrow(message)
@@ -102,4 +102,4 @@ describe('the framework of a project', () => {
 })
 
 const USES_BOTH =
-  /^Project ".*" uses both Vitest and Playwright Test in .*\. Set "framework" to "vitest" or "playwright"\. To run both, /
+  /^Project ".*" uses Vitest and Playwright Test in .*\. Set "framework" to "vitest" or "playwright"\. To run several, /

@@ -17,12 +17,12 @@ type Files = Readonly<Record<string, string>>
 /** A service for a folder with these files. */
 async function startWith(files: Files, { command = NODE_TEST, report = 'junit.xml', ...settings }: Settings = {}) {
   const folder = await folderWith(files)
-  const project = { folder, framework: 'junit', command, report, ...settings }
+  const project = { folder, command, report, ...settings }
   return { folder, ...(await startService({ projects: { shop: project } })) }
 }
 
 interface Settings {
-  readonly command?: readonly string[]
+  readonly command?: string | readonly string[]
   readonly report?: string
   readonly args?: readonly string[]
   readonly environments?: object
@@ -75,7 +75,7 @@ describe("a run with Node's test runner", () => {
       ...NODE_TEST.slice(0, -1),
       ...['--test-reporter-destination=reports/junit.xml', '--test-name-pattern=sees'],
     ]
-    const project = { folder, framework: 'junit', command, report: 'reports/*.xml' }
+    const project = { folder, command, report: 'reports/*.xml' }
     const settings = {
       setup: ['mkdir', 'reports'],
       environments: { staging: { SHOP: 'the staging' } },
@@ -134,6 +134,23 @@ describe('the verdict about a command', () => {
     expect(run.message).toMatch(message)
   })
 
+  it('that is a script is told as one, and what it leaves in the background ends with it', async () => {
+    const command = `# don't stop\r\nsleep 600 & echo $! > pid\r\ncp kept.xml junit.xml; cat\r\nfalse | tee log`
+    const folder = await folderWith({ 'kept.xml': PASSES })
+    const service = await startService({ projects: { shop: { folder, command, report: 'junit.xml' } } })
+    const run = await service.waitFor(await service.startRun())
+    expect([run.status, run.results?.testCases.map(({ title }) => title)]).toEqual(['FAILED', ['c > a']])
+    expect(run.message).toBe(
+      "`# don't stop sleep 600 & echo $! > pid cp kept.xml junit.xml; cat false | tee log` exited with code 1, although no test failed",
+    )
+    expect((await pidsIn(join(folder, 'pid'))).map(isAlive)).toEqual([false])
+  })
+
+  it('that has an unclosed quote has the words of the shell', async () => {
+    const run = await runOf({}, { command: "pytest 'a" })
+    expect([run.status, run.message]).toEqual(['FAILED', expect.stringMatching(/exited with code \d.*: command: .*'/s)])
+  })
+
   it('says that the program is not executable', async () => {
     const run = await runOf({ 'test.sh': '#!/bin/sh\n' }, { command: ['./test.sh'] })
     expect([run.status, run.message]).toEqual([
@@ -146,7 +163,6 @@ describe('the verdict about a command', () => {
     const folder = temporaryFolder()
     const project = {
       folder,
-      framework: 'junit',
       report: 'junit.xml',
       ...script(`${write(FAILS)} setInterval(() => {}, 1000)`),
     }
@@ -158,7 +174,7 @@ describe('the verdict about a command', () => {
 
 describe('what a command cannot do', () => {
   const settings = (project: object, suites: object = {}) => ({
-    projects: { shop: { folder: '.', framework: 'junit', ...project } },
+    projects: { shop: { folder: '.', ...project } },
     suites,
   })
   const given = { command: ['npx', 'jest'], report: 'junit.xml' }
@@ -177,15 +193,18 @@ describe('what a command cannot do', () => {
   })
 
   it.each([
-    [{ command: ['npx'] }, 'There is no "report".'],
+    [{ ...given, report: ' \n' }, '"report" is empty.'],
     [{ ...given, report: '/tmp/a.xml' }, '"report" is "/tmp/a.xml". Give a path from the project\'s folder.'],
     [{ ...given, report: 'a.xml\n/tmp/a.xml' }, '"report" is "/tmp/a.xml". Give a path from the project\'s folder.'],
     [{ ...given, args: ['--ci'] }, '"args" has "--ci", but "command" is the whole command. Write the arguments there.'],
     [
       { ...given, command: ['npx jest --ci'] },
-      'Its program has a space. Write the program and each argument on a line of its own, or',
+      'Its program has a space. Write the whole command as one string, or each argument as an entry of the list',
     ],
-    [{ ...given, framework: 'vitest' }, '"report" is only for the framework "junit", and this one is "vitest".'],
+    [
+      { ...given, framework: 'vitest' },
+      'has both "report" and "framework". Leave "framework" out to read JUnit files, or leave "report" out.',
+    ],
   ])('%j is refused', (project, sentence) => {
     expect(() => readConfiguration(settings(project), '/')).toThrow(sentence)
   })

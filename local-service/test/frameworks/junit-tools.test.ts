@@ -46,7 +46,7 @@ describe.skipIf(tools === '').each(OF_THE_WORKFLOW.split(' '))('the project %s',
     expect(spawnSync(program, args, { cwd: folder, env: variables }).status).toBe(0)
     // Another python3 may come first in the PATH.
     const installed = command.map((one) => (one === 'python3' ? '/usr/bin/python3' : one))
-    const project = { folder, framework: 'junit', command: installed, report }
+    const project = { folder, command: installed, report }
     const service = await startService({ projects: { [name]: project }, env: variables })
     const { status, results } = await service.waitFor(await service.startRun())
     expect(status).toBe(exitCode === 0 ? 'PASSED' : 'FAILED')

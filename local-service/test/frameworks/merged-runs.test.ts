@@ -139,7 +139,7 @@ type Results = Awaited<ReturnType<typeof executeRun>>
 
 /** Playwright's JUnit reporter has written a file for each shard, and one for the whole. */
 async function expectSameOfJunitFiles(folder: string, run: (settings: object) => Promise<Results>) {
-  const read = (report: string) => run({ framework: 'junit', report })
+  const read = (report: string) => run({ report })
   const [ofJobs, ofWhole] = [await read('all/*.xml'), await read('junit.xml')]
   expect(factsOf(ofJobs)).toEqual(factsOf(ofWhole))
   expect(ofJobs.testCases.filter(({ status }) => status === 'FLAKY')).toHaveLength(1)
@@ -343,7 +343,7 @@ describe('JUnit files without a command', () => {
   const suite = (...cases: readonly string[]) => `<testsuite name="shop">${cases.join('')}</testsuite>`
   const run = async (files: Readonly<Record<string, string>>, report = 'reports/*.xml') => {
     const folder = await folderWith(files)
-    const settings = { folder, framework: 'junit', report }
+    const settings = { folder, report }
     return executeRun(runContextIn(folder, {}, settings), new AbortController().signal)
   }
 
@@ -385,7 +385,7 @@ describe('JUnit files without a command', () => {
   })
 
   it('need no folder of blob reports', () => {
-    const settings = { folder: '/', framework: 'junit', report: 'a.xml', merge: 'all' }
+    const settings = { folder: '/', report: 'a.xml', merge: 'all' }
     expect(() => runContextIn('/', {}, settings)).toThrow('To merge JUnit files, give "report" without "command".')
   })
 })
@@ -410,7 +410,7 @@ describe('what a merge cannot do', () => {
 
   it.each([
     [{ framework: 'vitest', merge: 'all', command: ['true'] }],
-    [{ framework: 'junit', report: 'a.xml' }],
+    [{ report: 'a.xml' }],
   ])('a request for %j that selects framework projects is refused', async (settings) => {
     const service = await startService({ projects: { shop: { folder: temporaryFolder(), ...settings } } })
     const error = 'Project "shop" merges reports, so nothing can select tests. Leave out "unit".'

@@ -118,7 +118,7 @@ test('knows no service', () => expect(Object.keys(process.env).join()).not.toCon
     jobs,
   }) => {
     const earlier = { TEST_RUN_SERVICE_URL: 'http://127.0.0.1:1', TEST_RUN_SERVICE_KEY: 'of-another-service' }
-    const step = jobs.service(jobs.folder(), { inputs: { folder: 'missing' }, env: earlier })
+    const step = jobs.service(jobs.folder(), { inputs: { 'working-directory': 'missing' }, env: earlier })
     const { env } = await step.startMain().result()
     const { main } = await jobs.gateWithoutInputs(step, { ...earlier, ...env }).run()
     expect(main.annotations.map(({ message }) => message)).toEqual([
@@ -150,7 +150,7 @@ test('fails', () => { throw new Error('rain') })`,
     const shop = {
       folder: '.',
       framework: 'vitest',
-      command: ['yarn', 'node', join(ROOT, 'node_modules/vitest/vitest.mjs')],
+      command: `yarn node '${join(ROOT, 'node_modules/vitest/vitest.mjs')}'`,
     }
     const { folder } = await jobs.repository({
       // Yarn fetches nothing for a link, but makes no command of it either.
@@ -197,7 +197,7 @@ test('fails', () => { throw new Error('rain') })`,
     mkdirSync(inner, { recursive: true })
     writeFileSync(join(inner, 'package.json'), VITEST['package.json'])
     writeFileSync(join(inner, 'a.test.ts'), PASSING)
-    const { main, outputs } = await jobs.play(folder, { inputs: { folder: 'packages/shop' } })
+    const { main, outputs } = await jobs.play(folder, { inputs: { 'working-directory': 'packages/shop' } })
     expect(outputs.commit).toBe('ffac537e6cbbf934b08745a378932722df287a53')
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
   })

@@ -49,8 +49,8 @@ describe('the command line', () => {
 
   it('takes what follows "--" for the command of the tests, with its own options', () => {
     const command = ['npx', 'jest', '--ci', '--port=1', '--', '-x']
-    expect(read(['--framework=junit', '--report=junit.xml', '.', '--', ...command])).toMatchObject({
-      settings: { projects: { shop: { framework: 'junit', command, report: 'junit.xml' } } },
+    expect(read(['--report=junit.xml', '.', '--', ...command])).toMatchObject({
+      settings: { projects: { shop: { command, report: 'junit.xml' } } },
       port: undefined,
     })
   })

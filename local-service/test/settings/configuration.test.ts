@@ -28,12 +28,12 @@ describe('a configuration', () => {
     [{ ...shop({}), prot: 1 }, /^The configuration: "prot": The service does not know "prot"\.$/],
     [{ projects: { shop: {} } }, /"projects.shop.folder": It is missing\./],
     [shop({ setup: [] }), /"projects.shop.setup": It is empty\./],
-    [shop({ fix: 'npm test' }), /"projects.shop.fix": Invalid type: Expected Array/],
+    [shop({ fix: 5 }), /"projects.shop.fix": It is neither a string nor a list of strings/],
     [shop({ environments: { a: { B: [1] } } }), /"projects.shop.environments.a.B": Invalid type/],
     [shop({ environments: { a: { 'B=C': '1' } } }), /"projects.shop.environments.a.B=C": It cannot be the name/],
     [
-      shop({ framework: 'jest' }),
-      /"projects\.shop\.framework": It is "jest"\. Give "vitest" or "playwright", or "junit" for any other test tool\.$/,
+      shop({ framework: 'junit' }),
+      /"projects\.shop\.framework": It is "junit"\. Give "vitest" or "playwright"\. For any other test tool, give "report" instead\.$/,
     ],
     [
       { projects: { '..': { folder: '.' } } },

@@ -234,6 +234,7 @@ export async function projectFolder(files: Readonly<Record<string, string>>, vit
 interface RunOfProject {
   readonly framework: 'vitest' | 'playwright'
   readonly args?: readonly string[]
+  readonly command?: string | readonly string[]
   readonly vitest?: 3 | 4 | 5
   readonly request?: object | undefined
 }
