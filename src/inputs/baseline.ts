@@ -48,12 +48,15 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
   return latest && [latest, ...others]
 }
 
-/** The file itself, or each `*.json` directly in the folder, the highest name first. None if there is nothing at the path. */
+/**
+ * The file itself, or each `*.json` directly in the folder, the highest name first. None if there is nothing at the path. A
+ * `report-dir` of this action has a `ctrf.json` too, which is no response of the service.
+ */
 function filesOf(path: string): readonly string[] {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined) return []
   if (!found.isDirectory()) return [path]
-  const names = readdirSync(path).filter((name) => name.endsWith('.json'))
+  const names = readdirSync(path).filter((name) => name.endsWith('.json') && name !== 'ctrf.json')
   return names.sort((a, b) => b.localeCompare(a, 'en', { numeric: true })).map((name) => join(path, name))
 }
 

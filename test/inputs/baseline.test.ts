@@ -69,6 +69,12 @@ describe('the baseline', () => {
     expect(lines).toEqual([])
   })
 
+  it('may be the folder of reports that an earlier step has written', () => {
+    const { baseline, lines } = read(folderOf({ 'results.json': JSON.stringify(RUN), 'ctrf.json': '{"results":{}}' }))
+    expect(baseline).toHaveLength(1)
+    expect(lines).toEqual([])
+  })
+
   it('leaves out what is broken in a folder, and names the first file of it', () => {
     const { baseline, lines } = read((path) => {
       folderOf({ 'a.json': '{', 'b.json': JSON.stringify(RUN), 'c.json': '[1]', 'notes.txt': 'x' })(path)
