@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Baseline, type EarlierRun, earlierRun } from '../model/baseline.ts'
 import type { Target } from '../model/run.ts'
@@ -10,11 +10,21 @@ import { type Fragment, fragment, type Log } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 
 const MOST_RUNS = 20
+/** The limit of all files together. */
+const MOST_BYTES = 64 * 1024 * 1024
+
+interface ResultsFile {
+  readonly path: string
+  readonly status: Stats
+  readonly finishedMs: number
+}
 
 /** The files are responses that earlier steps have written. They are data from outside, so the decoder of responses reads them. */
 export function readBaseline(path: string, kind: Target['kind'], redact: Redact, log: Log): Baseline | undefined {
   const runs: EarlierRun[] = []
   const problems: Fragment[] = []
+  let readBytes = 0
+  let leftOut = 0
   const attempt = (file: string, task: () => void) => {
     try {
       task()
@@ -22,16 +32,24 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
       problems.push(fragment`The baseline ${file} could not be read, because ${whyUnreadable(cause)}.`)
     }
   }
-  const readRun = (file: string) => {
-    runs.push(earlierRun(decodeResults(redact(readResults(file)), kind, redact)))
-    runs.sort((a, b) => (b.finishedAt?.getTime() ?? 0) - (a.finishedAt?.getTime() ?? 0)).splice(MOST_RUNS)
+  const readRun = (file: ResultsFile) => {
+    checkFile(file)
+    const { size } = file.status
+    if (readBytes + size > MOST_BYTES) leftOut++
+    else {
+      readBytes += size
+      const text = new TextDecoder().decode(readFileSync(file.path))
+      runs.push(earlierRun(decodeResults(redact(text), kind, redact)))
+    }
   }
-  let files: readonly string[] = []
+  const files: ResultsFile[] = []
   attempt(path, () => {
-    files = filesOf(path)
+    for (const file of pathsIn(path)) attempt(file, () => files.push(openResults(file, file === path)))
   })
-  for (const file of files) attempt(file, () => readRun(file))
-  const [latest, ...others] = runs
+  for (const file of latestFirst(files)) {
+    if (runs.length + leftOut < MOST_RUNS) attempt(file.path, () => readRun(file))
+  }
+  const [latest, ...others] = runs.sort((a, b) => (b.finishedAt?.getTime() ?? 0) - (a.finishedAt?.getTime() ?? 0))
   const [problem, ...more] = problems
   if (problem !== undefined) {
     const moreText = more.length > 0 ? fragment` Files that could not be read either: ${more.length}.` : fragment``
@@ -45,27 +63,60 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
       fragment`There is no baseline ${path}, so the reports do not say which failures are new. A cache is empty at first.`,
     )
   }
+  if (leftOut > 0) {
+    log.warning(
+      fragment`The files of the baseline ${path} are too large, because together they may have at most 64 MiB. The latest are compared, and the number of files left out is ${leftOut}. Keep the results of fewer runs.`,
+    )
+  }
   return latest && [latest, ...others]
 }
 
 /**
- * The file itself, or each `*.json` directly in the folder, the highest name first. None if there is nothing at the path. A
- * `report-dir` of this action has a `ctrf.json` too, which is no response of the service.
+ * The file itself, or each `*.json` directly in the folder. None if there is nothing at the path. A `report-dir` of this action has a
+ * `ctrf.json` too, which is no response of the service.
  */
-function filesOf(path: string): readonly string[] {
+function pathsIn(path: string): readonly string[] {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined) return []
   if (!found.isDirectory()) return [path]
   const names = readdirSync(path).filter((name) => name.endsWith('.json') && name !== 'ctrf.json')
-  return names.sort((a, b) => b.localeCompare(a, 'en', { numeric: true })).map((name) => join(path, name))
+  return names.map((name) => join(path, name))
+}
+
+/** Follows a link only if the user has named it, because anybody may have put a link into a folder. */
+function openResults(path: string, isGiven: boolean): ResultsFile {
+  const status = isGiven ? statSync(path) : lstatSync(path)
+  return { path, status, finishedMs: status.isFile() ? finishedMsIn(path, status.size) : 0 }
+}
+
+/** Results without a time are of test suites. Of these, the highest name is the latest. */
+function latestFirst(files: readonly ResultsFile[]): readonly ResultsFile[] {
+  return files.toSorted((a, b) => b.finishedMs - a.finishedMs || b.path.localeCompare(a.path, 'en', { numeric: true }))
+}
+
+const LOOKED_AT_BYTES = 16 * 1024
+
+/** Looks only at both ends of the file, because a folder may have thousands of large files. Zero if there is no time. */
+function finishedMsIn(path: string, sizeBytes: number): number {
+  const descriptor = openSync(path, 'r')
+  try {
+    const buffer = Buffer.alloc(LOOKED_AT_BYTES)
+    for (const position of [0, Math.max(0, sizeBytes - LOOKED_AT_BYTES)]) {
+      const text = buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, LOOKED_AT_BYTES, position))
+      const [, time = ''] = /"finishedAt"\s*:\s*"([^"]*)"/.exec(text) ?? []
+      const finishedMs = Date.parse(time)
+      if (!Number.isNaN(finishedMs)) return finishedMs
+    }
+    return 0
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /** Opens no named pipe, because main would handle no signal while it waits. */
-function readResults(path: string): string {
-  const status = statSync(path)
-  if (!status.isFile()) throw new Error('it is no file')
+function checkFile({ status }: ResultsFile): void {
+  if (!status.isFile()) throw new Error('it is no plain file')
   if (status.size > BODY_LIMIT_BYTES) throw new Error(`it has more than ${BODY_LIMIT_BYTES} bytes`)
-  return new TextDecoder().decode(readFileSync(path))
 }
 
 function whyUnreadable(cause: unknown): Fragment {

@@ -89,6 +89,42 @@ describe('the baseline', () => {
     ])
   })
 
+  it('may be a folder of large files, of which the latest 64 MiB count, and a warning counts the others', () => {
+    const dayOf = (day: number) => new Date(Date.UTC(2026, 0, day))
+    const results = (day: number) => JSON.stringify({ ...RUN, finishedAt: dayOf(day), padding: ' '.repeat(15 << 20) })
+    const { baseline, lines } = read(
+      folderOf({
+        'c.json': results(6),
+        'b.json': results(1),
+        'd.json': results(2),
+        ...Object.fromEntries([5, 3, 4].map((day) => [`a${day}.json`, results(day)])),
+      }),
+    )
+    expect(baseline?.map(({ finishedAt }) => finishedAt)).toEqual([6, 5, 4, 3].map(dayOf))
+    expect(lines).toEqual([
+      'warning The files of the baseline PATH are too large, because together they may have at most 64 MiB. The latest are compared, and the number of files left out is 2. Keep the results of fewer runs.',
+    ])
+  })
+
+  it.skipIf(process.platform === 'win32')(
+    'may be a link that the user has named, but nothing reads a link or a folder in a folder',
+    () => {
+      const whole = JSON.stringify(RUN)
+      const outside = join(temporaryFolder(), 'other.json')
+      writeFileSync(outside, whole)
+      expect(read((path) => symlinkSync(outside, path)).baseline).toHaveLength(1)
+      const { baseline, lines } = read((path) => {
+        folderOf({ 'a.json': whole })(path)
+        symlinkSync(outside, join(path, 'b.json'))
+        mkdirSync(join(path, 'c.json'))
+      })
+      expect(baseline).toHaveLength(1)
+      expect(lines).toEqual([
+        'warning The baseline PATH/c.json could not be read, because it is no plain file. Files that could not be read either: 1. The other files of the folder are compared.',
+      ])
+    },
+  )
+
   it('may be a folder of results of a test suite, which have no time: the highest name is the latest', () => {
     const result = (testName: string) =>
       JSON.stringify({ testSuiteName: 's', results: [{ testName, status: 'FAILED' }] })
@@ -159,6 +195,6 @@ describe('a baseline that is not there', () => {
 
   it.skipIf(process.platform === 'win32')('because it is a named pipe does not make main wait', () => {
     const { lines } = read((path) => void execFileSync('mkfifo', [path]))
-    expect(lines).toEqual([expect.stringContaining('it is no file')])
+    expect(lines).toEqual([expect.stringContaining('it is no plain file')])
   })
 })
