@@ -18,6 +18,8 @@ export interface WaitSettings {
   readonly showOutput: boolean
 }
 
+/** The wait's limit cuts a poll short, but only this long after it. So the poll at the limit has time for its response. */
+const POLL_AFTER_LIMIT_MS = 5_000
 /** How late the output of the tests may make a poll. */
 const OUTPUT_LIMIT_MS = 5_000
 /** How long main reads the rest of the output when the run has finished. */
@@ -75,7 +77,8 @@ export async function waitForRun(
   const poll = async () => {
     if (signal.aborted) return abortedEnding(signal)
     const sentMs = clock.now()
-    const response = await service.get(handle.id, { signal })
+    const limitMs = Math.max(0, deadlineMs - sentMs) + POLL_AFTER_LIMIT_MS
+    const response = await service.get(handle.id, { signal, limitMs })
     if (!isFailure(response)) return afterResponse(response)
     return signal.aborted ? abortedEnding(signal) : afterFailure(response, sentMs)
   }

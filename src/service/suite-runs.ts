@@ -23,7 +23,7 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Ru
     },
     async get(testSuiteRunId, options) {
       const path = ['v1', 'testSuiteRun', testSuiteRunId]
-      const { limitMs = REQUEST_LIMIT_MS } = options
+      const limitMs = Math.min(options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
       const sentMs = clock.now()
       const suiteStatus = await send({ method: 'GET', path: [...path, 'status'] }, options, decodeSuiteStatus)
       if (isFailure(suiteStatus)) return suiteStatus

@@ -210,16 +210,32 @@ describe('the limit of the wait', () => {
     expect(endedMs).toBe(100_000)
   })
 
-  test('cuts no poll short, so the step may end up to 30 s after it', async () => {
-    const late = await wait({ replies: [response(RUNNING), response(PASSED, 29_000)], waitLimitMs: 310 })
-    expect(late.ending).toEqual({ kind: 'finished', run: PASSED })
-    expect(late.pollsMs).toEqual([0, 310])
-    const never = await wait({ replies: [response(RUNNING), noResponse], waitLimitMs: 310 })
-    expect(never.end).toMatchObject({
-      ending: { kind: 'wait-timeout', failure: { kind: 'no-response' } },
-      run: RUNNING,
-    })
-    expect(never.endedMs).toBe(310 + 30_000)
+  test.each([
+    ['at the limit', 310, 310, 4_999],
+    ['before the limit', 3_310, 315, 7_994],
+    ['long before the limit', 40_000, 315, 29_999],
+  ])('cuts a poll that begins %s', async (_, waitLimitMs, pollMs, longestMs) => {
+    const late = (afterMs: number) =>
+      wait({ replies: [response(RUNNING), response(PASSED, afterMs)], waitLimitMs, random: () => 0.5 })
+    const inTime = await late(longestMs)
+    expect(inTime.ending).toEqual({ kind: 'finished', run: PASSED })
+    expect(inTime.pollsMs).toEqual([0, pollMs])
+    const tooLate = await late(longestMs + 2)
+    expect(tooLate.ending).not.toMatchObject({ kind: 'finished' })
+  })
+
+  test('is exceeded by at most 5 s if no poll has a response', async () => {
+    for (const waitLimitMs of [10, 310, 20_000, 29_000, 31_000, 100_000]) {
+      const never = await wait({ replies: [response(RUNNING), noResponse], waitLimitMs })
+      expect(never.end).toMatchObject({ ending: { kind: 'wait-timeout', failure: { kind: 'no-response' } } })
+      expect(never.endedMs).toBeGreaterThanOrEqual(waitLimitMs)
+      expect(never.endedMs).toBeLessThanOrEqual(waitLimitMs + 5_000)
+    }
+  })
+
+  test('leaves the first poll 5 s if the start took longer than the limit', async () => {
+    const { ending } = await wait({ replies: [response(PASSED, 4_999)], stepBeganMs: -60_000, waitLimitMs: 50_000 })
+    expect(ending).toEqual({ kind: 'finished', run: PASSED })
   })
 
   test('keeps the failure of the last poll, and not of an earlier poll', async () => {

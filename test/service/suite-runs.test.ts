@@ -40,7 +40,7 @@ describe('the client of a test suite', () => {
       json({ status: 'FINISHED' })(response, request)
     })
     const runs = suiteRuns(await senderTo(server.origin, { clock }), 'suite 1', clock)
-    const poll = failureOf(runs.get('s-1', patient()))
+    const poll = failureOf(runs.get('s-1', { ...patient(), limitMs: 60_000 }))
     await asked.promise
     expect(await clock.run(poll)).toEqual({ kind: 'no-response', reason: 'no complete response within 10 s' })
     expect(clock.now()).toBe(30_000)

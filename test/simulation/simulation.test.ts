@@ -23,6 +23,8 @@ function violate(what: string): never {
 /** The time from an abort to the end of main, or of post. */
 const EXIT_LIMIT_MS = 9_500
 const REQUEST_LIMIT_MS = 30_000
+/** A poll may take until this long after the limit of the wait. */
+const LAST_POLL_MS = 5_000
 const MAIN_CANCEL_MS = 15_000
 /** Post waits for main before it cancels. */
 const POST_LIMIT_MS = 5_000 + 12_000 + 60_000
@@ -122,7 +124,7 @@ const exitsInTime: Invariant = (plan, result) => {
   // A start in flight at the limit is still awaited, because the run's id is in its response.
   const { waitLimitMs } = plan.request
   const startedMs = plan.service.isGiven ? 0 : (startResponse(result)?.atMs ?? waitLimitMs + REQUEST_LIMIT_MS)
-  const waitedMs = Math.max(waitLimitMs, startedMs) + REQUEST_LIMIT_MS
+  const waitedMs = Math.max(waitLimitMs, startedMs) + LAST_POLL_MS
   const blockedMs = plan.runner.blocked?.forMs ?? 0
   const limitMs = waitedMs + MAIN_CANCEL_MS + plan.commentMs + blockedMs + LATENESS_MS
   const undisturbedMs = signalled?.atMs ?? endedMs
