@@ -1,7 +1,9 @@
-import { isFailure } from '../model/failure.ts'
+import { type Failure, isFailure } from '../model/failure.ts'
+import type { ServiceClient } from '../service/client.ts'
 import { type Fragment, fragment, outputLines } from '../text/safe-text.ts'
 import { messageOf, untrusted } from '../text/untrusted.ts'
 import { truncate, withoutTerminalSequences } from '../text/visible-text.ts'
+import { pauseMs } from './retry.ts'
 import type { World } from './world.ts'
 
 const SHOWN_LIMIT_BYTES = 16 * 1024 * 1024
@@ -19,7 +21,8 @@ export class TestOutput {
   readonly #runId: string
   readonly #world: World
   readonly #masks = new Set<string>()
-  #isOver: boolean
+  /** Undefined if the output is not wanted, and when the log shows no more of it. */
+  #source: ServiceClient['output']
   #availableBytes = 0
   #readBytes = 0
   #shownBytes = 0
@@ -29,48 +32,75 @@ export class TestOutput {
   constructor(runId: string, isWanted: boolean, world: World) {
     this.#runId = runId
     this.#world = world
-    this.#isOver = !isWanted || world.service.output === undefined
+    this.#source = isWanted ? world.service.output : undefined
   }
 
-  /** Reads until it has this number of bytes, or until this time. At the end, the last line is shown even without its end. */
-  async read(bytes: number | undefined, untilMs: number, isEnd = false): Promise<void> {
-    this.#availableBytes = bytes ?? this.#availableBytes
-    try {
-      await this.#readParts(untilMs)
-      if (!isEnd) return
+  /** Reads what is new, until this time. After a failure, main reads again after the next poll. */
+  async readNew(bytes: number | undefined, untilMs: number): Promise<void> {
+    await this.#guard(async () => {
+      this.#availableBytes = bytes ?? this.#availableBytes
+      while ((await this.#readPart(untilMs)) === 'read');
+    })
+  }
+
+  /** Reads the rest when no poll follows, and tries again until this time. Then the last line is shown even without its end. */
+  async readRest(bytes: number | undefined, untilMs: number): Promise<void> {
+    const { clock, random, signal } = this.#world
+    await this.#guard(async () => {
+      this.#availableBytes = bytes ?? this.#availableBytes
+      for (let failures = 0; ; ) {
+        const result = await this.#readPart(untilMs)
+        if (result === 'nothing to read') break
+        if (result === 'read') continue
+        failures++
+        const pause = pauseMs(failures, result, random)
+        if (clock.now() + pause >= untilMs) break
+        await clock.sleep(pause, signal)
+      }
       if (this.#line !== '') this.#write('\n')
       const missingBytes = this.#availableBytes - this.#readBytes
       if (missingBytes > 0)
         this.#stop(fragment`the end of the output is missing, because ${missingBytes} bytes could not be read in time.`)
+    })
+  }
+
+  /** A bug in here must not change the verdict. */
+  async #guard(task: () => Promise<void>): Promise<void> {
+    try {
+      await task()
     } catch (cause) {
-      // A bug in here must not change the verdict.
       this.#stop(fragment`the output of the tests is not shown any more: ${messageOf(cause)}.`)
     }
   }
 
-  async #readParts(untilMs: number): Promise<void> {
-    const { service, clock, signal } = this.#world
-    while (!this.#isOver && !signal.aborted && this.#readBytes < this.#availableBytes && clock.now() < untilMs) {
-      const options = { signal, limitMs: untilMs - clock.now() }
-      const part = await service.output?.(this.#runId, this.#readBytes, options)
-      // After a failure, main tries again after the next poll. No new byte comes if the last character is not complete yet.
-      if (part === undefined || isFailure(part) || part.next === this.#readBytes) return
-      this.#readBytes = part.next
-      const text = String(part.text)
-      this.#shownBytes += Buffer.byteLength(text)
-      if (this.#shownBytes <= SHOWN_LIMIT_BYTES)
-        for (let from = 0; from < text.length; from += SLICE_CHARS) this.#write(text.slice(from, from + SLICE_CHARS))
-      else
-        this.#stop(
-          fragment`there is more output. The log shows at most 16 MiB. So far there are ${Math.max(this.#availableBytes, this.#readBytes)} bytes in all.`,
-        )
+  async #readPart(untilMs: number): Promise<'read' | 'nothing to read' | Failure> {
+    const { clock, signal } = this.#world
+    const limitMs = untilMs - clock.now()
+    const isWhole = this.#readBytes >= this.#availableBytes
+    if (this.#source === undefined || isWhole || limitMs <= 0 || signal.aborted) return 'nothing to read'
+    const part = await this.#source(this.#runId, this.#readBytes, { signal, limitMs })
+    if (isFailure(part)) return part
+    // The last character is not complete yet.
+    if (part.next === this.#readBytes) return 'nothing to read'
+    this.#readBytes = part.next
+    this.#show(String(part.text))
+    return 'read'
+  }
+
+  #show(text: string): void {
+    this.#shownBytes += Buffer.byteLength(text)
+    if (this.#shownBytes > SHOWN_LIMIT_BYTES) {
+      const bytes = Math.max(this.#availableBytes, this.#readBytes)
+      this.#stop(fragment`there is more output. The log shows at most 16 MiB. So far there are ${bytes} bytes in all.`)
+      return
     }
+    for (let from = 0; from < text.length; from += SLICE_CHARS) this.#write(text.slice(from, from + SLICE_CHARS))
   }
 
   /** Shows nothing more, and says why. */
   #stop(why: Fragment): void {
-    if (!this.#isOver) this.#world.log.info(fragment`Run ${this.#runId}: ${why}`)
-    this.#isOver = true
+    if (this.#source !== undefined) this.#world.log.info(fragment`Run ${this.#runId}: ${why}`)
+    this.#source = undefined
     this.#line = ''
   }
 

@@ -69,7 +69,7 @@ export async function waitForRun(
     if (isFinished(current)) return { kind: 'finished' }
     if (nowMs >= deadlineMs) return limitExceeded()
     const intervalMs = settings.pollIntervalMs ?? adaptivePauseMs(nowMs - firstPollMs, jitter)
-    await output.read(current.outputBytes, Math.min(nowMs + OUTPUT_LIMIT_MS, deadlineMs))
+    await output.readNew(current.outputBytes, Math.min(nowMs + OUTPUT_LIMIT_MS, deadlineMs))
     const line = () => fragment`Run ${handle.id}: still ${current.rawStatus} after ${waited()}${progressText(current)}.`
     return pause(Math.min(nowMs + intervalMs, deadlineMs), line, 'response')
   }
@@ -85,7 +85,7 @@ export async function waitForRun(
 
   const ending = await retry(poll)
   const restLimitMs = ending.kind === 'finished' ? REST_LIMIT_MS : 0
-  await output.read(run?.outputBytes, clock.now() + restLimitMs, true)
+  await output.readRest(run?.outputBytes, clock.now() + restLimitMs)
   return { ending, run }
 }
 

@@ -195,9 +195,26 @@ describe('a service whose output is at fault', () => {
     const output = (from: number) =>
       ++reads === 3 ? response({ text: untrusted('line\n'), next: from + 5 }) : failure(BUSY)
     const { readsMs, said, output: shown } = await watch({ output, outputBytes: 14, runMs: 20_000 })
-    expect(readsMs).toEqual([0, 5_000, 10_000, 10_000, 15_000, 20_000])
+    expect(readsMs.slice(0, 6)).toEqual([0, 5_000, 10_000, 10_000, 15_000, 20_000])
     expect(shown).toBe('line')
     expect(said).toEqual(['Run run-1: the end of the output is missing, because 9 bytes could not be read in time.'])
+  })
+
+  test('is asked again when the run has finished and no poll follows, for up to 10 s', async () => {
+    for (const failures of [1, 2, 3]) {
+      let reads = 0
+      const output = () => (++reads > failures ? response({ text: untrusted('whole'), next: 5 }) : failure(BUSY))
+      const { output: shown, said, readsMs } = await watch({ output, outputBytes: 5, runMs: 0 })
+      expect([shown, said]).toEqual(['whole', []])
+      expect(readsMs).toHaveLength(failures + 1)
+    }
+    const never = await watch({ output: () => failure(BUSY), outputBytes: 5, runMs: 0 })
+    expect(never.readsMs.length).toBeGreaterThan(3)
+    expect(never.endedMs).toBeLessThanOrEqual(10_000)
+    const asked = await watch({ output: () => failure({ ...BUSY, retryAfterMs: 60_000 }), outputBytes: 5, runMs: 0 })
+    expect([asked.readsMs, asked.endedMs]).toEqual([[0], 0])
+    const signal = await watch({ output: () => failure(BUSY), outputBytes: 5, runMs: 0, signalAtMs: 3_000 })
+    expect(signal.endedMs).toBe(3_000)
   })
 
   test('does not make the step late at the limit of the wait, or on a signal', async () => {
