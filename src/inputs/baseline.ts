@@ -39,7 +39,8 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
     else {
       readBytes += size
       const text = new TextDecoder().decode(readFileSync(file.path))
-      runs.push(earlierRun(decodeResults(redact(text), kind, redact)))
+      const run = earlierRun(decodeResults(redact(text), kind, redact))
+      if (run !== undefined) runs.push(run)
     }
   }
   const files: ResultsFile[] = []
@@ -59,8 +60,11 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
         : fragment`The other files of the folder are compared.`
     log.warning(fragment`${problem}${moreText} ${effect}`)
   } else if (latest === undefined) {
+    const effect = fragment`so the reports do not say which failures are new`
     log.info(
-      fragment`There is no baseline ${path}, so the reports do not say which failures are new. A cache is empty at first.`,
+      files.length === 0
+        ? fragment`There is no baseline ${path}, ${effect}. A cache is empty at first.`
+        : fragment`No test case ran in any run of the baseline ${path}, ${effect}.`,
     )
   }
   if (leftOut > 0) {

@@ -1,28 +1,34 @@
-import { FAILING, type Run, type TestCase } from './run.ts'
+import { FAILING, RAN, type Run, type TestCase } from './run.ts'
 
-/** What reports need of an earlier run: the test cases that did not simply pass. */
+/** A run that finished before this one. At least one of its test cases ran. */
 export interface EarlierRun {
   readonly finishedAt?: Date | undefined
-  readonly failed: CaseCounter
-  /** FLAKY test cases count too. */
-  readonly failedOrFlaky: CaseCounter
+  readonly testCases: readonly TestCase[]
 }
 
 /** The earlier runs with which reports compare this run, the latest first. There is at least one. */
 export type Baseline = readonly [EarlierRun, ...EarlierRun[]]
 
-/** How a failing or flaky test case did in the earlier runs. */
+/** How a failing or flaky test case did in the earlier runs that have it. */
 export interface PastOfCase {
   /** Only a failing test case has a mark. */
   readonly mark?: 'new' | 'failed before' | 'unstable' | undefined
-  /** In how many of the earlier runs it failed or was flaky. */
+  /** In how many earlier runs it failed or was flaky. */
   readonly badRuns: number
-  /** How many earlier runs there are. */
+  /** How many earlier runs have it. */
   readonly runs: number
 }
 
+/** Undefined if no test case ran. Such a run was broken before its tests began, so it says nothing about them. */
+export function earlierRun({
+  testCases = [],
+  finishedAt,
+}: Pick<Run, 'testCases' | 'finishedAt'>): EarlierRun | undefined {
+  return testCases.some(({ kind }) => RAN.includes(kind)) ? { testCases, finishedAt } : undefined
+}
+
 /** Counts test cases. Two are the same if their titles are equal, and their files too if both have one. */
-export class CaseCounter {
+class CaseCounter {
   readonly #byTitle = new Map<string, number>()
   readonly #byFile = new Map<string, number>()
 
@@ -42,34 +48,37 @@ export class CaseCounter {
   }
 }
 
+/** The length of the title makes the key unique, because a title may contain any character. */
 function keyOf(title: TestCase['title'], filePath?: TestCase['filePath']): string {
-  return JSON.stringify([String(title), filePath === undefined ? null : String(filePath)])
+  return `${String(title).length} ${title}${filePath ?? ''}`
 }
 
-export function earlierRun({ testCases = [], finishedAt }: Pick<Run, 'testCases' | 'finishedAt'>): EarlierRun {
-  const failed = testCases.filter(isFailing)
-  return {
-    finishedAt,
-    failed: new CaseCounter(failed),
-    failedOrFlaky: new CaseCounter([...failed, ...testCases.filter(isFlaky)]),
-  }
-}
-
-/** Cases of one run that are the same are told apart by their number. If two of them fail now and one failed before, the second is new. */
+/**
+ * Cases of one run that are the same are told apart by their number, the failing ones first. If two of them fail now and one failed
+ * before, the second is new. For each case, only the earlier runs that have as many count.
+ */
 export function comparePast(testCases: readonly TestCase[], baseline: Baseline): ReadonlyMap<TestCase, PastOfCase> {
-  const [latest] = baseline
-  const runs = baseline.length
-  const seen = { failing: new CaseCounter(), flaky: new CaseCounter() }
+  const [failing, flaky] = [testCases.filter(isFailing), testCases.filter(isFlaky)]
+  const titles = new Set([...failing, ...flaky].map(({ title }) => String(title)))
+  const runs = baseline.map((run) => {
+    const known = run.testCases.filter(({ title }) => titles.has(String(title)))
+    const failed = known.filter(isFailing)
+    return {
+      all: new CaseCounter(known),
+      failed: new CaseCounter(failed),
+      failedOrFlaky: new CaseCounter([...failed, ...known.filter(isFlaky)]),
+    }
+  })
+  const seen = new CaseCounter()
   const past = new Map<TestCase, PastOfCase>()
-  for (const testCase of testCases) {
-    if (!isFailing(testCase) && !isFlaky(testCase)) continue
-    const same = isFlaky(testCase) ? seen.flaky : seen.failing
-    same.add(testCase)
-    const number = same.countSame(testCase)
-    const badRuns = baseline.filter(({ failedOrFlaky }) => failedOrFlaky.countSame(testCase) >= number).length
-    const hasFailedBefore = latest.failed.countSame(testCase) >= number
+  for (const testCase of [...failing, ...flaky]) {
+    seen.add(testCase)
+    const number = seen.countSame(testCase)
+    const having = runs.filter(({ all }) => all.countSame(testCase) >= number)
+    const badRuns = having.filter(({ failedOrFlaky }) => failedOrFlaky.countSame(testCase) >= number).length
+    const hasFailedBefore = (having[0]?.failed.countSame(testCase) ?? 0) >= number
     const mark = badRuns === 0 ? 'new' : hasFailedBefore ? 'failed before' : 'unstable'
-    past.set(testCase, { mark: isFlaky(testCase) ? undefined : mark, badRuns, runs })
+    past.set(testCase, { mark: isFlaky(testCase) ? undefined : mark, badRuns, runs: having.length })
   }
   return past
 }

@@ -4,55 +4,88 @@ import { aTestCase, type TestCaseFields } from '../support/builders.ts'
 
 const failing = (fields: TestCaseFields) => aTestCase({ title: 'pays', status: 'FAILED', ...fields })
 
+/** A case that passed in every earlier run. So it ran in each of them. */
+const STEADY = { title: 'steady', status: 'PASSED' }
+const PASSED = { status: 'PASSED' }
+const FLAKY = { status: 'FLAKY' }
+
 /** How the failing and flaky test cases of this run did in these earlier runs, the latest first. */
 function pastOf(run: readonly TestCaseFields[], ...earlier: readonly (readonly TestCaseFields[])[]) {
-  const [latest, ...others] = earlier.map((fields) => earlierRun({ testCases: fields.map(failing) }))
+  const runs = earlier.map((fields) => earlierRun({ testCases: [...fields, STEADY].map(failing) }))
+  const [latest, ...others] = runs.filter((one) => one !== undefined)
   if (latest === undefined) throw new Error('There is no earlier run.')
   const baseline: Baseline = [latest, ...others]
   return [...comparePast(run.map(failing), baseline).values()]
 }
-const markIn = (run: TestCaseFields, ...earlier: readonly (readonly TestCaseFields[])[]) =>
-  pastOf([run], ...earlier)[0]?.mark
+const marksOf = (...args: Parameters<typeof pastOf>) => pastOf(...args).map(({ mark }) => mark)
 
 describe('a failure is new', () => {
   const [CART, ORDER] = [{ filePath: 'e2e/cart.ts' }, { filePath: 'e2e/order.ts' }]
 
   it.each<[string, TestCaseFields, readonly TestCaseFields[], boolean]>([
-    ['no case failed before', {}, [], true],
+    ['no run has it', {}, [], true],
     ['a case of this title failed before', {}, [{}], false],
     ['cases of other titles failed before', {}, [{ title: 'Pays' }, { title: 'pays ' }], true],
     ['both have the same file', CART, [ORDER, CART], false],
     ['both have a file, and the files differ', CART, [ORDER], true],
+    [
+      'the files and the titles are equal if one writes them without a space',
+      CART,
+      [{ title: 'payse2e', filePath: '/cart.ts' }],
+      true,
+    ],
     ['only this run has a file', CART, [ORDER, {}], false],
     ['only the earlier run has a file', {}, [ORDER], false],
     ['only the lines differ', { ...CART, line: 1 }, [{ ...CART, line: 2, message: 'other' }], false],
     ['it failed in another way before', { status: 'TIMEDOUT' }, [{ status: 'ERROR' }], false],
-    ['it had no known result before', {}, [{ status: 'NEW' }, { status: '' }], true],
+    ['it had no known result before', {}, [{ status: 'NEW' }], true],
+    ['it was skipped before', {}, [{ status: 'SKIPPED' }], true],
     ['it passed before', CART, [{ ...CART, status: 'PASSED' }], true],
   ])('or not, if %s', (_, inRun, before, isNew) => {
-    expect(markIn(inRun, before)).toBe(isNew ? 'new' : 'failed before')
+    expect(marksOf([inRun], before)).toEqual([isNew ? 'new' : 'failed before'])
   })
 
   it('not if it failed or was flaky in any of the earlier runs', () => {
-    expect(markIn({}, [], [], [{}])).toBe('unstable')
-    expect(markIn({}, [{ status: 'FLAKY' }])).toBe('unstable')
+    expect(marksOf([{}], [PASSED], [PASSED], [{}])).toEqual(['unstable'])
+    expect(marksOf([{}], [FLAKY])).toEqual(['unstable'])
   })
 })
 
 it('a failure that also failed in the latest earlier run failed before, and every other known failure is unstable', () => {
-  expect(pastOf([{}], [{}], [], [])).toEqual([{ mark: 'failed before', badRuns: 1, runs: 3 }])
-  expect(pastOf([{}], [], [{}], [{ status: 'FLAKY' }], [])).toEqual([{ mark: 'unstable', badRuns: 2, runs: 4 }])
+  expect(pastOf([{}], [{}], [PASSED], [PASSED])).toEqual([{ mark: 'failed before', badRuns: 1, runs: 3 }])
+  expect(pastOf([{}], [PASSED], [{}], [FLAKY], [PASSED])).toEqual([{ mark: 'unstable', badRuns: 2, runs: 4 }])
+})
+
+describe('for each case, only the earlier runs that have it count', () => {
+  it('so runs of other tests say nothing about it', () => {
+    expect(pastOf([{}], [], [{}], [], [PASSED])).toEqual([{ mark: 'failed before', badRuns: 1, runs: 2 }])
+    expect(pastOf([{}], [], [PASSED], [FLAKY])).toEqual([{ mark: 'unstable', badRuns: 1, runs: 2 }])
+    expect(pastOf([{}], [], [])).toEqual([{ mark: 'new', badRuns: 0, runs: 0 }])
+    expect(pastOf([FLAKY], [], [{}], [PASSED])).toEqual([{ badRuns: 1, runs: 2 }])
+  })
+
+  it('and a run in which no case ran is no earlier run', () => {
+    const ran = (...statuses: readonly string[]) =>
+      earlierRun({ testCases: statuses.map((status) => aTestCase({ status })) }) !== undefined
+    expect([ran(), ran('SKIPPED', 'NEW', ''), earlierRun({}) !== undefined]).toEqual([false, false, false])
+    for (const status of ['PASSED', 'FLAKY', 'FAILED', 'TIMEDOUT', 'INTERRUPTED', 'ERROR'])
+      expect(ran('SKIPPED', status), status).toBe(true)
+  })
 })
 
 it('two failures that are the same are told apart by their number', () => {
-  const marks = (...args: Parameters<typeof pastOf>) => pastOf(...args).map(({ mark }) => mark)
-  expect(marks([{}, {}], [{}])).toEqual(['failed before', 'new'])
-  expect(marks([{}, {}, {}], [{}], [{}, {}])).toEqual(['failed before', 'unstable', 'new'])
-  expect(marks([{}, { filePath: 'a.ts' }], [{ filePath: 'a.ts' }])).toEqual(['failed before', 'new'])
+  expect(marksOf([{}, {}], [{}])).toEqual(['failed before', 'new'])
+  expect(marksOf([{}, {}, {}], [{}], [{}, {}])).toEqual(['failed before', 'failed before', 'new'])
+  expect(marksOf([{}, {}], [{}, PASSED], [{}, {}])).toEqual(['failed before', 'unstable'])
+  expect(marksOf([{}, { filePath: 'a.ts' }], [{ filePath: 'a.ts' }])).toEqual(['failed before', 'new'])
+  expect(pastOf([FLAKY, {}], [{}, PASSED])).toEqual([
+    { mark: 'failed before', badRuns: 1, runs: 1 },
+    { badRuns: 0, runs: 1 },
+  ])
 })
 
 it('a flaky case has no mark, and says in how many earlier runs it failed or was flaky', () => {
-  expect(pastOf([{ status: 'FLAKY' }], [{}], [{ status: 'FLAKY' }], [])).toEqual([{ badRuns: 2, runs: 3 }])
+  expect(pastOf([FLAKY], [{}], [FLAKY], [PASSED])).toEqual([{ badRuns: 2, runs: 3 }])
 })
 
 it('every other test case has no past', () => {
@@ -63,6 +96,6 @@ it('every other test case has no past', () => {
 
 it('a hundred thousand failures are compared in one go', () => {
   const many = Array.from({ length: 100_000 }, (_, index) => ({ title: `case ${index % 50}`, filePath: `${index}.ts` }))
-  const marks = pastOf([...many, { title: 'case 0', filePath: 'new.ts' }], many).map(({ mark }) => mark)
+  const marks = marksOf([...many, { title: 'case 0', filePath: 'new.ts' }], many)
   expect(marks.filter((mark) => mark === 'new')).toHaveLength(1)
 })

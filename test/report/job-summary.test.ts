@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { comparePast, earlierRun } from '../../src/model/baseline.ts'
+import { comparePast } from '../../src/model/baseline.ts'
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import type { TestCase } from '../../src/model/run.ts'
 import { invalidInputsSummary, jobSummary } from '../../src/report/job-summary.ts'
@@ -101,7 +101,7 @@ describe('the job summary', () => {
 
     it('keeps apart new failures and those that failed before', () => {
       const testCases = alike(42)
-      const past = comparePast(testCases, [earlierRun({ testCases: testCases.slice(21) })])
+      const past = comparePast(testCases, [{ testCases: testCases.slice(21) }])
       const text = summaryOf({ ...failed(testCases), past })
       expect(text.match(/<b>21 test cases alike<\/b> · ❌ Failed · <b>(new|failed before)<\/b><br>/g)).toHaveLength(2)
     })

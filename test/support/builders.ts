@@ -1,5 +1,5 @@
 import { concludeStep } from '../../src/action/verdict.ts'
-import { type Baseline, earlierRun } from '../../src/model/baseline.ts'
+import type { Baseline } from '../../src/model/baseline.ts'
 import {
   hasReadRun,
   type ReadRunOutcome,
@@ -46,7 +46,7 @@ export function testCasesBy(counts: Readonly<Record<string, number>>): readonly 
 }
 
 export function aBaseline(counts: Readonly<Record<string, number>>): Baseline {
-  return [earlierRun({ testCases: testCasesBy(counts), finishedAt: new Date('2026-02-28T09:05:59.000Z') })]
+  return [{ testCases: testCasesBy(counts), finishedAt: new Date('2026-02-28T09:05:59.000Z') }]
 }
 
 export interface RunFields {

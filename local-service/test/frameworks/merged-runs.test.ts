@@ -4,7 +4,7 @@ import { copyFile, readdir, readFile, rename, rm, writeFile } from 'node:fs/prom
 import { join } from 'node:path'
 import { parse, stringify } from 'flatted'
 import { describe, expect, it } from 'vitest'
-import { comparePast, earlierRun } from '../../../src/model/baseline.ts'
+import { comparePast } from '../../../src/model/baseline.ts'
 import { decodeRun } from '../../../src/service/decode.ts'
 import { writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
@@ -126,7 +126,7 @@ async function aProject(
 function countNew(run: Results, baseline?: Results): number {
   const casesOf = ({ status, testCases }: Results) =>
     decodeRun({ status, results: { testCases } }, '', (text) => text).testCases ?? []
-  const past = comparePast(casesOf(run), [earlierRun({ testCases: baseline && casesOf(baseline) })])
+  const past = comparePast(casesOf(run), [{ testCases: baseline ? casesOf(baseline) : [] }])
   return [...past.values()].filter(({ mark }) => mark === 'new').length
 }
 
