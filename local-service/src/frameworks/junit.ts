@@ -121,19 +121,24 @@ function toEntry(found: XmlCase, report: string, hasPassed: boolean, places: Pla
   }
   // If Jest cannot load a file, it lists the file twice.
   const isFile = file !== undefined && found.file !== '' && places.resolveFile(name ?? '') === file
-  const keyOfAttempts = JSON.stringify([found.suites, classname, name, file])
+  const keyOfAttempts = JSON.stringify([report, found.suites, classname, name, file])
   return { testCase, keyOfAttempts, isFile }
 }
 
-/** If the command has failed, two tests may have one name. */
+/**
+ * No tool runs a test again after it has passed. So attempts are failures in one report, and the one success behind them. If the
+ * command has failed, two tests may have one name.
+ */
 function joinAttempts(entries: readonly Entry[], hasPassed: boolean): TestCase[] {
   return [...Map.groupBy(entries, ({ keyOfAttempts }) => keyOfAttempts).values()].flatMap((attempts) => {
     const testCases = attempts.map(({ testCase }) => testCase)
-    const failed = testCases.find(({ status }) => status === 'FAILED')
-    const passed = testCases.find(({ status }) => status === 'PASSED' || status === 'FLAKY')
-    if (failed === undefined || testCases.length === 1) return testCases
-    if (hasPassed && passed !== undefined) return [{ ...failed, status: 'FLAKY', durationMs: passed.durationMs }]
-    return attempts.every(({ isFile }) => isFile) ? [failed] : testCases
+    const failed = testCases.filter(({ status }) => status === 'FAILED')
+    const [last, lastFailed] = [testCases.at(-1), failed.at(-1)]
+    if (lastFailed === undefined) return testCases
+    const isLastAlone = last?.status === 'PASSED' && failed.length === testCases.length - 1
+    if (hasPassed && isLastAlone) return [{ ...lastFailed, status: 'FLAKY', durationMs: last.durationMs }]
+    const isOneFile = failed.length === testCases.length && attempts.every(({ isFile }) => isFile)
+    return isOneFile ? failed.slice(0, 1) : testCases
   })
 }
 

@@ -133,40 +133,48 @@ describe('the status of a test case', () => {
 })
 
 describe('attempts of one test', () => {
-  const ATTEMPTS = inSuite(
-    `<testcase name="a" classname="c" time="1"><failure message="one"/></testcase>
-     <testcase name="a" classname="c" time="2"><failure message="two"/></testcase>
-     <testcase name="a" classname="c" time="3"/>
-     <testcase name="a" classname="other"/>`,
-  )
+  const PASSED = '<testcase name="a" classname="c" time="3"/>'
+  const FAILED = '<testcase name="a" classname="c" time="1"><failure message="no"/></testcase>'
+  const SKIPPED = '<testcase name="a" classname="c"><skipped/></testcase>'
+  const OTHER = '<testcase name="a" classname="other"/>'
 
-  it('are one flaky test with the first failure if the command passed', async () => {
-    expect(await linesOf(ATTEMPTS)).toEqual(['FLAKY | c > a | one', 'PASSED | other > a'])
+  it('are one flaky test with the last failure if the command passed', async () => {
+    const { testCases } = await read(inSuite(FAILED + OTHER + FAILED.replace('no', 'two') + PASSED))
+    expect(testCases).toEqual([
+      { title: 'c > a', status: 'FLAKY', durationMs: 3000, message: 'two' },
+      { title: 'other > a', status: 'PASSED', durationMs: 0 },
+    ])
   })
 
   it('stay apart if the command failed, because two tests may have one name', async () => {
-    const lines = ['FAILED | c > a | one', 'FAILED | c > a | two', 'PASSED | c > a', 'PASSED | other > a']
-    expect(await linesOf(ATTEMPTS, 1)).toEqual(lines)
+    const lines = ['FAILED | c > a | no', 'FAILED | c > a | no', 'PASSED | c > a']
+    expect(await linesOf(inSuite(FAILED + FAILED + PASSED), 1)).toEqual(lines)
   })
 
-  const CASE = '<testcase name="a" classname="c"/>'
-  const FAILED = '<testcase name="a" classname="c"><failure message="no"/></testcase>'
   const inFile = (one: string, file: string) => one.replace('name="a"', `name="a" file="${file}"`)
-  it.each([
-    ['none passed', inSuite(FAILED + FAILED), ['FAILED | c > a | no', 'FAILED | c > a | no']],
-    ['all passed', inSuite(CASE + CASE), ['PASSED | c > a', 'PASSED | c > a']],
-    [
-      'they are of two files',
-      inSuite(inFile(FAILED, 'cart.test.js') + inFile(CASE, 'tests/test_cart.py')),
-      ['FAILED | c > a | no', 'PASSED | c > a'],
-    ],
-    [
-      'they are of two suites',
-      `<testsuites>${inSuite(FAILED, 'name="one"')}${inSuite(CASE, 'name="two"')}</testsuites>`,
-      ['FAILED | c > a | no', 'PASSED | c > a'],
-    ],
-  ])('stay apart if %s', async (_, xml, lines) => {
-    expect(await linesOf(xml)).toEqual(lines)
+  it.each<[string, string]>([
+    ['FAILED FAILED', inSuite(FAILED + FAILED)],
+    ['PASSED PASSED', inSuite(PASSED + PASSED)],
+    // Rows of a data provider, or a test of pytest whose teardown failed. The command ended with `|| true`.
+    ['PASSED FAILED', inSuite(PASSED + FAILED)],
+    ['FAILED PASSED FAILED', inSuite(FAILED + PASSED + FAILED)],
+    ['FAILED PASSED PASSED', inSuite(FAILED + PASSED + PASSED)],
+    ['FAILED SKIPPED PASSED', inSuite(FAILED + SKIPPED + PASSED)],
+    ['FAILED PASSED', inSuite(inFile(FAILED, 'cart.test.js') + inFile(PASSED, 'tests/test_cart.py'))],
+    ['FAILED PASSED', `<testsuites>${inSuite(FAILED, 'name="one"')}${inSuite(PASSED, 'name="two"')}</testsuites>`],
+  ])('are cases of their own if they are not failures and then one success: %s', async (statuses, xml) => {
+    const { testCases } = await read(xml)
+    expect(testCases.map(({ status }) => status).join(' ')).toBe(statuses)
+  })
+
+  it('are in one report, and the same test in another report is a case of its own', async () => {
+    const broken = '<testcase name="cart.test.js" file="cart.test.js"><failure message="broken"/></testcase>'
+    const suite = inSuite(FAILED + broken + broken, '')
+    const files = { 'debug.xml': suite, 'release.xml': inSuite(PASSED + broken, '') }
+    const report = await (await reportsOf(files)).read()
+    expect(report?.testCases.map(({ title, status }) => `${status} ${title}`)).toEqual([
+      ...['FAILED c > a', 'FAILED cart.test.js', 'PASSED c > a', 'FAILED cart.test.js'],
+    ])
   })
 })
 
