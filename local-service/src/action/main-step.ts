@@ -9,6 +9,7 @@ import { signalProcess } from '../machine/processes.ts'
 import { foldedGroup, toCommandMessage, toLogLine } from '../text.ts'
 import {
   environmentOfService,
+  hasHadNoRun,
   readEnd,
   SERVICE,
   type ServiceFolder,
@@ -27,6 +28,7 @@ async function main(): Promise<void> {
   }
   // If this service does not start, the gate behind it must not test what an earlier one serves.
   core.exportVariable('TEST_RUN_SERVICE_URL', '')
+  refuseIfEarlierHadNoRun(process.env)
   const order = readInputs()
   core.setSecret(order.key)
   const parent = realpathSync(process.env.RUNNER_TEMP || tmpdir())
@@ -45,8 +47,19 @@ async function main(): Promise<void> {
   core.exportVariable('TEST_RUN_SERVICE_KEY', order.key)
   core.exportVariable('TEST_RUN_SERVICE_PROJECT', project)
   core.exportVariable('TEST_RUN_SERVICE_COMMIT', commit)
+  core.exportVariable('TEST_RUN_SERVICE_FOLDER', folder.path)
   for (const line of log) core.info(toLogLine(line))
   core.info(`The output of each run is in ${folder.outputFolder} until the end of the job.`)
+}
+
+/** Two local services and then two gates would be green, although nobody has tested what the first one serves. */
+function refuseIfEarlierHadNoRun({ TEST_RUN_SERVICE_FOLDER: earlier }: NodeJS.ProcessEnv): void {
+  if (earlier && hasHadNoRun(serviceFolder(earlier))) {
+    throw new Error(
+      'An earlier step has started a local service that has had no run yet, and all later gates would test this one. ' +
+        'Put each gate directly behind its local service, or give one configuration with two projects.',
+    )
+  }
 }
 
 function readInputs(): OrderOfStep {

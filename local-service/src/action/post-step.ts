@@ -8,6 +8,7 @@ import { type FinishedRun, openRunStore } from '../runs/store.ts'
 import { foldedGroup, toCommandMessage } from '../text.ts'
 import {
   environmentOfService,
+  hasHadNoRun,
   readEnd,
   SERVICE,
   type ServiceFolder,
@@ -26,6 +27,10 @@ const ALL_OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
 const KILLED =
   'The local service was killed or crashed before post stopped it, and its runs ended. A frequent cause is that no memory was left: ' +
   'choose a runner with more memory, or let fewer tests run at once. A step or a test may also have killed it. The log above has its last lines.'
+
+const NO_RUN =
+  'No gate has started a run at this local service, so it has tested nothing. Put the gate directly behind the local service. ' +
+  'A gate uses the local service that started last.'
 
 const CLEAN_UP_FAILED =
   'Not everything that the local service left could be removed. Processes, containers and work trees of its runs may still be ' +
@@ -59,6 +64,7 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
     if (hasProblem) core.info(foldedGroup(TITLE_OF_LOG, log))
   })
   if (end === 'was gone') core.error(KILLED)
+  if (hasHadNoRun(folder)) core.warning(NO_RUN)
   if (!isCleanedUp || found?.isClean === false) core.warning(CLEAN_UP_FAILED)
 }
 

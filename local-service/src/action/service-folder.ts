@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPartOfFile } from '../machine/files.ts'
 
@@ -22,6 +22,11 @@ export function serviceFolder(path: string) {
     /** The service writes the output of each run here, into a folder with the id of the run. Post leaves it to the runner. */
     outputFolder: join(path, 'output'),
   }
+}
+
+/** Each run has a folder for its output from its first moment. If the whole folder is gone, nobody knows. */
+export function hasHadNoRun({ outputFolder }: ServiceFolder): boolean {
+  return existsSync(outputFolder) && readdirSync(outputFolder).length === 0
 }
 
 /**

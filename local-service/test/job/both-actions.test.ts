@@ -107,6 +107,7 @@ test('knows no service', () => expect(Object.keys(process.env).join()).not.toCon
       TEST_RUN_SERVICE_KEY: outputs['api-key'],
       TEST_RUN_SERVICE_PROJECT: outputs.project,
       TEST_RUN_SERVICE_COMMIT: await git('rev-parse', 'HEAD'),
+      TEST_RUN_SERVICE_FOLDER: serviceFolder(step),
     })
     expect(log.join()).not.toContain(outputs['api-key'])
     const { main } = await jobs.gateWithoutInputs(step, env).run()
@@ -125,6 +126,31 @@ test('knows no service', () => expect(Object.keys(process.env).join()).not.toCon
       expect.stringContaining('no earlier step has announced a service'),
       expect.stringContaining('give exactly one of them'),
     ])
+  })
+
+  test('is refused behind a local service without a run, because both gates would test the later one', async ({
+    jobs,
+  }) => {
+    const [shop, desk] = [jobs.scripted(PASSING_SCRIPT), jobs.scripted(PASSING_SCRIPT)]
+    const first = await jobs.start(shop, { inputs: SCRIPTED })
+    const { tempDir } = first.step
+    const startSecond = () => jobs.service(desk, { inputs: SCRIPTED, tempDir, env: first.env }).startMain().result()
+    const refused = await startSecond()
+    expect(refused).toMatchObject({ conclusion: 'failure', env: { TEST_RUN_SERVICE_URL: '' } })
+    expect(refused.annotations.map(({ message }) => message)).toEqual([
+      'An earlier step has started a local service that has had no run yet, and all later gates would test this one. Put each gate directly behind its local service, or give one configuration with two projects.',
+    ])
+    await jobs.gateWithoutInputs(first.step, first.env).run()
+    expect(await startSecond()).toMatchObject({ conclusion: 'success', annotations: [] })
+  })
+
+  test('warns at its end if no gate has started a run', async ({ jobs }) => {
+    const { step } = await jobs.start(jobs.scripted(PASSING_SCRIPT), { inputs: SCRIPTED })
+    const { conclusion, annotations } = await step.runPost()
+    expect({ conclusion, messages: annotations.map(({ message }) => message) }).toEqual({
+      conclusion: 'success',
+      messages: [expect.stringMatching(/^No gate has started a run at this local service, so it has tested nothing\./)],
+    })
   })
 
   test('runs the framework that the input names, with its arguments, and keeps the reporters and files of Playwright', async ({
