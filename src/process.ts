@@ -1,6 +1,6 @@
 import { abortReason, StepAborted } from './action/abort.ts'
 import { systemClock } from './clock.ts'
-import { variableOf } from './github/input-variable.ts'
+import { variableOf } from './input-variable.ts'
 import type { AbortCause } from './model/outcome.ts'
 import { commandMessage, fragment } from './text/safe-text.ts'
 

@@ -9,7 +9,7 @@ const FILES = sourceFiles('src')
 const IMPORTS = new Map([...FILES, ...sourceFiles('local-service/src')].map((file) => [file, importsOf(file)]))
 const ENTRIES = ['main', 'main-step', 'post', 'post-step', 'process'].map((name) => `src/${name}.ts`)
 
-/** The layer of a file of src. It is the folder, the file's own name for the clock and the version, or `entry`. */
+/** The layer of a file of src. It is the folder, `entry`, or the file's own name if every layer may use the file. */
 function layerOf(file: string): string {
   if (ENTRIES.includes(file)) return 'entry'
   const [, folderOrFile = ''] = file.split('/')
@@ -23,7 +23,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'documents/conventions.test.ts': ['version'],
   'github/outputs.test.ts': ['github/runner-file'],
   'handover/main-file.test.ts': ['handover/recorder'],
-  'inputs/inputs.test.ts': ['github/input-variable', 'inputs/input-reader', 'inputs/run-url', 'text/web-address'],
+  'inputs/inputs.test.ts': ['input-variable', 'inputs/input-reader', 'inputs/run-url', 'text/web-address'],
   'report/endings.test.ts': ['report/counts', 'report/ending', 'report/page'],
   'scenarios/cancel.test.ts': ['main'],
   'scenarios/main-file.test.ts': ['post'],
@@ -41,27 +41,43 @@ describe('the layers', () => {
    */
   const LAYERS: Record<string, { readonly loads: readonly string[]; readonly types?: readonly string[] }> = {
     entry: {
-      loads: ['entry', 'inputs', 'action', 'service', 'report', 'handover', 'github', 'model', 'text', 'clock'],
+      loads: [
+        ...['entry', 'inputs', 'action', 'files', 'service', 'report', 'handover', 'github', 'model', 'text', 'clock'],
+        'input-variable',
+      ],
     },
     inputs: {
-      loads: ['inputs', 'service', 'report', 'github', 'model', 'text', '@actions', 'node:fs', 'node:path'],
+      loads: [
+        'inputs',
+        'service',
+        'report',
+        'github',
+        'model',
+        'text',
+        'input-variable',
+        '@actions',
+        'node:fs',
+        'node:path',
+      ],
       types: ['action'],
     },
     action: {
       loads: ['action', 'report', 'model', 'text', 'clock'],
-      types: ['service', 'handover', 'github'],
+      types: ['files', 'service', 'handover', 'github'],
     },
+    files: { loads: ['files', 'text', 'node:fs', 'node:path'] },
     service: {
       loads: ['service', 'model', 'text', 'clock', 'version', 'undici', 'node:http', 'node:https'],
       types: ['node:net'],
     },
     report: { loads: ['report', 'model', 'text', 'node:http'], types: ['github'] },
-    handover: { loads: ['handover', 'github', 'text', 'node'], types: ['model'] },
+    handover: { loads: ['handover', 'github', 'text', 'input-variable', 'node'], types: ['model'] },
     github: { loads: ['github', 'model', 'text', 'version', '@actions', 'node'], types: ['clock'] },
     model: { loads: ['model', 'text'] },
     text: { loads: ['text'] },
     clock: { loads: ['node:timers/promises'] },
     version: { loads: [] },
+    'input-variable': { loads: [] },
   }
 
   /** The names under which LAYERS may list an import: a layer, a module of Node, or the scope or the name of a package. */

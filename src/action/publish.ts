@@ -1,5 +1,5 @@
+import type { ReportFile } from '../files/report-files.ts'
 import type { When } from '../github/outputs.ts'
-import type { ReportFile } from '../github/report-files.ts'
 import { hasReadRun, type ReadRunOutcome, type StepOutcome, statusOf } from '../model/outcome.ts'
 import { runDurationMs } from '../model/run.ts'
 import { annotations } from '../report/annotations.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
+import type { ReportFile } from '../files/report-files.ts'
 import type { Annotation, Outputs } from '../github/outputs.ts'
-import type { ReportFile } from '../github/report-files.ts'
 import type { Recorder } from '../handover/recorder.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import type { ServiceClient } from '../service/client.ts'

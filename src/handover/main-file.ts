@@ -1,7 +1,7 @@
 import { closeSync, constants, lstatSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { variableOf } from '../github/input-variable.ts'
+import { variableOf } from '../input-variable.ts'
 import { isObject, parseJson } from '../text/json.ts'
 
 // Main can be killed at any moment, and then its run must not go on. So main keeps a file that says what is left to do, appends a

@@ -1,4 +1,4 @@
-import { variableOf } from '../github/input-variable.ts'
+import { variableOf } from '../input-variable.ts'
 import { type Fragment, fragment, render } from '../text/safe-text.ts'
 
 export class InvalidInputsError extends Error {

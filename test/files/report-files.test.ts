@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { defaultReportFolder, type ReportFile, writeReportFiles } from '../../src/github/report-files.ts'
+import { defaultReportFolder, type ReportFile, writeReportFiles } from '../../src/files/report-files.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
