@@ -2,6 +2,7 @@ import { hasJobEnded } from './action/abort.ts'
 import { performStep } from './action/step.ts'
 import type { World } from './action/world.ts'
 import { systemClock as clock, pendingEvents } from './clock.ts'
+import { programText } from './files/program-text.ts'
 import { defaultReportFolder, writeReportFiles } from './files/report-files.ts'
 import { keepCommentUpToDate } from './github/comment.ts'
 import { readEvent } from './github/event.ts'
@@ -41,6 +42,7 @@ export async function performMain(
       signal,
       recorder,
       service,
+      programText,
       writeReportFiles: (files, runId) => writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), log),
       writeComment: (outcome, hasSummary) => {
         const body = (marker: string) => commentBody(outcome, { marker, hasSummary })

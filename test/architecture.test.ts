@@ -27,6 +27,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'report/endings.test.ts': ['report/counts', 'report/ending', 'report/page'],
   'scenarios/cancel.test.ts': ['main'],
   'scenarios/main-file.test.ts': ['post'],
+  'scenarios/live-output.test.ts': ['files/program-text'],
   'service/decode.test.ts': ['text/json'],
   'service/transport.test.ts': ['model/failure', 'service/requests'],
   'text/safe-text.test.ts': ['text/untrusted', 'text/visible-text'],

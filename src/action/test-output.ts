@@ -2,25 +2,21 @@ import { type Failure, isFailure } from '../model/failure.ts'
 import type { ServiceClient } from '../service/client.ts'
 import { type Fragment, fragment, outputLines } from '../text/safe-text.ts'
 import { messageOf, untrusted } from '../text/untrusted.ts'
-import { truncate, withoutTerminalSequences } from '../text/visible-text.ts'
+import { truncate } from '../text/visible-text.ts'
 import { pauseMs } from './retry.ts'
+import { TestMasks } from './test-masks.ts'
 import type { World } from './world.ts'
 
 const SHOWN_LIMIT_BYTES = 16 * 1024 * 1024
 /** A part becomes lines piece by piece, because its lines take many times its memory. */
 const SLICE_CHARS = 16 * 1024
 const LINE_LIMIT_CHARS = 10_000
-const MASKS_LIMIT = 1_000
-/** A shorter value would hide parts of many words. */
-const SHORTEST_MASK_CHARS = 4
-/** The runner obeys a command at the start of a line, after blanks. */
-const MASK_COMMAND = /^[\s\u0085]*::add-mask(?: .*?)?::(.*)/is
 
 /** Shows the output of the tests in the log while they run. Whatever the service sends, it costs at most the output. */
 export class TestOutput {
   readonly #runId: string
   readonly #world: World
-  readonly #masks = new Set<string>()
+  readonly #masks: TestMasks
   /** Undefined if the output is not wanted, and when the log shows no more of it. */
   #source: ServiceClient['output']
   #availableBytes = 0
@@ -32,6 +28,7 @@ export class TestOutput {
   constructor(runId: string, isWanted: boolean, world: World) {
     this.#runId = runId
     this.#world = world
+    this.#masks = new TestMasks(world)
     this.#source = isWanted ? world.service.output : undefined
   }
 
@@ -111,25 +108,7 @@ export class TestOutput {
     const lines = service.redact(this.#line + text).split(/\r\n|\n|\r(?!$)/)
     // Longer lines are cut, so the rest of a long line is not kept. A character has up to two UTF-16 units.
     this.#line = (lines.pop() ?? '').slice(0, 2 * (LINE_LIMIT_CHARS + 1))
-    const shown = lines.filter((line) => !this.#isMask(line))
+    const shown = lines.filter((line) => !this.#masks.take(line))
     if (shown.length > 0) log.info(outputLines(shown.map((line) => untrusted(truncate(line, LINE_LIMIT_CHARS)))))
-  }
-
-  /** If the line masks a value, gives the value to the runner, which hides it in all that comes later. */
-  #isMask(line: string): boolean {
-    const [, data = ''] = MASK_COMMAND.exec(withoutTerminalSequences(line)) ?? []
-    // The runner masks each line of a value too, however short it is. So each line is a value of its own here.
-    const lines = data
-      .replaceAll('%0D', '\r')
-      .replaceAll('%0A', '\n')
-      .replaceAll('%25', '%')
-      .split(/[\r\n]/)
-    const values = lines.map((value) => value.trim()).filter((value) => [...value].length >= SHORTEST_MASK_CHARS)
-    for (const value of values) {
-      if (this.#masks.has(value) || this.#masks.size >= MASKS_LIMIT) continue
-      this.#masks.add(value)
-      this.#world.mask(value)
-    }
-    return values.length > 0
   }
 }

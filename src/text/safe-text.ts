@@ -189,7 +189,7 @@ const HTML: Sink = {
   // On one line of Markdown, so that no line of a message can begin something in it. GitHub looks for no mentions and links in
   // `<pre>`.
   lines: (visible, lang) =>
-    `<pre${lang === undefined ? '' : ` lang="${lang}"`}>${visible.map(escapeText).join('&#10;')}</pre>`,
+    `${lang === 'diff' ? '<pre lang="diff">' : '<pre>'}${visible.map(escapeText).join('&#10;')}</pre>`,
   link: (url, words) => `<a href="${escapeAttribute(url)}">${words}</a>`,
 }
 

@@ -280,6 +280,36 @@ describe('a line that masks a value', () => {
     expect([masks, output]).toEqual([[], line.replace(/^::/, ': :')])
   })
 
+  // GitHub's runner would replace them in the summary, and a title behind a broken tag would be live Markdown.
+  test.each([
+    ...['code', 'details', '<p>', '</p>', ' failed', 'Tests failed', 'PASSED', '&#10;', 'finished as'],
+    ...[
+      'ails><sum',
+      'd><b><code',
+      '<code>pays',
+      'pays</code>',
+      '>pays',
+      '"><code>pays',
+      '#L3"><code>',
+      '<a href="https://x',
+    ],
+  ])('is data if main itself may write the value “%s”', async (value) => {
+    const { masks, output } = await watch({ textAt: () => `::add-mask::${value}\n` })
+    expect([masks, output]).toEqual([[], `: :add-mask::${value}`])
+  })
+
+  test.each([
+    'p<4ssw0rd',
+    'a<b8Kq',
+    's3cr3t>',
+    '<k3y>',
+    'x"y\'z&lt',
+    'Passw0rd!',
+  ])('may have the value “%s”', async (value) => {
+    const { masks } = await watch({ textAt: () => `::add-mask::${value}\n` })
+    expect(masks).toEqual([value])
+  })
+
   test('may have a value of several lines. Those of at least 4 characters are values of their own', async () => {
     // The runner would hide each line of a value, however short it is.
     const { masks } = await watch({ textAt: () => '::add-mask::-----BEGIN%0D%0A  abcd %0Ae%0A-----END\n' })

@@ -192,6 +192,7 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
     setOutput: (name, value) => effect(() => outputs.set(name, value)),
     annotate: ({ level, message }) => say(level, message),
     mask: () => effect(() => {}),
+    programText: () => '',
     writeSummary: (build) => effect(() => build(0)),
     writeReportFiles: () => effect(() => '/reports'),
     writeComment: async () => {

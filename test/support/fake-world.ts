@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { StepAborted } from '../../src/action/abort.ts'
 import type { World } from '../../src/action/world.ts'
 import type { Outputs } from '../../src/github/outputs.ts'
@@ -18,6 +20,17 @@ export interface FakeWorldOptions {
   /** If undefined, the report files cannot be written. */
   readonly reportFolder?: string | undefined
   readonly summaryBytes?: number
+}
+
+let source: string | undefined
+
+/** The text of all of src/. In dist/, one file has it. */
+export function sourceText(): string {
+  const root = join(import.meta.dirname, '../../src')
+  source ??= globSync('**/*.ts', { cwd: root })
+    .map((file) => readFileSync(join(root, file), 'utf8'))
+    .join('\n')
+  return source
 }
 
 export class FakeWorld implements World {
@@ -65,6 +78,10 @@ export class FakeWorld implements World {
 
   mask(value: string): void {
     this.#note(`mask ${value}`)
+  }
+
+  programText(): string {
+    return sourceText()
   }
 
   writeSummary(build: Parameters<World['writeSummary']>[0]): void {

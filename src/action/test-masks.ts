@@ -1,0 +1,67 @@
+import { withoutTerminalSequences } from '../text/visible-text.ts'
+import type { World } from './world.ts'
+
+const VALUES_LIMIT = 1_000
+/** A shorter value would hide parts of many words. */
+const SHORTEST_MASK_CHARS = 4
+/** The runner obeys a command at the start of a line, after blanks. */
+const MASK_COMMAND = /^[\s\u0085]*::add-mask(?: .*?)?::(.*)/is
+
+/** The values that tests hide with the command `add-mask`, the only command of the output that reaches the runner. */
+export class TestMasks {
+  readonly #world: Pick<World, 'mask' | 'programText'>
+  /** For each value that came, whether the runner hides it. */
+  readonly #values = new Map<string, boolean>()
+  /** Read only if a test masks a value. */
+  #programText: string | undefined
+
+  constructor(world: Pick<World, 'mask' | 'programText'>) {
+    this.#world = world
+  }
+
+  /** If the line is such a command, gives its values to the runner, which hides them in all that comes later. Otherwise returns false. */
+  take(line: string): boolean {
+    const [, data = ''] = MASK_COMMAND.exec(withoutTerminalSequences(line)) ?? []
+    // The runner masks each line of a value too, however short it is. So each line is a value of its own here.
+    const lines = data
+      .replaceAll('%0D', '\r')
+      .replaceAll('%0A', '\n')
+      .replaceAll('%25', '%')
+      .split(/[\r\n]/)
+    let isCommand = false
+    for (const value of lines.map((text) => text.trim())) if (this.#mask(value)) isCommand = true
+    return isCommand
+  }
+
+  /** Returns false if the value is data. */
+  #mask(value: string): boolean {
+    if ([...value].length < SHORTEST_MASK_CHARS) return false
+    const known = this.#values.get(value)
+    if (known !== undefined || this.#values.size >= VALUES_LIMIT) return known ?? true
+    this.#programText ??= this.#world.programText()
+    const isHidden = !isWrittenByMain(value, this.#programText)
+    this.#values.set(value, isHidden)
+    if (isHidden) this.#world.mask(value)
+    return isHidden
+  }
+}
+
+/**
+ * Whether main itself may write the value. The runner replaces a masked value everywhere in the summary. If it replaced a tag such
+ * as `<code>`, the title behind the tag would become live Markdown.
+ *
+ * All words and tags of main's own stand in the text of its program. Each tag of the summary is one of them, because a `<` or `>` of
+ * others is escaped. So a value with tags can only occur in the summary if the program has all these tags.
+ */
+export function isWrittenByMain(value: string, programText: string): boolean {
+  if (programText.includes(value)) return true
+  const tags = value.split(/(?=<)|(?<=>)/).filter((part) => part.startsWith('<') || part.endsWith('>'))
+  return tags.length > 0 && tags.every((tag) => isTagOf(programText, tag))
+}
+
+/** `tag` may be cut off at one end. Its attributes may have values that the program does not have, such as the address of a link. */
+function isTagOf(programText: string, tag: string): boolean {
+  const [first = '', ...others] = tag.split('"')
+  const last = others.at(-1) ?? first
+  return (!tag.startsWith('<') || programText.includes(first)) && (!tag.endsWith('>') || programText.includes(last))
+}
