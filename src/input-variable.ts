@@ -11,10 +11,15 @@ const ANNOUNCED: Readonly<Record<string, string>> = {
  * so that what belongs to the announced service is sent to no other service.
  */
 export function variableOf(env: NodeJS.ProcessEnv, input: string): string {
-  const isGiven = (name: string) => hasText(env, inputVariable(name))
   const announced = ANNOUNCED[input]
-  const isOverruled = isGiven('base-url') || isGiven(input) || (input === 'project' && isGiven('test-suite'))
-  return announced === undefined || isOverruled || !hasText(env, announced) ? inputVariable(input) : announced
+  if (announced === undefined || !hasText(env, announced)) return inputVariable(input)
+  const hasOtherTarget = input === 'project' && isGiven(env, 'test-suite')
+  return isGiven(env, 'base-url') || isGiven(env, input) || hasOtherTarget ? inputVariable(input) : announced
+}
+
+/** Whether the user gives the input itself. */
+export function isGiven(env: NodeJS.ProcessEnv, input: string): boolean {
+  return hasText(env, inputVariable(input))
 }
 
 function inputVariable(name: string): string {

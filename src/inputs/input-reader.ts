@@ -1,4 +1,4 @@
-import { variableOf } from '../input-variable.ts'
+import { isGiven, variableOf } from '../input-variable.ts'
 import { type Fragment, fragment, render } from '../text/safe-text.ts'
 
 export class InvalidInputsError extends Error {
@@ -23,6 +23,11 @@ export class InputReader {
   /** Without the white space around it. Empty if the input is not given, or is an unset `${{ vars.X }}`. */
   text(name: string): string {
     return this.textAsWritten(name).trim()
+  }
+
+  /** Whether the user gives the input itself, and not only the variable that stands for it. */
+  isGiven(name: string): boolean {
+    return isGiven(this.#env, name)
   }
 
   textAsWritten(name: string): string {

@@ -5,7 +5,13 @@ import { type Fragment, fragment } from '../text/safe-text.ts'
 import { hasCredentials, isSecure, parseAddress, withoutSecrets } from '../text/web-address.ts'
 import type { InputReader } from './input-reader.ts'
 
-/** Reads how to reach the service, and records problems. Use the result only after `orThrow`. */
+/** For each message that tells the user to skip a job. */
+export const SKIPPED_PASSES = fragment`A skipped job counts as passed, so a required check then passes although nothing was tested.`
+
+/**
+ * Reads how to reach the service, and records problems. Use the result only after `orThrow`. Without any address, one message is
+ * enough. What else is missing then, such as the project, is not named.
+ */
 export function readServiceAddress(inputs: InputReader, env: NodeJS.ProcessEnv): ServiceAddress | undefined {
   const baseUrl = readBaseUrl(inputs)
   const apiKey = readApiKey(inputs)
@@ -14,15 +20,18 @@ export function readServiceAddress(inputs: InputReader, env: NodeJS.ProcessEnv):
   return { apiKey, baseUrl, target, proxies: readProxies(inputs, env, baseUrl) }
 }
 
-/** For each message that tells the user to skip a job. */
-export const SKIPPED_PASSES = fragment`A skipped job counts as passed, so a required check then passes although nothing was tested.`
+function hasAddress(inputs: InputReader): boolean {
+  return inputs.text('base-url') !== ''
+}
 
 function readBaseUrl(inputs: InputReader): URL | undefined {
   const given = inputs.text('base-url')
   if (given === '') {
-    // If the key is empty too, `readApiKey` says both in one message.
-    if (inputs.text('api-key') === '') return undefined
-    return inputs.problem(fragment`Input base-url is empty, ${NOT_ANNOUNCED}.`)
+    const why =
+      inputs.text('api-key') === '' ? fragment` A service of your own also needs a key. ${KEY_ADVICE}` : fragment``
+    return inputs.problem(
+      fragment`Input base-url is empty, and no earlier step has announced a service. Set the input base-url to the address of the service, such as https://tests.example.com, or add a step with the local service before this step.${why}`,
+    )
   }
   const refuse = (what: Fragment) => inputs.refuse('base-url', what, withoutSecrets(given))
   const url = parseAddress(given)
@@ -33,25 +42,26 @@ function readBaseUrl(inputs: InputReader): URL | undefined {
   return /[?#]/.test(given) ? refuse(fragment`has a query or a fragment. Give the address without it.`) : url
 }
 
-const NOT_ANNOUNCED = fragment`and no earlier step has announced a service. Set the input base-url to the address of the service, such as https://tests.example.com, or add a step with the local service before this step`
+/** GitHub gives a pull request from a fork neither secrets nor variables, so address and key may be missing for the same reason. */
+const KEY_ADVICE = fragment`Pass the key from a secret, as in \${{ secrets.NAME }}. Pull requests from forks get no secrets and no variables, and those by Dependabot get only Dependabot's own. Skip the job for them. ${SKIPPED_PASSES}`
 
 const LONGEST_KEY = 512
 
 function readApiKey(inputs: InputReader): string | undefined {
   const key = inputs.text('api-key')
-  if (key.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(key)) return key
-  if (key !== '') {
+  if (key === '')
+    return hasAddress(inputs) ? inputs.problem(fragment`Input api-key is empty. ${KEY_ADVICE}`) : undefined
+  if (key.length > LONGEST_KEY || !/^[\x21-\x7e]+$/.test(key)) {
     return inputs.problem(
       fragment`${inputs.nameOf('api-key')} contains white space or non-ASCII characters, or has more than ${LONGEST_KEY} characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,
     )
   }
-  const what =
-    inputs.text('base-url') === ''
-      ? fragment`Inputs base-url and api-key are empty, ${NOT_ANNOUNCED}. The input base-url needs the input api-key.`
-      : fragment`Input api-key is empty.`
-  return inputs.problem(
-    fragment`${what} Pass the key from a secret, as in api-key: \${{ secrets.NAME }}. Pull requests from forks get no secrets and no variables, and those by Dependabot get only Dependabot's own. Skip the job for them. ${SKIPPED_PASSES}`,
-  )
+  if (inputs.isGiven('api-key') && !inputs.isGiven('base-url') && hasAddress(inputs)) {
+    return inputs.problem(
+      fragment`Input api-key is given without the input base-url, so the key would go to the service at "${withoutSecrets(inputs.text('base-url'))}", which an earlier step or the workflow has announced. Give base-url too, or remove api-key.`,
+    )
+  }
+  return key
 }
 
 export function addressProblem(given: string, url: URL): Fragment | undefined {
@@ -63,6 +73,7 @@ export function addressProblem(given: string, url: URL): Fragment | undefined {
 function readTarget(inputs: InputReader): Target | undefined {
   const projectId = inputs.text('project')
   const testSuiteId = inputs.text('test-suite')
+  if (projectId === '' && testSuiteId === '' && !hasAddress(inputs)) return undefined
   if ((projectId === '') === (testSuiteId === '')) {
     return inputs.problem(
       fragment`Inputs project ("${projectId}") and test-suite ("${testSuiteId}"): give exactly one of them. The input project takes the id of the project whose tests you want to run.`,

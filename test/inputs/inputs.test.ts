@@ -185,7 +185,7 @@ describe('api-key', () => {
   })
 })
 
-const EMPTY_KEY = `Pass the key from a secret, as in api-key: \${{ secrets.NAME }}. Pull requests from forks get no secrets and no variables, and those by Dependabot get only Dependabot's own. Skip the job for them. A skipped job counts as passed, so a required check then passes although nothing was tested.`
+const EMPTY_KEY = `Pass the key from a secret, as in \${{ secrets.NAME }}. Pull requests from forks get no secrets and no variables, and those by Dependabot get only Dependabot's own. Skip the job for them. A skipped job counts as passed, so a required check then passes although nothing was tested.`
 
 describe('a service that an earlier step has announced', () => {
   const ANNOUNCED = {
@@ -215,7 +215,6 @@ describe('a service that an earlier step has announced', () => {
   })
 
   it.each([
-    ['api-key', 'key-1', ['key-1', SHOP, COMMIT]],
     ['project', 'web-shop', ['key-of-service', TARGET, COMMIT]],
     ['test-suite', 'smoke', ['key-of-service', { kind: 'test-suite', id: 'smoke' }, COMMIT]],
     ['branch', 'next', ['key-of-service', SHOP, 'next']],
@@ -245,13 +244,33 @@ describe('a service that an earlier step has announced', () => {
   const BOTH_WAYS =
     'and no earlier step has announced a service. Set the input base-url to the address of the service, such as https://tests.example.com, or add a step with the local service before this step.'
 
-  it('is one of two ways, and one message names both if there is no service', () => {
-    expect(used({ 'api-key': 'key-1', project: 'shop' }, {})).toEqual([`Input base-url is empty, ${BOTH_WAYS}`])
+  it('gets no key that the user gives without base-url, because an earlier step chose the address', () => {
+    expect(used({ 'api-key': 'key-1' })).toEqual([
+      'Input api-key is given without the input base-url, so the key would go to the service at "http://127.0.0.1:8080", which an earlier step or the workflow has announced. Give base-url too, or remove api-key.',
+    ])
+    const withToken = { ...ANNOUNCED, TEST_RUN_SERVICE_URL: 'http://ann:hunter2@127.0.0.1?t=hunter2' }
+    expect(used({ 'api-key': 'key-1' }, withToken).join()).not.toContain('hunter2')
   })
 
-  it('and a key that are both missing are one message, because a fork has neither secrets nor variables', () => {
-    expect(used({ project: 'shop' }, {})).toEqual([
-      `Inputs base-url and api-key are empty, ${BOTH_WAYS} The input base-url needs the input api-key. ${EMPTY_KEY}`,
+  it.each([
+    {},
+    { project: 'shop' },
+    { 'api-key': '', 'test-suite': 'smoke' },
+  ])('is one of two ways to a service, and one message names both and why a fork has none: %j', (given) => {
+    expect(used(given, {})).toEqual([
+      `Input base-url is empty, ${BOTH_WAYS} A service of your own also needs a key. ${EMPTY_KEY}`,
+    ])
+  })
+
+  it('is all that is asked for if there is a key, and neither a service nor a project', () => {
+    expect(used({ 'api-key': 'key-1' }, {})).toEqual([`Input base-url is empty, ${BOTH_WAYS}`])
+  })
+
+  it('is missing, and what is invalid besides is still named', () => {
+    expect(used({ 'api-key': 'two words', project: 'a', 'test-suite': 'b' }, {})).toEqual([
+      expect.stringMatching(/^Input base-url is empty/),
+      expect.stringMatching(/^Input api-key contains/),
+      expect.stringMatching(/^Inputs project/),
     ])
   })
 })
