@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
-import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path'
-import { foldersBetween, isInside, type TestedFolders } from '../machine/files.ts'
+import { readdirSync, statSync } from 'node:fs'
+import { basename, dirname, extname, isAbsolute, join, relative, resolve } from 'node:path'
+import { foldersBetween, isInside, readRegularFile } from '../machine/files.ts'
 import { tryGit } from '../machine/git.ts'
 import type { XmlCase } from './junit-xml.ts'
+import type { Repository } from './report.ts'
 import type { Fields } from './report-reader.ts'
 
 // Where a test of a JUnit report is. A place that is not in one existing file of the repository is left out.
@@ -13,6 +14,14 @@ interface FileAndRest {
   readonly rest: string
 }
 
+interface Frame {
+  readonly file: string
+  readonly line: number
+}
+
+/** Languages that print a stack. */
+const WITH_STACK = /\.(?:[cm]?[jt]sx?|py|rb|php|cs|fs|vb|java|kt|groovy|scala|exs?)$/
+const OF_NET = ['.cs', '.fs', '.vb']
 const OF_JVM = ['.java', '.kt', '.groovy', '.scala']
 /** The name of pytest's only suite. Its classes are modules, and its lines count from 0. */
 const PYTEST = 'pytest'
@@ -22,20 +31,25 @@ const MOST_RESOLVED = 10_000
 const POSITION =
   /(?:^|[\s(["'])(?:file:\/\/)?(?<path>[/@.\p{L}\w][^\s():]{0,300}\.\w+)(?::(?:\p{L}+ | .{1,200}?\((?=\d+:\d+\)))?|\()(?<line>\d+)\b|\b[Ff]ile ["']?(?<path>[^"'\n]{1,300}?)["']?, line (?<line>\d+)/gmu
 
+/** Of a stack in JavaScript, .NET and the JVM. The JVM leaves out frames that the stack of the cause repeats. */
+const FRAME = /^\s+(?:at |\.\.\. \d+ more$)/
+const MOST_FRAMES = 5
 /** Of a file, as ExUnit has it. */
 const LINE = /:(\d+)$/
 
 export class Places {
-  readonly folders: TestedFolders
+  readonly repository: Repository
   readonly #files: FilesByName
   /** The folder of the report, the folders above it, the project's folder and the root. */
   readonly #bases: readonly string[]
   readonly #resolved = new Map<string, string | undefined>()
+  readonly #texts = new Map<string, string>()
+  readonly #testsOfGo = new Map<string, ReadonlyMap<string, Frame>>()
 
-  constructor(folders: TestedFolders, report: string, files: FilesByName) {
-    const [{ folder, root }, ofReport] = [folders, dirname(report)]
+  constructor(repository: Repository, report: string, files: FilesByName) {
+    const [{ folder, root }, ofReport] = [repository, dirname(report)]
     const above = isInside(ofReport, folder) ? foldersBetween({ folder: ofReport, root: folder }) : [ofReport]
-    this.folders = folders
+    this.repository = repository
     this.#files = files
     this.#bases = [...new Set([...above, folder, root])]
   }
@@ -80,46 +94,125 @@ export class Places {
     }
     if (!/^[\p{L}\w$]+(?:\.[\p{L}\w$]+)+$/u.test(name)) return { rest: name }
     const ofClass = name.replace(/\$.*/, '').replaceAll('.', '/')
-    const files = OF_JVM.map((one) => this.#findEnding(ofClass + one)).filter((file) => file !== undefined)
+    // In .NET, the folders need not be those of the namespace.
+    const endings = [...OF_JVM.map((one) => ofClass + one), ...OF_NET.map((one) => basename(ofClass) + one)]
+    const files = endings.map((one) => this.#findEnding(one)).filter((file) => file !== undefined)
     return { file: files.length === 1 ? files[0] : undefined, rest: name }
   }
 
-  /** The message gives the line. It gives the file too if the report names no file, as in Go. */
-  placeOf(found: XmlCase, file: string | undefined, text: string): Fields {
-    const places = [...text.matchAll(POSITION)]
-      .slice(0, MOST_POSITIONS)
-      .map(({ groups = {} }) => ({ file: this.#fileAt(groups.path ?? '', found, file), line: Number(groups.line) }))
-      .filter((place) => place.file !== undefined && place.file === (file ?? place.file))
-    // The first place is the innermost, but in Python it is the last.
-    const place = places.at(places[0]?.file?.endsWith('.py') ? -1 : 0)
+  /** The file is that of the test, whatever its result. The line is that of the innermost frame in it, else that of the test. */
+  placeOf(found: XmlCase, ofReport: string | undefined, text: string): Fields {
+    const frames = this.#framesIn(text, found, ofReport)
+    const ofTest = ofReport === undefined ? this.#testOfGo(found) : undefined
+    const file = ofReport ?? ofTest?.file ?? this.#fileOfFrames(frames, found)
     const { line: given, lineno = LINE.exec(found.file)?.[1] } = found.attributes
-    const line = Number(given ?? lineno) + (found.suites.at(-1) === PYTEST ? 1 : 0)
-    return place ?? { file, line }
+    const line = ofTest?.line ?? Number(given ?? lineno) + (found.suites.at(-1) === PYTEST ? 1 : 0)
+    return { file, line: frames.find((frame) => frame.file === file)?.line ?? line }
+  }
+
+  /** A reason whose stack has only frames in the repository, the innermost first. Nothing goes if none of its frames is there. */
+  withOwnFrames(text: string, found: XmlCase, file: string | undefined): string {
+    const frames = this.#framesIn(text, found, file)
+    if (frames[0]?.file.endsWith('.py')) {
+      const places = new Set(frames.map((one) => `at ${relative(this.repository.root, one.file)}:${one.line}`))
+      return places.size < 2 ? text : [text, ...[...places].slice(0, MOST_FRAMES)].join('\n')
+    }
+    let inARow = 0
+    const lines = text.split('\n').filter((line) => {
+      if (!FRAME.test(line)) inARow = 0
+      else if (this.#framesIn(line, found, file).length > 0) inARow++
+      else return false
+      return inARow <= MOST_FRAMES
+    })
+    return frames.length === 0 ? text : lines.join('\n')
+  }
+
+  /** The innermost first. Only Python prints it last. */
+  #framesIn(text: string, found: XmlCase, file: string | undefined): Frame[] {
+    const frames = [...text.matchAll(POSITION)].slice(0, MOST_POSITIONS).flatMap(({ groups = {} }) => {
+      const ofFrame = this.#fileAt(groups.path ?? '', found, file)
+      return ofFrame === undefined ? [] : { file: ofFrame, line: Number(groups.line) }
+    })
+    return frames[0]?.file.endsWith('.py') ? frames.toReversed() : frames
+  }
+
+  /**
+   * If a report names no file, a frame may be in a helper. The file of the test has its name in it, or has the outermost frame. Some
+   * languages print one place and no stack. Then only the name says whose place it is.
+   */
+  #fileOfFrames(frames: readonly Frame[], { attributes: { name, classname } }: XmlCase): string | undefined {
+    // Not a test failed, but a file or a suite.
+    if (!name && !classname) return frames[0]?.file
+    const files = frames.map(({ file }) => file).toReversed()
+    const own = nameInSource(name ?? '')
+    // In CTest and Meson, the test is a program.
+    const isOwn = (file: string) => WITH_STACK.test(file) || /\bmain\s*\(/.test(this.#read(file))
+    return files.find((file) => this.#read(file).includes(own)) ?? files.find(isOwn)
+  }
+
+  /** In Go, the name is a function of a file of the package. A test of a test has the name of the outer one first. */
+  #testOfGo({ attributes: { name = '', classname = '' }, suites }: XmlCase): Frame | undefined {
+    const called = /^Test\w*|^Fuzz\w*|^Example\w*/.exec(name)?.[0]
+    const folder = called && this.#folderOfGo(packageOfGo(classname, suites))
+    if (!folder) return undefined
+    if (!this.#testsOfGo.has(folder)) this.#testsOfGo.set(folder, this.#findTestsOfGo(folder))
+    return this.#testsOfGo.get(folder)?.get(called)
+  }
+
+  #findTestsOfGo(folder: string): Map<string, Frame> {
+    const files = readdirSync(folder).filter((file) => file.endsWith('_test.go'))
+    const found = files.flatMap((name) => {
+      const file = join(folder, name)
+      const lines = this.#read(file).split('\n')
+      return lines.flatMap((line, index): [string, Frame][] => {
+        const [, called] = /^func (\w+)\(/.exec(line) ?? []
+        return called === undefined ? [] : [[called, { file, line: index + 1 }]]
+      })
+    })
+    return new Map(found)
   }
 
   #fileAt(path: string, { attributes, suites }: XmlCase, own: string | undefined): string | undefined {
     if (/node_modules|site-packages/.test(path)) return undefined
     if (path.includes('/')) return this.resolveFile(path)
-    const { classname = '' } = attributes
-    const suite = suites.at(-1) ?? ''
-    // Some tools have only the end of the package as the class.
-    if (path.endsWith('.go')) return this.#fileOfGo(path, suite.endsWith(`/${classname}`) ? suite : classname || suite)
+    if (path.endsWith('.go')) return this.#fileOfGo(path, packageOfGo(attributes.classname ?? '', suites))
     if (!OF_JVM.includes(extname(path))) return this.resolveFile(path)
     return own?.endsWith(`/${path}`) ? own : this.#findEnding(path)
   }
 
-  /** In Go, the class is the package: its import path, or the end of it. A position has only the name of the file. */
+  /** A position of Go has only the name of the file. */
   #fileOfGo(name: string, ofPackage: string): string | undefined {
+    const file = join(this.#folderOfGo(ofPackage) ?? '', name)
+    if (this.#isFile(file)) return file
+    return this.#findEnding(`${ofPackage}/${name}`) ?? this.#findEnding(name)
+  }
+
+  /** The folder of a package, by its import path. */
+  #folderOfGo(ofPackage: string): string | undefined {
     const listed = this.#files.get('go.mod') ?? []
     for (const folder of [...this.#bases, ...listed.map(dirname)]) {
-      const settings = join(folder, 'go.mod')
-      const text = this.#isFile(settings) ? readFileSync(settings, 'utf8') : ''
-      const [, module] = /^module\s+"?([^\s"]+)/m.exec(text) ?? []
+      const [, module] = /^module\s+"?([^\s"]+)/m.exec(this.#read(join(folder, 'go.mod'))) ?? []
       if (module === undefined || !`${ofPackage}/`.startsWith(`${module}/`)) continue
-      const file = resolve(folder, `.${ofPackage.slice(module.length)}`, name)
-      if (this.#isFile(file)) return file
+      const found = resolve(folder, `.${ofPackage.slice(module.length)}`)
+      if (isInside(found, this.repository.root) && statSync(found, { throwIfNoEntry: false })?.isDirectory())
+        return found
     }
-    return this.#findEnding(`${ofPackage}/${name}`) ?? this.#findEnding(name)
+    return undefined
+  }
+
+  /** Only plain files of the repository are read, because a test can put a link or a pipe there. */
+  #read(file: string): string {
+    let text = this.#texts.get(file)
+    if (text === undefined) {
+      text = ''
+      try {
+        if (this.#isFile(file)) text = readRegularFile(file)
+      } catch {
+        // Nothing is known about this file.
+      }
+      this.#texts.set(file, text)
+    }
+    return text
   }
 
   /** The one file of the repository whose path ends so. */
@@ -131,11 +224,24 @@ export class Places {
 
   #isFile(path: string): boolean {
     try {
-      return isInside(path, this.folders.root) && statSync(path).isFile()
+      return isInside(path, this.repository.root) && statSync(path, { throwIfNoEntry: false })?.isFile() === true
     } catch {
+      // The path has a file in place of a folder, or is too long.
       return false
     }
   }
+}
+
+/** Some tools for Go have only the end of the package as the class. */
+function packageOfGo(classname: string, suites: readonly string[]): string {
+  const suite = suites.at(-1) ?? ''
+  return suite.endsWith(`/${classname}`) ? suite : classname || suite
+}
+
+/** The name of a test as its source may have it: without its modules and without its parameters. */
+function nameInSource(name: string): string {
+  const [plain = ''] = name.split(/[[(/]/)
+  return plain.split('::').at(-1)?.trim() || name
 }
 
 type FilesByName = Awaited<ReturnType<typeof filesByName>>

@@ -3,7 +3,7 @@ import { glob } from 'node:fs/promises'
 import { basename, isAbsolute, resolve } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type CommandEnd, hasSucceeded } from '../machine/command.ts'
-import { isInside, readPartOfFile, type TestedFolders } from '../machine/files.ts'
+import { createIsOwnFile, isInside, readPartOfFile, type TestedFolders } from '../machine/files.ts'
 import { argvOf } from '../machine/script.ts'
 import { quote, quoteCommand } from '../text.ts'
 import type { Framework, FrameworkSettings } from './framework.ts'
@@ -58,13 +58,14 @@ async function readReports(
   const written = [...found].filter(([state]) => !old.has(state)).map(([, path]) => path)
   const hasPassed = hasSucceeded(end)
   const files = await filesByName(folders.root)
+  const repository = { ...folders, isOwnFile: createIsOwnFile(folders.root) }
   const entries: Entry[] = []
   /** Why a report could not be read, and what fails the run although all could be read. */
   const [unreadable, failures]: [string[], string[]] = [[], []]
   let readBytes = 0
   for (const path of written.sort()) {
     const about = (what: string) => `its report ${quote(path)} ${what}`
-    const places = new Places(folders, resolve(folders.folder, path), files)
+    const places = new Places(repository, resolve(folders.folder, path), files)
     const onCase = (one: XmlCase) => {
       if (entries.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
       // If pytest is stopped, the test that is running has neither a name nor a result.
@@ -113,11 +114,11 @@ function toEntry(found: XmlCase, report: string, hasPassed: boolean, places: Pla
   const status = statusOf(found, hasPassed)
   const text = reasonOf(found, status)
   const testCase: TestCase = {
-    title: joinTitle(titleOf(found, rest, file, places.folders.folder)) || report,
+    title: joinTitle(titleOf(found, rest, file, places.repository.folder)) || report,
     status,
     durationMs: millisecondsOf(found),
-    message: toMessage(text) || undefined,
-    ...placeIn(places.folders.root, places.placeOf(found, file, text)),
+    message: toMessage(places.withOwnFrames(text, found, file)) || undefined,
+    ...placeIn(places.repository, places.placeOf(found, file, text)),
   }
   // If Jest cannot load a file, it lists the file twice.
   const isFile = file !== undefined && found.file !== '' && places.resolveFile(name ?? '') === file

@@ -1,7 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { fieldsOf, isObject } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
-import type { TestedFolders } from '../machine/files.ts'
+import { createIsOwnFile, type TestedFolders } from '../machine/files.ts'
 import { cutMessage, SHORT_MESSAGE_CHARS } from '../reporters/report-writer.ts'
 import { type Events, type Fields, keyOf, stringOf } from './report-reader.ts'
 
@@ -65,20 +65,21 @@ export function toReport({ said, finished, ...unfinished }: Events, folders: Tes
   const files = finished === undefined ? unfinished.files : objectsIn(finished.files).filter((file) => file.hasFailed)
   if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
   if (tests.length > LIMIT_CASES) throw new Error(`it has more than ${LIMIT_CASES} test cases`)
+  const repository = { ...folders, isOwnFile: createIsOwnFile(folders.root) }
   // A file could not be loaded, or a hook failed. In an unfinished run, a test or a hook of the file keeps its process busy.
   const ofFile = finished === undefined ? 'INTERRUPTED' : 'FAILED'
   const explained = new Set(tests.filter((test) => statusOf(test) === ofFile).map(keyOf))
   const unexplained = withoutRepeats(files).filter((file) => isObject(file.failure) || !explained.has(keyOf(file)))
   const testCases = [
-    ...tests.map((test) => toTestCase(test, statusOf(test), folders)),
-    ...unexplained.map((file) => toTestCase(file, ofFile, folders)),
+    ...tests.map((test) => toTestCase(test, statusOf(test), repository)),
+    ...unexplained.map((file) => toTestCase(file, ofFile, repository)),
   ]
   const errors = withoutRepeats(objectsIn(finished?.errors))
   return {
     testCases: fitMessages(testCases),
     isComplete: finished !== undefined,
-    errors: errors.map((error) => describeError(error, folders)),
-    place: errors.map((error) => placeIn(folders.root, error)).find(({ filePath }) => filePath !== undefined),
+    errors: errors.map((error) => describeError(error, repository)),
+    place: errors.map((error) => placeIn(repository, error)).find(({ filePath }) => filePath !== undefined),
     said: said.map((text) => withoutTerminalSequences(stringOf(text))),
   }
 }
@@ -92,7 +93,7 @@ function withoutRepeats(facts: readonly Fields[]): Fields[] {
 function toTestCase(
   { project, path, state, atMs, durationMs, failure, file, line }: Fields,
   status: TestCaseStatus,
-  { root, folder }: TestedFolders,
+  repository: Repository,
 ): TestCase {
   const ofTest = Array.isArray(path) ? path.map(stringOf) : undefined
   const spent = state === 'pending' && typeof atMs === 'number' ? Date.now() - atMs : durationMs
@@ -103,12 +104,12 @@ function toTestCase(
     status === 'INTERRUPTED' ? `This ${ofTest ? 'test' : 'file'} had not finished when the run ended.` : undefined
   const name = stringOf(project)
   return {
-    title: joinTitle([name && `[${name}]`, ...(ofTest ?? [relative(folder, stringOf(file))])]),
+    title: joinTitle([name && `[${name}]`, ...(ofTest ?? [relative(repository.folder, stringOf(file))])]),
     status,
     durationMs: typeof spent === 'number' && spent > 0 ? Math.round(spent) : 0,
     message: needsReason ? reason || unfinished : undefined,
     // If the failure has no place, it is the place of the test or the file.
-    ...placeIn(root, needsReason ? (place.file === undefined ? { file, line } : place) : { file }),
+    ...placeIn(repository, needsReason ? (place.file === undefined ? { file, line } : place) : { file }),
   }
 }
 
@@ -125,17 +126,22 @@ function statusOf({ state, isFlaky }: Fields): TestCaseStatus {
   return state === 'passed' && isFlaky === true ? 'FLAKY' : (STATUSES.get(state) ?? 'FAILED')
 }
 
-/** The path from the root. Files outside the root have no place. */
-export function placeIn(root: string, { file, line }: Fields): Pick<TestCase, 'filePath' | 'line'> {
+export interface Repository extends TestedFolders {
+  /** Whether a file below the root is of this repository, and not of a submodule. */
+  isOwnFile(file: string): boolean
+}
+
+/** The path from the root. Files outside the root, and those of other repositories, have no place. */
+export function placeIn({ root, isOwnFile }: Repository, { file, line }: Fields): Pick<TestCase, 'filePath' | 'line'> {
   if (typeof file !== 'string' || !isAbsolute(file)) return {}
   const parts = relative(root, file).split(sep)
-  if (parts[0] === '' || parts[0] === '..') return {}
+  if (parts[0] === '' || parts[0] === '..' || !isOwnFile(file)) return {}
   const hasLine = typeof line === 'number' && Number.isInteger(line) && line > 0
   return { filePath: parts.join('/'), line: hasLine ? line : undefined }
 }
 
-function describeError(error: Fields, { root }: TestedFolders): string {
-  const { filePath, line } = placeIn(root, error)
+function describeError(error: Fields, repository: Repository): string {
+  const { filePath, line } = placeIn(repository, error)
   const place = filePath === undefined ? '' : `\nat ${filePath}${line === undefined ? '' : `:${line}`}`
   return toMessage(`${stringOf(error.message)}${place}`)
 }

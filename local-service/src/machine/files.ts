@@ -23,6 +23,24 @@ export function foldersBetween({ folder, root }: TestedFolders): string[] {
   return folders
 }
 
+/** Says which files are in the repository itself, and not in a submodule or in another repository in one of its folders. */
+export function createIsOwnFile(root: string): (file: string) => boolean {
+  const own = new Map<string, boolean>([[root, true]])
+  return (file) => {
+    const unknown: string[] = []
+    let folder = dirname(file)
+    for (
+      ;
+      !own.has(folder) && !existsSync(join(folder, '.git')) && folder !== dirname(folder);
+      folder = dirname(folder)
+    )
+      unknown.push(folder)
+    const isOwn = own.get(folder) ?? false
+    for (const one of [folder, ...unknown]) own.set(one, isOwn)
+    return isOwn
+  }
+}
+
 // Tests may have made the files and folders below so that they do harm.
 
 const READ_LIMIT_BYTES = 16 * 1024 * 1024

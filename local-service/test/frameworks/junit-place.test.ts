@@ -6,6 +6,7 @@ import { folderWith } from '../support/a-local-service.ts'
 
 type Files = Readonly<Record<string, string>>
 
+const GO = 'package shop\n\nfunc TestA(t *testing.T) {}\n'
 const FILES: Files = {
   'cart.js': '',
   'cart.test.js': '',
@@ -13,10 +14,10 @@ const FILES: Files = {
   'tests/test_cart.py': '',
   'go.mod': 'module example.com/shop\n',
   'a_test.go': '',
-  'sub/a_test.go': '',
-  'sub/deep/only_test.go': '',
+  'sub/a_test.go': GO,
+  'sub/deep/only_test.go': GO,
   'tools/go.mod': '// the tools\nmodule "example.com/tools/v2" // here\n',
-  'tools/cmd/a_test.go': '',
+  'tools/cmd/a_test.go': GO,
   'src/test/java/com/x/FooTest.java': '',
   'src/main/java/com/x/Foo.java': '',
   'kotlin/com/x/BarTest.kt': '',
@@ -41,7 +42,7 @@ async function placesOf(attributes: string, text: string, { suite = 's', report 
   const folder = join(root, other.folder ?? '')
   const readReport = await beginJunitRun('**/a.xml', { root, folder })
   const failure = `<failure><![CDATA[${text}]]></failure>`
-  const cases = `<testcase name="a" ${attributes}/><testcase name="b" ${attributes}>${failure}</testcase>`
+  const cases = `<testcase name="TestA" ${attributes}/><testcase name="TestA" ${attributes}>${failure}</testcase>`
   const xml = `<testsuite name="${suite}">${cases}</testsuite>`
   await writeFiles(folder, { [report]: xml.replaceAll('FOLDER', root) })
   const found = await readReport(1)
@@ -87,11 +88,17 @@ describe('the place of a test', () => {
       'Go with a class without the module',
       'classname="sub"',
       'a_test.go:4: no',
-      '',
+      'sub/a_test.go:3',
       'sub/a_test.go:4',
       { suite: 'example.com/shop/sub', files: { 'other/sub/a_test.go': '' } },
     ],
-    ['Go in another module', 'classname="example.com/tools/v2/cmd"', 'a_test.go:4: no', '', 'tools/cmd/a_test.go:4'],
+    [
+      'Go in another module',
+      'classname="example.com/tools/v2/cmd"',
+      'a_test.go:4: no',
+      'tools/cmd/a_test.go:3',
+      'tools/cmd/a_test.go:4',
+    ],
     ['Go with the end of a package', 'classname="cmd"', 'a_test.go:4: no', '', 'tools/cmd/a_test.go:4'],
     ['Go with a package of another module', 'classname="example.com/other"', 'a_test.go:4: no', '', ''],
     [
@@ -160,11 +167,91 @@ describe('the place of a test', () => {
     expect(await placesOf(attributes, text, tested)).toEqual([passed, failed])
   })
 
+  const HELPERS = {
+    'shop/helper.go': 'package shop',
+    'shop/go.mod': 'module shop',
+    'shop/b_test.go': `package shop\n${GO}`,
+    'spec/helper.js': '',
+    'spec/custom.js': '',
+    'spec/pay.js': "test('TestA', () => {})",
+    'spec/sum.cc': 'TEST_CASE("TestA")',
+    'spec/help.hh': '',
+    'CartTests.cs': '',
+    'Helper.cs': '',
+    'c.py': '',
+  }
+  it.each<[string, string, string, string, string]>([
+    ['Go', 'classname="shop"', 'helper.go:9: got 1', 'shop/b_test.go:4', 'shop/b_test.go:4'],
+    ['JavaScript', '', 'at f (spec/helper.js:1:2)\n at spec/pay.js:3:4', '', 'spec/pay.js:3'],
+    [
+      'JavaScript with functions around the test',
+      '',
+      'at f (spec/helper.js:1:2)\n at spec/pay.js:3:4\n at spec/custom.js:9:9',
+      '',
+      'spec/pay.js:3',
+    ],
+    ['C++', '', 'FAILED:\nat spec/help.hh:7', '', ''],
+    [
+      'Python',
+      'file="tests/test_cart.py"',
+      'tests/test_cart.py:7: in TestA\nc.py:3: AssertionError',
+      'tests/test_cart.py',
+      'tests/test_cart.py:7',
+    ],
+    [
+      '.NET',
+      'classname="Shop.CartTests"',
+      'at Shop.Helper.Expect() in FOLDER/Helper.cs:line 3\n at Shop.CartTests.A() in FOLDER/CartTests.cs:line 7',
+      'CartTests.cs',
+      'CartTests.cs:7',
+    ],
+  ])('is that of the test and not of the helper that threw, in %s', async (_, attributes, text, passed, failed) => {
+    expect(await placesOf(attributes, text, { files: HELPERS })).toEqual([passed, failed])
+  })
+
+  it('is none in another repository, because its files are not in the repository of the job', async () => {
+    const files = { 'vendor/lib/lib.test.js': '', 'vendor/lib/.git': 'gitdir: ../../.git/modules/lib' }
+    const attributes = 'file="vendor/lib/lib.test.js"'
+    expect(await placesOf(attributes, 'at vendor/lib/lib.test.js:3', { files })).toEqual(['', ''])
+  })
+
+  it.each<[string, string, string]>([
+    [
+      'of JavaScript and their five innermost ones',
+      'Error: no\n    at node_modules/x/index.js:1\n    at f (a.js:1:1)\n    at a.js:2:1\n    at a.js:3:1\n    at a.js:4:1\n    at a.js:5:1\n    at a.js:6:1',
+      'Error: no\n    at f (a.js:1:1)\n    at a.js:2:1\n    at a.js:3:1\n    at a.js:4:1\n    at a.js:5:1',
+    ],
+    [
+      'of the JVM, in each cause',
+      'Error: no\n\tat org.junit.Assert.fail(Assert.java:9)\n\tat shop.Cart.pay(Cart.java:3)\n\tat java.base/java.lang.Thread.run(Thread.java:8)\nCaused by: Error: no money\n\tat shop.Cart.open(Cart.java:7)\n\t... 2 more',
+      'Error: no\n\tat shop.Cart.pay(Cart.java:3)\nCaused by: Error: no money\n\tat shop.Cart.open(Cart.java:7)',
+    ],
+    [
+      'of .NET',
+      'no\n\nat Shop.Cart.Pay() in FOLDER/Cart.cs:line 3\n   at Shop.CartTests.Pays() in FOLDER/CartTests.cs:line 7\n   at InvokeStub_CartTests.Pays(Object)',
+      'no\n\nat Shop.Cart.Pay() in FOLDER/Cart.cs:line 3\n   at Shop.CartTests.Pays() in FOLDER/CartTests.cs:line 7',
+    ],
+    [
+      'of Python, and behind them the frames in the order of other languages',
+      'no\n\ntests/a.py:7: in TestA\nlib.py:3: AssertionError',
+      'no\n\ntests/a.py:7: in TestA\nlib.py:3: AssertionError\nat lib.py:3\nat tests/a.py:7',
+    ],
+    ['of no file of the repository', 'no\n    at x.js:1:1\n    at y.js:2:1', 'no\n    at x.js:1:1\n    at y.js:2:1'],
+  ])('ends a reason with the frames %s', async (_, text, reason) => {
+    const files = ['a.js', 'src/shop/Cart.java', 'Cart.cs', 'CartTests.cs', 'tests/a.py', 'lib.py']
+    const { folder: root } = await aRepository(Object.fromEntries(files.map((file) => [file, ''])))
+    const readReport = await beginJunitRun('a.xml', { root, folder: root })
+    const failure = `<failure><![CDATA[${text.replaceAll('FOLDER', root)}]]></failure>`
+    await writeFiles(root, { 'a.xml': `<testsuite><testcase name="TestA">${failure}</testcase></testsuite>` })
+    const found = await readReport(1)
+    expect(found?.testCases[0]?.message).toBe(reason.replaceAll('FOLDER', root))
+  })
+
   it('is found in Go without a repository', async () => {
     const folder = await folderWith(FILES)
     const readReport = await beginJunitRun('a.xml', { root: folder, folder })
     const failure = '<failure>a_test.go:4: no</failure>'
-    const xml = `<testsuite><testcase name="a" classname="example.com/shop/sub">${failure}</testcase></testsuite>`
+    const xml = `<testsuite><testcase name="TestA/one" classname="example.com/shop/sub">${failure}</testcase></testsuite>`
     await writeFiles(folder, { 'a.xml': xml })
     const found = await readReport(1)
     expect(found?.testCases).toMatchObject([{ filePath: 'sub/a_test.go', line: 4 }])
