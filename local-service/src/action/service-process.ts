@@ -59,7 +59,9 @@ function respond(response: StartResponse): void {
 
 function startService({ key, workspace, ...order }: OrderOfStep): Promise<LocalService> {
   const { settings, ...read } = readOrder(order, workspace)
-  const checkoutOfJob = { root: workspace, commit: process.env.GITHUB_SHA ?? '' }
+  // Without an input, the gate asks for this branch on most events.
+  const { GITHUB_HEAD_REF, GITHUB_REF_NAME = '' } = process.env
+  const checkoutOfJob = { root: workspace, branch: GITHUB_HEAD_REF || GITHUB_REF_NAME }
   return startLocalService(settings, { ...shared, ...read, key, outputs: folder.outputFolder, checkoutOfJob })
 }
 
@@ -68,12 +70,13 @@ function describeStart({ url, projects }: LocalService): StartResponse {
   if (problem !== undefined) return { kind: 'failed', reason: problem }
   const common = (values: readonly (string | undefined)[]) => (new Set(values).size === 1 ? values[0] : undefined)
   const project = common(projects.map(({ id }) => id))
-  const commit = common(projects.map(({ commit }) => commit))
+  const commit = common(projects.map(({ head }) => head.commit))
   return { kind: 'up', url, project, commit, log: projects.map(describeProject) }
 }
 
-function describeProject({ id, framework, folder, commit, setup }: ServedProject): string {
-  const checkedOut = commit === undefined ? 'no commit' : `commit ${commit}`
+function describeProject({ id, framework, folder, head, setup }: ServedProject): string {
+  const unknown = 'whyUnknown' in head ? `, because git cannot say what is checked out (${head.whyUnknown})` : ''
+  const checkedOut = head.commit === undefined ? `no commit${unknown}` : `commit ${head.commit}`
   const note = setup && ' Its "setup" does not run for this commit, because the folder itself is tested.'
   return `The local service serves the project ${id}: ${framework.name} in ${folder}, ${checkedOut}.${note ?? ''}`
 }

@@ -3,7 +3,7 @@ import { isInside, type TestedFolders } from '../machine/files.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { findFramework } from './packages.ts'
-import { findBranch, hasFolder, openRepository, type Repository, readHead } from './repository.ts'
+import { findBranch, hasFolder, type NoRepository, openRepository, type Repository } from './repository.ts'
 
 /** The reason why the service does not do what a client asked for. Nothing was changed. */
 export class Refusal extends Error {
@@ -20,7 +20,12 @@ export function refuse(kind: Refusal['kind'], message: string): never {
 }
 
 export type Checkout = (
-  | { readonly kind: 'in-place'; readonly place: TestedFolders }
+  | {
+      readonly kind: 'in-place'
+      readonly place: TestedFolders
+      /** Why nobody knows which branch and which commit the folder is. */
+      readonly unknown?: NoRepository | undefined
+    }
   | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
 ) & { readonly branchName?: string | undefined }
 
@@ -28,26 +33,32 @@ const HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 export interface CheckoutContext {
   readonly personEnv: NodeJS.ProcessEnv
-  /** What the job has checked out. The service uses it if git finds no repository for a project's folder. */
-  readonly checkoutOfJob?: { readonly root: string; readonly commit: string } | undefined
+  /** The workspace of the job, and the branch for which GitHub runs the job. */
+  readonly checkoutOfJob?: { readonly root: string; readonly branch: string } | undefined
 }
 
 /**
  * Chooses which files a run tests. The checked-out branch, the hash of the checked-out commit and no branch mean the folder
  * itself. Every other branch means a work tree of this branch. Throws a Refusal if there is no such branch.
+ *
+ * If git cannot say what is checked out, the branch of the job means the folder itself too, because the gate asks for it. The run
+ * then names no branch.
  */
 export async function chooseCheckout(
   project: Project,
   branch: string | undefined,
   context: CheckoutContext,
 ): Promise<Checkout> {
-  const { repository, place, head } = await findPlace(project.folder, context)
-  if (branch === undefined || branch === head.branch || branch === head.commit) {
-    return { kind: 'in-place', place, branchName: branch ?? head.branch }
-  }
-  if (typeof repository === 'string') {
-    const why = `its folder is in no git repository that git can use (${repository})`
+  const repository = await openRepository(project.folder, context.personEnv)
+  if ('kind' in repository) {
+    const { place, branch: ofJob } = placeWithoutGit(project.folder, context)
+    if (branch === undefined || branch === ofJob) return { kind: 'in-place', place, unknown: repository }
+    const why = `its folder is in no git repository that git can use (${repository.reason})`
     refuse('invalid', `Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
+  }
+  const { head } = repository
+  if (branch === undefined || branch === head.branch || branch === head.commit) {
+    return { kind: 'in-place', place: repository, branchName: branch ?? head.branch }
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {
@@ -65,19 +76,21 @@ export async function chooseCheckout(
   return { kind: 'work-tree', place: repository, commit, branchName: branch }
 }
 
-async function findPlace(folder: string, { personEnv, checkoutOfJob: ofJob }: CheckoutContext) {
-  const repository = await openRepository(folder, personEnv)
-  if (typeof repository !== 'string') return { repository, place: repository, head: await readHead(repository) }
-  // Packages are searched from the folder up to the root. Outside a job's checkout, only the folder is searched.
-  const root = ofJob !== undefined && isInside(folder, ofJob.root) ? ofJob.root : folder
-  return { repository, place: { root, folder }, head: { branch: undefined, commit: ofJob?.commit } }
+/** Packages are searched from the folder up to the root. Outside a job's workspace, only the folder is searched. */
+function placeWithoutGit(folder: string, { checkoutOfJob: ofJob }: CheckoutContext) {
+  if (ofJob === undefined || !isInside(folder, ofJob.root)) return { place: { root: folder, folder } }
+  return { place: { root: ofJob.root, folder }, branch: ofJob.branch }
 }
 
-/** A project with the commit that is checked out, and with sentences that say why no run can test the folder, and what to do. */
+/** A project with what is checked out, or why nobody knows that, and with sentences that say why no run can test the folder, and what to do. */
 export async function inspectFolder(project: Project, context: CheckoutContext) {
-  const { place, head } = await findPlace(project.folder, context)
+  const repository = await openRepository(project.folder, context.personEnv)
+  const [place, head] =
+    'kind' in repository
+      ? [placeWithoutGit(project.folder, context).place, { commit: undefined, whyUnknown: repository.reason }]
+      : [repository, repository.head]
   const { framework, command, setup } = project
   const isSearched = command === undefined && setup === undefined && framework.packages.length > 0
   const found = isSearched ? findFramework(framework, place) : undefined
-  return { ...project, commit: head.commit, problem: typeof found === 'string' ? found : undefined }
+  return { ...project, head, problem: typeof found === 'string' ? found : undefined }
 }

@@ -2,29 +2,51 @@ import { rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { readRegularFile, removeFolder, type TestedFolders } from '../machine/files.ts'
-import { git, tryGit } from '../machine/git.ts'
+import { git, readGit, tryReadGit } from '../machine/git.ts'
 import { killProcesses } from '../machine/processes.ts'
 
 export interface Repository extends TestedFolders {
   /** The `.git` folder that all work trees of the repository share. */
   readonly gitFolder: string
+  /** What is checked out. On a detached head, there is no branch. Before the first commit, there is no commit. */
+  readonly head: { readonly branch: string | undefined; readonly commit: string | undefined }
   readonly env: NodeJS.ProcessEnv
   readonly signal?: AbortSignal | undefined
 }
 
-/** Finds the repository that a folder belongs to. If it finds no repository, returns git's reason. */
+/** git has no repository for a folder, or cannot read it. */
+export interface NoRepository {
+  readonly kind: 'no-repository'
+  readonly reason: string
+}
+
+/** Finds the repository that a folder belongs to, and what is checked out there. */
 export async function openRepository(
   folder: string,
   env: NodeJS.ProcessEnv,
   signal?: AbortSignal,
-): Promise<Repository | string> {
+): Promise<Repository | NoRepository> {
+  const options = { root: folder, env, signal }
+  const places = ['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix']
   try {
-    const args = ['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix']
-    const [root = '', gitFolder = '', path = ''] = (await git(args, { root: folder, env, signal })).split('\n')
-    // git prints its own folder relative to the folder in which it runs.
-    return { root, folder: resolve(root, path), gitFolder: resolve(folder, gitFolder), env, signal }
+    const [lines, ref] = await Promise.all([
+      // Before the first commit, this fails, because there is no HEAD.
+      readGit([...places, 'HEAD^{commit}'], options).catch(() => readGit(places, options)),
+      // Not `--short`, which begins with "heads/" if there is a tag of this name.
+      tryReadGit(['symbolic-ref', '--quiet', 'HEAD'], options),
+    ])
+    const [root = '', gitFolder = '', path = '', commit] = lines.split('\n')
+    return {
+      root,
+      folder: resolve(root, path),
+      // git prints its own folder relative to the folder in which it runs.
+      gitFolder: resolve(folder, gitFolder),
+      head: { branch: ref?.replace('refs/heads/', ''), commit },
+      env,
+      signal,
+    }
   } catch (error) {
-    return messageOf(error).split('\n', 1)[0] ?? ''
+    return { kind: 'no-repository', reason: messageOf(error).split('\n', 1)[0] ?? '' }
   }
 }
 
@@ -33,24 +55,14 @@ export async function findBranch(repository: Repository, branch: string): Promis
   // A remote's HEAD only points to one of its branches.
   if (branch === 'HEAD') return undefined
   for (const ref of [`refs/heads/${branch}`, `refs/remotes/origin/${branch}`]) {
-    const commit = await tryGit(['show-ref', '--verify', '--hash', '--', ref], repository)
+    const commit = await tryReadGit(['show-ref', '--verify', '--hash', '--', ref], repository)
     if (commit !== undefined) return commit
   }
   return undefined
 }
 
-/** What is checked out. On a detached head, there is no branch. Before the first commit, there is no commit. */
-export async function readHead(repository: Repository) {
-  const [ref, commit] = await Promise.all([
-    // Not `--short`, which begins with "heads/" if there is a tag of this name.
-    tryGit(['symbolic-ref', '--quiet', 'HEAD'], repository),
-    tryGit(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], repository),
-  ])
-  return { branch: ref?.replace('refs/heads/', ''), commit }
-}
-
 export async function hasFolder(repository: Repository, commit: string, path: string): Promise<boolean> {
-  return (await tryGit(['cat-file', '-t', `${commit}:${path}`], repository)) === 'tree'
+  return (await tryReadGit(['cat-file', '-t', `${commit}:${path}`], repository)) === 'tree'
 }
 
 /** The last task of each repository. git fails if another process has an unfinished work tree there. */

@@ -4,7 +4,7 @@ import { messageOf } from '../../../src/text/untrusted.ts'
 import { openRepository, type Repository } from '../checkout/repository.ts'
 import { describeEnd } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/files.ts'
-import { git, tryGit } from '../machine/git.ts'
+import { git, readGit, tryReadGit } from '../machine/git.ts'
 import { count, quoteAll, quoteCommand } from '../text.ts'
 import { gitEnvironment, type RunContext } from './context.ts'
 import { runProjectCommand } from './project-command.ts'
@@ -16,15 +16,15 @@ export async function fixTests(run: RunContext, source: TestedFolders, stop: Abo
   const runFix = async () => `${quoteCommand(fix)} ${describeEnd(await runProjectCommand(source, run, fix, stop))}.`
   try {
     const repository = await openRepository(source.folder, gitEnvironment(run), stop)
-    if (typeof repository === 'string')
-      return `${await runFix()} There is no patch, because git has no repository: ${repository}.`
+    if ('kind' in repository)
+      return `${await runFix()} There is no patch, because git has no repository: ${repository.reason}.`
     const before = await snapshotOf(repository, run)
     const what = await runFix()
     const after = await snapshotOf(repository, run)
     if (after === before) return `${what} It changed nothing.`
     const patch = join(run.output.folder, 'fix.patch')
-    await git(['diff-tree', '-p', '--binary', `--output=${patch}`, before, after], repository)
-    const listed = await git(['diff-tree', '-r', '-z', '--name-only', before, after], repository)
+    await readGit(['diff-tree', '-p', '--binary', `--output=${patch}`, before, after], repository)
+    const listed = await readGit(['diff-tree', '-r', '-z', '--name-only', before, after], repository)
     const changed = listed.split('\0').filter((name) => name !== '')
     return `${what} It changed ${count(changed.length, 'file')}: ${quoteAll(changed)}. The patch is ${patch}.`
   } catch (error) {
@@ -37,7 +37,7 @@ async function snapshotOf(repository: Repository, { resources }: RunContext): Pr
   const index = join(resources.folder, 'index')
   const options = { ...repository, env: { ...repository.env, GIT_INDEX_FILE: index } }
   // Otherwise, the patch would not have a file that is both tracked and ignored. Before the first commit, there is none.
-  if (!existsSync(index)) await tryGit(['read-tree', 'HEAD'], options)
+  if (!existsSync(index)) await tryReadGit(['read-tree', 'HEAD'], options)
   await git(['add', '--all'], options)
   return git(['write-tree'], options)
 }

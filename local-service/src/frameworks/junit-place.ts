@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, isAbsolute, join, relative, resolve } from 'node:path'
 import { foldersBetween, isInside, readRegularFile } from '../machine/files.ts'
-import { tryGit } from '../machine/git.ts'
+import { tryReadGit } from '../machine/git.ts'
 import type { XmlCase } from './junit-xml.ts'
 import type { Repository } from './report.ts'
 import type { Fields } from './report-reader.ts'
@@ -249,7 +249,7 @@ type FilesByName = Awaited<ReturnType<typeof filesByName>>
 /** The paths of a repository's files, by the names of the files. Without a repository, there are none. */
 export async function filesByName(root: string) {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-  const files = new Set((await tryGit(args, { root, env: process.env }))?.split('\0'))
+  const files = new Set((await tryReadGit(args, { root, env: process.env }))?.split('\0'))
   const paths = [...files].map((file) => join(root, file))
   return Map.groupBy(paths, (path) => basename(path))
 }

@@ -10,10 +10,30 @@ interface GitOptions {
 
 /** A hook or a file system monitor would be a program that nobody expects to run when tests are started. */
 const ALWAYS = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false']
+/**
+ * git refuses the repository of another user, which is usual in container jobs, because the configuration of a repository can name
+ * programs. A command that only reads starts none of them.
+ */
+const READS = ['-c', 'safe.directory=*']
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 const LIMIT_MS = 60_000
 
-export function git(args: readonly string[], { root, env, signal }: GitOptions): Promise<string> {
+/** For a command that changes the repository. */
+export function git(args: readonly string[], options: GitOptions): Promise<string> {
+  return run(ALWAYS, args, options)
+}
+
+/** For a command that changes nothing in the repository. */
+export function readGit(args: readonly string[], options: GitOptions): Promise<string> {
+  return run([...ALWAYS, ...READS], args, options)
+}
+
+/** Like `readGit`, but undefined if git fails. */
+export function tryReadGit(args: readonly string[], options: GitOptions): Promise<string | undefined> {
+  return readGit(args, options).catch(() => undefined)
+}
+
+function run(config: readonly string[], args: readonly string[], { root, env, signal }: GitOptions): Promise<string> {
   const options = {
     cwd: root,
     env: { ...env, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
@@ -22,16 +42,11 @@ export function git(args: readonly string[], { root, env, signal }: GitOptions):
     killSignal: 'SIGKILL',
   } as const
   return new Promise((resolve, reject) => {
-    execFile('git', [...ALWAYS, ...args], options, (error, stdout, stderr) => {
+    execFile('git', [...config, ...args], options, (error, stdout, stderr) => {
       if (error === null) return resolve(stdout.replace(/\n$/, ''))
       const end = signal ? 'it was stopped' : `it took longer than ${LIMIT_MS / 1000} s`
       const reason = error.name === 'AbortError' ? end : stderr.trim() || error.message
       reject(new Error(`git ${args[0]} failed: ${reason}`))
     })
   })
-}
-
-/** Undefined if git fails. */
-export function tryGit(args: readonly string[], options: GitOptions): Promise<string | undefined> {
-  return git(args, options).catch(() => undefined)
 }

@@ -95,7 +95,10 @@ function toRunContext(
 }
 
 function describeCheckout(checkout: Checkout, { setup, folder }: Project): string {
-  if (checkout.kind === 'in-place') return `the folder itself${setup === undefined ? '' : ', without its "setup"'}`
+  if (checkout.kind === 'in-place') {
+    const unknown = checkout.unknown && `. git cannot say what is checked out: ${checkout.unknown.reason}`
+    return `the folder itself${setup === undefined ? '' : ', without its "setup"'}${unknown ?? ''}`
+  }
   const packages = setup === undefined ? `, with the packages that are installed in ${folder}` : ''
   return `branch ${quote(checkout.branchName)} at ${checkout.commit}${packages}`
 }

@@ -40,7 +40,6 @@ const WITHOUT_PROC = importing(
 )
 
 describe.concurrent('a job with the local service', () => {
-  const SHA = 'a'.repeat(40)
   const head = { ref: 'change', repo: { id: 1, full_name: 'octo-org/web-shop' } }
   const fork = { ref: 'main', repo: { id: 2, full_name: 'stranger/web-shop' } }
   const repository = { id: 1, full_name: 'octo-org/web-shop', default_branch: 'main' }
@@ -196,15 +195,16 @@ test('fails', () => { throw new Error('rain') })`,
   })
 
   test('tests the merge commit of a pull request, and names it in both logs and in the summary', async ({ jobs }) => {
-    const folder = jobs.scripted(PASSING_SCRIPT)
+    const { folder, git } = await jobs.repository(scripted(PASSING_SCRIPT))
+    const sha = await git('rev-parse', 'HEAD')
     const event = on('pull_request', { number: 7, pull_request: pullRequest(head) })
-    const github = { sha: SHA, ref: 'refs/pull/7/merge', ref_name: '7/merge', head_ref: 'change', base_ref: 'main' }
+    const github = { sha, ref: 'refs/pull/7/merge', ref_name: '7/merge', head_ref: 'change', base_ref: 'main' }
     const { step, outputs, log } = await jobs.start(folder, { inputs: SCRIPTED, event, github })
-    expect(log[0]).toContain(`, commit ${SHA}.`)
+    expect(log[0]).toContain(`, commit ${sha}.`)
     const { main } = await jobs.gate(step, outputs, { event, github }).run()
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
-    expect(main.log).toContainEqual(expect.stringContaining(`commit “${SHA}”`))
-    expect(main.summary).toContain(`Commit <code>${SHA}</code>`)
+    expect(main.log).toContainEqual(expect.stringContaining(`commit “${sha}”`))
+    expect(main.summary).toContain(`Commit <code>${sha}</code>`)
 
     // The branch of a fork is no reason to refuse what is checked out. A tag has no branch at all.
     for (const other of [
@@ -216,15 +216,31 @@ test('fails', () => { throw new Error('rain') })`,
     }
   })
 
-  test('names the commit of the workflow if there is no git repository', async ({ jobs }) => {
+  test('names no commit if there is no git repository, and says why', async ({ jobs }) => {
     const folder = jobs.folder()
     await installPackages(folder)
     const inner = join(folder, 'packages/shop')
     mkdirSync(inner, { recursive: true })
     writeFileSync(join(inner, 'package.json'), VITEST['package.json'])
     writeFileSync(join(inner, 'a.test.ts'), PASSING)
-    const { main, outputs } = await jobs.play(folder, { inputs: { 'working-directory': 'packages/shop' } })
-    expect(outputs.commit).toBe('ffac537e6cbbf934b08745a378932722df287a53')
+    const { step, outputs, env, log } = await jobs.start(folder, { inputs: { 'working-directory': 'packages/shop' } })
+    expect({ output: outputs.commit, variable: env.TEST_RUN_SERVICE_COMMIT }).toEqual({ output: '', variable: '' })
+    expect(log.join('\n')).toContain(
+      'no commit, because git cannot say what is checked out (git rev-parse failed: fatal: not a git repository',
+    )
+    const { main } = await jobs.gateWithoutInputs(step, env).run()
+    expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
+    const other = await jobs.gate(step, outputs, { inputs: { branch: 'other' } }).run()
+    expect(other.main.outputs.conclusion).toBe('error')
+  })
+
+  test('names the commit that is checked out in the repository of another user, which is usual in a container', async ({
+    jobs,
+  }) => {
+    const { folder, git } = await jobs.repository(scripted(PASSING_SCRIPT))
+    const env = { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' }
+    const { outputs, main } = await jobs.play(folder, { inputs: SCRIPTED, env })
+    expect(outputs.commit).toBe(await git('rev-parse', 'HEAD'))
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
   })
 

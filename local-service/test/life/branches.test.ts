@@ -220,7 +220,7 @@ describe('a run of another branch', () => {
   async function withOwnGit(script: (home: string) => string) {
     const repository = await twoBranches()
     const place = await openRepository(repository.folder, PLAIN_ENV)
-    if (typeof place === 'string') throw new Error('There is a repository.')
+    if ('kind' in place) throw new Error('There is a repository.')
     const home = temporaryFolder()
     await writeFile(join(home, 'git'), `#!/bin/sh\n${script(home)}`, { mode: 0o755 })
     const checkout = { kind: 'work-tree', place, commit: await repository.git('rev-parse', 'other') } as const
