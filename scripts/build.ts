@@ -129,11 +129,9 @@ async function build(outputRoot: string): Promise<void> {
   for (const entry of ['main', 'post']) await bundle(`${entry}.js`, join(dist, entry))
   const source = 'local-service/src'
   for (const [entry, file] of ENTRIES_OF_SERVICE) await bundle(`${source}/action/${file}.js`, join(ofService, entry))
-  // A project's own Vitest or Playwright Test loads these files by their paths, so they are in no bundle.
-  const loaded = ['vitest-run.js', 'vitest-reporter.js', 'playwright-reporter.js', 'report-writer.js']
-  for (const file of loaded) {
-    cpSync(join(staging, source, 'reporters', file), join(ofService, 'service', file))
-  }
+  // A project's own framework loads these files by their paths, so they are in no bundle.
+  const reporters = join(staging, source, 'reporters')
+  for (const file of readdirSync(reporters)) cpSync(join(reporters, file), join(ofService, 'service', file))
   for (const output of [dist, ofService]) await minifyChunks(output)
 }
 

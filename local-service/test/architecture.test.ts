@@ -37,6 +37,13 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   frameworks: ['execution/run-framework', 'frameworks/framework'],
   'frameworks/arguments.test.ts': ['frameworks/refused-arguments'],
   'frameworks/discovery.test.ts': ['settings/project'],
+  'frameworks/jest-runs.test.ts': [
+    'frameworks/jest',
+    'reporters/jest-config',
+    'reporters/jest-processor',
+    'reporters/jest-reporter',
+    'reporters/jest-run',
+  ],
   'frameworks/junit.test.ts': ['frameworks/junit-case', 'frameworks/junit-xml'],
   'frameworks/merged-runs.test.ts': ['frameworks/merge'],
   'frameworks/playwright-runs.test.ts': ['frameworks/playwright', 'reporters/playwright-reporter'],

@@ -84,7 +84,11 @@ describe('the command', () => {
   // The test of the command line has every sentence.
   it.each([
     ['a port that is no number', ['--port', 'http', WEB_SHOP], /^options\.port should be .*\nChoose another --port/],
-    ['a folder without tests', [join(ROOT, 'docs')], /^Project "docs" uses none of Vitest and Playwright Test\. .*\n$/],
+    [
+      'a folder without tests',
+      [join(ROOT, 'docs')],
+      /^Project "docs" uses none of Vitest, Playwright Test and Jest\. .*\n$/,
+    ],
   ])('refuses %s with a sentence and code 2', async (_case, args, message) => {
     const main = await startMain(args)
     expect(await main.exit).toBe(2)

@@ -62,20 +62,31 @@ export async function aRepository(files: Readonly<Record<string, string>>): Prom
   return repository
 }
 
-/** Gives a folder the packages that are installed here, as `npm ci` would. Vitest has this major version. */
-export async function installPackages(folder: string, vitest: 3 | 4 | 5 = 5): Promise<void> {
-  const [source, target] = [join(ROOT, 'node_modules'), join(folder, 'node_modules')]
-  const ofVitest = vitest === 5 ? source : join(ROOT, `tools/by-hand/vitest-${vitest}/node_modules`)
-  await mkdir(target)
-  for (const name of await readdir(source)) {
-    const from = /^@?vitest$/.test(name) ? ofVitest : source
-    if (!name.startsWith('.')) await symlink(join(from, name), join(target, name))
-  }
-  await mkdir(join(target, '.bin'))
-  for (const name of await readdir(join(source, '.bin'))) {
-    const from = name === 'vitest' ? ofVitest : source
-    await symlink(join(from, '.bin', name), join(target, '.bin', name))
-  }
+export type InstalledVersion = 'vitest-3' | 'vitest-4' | 'vitest-5' | 'jest-29' | 'jest-30'
+
+/** Gives a folder the packages that are installed here, as `npm ci` would, with this version of a framework. */
+export async function installPackages(folder: string, version: InstalledVersion = 'vitest-5'): Promise<void> {
+  const source = join(ROOT, 'node_modules')
+  const ofVersion = join(ROOT, 'tools/by-hand', version, 'node_modules')
+  const found = new Map((await packagesIn(source)).map((name) => [name, source]))
+  // Jest finds its own packages from the project's folder.
+  const isOfVersion = version.startsWith('jest') ? /./ : /^@?vitest$|^\.bin\/vitest$/
+  const others = version === 'vitest-5' ? [] : await packagesIn(ofVersion)
+  for (const name of others) if (isOfVersion.test(name)) found.set(name, ofVersion)
+  const target = join(folder, 'node_modules')
+  for (const parent of SHARED) await mkdir(join(target, parent), { recursive: true })
+  for (const [name, at] of found) await symlink(join(at, name), join(target, name))
+}
+
+/** Folders of which two versions have a part each. */
+const SHARED = ['.bin', '@jest', '@types']
+
+async function packagesIn(folder: string): Promise<string[]> {
+  const names = (await readdir(folder)).filter((name) => name === '.bin' || !name.startsWith('.'))
+  const inner = SHARED.filter((name) => names.includes(name)).map(async (parent) =>
+    (await readdir(join(folder, parent))).map((name) => join(parent, name)),
+  )
+  return [...names.filter((name) => !SHARED.includes(name)), ...(await Promise.all(inner)).flat()]
 }
 
 export async function copyInto(folder: string, source: string): Promise<void> {

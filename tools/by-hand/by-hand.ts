@@ -4,11 +4,15 @@ import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, r
 import { findPackageJSON } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { readPlaywrightReport, readVitestReport } from './report.ts'
-import { type ByHand, type Framework, type ProcessEnd, UsageError } from './results.ts'
+import { readJestReport, readPlaywrightReport, readVitestReport } from './report.ts'
+import { type ByHand, FRAMEWORKS, type Framework, type ProcessEnd, UsageError } from './results.ts'
 
-/** What a person runs. */
-const SUBCOMMANDS = { vitest: 'run', playwright: 'test' } as const satisfies Record<Framework, string>
+/** What a person types. */
+export const COMMANDS = {
+  vitest: ['vitest', 'run'],
+  playwright: ['playwright', 'test'],
+  jest: ['jest', '--ci'],
+} as const satisfies Record<Framework, readonly string[]>
 
 export interface RunByHand {
   readonly framework: Framework
@@ -28,25 +32,31 @@ export interface RunByHand {
  */
 export async function runByHand(run: RunByHand, stop: AbortSignal): Promise<ByHand> {
   const { framework, args, temporaryFolder } = run
-  const subcommand = SUBCOMMANDS[framework]
+  const [, ...first] = COMMANDS[framework]
   const start = (folder: string, extraArgs: readonly string[], extraEnv: NodeJS.ProcessEnv, name: string) => {
-    const argv = [findProgram(folder, framework), subcommand, ...extraArgs, ...args] as const
+    const argv = [findProgram(folder, framework), ...first, ...extraArgs, ...args] as const
     const env = { ...environmentIn(folder, run.env), ...extraEnv }
     return runToEnd(argv, { cwd: folder, env }, join(temporaryFolder, name), stop)
   }
-  const plain = run.isOnce ? undefined : await start(await run.folder(), [], {}, 'output-of-plain-run')
+  // Jest writes the report beside what its reporters write.
+  const plain =
+    run.isOnce || framework === 'jest' ? undefined : await start(await run.folder(), [], {}, 'output-of-plain-run')
 
   const folder = await run.folder()
   const reportFile = join(temporaryFolder, 'report.json')
-  const isVitest = framework === 'vitest'
   // Vitest's default reporter can set the exit code, so it stays. These arguments come first, because a last argument without its
   // value would take one of them.
-  const reporter = isVitest ? ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`] : []
-  const variables = isVitest ? {} : { PW_TEST_REPORTER: 'json', PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile }
+  const reporter = {
+    vitest: ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`],
+    playwright: [],
+    jest: ['--json', `--outputFile=${reportFile}`],
+  }[framework]
+  const variables =
+    framework === 'playwright' ? { PW_TEST_REPORTER: 'json', PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile } : {}
   const withReport = await start(folder, reporter, variables, 'output-of-run-with-report')
-  const read = isVitest ? readVitestReport : readPlaywrightReport
+  const read = { vitest: readVitestReport, playwright: readPlaywrightReport, jest: readJestReport }[framework]
   return {
-    command: [framework, subcommand, ...args].join(' '),
+    command: [...COMMANDS[framework], ...args].join(' '),
     ...(plain ?? withReport),
     report: read(reportFile, realpathSync(folder)),
     endWithReport: withReport.end,
@@ -84,11 +94,11 @@ export function frameworkIn(folder: string): Framework {
   const manifest = join(folder, 'package.json')
   const { dependencies, devDependencies } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}
   const packages = { ...dependencies, ...devDependencies }
-  const usesVitest = 'vitest' in packages
-  if (usesVitest !== '@playwright/test' in packages) return usesVitest ? 'vitest' : 'playwright'
-  const found = usesVitest ? 'both Vitest and' : 'neither Vitest nor'
+  const found = FRAMEWORKS.filter((name) => (name === 'playwright' ? '@playwright/test' : name) in packages)
+  const [framework] = found
+  if (framework !== undefined && found.length === 1) return framework
   throw new UsageError(
-    `${manifest} names ${found} Playwright Test. Write --framework=vitest or --framework=playwright first.`,
+    `${manifest} names ${found.join(' and ') || 'no framework'}. Write --framework=${FRAMEWORKS.join(' or --framework=')} first.`,
   )
 }
 

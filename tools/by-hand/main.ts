@@ -3,19 +3,19 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { frameworkIn, versionOf } from './by-hand.ts'
 import { describeEnd } from './compare.ts'
-import { type Framework, UsageError } from './results.ts'
+import { FRAMEWORKS, type Framework, UsageError } from './results.ts'
 import { type Result, runBoth } from './run.ts'
 import { runTable } from './table/table.ts'
 
 const USAGE = `Usage: npm run by-hand -- FOLDER [ARGUMENTS]
        npm run by-hand -- --table [TEXT]
 
-Runs the tests of a Vitest or Playwright Test project with the framework's own command, and then through the local service. Prints
-both results, and a sentence for each difference. ARGUMENTS are those of "npx vitest run" or of "npx playwright test".
+Runs the tests of a project with the framework's own command, and then through the local service. Prints both results, and a
+sentence for each difference. ARGUMENTS are those of "npx vitest run", of "npx playwright test" or of "npx jest --ci".
 
-If the package.json of FOLDER does not name one of them, write --framework=vitest or --framework=playwright before FOLDER. The tests
-run three times, because the framework's command runs once as you would type it, and once more to write its report. If a run changes
-files, such as snapshots, later runs see the change.
+If the package.json of FOLDER does not name one of them, write --framework=vitest, --framework=playwright or --framework=jest before
+FOLDER. The tests of Vitest and Playwright run three times, because the framework's command runs once as you would type it, and once
+more to write its report. If a run changes files, such as snapshots, later runs see the change.
 
 --table runs this repository's table of projects and arguments. If TEXT is given, only rows whose name contains it run.
 
@@ -56,14 +56,15 @@ function readArguments(given: readonly string[]): Arguments {
   const [, name] = /^--framework=(.*)$/s.exec(first) ?? []
   if (name === undefined && first.startsWith('-') && first !== '--help')
     throw new UsageError(`The first argument is "${first}". Write the folder of the project first.`)
-  if (name !== undefined && name !== 'vitest' && name !== 'playwright')
-    throw new UsageError(`The framework is "${name}". Write --framework=vitest or --framework=playwright.`)
+  const framework = FRAMEWORKS.find((one) => one === name)
+  if (name !== undefined && framework === undefined)
+    throw new UsageError(`The framework is "${name}". Write --framework=${FRAMEWORKS.join(' or --framework=')}.`)
   const [folder, ...args] = name === undefined ? given : others
   if (folder === undefined || folder === '--help') return { args: [] }
   const path = inCallersFolder(folder)
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`There is no folder ${path}. Write the folder of the project first, and then the arguments.`)
-  return { folder: path, args, given: name }
+  return { folder: path, args, given: framework }
 }
 
 /** npm runs scripts in the folder of this repository. INIT_CWD is the folder in which a person called npm. */

@@ -50,6 +50,40 @@ function vitestStatus({ status, failureMessages }: JsonAssertionResult): TestByH
   }
 }
 
+interface JestReport {
+  readonly testResults: readonly {
+    readonly name: string
+    readonly status: string
+    readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[]
+      readonly title: string
+      readonly status: string
+      readonly invocations?: number
+    }[]
+  }[]
+}
+
+/** Undefined if the framework wrote no report. Paths in the result start in the folder. */
+export function readJestReport(file: string, folder: string): ReportByHand | undefined {
+  const report = read<JestReport>(file)
+  if (report === undefined) return undefined
+  const tests = report.testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map(({ ancestorTitles, title, status, invocations = 1 }) => ({
+      file: relative(folder, name),
+      path: withoutEmpty([...ancestorTitles, title]),
+      status: jestStatus(status, invocations),
+    })),
+  )
+  const failed = report.testResults.filter(({ status }) => status === 'failed')
+  return { tests, failedFiles: failed.map(({ name }) => relative(folder, name)) }
+}
+
+function jestStatus(status: string, invocations: number): TestByHand['status'] {
+  if (status === 'failed') return 'FAILED'
+  if (status !== 'passed') return 'SKIPPED'
+  return invocations > 1 ? 'FLAKY' : 'PASSED'
+}
+
 /** Undefined if the framework wrote no report. Paths in the result start in the folder. */
 export function readPlaywrightReport(file: string, folder: string): ReportByHand | undefined {
   const report = read<JSONReport>(file)

@@ -1,6 +1,8 @@
 // What a run by hand and a run through the service have in common.
 
-export type Framework = 'vitest' | 'playwright'
+export const FRAMEWORKS = ['vitest', 'playwright', 'jest'] as const
+
+export type Framework = (typeof FRAMEWORKS)[number]
 
 export type Status = 'PASSED' | 'FLAKY' | 'FAILED' | 'TIMEDOUT' | 'INTERRUPTED' | 'SKIPPED'
 

@@ -41,7 +41,7 @@ export async function runFramework(
   const outcomeOf = async (end: CommandEnd, reason: StopReason | undefined) =>
     toOutcome(caller, end, await readReport(call, end, reader, source), reason)
   onTests({
-    progress: () => (call.readReport === undefined ? reader.readProgress() : undefined),
+    progress: () => (call.readReport === undefined && !call.reportsOnlyEnd ? reader.readProgress() : undefined),
     stopped: (reason) => outcomeOf({ kind: 'stopped', output: '' }, reason),
   })
   const end: CommandEnd =

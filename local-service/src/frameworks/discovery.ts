@@ -3,11 +3,12 @@ import { basename, dirname, join } from 'node:path'
 import { fieldsOf } from '../../../src/text/json.ts'
 import { foldersBetween, readManifest } from '../machine/files.ts'
 import type { Framework } from './framework.ts'
+import { jest } from './jest.ts'
 import { playwright } from './playwright.ts'
 import { vitest } from './vitest.ts'
 
 /** Those that the service finds. A project with `report` is one of JUnit files. */
-export const FRAMEWORKS: readonly Framework[] = [vitest, playwright]
+export const FRAMEWORKS: readonly Framework[] = [vitest, playwright, jest]
 
 /** All frameworks that a folder uses. If it shows none, a package of a workspace uses what the nearest folder above depends on. */
 export function frameworksIn(folder: string): Framework[] {
@@ -25,16 +26,23 @@ export function frameworksIn(folder: string): Framework[] {
   return above.find((frameworks) => frameworks.length > 0) ?? []
 }
 
-/** The frameworks on which the package of a folder depends. */
+/** The frameworks on which the package of a folder depends, or which its package.json configures. */
 function dependenciesOf(folder: string): Framework[] {
-  const { dependencies, devDependencies, optionalDependencies } = readManifest(folder)
+  const manifest = readManifest(folder)
+  const { dependencies, devDependencies, optionalDependencies } = manifest
   const names = [dependencies, devDependencies, optionalDependencies].map(fieldsOf).flatMap(Object.keys)
-  return FRAMEWORKS.filter(({ packages }) => packages.some((name) => names.includes(name)))
+  return FRAMEWORKS.filter(
+    ({ packages, manifestKey = '' }) =>
+      packages.some((name) => names.includes(name)) || Object.hasOwn(manifest, manifestKey),
+  )
 }
 
 /** The test projects below a folder. In a monorepo, only the packages may depend on a framework. */
 export function testProjectsBelow(folder: string): string[] {
   const exclude = (name: string) => /^(?:\.|node_modules$)/.test(basename(name))
-  const files = globSync('{*,*/*,*/*/*}/{package.json,vitest*config*,playwright*config*}', { cwd: folder, exclude })
+  const files = globSync('{*,*/*,*/*/*}/{package.json,vitest*config*,playwright*config*,jest*config*}', {
+    cwd: folder,
+    exclude,
+  })
   return [...new Set(files.map(dirname))].filter((path) => frameworksIn(join(folder, path)).length > 0).sort()
 }

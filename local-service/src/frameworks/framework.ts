@@ -1,3 +1,5 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { extname } from 'node:path'
 import type { CommandEnd } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/files.ts'
 import { argvOf, type UserCommand } from '../machine/script.ts'
@@ -33,6 +35,14 @@ export interface RunOptions extends FrameworkSettings {
   readonly isInPlace: boolean
 }
 
+/** The service's reporters are TypeScript here and JavaScript in the bundle. */
+export const EXTENSION = extname(import.meta.filename)
+
+/** Whether this Node can load the service's reporters. The only Node that is known to load TypeScript is the one that runs the service. */
+export function loadsReporters(node: string): boolean {
+  return EXTENSION === '.js' || (existsSync(node) && realpathSync(node) === process.execPath)
+}
+
 /** What a run starts. */
 export type Start =
   /** The project's command. */
@@ -52,12 +62,14 @@ export interface FrameworkCall {
   readonly replacesReporters: boolean
   /** Reads the results when the process has ended. Throws if they cannot be read. By default, the service's reporter wrote them. */
   readReport?(end: CommandEnd): Promise<Report>
+  /** Whether the service's reporter writes nothing before the tests have ended. */
+  readonly reportsOnlyEnd?: boolean | undefined
   /** Why the whole fails although no test did, as rests of sentences. `finished` is the last event of the service's reporter. */
   findProblems?(report: Report, finished: Fields): readonly (string | undefined)[]
 }
 
 export interface Framework {
-  readonly name: 'vitest' | 'playwright' | 'junit'
+  readonly name: 'vitest' | 'playwright' | 'jest' | 'junit'
   /** How messages name it, such as `Playwright Test`. */
   readonly title: string
   /** The packages that have its command. If there are none, only a `command` of the project can start the framework. */
@@ -68,6 +80,8 @@ export interface Framework {
   readonly noTestsArgument?: string | undefined
   /** A folder with such a file uses the framework. */
   readonly configFile?: RegExp | undefined
+  /** A folder whose package.json has this key uses the framework. */
+  readonly manifestKey?: string | undefined
   /** A folder with such a file uses the framework if a package.json above it names a package of the framework. */
   readonly sharedConfigFile?: RegExp | undefined
   /** Why the framework cannot use the settings of a project in this folder, as sentences. */
@@ -80,10 +94,10 @@ export interface Framework {
 export function commandLine(
   { start, selection, args }: Pick<RunOptions, 'start' | 'selection' | 'args'>,
   ours: readonly string[],
+  selected: readonly string[] = [...selection.frameworkProjects.map((name) => `--project=${name}`), ...selection.files],
 ): readonly string[] {
-  const projects = selection.frameworkProjects.map((name) => `--project=${name}`)
   // Behind a `--` of the user, nothing is an option. So the arguments of the user are the last.
-  const added = [...ours, ...projects, ...selection.files, ...args]
+  const added = [...ours, ...selected, ...args]
   switch (start.kind) {
     case 'command':
       return argvOf(start.command, added)

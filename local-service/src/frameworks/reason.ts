@@ -28,8 +28,8 @@ export function whyNotPassed(
   return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
 }
 
-/** Vitest begins its own sentences so, for example about thresholds that are not met. */
-const OWN_SENTENCE = /^ERROR: /
+/** Vitest and Jest begin their own sentences so, for example about thresholds that are not met. */
+const OWN_SENTENCE = /^(?:ERROR|Jest): /
 /** V8 prints it when a process has no memory left. Then the process ends with SIGABRT. */
 const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 

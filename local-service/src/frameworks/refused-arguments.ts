@@ -1,6 +1,6 @@
 import { quote } from '../text.ts'
 import type { FrameworkSettings } from './framework.ts'
-import { whyCommandRefused, wordsBehindProgram } from './refused-command.ts'
+import { type Program, whyCommandRefused, wordsBehindProgram } from './refused-command.ts'
 
 /** The rule does not apply to the value behind an option of `follows`. */
 type Rule = readonly [refused: RegExp, reason: string, follows?: RegExp]
@@ -19,6 +19,9 @@ const MALFORMED: readonly Rule[] = [
     'No shell removes the quotes. Leave them out, and give the value whole.',
   ],
 ]
+
+const CARRIES_RESULTS =
+  'The service carries the results out itself. Leave it out, and let a reporter of the configuration write files.'
 
 /** Vitest reads `--clearCache` as `--clear-cache`. `--watch=false` is no reason to refuse a run. */
 const option = (names: string) => new RegExp(`^(?:${names})(?:[=.](?!false$).*)?$`, 'is')
@@ -54,7 +57,20 @@ export const PROGRAMS = {
     ],
     commands: /^(?:test|show-report|merge-reports|install)$/,
   },
-} as const
+  jest: {
+    name: 'jest',
+    runs: undefined,
+    options: [
+      [option('--(?:watch|watch-?all)'), KEEPS_RUNNING],
+      [option('-[hv]|--(?:help|version|list-?tests|show-?config|init|clear-?cache)'), TESTS_NOTHING],
+      [option('--(?:json|output-?file|test-?results-?processor)'), CARRIES_RESULTS],
+      [option('--select-?projects'), OF_THE_RUN],
+    ],
+    ofMerge: undefined,
+    // Jest has none.
+    commands: /^(?!)/,
+  },
+} as const satisfies Readonly<Record<string, Program & { options: readonly Rule[]; ofMerge: Rule | undefined }>>
 
 /** Why the framework cannot use the settings of the project in this folder. */
 export function whyRefused(
@@ -73,7 +89,12 @@ export function whyRefused(
   const isNamed = subcommand === program.runs
   if (isNamed && merge !== undefined && framework === 'playwright')
     return `"command" has ${quote(subcommand)}, but a merge needs another command of Playwright. Leave it out.`
-  const rules = merge === undefined ? program.options : [...program.options, program.ofMerge]
+  if (merge !== undefined && program.ofMerge === undefined)
+    return '"merge" is for Vitest and Playwright Test. For shards of Jest, give "report", the JUnit files of all shards.'
+  const rules =
+    merge === undefined
+      ? program.options
+      : [...program.options, ...(program.ofMerge === undefined ? [] : [program.ofMerge])]
   const ofCommand = isNamed ? others : [subcommand, ...others].filter((word) => word !== '')
   return whyOptionRefused('args', args, [...MALFORMED, ...rules]) ?? whyOptionRefused('command', ofCommand, rules)
 }

@@ -4,7 +4,7 @@ import { type UserCommand, wordsOf } from '../machine/script.ts'
 import { quote, quoteCommand } from '../text.ts'
 
 /** How a framework is started, as a person types it. */
-interface Program {
+export interface Program {
   readonly name: string
   /** The command of the framework that runs the tests once. The service adds it if the user has not written it. */
   readonly runs?: string | undefined

@@ -1,21 +1,13 @@
-import { existsSync, realpathSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { commandLine, type Framework, type Start } from './framework.ts'
+import { commandLine, EXTENSION, type Framework, loadsReporters, type Start } from './framework.ts'
 import { mergeVitest, PASS_WITH_NO_TESTS } from './merge.ts'
 import { PROGRAMS, whyRefused } from './refused-arguments.ts'
 import { wordsBehindProgram } from './refused-command.ts'
 
-/** The files are TypeScript here and JavaScript in the bundle. Vitest and a new Node load both. */
-const EXTENSION = extname(import.meta.filename)
 const REPORTER = join(REPORTERS_FOLDER, `vitest-reporter${EXTENSION}`)
 /** Adds the reporter without Vite. From 6.4.2 on, Vite 6 loads no reporter for Vitest 3 from outside the project. */
 const RUNNER = join(REPORTERS_FOLDER, `vitest-run${EXTENSION}`)
-
-/** The only Node that is known to load TypeScript is the one that runs the service. */
-function canRun(node: string): boolean {
-  return EXTENSION === '.js' || (existsSync(node) && realpathSync(node) === process.execPath)
-}
 
 /** `vitest --coverage run` would take `run` as the value of the option, so the option `--run` says the same behind other options. */
 function runOnce(start: Start): readonly string[] {
@@ -37,7 +29,7 @@ export const vitest: Framework = {
   async run(options) {
     const { start, isInPlace, env, merge } = options
     const { ours, ...call } = merge === undefined ? { ours: [], title: 'vitest' } : await mergeVitest(merge, options)
-    const usesRunner = start.kind === 'installed' && canRun(start.node)
+    const usesRunner = start.kind === 'installed' && loadsReporters(start.node)
     const reporter = usesRunner ? [] : [`--reporter=${REPORTER}`]
     const reporters = usesRunner && isInPlace ? [] : ['--reporter=default', ...reporter]
     const started = usesRunner ? { ...options, start: { ...start, script: RUNNER } } : options

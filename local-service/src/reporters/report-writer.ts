@@ -57,7 +57,7 @@ type NewsEvent =
   | { readonly event: 'total'; readonly total: number }
   | { readonly event: 'said'; readonly message: string }
 
-interface ReportEnd {
+export interface ReportEnd {
   readonly tests: readonly (TestFacts & ResultFacts)[]
   readonly files: readonly (FileFacts & { readonly hasFailed: boolean; readonly failure?: Failure | undefined })[]
   /** Those of no test and of no file. */

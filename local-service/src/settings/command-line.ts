@@ -7,14 +7,14 @@ import { ConfigurationError, readOrder } from './configuration.ts'
 
 export const USAGE = `Usage: npm run service -- [FOLDER] [options] [-- COMMAND]
 
-Runs the tests of a project for the clients of the test run service's interface. It finds Vitest and Playwright Test itself. For
-every other test tool, give --report and the COMMAND that runs the tests. The project is in FOLDER, or in the current folder. The
-service prints its address, an API key and the id of the project. If the variable LOCAL_SERVICE_KEY is set, it is the key. Ctrl-C
-stops the service.
+Runs the tests of a project for the clients of the test run service's interface. It finds Vitest, Playwright Test and
+Jest itself. For every other test tool, give --report and the COMMAND that runs the tests. The project is in FOLDER, or in the
+current folder. The service prints its address, an API key and the id of the project. If the variable LOCAL_SERVICE_KEY is set, it
+is the key. Ctrl-C stops the service.
 
   --config FILE      a JSON file with several projects, environments or suites; see "Configuration" in the README
   --port NUMBER      the port; default: any free port
-  --framework NAME   vitest or playwright, needed if the project has both
+  --framework NAME   vitest, playwright or jest, needed if the project has several
   --report PATTERNS  the JUnit files that the COMMAND writes, such as reports/*.xml; each line is a path or a pattern
   --merge FOLDER     a folder of the project with the blob reports of all shards; a run merges them, and runs no test
   --arg=ARGUMENT     a further argument for the tests, such as --arg=--shard=1/4; may be given several times

@@ -79,6 +79,12 @@ describe('an argument that breaks a run', () => {
     ['playwright', '--debug', 'The run would not end. Leave it out.'],
     ['playwright', '--list', 'No test would run. Leave it out.'],
     ['playwright', '-V', 'No test would run. Leave it out.'],
+    ['jest', '--watchAll', 'The run would not end. Leave it out.'],
+    ['jest', '--listTests', 'No test would run. Leave it out.'],
+    ['jest', '--json', 'The service carries the results out itself. Leave it out, and let a reporter'],
+    ['jest', '--outputFile=a.json', 'The service carries the results out itself. Leave it out, and let a reporter'],
+    ['jest', '--testResultsProcessor', 'The service carries the results out itself. Leave it out, and let a '],
+    ['jest', '--selectProjects=unit', 'Each run names its framework projects itself. Give "framework-project" to '],
     ['playwright', '--project=api', 'Each run names its framework projects itself. Give "framework-project" to '],
   ] as const)('of %s is refused by name: %s', (framework, argument, reason) => {
     const message = `Project "shop" cannot be served: "args" has ${JSON.stringify(argument)}. ${reason}`

@@ -18,6 +18,10 @@ describe('the framework of a project', () => {
     ['vitest', { 'vite.config.ts': '', 'package.json': '{"devDependencies":{"vitest":"*"}}' }],
     ['vitest', { 'package.json': '{"devDependencies":{"vitest":"*","playwright":"*"}}' }],
     ['playwright', { 'playwright.config.mjs': '' }],
+    ['jest', { 'jest.config.json': '' }],
+    ['jest', { 'jest.e2e.config.ts': '' }],
+    ['jest', { 'package.json': '{"devDependencies":{"jest":"*"}}' }],
+    ['jest', { 'package.json': '{"jest":{}}' }],
     ['playwright', { 'playwright.config.ts': '', 'vite.config.ts': '' }],
     ['playwright', { 'package.json': '{"dependencies":{"@playwright/test":"*"}}' }],
     ['playwright', { 'package.json': '{"devDependencies":{"@playwright/experimental-ct-vue":"*"}}' }],
@@ -33,12 +37,12 @@ describe('the framework of a project', () => {
       'package.json': '{"devDependencies":{"vitest":"*"}}',
       'packages/shop/package.json': '{}',
     })
-    expect(() => projectIn(inner)).toThrow('uses none of Vitest and Playwright Test')
+    expect(() => projectIn(inner)).toThrow('uses none of Vitest, Playwright Test and Jest')
     await writeFiles(folder, { '.git/HEAD': '' })
     expect(projectIn(inner)?.framework.name).toBe('vitest')
     await writeFiles(folder, { 'docs/page.md': '' })
     const message =
-      /uses none of Vitest and Playwright Test.*docs has no configuration file of them, and no package\.json that depends on them\./
+      /uses none of Vitest, Playwright Test and Jest.*docs has no configuration file of them, and no package\.json that depends on them\./
     expect(() => projectIn(join(folder, 'docs'))).toThrow(message)
   })
 
@@ -58,9 +62,9 @@ describe('the framework of a project', () => {
   it.each([
     [
       {},
-      /^Project ".*" uses none of Vitest and Playwright Test\. .* give "report", the JUnit file that it writes, and "command", which runs it\.$/,
+      /^Project ".*" uses none of Vitest, Playwright Test and Jest\. .* give "report", the JUnit file that it writes, and "command", which runs it\.$/,
     ],
-    [{ 'package.json': 'broken' }, /uses none of Vitest and Playwright Test/],
+    [{ 'package.json': 'broken' }, /uses none of Vitest, Playwright Test and Jest/],
   ])('a folder that holds %j is refused with a sentence', async (files, message) => {
     const folder = await folderWith(files as Record<string, string>)
     expect(() => projectIn(folder)).toThrow(message)
@@ -84,6 +88,14 @@ describe('the framework of a project', () => {
     expect(() => projectIn(folder)).toThrow(USES_BOTH)
     expect(projectIn(folder, { framework: 'vitest' })?.framework.name).toBe('vitest')
     expect(projectIn(folder, { framework: 'playwright' })?.framework.name).toBe('playwright')
+  })
+
+  it('a folder with three frameworks is refused too', async () => {
+    const folder = await folderWith({ 'vitest.config.ts': '', 'playwright.config.ts': '', 'jest.config.js': '' })
+    const message = 'uses Vitest, Playwright Test and Jest in '
+    expect(() => projectIn(folder)).toThrow(message)
+    expect(() => projectIn(folder)).toThrow('Set "framework" to "vitest", "playwright" or "jest". To run several, ')
+    expect(projectIn(folder, { framework: 'jest' })?.framework.name).toBe('jest')
   })
 
   it('a package with a configuration of Vite uses Vitest if a folder above it depends on Vitest', async () => {

@@ -33,7 +33,7 @@ describe('a configuration', () => {
     [shop({ environments: { a: { 'B=C': '1' } } }), /"projects.shop.environments.a.B=C": It cannot be the name/],
     [
       shop({ framework: 'junit' }),
-      /"projects\.shop\.framework": It is "junit"\. Give "vitest" or "playwright"\. For any other test tool, give "report" instead\.$/,
+      /"projects\.shop\.framework": It is "junit"\. Give "vitest", "playwright" or "jest"\. For any other test tool, give "report" instead\.$/,
     ],
     [
       { projects: { '..': { folder: '.' } } },

@@ -224,9 +224,9 @@ export async function folderWith(files: Readonly<Record<string, string>>): Promi
 }
 
 /** It has the packages of this repository too. Vitest has this major version. */
-export async function projectFolder(files: Readonly<Record<string, string>>, vitest?: 3 | 4 | 5): Promise<string> {
+export async function projectFolder(files: Readonly<Record<string, string>>, vitest: 3 | 4 | 5 = 5): Promise<string> {
   const folder = temporaryFolder()
-  await installPackages(folder, vitest)
+  await installPackages(folder, `vitest-${vitest}`)
   await writeFiles(folder, files)
   return folder
 }

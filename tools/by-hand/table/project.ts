@@ -1,4 +1,4 @@
-import { gitIn, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { gitIn, type InstalledVersion, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import type { Framework } from '../results.ts'
 
 export interface Project {
@@ -16,10 +16,15 @@ export interface Project {
 /** Writes the project into a new folder, with links to the packages. */
 export async function writeProject(project: Project, folder: string, version: number): Promise<void> {
   const { files, git, framework } = project
-  const dependency = framework === 'vitest' ? 'vitest' : '@playwright/test'
-  const manifest = { private: true, type: 'module', devDependencies: { [dependency]: `^${version}` } }
+  const dependency = framework === 'playwright' ? '@playwright/test' : framework
+  // Jest transforms ES modules only if it is told to.
+  const type = framework === 'jest' ? 'commonjs' : 'module'
+  const manifest = { private: true, type, devDependencies: { [dependency]: `^${version}` } }
   await writeFiles(folder, { 'package.json': JSON.stringify(manifest), '.gitignore': 'node_modules\n', ...files })
-  await installPackages(folder, framework === 'vitest' ? (version as 3 | 4 | 5) : 5)
+  await installPackages(
+    folder,
+    framework === 'playwright' ? undefined : (`${framework}-${version}` as InstalledVersion),
+  )
   if (git === undefined) return
   await gitIn(folder, 'init', '--quiet', '--initial-branch=main')
   for (let commit = 0; commit < git.commits; commit++) {

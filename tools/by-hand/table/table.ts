@@ -1,8 +1,10 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { COMMANDS } from '../by-hand.ts'
 import type { Framework } from '../results.ts'
 import { type Result, runBoth, withTemporaryFolder } from '../run.ts'
+import { JEST_PROJECTS } from './jest-projects.ts'
 import { PLAYWRIGHT_PROJECTS } from './playwright-projects.ts'
 import { type Project, writeProject } from './project.ts'
 import { VITEST_PROJECTS } from './vitest-projects.ts'
@@ -14,9 +16,13 @@ export interface Row {
   readonly version: number
 }
 
-const VERSIONS: Readonly<Record<Framework, readonly number[]>> = { vitest: [3, 4, 5], playwright: [1] }
+const VERSIONS: Readonly<Record<Framework, readonly number[]>> = {
+  vitest: [3, 4, 5],
+  playwright: [1],
+  jest: [29, 30],
+}
 
-export const ROWS: readonly Row[] = [...VITEST_PROJECTS, ...PLAYWRIGHT_PROJECTS].flatMap((project) =>
+export const ROWS: readonly Row[] = [...VITEST_PROJECTS, ...PLAYWRIGHT_PROJECTS, ...JEST_PROJECTS].flatMap((project) =>
   (project.arguments ?? [[]]).flatMap((args) =>
     VERSIONS[project.framework].map((version) => ({ project, args, version })),
   ),
@@ -24,9 +30,8 @@ export const ROWS: readonly Row[] = [...VITEST_PROJECTS, ...PLAYWRIGHT_PROJECTS]
 
 /** What a person types to run it, and the name of the project. */
 export function nameOf({ project: { framework, name }, args, version }: Row): string {
-  const command = framework === 'vitest' ? 'vitest run' : 'playwright test'
   const typed = args.map((arg) => (/^[\w./=:@%^-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`))
-  return `${framework} ${version}: ${[command, ...typed].join(' ')} (${name})`
+  return `${framework} ${version}: ${[...COMMANDS[framework], ...typed].join(' ')} (${name})`
 }
 
 /** By hand, a command with some arguments never ends. All others take a few seconds. */
@@ -53,6 +58,7 @@ export function runRow({ project, args, version }: Row, stop: AbortSignal): Prom
 const REFUSED: Readonly<Record<Framework, readonly string[]>> = {
   vitest: ['--help', 'related cart.test.js', '--testNamePattern="smoke"', '--shard="1/2"'],
   playwright: ['--list', 'test'],
+  jest: ['--help', '--clearCache', '--selectProjects unit'],
 }
 
 function isKnown({ project, args }: Row, differences: readonly string[]): boolean {

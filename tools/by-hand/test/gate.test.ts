@@ -22,6 +22,8 @@ const CHOSEN = [
   row('playwright', 1, 'most failures while another test runs'),
   row('playwright', 1, 'global teardown that exits with 0'),
   row('playwright', 1, 'dependency that fails'),
+  row('jest', 30, 'every kind of result'),
+  row('jest', 29, 'several projects', '--ignoreProjects=unit'),
 ]
 
 function row(framework: string, version: number, project: string, ...args: string[]): Row {

@@ -53,8 +53,8 @@ describe('npm run by-hand', () => {
   it.each([
     [['nowhere'], /^There is no folder \S+nowhere\. Write the folder of the project first/],
     [['--bail'], /^The first argument is "--bail"\. Write the folder of the project first\.\n$/],
-    [['--framework=jest', '.'], /^The framework is "jest"\. Write --framework=vitest or --framework=playwright\.\n$/],
-    [['.'], /^\S+package\.json names neither Vitest nor Playwright Test\. Write --framework=vitest/],
+    [['--framework=mocha', '.'], /^The framework is "mocha"\. Write --framework=vitest or .* or --framework=jest\.\n$/],
+    [['.'], /^\S+package\.json names no framework\. Write --framework=vitest/],
     [['--framework=vitest', '.'], /^There is no node_modules\/\.bin\/vitest in /],
   ])('exits with 2 and a sentence if it is called with %j', async (args, sentence) => {
     const { code, output, errors } = await run(args, temporaryFolder())

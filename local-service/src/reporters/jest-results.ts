@@ -1,0 +1,186 @@
+import { stripVTControlCharacters } from 'node:util'
+import {
+  type Failure,
+  framesIn,
+  type Place,
+  type ReportEnd,
+  type ReportWriter,
+  type ResultFacts,
+  type Thrown,
+} from './report-writer.ts'
+
+// What Jest's own results say, as the service's report has it. The types have what is read of them. Jest 29 and newer have it.
+
+export interface JestTest {
+  readonly path: string
+  readonly context: { readonly config: { readonly displayName?: JestFile['displayName'] } }
+}
+
+export interface JestCase {
+  readonly ancestorTitles: readonly string[]
+  readonly title: string
+  readonly status: string
+  readonly duration?: number | null
+  /** The stack of each error, as text. */
+  readonly failureMessages: readonly string[]
+  /** What was thrown. A worker process sends an error without its class. */
+  readonly failureDetails?: readonly unknown[]
+  readonly invocations?: number
+  readonly location?: { readonly line: number } | null
+  /** Only if the project asks for them with `logErrorsBeforeRetry`. */
+  readonly retryReasons?: readonly string[]
+}
+
+export interface JestFile {
+  readonly testFilePath: string
+  readonly displayName?: { readonly name: string } | undefined
+  readonly testResults: readonly JestCase[]
+  /** Why the file could not be loaded, or what failed in it outside the tests. */
+  readonly testExecError?: Thrown | null
+}
+
+export interface JestResults {
+  readonly testResults: readonly JestFile[]
+  readonly runExecError?: Thrown | null
+  readonly snapshot: {
+    /** Whether obsolete snapshots make Jest exit with an error code. */
+    readonly failure: boolean
+    readonly unchecked: number
+    readonly filesRemoved: number
+    readonly uncheckedKeysByFile: readonly { readonly filePath: string; readonly keys: readonly string[] }[]
+  }
+}
+
+/** `failedAttempts` are the last ones of tests that were tried again, by their keys. Jest's results have only the last attempt. */
+export function describeResults(
+  results: JestResults,
+  report: ReportWriter,
+  failedAttempts: ReadonlyMap<string, JestCase> = new Map(),
+): ReportEnd {
+  const ordered = [...results.testResults].sort(
+    (a, b) => Number(a.testFilePath > b.testFilePath) - Number(a.testFilePath < b.testFilePath),
+  )
+  const { snapshot, runExecError } = results
+  return {
+    files: ordered.flatMap((file) => {
+      const { testExecError } = file
+      if (testExecError === undefined || testExecError === null) return []
+      return {
+        ...describeFile(file),
+        hasFailed: true,
+        failure: report.describeFailure([ofFile(testExecError)], placesOf),
+      }
+    }),
+    tests: ordered.flatMap((file) =>
+      file.testResults.map((test) => {
+        return { ...describeTest(file, test), ...describeCase(test, report, failedAttempts.get(keyOf(file, test))) }
+      }),
+    ),
+    errors: [
+      ...(runExecError ? [report.describeFailure([ofFile(runExecError)], placesOf)] : []),
+      ...(snapshot.failure ? [{ message: describeObsolete(snapshot) }] : []),
+    ],
+  }
+}
+
+export type FileOfProject = Pick<JestFile, 'displayName' | 'testFilePath'>
+
+type Titles = Pick<JestCase, 'ancestorTitles' | 'title'>
+
+/** Two projects may have the same file, and a file two tests of one title. */
+export function keyOf({ testFilePath }: FileOfProject, { ancestorTitles, title }: Titles): string {
+  return JSON.stringify([testFilePath, ...ancestorTitles, title])
+}
+
+export function describeFile({ displayName, testFilePath }: FileOfProject) {
+  return { project: displayName?.name ?? '', file: testFilePath }
+}
+
+export function describeTest(file: FileOfProject, test: Titles & Pick<JestCase, 'location'>) {
+  const about = describeFile(file)
+  const path = [...test.ancestorTitles, test.title]
+  return { ...about, id: `${about.project} ${keyOf(file, test)}`, path, line: test.location?.line }
+}
+
+export function describeCase(test: JestCase, report: ReportWriter, failedAttempt?: JestCase): ResultFacts {
+  const { status, duration, invocations = 1, retryReasons = [] } = test
+  const state = status === 'passed' || status === 'failed' ? status : 'skipped'
+  const isFlaky = state === 'passed' && invocations > 1
+  const told = { failureMessages: retryReasons.slice(-1), failureDetails: [] }
+  return {
+    state,
+    isFlaky,
+    durationMs: duration ?? 0,
+    failure: describeFailure(isFlaky ? (failedAttempt ?? told) : test, report),
+  }
+}
+
+function describeFailure(
+  { failureMessages, failureDetails = [] }: Pick<JestCase, 'failureMessages' | 'failureDetails'>,
+  report: ReportWriter,
+): Failure | undefined {
+  return report.describeFailure(
+    failureMessages.map((stack, index) => ofTest(stack, failureDetails[index])),
+    placesOf,
+  )
+}
+
+/** Jest 30 writes what caused an error into the text. In Jest 29, only the thrown error has it, and a worker process loses it. */
+function ofTest(text: string, thrown: unknown): Thrown {
+  const [stack = '', ...parts] = text.split(/\n\n\[(cause|errors)\]: /)
+  const message = messageIn(stack)
+  if (parts.length === 0) return { ...ofObject(thrown), message, stack }
+  const inner = (kind: string) => parts.flatMap((part, index) => (parts[index - 1] === kind ? ofTest(part, {}) : []))
+  const causes = inner('cause')
+  // If something else than an error was thrown, the cause says the same, and its stack has the place.
+  if (causes[0]?.message === message) return { message, stack: `${stack}\n${String(causes[0].stack)}` }
+  // The last one is the deepest.
+  const cause = causes.reduceRight<Thrown | undefined>((deeper, one) => ({ ...one, cause: deeper }), undefined)
+  return { message, stack, cause, errors: inner('errors') }
+}
+
+function ofObject(thrown: unknown): Thrown {
+  const { cause, errors } = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as Thrown
+  return { cause, errors }
+}
+
+/** What Jest itself threw. Its errors about the configuration have a headline: `● Validation Error:`. */
+export function describeThrown(thrown: unknown, report: ReportWriter): Failure | undefined {
+  const { stack, message } = thrown instanceof Error ? thrown : { message: String(thrown) }
+  const text = stripVTControlCharacters(stack || message)
+  const error = { message: messageIn(text).replace(/^\s*● (.*:)\s*/, '$1 '), stack: text }
+  return report.describeFailure([error], placesOf)
+}
+
+/** The stack may begin with advice about syntax that Jest does not know. The message has the error itself. */
+function ofFile({ name, message, stack, cause, errors }: Thrown): Thrown {
+  if (message) return { name: name === 'Error' ? '' : name, message, stack, cause, errors }
+  return { message: messageIn(String(stack)), stack, cause, errors }
+}
+
+function messageIn(stack: string): string {
+  const lines = stack.split('\n')
+  const frame = lines.findIndex((line) => /^\s+at /.test(line))
+  return lines
+    .slice(0, frame === -1 ? undefined : frame)
+    .join('\n')
+    .replace(/^Error: /, '')
+    .trimEnd()
+}
+
+/** Babel names the place in its message: `/shop/cart.test.js: Unexpected token (3:1)`. */
+const PLACE_OF_PARSER = /^(\/.*): .*\((\d+):\d+\)$/m
+
+function placesOf({ message, stack }: Thrown): Place[] {
+  const [, file, line] = PLACE_OF_PARSER.exec(String(message)) ?? []
+  return [...(file === undefined ? [] : [{ file, line: Number(line) }]), ...framesIn(stack)]
+}
+
+/** In Jest's own words. */
+function describeObsolete({ unchecked, filesRemoved, uncheckedKeysByFile }: JestResults['snapshot']): string {
+  const count = (number: number, noun: string) =>
+    number === 0 ? [] : [`${number} ${noun}${number === 1 ? '' : 's'} obsolete`]
+  const names = uncheckedKeysByFile.flatMap(({ keys }) => keys)
+  const listed = names.length === 0 ? '' : `: ${names.join(', ')}`
+  return `${[...count(unchecked, 'snapshot'), ...count(filesRemoved, 'snapshot file')].join(', ')}${listed}`
+}

@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { startService, temporaryFolder } from '../support/a-local-service.ts'
+
+// Runs of the real Jest. Every kind of result is in test/reporters/jest-results.test.ts, and `npm run by-hand -- --table` has many kinds
+// of projects.
+
+async function runJest(files: Readonly<Record<string, string>>, settings: object = {}, request: object = {}) {
+  const folder = temporaryFolder()
+  await installPackages(folder, 'jest-30')
+  await writeFiles(folder, { 'package.json': '{ "devDependencies": { "jest": "*" } }', ...files })
+  const service = await startService({ projects: { shop: { folder, ...settings } } })
+  const runId = await service.startRun(request)
+  const run = await service.waitFor(runId)
+  const cases = run.results?.testCases.map(({ status, title }) => `${status} ${title}`)
+  return {
+    ...run,
+    cases,
+    read: (name: string) => readFile(join(folder, name), 'utf8'),
+    output: await service.outputOf(runId),
+  }
+}
+
+/** Writes how many tests it was told, and its options. */
+const REPORTER = `const { writeFileSync } = require('node:fs')
+  module.exports = class {
+    constructor(_, options) { this.options = options }
+    async onRunComplete(_, { numTotalTests }) { writeFileSync('told.json', JSON.stringify([numTotalTests, this.options])) }
+  }`
+const PASSES = "it('passes', () => {})"
+const FLAKY =
+  "let tries = 0\njest.retryTimes(1)\nit('passes at last', () => { if (tries++ < 1) throw new Error('rain') })"
+
+describe('a run of Jest', () => {
+  it('needs no value, has the selected projects and the reason of a flaky test, and leaves the reporters in force', async () => {
+    const config = `module.exports = {
+      reporters: ['default', ['<rootDir>/reporter.js', { to: 'told' }]],
+      projects: ['unit', 'e2e', 'docs'].map((name) => ({ displayName: name, testMatch: ['**/' + name + '.test.js'] })) }`
+    const files = { 'jest.config.js': config, 'reporter.js': REPORTER, 'unit.test.js': FLAKY, 'e2e.test.js': PASSES }
+    const run = await runJest({ ...files, 'docs.test.js': PASSES }, {}, { frameworkProjectName: 'unit,e2e' })
+    expect(run.status, run.message).toBe('PASSED')
+    expect(run.cases).toEqual(['PASSED [e2e] > passes', 'FLAKY [unit] > passes at last'])
+    expect(run.results?.testCases[1]).toMatchObject({ message: 'rain', filePath: 'unit.test.js', line: 3 })
+    expect(JSON.parse(await run.read('told.json'))).toEqual([2, { to: 'told' }])
+    expect(run.output).toContain('Ran all test suites in 2 projects.')
+  })
+
+  it('has the tests before the one at which it stopped', async () => {
+    const files = { 'a.test.js': `${PASSES}\nit('fails', () => { throw new Error('red') })`, 'b.test.js': PASSES }
+    const { status, cases } = await runJest(files, { args: ['--bail', '--runInBand', 'a.test', 'b.test'] })
+    expect([status, cases?.slice(0, 2)]).toEqual(['FAILED', ['PASSED passes', 'FAILED fails']])
+  })
+
+  it.each([
+    [
+      'a threshold',
+      { coverage: '{ collectCoverage: true, coverageThreshold: { global: { lines: 100 } } }' },
+      /^jest exited with code 1, although no test failed: Jest: Coverage for lines \(50%\) does not meet "global" threshold \(100%\)$/,
+    ],
+    [
+      'a teardown',
+      { coverage: "{ globalTeardown: './a.js' }" },
+      /^jest exited with code 1, although no test failed: TypeError: Jest: Got error running globalTeardown - .*a\.js, reason: /,
+    ],
+    [
+      'no tests',
+      { coverage: "{ testMatch: ['**/*.none.js'] }" },
+      /^jest found no tests\. If you expect that, add --passWithNoTests to its arguments/,
+    ],
+    [
+      'a configuration',
+      { coverage: "{ preset: 'nowhere' }" },
+      /^jest could not run the tests: Validation Error: Preset nowhere not found/,
+    ],
+  ])('that fails because of %s says so', async (_, { coverage }, message) => {
+    const files = { 'jest.config.js': `module.exports = ${coverage}`, 'a.js': 'exports.a = () => {\n  return 1\n}' }
+    const run = await runJest({ ...files, 'a.test.js': `require('./a')\n${PASSES}` })
+    expect([run.status, run.message]).toEqual(['FAILED', expect.stringMatching(message)])
+  })
+
+  it('is not passed if a test ends it with 0', async () => {
+    const run = await runJest({ 'a.test.js': "it('passes', () => {})\nit('ends', () => process.exit(0))" })
+    expect([run.status, run.cases]).toEqual(['INTERRUPTED', ['PASSED passes', 'INTERRUPTED ends']])
+  })
+
+  it('by a command of the project has the results too, and calls the configured processor', async () => {
+    const files = {
+      'jest.config.js': "module.exports = { testResultsProcessor: './processor.js' }",
+      'processor.js': "module.exports = (results) => { require('fs').writeFileSync('told', 'yes'); return results }",
+      'a.test.js': FLAKY,
+    }
+    const run = await runJest(files, { command: 'npx jest', args: ['a.test'] })
+    expect([run.status, run.cases]).toEqual(['PASSED', ['FLAKY passes at last']])
+    expect(await run.read('told')).toBe('yes')
+  })
+})

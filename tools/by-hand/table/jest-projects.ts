@@ -1,0 +1,309 @@
+import type { Project } from './project.ts'
+
+// Each project is a kind: something that a real project has and that changes which tests run, their results or the exit code.
+
+type Kinds = Readonly<Record<string, Omit<Project, 'name' | 'framework'>>>
+type Files = Project['files']
+
+const test = (code: string, file = 'a.test.js'): Files => ({ [file]: `${code}\n` })
+const config = (settings: string): Files => ({ 'jest.config.js': `module.exports = ${settings}\n` })
+
+const PASSES = test("it('passes', () => {})")
+const PASSES_TOO = test("it('passes', () => {})", 'b.test.js')
+const FAILS = test("it('fails', () => { throw new Error('red') })")
+
+const withFile = (name: string, code: string, settings: string, tests = PASSES) => ({
+  files: { ...config(settings), [name]: code, ...tests },
+})
+const withReporter = (methods: string, tests = PASSES) =>
+  withFile(
+    'reporter.js',
+    `module.exports = class { ${methods} }`,
+    "{ reporters: ['default', '<rootDir>/reporter.js'] }",
+    tests,
+  )
+
+const KINDS: Kinds = {
+  shop: {
+    arguments: [
+      // Filters and names
+      [],
+      ['cart', 'money'],
+      ['nothing-like-this'],
+      ['nothing-like-this', '--passWithNoTests'],
+      ['--', 'cart'],
+      ['-t', 'adds'],
+      ['-t=no such test'],
+      ['--testNamePattern=smoke'],
+      ['--testPathIgnorePatterns=money'],
+      ['--runTestsByPath', 'cart.test.js'],
+      ['--findRelatedTests', 'sum.js'],
+      ['--rootDir=packages'],
+      // Configuration, shards and projects
+      ['-c', 'red.config.js'],
+      ['--config=broken.config.js'],
+      ['--config={"testMatch":["**/cart*"]}'],
+      ['--projects', 'packages', '.'],
+      ['--shard=1/2'],
+      ['--shard=3/2'],
+      // How tests run
+      ['-i'],
+      ['--maxWorkers=2'],
+      ['--bail'],
+      ['--randomize', '--seed=1'],
+      ['--testTimeout=5'],
+      ['--env=node'],
+      ['--env=nowhere'],
+      ['--testFailureExitCode=0'],
+      ['--testFailureExitCode=3'],
+      ['--forceExit'],
+      ['--detectOpenHandles'],
+      ['--updateSnapshot'],
+      // Output
+      ['--verbose=false', '--silent'],
+      ['--reporters=jest-nowhere'],
+      ['--reporters=summary'],
+      ['--coverage', '--coverageReporters=json'],
+      ['--coverage', '--coverageThreshold={"global":{"lines":100}}'],
+      ['--coverage=false'],
+      // Commands and modes
+      ['--watch=false', '--watchAll=false'],
+      ['--watchAll'],
+      ['--help'],
+      ['--json'],
+      ['--clearCache'],
+      // Misspelled or split wrongly
+      ['--retires=3'],
+      ['--runInBand', '--maxWorkers=2'],
+      ['--notify=maybe'],
+    ],
+    files: {
+      ...config('{}'),
+      'red.config.js': 'module.exports = { testMatch: ["**/*.red.js"] }',
+      'broken.config.js': 'module.exports = {',
+      'sum.js': 'exports.sum = (a, b) => { if (a === 100) return 0; return a + b }',
+      'cart.test.js': `const { sum } = require('./sum')
+        describe('cart', () => { it('adds', () => expect(sum(1, 2)).toBe(3)); it('is in the smoke test', () => {}) })`,
+      'cart.red.js': "it('is red', () => { throw new Error('red') })",
+      'money.test.js': `describe('money', () => {
+        it('adds', () => new Promise((resolve) => setTimeout(resolve, 20)))
+        it('fails', () => expect(1).toBe(2)) })`,
+      'packages/stock.test.js': "it('counts', () => {})",
+    },
+  },
+  'every kind of result': {
+    files: {
+      ...test(`let tries = 0
+        jest.retryTimes(2)
+        describe('kinds', () => {
+          it('passes', () => {})
+          it('passes at last', () => { if (tries++ < 2) throw new Error('try ' + tries) })
+          it('fails', () => { expect({ a: 1 }).toEqual({ a: 2 }) })
+          it('hangs', () => new Promise(() => {}), 30)
+          it('throws a text', () => { throw 'text' })
+          it.skip('is skipped', () => {})
+          it.todo('is to do')
+          it.failing('fails as it should', () => { throw new Error('known') })
+          it.failing('passes unexpectedly', () => {})
+          it.each([1, 2])('is %i', (n) => expect(n).toBe(1))
+          it.concurrent('waits beside others', async () => {})
+        })`),
+    },
+  },
+  'files that cannot be loaded': {
+    files: {
+      ...PASSES,
+      ...test("throw new Error('at once')", 'throws.test.js'),
+      ...test('it(', 'syntax.test.js'),
+      ...test("require('./none')", 'missing.test.js'),
+      ...test('', 'empty.test.js'),
+    },
+  },
+  'hooks that throw': {
+    files: {
+      ...test("describe('block', () => { beforeAll(() => { throw new Error('no db') }); it('needs it', () => {}) })"),
+      ...test("afterAll(() => { throw new Error('still open') })\nit('passes', () => {})", 'after.test.js'),
+      ...test("beforeEach(() => { throw new Error('no cart') })\nit('needs it', () => {})", 'each.test.js'),
+    },
+  },
+  'only and skip': {
+    files: {
+      ...test("it.only('runs', () => {})\nit('does not', () => { throw new Error('red') })"),
+      ...test("describe.skip('later', () => { it('passes', () => {}) })", 'b.test.js'),
+    },
+  },
+  'several projects': {
+    arguments: [[], ['--selectProjects', 'unit'], ['--ignoreProjects=unit']],
+    files: {
+      ...config(`{ projects: [{ displayName: 'unit', testMatch: ['**/a.test.js'] },
+        { displayName: { name: 'all', color: 'blue' }, testMatch: ['**/*.test.js'] }] }`),
+      ...PASSES,
+      ...test("it('fails', () => { throw new Error('red') })", 'b.test.js'),
+    },
+  },
+  monorepo: {
+    files: {
+      ...config("{ projects: ['<rootDir>/packages/*'] }"),
+      'packages/a/package.json': '{ "name": "a", "jest": { "displayName": "a" } }',
+      'packages/a/a.test.js': "it('passes', () => {})",
+      'packages/b/jest.config.js': "module.exports = { displayName: 'b', setupFiles: ['./setup.js'] }",
+      'packages/b/setup.js': 'globalThis.ready = true',
+      'packages/b/b.test.js': "it('is ready', () => expect(globalThis.ready).toBe(true))",
+    },
+  },
+  'TypeScript with ts-jest': {
+    files: {
+      ...config("{ preset: 'ts-jest' }"),
+      'tsconfig.json':
+        '{ "compilerOptions": { "strict": true, "target": "es2022", "module": "commonjs", "types": ["jest"], "skipLibCheck": true } }',
+      'a.test.ts':
+        "import { expect, it } from '@jest/globals'\nit('passes', () => { const n: number = 1; expect(n).toBe(1) })",
+      'b.test.ts': "import { it } from '@jest/globals'\nit('passes', () => { const n: number = 'x' })",
+    },
+  },
+  'TypeScript with Babel': {
+    files: {
+      'babel.config.js':
+        "module.exports = { presets: [['@babel/preset-env', { targets: { node: 'current' } }], '@babel/preset-typescript'] }",
+      'a.test.ts':
+        "it('passes', () => { const n: number = 1; expect(n).toBe(1) })\nit('fails', () => { throw new Error('red' as string) })",
+    },
+  },
+  'ES modules': {
+    env: { NODE_OPTIONS: '--experimental-vm-modules' },
+    files: {
+      'package.json': '{ "type": "module", "devDependencies": { "jest": "*" } }',
+      'jest.config.js': 'export default { transform: {} }',
+      'sum.js': 'export const sum = (a, b) => a + b',
+      'a.test.js':
+        "import { sum } from './sum.js'\nit('adds', () => expect(sum(1, 2)).toBe(3))\nit('fails', () => expect(sum(1, 2)).toBe(4))",
+      'b.test.js': "import './none.js'\nit('passes', () => {})",
+    },
+  },
+  jsdom: {
+    files: {
+      ...config("{ testEnvironment: 'jsdom' }"),
+      ...test(
+        "it('has a page', () => { document.body.innerHTML = '<p>a</p>'; expect(document.querySelector('p').textContent).toBe('a') })",
+      ),
+    },
+  },
+  'snapshots that are obsolete, missing and wrong': {
+    files: {
+      ...test(
+        "it('is there', () => expect(1).toMatchSnapshot())\nit('is wrong', () => expect(2).toMatchSnapshot())\nit('is new', () => expect(3).toMatchSnapshot())",
+      ),
+      '__snapshots__/a.test.js.snap':
+        '// Jest Snapshot v1, https://jestjs.io/docs/snapshot-testing\n\nexports[`is gone 1`] = `5`;\n\nexports[`is there 1`] = `1`;\n\nexports[`is wrong 1`] = `1`;\n',
+    },
+  },
+  'obsolete snapshots only': {
+    arguments: [[], ['-u']],
+    files: {
+      ...test("it('is there', () => expect(1).toMatchSnapshot())"),
+      '__snapshots__/a.test.js.snap':
+        '// Jest Snapshot v1, https://jestjs.io/docs/snapshot-testing\n\nexports[`is gone 1`] = `5`;\n\nexports[`is there 1`] = `1`;\n',
+      '__snapshots__/gone.test.js.snap':
+        '// Jest Snapshot v1, https://jestjs.io/docs/snapshot-testing\n\nexports[`is gone 1`] = `5`;\n',
+    },
+  },
+  'fake timers': {
+    files: {
+      ...config('{ fakeTimers: { enableGlobally: true } }'),
+      ...test(
+        "it('waits a day', () => { let done = false; setTimeout(() => { done = true }, 86400000); jest.runAllTimers(); expect(done).toBe(true) })\nit('fails', () => { throw new Error('red') })",
+      ),
+    },
+  },
+  'a thousand titles': {
+    files: test(
+      "describe.each([1, 2, 3])('block %i', () => { it.each(Array.from({ length: 300 }, (_, i) => i))('case %i', (n) => expect(n % 100).not.toBe(7)) })",
+    ),
+  },
+  'global setup that throws': withFile(
+    'setup.js',
+    "module.exports = () => { throw new Error('no database') }",
+    "{ globalSetup: './setup.js' }",
+  ),
+  'global teardown that throws': withFile(
+    'setup.js',
+    "module.exports = () => { throw new Error('still open') }",
+    "{ globalTeardown: './setup.js' }",
+  ),
+  'bail in the configuration': { files: { ...config('{ bail: 1, maxWorkers: 1 }'), ...FAILS, ...PASSES_TOO } },
+  'process.exit in a test': {
+    arguments: [['-i'], ['-w=2']],
+    files: { ...test("it('ends everything', () => process.exit(0))"), ...PASSES_TOO },
+  },
+  'process.exit in a hook, with 1': { files: test("afterAll(() => process.exit(1))\nit('passes', () => {})") },
+  'thresholds of the configuration': {
+    files: {
+      ...config("{ collectCoverage: true, coverageReporters: ['text'], coverageThreshold: { global: { lines: 90 } } }"),
+      'sum.js': 'exports.a = () => {\n  return 1\n}\nexports.b = () => {\n  return 2\n}',
+      ...test("require('./sum')\nit('passes', () => {})"),
+    },
+  },
+  'exit code for failures': { files: { ...config('{ testFailureExitCode: 0 }'), ...FAILS } },
+  'no tests, and that is fine': { files: { ...config('{ passWithNoTests: true }') } },
+  'no tests': { files: { 'sum.js': '' } },
+  'no configuration': { files: { ...PASSES, ...FAILS } },
+  'two configurations': { files: { ...config('{}'), 'jest.config.json': '{}', ...PASSES } },
+  'broken configuration': { files: { 'jest.config.js': 'module.exports = {', ...PASSES } },
+  'configuration that Jest does not know': { files: { ...config("{ testMach: ['**/a.test.js'] }"), ...PASSES } },
+  'configuration in package.json': {
+    files: {
+      'package.json': '{ "jest": { "testRegex": "check" } }',
+      ...PASSES,
+      ...test("it('checks', () => {})", 'a.check.js'),
+    },
+  },
+  'reporter with options': {
+    files: {
+      ...config("{ reporters: [['<rootDir>/reporter.js', { fails: true }]] }"),
+      'reporter.js':
+        "module.exports = class { constructor(config, options) { this.options = options }\n getLastError() { return this.options.fails ? new Error('too slow') : undefined } }",
+      ...PASSES,
+    },
+  },
+  'reporter that waits': withReporter(
+    'async onRunComplete() { await new Promise((resolve) => setTimeout(resolve, 300)) }',
+    FAILS,
+  ),
+  'reporter that throws at the end': withReporter("onRunComplete() { throw new Error('no disk') }"),
+  'reporter that throws at a result': withReporter("onTestResult() { throw new Error('no disk') }"),
+  'processor of results': withFile(
+    'processor.js',
+    'module.exports = (results) => ({ ...results, success: false })',
+    "{ testResultsProcessor: './processor.js' }",
+  ),
+  'jasmine as the runner, or none': withFile('runner.js', '', "{ testRunner: 'jest-jasmine2' }"),
+  'console and colours': {
+    files: test("it('prints', () => { console.log('\\u001b[31mred'); console.error('Jest: no') })"),
+  },
+  'unhandled rejection': {
+    files: test(
+      "it('passes', () => { Promise.reject(new Error('nobody waits')) })\nit('passes later', () => new Promise((resolve) => setTimeout(resolve, 50)))",
+    ),
+  },
+  'error after the tests': { files: test("it('passes', () => { setTimeout(() => { throw new Error('late') }, 0) })") },
+  changed: {
+    arguments: [['--onlyChanged'], ['--changedSince=main'], ['--lastCommit']],
+    git: { commits: 1, change: { 'a.test.js': "it('changed', () => { throw new Error('red') })" } },
+    files: { ...PASSES, ...PASSES_TOO },
+  },
+  'variables of the job': {
+    env: { GITHUB_ACTIONS: 'true', NODE_ENV: 'production' },
+    files: {
+      ...config("{ reporters: ['default', 'github-actions'] }"),
+      ...test(
+        "it('sees them', () => expect(process.env.NODE_ENV).toBe('production'))\nit('fails', () => { throw new Error('red') })",
+      ),
+    },
+  },
+}
+
+export const JEST_PROJECTS: readonly Project[] = Object.entries(KINDS).map(([name, kind]) => ({
+  name,
+  framework: 'jest',
+  ...kind,
+}))
