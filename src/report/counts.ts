@@ -33,15 +33,19 @@ function notRunCounts({ skipped, other }: Counts): Fragment[] {
 }
 
 /**
- * What follows the title of the headline, for example `: 3 of 40 (1 new)` or `: 38 of 40, 2 skipped`. If a test case did not run,
- * this says so, because `38 of 40` alone looks like two failures.
+ * What follows the title of the headline, for example `: 3 of 40 (1 new)`, `: 2 of 5 failed` or `: 38 of 40, 2 skipped`. If a test case
+ * did not run, this says so, because `38 of 40` alone looks like two failures.
  */
 export function headlineCounts(outcome: StepOutcome): Fragment {
   const { conclusion, counts } = outcome
   const { total, failed, passed, other } = counts
   const newInBrackets = inBrackets(newFailuresText(outcome))
-  if (conclusion === 'failed' && failed > 0) return fragment`: ${failed} of ${total}${newInBrackets}`
-  if (conclusion !== 'passed' || failed + other > 0) return newInBrackets
+  if (failed > 0) {
+    // Every other title does not say whether tests failed.
+    const word = conclusion === 'failed' || conclusion === 'passed' ? NONE : fragment` failed`
+    return fragment`: ${failed} of ${total}${word}${newInBrackets}`
+  }
+  if (conclusion !== 'passed' || other > 0) return NONE
   return join([fragment`: ${passed} of ${total}`, ...notRunCounts(counts)], fragment`, `)
 }
 
