@@ -108,7 +108,10 @@ function textOfFinished(outcome: StepOutcome): EndingText {
   const { failed, other } = counts
   const finished = (sign: Fragment, title: Fragment, next = NONE) =>
     end(sign, title, fragment`Run ${linkedRunId(outcome)} finished as ${run?.rawStatus ?? ''}`, next)
-  const lookUp = run?.message === undefined ? fragment` The service does not say why. Look up the run at the service to find the reason.` : NONE
+  const lookUp =
+    run?.message === undefined
+      ? fragment` The service does not say why. Look up the run at the service to find the reason.`
+      : NONE
   switch (conclusion) {
     case 'passed': {
       if (failed + other === 0) return finished(fragment`✅`, fragment`Tests passed`)

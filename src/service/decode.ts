@@ -118,7 +118,8 @@ export function decodeResults(
 }
 
 function testCase(entry: unknown, redact: Redact): TestCase {
-  const { title, status, durationMs, message, ...fields } = fieldsOf(entry)
+  const fields = fieldsOf(entry)
+  const { title, status, durationMs, message } = fields
   const rawStatus = typeof status === 'string' ? status : ''
   const kind = kindOf(rawStatus)
   const { filePath, line } = decodePlace(fields)
