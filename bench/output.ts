@@ -16,7 +16,8 @@ export async function requestsOfAnHour(showOutput: boolean): Promise<number> {
     get: () => giving(() => ({ ...(clock.now() < HOUR_MS ? RUNNING : PASSED), outputBytes: bytes() })),
     output: (from) => giving(() => ({ text: untrusted('x'.repeat(bytes() - from)), next: bytes() })),
   })
-  const options = { stepBeganMs: 0, waitLimitMs: 2 * HOUR_MS, showOutput }
-  await clock.run(waitForRun({ id: 'run-1', knownSinceMs: 0 }, options, new FakeWorld(clock, service)))
+  const settings = { waitLimitMs: 2 * HOUR_MS, showOutput }
+  const handle = { id: 'run-1', knownSinceMs: 0 }
+  await clock.run(waitForRun(handle, settings.waitLimitMs, settings, new FakeWorld(clock, service)))
   return service.requests.length
 }

@@ -3,83 +3,121 @@ import type { Cancellation } from '../model/outcome.ts'
 import { isFinished, type Run } from '../model/run.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortReason } from './abort.ts'
-import {
-  doesNotExist,
-  isKeyRefused,
-  isTransient,
-  mayHaveBeenAccepted,
-  pauseMs,
-  type RunHandle,
-  retry,
-} from './retry.ts'
+import { doesNotExist, isKeyRefused, isTransient, mayHaveBeenAccepted, type RunHandle } from './failures.ts'
+import { pauseMs } from './pauses.ts'
 import type { RunWorld } from './world.ts'
 
 type CancelResult = Exclude<Cancellation, { kind: 'none' | 'not-wanted' | 'id-unknown' }>
 
+/** After a try that ended without a result: the response to the cancel, and the failure whose `Retry-After` counts. */
+interface NoResult {
+  readonly kind: 'no result'
+  readonly response: Failure
+  readonly pauseAskedBy: Failure
+}
+
 /** With less time left, no further try begins, because its time-out would replace the real failure. */
 const SHORTEST_TRY_MS = 1_000
+
+interface CancelOptions {
+  readonly deadlineMs: number
+  readonly onRun?: (run: Run) => void
+}
 
 /**
  * Tries to cancel a run until the result is final or the time is up. If this process is aborted meanwhile, it drops the
  * request in flight, and tries again until `cancelDeadlineMs`. Main and post may both cancel a run, because a second
  * cancel does no harm.
  */
-export async function cancelRun(
-  handle: RunHandle,
-  options: { readonly deadlineMs: number; readonly onRun?: (run: Run) => void },
-  world: RunWorld,
-): Promise<CancelResult> {
-  const { service, clock, random, log } = world
-  const { cancel } = service
+export async function cancelRun(handle: RunHandle, options: CancelOptions, world: RunWorld): Promise<CancelResult> {
+  const { signal, log } = world
+  const { cancel } = world.service
   if (cancel === undefined) return { kind: 'not-supported' }
   log.info(fragment`Cancelling run ${handle.id} at the service.`)
-  let { signal } = world
-  let { deadlineMs } = options
-  let pauses = 0
-  let mayHaveCancelled = false
-  let failingSinceMs: number | undefined
-
-  /** A request gets half of the time that is left, so that a request that hangs leaves time for another try. */
-  const request = () => {
-    const leftMs = Math.max(1, deadlineMs - clock.now())
-    return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
-  }
-
-  const attempt = async (): Promise<CancelResult | undefined> => {
-    if (signal.aborted) {
-      deadlineMs = abortReason(signal).cancelDeadlineMs
-      // From now on, only the deadline ends the tries.
-      signal = new AbortController().signal
-      pauses = 0
-    }
-    const response = await cancel(handle.id, request())
-    if (!isFailure(response)) return { kind: 'cancelled' }
-    if (isKeyRefused(response)) return { kind: 'failed', failure: response }
-    // If the service does not list the run, this try has not cancelled it. If the run is CANCELLED then, an earlier try did that.
-    const isOurs = mayHaveCancelled || (response.kind !== 'not-listed' && mayHaveBeenAccepted(response))
-    mayHaveCancelled ||= mayHaveBeenAccepted(response)
-    failingSinceMs ??= clock.now()
-    const sentMs = clock.now()
-    const run = mustReadRun(response) ? await service.get(handle.id, request()) : response
-    if (!isFailure(run)) {
-      options.onRun?.(run)
-      if (isFinished(run)) return { kind: run.status === 'CANCELLED' && isOurs ? 'cancelled' : 'already-finished' }
-      failingSinceMs = undefined
-    } else if (isKeyRefused(run)) return { kind: 'failed', failure: run }
-    else if (doesNotExist(handle, run, sentMs)) return { kind: 'not-found' }
-
-    if (signal.aborted) return undefined
-    const nowMs = clock.now()
-    const lastTryMs = Math.min(deadlineMs - SHORTEST_TRY_MS, (failingSinceMs ?? nowMs) + service.failureLimitMs)
-    if (nowMs >= lastTryMs) return { kind: 'failed', failure: response }
-    const pauseEndMs = nowMs + pauseMs(++pauses, isFailure(run) ? run : response, random)
-    await clock.sleep(Math.min(pauseEndMs, lastTryMs) - nowMs, signal)
-    return undefined
-  }
-  return retry(attempt)
+  const cancelling = new Cancelling({ handle, cancel, onRun: options.onRun }, world)
+  const result = await cancelling.tryUntil(options.deadlineMs, signal)
+  if (result !== 'aborted') return result
+  const afterAbort = await cancelling.tryUntil(abortReason(signal).cancelDeadlineMs, new AbortController().signal)
+  if (afterAbort === 'aborted') throw new TypeError('A signal that nobody can abort was aborted')
+  return afterAbort
 }
 
-/** Whether main reads the run before it cancels again. After a transient failure, it only cancels again. */
+interface RunToCancel {
+  readonly handle: RunHandle
+  readonly cancel: NonNullable<RunWorld['service']['cancel']>
+  readonly onRun: CancelOptions['onRun']
+}
+
+/** The tries so far, and the next one. */
+class Cancelling {
+  readonly #run: RunToCancel
+  readonly #world: RunWorld
+  /** The responses to the cancels, each of which was a failure. */
+  readonly #responses: Failure[] = []
+  /** Since when no request has told anything about the run. */
+  #failingSinceMs: number | undefined
+
+  constructor(run: RunToCancel, world: RunWorld) {
+    this.#run = run
+    this.#world = world
+  }
+
+  async tryUntil(deadlineMs: number, signal: AbortSignal): Promise<CancelResult | 'aborted'> {
+    const { clock, random, service } = this.#world
+    for (let tries = 1; !signal.aborted; tries++) {
+      const result = await this.#tryOnce(deadlineMs, signal)
+      if (result.kind !== 'no result') return result
+      if (signal.aborted) break
+      const nowMs = clock.now()
+      const giveUpMs = (this.#failingSinceMs ?? nowMs) + service.failureLimitMs
+      const lastTryMs = Math.min(deadlineMs - SHORTEST_TRY_MS, giveUpMs)
+      if (nowMs >= lastTryMs) return { kind: 'failed', failure: result.response }
+      const nextTryMs = Math.min(nowMs + pauseMs(tries, result.pauseAskedBy, random), lastTryMs)
+      await clock.sleep(nextTryMs - nowMs, signal)
+    }
+    return 'aborted'
+  }
+
+  async #tryOnce(deadlineMs: number, signal: AbortSignal): Promise<CancelResult | NoResult> {
+    const { clock, service } = this.#world
+    const { handle, cancel, onRun } = this.#run
+    const response = await cancel(handle.id, this.#requestOptions(deadlineMs, signal))
+    if (!isFailure(response)) return { kind: 'cancelled' }
+    const mayBeOurs = mayHaveCancelled(response, this.#responses)
+    this.#responses.push(response)
+    this.#failingSinceMs ??= clock.now()
+    if (isKeyRefused(response)) return { kind: 'failed', failure: response }
+    if (!mustReadRun(response)) return { kind: 'no result', response, pauseAskedBy: response }
+
+    const sentMs = clock.now()
+    const run = await service.get(handle.id, this.#requestOptions(deadlineMs, signal))
+    if (isFailure(run)) {
+      if (isKeyRefused(run)) return { kind: 'failed', failure: run }
+      if (doesNotExist(handle, run, sentMs)) return { kind: 'not-found' }
+      return { kind: 'no result', response, pauseAskedBy: run }
+    }
+    this.#failingSinceMs = undefined
+    onRun?.(run)
+    if (!isFinished(run)) return { kind: 'no result', response, pauseAskedBy: response }
+    return { kind: run.status === 'CANCELLED' && mayBeOurs ? 'cancelled' : 'already-finished' }
+  }
+
+  /** A request gets half of the time that is left, so that a request that hangs leaves time for another try. */
+  #requestOptions(deadlineMs: number, signal: AbortSignal) {
+    const leftMs = Math.max(1, deadlineMs - this.#world.clock.now())
+    return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
+  }
+}
+
+/**
+ * Whether this process may have cancelled a run that is CANCELLED after this response. If the response does not list the run, this
+ * try has not cancelled it. An earlier try whose response did not list the run may have done so meanwhile.
+ */
+function mayHaveCancelled(response: Failure, earlier: readonly Failure[]): boolean {
+  return earlier.some(mayHaveBeenAccepted) || (response.kind !== 'not-listed' && mayHaveBeenAccepted(response))
+}
+
+/** Whether this process reads the run before it cancels again. After a transient failure, it only cancels again. */
 function mustReadRun(failure: Failure): boolean {
   if (failure.kind === 'status') return !isTransient(failure)
   return failure.kind === 'invalid-response' || failure.kind === 'not-listed'

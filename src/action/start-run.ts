@@ -1,11 +1,12 @@
-import { isFailure } from '../model/failure.ts'
-import type { Ending, StepHistory } from '../model/outcome.ts'
+import { type Failure, isFailure } from '../model/failure.ts'
+import type { StepHistory } from '../model/outcome.ts'
 import type { StartParameters } from '../model/run.ts'
 import { failureText } from '../report/failure-text.ts'
 import { durationText } from '../report/words.ts'
-import { fragment } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import { abortedEnding, abortReason } from './abort.ts'
-import { askedPauseMs, mayHaveBeenAccepted, pauseMs, pausesWithLines, retry, startMayRepeatForMs } from './retry.ts'
+import { mayHaveBeenAccepted, startMayRepeatForMs } from './failures.ts'
+import { askedPauseMs, LoggedPauses, pauseMs } from './pauses.ts'
 import type { RunWorld } from './world.ts'
 
 /** No run, or no id of it. */
@@ -26,36 +27,39 @@ export async function startRun(
 ): Promise<string | NoRun> {
   const { service, clock, random, signal } = world
   const firstTryMs = clock.now()
-  const pause = pausesWithLines(world)
+  const pauses = new LoggedPauses(world)
 
-  const attempt = async (tries: number) => {
-    if (signal.aborted) return withoutRun(abortedEnding(signal), 'none')
-    // A repeated start uses a new connection. After a 429, a service often closes the old connection. If main sent the next
-    // start on that connection, nobody would know whether the service accepted it.
+  for (let tries = 1; ; tries++) {
+    if (signal.aborted) return { ending: abortedEnding(signal), cancellation: { kind: 'none' } }
     const response = await service.start(parameters, {
       signal,
       graceIfSentMs: () => abortReason(signal).startDeadlineMs - clock.now(),
+      // After a 429, a service often closes the connection. If main sent the next start on it, nobody would know whether the
+      // service accepted that start.
       onNewConnection: tries > 1,
     })
     if (!isFailure(response)) return response
-    const cancellation = mayHaveBeenAccepted(response) ? 'id-unknown' : 'none'
-    if (signal.aborted) return withoutRun(abortedEnding(signal), cancellation)
 
+    const cancellation = { kind: mayHaveBeenAccepted(response) ? 'id-unknown' : 'none' } as const
+    if (signal.aborted) return { ending: abortedEnding(signal), cancellation }
+    const mayRepeatUntilMs = Math.min(
+      firstTryMs + startMayRepeatForMs(response),
+      firstTryMs + service.failureLimitMs,
+      deadlineMs - SHORTEST_WAIT_MS,
+    )
     const nowMs = clock.now()
-    const repeatLimitMs = Math.min(startMayRepeatForMs(response), service.failureLimitMs)
-    const untilMs = Math.min(firstTryMs + repeatLimitMs, deadlineMs - SHORTEST_WAIT_MS)
     // The pause that the service asks for is never shortened before a start.
-    if (nowMs >= untilMs || nowMs + askedPauseMs(response) > untilMs)
-      return withoutRun({ kind: 'start-failed', failure: response }, cancellation)
-    const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), untilMs)
-    const timeUntil = (atMs: number) => durationText(atMs - clock.now())
-    const line = () =>
-      fragment`The run is not started yet. ${failureText(response, 'start')} The step tries again in ${timeUntil(nextTryMs)}, for ${timeUntil(untilMs)} at most.`
-    return pause(nextTryMs, line, 'failure')
+    if (nowMs >= mayRepeatUntilMs || nowMs + askedPauseMs(response) > mayRepeatUntilMs)
+      return { ending: { kind: 'start-failed', failure: response }, cancellation }
+
+    const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), mayRepeatUntilMs)
+    await pauses.afterFailure(nextTryMs, () => {
+      const leftMs = (untilMs: number) => untilMs - clock.now()
+      return tryAgainText(response, leftMs(nextTryMs), leftMs(mayRepeatUntilMs))
+    })
   }
-  return retry(attempt)
 }
 
-function withoutRun(ending: Ending, kind: 'none' | 'id-unknown'): NoRun {
-  return { ending, cancellation: { kind } }
+function tryAgainText(failure: Failure, pauseMs: number, longestMs: number): Fragment {
+  return fragment`The run is not started yet. ${failureText(failure, 'start')} The step tries again in ${durationText(pauseMs)}, for ${durationText(longestMs)} at most.`
 }

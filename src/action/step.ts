@@ -1,11 +1,11 @@
-import type { StepHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
+import type { Cancellation, StepHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
 import type { Run } from '../model/run.ts'
 import { whatIsTested } from '../report/facts.ts'
 import { fragment } from '../text/safe-text.ts'
 import { CANCEL_LIMIT_MS, hasJobEnded } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
+import type { RunHandle } from './failures.ts'
 import { publish, type ReportSettings } from './publish.ts'
-import type { RunHandle } from './retry.ts'
 import { startRun } from './start-run.ts'
 import { concludeStep, type VerdictRules } from './verdict.ts'
 import { type WaitSettings, waitForRun } from './wait-for-run.ts'
@@ -24,45 +24,56 @@ export interface StepSettings extends WaitSettings, VerdictRules {
   readonly reports: ReportSettings
 }
 
+/** What is left to do after the step. Post does it, because main's file stays, or only a person can do it, and the log says so. */
+const LEFT_AFTER_CANCELLATION: Readonly<Record<Cancellation['kind'], 'nothing' | 'for post' | 'for a person'>> = {
+  none: 'nothing',
+  'not-wanted': 'nothing',
+  cancelled: 'nothing',
+  'already-finished': 'nothing',
+  'not-found': 'nothing',
+  failed: 'for post',
+  'not-supported': 'for a person',
+  'id-unknown': 'for a person',
+}
+
 export async function performStep(settings: StepSettings, world: World): Promise<StepOutcome> {
-  const { clock } = world
-  const stepBeganMs = clock.now()
-  const history = await startAndWait({ ...settings, stepBeganMs }, world)
-  const outcome = concludeStep({ ...history, subject: settings.subject, tookMs: clock.now() - stepBeganMs }, settings)
-  const { kind } = outcome.cancellation
-  const isForPerson = kind === 'id-unknown' || kind === 'not-supported'
-  // After a failed cancel, the record stays as it is, and post tries again.
-  if (kind !== 'failed' && !isForPerson) world.recorder.done()
+  const { clock, recorder, signal } = world
+  const beganMs = clock.now()
+  const history = await startAndWait(settings, beganMs + settings.waitLimitMs, world)
+  const outcome = concludeStep({ ...history, subject: settings.subject, tookMs: clock.now() - beganMs }, settings)
+  const left = LEFT_AFTER_CANCELLATION[outcome.cancellation.kind]
+  if (left === 'nothing') recorder.done()
   await publish(outcome, settings.reports, world)
-  // The log now says what only a person can do. If the job has ended, nobody reads the log, so post says it.
-  if (isForPerson && !hasJobEnded(world.signal)) world.recorder.done()
+  // If the job has ended, nobody has read the log. Post then says it.
+  if (left === 'for a person' && !hasJobEnded(signal)) recorder.done()
   return outcome
 }
 
 async function startAndWait(
-  settings: StepSettings & { readonly stepBeganMs: number },
+  settings: StepSettings,
+  deadlineMs: number,
   world: World,
 ): Promise<Omit<StepHistory, 'subject' | 'tookMs'>> {
   const { recorder, clock, signal } = world
-  const { stepBeganMs, waitLimitMs, cancelOnAbort, subject } = settings
-  let id = settings.runId
-  if (id === undefined) {
+  const { wait, cancelOnAbort, subject } = settings
+  let runId = settings.runId
+  if (runId === undefined) {
     recorder.starting()
-    const started = await startRun(subject.parameters, stepBeganMs + waitLimitMs, world)
+    const started = await startRun(subject.parameters, deadlineMs, world)
     if (typeof started !== 'string') return started
-    id = started
+    runId = started
   }
-  const handle: RunHandle = { id, knownSinceMs: clock.now() }
-  recorder.started(id, cancelOnAbort)
-  const known = { runId: id, runUrl: announceRun(id, settings, world) }
+  const handle: RunHandle = { id: runId, knownSinceMs: clock.now() }
+  recorder.started(runId, cancelOnAbort)
+  const runUrl = announceRun(runId, settings, world)
   // If the step was aborted during the start, main goes on even if `wait` is false. The wait then ends at once, and main cancels
   // the run if `cancelOnAbort` is true.
-  if (!settings.wait && !signal.aborted)
-    return { ...known, ending: { kind: 'started' }, cancellation: { kind: 'none' } }
+  if (!wait && !signal.aborted) return { runId, runUrl, ending: { kind: 'started' }, cancellation: { kind: 'none' } }
 
-  const { ending, run } = await waitForRun(handle, settings, world)
-  if (ending.kind === 'finished') return { ...known, ending, run, cancellation: { kind: 'none' } }
-  if (!cancelOnAbort) return { ...known, ending, run, cancellation: { kind: 'not-wanted' } }
+  const { ending, run } = await waitForRun(handle, deadlineMs, settings, world)
+  const known = { runId, runUrl, ending }
+  if (ending.kind === 'finished') return { ...known, run, cancellation: { kind: 'none' } }
+  if (!cancelOnAbort) return { ...known, run, cancellation: { kind: 'not-wanted' } }
 
   let latestRun = run
   const onRun = (current: Run) => {
@@ -70,7 +81,7 @@ async function startAndWait(
     latestRun = current
   }
   const cancellation = await cancelRun(handle, { deadlineMs: clock.now() + CANCEL_LIMIT_MS, onRun }, world)
-  return { ...known, ending, run: latestRun, cancellation }
+  return { ...known, run: latestRun, cancellation }
 }
 
 /** Returns the address of the run's page. */

@@ -3,7 +3,7 @@ import type { ServiceClient } from '../service/client.ts'
 import { type Fragment, fragment, outputLines } from '../text/safe-text.ts'
 import { messageOf, untrusted } from '../text/untrusted.ts'
 import { truncate } from '../text/visible-text.ts'
-import { pauseMs } from './retry.ts'
+import { pauseMs } from './pauses.ts'
 import { TestMasks } from './test-masks.ts'
 import type { World } from './world.ts'
 

@@ -6,7 +6,8 @@ import { failureText } from '../report/failure-text.ts'
 import { durationText } from '../report/words.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortedEnding } from './abort.ts'
-import { doesNotExist, isTransient, pauseMs, pausesWithLines, type RunHandle, retry } from './retry.ts'
+import { doesNotExist, isTransient, type RunHandle } from './failures.ts'
+import { LoggedPauses, pauseMs } from './pauses.ts'
 import { TestOutput } from './test-output.ts'
 import type { World } from './world.ts'
 
@@ -18,6 +19,9 @@ export interface WaitSettings {
   readonly showOutput: boolean
 }
 
+/** How the wait ended, and the run as a poll last described it. */
+type Waited = Pick<StepHistory, 'ending' | 'run'>
+
 /** The wait's limit cuts a poll short, but only this long after it. So the poll at the limit has time for its response. */
 const POLL_AFTER_LIMIT_MS = 5_000
 /** How late the output of the tests may make a poll. */
@@ -25,68 +29,82 @@ const OUTPUT_LIMIT_MS = 5_000
 /** How long main reads the rest of the output when the run has finished. */
 const REST_LIMIT_MS = 10_000
 
+/** Waits until the run has finished, until `deadlineMs`, or until the service has failed for too long. */
 export async function waitForRun(
   handle: RunHandle,
-  settings: WaitSettings & { readonly stepBeganMs: number },
+  deadlineMs: number,
+  settings: WaitSettings,
   world: World,
-): Promise<Pick<StepHistory, 'ending' | 'run'>> {
-  const { service, clock, random, log, signal } = world
-  const deadlineMs = settings.stepBeganMs + settings.waitLimitMs
+): Promise<Waited> {
+  const output = new TestOutput(handle.id, settings.showOutput, world)
+  const waited = await pollUntilEnd(handle, deadlineMs, settings, output, world)
+  const restLimitMs = waited.ending.kind === 'finished' ? REST_LIMIT_MS : 0
+  await output.readRest(waited.run?.outputBytes, world.clock.now() + restLimitMs)
+  return waited
+}
+
+async function pollUntilEnd(
+  handle: RunHandle,
+  deadlineMs: number,
+  { waitLimitMs, pollIntervalMs }: WaitSettings,
+  output: TestOutput,
+  world: World,
+): Promise<Waited> {
+  const { service, clock, random, signal } = world
   const firstPollMs = clock.now()
   const jitter = random()
-  const pause = pausesWithLines(world)
-  const output = new TestOutput(handle.id, settings.showOutput, world)
-  let run: Run | undefined
-  let failedPolls = 0
-  let failingSinceMs = 0
-
+  const pauses = new LoggedPauses(world)
   const waited = () => durationText(clock.now() - firstPollMs)
-  const limitExceeded = (failure?: Failure): Ending => {
-    return { kind: 'wait-timeout', limitMs: settings.waitLimitMs, wasQueued: run?.status === 'QUEUED', failure }
-  }
+  let run: Run | undefined
+  /** The polls that have failed since the last response. */
+  let outage: { readonly sinceMs: number; readonly polls: number } | undefined
 
-  const afterFailure = async (failure: Failure, sentMs: number): Promise<Ending | undefined> => {
-    const nowMs = clock.now()
-    if (failedPolls++ === 0) failingSinceMs = nowMs
-    const untilMs = failingSinceMs + service.failureLimitMs
-    const mayStillSucceed = isNotFound(failure) ? !doesNotExist(handle, failure, sentMs) : isTransient(failure)
-    if (!mayStillSucceed || nowMs >= untilMs) return { kind: 'poll-failed', failure }
-    if (nowMs >= deadlineMs) return limitExceeded(failure)
-    const line = () =>
-      fragment`Run ${handle.id}: after ${waited()}, the status cannot be read. ${failureText(failure, 'poll')} The step tries again.`
-    return pause(Math.min(nowMs + pauseMs(failedPolls, failure, random), untilMs, deadlineMs), line, 'failure')
-  }
-
-  const afterResponse = async (current: Run): Promise<Ending | undefined> => {
-    const nowMs = clock.now()
-    failedPolls = 0
-    if (current.rawStatus !== run?.rawStatus) {
-      world.setOutput('status', current.status)
-      // A final status has no line, because the verdict says it after the last line of the tests.
-      if (!isFinished(current)) log.info(fragment`Run ${handle.id}: ${current.rawStatus}${progressText(current)}`)
-    }
-    run = current
-    if (isFinished(current)) return { kind: 'finished' }
-    if (nowMs >= deadlineMs) return limitExceeded()
-    const intervalMs = settings.pollIntervalMs ?? adaptivePauseMs(nowMs - firstPollMs, jitter)
-    await output.readNew(current.outputBytes, Math.min(nowMs + OUTPUT_LIMIT_MS, deadlineMs))
-    const line = () => fragment`Run ${handle.id}: still ${current.rawStatus} after ${waited()}${progressText(current)}.`
-    return pause(Math.min(nowMs + intervalMs, deadlineMs), line, 'response')
-  }
-
-  const poll = async () => {
-    if (signal.aborted) return abortedEnding(signal)
+  for (;;) {
+    if (signal.aborted) return { ending: abortedEnding(signal), run }
     const sentMs = clock.now()
     const limitMs = Math.max(0, deadlineMs - sentMs) + POLL_AFTER_LIMIT_MS
     const response = await service.get(handle.id, { signal, limitMs })
-    if (!isFailure(response)) return afterResponse(response)
-    return signal.aborted ? abortedEnding(signal) : afterFailure(response, sentMs)
-  }
+    const nowMs = clock.now()
 
-  const ending = await retry(poll)
-  const restLimitMs = ending.kind === 'finished' ? REST_LIMIT_MS : 0
-  await output.readRest(run?.outputBytes, clock.now() + restLimitMs)
-  return { ending, run }
+    if (isFailure(response)) {
+      if (signal.aborted) return { ending: abortedEnding(signal), run }
+      outage = { sinceMs: outage?.sinceMs ?? nowMs, polls: (outage?.polls ?? 0) + 1 }
+      const giveUpMs = outage.sinceMs + service.failureLimitMs
+      if (isFinal(response, handle, sentMs) || nowMs >= giveUpMs)
+        return { ending: { kind: 'poll-failed', failure: response }, run }
+      if (nowMs >= deadlineMs) return { ending: limitExceeded(waitLimitMs, run, response), run }
+      const nextPollMs = Math.min(nowMs + pauseMs(outage.polls, response, random), giveUpMs, deadlineMs)
+      const line = () =>
+        fragment`Run ${handle.id}: after ${waited()}, the status cannot be read. ${failureText(response, 'poll')} The step tries again.`
+      await pauses.afterFailure(nextPollMs, line)
+    } else {
+      outage = undefined
+      if (response.rawStatus !== run?.rawStatus) announceStatus(handle, response, world)
+      run = response
+      if (isFinished(response)) return { ending: { kind: 'finished' }, run }
+      if (nowMs >= deadlineMs) return { ending: limitExceeded(waitLimitMs, run), run }
+      const nextPollMs = Math.min(nowMs + (pollIntervalMs ?? adaptivePauseMs(nowMs - firstPollMs, jitter)), deadlineMs)
+      await output.readNew(response.outputBytes, Math.min(nowMs + OUTPUT_LIMIT_MS, deadlineMs))
+      const line = () =>
+        fragment`Run ${handle.id}: still ${response.rawStatus} after ${waited()}${progressText(response)}.`
+      await pauses.afterResponse(nextPollMs, line)
+    }
+  }
+}
+
+function limitExceeded(limitMs: number, run: Run | undefined, failure?: Failure): Ending {
+  return { kind: 'wait-timeout', limitMs, wasQueued: run?.status === 'QUEUED', failure }
+}
+
+/** Whether no later poll can succeed. */
+function isFinal(failure: Failure, handle: RunHandle, sentMs: number): boolean {
+  return isNotFound(failure) ? doesNotExist(handle, failure, sentMs) : !isTransient(failure)
+}
+
+function announceStatus(handle: RunHandle, run: Run, world: World): void {
+  world.setOutput('status', run.status)
+  // A final status has no line, because the verdict says it after the last line of the tests.
+  if (!isFinished(run)) world.log.info(fragment`Run ${handle.id}: ${run.rawStatus}${progressText(run)}`)
 }
 
 const SHORTEST_PAUSE_MS = 300

@@ -104,7 +104,7 @@ describe('a start that the service provably did not take', () => {
 describe('a start is never repeated', () => {
   const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
 
-  // The tests of action/retry.ts say for every failure whether the start may be repeated.
+  // The tests of action/failures.ts say for every failure whether the start may be repeated.
   test.each<[Failure, boolean]>([
     [LOST, true],
     [{ kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }, true],

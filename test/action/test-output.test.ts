@@ -59,8 +59,8 @@ async function watch({ textAt = () => '', runMs = 60_000, pollIntervalMs = 5_000
   if (setting.redact !== undefined) Object.assign(service, { redact: setting.redact })
   const world = new FakeWorld(clock, service)
   if (setting.signalAtMs !== undefined) world.signalAt(setting.signalAtMs)
-  const settings = { stepBeganMs: 0, waitLimitMs, pollIntervalMs, showOutput: setting.showOutput ?? true }
-  const { ending } = await clock.run(waitForRun({ id: 'run-1', knownSinceMs: 0 }, settings, world))
+  const settings = { waitLimitMs, pollIntervalMs, showOutput: setting.showOutput ?? true }
+  const { ending } = await clock.run(waitForRun({ id: 'run-1', knownSinceMs: 0 }, waitLimitMs, settings, world))
   const lines = world.effects
     .filter(({ text }) => /^info /.test(text))
     .map(({ atMs, text }) => ({ atMs, text: text.replace(/^info /, '') }))

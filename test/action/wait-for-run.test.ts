@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { RunHandle } from '../../src/action/retry.ts'
+import type { RunHandle } from '../../src/action/failures.ts'
 import { adaptivePauseMs, type WaitSettings, waitForRun } from '../../src/action/wait-for-run.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Run } from '../../src/model/run.ts'
@@ -40,6 +40,7 @@ async function wait(setting: Setting) {
     signalAtMs,
     random,
     failureLimitMs,
+    stepBeganMs = 0,
     handle = { id: 'run-1', knownSinceMs: LONG_AGO_MS },
     ...options
   } = setting
@@ -47,8 +48,8 @@ async function wait(setting: Setting) {
   const service = new FakeService(clock, { get: replies }, failureLimitMs)
   const world = new FakeWorld(clock, service, random === undefined ? {} : { random })
   if (signalAtMs !== undefined) world.signalAt(signalAtMs)
-  const settings = { stepBeganMs: 0, waitLimitMs: 60 * MINUTE_MS, showOutput: true, ...options }
-  const end = await clock.run(waitForRun(handle, settings, world))
+  const settings = { waitLimitMs: 60 * MINUTE_MS, showOutput: true, ...options }
+  const end = await clock.run(waitForRun(handle, stepBeganMs + settings.waitLimitMs, settings, world))
   const statuses = world.texts('output status=')
   const ending = end.ending.kind === 'finished' ? { ...end.ending, run: end.run } : end.ending
   return { end, ending, endedMs: clock.now(), pollsMs: service.timesMs('get'), world, statuses }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { StepAborted } from '../../src/action/abort.ts'
-import { isKeyRefused, isTransient } from '../../src/action/retry.ts'
+import { isKeyRefused, isTransient } from '../../src/action/failures.ts'
 import { type ModelRun, type ModelService, type ObservedResponse, RUN_ID } from './model-service.ts'
 import { type SimulationPlan, simulationPlan } from './random-plans.ts'
 import { type SimulationResult, simulateStep } from './simulation.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { doesNotExist, isTransient, mayHaveBeenAccepted, pauseMs, startMayRepeatForMs } from '../../src/action/retry.ts'
+import { doesNotExist, isTransient, mayHaveBeenAccepted, startMayRepeatForMs } from '../../src/action/failures.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
@@ -52,17 +52,4 @@ it('a 404 means that the run does not exist, unless the request was sent in the 
   const handle = { id: 'run-1', knownSinceMs: 1_000 }
   expect([15_999, 16_000].map((sentMs) => doesNotExist(handle, status(404), sentMs))).toEqual([false, true])
   expect(doesNotExist(handle, status(410), 16_000)).toBe(false)
-})
-
-describe('the pause before a repetition', () => {
-  it('doubles up to the longest pause, and chance shortens it by at most half', () => {
-    const pauses = (random: number) => [1, 2, 3, 4, 5, 6, 1e9].map((tries) => pauseMs(tries, NO_RESPONSE, () => random))
-    expect(pauses(1)).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000])
-    expect(pauses(0)).toEqual([500, 1_000, 2_000, 4_000, 7_500, 7_500, 7_500])
-  })
-
-  it('is at least as long as the service asks for', () => {
-    const pauses = [0, 700, 12_345].map((retryAfterMs) => pauseMs(1, { ...BUSY, retryAfterMs } as Failure, () => 0))
-    expect(pauses).toEqual([500, 700, 12_345])
-  })
 })

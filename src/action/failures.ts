@@ -1,6 +1,6 @@
 import { type Failure, isNotFound } from '../model/failure.ts'
-import type { Fragment } from '../text/safe-text.ts'
-import type { RunWorld } from './world.ts'
+
+// What a failed request says about the run, and about another try.
 
 /** A run, and what this process knows about it. */
 export interface RunHandle {
@@ -43,46 +43,8 @@ export function mayHaveBeenAccepted(failure: Failure): boolean {
   return failure.kind !== 'status' || failure.status >= 500 || failure.status === 408
 }
 
-/** With 429, or with 503 and `Retry-After`, a server says that it did not handle the request. */
+/** With 429 (RFC 6585, 4), or with 503 and `Retry-After` (RFC 9110, 15.6.4), a server says that it did not handle the request. */
 function isTooBusy(failure: Failure): boolean {
   if (failure.kind !== 'status') return false
   return failure.status === 429 || (failure.status === 503 && failure.retryAfterMs !== undefined)
-}
-
-const FIRST_BACKOFF_MS = 1_000
-const LONGEST_BACKOFF_MS = 15_000
-
-/** It doubles each time. Its upper half is random, so that many steps do not try again at the same time. */
-export function pauseMs(failedTries: number, failure: Failure, random: () => number): number {
-  const backoffMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failedTries - 1)) * (0.5 + random() / 2)
-  return Math.max(backoffMs, askedPauseMs(failure))
-}
-
-export function askedPauseMs(failure: Failure): number {
-  return failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
-}
-
-/** Tries until a try gives a result. If another try may follow, a try pauses and then gives undefined. */
-export async function retry<Result>(attempt: (tries: number) => Promise<Result | undefined>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
-    const result = await attempt(tries)
-    if (result !== undefined) return result
-  }
-}
-
-/** Pauses that write about one line a minute. The first failure has a line at once. */
-export function pausesWithLines({ clock, log, signal }: Pick<RunWorld, 'clock' | 'log' | 'signal'>) {
-  let lastLineMs = clock.now()
-  let lastFailureLineMs = Number.NEGATIVE_INFINITY
-  return async (untilMs: number, line: () => Fragment, after: 'failure' | 'response'): Promise<undefined> => {
-    while (!signal.aborted && clock.now() < untilMs) {
-      const dueMs = 60_000 + (after === 'failure' ? lastFailureLineMs : lastLineMs)
-      if (clock.now() < dueMs) await clock.sleep(Math.min(dueMs, untilMs) - clock.now(), signal)
-      else {
-        log.info(line())
-        lastLineMs = clock.now()
-        if (after === 'failure') lastFailureLineMs = lastLineMs
-      }
-    }
-  }
 }
