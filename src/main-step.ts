@@ -8,7 +8,7 @@ import { keepCommentUpToDate } from './github/comment.ts'
 import { readEvent } from './github/event.ts'
 import { attemptUrl, readJob } from './github/job.ts'
 import { runnerOutput } from './github/outputs.ts'
-import { RecordNotWritten, type StepRecorder } from './handover/recorder.ts'
+import { MainFileNotWritten, type MainFileWriter } from './handover/main-file-writer.ts'
 import { readBaseline } from './inputs/baseline.ts'
 import { InvalidInputsError } from './inputs/input-reader.ts'
 import { readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
@@ -21,11 +21,11 @@ import { fragment } from './text/safe-text.ts'
 export async function performMain(
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-  recorder: StepRecorder,
+  mainFile: MainFileWriter,
 ): Promise<boolean> {
   const output = runnerOutput(env, () => hasJobEnded(signal))
   const { log } = output
-  recorder.attachLog(log)
+  mainFile.attachLog(log)
   try {
     const job = readJob(env)
     if (job !== undefined) output.setOutput('job-url', job.url)
@@ -40,7 +40,7 @@ export async function performMain(
       clock,
       random: Math.random,
       signal,
-      recorder,
+      mainFile,
       service,
       programText,
       writeReportFiles: (files, runId) => writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), log),
@@ -59,12 +59,12 @@ export async function performMain(
     if (error instanceof InvalidInputsError) {
       for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
       if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
-    } else if (error instanceof RecordNotWritten) {
+    } else if (error instanceof MainFileNotWritten) {
       // No summary is written here, because the disk is probably full.
       const message = fragment`No run was started, because the step could not write its file for the post step: ${error.message}. Without this file, nothing would cancel the run if the step were killed. Free some space on the runner, or check its temporary folder.`
       output.annotate({ level: 'error', title: 'Run not started', message })
     } else throw error
-    recorder.done()
+    mainFile.done()
     return false
   }
 }

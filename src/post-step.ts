@@ -5,7 +5,9 @@ import { runnerOutput } from './github/outputs.ts'
 import { hasIdentityOf, type MainFile } from './handover/main-file.ts'
 import { InputReader } from './inputs/input-reader.ts'
 import { readServiceAddress } from './inputs/service-address.ts'
+import { join } from './report/words.ts'
 import { openService } from './service/client.ts'
+import { fragment } from './text/safe-text.ts'
 
 /** Creates the effects and cleans up. Throws only if there is a bug. */
 export async function performPost(
@@ -18,8 +20,8 @@ export async function performPost(
   // The inputs are read late, so that invalid inputs cannot keep post from stopping main.
   const open = async () => {
     const address = readServiceAddress(inputs, env)
-    const options = { workflowRunUrl: attemptUrl(env), debug: output.log.debug }
-    return openService(inputs.orThrow(address), systemClock, options)
+    if (address === undefined || inputs.problems.length > 0) return { problem: join(inputs.problems, fragment` `) }
+    return openService(address, systemClock, { workflowRunUrl: attemptUrl(env), debug: output.log.debug })
   }
   await cleanUpAfterMain(files, {
     ...output,

@@ -22,7 +22,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'action/step.test.ts': ['action/world', 'model/outcome'],
   'documents/conventions.test.ts': ['version'],
   'github/outputs.test.ts': ['github/runner-file'],
-  'handover/main-file.test.ts': ['handover/recorder'],
+  'handover/main-file.test.ts': ['handover/main-file-writer'],
   'inputs/inputs.test.ts': ['input-variable', 'inputs/input-reader', 'inputs/run-url', 'text/web-address'],
   'report/endings.test.ts': ['report/counts', 'report/ending', 'report/page'],
   'scenarios/cancel.test.ts': ['main'],

@@ -15,7 +15,8 @@ const EXIT_LIMIT_MS = 12_000
 const LOOK_INTERVAL_MS = 100
 
 interface PostWorld extends Omit<RunWorld, 'service'> {
-  readonly open: () => Promise<RunWorld['service']>
+  /** Opens the service. If the inputs are not valid any more, returns the sentences that say so. */
+  readonly open: () => Promise<RunWorld['service'] | { readonly problem: Fragment }>
   /** Whether the inputs still name the service and the target to which the file belongs. */
   readonly hasSameInputs: (file: MainFile) => boolean
 }
@@ -38,51 +39,82 @@ export async function cleanUpAfterMain(files: readonly MainFile[], world: PostWo
 }
 
 /** If main lives, asks it to stop, and waits until its file is gone. A main that lives cancels its run itself. */
-async function stopMain(file: MainFile, { log, clock, signal }: PostWorld): Promise<void> {
-  const wait = async (limitMs: number, isOver: () => boolean) => {
-    const deadlineMs = clock.now() + limitMs
-    while (!isOver() && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(LOOK_INTERVAL_MS, signal)
-  }
+async function stopMain(file: MainFile, world: PostWorld): Promise<void> {
   if (!file.askToStop()) return
-  await wait(ANSWER_LIMIT_MS, () => file.isStopAnswered() || file.isGone())
-  if (!file.isStopAnswered() || file.isGone()) return
-  log.info(fragment`The step's process is still running. It has up to ${durationText(EXIT_LIMIT_MS)} to exit.`)
-  await wait(EXIT_LIMIT_MS, () => file.isGone())
+  switch (await waitForAnswer(file, world)) {
+    case 'gone':
+    case 'silent':
+      return
+    case 'answered':
+      world.log.info(
+        fragment`The step's process is still running. It has up to ${durationText(EXIT_LIMIT_MS)} to exit.`,
+      )
+      await waitUntil(() => file.isGone(), EXIT_LIMIT_MS, world)
+  }
+}
+
+async function waitForAnswer(file: MainFile, world: PostWorld): Promise<'gone' | 'answered' | 'silent'> {
+  await waitUntil(() => file.isGone() || file.isStopAnswered(), ANSWER_LIMIT_MS, world)
+  if (file.isGone()) return 'gone'
+  return file.isStopAnswered() ? 'answered' : 'silent'
+}
+
+async function waitUntil(isTrue: () => boolean, limitMs: number, { clock, signal }: PostWorld): Promise<void> {
+  const deadlineMs = clock.now() + limitMs
+  while (!isTrue() && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(LOOK_INTERVAL_MS, signal)
 }
 
 async function doWhatIsLeft(file: MainFile, world: PostWorld): Promise<void> {
   const { log } = world
-  const record = file.read()
-  log.debug?.(fragment`Post found ${file.path}: ${JSON.stringify(record)}`)
-  if (record.phase === 'starting')
-    log.warning(
-      fragment`The step may have sent a start request, but it saved no run id for the post step. ${RUN_WITHOUT_ID}`,
-    )
-  if (record.phase !== 'started' || !record.mayCancel) return
-  const { runId } = record
-  const problem = await cancel(runId, file, world)
-  if (problem !== undefined) log.warning(fragment`Run ${runId} may still be running. ${problem} ${CANCEL_IT}`)
+  const left = file.read()
+  log.debug?.(fragment`Post found ${file.path}: ${JSON.stringify(left)}`)
+  switch (left.phase) {
+    case 'nothing started':
+      return
+    case 'starting':
+      log.warning(
+        fragment`The step may have sent a start request, but it saved no run id for the post step. ${RUN_WITHOUT_ID}`,
+      )
+      return
+    case 'started': {
+      if (!left.mayCancel) return
+      const problem = await cancel(left.runId, file, world)
+      if (problem !== undefined) log.warning(fragment`Run ${left.runId} may still be running. ${problem} ${CANCEL_IT}`)
+    }
+  }
 }
 
-/** If the run may still be running, returns why. */
+/** If the run may still be running, returns sentences that say why. */
 async function cancel(runId: string, file: MainFile, world: PostWorld): Promise<Fragment | undefined> {
-  const { clock, log, hasSameInputs, open } = world
-  if (!hasSameInputs(file))
+  const { clock, log } = world
+  if (!world.hasSameInputs(file))
     return fragment`The post step cannot cancel the run, because base-url, project or test-suite has another value now. Perhaps a later step changed a variable that the input uses.`
+  const service = await openService(world)
+  if ('problem' in service) return service.problem
+  const nowMs = clock.now()
+  // Main may have started the run just before it was killed, so post counts the 15 s of `doesNotExist` from now.
+  const handle = { id: runId, knownSinceMs: nowMs }
+  const result = await cancelRun(handle, { deadlineMs: nowMs + POST_LIMIT_MS }, { ...world, service })
+  switch (result.kind) {
+    case 'cancelled':
+      log.info(fragment`Run ${runId} was cancelled.`)
+      return undefined
+    case 'already-finished':
+      log.info(fragment`Run ${runId} had already finished.`)
+      return undefined
+    case 'not-found':
+      return undefined
+    case 'not-supported':
+      return fragment`The action cannot cancel runs of test suites.`
+    case 'failed':
+      return failureText(result.failure, 'cancel')
+  }
+}
+
+async function openService({ open }: PostWorld): ReturnType<PostWorld['open']> {
   try {
-    const service = await open()
-    const nowMs = clock.now()
-    // Main may have started the run just before it was killed, so post counts the 15 s of `doesNotExist` from now.
-    const handle = { id: runId, knownSinceMs: nowMs }
-    const result = await cancelRun(handle, { deadlineMs: nowMs + POST_LIMIT_MS }, { ...world, service })
-    if (result.kind === 'failed') return failureText(result.failure, 'cancel')
-    if (result.kind === 'not-supported') return fragment`The action cannot cancel runs of test suites.`
-    if (result.kind === 'cancelled') log.info(fragment`Run ${runId} was cancelled.`)
-    if (result.kind === 'already-finished') log.info(fragment`Run ${runId} had already finished.`)
-    // A run that does not exist any more needs no word.
-    return undefined
+    return await open()
   } catch (cause) {
-    // Messages of invalid inputs end with a full stop, and other messages do not.
-    return fragment`${messageOf(cause).replace(/\.$/, '')}.`
+    return { problem: fragment`The post step cannot send a request: ${messageOf(cause)}.` }
   }
 }

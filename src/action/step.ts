@@ -37,15 +37,15 @@ const LEFT_AFTER_CANCELLATION: Readonly<Record<Cancellation['kind'], 'nothing' |
 }
 
 export async function performStep(settings: StepSettings, world: World): Promise<StepOutcome> {
-  const { clock, recorder, signal } = world
+  const { clock, mainFile, signal } = world
   const beganMs = clock.now()
   const history = await startAndWait(settings, beganMs + settings.waitLimitMs, world)
   const outcome = concludeStep({ ...history, subject: settings.subject, tookMs: clock.now() - beganMs }, settings)
   const left = LEFT_AFTER_CANCELLATION[outcome.cancellation.kind]
-  if (left === 'nothing') recorder.done()
+  if (left === 'nothing') mainFile.done()
   await publish(outcome, settings.reports, world)
   // If the job has ended, nobody has read the log. Post then says it.
-  if (left === 'for a person' && !hasJobEnded(signal)) recorder.done()
+  if (left === 'for a person' && !hasJobEnded(signal)) mainFile.done()
   return outcome
 }
 
@@ -54,17 +54,17 @@ async function startAndWait(
   deadlineMs: number,
   world: World,
 ): Promise<Omit<StepHistory, 'subject' | 'tookMs'>> {
-  const { recorder, clock, signal } = world
+  const { mainFile, clock, signal } = world
   const { wait, cancelOnAbort, subject } = settings
   let runId = settings.runId
   if (runId === undefined) {
-    recorder.starting()
+    mainFile.starting()
     const started = await startRun(subject.parameters, deadlineMs, world)
     if (typeof started !== 'string') return started
     runId = started
   }
   const handle: RunHandle = { id: runId, knownSinceMs: clock.now() }
-  recorder.started(runId, cancelOnAbort)
+  mainFile.started(runId, cancelOnAbort)
   const runUrl = announceRun(runId, settings, world)
   // If the step was aborted during the start, main goes on even if `wait` is false. The wait then ends at once, and main cancels
   // the run if `cancelOnAbort` is true.

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { ReportFile } from '../files/report-files.ts'
 import type { Annotation, Outputs } from '../github/outputs.ts'
-import type { Recorder } from '../handover/recorder.ts'
+import type { MainFileWriter } from '../handover/main-file-writer.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import type { ServiceClient } from '../service/client.ts'
 import type { Html, Log } from '../text/safe-text.ts'
@@ -12,7 +12,7 @@ export interface World {
   readonly signal: AbortSignal
   readonly service: ServiceClient
   readonly log: Log
-  readonly recorder: Recorder
+  readonly mainFile: Pick<MainFileWriter, 'starting' | 'started' | 'done'>
   /** Writes nothing if the job has ended. Main may still call it then, while it cancels the run. */
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void

@@ -4,14 +4,28 @@ import { basename, join } from 'node:path'
 import { variableOf } from '../input-variable.ts'
 import { isObject, parseJson } from '../text/json.ts'
 
-// Main can be killed at any moment, and then its run must not go on. So main keeps a file that says what is left to do, appends a
-// line before each change, and removes the file when nothing is left. Post does what the last whole line says. A main that lives may
-// have got no signal, for example in a container. So post first asks it to stop, by an empty file beside main's file. Main also
-// stops if its file is gone, because the runner empties its temporary folder when the job ends.
-// post.ts loads this file before everything else, so it must load little. recorder.ts is main's side.
+// Main can be killed at any moment, and then its run must not go on. So main keeps a file that says what is left to do, and post does
+// what its last whole line says:
+//
+//   main                               the file                  post
+//   begins                             nothing started           does nothing
+//   is about to send the start         starting                  warns
+//   knows the run's id                 started, with the id      cancels the run, if the step may do that
+//   has left nothing to do             gone                      does nothing
+//
+// A main that lives may have got no signal, for example in a container. So post first asks it to stop:
+//
+//   main                               the file .stop            post
+//                                      is there                  creates it
+//   sees it within a quarter second    gone                      learns that main lives
+//   cancels its run, removes the file                            waits for that
+//                                      still there after 5 s     takes main for dead, and does what the file says
+//
+// Main also stops if its file is gone, because GitHub's runner empties its temporary folder when the job ends.
+// post.ts loads this module before everything else, so it must load little. main-file-writer.ts is main's side.
 
-/** A line of main's file. */
-export type MainRecord =
+/** What is left to do for the step: a line of main's file. */
+export type LeftToDo =
   | { readonly phase: 'nothing started' | 'starting' }
   | {
       readonly phase: 'started'
@@ -20,11 +34,11 @@ export type MainRecord =
       readonly mayCancel: boolean
     }
 
-export function lastRecord(text: string): MainRecord | undefined {
-  return text.split('\n').map(parseJson).findLast(isRecord)
+export function lastLine(text: string): LeftToDo | undefined {
+  return text.split('\n').map(parseJson).findLast(isLeftToDo)
 }
 
-function isRecord(json: unknown): json is MainRecord {
+function isLeftToDo(json: unknown): json is LeftToDo {
   if (!isObject(json)) return false
   const { phase, runId, mayCancel } = json
   if (phase === 'started') return typeof runId === 'string' && typeof mayCancel === 'boolean'
@@ -43,12 +57,12 @@ export class MainFile {
     this.path = path
   }
 
-  /** Each line begins with a line break. If a full disk has cut the line before, this line is still whole. */
-  append(record: MainRecord): void {
+  /** Each line begins with a line break. So if a full disk has cut off the line before, this line is still whole. */
+  append(left: LeftToDo): void {
     if (this.isGone()) throw new Error(`there is no file ${this.path}`)
     const file = openSync(this.path, constants.O_WRONLY | constants.O_APPEND)
     try {
-      writeFileSync(file, `\n${JSON.stringify(record)}`)
+      writeFileSync(file, `\n${JSON.stringify(left)}`)
     } finally {
       closeSync(file)
     }
@@ -58,10 +72,10 @@ export class MainFile {
     return whatIsAt(this.path) === 'nothing'
   }
 
-  read(): MainRecord {
-    const record = lastRecord(readFileSync(this.path, 'utf8'))
-    if (record === undefined) throw new Error(`${this.path} has no whole line`)
-    return record
+  read(): LeftToDo {
+    const left = lastLine(readFileSync(this.path, 'utf8'))
+    if (left === undefined) throw new Error(`${this.path} has no whole line`)
+    return left
   }
 
   remove(): void {
@@ -78,8 +92,8 @@ export class MainFile {
     return whatIsAt(this.path + STOP) === 'nothing'
   }
 
-  /** Whether post has asked main to stop. If so, this answers. */
-  answerStop(): boolean {
+  /** Whether post has asked main to stop. If so, this removes the request, which is the answer. */
+  takeStopRequest(): boolean {
     if (whatIsAt(this.path + STOP) !== 'file') return false
     succeeds(() => rmSync(this.path + STOP, { force: true }))
     return true
@@ -93,7 +107,7 @@ export class MainFile {
 
 /** Creates main's file with its first line. If no folder takes the file, there is none, and every `append` fails. */
 export function createMainFile(env: NodeJS.ProcessEnv): MainFile {
-  const first: MainRecord = { phase: 'nothing started' }
+  const first: LeftToDo = { phase: 'nothing started' }
   const name = `${identity(env)}${Math.random().toString(36).slice(2)}`
   for (const folder of folders(env)) {
     const path = join(folder, name)

@@ -14,7 +14,8 @@ export class InvalidInputsError extends Error {
 /** If a value is invalid, a method records the problem and returns what it returns for an empty input. */
 export class InputReader {
   readonly #env: NodeJS.ProcessEnv
-  readonly #problems: Fragment[] = []
+  /** What is invalid, each in sentences of its own. */
+  readonly problems: Fragment[] = []
 
   constructor(env: NodeJS.ProcessEnv) {
     this.#env = env
@@ -74,12 +75,12 @@ export class InputReader {
 
   /** Records a problem. Returns undefined, so that a caller can return it instead of a value. */
   problem(message: Fragment): undefined {
-    this.#problems.push(message)
+    this.problems.push(message)
   }
 
   /** Returns the value. If there was any problem, throws an InvalidInputsError instead. */
   orThrow<Value>(value: Value | undefined): Value {
-    if (this.#problems.length > 0) throw new InvalidInputsError(this.#problems)
+    if (this.problems.length > 0) throw new InvalidInputsError(this.problems)
     if (value === undefined) throw new TypeError('A value is missing, and no problem says why')
     return value
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { cleanUpAfterMain } from '../../src/action/clean-up.ts'
-import type { MainRecord } from '../../src/handover/main-file.ts'
+import type { LeftToDo } from '../../src/handover/main-file.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeService, failure, PASSED, RUNNING, response, type Script } from '../support/fake-service.ts'
@@ -8,8 +8,8 @@ import { FakeWorld } from '../support/fake-world.ts'
 import { MemoryFile } from '../support/memory-file.ts'
 
 const NOT_FOUND: Failure = { kind: 'status', status: 404 }
-const STARTED: MainRecord = { phase: 'started', runId: 'run-1', mayCancel: true }
-const STARTING: MainRecord = { phase: 'starting' }
+const STARTED: LeftToDo = { phase: 'started', runId: 'run-1', mayCancel: true }
+const STARTING: LeftToDo = { phase: 'starting' }
 const CANCEL: Script = { cancel: [response(true)] }
 /** Post waits so long for an answer. */
 const UNANSWERED_MS = 5_000
@@ -20,7 +20,7 @@ interface Main {
   readonly answersAfterMs?: number
   readonly endsAfterMs?: number
   /** The line that main leaves at its end. By default, main removes its file. */
-  readonly leaves?: MainRecord
+  readonly leaves?: LeftToDo
 }
 
 interface Setting {
@@ -43,7 +43,7 @@ async function post({ script = CANCEL, mains, openError, signalAtMs, hasSameInpu
   // By default, post finds a main that was killed while it waited.
   const found: readonly Main[] = mains ?? [{ file: new MemoryFile(STARTED) }]
   for (const { file, answersAfterMs = Infinity, endsAfterMs = Infinity, leaves } of found) {
-    clock.at(answersAfterMs, () => file.answerStop())
+    clock.at(answersAfterMs, () => file.takeStopRequest())
     clock.at(endsAfterMs, () => (leaves === undefined ? file.remove() : file.append(leaves)))
   }
   const files = found.map(({ file }) => file)
@@ -94,9 +94,11 @@ describe('the run that main left', () => {
   })
 
   test('is named if the service cannot be reached at all, with the reason', async () => {
-    const { warnings } = await post({ openError: new Error('The input base-url is required.') })
+    const { warnings } = await post({ openError: new Error('connect EBUSY') })
     expect(warnings).toEqual([
-      expect.stringMatching(/run-1 may still be running\. The input base-url is required\. If the run should not/),
+      expect.stringMatching(
+        /run-1 may still be running\. The post step cannot send a request: connect EBUSY\. If the run should not/,
+      ),
     ])
   })
 
@@ -108,11 +110,11 @@ describe('the run that main left', () => {
 })
 
 describe('main’s file says', () => {
-  test.each<[string, MainRecord]>([
+  test.each<[string, LeftToDo]>([
     ['nothing was started', { phase: 'nothing started' }],
     ['the run may not be cancelled', { ...STARTED, mayCancel: false }],
-  ])('that %s, and post is silent', async (_, record) => {
-    const result = await post({ mains: [{ file: new MemoryFile(record) }] })
+  ])('that %s, and post is silent', async (_, left) => {
+    const result = await post({ mains: [{ file: new MemoryFile(left) }] })
     expect(result).toMatchObject({ requests: [], infos: [], warnings: [] })
   })
 

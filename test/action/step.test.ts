@@ -67,7 +67,7 @@ async function step({ script, signalAtMs, abortCause, begunMs = 0, ...settings }
     outcome,
     endedMs: clock.now(),
     requests: service.requests.map(({ method }) => method),
-    record: world.texts('record '),
+    mainFile: world.texts('file '),
     outputs: world.outputs(),
     error: world.texts('error ')[0],
     effects: world.effects.map(({ text }) => text),
@@ -76,7 +76,7 @@ async function step({ script, signalAtMs, abortCause, begunMs = 0, ...settings }
 }
 
 describe('a run that is started and waited for', () => {
-  test('writes the record for post, the id, each status, the verdict and the reports, in this order', async () => {
+  test('writes main’s file, the id, each status, the verdict and the reports, in this order', async () => {
     const failed = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 2 }) })
     const { outcome, effects } = await step({
       script: { start: STARTED, get: [response(QUEUED), response(RUNNING), response(failed)] },
@@ -84,8 +84,8 @@ describe('a run that is started and waited for', () => {
     })
     expect(outcome).toMatchObject({ conclusion: 'failed', success: false })
     expect(effects).toEqual([
-      'record starting',
-      'record started run-1',
+      'file starting',
+      'file started run-1',
       'output run-id=run-1',
       'info Run run-1 was started for project “web-shop”, branch “main”',
       'output status=QUEUED',
@@ -93,7 +93,7 @@ describe('a run that is started and waited for', () => {
       'output status=RUNNING',
       'info Run run-1: RUNNING',
       'output status=FAILED',
-      'record done',
+      'file removed',
       'output conclusion=failed',
       'output status=FAILED',
       'output duration-ms=184000',
@@ -133,28 +133,28 @@ describe('a run that is started and waited for', () => {
 
 describe('a start that fails', () => {
   test('because the service refuses it is an error, and nothing is left for post', async () => {
-    const { outcome, requests, record, outputs, error } = await step({ script: { start: [failure(REFUSED)] } })
+    const { outcome, requests, mainFile, outputs, error } = await step({ script: { start: [failure(REFUSED)] } })
     expect(outcome).toMatchObject({ conclusion: 'error', success: false, cancellation: { kind: 'none' } })
     expect(requests).toEqual(['start'])
-    expect(record).toEqual(['starting', 'done'])
+    expect(mainFile).toEqual(['starting', 'removed'])
     expect(outputs).toEqual({ conclusion: 'error' })
     expect(error).toContain('401')
   })
 
   test('because no response comes is left to post if the job has ended, because nobody reads the log', async () => {
     const script = { start: [noResponse] }
-    const { record, error } = await step({ script, signalAtMs: 1_000, abortCause: 'job ended' })
+    const { mainFile, error } = await step({ script, signalAtMs: 1_000, abortCause: 'job ended' })
     expect(error).toContain('may have been started')
-    expect(record).toEqual(['starting'])
+    expect(mainFile).toEqual(['starting'])
   })
 })
 
 describe('wait: false', () => {
   test('ends the step with success once the run is started', async () => {
-    const { outcome, requests, record, outputs } = await step({ script: { start: STARTED }, wait: false })
+    const { outcome, requests, mainFile, outputs } = await step({ script: { start: STARTED }, wait: false })
     expect(outcome).toMatchObject({ conclusion: 'started', success: true })
     expect(requests).toEqual(['start'])
-    expect(record).toEqual(['starting', 'started run-1', 'done'])
+    expect(mainFile).toEqual(['starting', 'started run-1', 'removed'])
     expect(outputs).toEqual({ 'run-id': 'run-1', conclusion: 'started' })
   })
 
@@ -162,7 +162,7 @@ describe('wait: false', () => {
     [true, ['start', 'cancel'], 'started run-1'],
     [false, ['start'], 'started run-1, not to be cancelled'],
   ])('sets the id also if the step is cancelled during the start, with cancel-on-abort %s', async (cancelOnAbort, sent, run) => {
-    const { outcome, requests, record, outputs } = await step({
+    const { outcome, requests, mainFile, outputs } = await step({
       script: { start: [response('run-1', 3_000)], cancel: CANCEL },
       wait: false,
       cancelOnAbort,
@@ -170,19 +170,19 @@ describe('wait: false', () => {
     })
     expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(requests).toEqual(sent)
-    expect(record).toEqual(['starting', run, 'done'])
+    expect(mainFile).toEqual(['starting', run, 'removed'])
     expect(outputs['run-id']).toBe('run-1')
   })
 })
 
 describe('a run that is given', () => {
   test('is waited for and not started', async () => {
-    const { outcome, requests, record, effects } = await step({ script: { get: [response(PASSED)] }, ...GIVEN })
+    const { outcome, requests, mainFile, effects } = await step({ script: { get: [response(PASSED)] }, ...GIVEN })
     expect(outcome).toMatchObject({ conclusion: 'passed', success: true, subject: { ownsRun: false } })
     expect(outcome.subject.parameters).toEqual({})
     expect(requests).toEqual(['get'])
     expect(effects.slice(1, 3)).toEqual(['output run-id=run-1', 'output status=PASSED'])
-    expect(record).toEqual(['started run-1, not to be cancelled', 'done'])
+    expect(mainFile).toEqual(['started run-1, not to be cancelled', 'removed'])
   })
 
   test('goes on when the step is cancelled, unless cancel-on-abort is true', async () => {
@@ -195,13 +195,13 @@ describe('a run that is given', () => {
   })
 
   test('and that the service does not know ends the step after 15 s, also if cancel-on-abort is true', async () => {
-    const { outcome, endedMs, record, requests } = await step({
+    const { outcome, endedMs, mainFile, requests } = await step({
       script: { get: [failure(NOT_FOUND)], cancel: [failure(NOT_FOUND)] },
       ...GIVEN,
       cancelOnAbort: true,
     })
     expect(outcome).toMatchObject({ conclusion: 'error', cancellation: { kind: 'not-found' } })
-    expect(record).toEqual(['started run-1', 'done'])
+    expect(mainFile).toEqual(['started run-1', 'removed'])
     expect(requests.slice(-2)).toEqual(['cancel', 'get'])
     expect(endedMs).toBeGreaterThanOrEqual(15_000)
     expect(endedMs).toBeLessThan(30_000)
@@ -210,14 +210,14 @@ describe('a run that is given', () => {
 
 describe('when the step is cancelled', () => {
   test('while it polls, the run is cancelled, and the output status says so after the service confirms it', async () => {
-    const { outcome, endedMs, record, outputs, error, requests } = await step({
+    const { outcome, endedMs, mainFile, outputs, error, requests } = await step({
       script: { start: STARTED, get: [response(RUNNING), noResponse], cancel: [response(true, 80)] },
       signalAtMs: 5_000,
     })
     expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
     expect(endedMs).toBe(5_080)
     expect(requests).toEqual(['start', 'get', 'get', 'cancel'])
-    expect(record).toEqual(['starting', 'started run-1', 'done'])
+    expect(mainFile).toEqual(['starting', 'started run-1', 'removed'])
     expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'cancelled' })
     expect(error).toContain('run-1')
   })
@@ -234,12 +234,12 @@ describe('when the step is cancelled', () => {
 })
 
 test('the limit of the wait counts from the beginning of the start, fails the step and cancels the run', async () => {
-  const { outcome, requests, record, outputs, world } = await step({
+  const { outcome, requests, mainFile, outputs, world } = await step({
     script: { start: [response('run-1', 20_000)], get: [response(QUEUED)], cancel: CANCEL },
   })
   expect(outcome).toMatchObject({ conclusion: 'wait-timeout', success: false })
   expect(requests.at(-1)).toBe('cancel')
-  expect(record).toEqual(['starting', 'started run-1', 'done'])
+  expect(mainFile).toEqual(['starting', 'started run-1', 'removed'])
   expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
   expect(world.effects.find(({ text }) => text.includes('Cancelling'))?.atMs).toBe(SETTINGS.waitLimitMs)
 })
@@ -249,5 +249,5 @@ test('a workflow without a cancel says so with the id. Then nothing is left for 
   expect(outcome.conclusion).toBe('cancelled')
   expect(error).toMatch(/run-1.*cannot cancel/)
   expect(effects).not.toContainEqual(expect.stringContaining('Cancelling'))
-  expect(effects.at(-1)).toBe('record done')
+  expect(effects.at(-1)).toBe('file removed')
 })

@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createMainFile, findMainFiles, hasIdentityOf, lastRecord, MainFile } from '../../src/handover/main-file.ts'
-import { openRecorder, RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
+import { createMainFile, findMainFiles, hasIdentityOf, lastLine, MainFile } from '../../src/handover/main-file.ts'
+import { MainFileNotWritten, MainFileWriter, openMainFile } from '../../src/handover/main-file-writer.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/step-runner/file-commands.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -35,9 +35,9 @@ function job(inputs: Readonly<Record<string, string>> = {}) {
   const statePath = join(folder, 'state')
   appendFileSync(statePath, '')
   const env = { GITHUB_STATE: statePath, RUNNER_TEMP: temp, ...inputs }
-  const recorder = openRecorder(env)
+  const mainFile = openMainFile(env)
   const warnings: string[] = []
-  recorder.attachLog({ warning: (message) => warnings.push(render(message)) })
+  mainFile.attachLog({ warning: (message) => warnings.push(render(message)) })
   const file = findMainFiles(env)[0] ?? expect.fail('main has created no file')
   onTestFinished(() => file.removeAll())
   /** What the runner gives post as `STATE_…`. */
@@ -46,7 +46,7 @@ function job(inputs: Readonly<Record<string, string>> = {}) {
     expect(problem).toBeUndefined()
     return Object.fromEntries([...entries].map(([name, value]) => [`STATE_${name}`, value]))
   }
-  return { env, temp, warnings, recorder, file, state }
+  return { env, temp, warnings, mainFile, file, state }
 }
 
 /** Makes the folder one that cannot be looked at, as on a network drive that fails. */
@@ -57,13 +57,13 @@ function breakFolder(folder: string): void {
 
 describe('main’s file', () => {
   it('says what is left to do, and is removed when nothing is left', () => {
-    const { recorder, file } = job()
+    const { mainFile, file } = job()
     expect(file.read()).toEqual({ phase: 'nothing started' })
-    recorder.starting()
+    mainFile.starting()
     expect(file.read()).toEqual({ phase: 'starting' })
-    recorder.started('r-1', true)
+    mainFile.started('r-1', true)
     expect(file.read()).toEqual(STARTED)
-    recorder.done()
+    mainFile.done()
     expect(file.isGone()).toBe(true)
   })
 
@@ -75,17 +75,17 @@ describe('main’s file', () => {
         throw new Error('EBUSY')
       },
     })
-    new StepRecorder(locked).done()
+    new MainFileWriter(locked).done()
     expect(file.read()).toEqual({ phase: 'nothing started' })
   })
 
   it('contains no key, and only its owner can read it', () => {
-    const { recorder, file } = job({
+    const { mainFile, file } = job({
       'INPUT_API-KEY': 'sk-live-0123456789',
       'INPUT_BASE-URL': 'https://example.com',
       INPUT_PROJECT: 'shop',
     })
-    recorder.started('r-1', true)
+    mainFile.started('r-1', true)
     expect(file.path + readFileSync(file.path, 'utf8')).not.toMatch(/sk-live|example\.com|shop/)
     expect(statSync(file.path).mode & 0o777).toBe(0o600)
   })
@@ -93,16 +93,16 @@ describe('main’s file', () => {
   it('counts up to its last whole line', () => {
     const text = (...lines: readonly unknown[]) => lines.map((line) => JSON.stringify(line)).join('\n')
     const noise = [null, [], 7, {}, { phase: 'done' }, { phase: 'started' }, { ...STARTED, mayCancel: 'yes' }]
-    expect(lastRecord(text({ phase: 'starting' }, STARTED, ...noise))).toEqual(STARTED)
-    expect(lastRecord(text({ phase: 'starting' }, STARTED).slice(0, -1))).toEqual({ phase: 'starting' })
-    expect(lastRecord('')).toBeUndefined()
+    expect(lastLine(text({ phase: 'starting' }, STARTED, ...noise))).toEqual(STARTED)
+    expect(lastLine(text({ phase: 'starting' }, STARTED).slice(0, -1))).toEqual({ phase: 'starting' })
+    expect(lastLine('')).toBeUndefined()
   })
 
   it('has a whole line after a line that a full disk has cut', () => {
-    const { recorder, file } = job()
+    const { mainFile, file } = job()
     appendFileSync(file.path, '\n{"phase":"star')
     expect(file.read()).toEqual({ phase: 'nothing started' })
-    recorder.started('r-1', true)
+    mainFile.started('r-1', true)
     expect(file.read()).toEqual(STARTED)
   })
 
@@ -117,38 +117,38 @@ describe('main’s file', () => {
 
 describe.each(OTHER_THINGS)('%s', (_, create) => {
   it('in the place of main’s file counts as nothing, and nobody waits for it', () => {
-    const { env, state, file, recorder } = job()
+    const { env, state, file, mainFile } = job()
     rmSync(file.path)
     create(file.path)
-    expect(() => recorder.starting()).toThrow(`there is no file ${file.path}`)
-    expect(recorder.mustStop()).toBe(true)
+    expect(() => mainFile.starting()).toThrow(`there is no file ${file.path}`)
+    expect(mainFile.takeStopRequest()).toBe(true)
     expect([...findMainFiles({ ...env, ...state() }), ...findMainFiles(env)]).toEqual([])
     rmSync(file.path, { recursive: true })
   })
 
   it('in the place of a request to stop counts as nothing', () => {
-    const { file, recorder } = job()
+    const { file, mainFile } = job()
     create(`${file.path}.stop`)
-    expect(recorder.mustStop()).toBe(false)
+    expect(mainFile.takeStopRequest()).toBe(false)
     expect(file.askToStop()).toBe(false)
   })
 })
 
 describe('a line that cannot be written', () => {
   it('starts nothing, and the error says where it could not be written', () => {
-    const { recorder, file, temp } = job()
+    const { mainFile, file, temp } = job()
     file.remove()
-    expect(() => recorder.starting()).toThrow(RecordNotWritten)
-    expect(() => recorder.starting()).toThrow(basename(file.path))
+    expect(() => mainFile.starting()).toThrow(MainFileNotWritten)
+    expect(() => mainFile.starting()).toThrow(basename(file.path))
     expect(readdirSync(temp)).toEqual([])
   })
 
   it('is one warning that names the run', () => {
-    const { recorder, file, warnings } = job()
-    recorder.starting()
+    const { mainFile, file, warnings } = job()
+    mainFile.starting()
     file.remove()
-    recorder.started('r-1', true)
-    recorder.done()
+    mainFile.started('r-1', true)
+    mainFile.done()
     expect(warnings).toEqual([
       expect.stringMatching(
         /not know what is left to do about run r-1, because .* write its file: there is no file \//,
@@ -163,7 +163,7 @@ describe('a line that cannot be written', () => {
     const temp = temporaryFolder()
     const statePath = join(temp, 'state')
     create(statePath)
-    openRecorder({ GITHUB_STATE: statePath, RUNNER_TEMP: temp }).starting()
+    openMainFile({ GITHUB_STATE: statePath, RUNNER_TEMP: temp }).starting()
     expect(findMainFiles({ RUNNER_TEMP: temp }).map((file) => file.read())).toEqual([{ phase: 'starting' }])
   })
 })
@@ -235,34 +235,34 @@ describe('post', () => {
 
 describe('main must stop', () => {
   it('if post asks it. Main answers by removing the request', () => {
-    const { file, recorder } = job()
-    expect(recorder.mustStop()).toBe(false)
+    const { file, mainFile } = job()
+    expect(mainFile.takeStopRequest()).toBe(false)
     file.askToStop()
     expect(file.isStopAnswered()).toBe(false)
-    expect(recorder.mustStop()).toBe(true)
+    expect(mainFile.takeStopRequest()).toBe(true)
     expect(file.isStopAnswered()).toBe(true)
-    expect(recorder.mustStop()).toBe(false)
+    expect(mainFile.takeStopRequest()).toBe(false)
   })
 
   it('if its file is gone, because the job has ended. Main does not create the file again', () => {
-    const { recorder, file, temp } = job()
-    recorder.starting()
+    const { mainFile, file, temp } = job()
+    mainFile.starting()
     file.remove()
-    recorder.started('r-1', true)
-    expect(recorder.mustStop()).toBe(true)
+    mainFile.started('r-1', true)
+    expect(mainFile.takeStopRequest()).toBe(true)
     expect(readdirSync(temp)).toEqual([])
   })
 
   it('not when nothing is left to do, and not if it could not create its file', () => {
-    const { recorder } = job()
-    recorder.done()
-    expect(recorder.mustStop()).toBe(false)
-    expect(new StepRecorder(new MainFile('/nowhere/file')).mustStop()).toBe(false)
+    const { mainFile } = job()
+    mainFile.done()
+    expect(mainFile.takeStopRequest()).toBe(false)
+    expect(new MainFileWriter(new MainFile('/nowhere/file')).takeStopRequest()).toBe(false)
   })
 
   it('not while its folder cannot be looked at', () => {
-    const { recorder, temp } = job()
+    const { mainFile, temp } = job()
     breakFolder(temp)
-    expect(recorder.mustStop()).toBe(false)
+    expect(mainFile.takeStopRequest()).toBe(false)
   })
 })

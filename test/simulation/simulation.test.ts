@@ -58,19 +58,19 @@ const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
   if (container?.end === 'shutdown') return
   const isMainHeard = exitedByItself(result) && container === undefined
   if (!isMainHeard && !hasPost) return
-  const record = isMainHeard ? main.record : post?.record
+  const left = isMainHeard ? main.left : post?.left
   // Nobody knows the run if another step has removed main's file before main was killed, or before its container was removed.
-  if (!isMainHeard && fileRemovedAtMs !== undefined && record === undefined) return
+  if (!isMainHeard && fileRemovedAtMs !== undefined && left === undefined) return
   // Post cancels a given run only if `cancelOnAbort` allows it and main had the time to write that to its file.
-  if (run.isGiven && !(cancelOnAbort && (isMainHeard || record?.phase === 'started'))) return
+  if (run.isGiven && !(cancelOnAbort && (isMainHeard || left?.phase === 'started'))) return
   // The inputs say that the step does not cancel this run.
   const conclusion = main.outputs.get('conclusion')
   if (isMainHeard && conclusion === 'started') return
-  const isDone = record === undefined || record.phase === 'nothing started'
+  const isDone = left === undefined || left.phase === 'nothing started'
   if (!wait && isDone && (conclusion === undefined || conclusion === 'started')) return
-  if (!cancelOnAbort && !isMainHeard && record?.phase !== 'starting') return
+  if (!cancelOnAbort && !isMainHeard && left?.phase !== 'starting') return
 
-  const isIdKnown = post === undefined ? main.outputs.has('run-id') : post.record?.phase === 'started'
+  const isIdKnown = post === undefined ? main.outputs.has('run-id') : post.left?.phase === 'started'
   const isNamed = messages.some(
     (message) => isNameOf(run, message) || (!isIdKnown && /run may have been started/.test(message)),
   )
@@ -304,9 +304,9 @@ const EVENTS: Readonly<Record<string, (result: SimulationResult) => boolean>> = 
     messages.some((text) => text.includes('service on this machine has probably ended')),
   'could not cancel': ({ messages }) => messages.some((text) => text.includes('could not cancel the run')),
   'id not known': ({ messages }) => messages.some((text) => text.includes('may have been started')),
-  'left to post': ({ post }) => post?.record?.phase === 'started',
+  'left to post': ({ post }) => post?.left?.phase === 'started',
   'start refused': ({ main }) => main.isStartRefused,
-  'record not written': ({ messages }) => messages.some((text) => text.includes('will not know what is left to do')),
+  'left not written': ({ messages }) => messages.some((text) => text.includes('will not know what is left to do')),
   'ended with the job': ({ main }) => main.signalled?.cause === 'job ended',
 }
 

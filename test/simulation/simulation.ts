@@ -2,8 +2,8 @@ import { StepAborted } from '../../src/action/abort.ts'
 import { cleanUpAfterMain } from '../../src/action/clean-up.ts'
 import { performStep } from '../../src/action/step.ts'
 import type { World } from '../../src/action/world.ts'
-import { lastRecord, type MainRecord } from '../../src/handover/main-file.ts'
-import { RecordNotWritten, StepRecorder } from '../../src/handover/recorder.ts'
+import { type LeftToDo, lastLine } from '../../src/handover/main-file.ts'
+import { MainFileNotWritten, MainFileWriter } from '../../src/handover/main-file-writer.ts'
 import type { AbortCause } from '../../src/model/outcome.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -24,7 +24,7 @@ interface PostResult {
   readonly endedMs: number
   readonly responses: readonly ObservedResponse[]
   /** What post read in main's file. Undefined if the file was gone before. */
-  readonly record?: MainRecord | undefined
+  readonly left?: LeftToDo | undefined
 }
 
 interface MainResult {
@@ -34,7 +34,7 @@ interface MainResult {
   readonly responses: readonly ObservedResponse[]
   readonly outputs: ReadonlyMap<string, unknown>
   /** The last line of main's file at the end of main. Undefined if the file was removed. */
-  readonly record?: MainRecord | undefined
+  readonly left?: LeftToDo | undefined
   /** Main could not write the phase "starting". */
   readonly isStartRefused: boolean
 }
@@ -83,15 +83,15 @@ async function runPost({ runner }: SimulationPlan, file: MemoryFile, machine: Ma
   }
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
   const open = async () => service.client((response) => responses.push(response))
-  let record: MainRecord | undefined
+  let left: LeftToDo | undefined
   const read = file.read.bind(file)
   file.read = () => {
-    record = read()
-    return record
+    left = read()
+    return left
   }
   const world = { clock, random, signal: controller.signal, log, open, hasSameInputs: () => true }
   await clock.run(cleanUpAfterMain([file], world))
-  return { begunMs, endedMs: clock.now(), responses, record }
+  return { begunMs, endedMs: clock.now(), responses, left }
 }
 
 /** Main as a process that can be killed at any moment. After that, it has no effect and gets no response. */
@@ -163,13 +163,13 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
     })
   }
 
-  // The recorder catches what these two throw. So a crash in them would be none.
-  const append = (record: MainRecord) => effect(() => file.append(record), false)
+  // The mainFile catches what these two throw. So a crash in them would be none.
+  const append = (left: LeftToDo) => effect(() => file.append(left), false)
   const remove = () => effect(() => file.remove(), false)
-  const [isGone, answerStop] = [() => file.isGone(), () => file.answerStop()]
-  const recorder = new StepRecorder(Object.assign(new MemoryFile(), { append, remove, isGone, answerStop }))
+  const [isGone, takeStopRequest] = [() => file.isGone(), () => file.takeStopRequest()]
+  const mainFile = new MainFileWriter(Object.assign(new MemoryFile(), { append, remove, isGone, takeStopRequest }))
   const log: World['log'] = { info: () => effect(() => {}), warning: (message) => say('warning', message) }
-  recorder.attachLog(log)
+  mainFile.attachLog(log)
   const client = service.client((response) => isDead || responses.push(response))
   const { cancel } = client
   const world: World = {
@@ -188,7 +188,7 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
       ...(cancel && { cancel: (runId, options) => requested(() => cancel(runId, options)) }),
     },
     log,
-    recorder,
+    mainFile,
     setOutput: (name, value) => effect(() => outputs.set(name, value)),
     annotate: ({ level, message }) => say(level, message),
     mask: () => effect(() => {}),
@@ -212,7 +212,7 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
   function look(): void {
     whenRunning(() => {
       try {
-        if (!isDead && recorder.mustStop()) end('job ended')
+        if (!isDead && mainFile.takeStopRequest()) end('job ended')
       } catch (cause) {
         crashInTimer.resolve(endByCrash(cause))
       }
@@ -247,20 +247,20 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
     const exit = whileAlive(performStep({ ...request, ...settings, subject, runId }, world)).then(
       ({ success }) => (success ? ('success' as const) : ('failure' as const)),
       (cause) => {
-        if (!(cause instanceof RecordNotWritten)) return endByCrash(cause)
+        if (!(cause instanceof MainFileNotWritten)) return endByCrash(cause)
         // main-step.ts has these words too.
         outputs.set('conclusion', 'error')
         messages.push(`error: No run was started. ${cause}`)
         isStartRefused = true
-        recorder.done()
+        mainFile.done()
         return 'failure' as const
       },
     )
     const hanging = clock.sleep(request.waitLimitMs + HANGING_AFTER_MS).then(() => 'hanging' as const)
     const ending = await Promise.race([death.promise, crashInTimer.promise, hanging, exit])
     die()
-    const record = lastRecord(file.text ?? '')
-    return { end: ending, endedMs: clock.now(), signalled, responses, outputs, record, isStartRefused }
+    const left = lastLine(file.text ?? '')
+    return { end: ending, endedMs: clock.now(), signalled, responses, outputs, left, isStartRefused }
   }
 
   return { file, die, ended: run() }

@@ -8,7 +8,7 @@ import type { ServiceClient } from '../../src/service/client.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
 import type { FakeClock } from './fake-clock.ts'
 
-/** One effect that the action had on the world, in words: `record started run-1`, `output status=RUNNING`, `error …`. */
+/** One effect that the action had on the world, in words: `file started run-1`, `output status=RUNNING`, `error …`. */
 export interface Effect {
   readonly atMs: number
   readonly text: string
@@ -42,7 +42,7 @@ export class FakeWorld implements World {
   readonly #controller = new AbortController()
   readonly #options: FakeWorldOptions
   readonly log: World['log']
-  readonly recorder: World['recorder']
+  readonly mainFile: World['mainFile']
 
   constructor(clock: FakeClock, service: ServiceClient, options: FakeWorldOptions = {}) {
     this.clock = clock
@@ -54,10 +54,10 @@ export class FakeWorld implements World {
       info: (message) => this.#note(`info ${render(message)}`),
       warning: (message) => this.#note(`warning ${render(message)}`),
     }
-    this.recorder = {
-      starting: () => this.#note('record starting'),
-      started: (runId, mayCancel) => this.#note(`record started ${runId}${mayCancel ? '' : ', not to be cancelled'}`),
-      done: () => this.#note('record done'),
+    this.mainFile = {
+      starting: () => this.#note('file starting'),
+      started: (runId, mayCancel) => this.#note(`file started ${runId}${mayCancel ? '' : ', not to be cancelled'}`),
+      done: () => this.#note('file removed'),
     }
   }
 

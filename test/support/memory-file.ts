@@ -1,4 +1,4 @@
-import { lastRecord, type MainFile, type MainRecord } from '../../src/handover/main-file.ts'
+import { type LeftToDo, lastLine, type MainFile } from '../../src/handover/main-file.ts'
 
 /** Main's file in memory, with the file by which post asks main to stop. */
 export class MemoryFile implements MainFile {
@@ -10,13 +10,13 @@ export class MemoryFile implements MainFile {
   /** Called when main would see something new at its next look. */
   onNews = () => {}
 
-  constructor(...records: readonly MainRecord[]) {
-    this.text = records.map((record) => JSON.stringify(record)).join('\n')
+  constructor(...lines: readonly LeftToDo[]) {
+    this.text = lines.map((left) => JSON.stringify(left)).join('\n')
   }
 
-  append(record: MainRecord): void {
+  append(left: LeftToDo): void {
     if (this.text === undefined) throw new Error('there is no file')
-    const line = JSON.stringify(record)
+    const line = JSON.stringify(left)
     // If the disk is full, a part of the line is left.
     this.text += `\n${this.isDiskFull() ? line.slice(0, 9) : line}`
     if (this.isDiskFull()) throw new Error('the disk is full')
@@ -26,10 +26,10 @@ export class MemoryFile implements MainFile {
     return this.text === undefined
   }
 
-  read(): MainRecord {
-    const record = lastRecord(this.text ?? '')
-    if (record === undefined) throw new Error('no whole line')
-    return record
+  read(): LeftToDo {
+    const left = lastLine(this.text ?? '')
+    if (left === undefined) throw new Error('no whole line')
+    return left
   }
 
   remove(): void {
@@ -52,7 +52,7 @@ export class MemoryFile implements MainFile {
     return !this.isStopRequested
   }
 
-  answerStop(): boolean {
+  takeStopRequest(): boolean {
     const wasRequested = this.isStopRequested
     this.isStopRequested = false
     return wasRequested

@@ -1,28 +1,26 @@
 import { appendEntry } from '../github/runner-file.ts'
 import { fragment, type Log } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
-import { createMainFile, type MainFile, type MainRecord, STATE_NAME } from './main-file.ts'
+import { createMainFile, type LeftToDo, type MainFile, STATE_NAME } from './main-file.ts'
 
 // Main's side of main's file. main.ts loads this module before everything else, so it must load little.
 
-export type Recorder = Pick<StepRecorder, 'starting' | 'started' | 'done'>
-
-export class RecordNotWritten extends Error {
-  override readonly name = 'RecordNotWritten'
+export class MainFileNotWritten extends Error {
+  override readonly name = 'MainFileNotWritten'
 }
 
-export function openRecorder(env: NodeJS.ProcessEnv): StepRecorder {
+export function openMainFile(env: NodeJS.ProcessEnv): MainFileWriter {
   const file = createMainFile(env)
   try {
     appendEntry(env.GITHUB_STATE, STATE_NAME, file.path)
   } catch {
     // Nothing is lost, because post then finds the file by its name.
   }
-  return new StepRecorder(file)
+  return new MainFileWriter(file)
 }
 
 /** Writes to main's file, and notices why main has to stop. The simulation has a file in memory. */
-export class StepRecorder {
+export class MainFileWriter {
   readonly #file: MainFile
   /** False if the file could not be created, and when nothing is left to do. Then a missing file has no meaning. */
   #isWatching: boolean
@@ -42,7 +40,7 @@ export class StepRecorder {
   /** Main is about to start a run. Throws if this cannot be written, because post would not learn of the run. */
   starting(): void {
     const problem = this.#append({ phase: 'starting' })
-    if (problem !== undefined) throw new RecordNotWritten(problem)
+    if (problem !== undefined) throw new MainFileNotWritten(problem)
   }
 
   /** Unless `done` follows, post cancels the run, provided that `mayCancel` is true. */
@@ -62,13 +60,16 @@ export class StepRecorder {
     }
   }
 
-  /** Whether post asks main to stop, or the job has ended. Call this four times a second, also while main stops. */
-  mustStop(): boolean {
-    return this.#isWatching && (this.#file.answerStop() || this.#file.isGone())
+  /**
+   * Whether main has to stop, because post asks it to or its file is gone. This takes post's request, which tells post that main
+   * lives. Call it four times a second, also while main stops.
+   */
+  takeStopRequest(): boolean {
+    return this.#isWatching && (this.#file.takeStopRequest() || this.#file.isGone())
   }
 
-  #appendOrWarn(record: MainRecord, about = fragment``): void {
-    const problem = this.#append(record)
+  #appendOrWarn(left: LeftToDo, about = fragment``): void {
+    const problem = this.#append(left)
     if (problem === undefined) return
     this.#log?.warning(
       fragment`The post step will not know what is left to do${about}, because this step could not write its file: ${problem}. Free some space on the runner, or check its temporary folder.`,
@@ -76,10 +77,10 @@ export class StepRecorder {
   }
 
   /** If the line could not be written, returns why. */
-  #append(record: MainRecord): string | undefined {
+  #append(left: LeftToDo): string | undefined {
     try {
-      this.#file.append(record)
-      this.#log?.debug?.(fragment`Saved for post: ${JSON.stringify(record)}`)
+      this.#file.append(left)
+      this.#log?.debug?.(fragment`Saved for post: ${JSON.stringify(left)}`)
       return undefined
     } catch (cause) {
       return messageOf(cause)
