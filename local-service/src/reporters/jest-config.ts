@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
@@ -29,9 +30,9 @@ interface Jest {
   ): Promise<{ readonly results?: { readonly success: boolean }; readonly globalConfig: GlobalConfig }>
 }
 
-/** `script` is Jest's own command. */
+/** `script` is Jest's own command. It may be a link, for example with pnpm. */
 export function loadJest(script: string): Jest {
-  const pathOfCli = createRequire(script).resolve('jest-cli')
+  const pathOfCli = createRequire(realpathSync(script)).resolve('jest-cli')
   const requireOfCli = createRequire(pathOfCli)
   const cli: Pick<Jest, 'buildArgv'> = requireOfCli('jest-cli')
   return {

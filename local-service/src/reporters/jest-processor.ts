@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { loadJest, readConfigured } from './jest-config.ts'
 import { describeResults, type JestResults } from './jest-results.ts'
@@ -19,7 +18,7 @@ type Processor = (results: JestResults) => Promise<JestResults>
 /** The option has replaced the one that the project has configured. */
 async function findConfigured(): Promise<Processor | undefined> {
   const [, script = '', ...args] = process.argv
-  const jest = loadJest(realpathSync(script))
+  const jest = loadJest(script)
   const argv = await jest.buildArgv(args)
   const path = (await readConfigured(jest, { ...argv, testResultsProcessor: undefined }))?.testResultsProcessor
   if (typeof path !== 'string') return undefined
