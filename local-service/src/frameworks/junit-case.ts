@@ -100,7 +100,6 @@ const BEFORE_THE_REASON: readonly (readonly [RegExp, string])[] = [
   [/^(?<place>test at .*)\n(?<test>✖ .*?)(?: \([\d.]+ms\))?\n\s*(?<reason>[\s\S]+)$/, '$<test>: $<reason>\n$<place>'],
   [/^(?<place>\S+:\d+)\n(?:.+\n)*? *\^+\n\n(?<reason>[\s\S]+)$/, '$<reason>\nat $<place>'],
   // Jest, and Bun: a file.
-  [/^(?<file>FAIL .*)\n\s*(?=● Test suite failed)/, '$<file>: '],
   [/● Test suite failed to run\s*\n\s*(?:Jest encountered an unexpected token\n[\s\S]*?\n\s*Details:\s*\n\s*)?/, ''],
   [/^# Unhandled error between tests\n-+\n(?:.*\n)*?(?=.*error: )/i, ''],
   // Go: the progress.
@@ -128,9 +127,6 @@ const PARTS: readonly RegExp[] = [
   /^(?:file:\/\/)?(?<file>\/\S+):\d+\n(?:(?!Node\.js v).*\n)*?(?=\nNode\.js v)/gm,
   /^test at \S+:\d+:\d+\n✖ (?!.* # TODO$)(?<title>.*?)(?: \([\d.]+ms\))?\n(?! {2}'test failed')(?: {2}.*\n?)*/gm,
   /^ℹ Error: .*/gm,
-  // Jest: a file, and a threshold with the summary behind it.
-  /^FAIL (?:.* )?(?:\.\/)?(?<file>\S+)(?: \([\d.]+ m?s\))?\n {2}● Test suite failed to run\n(?:\n| {4}.*\n)*/gm,
-  /^Jest: (?:.*\n?)*/gm,
   // Mocha: a file.
   /^ ?Exception during run: (?:.*\n?)*/gm,
   // Bun: a file.

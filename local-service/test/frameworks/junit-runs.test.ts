@@ -117,12 +117,6 @@ describe('the verdict about a command', () => {
       /^`node -e .*` exited with code 3, although no test failed: Error: lines 80% < 90%\n\n1 passed$/,
     ],
     [
-      "exits with another code because of one of Jest's thresholds",
-      `${write(PASSES)} console.error('PASS cart.test.js\\n\\n----|----\\nJest: Coverage for lines (60%) does not meet "global" threshold (100%)\\n\\nTests: 1 passed'); process.exitCode = 1`,
-      'FAILED',
-      /although no test failed: Jest: Coverage for lines \(60%\) does not meet "global" threshold \(100%\)\n\nTests: 1 passed$/,
-    ],
-    [
       'exits with another code and found no tests',
       `${write('<testsuites/>')} console.log('no tests ran'); process.exitCode = 5`,
       'FAILED',
@@ -177,7 +171,7 @@ describe('what a command cannot do', () => {
     projects: { shop: { folder: '.', ...project } },
     suites,
   })
-  const given = { command: ['npx', 'jest'], report: 'junit.xml' }
+  const given = { command: ['npx', 'mocha'], report: 'junit.xml' }
 
   it('is to select tests, in a request and in a suite', async () => {
     const service = await startWith({})
@@ -196,9 +190,12 @@ describe('what a command cannot do', () => {
     [{ ...given, report: ' \n' }, '"report" is empty.'],
     [{ ...given, report: '/tmp/a.xml' }, '"report" is "/tmp/a.xml". Give a path from the project\'s folder.'],
     [{ ...given, report: 'a.xml\n/tmp/a.xml' }, '"report" is "/tmp/a.xml". Give a path from the project\'s folder.'],
-    [{ ...given, args: ['--ci'] }, '"args" has "--ci", but "command" is the whole command. Write the arguments there.'],
     [
-      { ...given, command: ['npx jest --ci'] },
+      { ...given, args: ['--bail'] },
+      '"args" has "--bail", but "command" is the whole command. Write the arguments there.',
+    ],
+    [
+      { ...given, command: ['npx mocha'] },
       'Its program has a space. Write the whole command as one string, or each argument as an entry of the list',
     ],
     [

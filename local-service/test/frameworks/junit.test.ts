@@ -1,7 +1,6 @@
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findToolLines } from '../../src/frameworks/junit-case.ts'
 import { beginJunitRun } from '../support/a-junit-run.ts'
 import { folderWith } from '../support/a-local-service.ts'
 
@@ -256,12 +255,6 @@ describe('the reason of a failed test', () => {
     expect(testCases.map((one) => one.message)).toEqual([
       typeof reason === 'string' ? reason : expect.stringMatching(reason),
     ])
-  })
-
-  it("has Jest's words about a file that is in no report, and its name before them", () => {
-    const output =
-      "PASS b.test.js\nFAIL ./a.test.js\n  ● Test suite failed to run\n\n    no './b'\n\n      > 1 | x\n\nTests: 1\n"
-    expect(findToolLines(output, [])).toEqual(["FAIL ./a.test.js: no './b'\n\n      > 1 | x"])
   })
 })
 
