@@ -115,11 +115,12 @@ function entriesOf(folder: string): Map<string, Kind> {
 
 const OUTPUTS = ['dist', 'local-service/dist'] as const
 
-/** The processes of the action local-service, and the files that begin them. */
+/** The processes of the action local-service and the thread of its service, and the files that begin them. */
 const ENTRIES_OF_SERVICE = [
-  ['main', 'main-step'],
-  ['post', 'post-step'],
-  ['service', 'service-process'],
+  ['main', 'action/main-step'],
+  ['post', 'action/post-step'],
+  ['service', 'action/service-process'],
+  ['reading', 'frameworks/reading-thread'],
 ] as const
 
 async function build(outputRoot: string): Promise<void> {
@@ -128,7 +129,7 @@ async function build(outputRoot: string): Promise<void> {
   const [dist, ofService] = OUTPUTS.map((output) => join(outputRoot, output)) as [string, string]
   for (const entry of ['main', 'post']) await bundle(`${entry}.js`, join(dist, entry))
   const source = 'local-service/src'
-  for (const [entry, file] of ENTRIES_OF_SERVICE) await bundle(`${source}/action/${file}.js`, join(ofService, entry))
+  for (const [entry, file] of ENTRIES_OF_SERVICE) await bundle(`${source}/${file}.js`, join(ofService, entry))
   // A project's own framework loads these files by their paths, so they are in no bundle.
   const reporters = join(staging, source, 'reporters')
   for (const file of readdirSync(reporters)) cpSync(join(reporters, file), join(ofService, 'service', file))

@@ -45,6 +45,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
     'reporters/jest-run',
   ],
   'frameworks/junit.test.ts': ['frameworks/junit-case', 'frameworks/junit-xml'],
+  'frameworks/reading.test.ts': ['frameworks/reading-thread'],
   'frameworks/merged-runs.test.ts': ['frameworks/merge'],
   'frameworks/playwright-runs.test.ts': ['frameworks/playwright', 'reporters/playwright-reporter'],
   'frameworks/vitest-as-by-hand.test.ts': ['reporters/vitest-run'],

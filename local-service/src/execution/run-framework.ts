@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { UnusableReports } from '../frameworks/blob-reports.ts'
 import type { FrameworkCall } from '../frameworks/framework.ts'
-import { type Report, toReport } from '../frameworks/report.ts'
+import { type Reading, ReadingThread } from '../frameworks/reading.ts'
+import { type Report, toReport as reportOf } from '../frameworks/report.ts'
 import { type Progress, ReportReader } from '../frameworks/report-reader.ts'
 import type { CommandEnd } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/files.ts'
@@ -38,8 +39,13 @@ export async function runFramework(
   }
   const caller = { title: call.title, noTestsArgument: project.framework.noTestsArgument }
   const reader = new ReportReader(reportFile)
-  const outcomeOf = async (end: CommandEnd, reason: StopReason | undefined) =>
-    toOutcome(caller, end, await readReport(call, end, reader, source), reason)
+  await using thread = new ReadingThread(stop)
+  if (call.readReport !== undefined) thread.start()
+  const outcomeOf = async (end: CommandEnd, reason: StopReason | undefined) => {
+    const reading = await readReport(call, end, reader, source, thread)
+    if (reading.kind === 'stopped') return withoutTests(stop)
+    return toOutcome(caller, end, toReport(reading), reason)
+  }
   onTests({
     progress: () => (call.readReport === undefined && !call.reportsOnlyEnd ? reader.readProgress() : undefined),
     stopped: (reason) => outcomeOf({ kind: 'stopped', output: '' }, reason),
@@ -78,16 +84,23 @@ async function readReport(
   end: CommandEnd,
   reader: ReportReader,
   source: TestedFolders,
-): Promise<Report | undefined> {
+  thread: ReadingThread,
+): Promise<Reading<Report | undefined>> {
   try {
-    if (call.readReport !== undefined) return await call.readReport(end)
+    if (call.readReport !== undefined) return await call.readReport(end, thread)
     const events = reader.readAll()
-    const report = toReport(events, source)
+    const report = reportOf(events, source)
     const problems = report && call.findProblems?.(report, events.finished ?? {})
-    return report && { ...report, problem: problems?.filter((one) => one !== undefined).join(', and ') || undefined }
+    const problem = problems?.filter((one) => one !== undefined).join(', and ') || undefined
+    return { kind: 'read', value: report && { ...report, problem } }
   } catch (error) {
     // Tests may have put anything in place of the report.
-    const problem = `its report cannot be read: ${messageOf(error)}`
-    return { testCases: [], isComplete: false, errors: [], said: [], problem }
+    return { kind: 'failed', why: `its report cannot be read: ${messageOf(error)}` }
   }
+}
+
+/** A report over a limit fails the run, because tests have made it so. */
+function toReport(reading: Exclude<Reading<Report | undefined>, { kind: 'stopped' }>): Report | undefined {
+  if (reading.kind === 'read') return reading.value
+  return { testCases: [], isComplete: reading.kind === 'over-limit', errors: [], said: [], problem: reading.why }
 }

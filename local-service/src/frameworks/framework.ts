@@ -3,6 +3,7 @@ import { extname } from 'node:path'
 import type { CommandEnd } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/files.ts'
 import { argvOf, type UserCommand } from '../machine/script.ts'
+import type { Reading, ReadingThread } from './reading.ts'
 import type { Report } from './report.ts'
 import type { Fields } from './report-reader.ts'
 
@@ -60,8 +61,8 @@ export interface FrameworkCall {
   readonly title: string
   /** Whether the reporters of the project write nothing, because the call names other reporters. */
   readonly replacesReporters: boolean
-  /** Reads the results when the process has ended. Throws if they cannot be read. By default, the service's reporter wrote them. */
-  readReport?(end: CommandEnd): Promise<Report>
+  /** Reads the results when the process has ended. By default, the service's reporter wrote them. */
+  readReport?(end: CommandEnd, thread: ReadingThread): Promise<Reading<Report>>
   /** Whether the service's reporter writes nothing before the tests have ended. */
   readonly reportsOnlyEnd?: boolean | undefined
   /** Why the whole fails although no test did, as rests of sentences. `finished` is the last event of the service's reporter. */

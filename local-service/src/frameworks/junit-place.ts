@@ -1,7 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, isAbsolute, join, relative, resolve } from 'node:path'
 import { foldersBetween, isInside, readRegularFile } from '../machine/files.ts'
-import { tryReadGit } from '../machine/git.ts'
 import type { XmlCase } from './junit-xml.ts'
 import type { Repository } from './report.ts'
 import type { Fields } from './report-reader.ts'
@@ -244,12 +243,10 @@ function nameInSource(name: string): string {
   return plain.split('::').at(-1)?.trim() || name
 }
 
-type FilesByName = Awaited<ReturnType<typeof filesByName>>
+type FilesByName = ReturnType<typeof groupByName>
 
-/** The paths of a repository's files, by the names of the files. Without a repository, there are none. */
-export async function filesByName(root: string) {
-  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-  const files = new Set((await tryReadGit(args, { root, env: process.env }))?.split('\0'))
-  const paths = [...files].map((file) => join(root, file))
+/** The paths of a repository's files, by the names of the files. */
+export function groupByName(repositoryFiles: string, root: string) {
+  const paths = [...new Set(repositoryFiles.split('\0'))].map((file) => join(root, file))
   return Map.groupBy(paths, (path) => basename(path))
 }

@@ -400,21 +400,6 @@ describe('the text of a report', () => {
       'its report "a.xml" has the encoding klingon, which is not known',
     )
   })
-
-  it('leaves the service time to respond', async () => {
-    const { read } = await reportsOf({ 'a.xml': inSuite('<a/>'.repeat(500_000)) })
-    let isRead = false
-    const reading = read().then(() => {
-      isRead = true
-    })
-    let turns = 0
-    while (!isRead) {
-      await new Promise((resolve) => setImmediate(resolve))
-      turns++
-    }
-    await reading
-    expect(turns).toBeGreaterThan(20)
-  })
 })
 
 describe('the files of the reports', () => {

@@ -1,5 +1,14 @@
 import { junit } from '../../src/frameworks/junit.ts'
+import { type JunitReports, readJunitReports } from '../../src/frameworks/junit-reports.ts'
+import type { ReadingThread } from '../../src/frameworks/reading.ts'
+import type { Report } from '../../src/frameworks/report.ts'
 import type { TestedFolders } from '../../src/machine/files.ts'
+
+/** Reads in this thread, because a thread of its own takes longer than most of these tests. */
+function createThread() {
+  const read = async (_: string, input: JunitReports) => ({ kind: 'read', value: await readJunitReports(input) })
+  return { read } as unknown as ReadingThread
+}
 
 /** Begins a run of a command that writes these reports. What is returned reads them when the command has ended. */
 export async function beginJunitRun(report: string, folders: TestedFolders) {
@@ -7,5 +16,8 @@ export async function beginJunitRun(report: string, folders: TestedFolders) {
   const selection = { frameworkProjects: [], files: [] }
   const options = { folders, outputFolder: '', inputFolder: '', report, env: {}, args: [], isInPlace: true }
   const { readReport } = await junit.run({ ...options, start, selection })
-  return async (code: number, output = '') => readReport?.({ kind: 'exited', code, output })
+  return async (code: number, output = ''): Promise<Report | undefined> => {
+    const reading = await readReport?.({ kind: 'exited', code, output }, createThread())
+    return reading?.kind === 'read' ? reading.value : undefined
+  }
 }

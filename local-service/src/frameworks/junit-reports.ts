@@ -1,0 +1,153 @@
+import { lstatSync, realpathSync, statSync } from 'node:fs'
+import { glob } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
+import { messageOf } from '../../../src/text/untrusted.ts'
+import { type CommandEnd, hasSucceeded } from '../machine/command.ts'
+import { createIsOwnFile, isInside, readPartOfFile, type TestedFolders } from '../machine/files.ts'
+import { quote } from '../text.ts'
+import { findToolLines, millisecondsOf, reasonOf, statusOf, titleOf } from './junit-case.ts'
+import { groupByName, Places } from './junit-place.ts'
+import { decodeXml, readJunitXml, type XmlCase } from './junit-xml.ts'
+import { fitMessages, joinTitle, LIMIT_CASES, placeIn, type Report, type TestCase, toMessage } from './report.ts'
+
+// Makes a report of the JUnit files that a command, an earlier step or an earlier job has written.
+
+const LIMIT_BYTES = 64 * 1024 * 1024
+const EARLIER_FAILURE = 'The program that writes it may have been cancelled, or may have failed before'
+
+/** What `report` names, by the states of the files. A file with another state was written since. A link has the state of its file. */
+export async function findReports(patterns: readonly string[], folder: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  const exclude = (path: string) => ['node_modules', '.git'].includes(basename(path))
+  for (const pattern of patterns) {
+    const isPath = stateOf(resolve(folder, pattern)) !== undefined
+    for await (const path of isPath ? [pattern] : glob(withDotFolders(pattern), { cwd: folder, exclude })) {
+      const state = stateOf(resolve(folder, path))
+      if (state !== undefined) found.set(state, path)
+    }
+  }
+  return found
+}
+
+/** Node's `glob` finds folders that begin with a dot only by a pattern with this dot. So two of them may be in a path. */
+function withDotFolders(pattern: string): string {
+  return pattern.replace(/(?<![^/{,])(?:\*\*|\*)(?=\/)/g, (part) =>
+    part === '*' ? '{*,.*}' : '{**,**/.*/**,**/.*/**/.*/**}',
+  )
+}
+
+function stateOf(file: string): string | undefined {
+  try {
+    const stat = statSync(file, { bigint: true })
+    return stat.isDirectory() ? undefined : [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join()
+  } catch {
+    return undefined
+  }
+}
+
+export interface JunitReports {
+  /** Paths and patterns, from the project's folder. */
+  readonly patterns: readonly string[]
+  readonly folders: TestedFolders
+  /** The states of the files that were there before the command. */
+  readonly old: ReadonlySet<string>
+  /** Without a command, nobody knows how the command ended that has written the reports. */
+  readonly end: CommandEnd
+  /** The paths of the repository's files, each with a zero byte behind it. */
+  readonly repositoryFiles: string
+}
+
+/** `onFile` gets the name of each file before it is read. */
+export async function readJunitReports(
+  { patterns, folders, old, end, repositoryFiles }: JunitReports,
+  onFile: (file: string) => void = () => undefined,
+): Promise<Report> {
+  const found = await findReports(patterns, folders.folder)
+  const written = [...found].filter(([state]) => !old.has(state)).map(([, path]) => path)
+  const hasPassed = hasSucceeded(end)
+  const files = groupByName(repositoryFiles, folders.root)
+  const repository = { ...folders, isOwnFile: createIsOwnFile(folders.root) }
+  const entries: Entry[] = []
+  /** Why a report could not be read, and what fails the run although all could be read. */
+  const [unreadable, failures]: [string[], string[]] = [[], []]
+  let readBytes = 0
+  for (const path of written.sort()) {
+    const about = (what: string) => `its report ${quote(path)} ${what}`
+    const places = new Places(repository, resolve(folders.folder, path), files)
+    const onCase = (one: XmlCase) => {
+      if (entries.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
+      // If pytest is stopped, the test that is running has neither a name nor a result.
+      if (!one.attributes.name && !one.attributes.classname && one.outcomes.length === 0) return
+      entries.push(toEntry(one, path, hasPassed, places))
+    }
+    onFile(path)
+    try {
+      const bytes = readReport(path, folders.folder)
+      readBytes += bytes.length
+      if (readBytes > LIMIT_BYTES) throw new Error(`makes the reports larger than ${LIMIT_BYTES / 2 ** 20} MiB`)
+      readJunitXml(decodeXml(bytes), onCase, (what) => failures.push(about(what)))
+    } catch (error) {
+      unreadable.push(about(messageOf(error)))
+    }
+  }
+  const quoted = patterns.map(quote).join(' or ')
+  const hint = end.kind === 'no-command' ? `. ${EARLIER_FAILURE}` : ''
+  if (found.size === 0) unreadable.push(`no file in the project's folder matches ${quoted}${hint}`)
+  else if (written.length === 0) unreadable.push(`it wrote no report: what matches ${quoted} is older than this run`)
+  // A line that is no pattern names one file. Without this file, what should have written it may have failed before.
+  const isMissing = (path: string) => !/[*?[{]/.test(path) && stateOf(resolve(folders.folder, path)) === undefined
+  const missing = patterns.filter(isMissing).map(quote)
+  if (missing.length > 0) failures.push(`there is no file ${missing.join(', ')}. ${EARLIER_FAILURE}`)
+  const testCases = fitMessages(joinAttempts(entries, hasPassed))
+  const errors = hasPassed ? [] : findToolLines(end.output, testCases)
+  return { testCases, isComplete: unreadable.length === 0, problem: [...unreadable, ...failures][0], errors, said: [] }
+}
+
+function readReport(path: string, folder: string): Buffer {
+  try {
+    const file = resolve(folder, path)
+    const isLink = lstatSync(file).isSymbolicLink()
+    const target = isLink ? realpathSync(file) : file
+    if (isLink && !isInside(target, realpathSync(folder))) throw new Error('it is a link to a file outside the project')
+    return readPartOfFile(target, 0, Number.POSITIVE_INFINITY, LIMIT_BYTES)
+  } catch (error) {
+    throw new Error(`cannot be read: ${messageOf(error)}`)
+  }
+}
+
+type Entry = ReturnType<typeof toEntry>
+
+function toEntry(found: XmlCase, report: string, hasPassed: boolean, places: Places) {
+  const { name, classname } = found.attributes
+  const { file, rest } = places.fileOf(found)
+  const status = statusOf(found, hasPassed)
+  const text = reasonOf(found, status)
+  const testCase: TestCase = {
+    title: joinTitle(titleOf(found, rest, file, places.repository.folder)) || report,
+    status,
+    durationMs: millisecondsOf(found),
+    message: toMessage(places.withOwnFrames(text, found, file)) || undefined,
+    ...placeIn(places.repository, places.placeOf(found, file, text)),
+  }
+  // If Jest cannot load a file, it lists the file twice.
+  const isFile = file !== undefined && found.file !== '' && places.resolveFile(name ?? '') === file
+  const keyOfAttempts = JSON.stringify([report, found.suites, classname, name, file])
+  return { testCase, keyOfAttempts, isFile }
+}
+
+/**
+ * No tool runs a test again after it has passed. So attempts are failures in one report, and the one success behind them. If the
+ * command has failed, two tests may have one name.
+ */
+function joinAttempts(entries: readonly Entry[], hasPassed: boolean): TestCase[] {
+  return [...Map.groupBy(entries, ({ keyOfAttempts }) => keyOfAttempts).values()].flatMap((attempts) => {
+    const testCases = attempts.map(({ testCase }) => testCase)
+    const failed = testCases.filter(({ status }) => status === 'FAILED')
+    const [last, lastFailed] = [testCases.at(-1), failed.at(-1)]
+    if (lastFailed === undefined) return testCases
+    const isLastAlone = last?.status === 'PASSED' && failed.length === testCases.length - 1
+    if (hasPassed && isLastAlone) return [{ ...lastFailed, status: 'FLAKY', durationMs: last.durationMs }]
+    const isOneFile = failed.length === testCases.length && attempts.every(({ isFile }) => isFile)
+    return isOneFile ? failed.slice(0, 1) : testCases
+  })
+}

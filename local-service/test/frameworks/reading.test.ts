@@ -1,0 +1,81 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { JunitReports } from '../../src/frameworks/junit-reports.ts'
+import { ReadingThread } from '../../src/frameworks/reading.ts'
+import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
+
+const INPUT: JunitReports = {
+  patterns: ['*.xml'],
+  folders: { root: '/', folder: '/' },
+  old: new Set(),
+  end: { kind: 'no-command', output: '' },
+  repositoryFiles: '',
+}
+
+/** A thread that does this with a message. */
+function threadOf(body: string, limits: { seconds?: number; mebibytes?: number } = {}) {
+  const thread = join(temporaryFolder(), 'thread.mjs')
+  writeFileSync(
+    thread,
+    `import { parentPort } from 'node:worker_threads'
+     parentPort.on('message', () => {
+       parentPort.postMessage({ kind: 'file', file: 'a.xml' })
+       ${body}
+     })`,
+  )
+  const stop = new AbortController()
+  const reading = new ReadingThread(stop.signal, { thread, ...limits })
+  onTestFinished(() => reading[Symbol.asyncDispose]())
+  return { stop, read: () => reading.read('junit', INPUT) }
+}
+
+describe('a thread that reads what tests wrote', () => {
+  it('gives what it has read, several times', async () => {
+    const folder = await folderWith({ 'a.xml': '<testsuite name="s"><testcase name="a"/></testsuite>' })
+    await using thread = new ReadingThread(new AbortController().signal)
+    for (const _ of [1, 2]) {
+      const reading = await thread.read('junit', { ...INPUT, folders: { root: folder, folder } })
+      expect(reading).toMatchObject({ kind: 'read', value: { isComplete: true, testCases: [{ title: 's > a' }] } })
+    }
+  })
+
+  it.each([
+    ['for ever', 'for (;;);', { seconds: 0.2 }, 'over-limit', 'its report "a.xml" takes longer than 0.2 s to read'],
+    [
+      'more than its memory',
+      'const all = []; for (;;) all.push(new Array(1000).fill(Math.random()))',
+      { mebibytes: 16 },
+      'over-limit',
+      'its report "a.xml" takes more than 16 MiB of memory to read',
+    ],
+    [
+      'and fails',
+      "parentPort.postMessage({ kind: 'failed', why: 'no' })",
+      {},
+      'failed',
+      'its report "a.xml" cannot be read: no',
+    ],
+    ['and ends', 'process.exit(0)', {}, 'failed', 'its report "a.xml" cannot be read: its thread has ended'],
+  ])('that reads %s says so and names the file, also the second time', async (_, body, limits, kind, why) => {
+    const { read } = threadOf(body, limits)
+    expect(await Promise.all([read(), read()])).toEqual([
+      { kind, why },
+      { kind, why },
+    ])
+  })
+
+  it('ends if the run is stopped, and reads nothing more', async () => {
+    const { read, stop } = threadOf('for (;;);')
+    const reading = read()
+    setTimeout(() => stop.abort(), 100)
+    expect(await reading).toEqual({ kind: 'stopped' })
+    expect(await read()).toEqual({ kind: 'stopped' })
+  })
+
+  it('reads what a run has so far that was stopped before', async () => {
+    const { read, stop } = threadOf("parentPort.postMessage({ kind: 'read', value: 'so far' })")
+    stop.abort()
+    expect(await read()).toEqual({ kind: 'read', value: 'so far' })
+  })
+})
