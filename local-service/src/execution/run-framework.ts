@@ -37,6 +37,7 @@ export async function runFramework(
     const reason = project.command === undefined ? '' : ', because the project has a "command"'
     tell(run, `the service replaces the reporters of the project${reason}`)
   }
+  if (call.remark !== undefined) tell(run, call.remark)
   const caller = { title: call.title, noTestsArgument: project.framework.noTestsArgument }
   const reader = new ReportReader(reportFile)
   await using thread = new ReadingThread(stop)

@@ -1,7 +1,6 @@
-import { type Dirent, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { openPromise } from 'yauzl'
 import { fieldsOf, parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
@@ -19,8 +18,8 @@ export interface BlobReport {
 }
 
 export interface Shard {
-  /** The name of the file without the number. One folder can hold the shards of several systems. Undefined without a number. */
-  readonly set: string | undefined
+  /** What the shards of one run have in common. One folder can hold the shards of several systems. */
+  readonly set: string
   readonly index: number
   readonly total: number
 }
@@ -38,10 +37,10 @@ interface TestFile {
 /** A folder of blob reports that cannot be merged. The message is the rest of a sentence that begins with the folder. */
 export class UnusableReports extends Error {}
 
-/** Vitest fails at whatever else is in the folder, and does not name it. Playwright ignores it. */
+/** Vitest fails at whatever else is in the folder, and does not name it. Playwright ignores it, except a link or a pipe that ends with .zip. */
 const FORMATS = {
   vitest: { extension: '.json', stray: /^/, read: readVitestBlob },
-  playwright: { extension: '.zip', stray: /(?:report|blob).*\.json$/, read: readPlaywrightBlob },
+  playwright: { extension: '.zip', stray: /(?:report|blob).*\.json$|\.zip$/, read: readPlaywrightBlob },
 }
 
 /** Reads what the merge does not check. Throws UnusableReports. */
@@ -50,13 +49,13 @@ export async function readBlobs(folder: string, framework: keyof typeof FORMATS)
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     throw new UnusableReports(`cannot be read: ${messageOf(error)}. Download the reports of all shards into it`)
   })
-  const isReport = (entry: Dirent) => !entry.isDirectory() && entry.name.endsWith(extension)
-  const files = entries.filter(isReport).map(({ name }) => name)
-  if (files.length === 0)
+  // The framework would follow a link, and would wait for a named pipe without end.
+  const reports = entries.filter((entry) => entry.isFile() && entry.name.endsWith(extension))
+  if (reports.length === 0)
     throw new UnusableReports(
       `has no blob report (*${extension}). Upload the report of each shard, also if its tests failed, and download all of them directly into it, with "merge-multiple: true"`,
     )
-  const wrong = entries.find((entry) => !isReport(entry) && stray.test(entry.name))
+  const wrong = entries.find((entry) => !reports.includes(entry) && stray.test(entry.name))
   if (wrong !== undefined)
     throw new UnusableReports(
       `has ${quote(wrong.name)} beside the reports. Leave it out. Reports of another framework need a folder of their own`,
@@ -67,12 +66,13 @@ export async function readBlobs(folder: string, framework: keyof typeof FORMATS)
       const why = messageOf(error).replace(/\.$/, '')
       throw new UnusableReports(`has a file that is no blob report, ${quote(file)}: ${why}. ${next}`)
     })
-  return Promise.all(files.sort().map(readNamed))
+  const files = reports.map(({ name }) => name).sort()
+  return Promise.all(files.map(readNamed))
 }
 
 /**
  * The file has the format of `flatted`: an array, in which a string stands for the element with this number. To resolve all
- * of them would take long. Only the file's name, such as `blob-2-4.json`, says that it is shard 2 of 4. A date is no shard.
+ * of them would take long. Only the file's name, such as `blob-2-4.json`, says that it is shard 2 of 4.
  */
 async function readVitestBlob(path: string, file: string): Promise<BlobReport> {
   const elements: unknown = JSON.parse(await readFile(path, 'utf8'))
@@ -81,10 +81,9 @@ async function readVitestBlob(path: string, file: string): Promise<BlobReport> {
   const [version, modules, , third, fourth] = elements[0].map(at)
   if (typeof version !== 'string') throw new Error('it is JSON of another kind')
   const coverage = Number.parseInt(version, 10) < 4 ? fourth : third
-  const [, set = '', index, total, label = ''] = /^(.*?)-?(?<!\d|\d{4}-)(\d+)-(\d+)((?:-\D.*)?)\.json$/.exec(file) ?? []
   return {
     file,
-    shard: toShard(set + label, Number(index), Number(total)),
+    shard: shardInName(file),
     testFiles: Array.isArray(modules) ? modules.map(toTestFile) : [],
     hasCoverage: coverage !== null && coverage !== undefined,
   }
@@ -96,49 +95,72 @@ async function readVitestBlob(path: string, file: string): Promise<BlobReport> {
   }
 }
 
-/** The first line of `report.jsonl` says which shard it is. */
-async function readPlaywrightBlob(path: string, file: string): Promise<BlobReport> {
-  const { params } = fieldsOf(parseJson(await readFirstLine(path)))
-  const { current, total } = fieldsOf(fieldsOf(params).shard)
-  return { file, shard: toShard(setInName(file, current, total), current, total), testFiles: [], hasCoverage: false }
+/** How people write "2 of 4" in a name, the surest form first. */
+const FORMS_OF_SHARD = ['-?of-?', '-', '_', '\\.'].map(
+  // The second number can be the first of the next pair: in `node-20-2-4`, 20-2 is no shard, and 2-4 is.
+  (between) => new RegExp(`(?<!\\d)(\\d+)(?=${between}(\\d+)(?!\\d))`, 'gi'),
+)
+/** A date, also with a time, such as `2026-11-28T10-30`. */
+const DATE = /(?<!\d)\d{4}([-_.])\d\d\1\d\d(?:[T_-]\d\d[-_.]\d\d)?(?!\d)/gi
+
+/** The rest of the name without its digits is the set, so `linux` and `windows` are two sets, but the names of two attempts are one. */
+export function shardInName(file: string): Shard | undefined {
+  const name = file.replace(/\.json$/, '').replace(DATE, '')
+  const set = name.replace(/\d+/g, '')
+  for (const form of FORMS_OF_SHARD) {
+    const pairs = [...name.matchAll(form)].map(([, index, total]) => toShard(set, Number(index), Number(total)))
+    const shard = pairs.findLast((one) => one !== undefined)
+    if (shard !== undefined) return shard
+  }
+  return undefined
 }
 
-/** Shards belong together if their names are the same without the number of the shard. */
-export function setInName(file: string, index: unknown, total: unknown): string | undefined {
-  const alone = (number: unknown) => `(?<![a-z\\d])0*${number}(?![a-z\\d])`
-  const places = [
-    // `shard-2-4.zip`, `shard-2-of-4.zip`
-    `${alone(index)}(?=\\W(?:of\\W)?${alone(total)})`,
-    // `report-4b2c1d3-2.zip`, in which a hash of the filters comes first
-    `${alone(index)}(?!.*${alone(index)})`,
-    // `shard2.zip`
-    `(?<!\\d)0*${index}(?!\\d)`,
-  ]
-  const place = places.map((one) => new RegExp(one, 'i')).find((one) => one.test(file))
-  return place && file.replace(place, '').replace(/\W*\.zip$/, '')
+/** The first line of `report.jsonl` says which shard it is, and of which system. */
+async function readPlaywrightBlob(path: string, file: string): Promise<BlobReport> {
+  const { method, params } = fieldsOf(parseJson(await readFirstLine(path)))
+  if (method !== 'onBlobReportMetadata') throw new Error(`its ${REPORT_ENTRY} does not begin as those of Playwright do`)
+  const { shard, userAgent } = fieldsOf(params)
+  const { current, total } = fieldsOf(shard)
+  return { file, shard: toShard(stringOf(userAgent), current, total), testFiles: [], hasCoverage: false }
 }
 
 /** A matrix of GitHub has at most 256 jobs. A higher number is a date, for example. */
 const MOST_SHARDS = 256
 
-function toShard(set: string | undefined, index: unknown, total: unknown): Shard | undefined {
-  if (typeof index !== 'number' || typeof total !== 'number') return undefined
-  return index >= 1 && index <= total && total <= MOST_SHARDS ? { set, index, total } : undefined
+function toShard(set: string, index: unknown, total: unknown): Shard | undefined {
+  if (!Number.isSafeInteger(index) || !Number.isSafeInteger(total)) return undefined
+  const shard = { set, index: Number(index), total: Number(total) }
+  return shard.index >= 1 && shard.index <= shard.total && shard.total <= MOST_SHARDS ? shard : undefined
 }
 
+const FIRST_LINE_LIMIT_BYTES = 1024 * 1024
+
+/** Playwright unpacks all reports into one folder. So an entry of any other name could replace the report of another shard. */
 async function readFirstLine(path: string): Promise<string> {
   const zip = await openPromise(path)
   try {
+    const names: string[] = []
+    let line = ''
     for await (const entry of zip.eachEntry()) {
-      if (entry.fileName !== 'report.jsonl') continue
-      const input = await zip.openReadStreamPromise(entry)
-      for await (const line of createInterface({ input }).on('close', () => input.destroy())) return line
+      names.push(entry.fileName)
+      if (entry.fileName !== REPORT_ENTRY) continue
+      for await (const chunk of await zip.openReadStreamPromise(entry)) {
+        line += String(chunk)
+        if (line.includes('\n') || line.length > FIRST_LINE_LIMIT_BYTES) break
+      }
     }
-    throw new Error('it has no report.jsonl')
+    const other = names.find((name) => name !== REPORT_ENTRY && !name.startsWith('resources/'))
+    if (other !== undefined) throw new Error(`it contains ${quote(other)}`)
+    const { length } = names.filter((name) => name === REPORT_ENTRY)
+    if (length !== 1)
+      throw new Error(length === 0 ? `it has no ${REPORT_ENTRY}` : `it has ${length} files ${REPORT_ENTRY}`)
+    return line.split('\n', 1)[0] ?? ''
   } finally {
     zip.close()
   }
 }
+
+const REPORT_ENTRY = 'report.jsonl'
 
 /**
  * Vitest finds a test only by its absolute path. If shards ran in a folder with another path, such as in a container, this copies
@@ -182,38 +204,75 @@ function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
-/** Which shards have no report, as the rest of a sentence. Undefined if all are there. Throws UnusableReports. */
-export function whyIncomplete(reports: readonly Pick<BlobReport, 'file' | 'shard'>[]): string | undefined {
-  const shards = reports.flatMap(({ file, shard }) => (shard === undefined ? [] : [{ file, ...shard }]))
-  const sets = Map.groupBy(shards, ({ set, total }) => JSON.stringify([set, total]))
-  const missing = [...sets.values()].flatMap((ofSet) => {
-    const { set, total = 0 } = ofSet[0] ?? {}
-    const ofWhich = sets.size > 1 && set !== undefined ? ` of ${quote(set)}` : ''
-    return Array.from({ length: total }, (_, at) => at + 1).flatMap((index) => {
-      const files = ofSet.filter((shard) => shard.index === index).map(({ file }) => quote(file))
-      if (files.length > 1 && set !== undefined)
-        throw new UnusableReports(
-          `has two reports of shard ${index}/${total}: ${files.join(' and ')}. Leave the older one out`,
-        )
-      return files.length > 0 ? [] : [`${index}/${total}${ofWhich}`]
-    })
+type Counted = Pick<BlobReport, 'file' | 'shard'>
+
+/**
+ * Which shards are missing or are there too often, as the rest of a sentence. Undefined if each number from 1 to the total is there
+ * equally often. Reports of several projects or systems of one kind may all have the same numbers.
+ */
+export function whyIncomplete(reports: readonly Counted[]): string | undefined {
+  const sets = [...setsOf(reports).values()]
+  const problems = sets.flatMap((ofSet) => whySetIncomplete(ofSet, sets.length > 1) ?? [])
+  if (problems.length === 0) return undefined
+  const next = 'A job may have been cancelled, or may have failed before a report was written or uploaded'
+  return `${problems.join(', and ')}. ${next}`
+}
+
+function setsOf<T extends Counted>(reports: readonly T[]) {
+  const shards = reports.flatMap(({ shard, ...report }) => (shard === undefined ? [] : [{ ...report, shard }]))
+  return Map.groupBy(shards, ({ shard }) => JSON.stringify([shard.set, shard.total]))
+}
+
+function whySetIncomplete(reports: readonly Required<Counted>[], areThereOthers: boolean): string | undefined {
+  const total = reports[0]?.shard?.total ?? 0
+  const numbers = Array.from({ length: total }, (_, at) => {
+    const files = reports.filter(({ shard }) => shard?.index === at + 1).map(({ file }) => quote(file))
+    return { name: `${at + 1}/${total}`, files }
   })
-  return missing.length === 0
-    ? undefined
-    : `the report of shard ${missing.join(', ')} is missing. The job may have been cancelled, or may have failed before a report was written or uploaded`
+  const usual = mostFrequent(numbers.map(({ files }) => files.length))
+  const missing = numbers.filter(({ files }) => files.length < Math.max(...usual)).map(({ name }) => name)
+  const twice = numbers.filter(({ files }) => files.length > Math.min(...usual))
+  const beside = areThereOthers ? ` beside ${quote(reports[0]?.file)}` : ''
+  const sentences = [
+    ...(missing.length === 0 ? [] : [`${shardsAre(missing)} missing${beside}`]),
+    ...twice.map(({ name, files }) => {
+      const often = files.length === 2 ? 'twice' : `${files.length} times`
+      return `shard ${name} is there ${often}: an earlier attempt? Its reports are ${files.join(' and ')}`
+    }),
+  ]
+  const isUnclear = usual.length > 1 && numbers.every(({ files }) => files.length > 0)
+  return sentences.join(isUnclear ? ', or ' : ', and ') || undefined
+}
+
+/** How often a number is there in most cases, at least once. Several values if these cases are equally many. */
+function mostFrequent(counts: readonly number[]): number[] {
+  const cases = [...Map.groupBy(counts, (count) => Math.max(1, count))]
+  const most = Math.max(...cases.map(([, { length }]) => length))
+  return cases.filter(([, { length }]) => length === most).map(([count]) => count)
+}
+
+function shardsAre(names: readonly string[]): string {
+  return names.length === 1 ? `shard ${names[0]} is` : `shards ${names.slice(0, -1).join(', ')} and ${names.at(-1)} are`
+}
+
+/** Nobody can check how many reports there must be if no name says it. Undefined for a single report, which is of the whole. */
+export function whyUncounted(reports: readonly Counted[]): string | undefined {
+  const { length } = reports.filter(({ shard }) => shard === undefined)
+  if (length < 2) return undefined
+  return `the names of ${length} reports do not say how many there must be, so nobody could check whether one is missing. A name such as blob-1-4.json says it`
 }
 
 /** Only the name of Vitest's file says which shard it is, and the jobs may all have run the same one. Throws UnusableReports. */
 export function refuseEqual(reports: readonly Pick<BlobReport, 'file' | 'shard' | 'testFiles'>[]): void {
-  const shards = reports.filter(({ shard, testFiles }) => shard !== undefined && testFiles.length > 0)
-  const equal = Map.groupBy(shards, ({ shard, testFiles }) =>
-    JSON.stringify([shard?.set, shard?.total, testFiles.map(({ id }) => id).sort()]),
-  )
-  const twice = [...equal.values()].find(({ length }) => length > 1)
-  if (twice === undefined) return
-  throw new UnusableReports(
-    `has reports of the same test files: ${twice.map(({ file }) => quote(file)).join(', ')}. In each job of a shard, give --shard the number of this job`,
-  )
+  for (const ofSet of setsOf(reports.filter(({ testFiles }) => testFiles.length > 0)).values()) {
+    const equal = Map.groupBy(ofSet, ({ testFiles }) => JSON.stringify(testFiles.map(({ id }) => id).sort()))
+    // Two reports of one number have the same test files. They are of two attempts, or of two systems.
+    const wrong = [...equal.values()].find((ones) => ones.some(({ shard }) => shard.index !== ones[0]?.shard.index))
+    if (wrong === undefined) continue
+    throw new UnusableReports(
+      `has reports of the same test files: ${wrong.map(({ file }) => quote(file)).join(', ')}. In each job of a shard, give --shard the number of this job`,
+    )
+  }
 }
 
 /** Which failures Vitest may lose, as the rest of a sentence: those of test files that have another result in another report. */

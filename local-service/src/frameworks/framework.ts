@@ -61,6 +61,8 @@ export interface FrameworkCall {
   readonly title: string
   /** Whether the reporters of the project write nothing, because the call names other reporters. */
   readonly replacesReporters: boolean
+  /** What the log says before the command starts. */
+  readonly remark?: string | undefined
   /** Reads the results when the process has ended. By default, the service's reporter wrote them. */
   readReport?(end: CommandEnd, thread: ReadingThread): Promise<Reading<Report>>
   /** Whether the service's reporter writes nothing before the tests have ended. */

@@ -1,7 +1,15 @@
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { quote } from '../text.ts'
-import { readBlobs, refuseEqual, UnusableReports, whyIncomplete, whyLost, withPathsOf } from './blob-reports.ts'
+import {
+  readBlobs,
+  refuseEqual,
+  UnusableReports,
+  whyIncomplete,
+  whyLost,
+  whyUncounted,
+  withPathsOf,
+} from './blob-reports.ts'
 import type { FrameworkCall, RunOptions } from './framework.ts'
 import { isBad } from './report.ts'
 
@@ -9,7 +17,7 @@ import { isBad } from './report.ts'
 // whatever the tests did.
 
 /** `ours` are the arguments that make the framework merge. */
-type Merge = Pick<Required<FrameworkCall>, 'title' | 'findProblems'> & { readonly ours: readonly string[] }
+type Merge = Pick<Required<FrameworkCall>, 'title' | 'findProblems' | 'remark'> & { readonly ours: readonly string[] }
 
 export const PASS_WITH_NO_TESTS = '--passWithNoTests'
 
@@ -28,6 +36,7 @@ export async function mergeVitest(merge: string, { args, folders, inputFolder }:
   return {
     ours: [`--mergeReports=${await withPathsOf(folders.root, folder, reports, inputFolder)}`],
     title: 'vitest --mergeReports',
+    remark: whyUncounted(reports),
     findProblems(_, { hasCoverage }) {
       const needsCoverage =
         hasCoverage === true || args.some((argument) => /^--coverage(?:\.enabled)?(?:=true)?$/.test(argument))
@@ -41,7 +50,8 @@ export async function mergeVitest(merge: string, { args, folders, inputFolder }:
 }
 
 export async function mergePlaywright(merge: string, { args, folders }: RunOptions): Promise<Merge> {
-  const missing = whyIncomplete(await readBlobs(resolve(folders.folder, merge), 'playwright'))
+  const reports = await readBlobs(resolve(folders.folder, merge), 'playwright')
+  const missing = whyIncomplete(reports)
   // Without the configuration, places are those of the machine of the shard.
   const isConfigured = args.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))
   const isConfig = (file: string) => /^playwright\.config\.[cm]?[jt]s$/.test(file)
@@ -49,6 +59,7 @@ export async function mergePlaywright(merge: string, { args, folders }: RunOptio
   return {
     ours: ['merge-reports', merge, ...(config === undefined ? [] : [`--config=${config}`])],
     title: 'playwright merge-reports',
+    remark: undefined,
     findProblems({ testCases, errors }, { status }) {
       // The command exits with 0 whatever the tests did. The status also counts the set-up and the time limit of each shard.
       if (status === 'passed' || testCases.some(isBad)) return [missing]

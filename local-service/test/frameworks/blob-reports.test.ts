@@ -1,14 +1,14 @@
-import { writeFile } from 'node:fs/promises'
+import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { crc32, deflateRawSync } from 'node:zlib'
 import { stringify } from 'flatted'
 import { describe, expect, it } from 'vitest'
 import {
   readBlobs,
   refuseEqual,
-  type Shard,
-  setInName,
   whyIncomplete,
   whyLost,
+  whyUncounted,
   withPathsOf,
 } from '../../src/frameworks/blob-reports.ts'
 import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
@@ -22,54 +22,119 @@ const blob = (version: string, testFiles: readonly string[], coverage: object | 
   )
 }
 
+/** A zip of these files. */
+function zipOf(...files: readonly [name: string, text: string][]): Buffer {
+  const entries: Buffer[] = []
+  const directory: Buffer[] = []
+  for (const [name, text] of files) {
+    const common = Buffer.alloc(26)
+    common.writeUInt16LE(20, 0)
+    const packed = deflateRawSync(text)
+    common.writeUInt16LE(8, 4)
+    common.writeUInt32LE(crc32(text), 10)
+    common.writeUInt32LE(packed.length, 14)
+    common.writeUInt32LE(text.length, 18)
+    common.writeUInt16LE(name.length, 22)
+    const offset = Buffer.alloc(14)
+    offset.writeUInt32LE(Buffer.concat(entries).length, 10)
+    entries.push(Buffer.concat([Buffer.from('PK\x03\x04'), common, Buffer.from(name), packed]))
+    directory.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\0'), common, offset, Buffer.from(name)]))
+  }
+  const end = Buffer.alloc(22)
+  end.write('PK\x05\x06')
+  end.writeUInt16LE(files.length, 8)
+  end.writeUInt16LE(files.length, 10)
+  end.writeUInt32LE(Buffer.concat(directory).length, 12)
+  end.writeUInt32LE(Buffer.concat(entries).length, 16)
+  return Buffer.concat([...entries, ...directory, end])
+}
+
+/** The size that the directory says of the first file is one too large. */
+function withLargerSize(zip: Buffer): Buffer {
+  const size = zip.readUInt32LE(zip.length - 6) + 24
+  zip.writeUInt32LE(zip.readUInt32LE(size) + 1, size)
+  return zip
+}
+
 const testFile = (path: string, hasFailed = false) => ({ id: path, path, name: path.replace('/shop/', ''), hasFailed })
 const pathsIn = async (folder: string) =>
   (await readBlobs(folder, 'vitest')).map(({ testFiles }) => testFiles.map(({ path }) => path))
 
 describe('which shards are there', () => {
-  const reportsOf = (...shards: Shard[]) => shards.map((shard) => ({ file: `${shard.set}-${shard.index}`, shard }))
+  const reportsOf = (total: number, ...indexes: number[]) =>
+    indexes.map((index, at) => ({ file: `${at}.json`, shard: { set: 'blob', index, total } }))
 
-  it('nothing is missing if each shard of each set has a report', () => {
-    const linux = [1, 2].map((index) => ({ set: 'linux', index, total: 2 }))
-    const macos = [1, 2, 3].map((index) => ({ set: 'macos', index, total: 3 }))
-    expect(whyIncomplete(reportsOf(...linux, ...macos))).toBeUndefined()
-    expect(whyIncomplete([{ file: 'all.json' }])).toBeUndefined()
+  it.each<[number, number[], string | undefined]>([
+    [1, [1], undefined],
+    [2, [1, 2], undefined],
+    // Two projects, or two systems of one name.
+    [2, [1, 2, 1, 2], undefined],
+    [4, [1, 2, 4], 'shard 3/4 is missing. A job may'],
+    [4, [2], 'shards 1/4, 3/4 and 4/4 are missing. '],
+    [4, [1, 2, 4, 4, 2, 1, 3], 'shard 3/4 is missing. '],
+    [4, [1, 2, 3, 4, 2], 'shard 2/4 is there twice: an earlier attempt? Its reports are "1.json" and "4.json". '],
+    [3, [1, 2, 2, 2, 3], 'shard 2/3 is there 3 times: an earlier attempt? '],
+    [4, [1, 2, 2, 3], 'shard 4/4 is missing, and shard 2/4 is there twice'],
+    [2, [1, 1], 'shard 2/2 is missing, and shard 1/2 is there twice'],
+    // Nobody knows whether these are two projects or a second attempt.
+    [2, [1, 2, 1], 'shard 2/2 is missing, or shard 1/2 is there twice'],
+  ])('of %i, if %j are there: %s', (total, indexes, sentence) => {
+    const why = whyIncomplete(reportsOf(total, ...indexes))
+    if (sentence === undefined) expect(why).toBeUndefined()
+    else expect(why).toContain(sentence)
   })
 
-  it('the sentence names each missing shard, and its set if there are several', () => {
-    expect(whyIncomplete(reportsOf({ set: 'blob', index: 2, total: 4 }))).toMatch(
-      /^the report of shard 1\/4, 3\/4, 4\/4 is missing\. The job may /,
+  it('reports of two systems are counted apart, and the sentence names a report of the system', () => {
+    const shard = (set: string, index: number) => ({ file: `${set}-${index}.json`, shard: { set, index, total: 2 } })
+    const linux = [shard('linux', 1), shard('linux', 2)]
+    expect(whyIncomplete([...linux, shard('macos', 1), shard('macos', 2)])).toBeUndefined()
+    expect(whyIncomplete([...linux, shard('macos', 2)])).toContain('shard 1/2 is missing beside "macos-2.json". ')
+  })
+
+  it('the log says that nobody could count several reports without a number, and nothing of one report', () => {
+    const [one, other] = [{ file: 'a.json' }, { file: 'b.json' }]
+    expect(whyUncounted([one, other])).toMatch(/^the names of 2 reports do not say how many there must be, /)
+    expect([whyUncounted([one]), whyUncounted(reportsOf(2, 1, 2)), whyIncomplete([one])]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('two reports of the same test files are refused, unless they are of one number or of two sets', () => {
+    const report = (index: number, set = 'blob') => ({
+      file: `blob-${index}`,
+      shard: { set, index, total: 2 },
+      testFiles: [testFile('/shop/a.test.js')],
+    })
+    expect(() => refuseEqual([report(1), report(2)])).toThrow(
+      'has reports of the same test files: "blob-1", "blob-2". In each job ',
     )
-    const sets = reportsOf({ set: 'linux', index: 1, total: 1 }, { set: 'macos', index: 2, total: 2 })
-    expect(whyIncomplete(sets)).toMatch(/^the report of shard 1\/2 of "macos" is missing\. /)
-  })
-
-  it('two reports of one shard are refused, because one of them is old', () => {
-    const twice = reportsOf({ set: 'blob', index: 1, total: 2 }, { set: 'blob', index: 1, total: 2 })
-    expect(() => whyIncomplete(twice)).toThrow('has two reports of shard 1/2: "blob-1" and "blob-1"')
-  })
-
-  it('two reports of the same test files are refused, unless they are of two sets', () => {
-    const shards = [1, 2].map((index) => ({ file: `blob-${index}`, shard: { set: 'blob', index, total: 2 } }))
-    const reports = shards.map((one) => ({ ...one, testFiles: [testFile('/shop/a.test.js')] }))
-    expect(() => refuseEqual(reports)).toThrow('has reports of the same test files: "blob-1", "blob-2". In each job ')
-    const ofSets = reports.map((one) => ({ ...one, shard: { ...one.shard, set: one.file } }))
-    const empty = shards.map((one) => ({ ...one, testFiles: [] }))
-    for (const right of [ofSets, empty, reports.slice(1)]) expect(() => refuseEqual(right)).not.toThrow()
+    const empty = [1, 2].map((index) => ({ ...report(index), testFiles: [] }))
+    for (const right of [[report(1), report(2, 'macos')], [report(1), report(1)], empty, [report(1)]])
+      expect(() => refuseEqual(right)).not.toThrow()
   })
 })
 
 describe("Vitest's reports", () => {
   it.each([
-    ['blob-2-4.json', { set: 'blob', index: 2, total: 4 }],
-    ['blob-linux-02-4.json', { set: 'blob-linux', index: 2, total: 4 }],
-    ['blob-2-4-linux.json', { set: 'blob-linux', index: 2, total: 4 }],
-    ['blob-node-20-2-4.json', { set: 'blob-node-20', index: 2, total: 4 }],
-    ['1-1.json', { set: '', index: 1, total: 1 }],
+    ['blob-2-4.json', { set: 'blob--', index: 2, total: 4 }],
+    ['blob-linux-02-4.json', { set: 'blob-linux--', index: 2, total: 4 }],
+    ['blob-2-4-linux.json', { set: 'blob---linux', index: 2, total: 4 }],
+    ['blob-node-20-2-4.json', { set: 'blob-node---', index: 2, total: 4 }],
+    ['blob-attempt-1-2-4.json', { set: 'blob-attempt---', index: 2, total: 4 }],
+    ['blob-2-4-v1.6.json', { set: 'blob---v.', index: 2, total: 4 }],
+    ['1-1.json', { set: '-', index: 1, total: 1 }],
+    ['vitest-1-of-2.json', { set: 'vitest--of-', index: 1, total: 2 }],
+    ['shard-1_2.json', { set: 'shard-_', index: 1, total: 2 }],
+    ['blob.1.2.json', { set: 'blob..', index: 1, total: 2 }],
+    ['blob_1_2.json', { set: 'blob__', index: 1, total: 2 }],
     ['blob.json', undefined],
+    ['blob-3.json', undefined],
     // A date is no shard.
     ['blob-2026-11.json', undefined],
     ['blob-2026-11-28.json', undefined],
+    ['blob-2026-11-28T10-30.json', undefined],
     ['blob-11-2026.json', undefined],
   ])('%s is of shard %j', async (file, shard) => {
     const folder = temporaryFolder()
@@ -167,16 +232,48 @@ describe("Playwright's reports", () => {
     await expect(readBlobs(folder, 'playwright')).rejects.toThrow(message)
   })
 
-  it.each<[string, string | undefined, number?]>([
-    ['report-2.zip', 'report'],
-    ['report-chrome-02.zip', 'report-chrome'],
-    ['report-4b2c1d3-2.zip', 'report-4b2c1d3'],
-    ['e2e-2-linux.zip', 'e2e--linux'],
-    ['linux-shard2of4.zip', 'linux-shardof4'],
-    ['shard-2-of-2.zip', 'shard--of-2', 2],
-    ['linux.zip', undefined],
-  ])('%s with shard 2 is of the set %s', (file, set, total = 4) => {
-    expect(setInName(file, 2, total)).toBe(set)
+  const line = (shard: object, userAgent = 'Playwright/1.65.1 (x64; debian 12) node/24.21') =>
+    `${JSON.stringify({ method: 'onBlobReportMetadata', params: { version: 2, userAgent, shard } })}\n`
+  const readOne = async (zip: Buffer) => {
+    const folder = temporaryFolder()
+    await writeFile(join(folder, 'report-7.zip'), zip)
+    return readBlobs(folder, 'playwright')
+  }
+
+  it('the number and the system come from the report, and its name means nothing', async () => {
+    const zip = zipOf(['report.jsonl', `${line({ current: 2, total: 4 })}{}`], ['resources/report-1.zip', 'a trace'])
+    const [report] = await readOne(zip)
+    expect(report?.shard).toEqual({ set: 'Playwright/1.65.1 (x64; debian 12) node/24.21', index: 2, total: 4 })
+  })
+
+  it.each([
+    { current: '(a+)+$', total: 4 },
+    { current: 5, total: 4 },
+    { current: 1.5, total: 2 },
+    {},
+  ])('a report of shard %j has no number', async (shard) =>
+    expect((await readOne(zipOf(['report.jsonl', line(shard)])))[0]?.shard).toBeUndefined())
+
+  const whole: [string, string] = ['report.jsonl', line({ current: 1, total: 1 })]
+  it.each<[string, Buffer, string]>([
+    ['the report of another shard', zipOf(whole, ['report-2.zip', '']), 'it contains "report-2.zip". If it is'],
+    ['two reports', zipOf(whole, whole), 'it has 2 files report.jsonl. If it is'],
+    ['no report', zipOf(['resources/a', '']), 'it has no report.jsonl. If it is'],
+    ['a first line without an end', zipOf(['report.jsonl', 'x'.repeat(2 ** 21)]), ': '],
+    ['a size that is one too large', withLargerSize(zipOf(['report.jsonl', '{'])), ': '],
+    ['a stream that is cut off', zipOf(whole).subarray(0, 60), ': '],
+  ])('a zip with %s is refused', async (_what, zip, reason) => {
+    await expect(readOne(zip)).rejects.toThrow(
+      `has a file that is no blob report, "report-7.zip": ${reason.replace(/^: /, '')}`,
+    )
+  })
+
+  it('a link in the place of a report is refused, because the framework would follow it', async () => {
+    const folder = await folderWith({ 'report-1.zip': '' })
+    await symlink('/dev/zero', join(folder, 'report-2.zip'))
+    await expect(readBlobs(folder, 'playwright')).rejects.toThrow(
+      'has "report-2.zip" beside the reports. Leave it out.',
+    )
   })
 
   it('a folder that does not exist is refused', async () => {
