@@ -1,7 +1,7 @@
 import { openMainFile } from './handover/main-file-writer.ts'
 import { abortOnSignals, exitAfter, maskKey } from './process.ts'
 
-// Main does three things before it loads main-step.ts, which loads all the rest. It installs the signal handlers, because a
+// Main does three things before it loads run-main.ts, which loads all the rest. It installs the signal handlers, because a
 // signal without a handler kills main. It creates its file, by which post finds main. It masks the key, so that no log shows
 // the key.
 const { signal, abort } = abortOnSignals()
@@ -10,8 +10,8 @@ maskKey(process.env)
 setInterval(() => mainFile.takeStopRequest() && abort('job ended'), 250).unref()
 
 const task = async () => {
-  const { performMain } = await import('./main-step.ts')
-  return (await performMain(process.env, signal, mainFile)) ? 0 : 1
+  const { runMain } = await import('./run-main.ts')
+  return (await runMain(process.env, signal, mainFile)) ? 0 : 1
 }
 // If nobody reads the log any more, the runner's worker is dead.
 await exitAfter(task, { signal, crashLevel: 'error', onLogClosed: () => abort('job ended') })

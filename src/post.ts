@@ -7,8 +7,8 @@ if (files.length > 0) {
   const { signal } = abortOnSignals()
   maskKey(process.env)
   const task = async () => {
-    const { performPost } = await import('./post-step.ts')
-    await performPost(process.env, files, signal)
+    const { runPost } = await import('./run-post.ts')
+    await runPost(process.env, files, signal)
     return 0
   }
   await exitAfter(task, { signal, crashLevel: 'warning' })

@@ -7,7 +7,7 @@ import { codeOf, filesInCircles, importsOf, ROOT, sourceFiles } from './support/
 
 const FILES = sourceFiles('src')
 const IMPORTS = new Map([...FILES, ...sourceFiles('local-service/src')].map((file) => [file, importsOf(file)]))
-const ENTRIES = ['main', 'main-step', 'post', 'post-step', 'process'].map((name) => `src/${name}.ts`)
+const ENTRIES = ['main', 'run-main', 'post', 'run-post', 'process'].map((name) => `src/${name}.ts`)
 
 /** The layer of a file of src. It is the folder, `entry`, or the file's own name if every layer may use the file. */
 function layerOf(file: string): string {
@@ -18,7 +18,7 @@ function layerOf(file: string): string {
 
 /** The tests of the files that have no test with their path. */
 const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
-  'action/clean-up.test.ts': ['post-step'],
+  'action/clean-up.test.ts': ['run-post'],
   'action/step.test.ts': ['action/world', 'model/outcome'],
   'documents/conventions.test.ts': ['version'],
   'github/outputs.test.ts': ['github/runner-file'],

@@ -24,6 +24,9 @@ export interface Outputs
   conclusion: Conclusion
 }
 
+export type RunnerOutput = ReturnType<typeof runnerOutput>
+
+/** What leaves the process over the log and over the runner's command files. */
 export function runnerOutput(env: NodeJS.ProcessEnv, hasJobEnded = () => false) {
   const log: Log = {
     // Bytes, because the runner may read slowly. A string that waits for the runner takes up to twice the memory.

@@ -6,6 +6,7 @@ import type { WorkflowEvent } from '../github/event.ts'
 import { sourceUrl } from '../github/job.ts'
 import type { Job, StepSubject } from '../model/outcome.ts'
 import { isCommit, isUsableRunId, RUN_ID_RULE, type StartParameters, type Target } from '../model/run.ts'
+import type { ServiceAddress } from '../service/client.ts'
 import { parseJson } from '../text/json.ts'
 import { fragment } from '../text/safe-text.ts'
 import { readBranch } from './branch.ts'
@@ -16,34 +17,50 @@ import { readServiceAddress } from './service-address.ts'
 
 const WHEN = ['always', 'on-failure', 'never'] as const
 
+export interface Inputs {
+  readonly address: ServiceAddress
+  readonly settings: Omit<StepSettings, 'subject'>
+  readonly subject: StepSubject
+  readonly comment: CommentSettings
+  /** Both are absolute. Undefined if the input is empty. */
+  readonly reportDir: string | undefined
+  readonly baselinePath: string | undefined
+}
+
 /** Reads and checks all inputs, and masks the GitHub token in the log. Throws an InvalidInputsError with all problems. */
-export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: Job) {
+export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: Job): Inputs {
   const inputs = new InputReader(env)
-  const service = readServiceAddress(inputs, env)
+  const address = readServiceAddress(inputs, env)
   const runId = readRunId(inputs)
-  const ownsRun = runId === undefined
-  const parameters = readStartParameters(inputs, service?.target)
-  const branch = ownsRun ? readBranch(inputs, event, service?.target.kind) : undefined
+  const parameters = readStartParameters(inputs, address?.target)
+  const branch = runId === undefined ? readBranch(inputs, event, address?.target.kind) : undefined
+  const commit = readCommit(inputs, runId, event)
   const settings = readSettings(inputs, runId)
   const comment = readComment(inputs)
   const reportDir = readPath(inputs, env, 'report-dir')
   const baselinePath = readPath(inputs, env, 'baseline')
   const matrix = inputs.text('matrix')
-  const commit = readCommit(inputs, ownsRun, event)
 
-  const address = inputs.orThrow(service)
-  const { target } = address
+  // From here on, every value is valid.
+  const validAddress = inputs.orThrow(address)
+  const { target } = validAddress
   const subject: StepSubject = {
     target,
-    ownsRun,
-    parameters: ownsRun ? { ...parameters, branch } : {},
+    ownsRun: runId === undefined,
+    parameters: runId === undefined ? { ...parameters, branch } : {},
     job,
     sourceUrl: commit && sourceUrl(env, commit),
     matrix: scalarsIn(parseJson(matrix)).join(', '),
   }
-  const { environment, frameworkProject } = parameters
-  const belongsTo = [matrix, target.kind, target.id, environment, frameworkProject]
-  return { address, settings, subject, reportDir, baselinePath, comment: { ...comment, belongsTo } }
+  const belongsTo = [matrix, target.kind, target.id, parameters.environment, parameters.frameworkProject]
+  return {
+    address: validAddress,
+    settings,
+    subject,
+    comment: { ...comment, belongsTo },
+    reportDir,
+    baselinePath,
+  }
 }
 
 export function wantsSummaryOfProblems(env: NodeJS.ProcessEnv): boolean {
@@ -62,9 +79,9 @@ function readRunId(inputs: InputReader): string | undefined {
 }
 
 /** The commit that the service tests. Undefined if only the service knows it. */
-function readCommit(inputs: InputReader, ownsRun: boolean, event: WorkflowEvent): string | undefined {
+function readCommit(inputs: InputReader, runId: string | undefined, event: WorkflowEvent): string | undefined {
   // A run that the input `run-id` names may be of any commit.
-  const commit = inputs.text('branch') || (ownsRun ? event.commit : '')
+  const commit = inputs.text('branch') || (runId === undefined ? event.commit : '')
   return isCommit(commit) ? commit : undefined
 }
 

@@ -248,7 +248,7 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
       ({ success }) => (success ? ('success' as const) : ('failure' as const)),
       (cause) => {
         if (!(cause instanceof MainFileNotWritten)) return endByCrash(cause)
-        // main-step.ts has these words too.
+        // run-main.ts has these words too.
         outputs.set('conclusion', 'error')
         messages.push(`error: No run was started. ${cause}`)
         isStartRefused = true

@@ -10,11 +10,7 @@ import { openService } from './service/client.ts'
 import { fragment } from './text/safe-text.ts'
 
 /** Creates the effects and cleans up. Throws only if there is a bug. */
-export async function performPost(
-  env: NodeJS.ProcessEnv,
-  files: readonly MainFile[],
-  signal: AbortSignal,
-): Promise<void> {
+export async function runPost(env: NodeJS.ProcessEnv, files: readonly MainFile[], signal: AbortSignal): Promise<void> {
   const output = runnerOutput(env)
   const inputs = new InputReader(env)
   // The inputs are read late, so that invalid inputs cannot keep post from stopping main.

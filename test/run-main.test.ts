@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { StepAborted } from '../src/action/abort.ts'
 import { systemClock } from '../src/clock.ts'
 import { MainFileWriter } from '../src/handover/main-file-writer.ts'
-import { performMain } from '../src/main-step.ts'
+import { runMain } from '../src/run-main.ts'
 import { startScriptedService } from '../tools/scripted-service/scripted-service.ts'
 import { MemoryFile } from './support/memory-file.ts'
 import { inputVariables } from './support/process-effects.ts'
@@ -38,7 +38,7 @@ test('a signal that came while the action was loading is handled before anything
     GITHUB_REF_NAME: 'main',
     GITHUB_REF_TYPE: 'branch',
   }
-  expect(await performMain(env, controller.signal, mainFile)).toBe(false)
+  expect(await runMain(env, controller.signal, mainFile)).toBe(false)
   expect(lines.join('')).toContain('before this step started a run')
   expect(service.requests).toEqual([])
 })
@@ -52,7 +52,7 @@ test('invalid inputs are an error, leave post nothing, and are in the job summar
     const inputs = inputVariables({ 'base-url': 'ftp://x', summary })
     const env = { ...inputs, GITHUB_STEP_SUMMARY: path, GITHUB_OUTPUT: output }
     const file = new MemoryFile({ phase: 'nothing started' })
-    expect(await performMain(env, new AbortController().signal, new MainFileWriter(file))).toBe(false)
+    expect(await runMain(env, new AbortController().signal, new MainFileWriter(file))).toBe(false)
     expect(file.isGone()).toBe(true)
     expect(readFileSync(output, 'utf8')).toContain('conclusion=error')
     return readFileSync(path, 'utf8')
