@@ -8,7 +8,7 @@ import { quote } from '../text.ts'
 import { findToolLines, millisecondsOf, reasonOf, statusOf, titleOf } from './junit-case.ts'
 import { groupByName, Places } from './junit-place.ts'
 import { decodeXml, readJunitXml, type XmlCase } from './junit-xml.ts'
-import { fitMessages, joinTitle, LIMIT_CASES, placeIn, type Report, type TestCase, toMessage } from './report.ts'
+import { joinTitle, LIMIT_CASES, placeIn, type Report, type TestCase, toMessage } from './report.ts'
 
 // Makes a report of the JUnit files that a command, an earlier step or an earlier job has written.
 
@@ -98,7 +98,7 @@ export async function readJunitReports(
   const isMissing = (path: string) => !/[*?[{]/.test(path) && stateOf(resolve(folders.folder, path)) === undefined
   const missing = patterns.filter(isMissing).map(quote)
   if (missing.length > 0) failures.push(`there is no file ${missing.join(', ')}. ${EARLIER_FAILURE}`)
-  const testCases = fitMessages(joinAttempts(entries, hasPassed))
+  const testCases = joinAttempts(entries, hasPassed)
   const errors = hasPassed ? [] : findToolLines(end.output, testCases)
   return { testCases, isComplete: unreadable.length === 0, problem: [...unreadable, ...failures][0], errors, said: [] }
 }

@@ -2,7 +2,7 @@ import { isAbsolute, relative, sep } from 'node:path'
 import { fieldsOf, isObject } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import { createIsOwnFile, type TestedFolders } from '../machine/files.ts'
-import { cutMessage, SHORT_MESSAGE_CHARS } from '../reporters/report-writer.ts'
+import { cutMessage } from '../reporters/report-writer.ts'
 import { type Events, type Fields, keyOf, stringOf } from './report-reader.ts'
 
 // Makes test cases of what the service's reporters wrote. Tests can write to the report too, so anything may stand in it.
@@ -55,7 +55,7 @@ export function toMessage(text: string): string {
   return cutMessage(withoutTerminalSequences(text).trimEnd(), MESSAGE_LIMIT_CHARS)
 }
 
-/** With more test cases, a response would be larger than clients accept. */
+/** With more test cases, a response would be larger than clients accept, whatever is left out. */
 export const LIMIT_CASES = 150_000
 
 /** Undefined if the framework reported nothing. Throws if there are too many test cases. */
@@ -76,7 +76,7 @@ export function toReport({ said, finished, ...unfinished }: Events, folders: Tes
   ]
   const errors = withoutRepeats(objectsIn(finished?.errors))
   return {
-    testCases: fitMessages(testCases),
+    testCases,
     isComplete: finished !== undefined,
     errors: errors.map((error) => describeError(error, repository)),
     place: errors.map((error) => placeIn(repository, error)).find(({ filePath }) => filePath !== undefined),
@@ -144,26 +144,6 @@ function describeError(error: Fields, repository: Repository): string {
   const { filePath, line } = placeIn(repository, error)
   const place = filePath === undefined ? '' : `\nat ${filePath}${line === undefined ? '' : `:${line}`}`
   return toMessage(`${stringOf(error.message)}${place}`)
-}
-
-/** Clients may refuse a response that is larger than 16 MiB, as the action does. */
-const RESULTS_LIMIT_BYTES = 15.5 * 1024 * 1024
-
-/** If the messages are too long for a response, those of later test cases are short. If that is not enough, the last have none. */
-export function fitMessages(testCases: readonly TestCase[]): readonly TestCase[] {
-  let roomBytes = RESULTS_LIMIT_BYTES
-  for (const { message: _, ...others } of testCases) roomBytes -= sizeOf(others)
-  return testCases.map((testCase) => {
-    const { message: whole, ...others } = testCase
-    if (whole === undefined) return testCase
-    const message = roomBytes > RESULTS_LIMIT_BYTES / 4 ? whole : cutMessage(whole, SHORT_MESSAGE_CHARS)
-    roomBytes -= sizeOf({ message })
-    return roomBytes >= 0 ? { ...others, message } : others
-  })
-}
-
-function sizeOf(value: object): number {
-  return Buffer.byteLength(JSON.stringify(value))
 }
 
 export function joinTitle(path: readonly string[]): string {

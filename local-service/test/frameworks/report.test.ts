@@ -156,40 +156,6 @@ describe('a report', () => {
   })
 })
 
-describe('messages that are too long for a response', () => {
-  const failing = (count: number, chars: number) =>
-    finished(
-      Array.from({ length: count }, (_, index) => ({
-        file: `/repository/shop/test/file-${index % 100}.test.ts`,
-        line: 12,
-        path: ['a list of tests', `test ${index}`],
-        failure: { message: `failure ${index}: ${'x'.repeat(chars)}` },
-      })),
-    )?.testCases ?? []
-
-  it.each([
-    [2000, 4000, 4000],
-    [2000, 10_000, 400],
-  ])('of %s cases with %s characters each, the last keeps %s or more, and its place', (count, chars, kept) => {
-    const testCases = failing(count, chars)
-    expect(testCases).toHaveLength(count)
-    expect(Buffer.byteLength(JSON.stringify(testCases))).toBeLessThan(16 * 1024 * 1024)
-    expect(testCases[0]?.message?.length).toBeGreaterThanOrEqual(Math.min(chars, 9990))
-    const { message = '', ...others } = testCases.at(-1) ?? {}
-    expect(message.length).toBeGreaterThan(kept)
-    expect(message).toMatch(new RegExp(`^failure ${count - 1}: x`))
-    expect(others).toMatchObject({ filePath: `shop/test/file-${(count - 1) % 100}.test.ts`, line: 12 })
-  })
-
-  it('are left out of the last cases if all of them are short and there is no room', () => {
-    const testCases = failing(100_000, 40)
-    expect(Buffer.byteLength(JSON.stringify(testCases))).toBeLessThan(16 * 1024 * 1024)
-    expect(testCases[30_000]?.message).toMatch(/^failure 30000: x/)
-    expect(testCases.at(-1)?.message).toBeUndefined()
-    expect(testCases.at(-1)).toMatchObject({ filePath: 'shop/test/file-99.test.ts', line: 12 })
-  })
-})
-
 describe('a long message', () => {
   it('is cut in its middle, and says so', () => {
     const text = `${'a'.repeat(8000)}${'b'.repeat(8000)}`

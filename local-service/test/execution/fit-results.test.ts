@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fitResults } from '../../src/execution/fit-results.ts'
+import type { TestCase } from '../../src/frameworks/report.ts'
+import { describeRun, describeSuiteResult } from '../../src/http/response-bodies.ts'
+import type { Run } from '../../src/runs/run.ts'
+
+const GATE_LIMIT_BYTES = 16 * 1024 * 1024
+
+function casesOf(count: number, create: (index: number) => Partial<TestCase>): TestCase[] {
+  const [status, durationMs] = ['PASSED', 3] as const
+  return Array.from({ length: count }, (_, index) => ({ title: `test ${index}`, status, durationMs, ...create(index) }))
+}
+
+function failing(count: number, chars: number): TestCase[] {
+  return casesOf(count, (index) => ({
+    title: `a list of tests > test ${index}`,
+    status: 'FAILED',
+    message: `failure ${index}: ${'x'.repeat(chars)}`,
+    filePath: `shop/test/file-${index % 100}.test.ts`,
+    line: 12,
+  }))
+}
+
+/** Of the larger one of the two responses that have the test cases. */
+function bytesOf(testCases: readonly TestCase[]): number {
+  const phase = { status: 'FAILED', startedAt: null, finishedAt: '2026-01-01T00:00:00.000Z', testCases } as const
+  const run: Run = { runId: '1', projectId: 'shop', suite: 'all', phase }
+  return Math.max(
+    ...[describeRun(run), describeSuiteResult(run)].map((body) => Buffer.byteLength(JSON.stringify(body))),
+  )
+}
+
+describe('the test cases of a response', () => {
+  it('are whole if they fit', () => {
+    const testCases = [...casesOf(1000, () => ({ filePath: 'a.test.ts' })), ...failing(1000, 4000)]
+    expect(fitResults(testCases)).toBe(testCases)
+  })
+
+  it('lose first the places of those that passed or were skipped', () => {
+    const filePath = `shop/${'folder/'.repeat(12)}test.ts`
+    const passed = casesOf(100_000, (index) => ({ filePath, status: index % 2 === 0 ? 'PASSED' : 'SKIPPED' }))
+    const fitted = fitResults([...passed, ...failing(1000, 400)])
+    expect(fitted.filter((testCase) => testCase.filePath === filePath)).toEqual([])
+    expect(fitted[99_999]).toEqual({ title: 'test 99999', status: 'SKIPPED', durationMs: 3 })
+    expect(fitted.slice(-1000)).toEqual(failing(1000, 400))
+    expect(bytesOf(fitted)).toBeLessThan(GATE_LIMIT_BYTES)
+  })
+
+  it.each([
+    [2000, 10_000, 400],
+    [5000, 4000, 400],
+  ])('of %s cases with messages of %s characters, the last keeps %s or more of its message, and its place', (count, chars, kept) => {
+    const fitted = fitResults(failing(count, chars))
+    expect(bytesOf(fitted)).toBeLessThan(GATE_LIMIT_BYTES)
+    expect(fitted[0]).toEqual(failing(1, chars)[0])
+    const { message = '', ...others } = fitted.at(-1) ?? {}
+    expect(message.length).toBeGreaterThan(kept)
+    expect(message).toMatch(new RegExp(`^failure ${count - 1}: x`))
+    expect(others).toMatchObject({ filePath: `shop/test/file-${(count - 1) % 100}.test.ts`, line: 12 })
+  })
+
+  it('lose the messages of the last cases if all of them are short and there is no room', () => {
+    const fitted = fitResults(failing(100_000, 40))
+    expect(bytesOf(fitted)).toBeLessThan(GATE_LIMIT_BYTES)
+    expect(fitted[0]?.message).toMatch(/^failure 0: x/)
+    expect(fitted.at(-1)).toEqual({ ...failing(100_000, 40).at(-1), message: undefined })
+  })
+
+  it.each([
+    ['letters', 'x'],
+    ['emoji', '😀'],
+    ['control characters', '\u0001'],
+  ])('keep the beginning and the end of 150,000 titles of 80 characters in 30 files: %s', (_what, letter) => {
+    const testCases = casesOf(150_000, (index) => ({
+      title: `${String(index).padStart(6, '0')}${letter.repeat(67)} ${String(index).padStart(6, '0')}`,
+      filePath: `test/file-${index % 30}.test.ts`,
+      ...(index === 0 ? { status: 'FAILED', message: 'Error: it rains', line: 7 } : {}),
+    }))
+    const fitted = fitResults(testCases)
+    expect(bytesOf(fitted)).toBeLessThan(GATE_LIMIT_BYTES)
+    expect(new Set(fitted.map(({ title }) => title)).size).toBe(150_000)
+    expect(fitted.at(-1)?.title).toMatch(/^149.*….*49999$/s)
+    expect(fitted.every(({ title }) => title.isWellFormed())).toBe(true)
+    expect(fitted[0]).toMatchObject({ status: 'FAILED', message: 'Error: it rains' })
+  })
+
+  it('fit, whatever is in them', () => {
+    const long = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.repeat(10))
+    const cases = fc.record<TestCase>({
+      title: long,
+      status: fc.constantFrom('PASSED', 'FAILED', 'INTERRUPTED', 'SKIPPED'),
+      durationMs: fc.nat(),
+      message: fc.option(long, { nil: undefined }),
+      filePath: fc.option(long, { nil: undefined }),
+    })
+    fc.assert(
+      fc.property(fc.array(cases, { minLength: 1, maxLength: 20 }), (some) => {
+        const fitted = fitResults(Array.from({ length: 40_000 / some.length }, () => some).flat())
+        expect(bytesOf(fitted)).toBeLessThan(GATE_LIMIT_BYTES)
+      }),
+      { numRuns: 3 },
+    )
+  })
+})
