@@ -48,6 +48,6 @@ it('in a folded group, nothing is a command of the runner, and the colours stay'
 
 it('a line or a message is no other command, and a message cannot end the runner', () => {
   expect(toLogLine('a\n::error::b\r##[error]c')).toBe('a ::error::b # #[error]c')
-  expect(toCommandMessage('🐙'.repeat(3000))).toBe('\uFFFD'.repeat(3000))
+  expect(toCommandMessage('🐙'.repeat(3000))).toBe('🐙'.repeat(40) + '\uFFFD'.repeat(2960))
   expect(toCommandMessage('a'.repeat(5000))).toHaveLength(4000)
 })

@@ -157,20 +157,26 @@ function withoutCommands(text: string): string {
   return text.replace(OLD_COMMAND, '# ').replace(/^([^\S\n]*):(?=:)/gm, '$1: ')
 }
 
-/** GitHub truncates messages at 4,096. */
-const MESSAGE_LIMIT_CHARS = 4000
+/** In UTF-16 units. GitHub truncates messages at 4,096. */
+const MESSAGE_LIMIT_UNITS = 4000
+/** A mask of three characters may replace each character. So these units are at most 240 when the runner cuts at 256. */
+const UNITS_WITH_PAIRS = 80
 
 /**
- * The message of an error or warning command. If the runner cuts between the halves of a surrogate pair, at 256 UTF-16
- * units or at 4,096, its worker crashes and the job has no result. So there are no pairs. Truncating alone would not
- * help, because masks make the message longer afterwards.
+ * The message of an error or warning command. If GitHub's runner (seen in 2.336) cuts between the halves of a surrogate pair, at 256
+ * UTF-16 units or at 4,096, its worker crashes and the job has no result. So there are pairs only where it never cuts. Truncating
+ * alone would not help, because masks make the message longer afterwards.
  */
 export function commandMessage(message: Fragment): string {
-  return truncate(inBasicPlane(render(message)), MESSAGE_LIMIT_CHARS)
+  const text = inBasicPlane(render(message), UNITS_WITH_PAIRS)
+  return text.length <= MESSAGE_LIMIT_UNITS ? text : `${text.slice(0, MESSAGE_LIMIT_UNITS - 1)}…`
 }
 
-function inBasicPlane(text: string): string {
-  return text.replace(/[\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+/** Replaces each surrogate pair that is not within the first units. */
+function inBasicPlane(text: string, unitsWithPairs = 0): string {
+  return text.replace(/[\u{10000}-\u{10FFFF}]/gu, (pair, index: number) =>
+    index + pair.length <= unitsWithPairs ? pair : '\uFFFD',
+  )
 }
 
 /** `@actions/core` escapes the characters that would end the property. */
