@@ -54,6 +54,7 @@ const OUTPUTS = [
   'conclusion',
   ...['total', 'passed', 'failed', 'flaky', 'skipped', 'other'],
   'new-failures',
+  ...['added', 'removed', 'newly-skipped'],
   'duration-ms',
   'report-dir',
   'comment-url',

@@ -48,6 +48,11 @@ function setOutputs(outcome: StepOutcome, world: World): void {
     world.setOutput(name, counts[name])
   const newFailures = countNew(outcome)
   if (newFailures !== undefined) world.setOutput('new-failures', newFailures)
+  const { comparison } = outcome
+  if (comparison === undefined) return
+  world.setOutput('added', comparison.added.length)
+  world.setOutput('removed', comparison.removed.length)
+  world.setOutput('newly-skipped', comparison.newlySkipped.length)
 }
 
 function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSummary: boolean, world: World): void {

@@ -1,4 +1,4 @@
-import { comparePast } from '../model/baseline.ts'
+import { comparePast, compareTestCases } from '../model/baseline.ts'
 import type { Conclusion, StepHistory, StepOutcome, Verdict } from '../model/outcome.ts'
 import { type Counts, countTestCases, isSameBranch, type Run } from '../model/run.ts'
 
@@ -24,7 +24,13 @@ export function concludeStep(history: StepHistory, rules: VerdictRules): StepOut
   const testCases = known.run?.testCases ?? []
   const { baseline } = known.subject
   const counts = countTestCases(testCases)
-  return { ...known, ...decide(known, counts, rules), counts, past: baseline && comparePast(testCases, baseline) }
+  return {
+    ...known,
+    ...decide(known, counts, rules),
+    counts,
+    past: baseline && comparePast(testCases, baseline),
+    comparison: baseline && compareTestCases(known.run, baseline),
+  }
 }
 
 type Decision = Pick<Verdict, 'conclusion' | 'success'>

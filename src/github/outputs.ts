@@ -20,7 +20,8 @@ export interface Annotation {
 /** Main sets each output as soon as its value is known. No output contains free text of the service. */
 export interface Outputs
   extends Record<'run-id' | 'run-url' | 'job-url' | 'status' | 'report-dir' | 'comment-url', string>,
-    Record<'total' | 'passed' | 'failed' | 'flaky' | 'skipped' | 'other' | 'new-failures' | 'duration-ms', number> {
+    Record<'total' | 'passed' | 'failed' | 'flaky' | 'skipped' | 'other', number>,
+    Record<'new-failures' | 'added' | 'removed' | 'newly-skipped' | 'duration-ms', number> {
   conclusion: Conclusion
 }
 

@@ -1,4 +1,4 @@
-import type { Baseline, PastOfCase } from './baseline.ts'
+import type { Baseline, Comparison, PastOfCase } from './baseline.ts'
 import type { Failure } from './failure.ts'
 import type { Counts, Run, StartParameters, Target, TestCase } from './run.ts'
 
@@ -84,8 +84,10 @@ export interface Verdict {
   readonly conclusion: Conclusion
   readonly success: boolean
   readonly counts: Counts
-  /** How each failing and each flaky test case did in the earlier runs. Absent if there is no baseline. */
+  /** How test cases did in the earlier runs. Absent if there is no baseline. */
   readonly past?: ReadonlyMap<TestCase, PastOfCase> | undefined
+  /** Absent if the baseline has no run that can be compared with this run. */
+  readonly comparison?: Comparison | undefined
 }
 
 /** Every report is a function of it. */

@@ -2,7 +2,7 @@ import type { StepOutcome } from '../model/outcome.ts'
 import type { CaseKind, TestCase } from '../model/run.ts'
 import { beginningOf, type Fragment, fragment, type Html, html, link, untruncated } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
-import { firstLineOf, visibleText } from '../text/visible-text.ts'
+import { belowFirstLine, firstLineOf, TEXT_LIMIT_CHARS, visibleText } from '../text/visible-text.ts'
 import { type Place, pastText, placeOf, titleOf } from './cases.ts'
 import { casesOf, durationText, joinWithDots } from './words.ts'
 
@@ -59,11 +59,17 @@ function statusOf({ kind, rawStatus }: TestCase): Fragment {
   return String(visible) === '' ? fragment`❔ No status` : fragment`❔ ${visible}`
 }
 
+/** Why the test case was skipped, if the service says it. */
+export function skipReason({ kind, message }: TestCase): Fragment | undefined {
+  return kind === 'skipped' && message !== undefined ? fragment`${firstLineOf(message)}` : undefined
+}
+
 export function caseTable(testCases: readonly TestCase[], outcome: StepOutcome): Html {
   const rows = testCases.map((testCase) => {
     const { status, mark, title, place, duration } = partsOf(testCase, outcome)
     const statusCell = html`<td nowrap>${status}${mark === undefined ? html`` : html`<br>${mark}`}</td>`
-    const titleCell = html`<td>${title}${place === undefined ? html`` : html`<br>${place}`}</td>`
+    const reason = skipReason(testCase)
+    const titleCell = html`<td>${title}${place === undefined ? html`` : html`<br>${place}`}${reason === undefined ? html`` : html`<br>${reason}`}</td>`
     return html`<tr>${statusCell}${titleCell}<td align="right" nowrap>${duration ?? fragment`–`}</td></tr>\n`
   })
   return html`<table>
@@ -109,6 +115,24 @@ export function foldableGroup(group: readonly TestCase[], outcome: StepOutcome, 
   ]}</summary>\n${parts}</details>\n`
 }
 
-export function messageBlock(message: Untrusted): Html {
-  return html`${beginningOf(message, { lines: 20, chars: 2_000 })}`
+/** What the message says below its first line, which is beside the block. The first line is here too if it is too long for its place. */
+export function messageBlock(message: Untrusted, firstLineLimitChars = TEXT_LIMIT_CHARS): Html {
+  const isWhole = String(firstLineOf(message)).length <= firstLineLimitChars
+  const shown = isWhole ? belowFirstLine(message) : message
+  return shown === undefined ? html`` : html`${beginningOf(shown, { lines: 20, chars: 2_000 })}`
+}
+
+/** Each test case with its file, and with words about it. */
+export function caseList(
+  testCases: readonly TestCase[],
+  limit: number,
+  wordsFor: (testCase: TestCase) => Fragment | undefined,
+): Html {
+  const items = testCases.slice(0, limit).map((testCase) => {
+    const place = placeOf({ ...testCase, line: undefined })
+    const parts = [place && untruncated(place.text), wordsFor(testCase)].filter((part) => part !== undefined)
+    return html`<li><b>${titleOf(testCase)}</b>${parts.length === 0 ? html`` : html` · ${joinWithDots(parts)}`}</li>\n`
+  })
+  const more = testCases.length - items.length
+  return html`<ul>\n${items}${more > 0 ? html`<li>… and ${more} more</li>\n` : html``}</ul>\n`
 }

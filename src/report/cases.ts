@@ -20,15 +20,22 @@ export function casesOfKind(
   })
 }
 
-/** For example `new`, `failed before` or `unstable: 3 of 10 runs`. Undefined without a baseline. */
+/** For example `new`, `failed before`, `unstable: 3 of 10 runs`, or `3 of 10 runs` of a case that passed. Undefined without a baseline. */
 export function pastText(testCase: TestCase, { past }: Pick<StepOutcome, 'past'>): Fragment | undefined {
   const found = past?.get(testCase)
   if (found === undefined) return undefined
   const { mark, badRuns, runs } = found
   const ofRuns = fragment`${badRuns} of ${runs} ${runs === 1 ? fragment`run` : fragment`runs`}`
+  if (testCase.kind === 'passed') return ofRuns
   if (testCase.kind === 'flaky') return fragment`failed or flaky in ${ofRuns}`
   if (mark === 'unstable') return fragment`unstable: ${ofRuns}`
   return mark && { new: fragment`new`, 'failed before': fragment`failed before` }[mark]
+}
+
+/** The cases that passed now, and failed or were flaky in an earlier run. The most frequent come first. */
+export function unstableCases({ past }: Pick<StepOutcome, 'past'>): readonly TestCase[] {
+  const unstable = [...(past ?? [])].filter(([{ kind }]) => kind === 'passed')
+  return unstable.sort(([, a], [, b]) => b.badRuns - a.badRuns || a.runs - b.runs).map(([testCase]) => testCase)
 }
 
 /** So many failures alike are a list that a person still reads. */

@@ -1,17 +1,36 @@
+import type { Comparison } from '../model/baseline.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { type Counts, isFinished, type Run, runDurationMs } from '../model/run.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { countNew } from './cases.ts'
 import { casesOf, durationText, inBrackets, join, joinWithDots, NONE } from './words.ts'
 
-/** A page's line of counts, and the time. Undefined if there is nothing to count yet. */
-export function countsLine({ run, counts, tookMs }: StepOutcome): Fragment | undefined {
+/** A page's line of counts and times. Undefined if there is nothing to count yet. */
+export function countsLine({ run, counts, comparison, tookMs }: StepOutcome): Fragment | undefined {
   if (run === undefined || (run.testCases === undefined && !isFinished(run))) return undefined
   const parts = countsOf(counts)
   if (parts.length === 0) parts.push(run.testCases === undefined ? fragment`No results` : fragment`No test cases`)
   const runMs = runDurationMs(run)
   const what = runMs === undefined ? fragment`waited` : fragment`run time`
-  return joinWithDots([...parts, fragment`${what} ${durationText(runMs ?? tookMs)}`])
+  return joinWithDots([
+    ...parts,
+    ...nonZero(comparison?.added.length ?? 0, fragment`added`),
+    ...missingCounts(comparison),
+    ...testTime(run),
+    fragment`${what} ${durationText(runMs ?? tookMs)}`,
+  ])
+}
+
+/** For example `3 removed` and `2 newly skipped`: what a green run does not show. Empty without a comparable run. */
+export function missingCounts(comparison: Comparison | undefined): Fragment[] {
+  const { removed = [], newlySkipped = [] } = comparison ?? {}
+  return [...nonZero(removed.length, fragment`removed`), ...nonZero(newlySkipped.length, fragment`newly skipped`)]
+}
+
+/** The time of the tests alone. A merge of shards takes a moment, and a run may wait for a free machine. */
+function testTime({ testCases = [] }: Run): Fragment[] {
+  if (testCases.every(({ durationMs }) => durationMs === undefined)) return []
+  return [fragment`test time ${durationText(testCases.reduce((sum, { durationMs = 0 }) => sum + durationMs, 0))}`]
 }
 
 /** The counts that are not zero, each with its word. Every test case is in one of them. */

@@ -4,7 +4,7 @@ import { FAILING, isFinished, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, quote, render, untruncated } from '../text/safe-text.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { casesOfKind, placeOf, titleOf } from './cases.ts'
-import { countsOf, newFailuresText } from './counts.ts'
+import { countsOf, missingCounts, newFailuresText } from './counts.ts'
 import { linkedRunId } from './facts.ts'
 import { failureAdvice, failureReason, notFoundAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
 import { CANCEL_IT, casesOf, durationText, inBrackets, join, NONE, RUN_WITHOUT_ID } from './words.ts'
@@ -32,7 +32,8 @@ export function verdictSentences(outcome: StepOutcome): Fragment {
   const has = isFinal ? fragment` with the message` : fragment`, and the run has the message`
   const message = outcome.run?.message
   const quoted = message === undefined ? NONE : fragment`${has} ${quote(firstLineOf(message), SENTENCE_LIMIT_CHARS)}`
-  return fragment`${what}${quoted}${isFinal ? resultsOf(outcome) : NONE}.${next}`
+  const results = isFinal ? join([resultsOf(outcome), ...missingCounts(outcome.comparison)], fragment`, `) : NONE
+  return join([fragment`${what}${quoted}${results}.${next}`, ...otherTests(outcome)], fragment` `)
 }
 
 /**
@@ -41,7 +42,16 @@ export function verdictSentences(outcome: StepOutcome): Fragment {
  */
 export function pageSentences(outcome: StepOutcome): Fragment | undefined {
   const { what, next } = endingText(outcome)
-  return outcome.ending.kind === 'finished' && next === NONE ? undefined : fragment`${what}.${next}`
+  const saysAll = outcome.ending.kind === 'finished' && next === NONE
+  const sentences = [...(saysAll ? [] : [fragment`${what}.${next}`]), ...otherTests(outcome)]
+  return sentences.length === 0 ? undefined : join(sentences, fragment` `)
+}
+
+/** A sentence if this run has no test case of the baseline. */
+function otherTests({ comparison, counts }: StepOutcome): readonly Fragment[] {
+  const { added = [], removed = [] } = comparison ?? {}
+  if (removed.length === 0 || added.length === 0 || added.length < counts.total) return []
+  return [fragment`This run has no test case of the baseline. Check whether the baseline is of the same project.`]
 }
 
 /** How the log shows the verdict. A success is a warning if a test case failed, or has no known result. */

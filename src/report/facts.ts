@@ -7,26 +7,17 @@ import { join, joinWithDots, NONE } from './words.ts'
 
 type Value = string | Untrusted
 
-/** A page shows the name of a fact, for example `Branch main`, and the log shows its word, for example `branch “main”`. */
-function factsOf({ target, parameters }: StepSubject, branch: Value | undefined) {
-  const isProject = target.kind === 'project'
-  const isOfCommit = branch !== undefined && isCommit(branch)
-  const facts: readonly (readonly [Fragment, Fragment, Value | undefined])[] = [
-    isProject
-      ? [fragment`Project`, fragment`project`, target.id]
-      : [fragment`Test suite`, fragment`test suite`, target.id],
-    [fragment`Environment`, fragment`environment`, parameters.environment],
-    isOfCommit ? [fragment`Commit`, fragment`commit`, branch] : [fragment`Branch`, fragment`branch`, branch],
-    [fragment`Framework project`, fragment`framework project`, parameters.frameworkProject],
-  ]
-  return facts.flatMap(([name, word, value]) => (value === undefined ? [] : [{ name, word, value }]))
-}
-
-/** What was tested, and where. If the input `run-id` names the run, this shows only what the service says about the run. */
+/**
+ * The line of facts, without those of the headline. If the input `run-id` names the run, this shows only what the service says about the
+ * run.
+ */
 export function subjectText(outcome: StepOutcome): Fragment {
   const { target, parameters, baseline } = outcome.subject
+  const { environment } = parameters
   const branch = testedBranch(outcome)
-  const facts = factsOf(outcome.subject, branch).map(({ name, value }) => fragment`${name} ${value}`)
+  const facts: Fragment[] = []
+  if (environment !== undefined) facts.push(fragment`Environment ${environment}`)
+  if (branch !== undefined) facts.push(isCommit(branch) ? fragment`Commit ${branch}` : fragment`Branch ${branch}`)
   if (target.kind === 'test-suite' && branch !== undefined)
     facts.push(fragment`The branch is metadata only, so the service may test another branch`)
   if (outcome.runId !== undefined) facts.push(fragment`Run ${linkedRunId(outcome)}`)
@@ -49,9 +40,15 @@ function baselineText([{ finishedAt }, ...earlier]: Baseline): Fragment {
 
 /** For example: project “web-shop”, environment “staging”, branch “main”. */
 export function whatIsTested(subject: StepSubject): Fragment {
-  const { branch } = subject.parameters
-  const facts = factsOf(subject, branch).map(({ word, value }) => fragment`${word} ${quote(value)}`)
-  if (branch === undefined && subject.target.kind === 'project') facts.push(fragment`on the project's default branch`)
+  const { target, parameters } = subject
+  const { branch, environment, frameworkProject } = parameters
+  const isProject = target.kind === 'project'
+  const facts = [fragment`${isProject ? fragment`project` : fragment`test suite`} ${quote(target.id)}`]
+  if (environment !== undefined) facts.push(fragment`environment ${quote(environment)}`)
+  if (branch !== undefined)
+    facts.push(fragment`${isCommit(branch) ? fragment`commit` : fragment`branch`} ${quote(branch)}`)
+  if (frameworkProject !== undefined) facts.push(fragment`framework project ${quote(frameworkProject)}`)
+  if (branch === undefined && isProject) facts.push(fragment`on the project's default branch`)
   return join(facts, fragment`, `)
 }
 

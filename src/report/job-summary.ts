@@ -2,12 +2,12 @@ import type { StepOutcome } from '../model/outcome.ts'
 import { CASE_KINDS, type CaseKind, countTestCases, RAN, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, type Html, html, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
-import { firstLineOf, visibleLines } from '../text/visible-text.ts'
-import { caseTable, foldableCase, foldableGroup, messageBlock } from './case-list.ts'
-import { alikeFailures, casesOfKind, FAILING_OR_OTHER } from './cases.ts'
+import { firstLineOf } from '../text/visible-text.ts'
+import { caseList, caseTable, foldableCase, foldableGroup, messageBlock, skipReason } from './case-list.ts'
+import { alikeFailures, casesOfKind, FAILING_OR_OTHER, pastText, unstableCases } from './cases.ts'
 import { countsOf } from './counts.ts'
 import { subjectText } from './facts.ts'
-import { introduction, pageTitle, paragraph, sizeBytes } from './page.ts'
+import { introduction, namesOf, pageTitle, paragraph, sizeBytes } from './page.ts'
 import { casesOf, inBrackets, join, NONE } from './words.ts'
 
 /** How many rows of test cases a summary has, the slowest included. */
@@ -17,6 +17,9 @@ const PARTS = 100
 /** If more test cases did not pass, their messages are folded. So twenty failures are a list that one can read. */
 const OPEN_PARTS = 5
 const SLOWEST_SHOWN = 5
+/** So many removed cases are listed, and so many newly skipped ones. */
+const MISSING_SHOWN = 100
+const UNSTABLE_SHOWN = 20
 /** GitHub drops a summary over 1,048,576 bytes. The difference is more than Windows needs for the line breaks. */
 const SIZE_LIMIT_BYTES = 900_000
 
@@ -33,10 +36,17 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const files = reportDir === undefined ? NONE : fragment`, but the report file ${code('junit.xml')} has everything`
   const all = casesOfKind(CASE_KINDS, outcome)
   const notPassed = all.filter(({ kind }) => FAILING_OR_OTHER.includes(kind)).slice(0, CASE_LIMIT)
+  const { removed = [], newlySkipped = [] } = outcome.comparison ?? {}
+  const lists = { newlySkipped, removed, unstable: unstableCases(outcome) }
+  const listed = [
+    newlySkipped.slice(0, MISSING_SHOWN),
+    removed.slice(0, MISSING_SHOWN),
+    lists.unstable.slice(0, UNSTABLE_SHOWN),
+  ].flat().length
   const slowest = slowestOf(all)
   const alike = alikeFailures(outcome)
   for (const page of [
-    { shown: all.slice(0, CASE_LIMIT), slowest, hasMessages: true },
+    { shown: all.slice(0, CASE_LIMIT - listed), slowest, hasMessages: true, lists },
     { shown: notPassed, slowest: [], hasMessages: true },
     { shown: notPassed, slowest: [], hasMessages: false },
   ]) {
@@ -53,10 +63,11 @@ export function invalidInputsSummary(messages: readonly Fragment[]): Html {
   return html`## ❌ Invalid inputs\n<p>Nothing was requested from the service.</p>\n<ul>\n${items}</ul>\n`
 }
 
-/** The heading is Markdown. If it contains a value, it is HTML, because Markdown could interpret the value. */
+/** The heading is Markdown, or HTML if Markdown could interpret a value in it. */
 function heading(outcome: StepOutcome): Html {
   const title = pageTitle(outcome)
-  return outcome.subject.matrix === '' ? html`## ${title}\n` : html`<h2>${title}</h2>\n`
+  const isPlain = namesOf(outcome.subject).every((name) => /^[A-Za-z0-9 ,-]+$/.test(name))
+  return isPlain ? html`## ${title}\n` : html`<h2>${title}</h2>\n`
 }
 
 interface Page {
@@ -64,11 +75,15 @@ interface Page {
   readonly shown: readonly TestCase[]
   readonly slowest: readonly TestCase[]
   readonly hasMessages: boolean
+  readonly lists?: Lists | undefined
 }
+
+/** Test cases that the baseline adds to the page. */
+type Lists = Readonly<Record<'newlySkipped' | 'removed' | 'unstable', readonly TestCase[]>>
 
 function body(
   outcome: StepOutcome,
-  { shown, slowest, hasMessages }: Page,
+  { shown, slowest, hasMessages, lists }: Page,
   alike: ReturnType<typeof alikeFailures>,
 ): Html {
   const message = outcome.run?.message
@@ -80,6 +95,12 @@ function body(
     testCases.map((testCase) => foldableCase(testCase, outcome, { isOpen, hasMessage: hasMessages }))
   const table = (name: Fragment, testCases: readonly TestCase[]) =>
     folded(name, testCases, caseTable(testCases, outcome))
+  const list = (name: Fragment, testCases: readonly TestCase[] = [], limit = MISSING_SHOWN) =>
+    folded(
+      name,
+      testCases,
+      caseList(testCases, limit, (testCase) => skipReason(testCase) ?? pastText(testCase, outcome)),
+    )
   const ofKind = (wanted: CaseKind) => shown.filter(({ kind }) => kind === wanted)
   return html`${[
     introduction(outcome),
@@ -88,6 +109,9 @@ function body(
     paragraph(subjectText(outcome)),
     ...[...groups].map(([group, testCases]) => foldableGroup(group, outcome, parts(testCases, areFew))),
     table(fragment`More test cases that did not pass`, notPassed.slice(PARTS)),
+    list(fragment`Newly skipped`, lists?.newlySkipped),
+    list(fragment`Removed`, lists?.removed),
+    list(fragment`Unstable in earlier runs`, lists?.unstable, UNSTABLE_SHOWN),
     folded(fragment`Flaky`, ofKind('flaky'), html`${parts(ofKind('flaky'), false)}`),
     table(fragment`Skipped`, ofKind('skipped')),
     table(fragment`Passed`, ofKind('passed')),
@@ -101,10 +125,11 @@ function folded(name: Fragment, { length }: readonly TestCase[], content: Html):
 }
 
 /** The first line says why the run did not pass. It wraps, and a line of a block does not. */
+const RUN_MESSAGE_CHARS = 2_000
+
 function messageOfRun(message: Untrusted): Html {
-  const lines = visibleLines(String(message)).filter((line) => line.trim() !== '')
-  const block = lines.length > 1 ? messageBlock(message) : html``
-  return html`<p>The message of the run: ${quote(firstLineOf(message), 2_000)}</p>${block}\n`
+  const block = messageBlock(message, RUN_MESSAGE_CHARS)
+  return html`<p>The message of the run: ${quote(firstLineOf(message), RUN_MESSAGE_CHARS)}</p>${block}\n`
 }
 
 /** None of a few test cases, because the other parts show their times. None of many, because each is a second row of its test case. */

@@ -62,7 +62,7 @@ function contentOf({ kind, rawStatus, message }: TestCase): Xml {
     // JUnit has only this element for a test case that neither passed nor failed.
     case 'skipped':
     case 'other':
-      return xml`><skipped message="${rawStatus}"/></testcase>\n`
+      return xml`><skipped message="${summary}"/></testcase>\n`
   }
 }
 

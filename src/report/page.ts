@@ -1,4 +1,4 @@
-import type { StepOutcome } from '../model/outcome.ts'
+import type { StepOutcome, StepSubject } from '../model/outcome.ts'
 import { type Fragment, fragment, type Html, html, render } from '../text/safe-text.ts'
 import { countsLine, headlineCounts } from './counts.ts'
 import { endingText, pageSentences } from './ending.ts'
@@ -6,12 +6,16 @@ import { casesOf, joinWithDots } from './words.ts'
 
 // What the job summary and the comment share.
 
-/** The headline, and the values of the matrix, which distinguish this step from others. */
+/** The headline, and what distinguishes this step from other steps of the job and from other jobs. */
 export function pageTitle(outcome: StepOutcome): Fragment {
   const { sign, title } = endingText(outcome)
-  const { matrix } = outcome.subject
-  const headline = fragment`${sign} ${title}${headlineCounts(outcome)}`
-  return matrix === '' ? headline : joinWithDots([headline, fragment`${matrix}`])
+  const names = namesOf(outcome.subject).map((name) => fragment`${name}`)
+  return joinWithDots([fragment`${sign} ${title}${headlineCounts(outcome)}`, ...names])
+}
+
+/** The project or the test suite, the framework project and the values of the matrix. */
+export function namesOf({ target, parameters, matrix }: StepSubject): readonly string[] {
+  return [target.id, parameters.frameworkProject ?? '', matrix].filter((name) => name !== '')
 }
 
 /** Below the headline: the counts, what the headline does not say, and a warning. */

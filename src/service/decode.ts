@@ -99,12 +99,23 @@ export function decodeSuiteStatus(json: unknown): string {
   return requiredText(requiredObject(json, 'the response').status, 'status')
 }
 
-/** The results of a test suite's run. The interface does not document them, so each part may be missing. */
-export function decodeSuiteResult(json: unknown, redact: Redact): readonly TestCase[] {
-  return requiredArray(requiredObject(json, 'the response').results, 'results').map((entry) => {
+const UNFINISHED_RESULTS = new Set(['RUNNING', 'QUEUED', 'RETRYING'])
+const PASSED_RESULTS = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
+
+/** The results of a test suite's run. The interface does not document them, so each part may be missing. They have no status. */
+export function decodeSuiteResult(json: unknown, redact: Redact) {
+  const testCases = requiredArray(requiredObject(json, 'the response').results, 'results').map((entry) => {
     const { testName, testId } = fieldsOf(entry)
     return testCase({ ...fieldsOf(entry), title: testName ?? testId }, redact)
   })
+  return { testCases, status: statusOfResults(testCases.map(({ rawStatus }) => String(rawStatus))) }
+}
+
+function statusOfResults(statuses: readonly string[]): Run['status'] {
+  if (statuses.some((status) => UNFINISHED_RESULTS.has(status))) return 'RUNNING'
+  const others = statuses.filter((status) => !PASSED_RESULTS.has(status))
+  if (others.length === 0) return 'PASSED'
+  return others.every((status) => status === 'CANCELLED') ? 'CANCELLED' : 'FAILED'
 }
 
 /** The results in a file `results.json`, which is the response to an earlier poll. Throws if it is not JSON, or no such response. */
@@ -112,9 +123,9 @@ export function decodeResults(
   text: string,
   kind: Target['kind'],
   redact: Redact,
-): Pick<Run, 'testCases' | 'finishedAt'> {
+): Pick<Run, 'status' | 'testCases' | 'finishedAt'> {
   const json: unknown = JSON.parse(text)
-  return kind === 'test-suite' ? { testCases: decodeSuiteResult(json, redact) } : decodeRun(json, text, redact)
+  return kind === 'test-suite' ? decodeSuiteResult(json, redact) : decodeRun(json, text, redact)
 }
 
 function testCase(entry: unknown, redact: Redact): TestCase {

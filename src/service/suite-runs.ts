@@ -1,13 +1,9 @@
 import type { Clock } from '../clock.ts'
 import { isFailure } from '../model/failure.ts'
-import type { Run } from '../model/run.ts'
 import { untrusted } from '../text/untrusted.ts'
 import { decodeStarted, decodeSuiteResult, decodeSuiteStatus, shortened } from './decode.ts'
 import type { RunRequests, SendJson } from './requests.ts'
 import { REQUEST_LIMIT_MS } from './transport.ts'
-
-const UNFINISHED = new Set(['RUNNING', 'QUEUED', 'RETRYING'])
-const GOOD = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
 
 /** The older interface for test suites, as if it were a run of a project. It has no cancel. */
 export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): RunRequests {
@@ -34,17 +30,9 @@ export function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): Ru
       const leftMs = limitMs - (clock.now() - sentMs)
       const request = { method: 'GET', path: [...path, 'result'] } as const
       return send(request, { ...options, limitMs: leftMs }, (json, text, redact) => {
-        const testCases = decodeSuiteResult(json, redact)
-        const status = statusOfResults(testCases.map(({ rawStatus }) => String(rawStatus)))
+        const { status, testCases } = decodeSuiteResult(json, redact)
         return { status, rawStatus: untrusted(status), testCases, responseText: untrusted(text) }
       })
     },
   }
-}
-
-function statusOfResults(statuses: readonly string[]): Run['status'] {
-  if (statuses.some((status) => UNFINISHED.has(status))) return 'RUNNING'
-  const bad = statuses.filter((status) => !GOOD.has(status))
-  if (bad.length === 0) return 'PASSED'
-  return bad.every((status) => status === 'CANCELLED') ? 'CANCELLED' : 'FAILED'
 }

@@ -89,6 +89,18 @@ export function firstLineOf(message: Untrusted): Untrusted {
   return untrusted('')
 }
 
+/**
+ * What a message says below its first line. Undefined if it says nothing more. The message of pytest is followed by its code, in which
+ * the lines of the message stand once more behind an `E`. So the lines at the beginning that come again there are left out too.
+ */
+export function belowFirstLine(message: Untrusted): Untrusted | undefined {
+  const lines = visibleLines(message as unknown as string)
+  const repeated = new Set(lines.flatMap((line) => (/^E\s/.test(line) ? line.slice(1).trim() : [])))
+  const first = lines.findIndex((line) => line.trim() !== '')
+  const start = lines.findIndex((line, index) => index > first && line.trim() !== '' && !repeated.has(line.trim()))
+  return start === -1 ? undefined : untrusted(lines.slice(start).join('\n'))
+}
+
 /** In JSON, an escape sequence replaces what is invisible. So nothing is lost. */
 export function withVisibleEscapes(json: string): string {
   // JSON has these line ends and tabs only between its parts, and not in its strings.

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { publish as publishOutcome, type ReportSettings, reportFiles } from '../../src/action/publish.ts'
 import type { Annotation } from '../../src/github/outputs.ts'
+import type { Baseline } from '../../src/model/baseline.ts'
 import { type AbortCause, hasReadRun, type StepOutcome } from '../../src/model/outcome.ts'
 import { endingText, verdictLevel, verdictSentences } from '../../src/report/ending.ts'
 import { render } from '../../src/text/safe-text.ts'
@@ -53,6 +54,20 @@ describe('outputs', () => {
     expect(await newFailures(ENDINGS.timedOutNoneNew)).toBe('0')
     expect(await newFailures(anOutcome({ subject: { baseline: aBaseline({ FAILED: 1 }) } }))).toBe('0')
     expect(await newFailures(FAILED)).toBeUndefined()
+  })
+
+  test('have the numbers of added, removed and newly skipped cases if a comparable run was read, also if they are zero', async () => {
+    const differences = async (outcome: StepOutcome) => {
+      const { added, removed, 'newly-skipped': newlySkipped } = (await publish(outcome)).outputs()
+      return [added, removed, newlySkipped]
+    }
+    const testCases = testCasesBy({ PASSED: 3, FLAKY: 1, SKIPPED: 1 })
+    const earlier = (status: 'PASSED' | 'CANCELLED') => aBaseline({ PASSED: 5, SKIPPED: 1 }, status)
+    const ofRun = (baseline: Baseline) => differences(anOutcome({ run: aRun({ testCases }), subject: { baseline } }))
+    expect(await ofRun(earlier('PASSED'))).toEqual(['1', '2', '0'])
+    expect(await ofRun([{ status: 'FAILED', testCases }])).toEqual(['0', '0', '0'])
+    expect(await ofRun(earlier('CANCELLED'))).toEqual([undefined, undefined, undefined])
+    expect(await differences(FAILED)).toEqual([undefined, undefined, undefined])
   })
 
   test('have only the conclusion if the service sent nothing', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Baseline, comparePast, earlierRun } from '../../src/model/baseline.ts'
-import { aTestCase, type TestCaseFields } from '../support/builders.ts'
+import { type Baseline, comparePast, compareTestCases, earlierRun } from '../../src/model/baseline.ts'
+import type { Run, TestCase } from '../../src/model/run.ts'
+import { aRun, aTestCase, type TestCaseFields } from '../support/builders.ts'
 
 const failing = (fields: TestCaseFields) => aTestCase({ title: 'pays', status: 'FAILED', ...fields })
 
@@ -11,7 +12,7 @@ const FLAKY = { status: 'FLAKY' }
 
 /** How the failing and flaky test cases of this run did in these earlier runs, the latest first. */
 function pastOf(run: readonly TestCaseFields[], ...earlier: readonly (readonly TestCaseFields[])[]) {
-  const runs = earlier.map((fields) => earlierRun({ testCases: [...fields, STEADY].map(failing) }))
+  const runs = earlier.map((fields) => earlierRun({ status: 'FAILED', testCases: [...fields, STEADY].map(failing) }))
   const [latest, ...others] = runs.filter((one) => one !== undefined)
   if (latest === undefined) throw new Error('There is no earlier run.')
   const baseline: Baseline = [latest, ...others]
@@ -66,8 +67,12 @@ describe('for each case, only the earlier runs that have it count', () => {
 
   it('and a run in which no case ran is no earlier run', () => {
     const ran = (...statuses: readonly string[]) =>
-      earlierRun({ testCases: statuses.map((status) => aTestCase({ status })) }) !== undefined
-    expect([ran(), ran('SKIPPED', 'NEW', ''), earlierRun({}) !== undefined]).toEqual([false, false, false])
+      earlierRun({ status: 'FAILED', testCases: statuses.map((status) => aTestCase({ status })) }) !== undefined
+    expect([ran(), ran('SKIPPED', 'NEW', ''), earlierRun({ status: 'FAILED' }) !== undefined]).toEqual([
+      false,
+      false,
+      false,
+    ])
     for (const status of ['PASSED', 'FLAKY', 'FAILED', 'TIMEDOUT', 'INTERRUPTED', 'ERROR'])
       expect(ran('SKIPPED', status), status).toBe(true)
   })
@@ -88,10 +93,66 @@ it('a flaky case has no mark, and says in how many earlier runs it failed or was
   expect(pastOf([FLAKY], [{}], [FLAKY], [PASSED])).toEqual([{ badRuns: 2, runs: 3 }])
 })
 
-it('every other test case has no past', () => {
+it('a case that passes now says in how many earlier runs it failed or was flaky, and no other case has a past', () => {
+  expect(pastOf([PASSED], [PASSED], [FLAKY], [{}], [])).toEqual([{ badRuns: 2, runs: 3 }])
+  expect(pastOf([PASSED, {}], [{}, PASSED])).toEqual([{ mark: 'failed before', badRuns: 1, runs: 1 }])
   const others = ['PASSED', 'SKIPPED', 'NEW', ''].map((status) => ({ title: status, status }))
   const failures = ['FAILED', 'ERROR', 'TIMEDOUT', 'INTERRUPTED'].map((status) => ({ title: status, status }))
   expect(pastOf([...others, ...failures], [])).toHaveLength(failures.length)
+  expect(pastOf([{ status: 'SKIPPED' }, { status: 'NEW' }], [{}, {}])).toEqual([])
+})
+
+describe('the test cases of this run and of an earlier run', () => {
+  const run = (testCases: readonly TestCaseFields[], status = 'PASSED') =>
+    aRun({ status, testCases: testCases.map((fields) => aTestCase({ title: 'a', ...fields })) })
+  const baselineOf = (...runs: readonly Run[]) => runs.map((one) => earlierRun(one)) as unknown as Baseline
+  const names = (testCases: readonly TestCase[]) => testCases.map(({ title, filePath }) => `${title}${filePath ?? ''}`)
+
+  /** The titles of the added, the removed and the newly skipped cases. */
+  function differences(now: readonly TestCaseFields[], before: readonly TestCaseFields[]) {
+    const { added, removed, newlySkipped } = compareTestCases(run(now), baselineOf(run(before))) ?? expect.fail()
+    return [added, removed, newlySkipped].map(names)
+  }
+  const [SKIPPED, A, B] = [{ status: 'SKIPPED' }, { filePath: 'a.ts' }, { filePath: 'b.ts' }]
+
+  it.each<[string, readonly TestCaseFields[], readonly TestCaseFields[], string[][]]>([
+    ['are equal', [{}, FLAKY], [{ status: 'FAILED' }, {}], [[], [], []]],
+    ['have other titles', [{ title: 'b' }, {}], [{}, { title: 'c' }], [['b'], ['c'], []]],
+    ['have other files', [A], [B], [['aa.ts'], ['ab.ts'], []]],
+    ['have no files in one of them', [A, B], [{}, {}, {}], [[], ['a'], []]],
+    ['have files that one of them does not have', [{}, A], [B, A], [[], [], []]],
+    ['are fewer of one title', [{}], [{}, {}, {}], [[], ['a', 'a'], []]],
+    ['are more of one title', [A, A], [A], [['aa.ts'], [], []]],
+    ['are skipped now', [SKIPPED], [{ status: 'ERROR' }], [[], [], ['a']]],
+    ['were skipped before too', [SKIPPED, {}], [{}, SKIPPED], [[], [], []]],
+    ['had no known result before', [SKIPPED, STEADY], [{ status: 'NEW' }, STEADY], [[], [], []]],
+    ['run now', [{}], [SKIPPED, { title: 'b' }], [[], ['b'], []]],
+    ['are skipped now, and others of one title not', [SKIPPED, SKIPPED, {}], [{}, {}, SKIPPED], [[], [], ['a']]],
+  ])('are compared if they %s', (_, now, before, expected) => {
+    expect(differences(now, before)).toEqual(expected)
+  })
+
+  it('are compared only if both finished as PASSED or FAILED: with the latest such run', () => {
+    const [one, two] = [[{ title: 'one' }], [{ title: 'two' }]]
+    const removed = (now: Run, ...before: readonly Run[]) => {
+      const comparison = compareTestCases(now, baselineOf(...before))
+      return comparison && names(comparison.removed)
+    }
+    expect(removed(run(one), run(two, 'TIMEDOUT'), run([{}], 'FAILED'), run(two))).toEqual(['a'])
+    expect(removed(run(one), run(two, 'CANCELLED'))).toBeUndefined()
+    for (const status of ['INTERRUPTED', 'TIMEDOUT', 'CANCELLED', 'RUNNING', 'PAUSED'])
+      expect(removed(run(one, status), run(two)), status).toBeUndefined()
+    expect(removed(aRun({ testCases: undefined }), run(two))).toEqual(['two'])
+    expect(removed(aRun({ status: 'FAILED', testCases: undefined }), run(two))).toBeUndefined()
+  })
+
+  it('may be a hundred thousand', () => {
+    const many = Array.from({ length: 100_000 }, (_, index) => ({
+      title: `case ${index % 50}`,
+      filePath: `${index}.ts`,
+    }))
+    expect(differences(many.slice(1), many)).toEqual([[], ['case 00.ts'], []])
+  })
 })
 
 it('a hundred thousand failures are compared in one go', () => {

@@ -52,6 +52,13 @@ describe('a table of test cases', () => {
     expect(rows([{ title: path, filePath: path, status: 'FAILED', line: 3 }])[1]?.[1]).toBe('e2e/broken.ts:3')
   })
 
+  it('has the reason of a skipped case', () => {
+    const message = 'later: the shop has no cart yet\n  at x'
+    expect(rows([{ title: 'a', status: 'SKIPPED', filePath: 'e2e/pay.ts', message }])[1]?.[1]).toBe(
+      'a\ne2e/pay.ts\nlater: the shop has no cart yet',
+    )
+  })
+
   it('has a dash if a duration is missing', () => {
     expect(rows([{ title: 'a', durationMs: undefined }])[1]).toEqual(['✅ Passed', 'a', '–'])
   })
@@ -82,7 +89,7 @@ describe('a case that can be folded', () => {
     ['FLAKY', '🔁 Flaky'],
   ])('has status, title, place, duration and the first line of the message, and below it the message: %s', (status, shown) => {
     expect(partOf({ status, ...REASON })).toBe(
-      `<details open><summary>${shown} <b><code>pays</code></b><br><code>e2e/pay.ts:1012</code> · 1.2 s<br><code>expected 41</code></summary><pre lang="diff">expected 41&#10;  to be 42 &lt;b&gt;</pre></details>\n`,
+      `<details open><summary>${shown} <b><code>pays</code></b><br><code>e2e/pay.ts:1012</code> · 1.2 s<br><code>expected 41</code></summary><pre lang="diff">  to be 42 &lt;b&gt;</pre></details>\n`,
     )
   })
 
@@ -91,6 +98,19 @@ describe('a case that can be folded', () => {
       '<details><summary>❌ Failed <b><code>pays</code></b></summary></details>\n',
     )
     expect(partOf({ filePath: 'a.ts' })).toContain('<br><code>a.ts</code> · 1.2 s</summary></details>')
+  })
+
+  it.each([
+    ['has one line', 'expected 41', undefined],
+    ['has a first line that is too long for its place', 'x'.repeat(501), 'x'.repeat(501)],
+    ['has a first line that fits its place', `${'x'.repeat(500)}\nb`, 'b'],
+    [
+      'is of pytest, which repeats its lines beside the code',
+      'assert 3 == 2\n +  where 3 = add(1)\n\ndef test_adds():\n>   assert add(1) == 2\nE   assert 3 == 2\nE    +  where 3 = add(1)\n\ntest_add.py:3',
+      'def test_adds():&#10;&gt;   assert add(1) == 2&#10;E   assert 3 == 2&#10;E    +  where 3 = add(1)&#10;&#10;test_add.py:3',
+    ],
+  ])('has no line of the message twice, if the message %s', (_, message, block) => {
+    expect(/<pre lang="diff">(.*)<\/pre>/.exec(partOf({ message }))?.[1]).toBe(block)
   })
 
   it('may have only the first line of its message', () => {
@@ -103,14 +123,17 @@ describe('a case that can be folded', () => {
     const message = 'expected\n\n- 48 *a* @octocat\n+ 47 ```\n    <i>::error::x\n# 1\n'
     const { elements } = renderedPage(partOf({ message }))
     const [block, ...others] = elements.filter(({ tagName }) => tagName === 'pre')
-    expect(block?.childNodes).toMatchObject([{ nodeName: '#text', value: message.trimEnd() }])
+    expect(block?.childNodes).toMatchObject([
+      { nodeName: '#text', value: message.slice('expected\n\n'.length).trimEnd() },
+    ])
     expect(block?.attrs).toEqual([{ name: 'lang', value: 'diff' }])
     expect(others).toEqual([])
   })
 
   it('has at most 20 lines and 2,000 characters of the message, and a last line says what is left out', () => {
     const linesOf = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`).join('\n')
-    const blockOf = (message: string) => /<pre lang="diff">(.*)<\/pre>/.exec(partOf({ message }))?.[1]
+    const blockOf = (message: string) =>
+      /<pre lang="diff">(.*)<\/pre>/.exec(partOf({ message: `first\n${message}` }))?.[1]
     expect(blockOf(linesOf(20))).toMatch(/&#10;line 20$/)
     expect(blockOf(linesOf(21))).toMatch(/&#10;line 20&#10;… 1 more line$/)
     expect(blockOf(linesOf(2_020))).toMatch(/&#10;line 20&#10;… 2,000 more lines$/)

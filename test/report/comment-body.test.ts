@@ -32,9 +32,7 @@ describe('the comment', () => {
     ])
     const links = page.elements.filter(({ tagName }) => tagName === 'a')
     expect(links.map(({ attrs }) => attrs.map(({ value }) => value))).toEqual([[runUrl], [JOB_URL]])
-    expect(page.text).toContain(
-      'Project web-shop · Environment staging · Branch main · Run run_7f3a · Log of the job test-run',
-    )
+    expect(page.text).toContain('Environment staging · Branch main · Run run_7f3a · Log of the job test-run')
   })
 
   it('shows twenty cases that did not pass, counts the others, and does not mention a summary that does not exist', () => {
@@ -58,7 +56,9 @@ describe('the comment', () => {
 
   it('names what distinguishes it from other comments of the pull request', () => {
     const matrix = '@octocat <b>, 20'
-    expect(pageOf(anOutcome({ subject: { matrix } })).text).toContain('✅ Tests passed: 2 of 2 · @octocat <b>, 20\n')
+    expect(pageOf(anOutcome({ subject: { matrix } })).text).toContain(
+      '✅ Tests passed: 2 of 2 · web-shop · @octocat <b>, 20\n',
+    )
   })
 
   it('has the place of a failure, but no message of a test case or of the run', () => {
@@ -80,7 +80,7 @@ describe('the comment', () => {
 
   it('says in its headline how many failures are new, and beside each other one that it failed before', () => {
     const page = pageOf(ENDINGS.failedSomeNew)
-    expect(page.text).toContain('❌ Tests failed: 3 of 40 (1 new)\n')
+    expect(page.text).toContain('❌ Tests failed: 3 of 40 (1 new) · web-shop\n')
     expect(tableRows(page)).toEqual([
       ['Status', 'Test', 'Duration'],
       ['❌ Failed\nnew', 'failed case 3', '1.2 s'],

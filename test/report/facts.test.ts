@@ -15,22 +15,22 @@ describe('the line of facts', () => {
 
   it('says what was run and where, and shows no override', () => {
     expect(factsOf({ subject: { parameters }, run: aRun({ branchName: undefined }) })).toBe(
-      'Project web-shop · Environment staging · Branch feature/x · Framework project chromium · Run run_7f3a · Auto-fix on',
+      'Environment staging · Branch feature/x · Run run_7f3a · Auto-fix on',
     )
   })
 
   it('has the branch that the service names, and no other fact of a run that another step started', () => {
     expect(factsOf({ subject: { parameters }, run: aRun({ branchName: 'main' }) })).toContain('Branch main')
     const run = aRun({ branchName: undefined })
-    expect(factsOf({ subject: { parameters: {}, ownsRun: false }, run })).toBe('Project web-shop · Run run_7f3a')
+    expect(factsOf({ subject: { parameters: {}, ownsRun: false }, run })).toBe('Run run_7f3a')
   })
 
   it('calls a full hash a commit', () => {
     const commit = 'f'.repeat(40)
     const subject = { parameters: { branch: commit } }
-    expect(factsOf({ subject, run: aRun({ branchName: undefined }) })).toContain(`· Commit ${commit} ·`)
-    expect(factsOf({ subject, run: aRun({ branchName: commit }) })).toContain(`· Commit ${commit} ·`)
-    expect(factsOf({ subject, run: aRun({ branchName: 'main' }) })).toContain('· Branch main ·')
+    expect(factsOf({ subject, run: aRun({ branchName: undefined }) })).toContain(`Commit ${commit} ·`)
+    expect(factsOf({ subject, run: aRun({ branchName: commit }) })).toContain(`Commit ${commit} ·`)
+    expect(factsOf({ subject, run: aRun({ branchName: 'main' }) })).toContain('Branch main ·')
     expect(factsOf({ run: aRun({ branchName: commit.slice(1) }) })).toContain(`· Branch ${commit.slice(1)} ·`)
   })
 
@@ -50,7 +50,7 @@ describe('the line of facts', () => {
     const target = { kind: 'test-suite', id: 'smoke' } as const
     const subject = { target, parameters: { branch: 'main', autofix: false } }
     expect(factsOf({ subject, ending: { kind: 'started' } })).toBe(
-      'Test suite smoke · Branch main · The branch is metadata only, so the service may test another branch · Run run_7f3a · Auto-fix off',
+      'Branch main · The branch is metadata only, so the service may test another branch · Run run_7f3a · Auto-fix off',
     )
   })
 })

@@ -124,7 +124,7 @@ describe('whatever text is in a step', () => {
         expect(unbalancedTags(page)).toEqual([])
         for (const line of page.trimEnd().split('\n')) {
           expect(line).toMatch(
-            /^(<!-- [^<>]* -->$|<\/?(p|h2|h3|table|tr|details|pre)\b|## [^<>@#*_`[\]]*( · <code>[A-Za-z0-9 ,-]+<\/code>)*$)/u,
+            /^(<!-- [^<>]* -->$|<\/?(p|h2|h3|table|tr|details|pre|ul|li)\b|## [^<>@#*_`[\]]*( · <code>[A-Za-z0-9 ,-]+<\/code>)*$)/u,
           )
         }
       }

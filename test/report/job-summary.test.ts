@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { comparePast } from '../../src/model/baseline.ts'
+import { type Baseline, comparePast } from '../../src/model/baseline.ts'
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import type { TestCase } from '../../src/model/run.ts'
 import { invalidInputsSummary, jobSummary } from '../../src/report/job-summary.ts'
 import { fragment, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
-import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
+import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { type RenderedPage, renderedPage, tableRows, unbalancedTags } from '../support/rendered-page.ts'
 
@@ -31,10 +31,10 @@ describe('the job summary', () => {
       aTestCase({ title: 'search › finds <shoes>', status: 'TIMEDOUT', durationMs: 30_000 }),
       aTestCase({ title: 'checkout', status: 'FAILED', durationMs: 340, message: 'why', filePath: 'a.ts', line: 3 }),
     ]
-    expect(summaryOf(failed(testCases))).toBe(`## ❌ Tests failed: 2 of 3
-<p>2 failed (1 timed out) · 1 passed · run time 3 min 4 s</p>
-<p>Project <code>web-shop</code> · Environment <code>staging</code> · Branch <code>main</code> · Run <code>run_7f3a</code></p>
-<details open><summary>❌ Failed <b><code>checkout</code></b><br><code>a.ts:3</code> · 340 ms<br><code>why</code></summary><pre lang="diff">why</pre></details>
+    expect(summaryOf(failed(testCases))).toBe(`## ❌ Tests failed: 2 of 3 · <code>web-shop</code>
+<p>2 failed (1 timed out) · 1 passed · test time 31.5 s · run time 3 min 4 s</p>
+<p>Environment <code>staging</code> · Branch <code>main</code> · Run <code>run_7f3a</code></p>
+<details open><summary>❌ Failed <b><code>checkout</code></b><br><code>a.ts:3</code> · 340 ms<br><code>why</code></summary></details>
 <details open><summary>⏱️ Timed out <b><code>search › finds &lt;shoes&gt;</code></b><br>30 s</summary></details>
 <details><summary>Passed (1)</summary>
 <table>
@@ -87,7 +87,7 @@ describe('the job summary', () => {
       expect(text).toContain(
         `<details><summary><b>250 test cases alike</b> · ❌ Failed<br>${files} · 247 more<br><code>Failed to load ../db from test/0.test.ts</code></summary>\n<details><summary>❌ Failed <b><code>test/0.test.ts:2</code></b>`,
       )
-      expect(text.split('&#10;why</pre></details>')).toHaveLength(100 + 1)
+      expect(text.split('<pre lang="diff">why</pre></details>')).toHaveLength(100 + 1)
       expect(page.text).toContain('More test cases that did not pass (151)')
       expect(unbalancedTags(text)).toEqual([])
     })
@@ -101,7 +101,7 @@ describe('the job summary', () => {
 
     it('keeps apart new failures and those that failed before', () => {
       const testCases = alike(42)
-      const past = comparePast(testCases, [{ testCases: testCases.slice(21) }])
+      const past = comparePast(testCases, [{ status: 'FAILED', testCases: testCases.slice(21) }])
       const text = summaryOf({ ...failed(testCases), past })
       expect(text.match(/<b>21 test cases alike<\/b> · ❌ Failed · <b>(new|failed before)<\/b><br>/g)).toHaveLength(2)
     })
@@ -131,12 +131,72 @@ describe('the job summary', () => {
     const run = aRun({ status: 'FAILED', message: 'no browser\n::error::x\n@octocat', testCases: [] })
     const text = summaryOf(anOutcome({ run }))
     expect(text).toContain(
-      '<p>The message of the run: <code>no browser</code></p><pre lang="diff">no browser&#10;::error::x&#10;@octocat</pre>\n',
+      '<p>The message of the run: <code>no browser</code></p><pre lang="diff">::error::x&#10;@octocat</pre>\n',
     )
     expect(summaryOf(anOutcome({ run: { ...run, message: untrusted('no browser') } }))).toContain(
       '<p>The message of the run: <code>no browser</code></p>\n',
     )
     expect(renderedPage(text).text).not.toMatch(/Look up the run at the service|finished as/)
+  })
+})
+
+describe('with a baseline, the job summary', () => {
+  const earlier = (testCases: readonly TestCase[]) => ({ status: 'PASSED', testCases }) as const
+  const aBaselineOf = (...runs: readonly (readonly TestCase[])[]) => runs.map(earlier) as unknown as Baseline
+  const summaryWith = (testCases: readonly TestCase[], baseline: Baseline, status = 'PASSED') =>
+    summaryOf(anOutcome({ run: aRun({ status, testCases }), subject: { baseline } }))
+  /** The list of a part that can be folded, as people read it. */
+  const listIn = (text: string, name: string) => {
+    const part = text.split(`<details><summary>${name}</summary>\n`)[1]?.split('</details>')[0]
+    return part && renderedPage(part).text.trim().split(/\n+/)
+  }
+
+  it('lists the cases that are newly skipped and those that are gone, also if the run is green', () => {
+    const inPay = { title: 'pays <b>', filePath: 'e2e/pay.ts' }
+    const before = [aTestCase(inPay), aTestCase({ title: 'adds' }), aTestCase({ title: 'waits' })]
+    const now = [aTestCase({ ...inPay, status: 'SKIPPED', message: 'later' }), aTestCase({ title: 'new' })]
+    const text = summaryWith(now, aBaselineOf(before))
+    expect(text).toContain('1 passed · 1 skipped · 1 added · 2 removed · 1 newly skipped · test time')
+    expect(listIn(text, 'Newly skipped (1)')).toEqual(['pays <b> · e2e/pay.ts · later'])
+    expect(listIn(text, 'Removed (2)')).toEqual(['adds', 'waits'])
+    expect(summaryWith(before, aBaselineOf(before))).not.toMatch(/removed|skipped|added/i)
+  })
+
+  it('lists the cases that passed now and were bad before, the most frequent first', () => {
+    const cases = (status: string, ...titles: readonly string[]) => titles.map((title) => aTestCase({ title, status }))
+    const now = cases('PASSED', 'a', 'b', 'c')
+    const runs = [[...cases('FAILED', 'a', 'b')], [...cases('FLAKY', 'b'), ...cases('PASSED', 'a', 'c')]]
+    expect(listIn(summaryWith(now, aBaselineOf(...runs)), 'Unstable in earlier runs (2)')).toEqual([
+      'b · 2 of 2 runs',
+      'a · 1 of 2 runs',
+    ])
+  })
+
+  it('has at most a hundred cases in a list, twenty unstable ones, and a thousand in all', () => {
+    const many = (count: number, fields: TestCaseFields) =>
+      Array.from({ length: count }, (_, index) =>
+        aTestCase({ title: `case ${index}`, filePath: 'e2e/pay.ts', ...fields }),
+      )
+    const gone = many(20_000, { filePath: 'e2e/gone.ts' })
+    const text = summaryWith(many(2_000, {}), aBaselineOf([...gone, ...many(150, { status: 'FLAKY' })]))
+    expect(listIn(text, 'Removed (20,000)')?.slice(99)).toEqual(['case 99 · e2e/gone.ts', '… and 19,900 more'])
+    expect(listIn(text, 'Unstable in earlier runs (150)')?.slice(19)).toEqual([
+      'case 19 · e2e/pay.ts · 1 of 1 run',
+      '… and 130 more',
+    ])
+    expect(casesIn(text)).toBe(1_000 - 120)
+    expect(text).toContain('leaves out 1,120 of 2,000 test cases (1,120 passed)')
+    expect(text).toContain('1,850 added · 20,000 removed')
+    expect(Buffer.byteLength(text)).toBeLessThan(LIMIT_BYTES)
+    expect(unbalancedTags(text)).toEqual([])
+  })
+
+  it('says if the baseline has none of the cases', () => {
+    const [ours, others] = [testCasesBy({ PASSED: 3 }), testCasesBy({ FLAKY: 40 })]
+    const sentence = 'This run has no test case of the baseline. Check whether the baseline is of the same project.'
+    expect(summaryWith(ours, aBaselineOf(others))).toContain(`<p>${sentence}</p>`)
+    expect(summaryWith([...ours, ...others.slice(1)], aBaselineOf(others))).not.toContain(sentence)
+    expect(summaryWith([], aBaselineOf(others))).not.toContain(sentence)
   })
 })
 
@@ -204,7 +264,7 @@ describe('the limits of the job summary', () => {
 
   it('leave only the headline if the file has no room', () => {
     const headline =
-      '\n\n## ❌ Tests failed: 5 of 40\n<p>This summary has only its headline, because it would be too long.</p>\n'
+      '\n\n## ❌ Tests failed: 5 of 40 · <code>web-shop</code>\n<p>This summary has only its headline, because it would be too long.</p>\n'
     expect(summaryOf(ENDINGS.failed, 899_990)).toBe(headline)
     expect(summaryOf(ENDINGS.failed, 2_000_000)).toBe(headline)
   })

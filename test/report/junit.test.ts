@@ -81,6 +81,11 @@ describe('junit.xml', () => {
     })
   })
 
+  it('has the reason of a skipped case', () => {
+    const testCases = [aTestCase({ status: 'SKIPPED', message: 'later\nwith a cart' })]
+    expect(junit(anOutcome({ run: aRun({ testCases }) }))).toContain('<skipped message="later"/>')
+  })
+
   it('has the place of a case, and the whole message in its failure', () => {
     const message = `expected 41 & <b>\n  ::error::boo\n${'x'.repeat(9_000)}`
     const fields = { title: 'pays', message, filePath: 'e2e/"pay".ts', line: 12 }

@@ -39,7 +39,7 @@ test.concurrent('why a test failed, and where, reaches the log, the annotations 
   ])
   const [, link] = /<a href="([^"]+)"><code>e2e\/a,b:c%\.ts:12<\/code><\/a>/.exec(main.summary) ?? []
   expect(link).toMatch(/^https:\/\/github\.com\/[^/]+\/[^/]+\/blob\/[0-9a-f]{40}\/e2e\/a%2Cb%3Ac%25\.ts#L12$/)
-  expect(main.summary).toContain('<pre lang="diff">no browser&#10;at launch</pre>')
+  expect(main.summary).toContain('<code>no browser</code></p><pre lang="diff">at launch</pre>')
 })
 
 test.concurrent('the requests are those of the interface, and no others', async () => {

@@ -55,7 +55,7 @@ describe('the demo', () => {
     expect(await demo(['--fail', '--baseline', join(folder, 'workspace/reports')])).toBe(1)
     expect(output('new-failures')).toBe('1')
     const summary = readFileSync(join(folder, 'summary.md'), 'utf8')
-    expect(summary).toMatch(/^## ❌ Tests failed: 2 of \d+ \(1 new\)\n/)
+    expect(summary).toMatch(/^## ❌ Tests failed: 2 of \d+ \(1 new\) · <code>/)
     expect(summary).toContain('failed before')
   })
 

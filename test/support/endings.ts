@@ -57,6 +57,16 @@ export const ENDINGS = {
     { FAILED: 1, TIMEDOUT: 1, PASSED: 3 },
     { subject: { baseline: aBaseline({ FAILED: 1, TIMEDOUT: 1 }) } },
   ),
+  passedWithFewerTests: finished(
+    'PASSED',
+    { PASSED: 38, FLAKY: 1, SKIPPED: 2 },
+    { subject: { baseline: aBaseline({ PASSED: 41, FAILED: 1 }, 'FAILED') } },
+  ),
+  passedWithOtherTests: finished(
+    'PASSED',
+    { PASSED: 2 },
+    { subject: { baseline: aBaseline({ FLAKY: 40 }, 'PASSED') } },
+  ),
   failedInMatrix: finished(
     'FAILED',
     { FAILED: 3, PASSED: 37 },

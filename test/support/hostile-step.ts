@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import type { Baseline } from '../../src/model/baseline.ts'
+import type { Baseline, PastOfCase } from '../../src/model/baseline.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { StepOutcome } from '../../src/model/outcome.ts'
-import { isFinished, type Run } from '../../src/model/run.ts'
+import { isFinished, type Run, type TestCase } from '../../src/model/run.ts'
 import { type Untrusted, untrusted } from '../../src/text/untrusted.ts'
 import { firstLineOf } from '../../src/text/visible-text.ts'
 import { anOutcome, aRun, aTestCase } from './builders.ts'
@@ -72,15 +72,18 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
       sourceUrl: maybe(fc.constant(SOURCE_URL)),
       ownsRun: fc.boolean(),
       baseline: maybe(
-        maybe(fc.date({ noInvalidDate: true })).map((finishedAt): Baseline => [{ finishedAt, testCases: [] }]),
+        maybe(fc.date({ noInvalidDate: true })).map(
+          (finishedAt): Baseline => [{ status: 'FAILED', finishedAt, testCases: [] }],
+        ),
       ),
     }),
     failedBeforeEvery: fc.integer({ min: 1, max: 5 }),
+    removed: fc.array(anyTestCase(text, anyMessage(strings), anyPath(strings)), { maxLength: 3 }),
   })
   return shape.map((drawn) => {
     const build: Worded = (reword) => {
       const { like, ...shape } = drawn
-      const { failedBeforeEvery, failure, run, ...others } = reworded(shape, reword)
+      const { failedBeforeEvery, removed, failure, run, ...others } = reworded(shape, reword)
       const { ending, cancellation } = like
       const outcome = anOutcome({
         ...others,
@@ -91,7 +94,17 @@ export function anyStep(strings: fc.Arbitrary<string>): fc.Arbitrary<Worded> {
       })
       // The index decides and not the title, because two different titles may get one word.
       const isNew = (_: unknown, index: number) => index % failedBeforeEvery !== 0
-      return { ...outcome, past: outcome.past && new Map([...outcome.past].filter(isNew)) }
+      const chosen = (kind: TestCase['kind']) =>
+        run.testCases?.filter((one, index) => one.kind === kind && isNew(one, index)) ?? []
+      const past: readonly (readonly [TestCase, PastOfCase])[] = [
+        ...chosen('passed').map((testCase): readonly [TestCase, PastOfCase] => [testCase, { badRuns: 1, runs: 2 }]),
+        ...(outcome.past ?? []),
+      ]
+      return {
+        ...outcome,
+        past: outcome.past && new Map(past.filter(isNew)),
+        comparison: outcome.comparison && { added: [], removed, newlySkipped: chosen('skipped') },
+      }
     }
     // fast-check prints this for a counterexample.
     return Object.assign(build, { [fc.toStringMethod]: () => JSON.stringify(drawn) })
@@ -109,13 +122,14 @@ function reworded<T>(drawn: T, reword: (text: string) => string): T {
   return convert(drawn) as T
 }
 
-/** Short enough to be shown whole. What is left out of a long message depends on its text. */
+/** Short enough to be shown whole, and each line short enough for the line of a test case. What is left out of a long message depends on its text. */
 function anyMessage(strings: fc.Arbitrary<string>): Text {
   const lines = strings.map((drawn) =>
     drawn
       .slice(0, 1_500)
       .split(/\r\n|[\n\r]/)
-      .slice(0, 20),
+      .slice(0, 20)
+      .map((line) => line.slice(0, 400)),
   )
   return lines.map((drawn) => new MessagePlaceholder(drawn.join('\n')) as unknown as string & Untrusted)
 }
@@ -126,23 +140,32 @@ function anyPath(strings: fc.Arbitrary<string>): Text {
   return usable.map((drawn) => new Placeholder(drawn) as unknown as string & Untrusted)
 }
 
-function anyRun(text: Text, message: Text, filePath: Text): fc.Arbitrary<Run> {
-  // A status that we know keeps its meaning.
-  const otherStatus = text.map((drawn) => (KNOWN.has(`${drawn}`) ? `${drawn}` : drawn))
-  const testCase = fc.record({
-    title: text,
-    status: fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...CASE_STATUS) }, otherStatus),
-    durationMs: maybe(fc.nat(10_000_000)),
-    message: maybe(message),
-    filePath: maybe(filePath),
-    line: maybe(fc.integer({ min: 1, max: 100_000 })),
-  })
+/** A status that we know keeps its meaning. */
+function anyStatus(known: readonly string[], text: Text): fc.Arbitrary<string> {
+  const other = text.map((drawn) => (KNOWN.has(`${drawn}`) ? `${drawn}` : drawn))
+  return fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...known) }, other)
+}
+
+function anyTestCase(text: Text, message: Text, filePath: Text): fc.Arbitrary<TestCase> {
   return fc
     .record({
-      status: fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...RUN_STATUS) }, otherStatus),
+      title: text,
+      status: anyStatus(CASE_STATUS, text),
+      durationMs: maybe(fc.nat(10_000_000)),
+      message: maybe(message),
+      filePath: maybe(filePath),
+      line: maybe(fc.integer({ min: 1, max: 100_000 })),
+    })
+    .map(aTestCase)
+}
+
+function anyRun(text: Text, message: Text, filePath: Text): fc.Arbitrary<Run> {
+  return fc
+    .record({
+      status: anyStatus(RUN_STATUS, text),
       branchName: maybe(text),
       message: maybe(message),
-      testCases: fc.option(fc.array(testCase.map(aTestCase), { maxLength: 40, size: 'max' }), {
+      testCases: fc.option(fc.array(anyTestCase(text, message, filePath), { maxLength: 40, size: 'max' }), {
         nil: undefined,
         freq: 8,
       }),

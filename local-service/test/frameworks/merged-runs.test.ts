@@ -126,7 +126,7 @@ async function aProject(
 function countNew(run: Results, baseline?: Results): number {
   const casesOf = ({ status, testCases }: Results) =>
     decodeRun({ status, results: { testCases } }, '', (text) => text).testCases ?? []
-  const past = comparePast(casesOf(run), [{ testCases: baseline ? casesOf(baseline) : [] }])
+  const past = comparePast(casesOf(run), [{ status: 'FAILED', testCases: baseline ? casesOf(baseline) : [] }])
   return [...past.values()].filter(({ mark }) => mark === 'new').length
 }
 

@@ -263,7 +263,7 @@ describe.concurrent('the recipe matrix.yml', () => {
     const options = { job: 'tests', contexts: { matrix: { node: 22 } } }
     const { result, log, summary } = await play(jobs, 'matrix.yml', folder, options)
     expect(result, log).toBe('success')
-    expect(summary).toMatch(/^<h2>✅ Tests passed: 1 of 1 · .*22/)
+    expect(summary).toMatch(/^## ✅ Tests passed: 1 of 1 · .*22/)
   })
 })
 
