@@ -5,7 +5,7 @@ import { runnerOutput } from './github/outputs.ts'
 import { hasIdentityOf, type MainFile } from './handover/main-file.ts'
 import { InputReader } from './inputs/input-reader.ts'
 import { readServiceAddress } from './inputs/service-address.ts'
-import { join } from './report/words.ts'
+import { join } from './report/phrases.ts'
 import { openService } from './service/client.ts'
 import { fragment } from './text/safe-text.ts'
 

@@ -24,7 +24,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'github/outputs.test.ts': ['github/runner-file'],
   'handover/main-file.test.ts': ['handover/main-file-writer'],
   'inputs/inputs.test.ts': ['input-variable', 'inputs/input-reader', 'inputs/run-url', 'text/web-address'],
-  'report/endings.test.ts': ['report/counts', 'report/ending', 'report/page'],
+  'report/endings.test.ts': ['report/counts', 'report/ending', 'report/page-head'],
   'scenarios/cancel.test.ts': ['main'],
   'scenarios/main-file.test.ts': ['post'],
   'scenarios/live-output.test.ts': ['files/program-text'],

@@ -1,6 +1,6 @@
 import type { MainFile } from '../handover/main-file.ts'
 import { failureText } from '../report/failure-text.ts'
-import { CANCEL_IT, durationText, RUN_WITHOUT_ID } from '../report/words.ts'
+import { CANCEL_IT, durationText, RUN_WITHOUT_ID } from '../report/phrases.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { cancelRun } from './cancel-run.ts'

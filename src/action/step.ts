@@ -1,6 +1,6 @@
 import type { Cancellation, StepHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
 import type { Run } from '../model/run.ts'
-import { whatIsTested } from '../report/facts.ts'
+import { whatIsTested } from '../report/what-is-tested.ts'
 import { fragment } from '../text/safe-text.ts'
 import { CANCEL_LIMIT_MS, hasJobEnded } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'

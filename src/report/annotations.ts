@@ -2,8 +2,8 @@ import type { Annotation } from '../github/outputs.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { FAILING, type TestCase } from '../model/run.ts'
 import { commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
-import { casesOfKind, titleOf } from './cases.ts'
-import { casesOf, durationText, NONE, seeSummary } from './words.ts'
+import { casesOf, durationText, NONE, seeSummary } from './phrases.ts'
+import { casesOfKind, titleOf } from './test-case.ts'
 
 /** GitHub keeps ten annotations of a step: the verdict, these cases, and one about the other cases. */
 const CASES_SHOWN = 8

@@ -1,10 +1,10 @@
 import type { StepOutcome } from '../model/outcome.ts'
 import { fragment, type Html, hiddenMarker, html, link } from '../text/safe-text.ts'
-import { caseTable } from './case-list.ts'
-import { casesOfKind, FAILING_OR_OTHER } from './cases.ts'
-import { subjectText } from './facts.ts'
-import { introduction, pageTitle, paragraph, sizeBytes } from './page.ts'
-import { casesOf, joinWithDots, seeSummary } from './words.ts'
+import { caseTable } from './case-layout.ts'
+import { headline, introduction, paragraph, sizeBytes } from './page-head.ts'
+import { casesOf, joinWithDots, seeSummary } from './phrases.ts'
+import { casesOfKind, FAILING_OR_OTHER } from './test-case.ts'
+import { factsLine } from './what-is-tested.ts'
 
 const ROWS_SHOWN = 20
 /** GitHub allows 65,536 characters. */
@@ -22,12 +22,12 @@ export function commentBody(
     const shown = testCases.slice(0, rows)
     const more = testCases.length - shown.length
     const body = html`${hiddenMarker(marker)}
-<h3>${pageTitle(outcome)}</h3>
+<h3>${headline(outcome)}</h3>
 ${[
   introduction(outcome),
   shown.length === 0 ? html`` : caseTable(shown, outcome),
   paragraph(more === 0 ? undefined : fragment`… and ${more} more ${casesOf(more)}.${seeSummary(hasSummary)}`),
-  paragraph(joinWithDots([subjectText(outcome), ...log])),
+  paragraph(joinWithDots([factsLine(outcome), ...log])),
 ]}`
     if (rows === 0 || sizeBytes(body) <= SIZE_LIMIT_BYTES) return body
   }

@@ -2,8 +2,8 @@ import type { Comparison } from '../model/baseline.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { type Counts, isFinished, type Run, runDurationMs } from '../model/run.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
-import { countNew } from './cases.ts'
-import { casesOf, durationText, inBrackets, join, joinWithDots, NONE } from './words.ts'
+import { casesOf, durationText, inBrackets, join, joinWithDots, NONE } from './phrases.ts'
+import { countNew } from './test-case.ts'
 
 /** A page's line of counts and times. Undefined if there is nothing to count yet. */
 export function countsLine({ run, counts, comparison, tookMs }: StepOutcome): Fragment | undefined {

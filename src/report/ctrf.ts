@@ -2,16 +2,16 @@ import type { ReadRunOutcome } from '../model/outcome.ts'
 import { countTestCases, FAILING, type Run, runDurationMs, showsReason, type TestCase } from '../model/run.ts'
 import { json } from '../text/safe-text.ts'
 import { visibleText } from '../text/visible-text.ts'
-import { titleOf } from './cases.ts'
-import { testedBranch } from './facts.ts'
-import { entriesOf } from './run-entry.ts'
+import { fileEntries } from './file-entries.ts'
+import { titleOf } from './test-case.ts'
+import { testedBranch } from './what-is-tested.ts'
 
 // The Common Test Report Format (https://ctrf.io), in the schema 0.0 of the package `ctrf`.
 
 export function ctrf(outcome: ReadRunOutcome): string {
   const { runId, run, subject } = outcome
   const branchName = testedBranch(outcome)
-  const entries = entriesOf(outcome)
+  const entries = fileEntries(outcome)
   const { environment } = subject.parameters
   const report = {
     reportFormat: 'CTRF',

@@ -3,11 +3,11 @@ import type { Ending, StepOutcome } from '../model/outcome.ts'
 import { FAILING, isFinished, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, quote, render, untruncated } from '../text/safe-text.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
-import { casesOfKind, placeOf, titleOf } from './cases.ts'
 import { countsOf, missingCounts, newFailuresText } from './counts.ts'
-import { linkedRunId } from './facts.ts'
 import { failureAdvice, failureReason, notFoundAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
-import { CANCEL_IT, casesOf, durationText, inBrackets, join, NONE, RUN_WITHOUT_ID } from './words.ts'
+import { CANCEL_IT, casesOf, durationText, inBrackets, join, NONE, RUN_WITHOUT_ID } from './phrases.ts'
+import { casesOfKind, placeOf, titleOf } from './test-case.ts'
+import { linkedRunId } from './what-is-tested.ts'
 
 const FAIL = fragment`❌`
 const WARNING = fragment`⚠️`

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Failure, InvalidResponseFailure } from '../model/failure.ts'
 import { code, type Fragment, fragment, quote } from '../text/safe-text.ts'
-import { durationText, NONE } from './words.ts'
+import { durationText, NONE } from './phrases.ts'
 
 /** The limit of the service's own sentences. Their end often says what to do. */
 export const SENTENCE_LIMIT_CHARS = 1_000

@@ -3,12 +3,12 @@ import { CASE_KINDS, type CaseKind, countTestCases, RAN, type TestCase } from '.
 import { code, type Fragment, fragment, type Html, html, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { firstLineOf } from '../text/visible-text.ts'
-import { caseList, caseTable, foldableCase, foldableGroup, messageBlock, skipReason } from './case-list.ts'
-import { alikeFailures, casesOfKind, FAILING_OR_OTHER, pastText, unstableCases } from './cases.ts'
+import { caseList, caseTable, foldableCase, foldableGroup, messageBlock, skipReason } from './case-layout.ts'
 import { countsOf } from './counts.ts'
-import { subjectText } from './facts.ts'
-import { introduction, namesOf, pageTitle, paragraph, sizeBytes } from './page.ts'
-import { casesOf, inBrackets, join, NONE } from './words.ts'
+import { headline, introduction, namesOf, paragraph, sizeBytes } from './page-head.ts'
+import { casesOf, inBrackets, join, NONE } from './phrases.ts'
+import { alikeFailures, casesOfKind, FAILING_OR_OTHER, pastText, unstableCases } from './test-case.ts'
+import { factsLine } from './what-is-tested.ts'
 
 /** How many rows of test cases a summary has, the slowest included. */
 const CASE_LIMIT = 1_000
@@ -65,7 +65,7 @@ export function invalidInputsSummary(messages: readonly Fragment[]): Html {
 
 /** The heading is Markdown, or HTML if Markdown could interpret a value in it. */
 function heading(outcome: StepOutcome): Html {
-  const title = pageTitle(outcome)
+  const title = headline(outcome)
   const isPlain = namesOf(outcome.subject).every((name) => /^[A-Za-z0-9 ,-]+$/.test(name))
   return isPlain ? html`## ${title}\n` : html`<h2>${title}</h2>\n`
 }
@@ -106,7 +106,7 @@ function body(
     introduction(outcome),
     // The comment does not have the message of the run, because nobody masks secrets in a comment.
     message === undefined ? html`` : messageOfRun(message),
-    paragraph(subjectText(outcome)),
+    paragraph(factsLine(outcome)),
     ...[...groups].map(([group, testCases]) => foldableGroup(group, outcome, parts(testCases, areFew))),
     table(fragment`More test cases that did not pass`, notPassed.slice(PARTS)),
     list(fragment`Newly skipped`, lists?.newlySkipped),

@@ -3,8 +3,8 @@ import { countTestCases, runDurationMs, showsReason, type TestCase } from '../mo
 import { linesOf, render, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
-import { titleOf } from './cases.ts'
-import { entriesOf } from './run-entry.ts'
+import { fileEntries } from './file-entries.ts'
+import { titleOf } from './test-case.ts'
 
 // JUnit's XML has no standard. The usual programs all read this form: totals on both levels, a name for each test case that
 // is unique within its class name, and text in each failure. They keep the history of a test case by these two names. So both
@@ -14,7 +14,7 @@ import { entriesOf } from './run-entry.ts'
 const CLASS_NAME = 'test-run'
 
 export function junit(outcome: ReadRunOutcome): string {
-  const entries = entriesOf(outcome)
+  const entries = fileEntries(outcome)
   const nameFor = uniqueNames()
   const cases = entries.map((testCase) => render(caseElement(testCase, nameFor)))
   return `${render(opening(outcome, entries))}${cases.join('')}</testsuite>\n</testsuites>\n`

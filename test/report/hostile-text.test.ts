@@ -8,9 +8,9 @@ import { annotations } from '../../src/report/annotations.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
 import { endingText, verdictSentences } from '../../src/report/ending.ts'
+import { fileEntries } from '../../src/report/file-entries.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
-import { entriesOf } from '../../src/report/run-entry.ts'
 import { html, render, safeJson, untruncated } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { visibleText } from '../../src/text/visible-text.ts'
@@ -141,7 +141,7 @@ describe('whatever text is in a step', () => {
       const parser = new XMLParser({ ignoreAttributes: false, isArray: (name) => name === 'testcase' })
       const { testsuites } = parser.parse(xml)
       const cases: Record<string, unknown>[] = testsuites.testsuite.testcase ?? []
-      expect(cases.length).toBe(entriesOf(outcome).length)
+      expect(cases.length).toBe(fileEntries(outcome).length)
       const count = (kind: string) => String(cases.filter((testCase) => kind in testCase).length)
       const totals = {
         '@_tests': String(cases.length),
@@ -163,7 +163,7 @@ describe('whatever text is in a step', () => {
       isValid(report)
       expect(isValid.errors).toBeNull()
       const { tests, summary }: { tests: { status: string }[]; summary: object } = report.results
-      expect(tests.length).toBe(entriesOf(outcome).length)
+      expect(tests.length).toBe(fileEntries(outcome).length)
       const count = (status: string) => tests.filter((test) => test.status === status).length
       const [passed, failed, skipped, other] = ['passed', 'failed', 'skipped', 'other'].map(count)
       expect(summary).toMatchObject({ tests: tests.length, passed, failed, skipped, other, pending: 0 })

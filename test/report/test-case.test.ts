@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CASE_KINDS, type CaseKind, FAILING } from '../../src/model/run.ts'
-import { casesOfKind, FAILING_OR_OTHER, pastText, titleOf } from '../../src/report/cases.ts'
+import { casesOfKind, FAILING_OR_OTHER, pastText, titleOf } from '../../src/report/test-case.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { aRun, aTestCase } from '../support/builders.ts'
 

@@ -3,7 +3,7 @@ import type { StepHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
 import { isCommit } from '../model/run.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
-import { join, joinWithDots, NONE } from './words.ts'
+import { join, joinWithDots, NONE } from './phrases.ts'
 
 type Value = string | Untrusted
 
@@ -11,7 +11,7 @@ type Value = string | Untrusted
  * The line of facts, without those of the headline. If the input `run-id` names the run, this shows only what the service says about the
  * run.
  */
-export function subjectText(outcome: StepOutcome): Fragment {
+export function factsLine(outcome: StepOutcome): Fragment {
   const { target, parameters, baseline } = outcome.subject
   const { environment } = parameters
   const branch = testedBranch(outcome)

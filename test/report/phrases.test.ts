@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { durationText } from '../../src/report/words.ts'
+import { durationText } from '../../src/report/phrases.ts'
 import { render } from '../../src/text/safe-text.ts'
 
 const said = (ms: number) => render(durationText(ms))

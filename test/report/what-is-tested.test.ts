@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { subjectText, whatIsTested } from '../../src/report/facts.ts'
+import { factsLine, whatIsTested } from '../../src/report/what-is-tested.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { aBaseline, anOutcome, aRun } from '../support/builders.ts'
 
@@ -11,7 +11,7 @@ describe('the line of facts', () => {
     autofix: true,
     envOverrides: { PASSWORD: 'hunter2' },
   }
-  const factsOf = (...args: Parameters<typeof anOutcome>) => render(subjectText(anOutcome(...args)))
+  const factsOf = (...args: Parameters<typeof anOutcome>) => render(factsLine(anOutcome(...args)))
 
   it('says what was run and where, and shows no override', () => {
     expect(factsOf({ subject: { parameters }, run: aRun({ branchName: undefined }) })).toBe(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { comparePast } from '../../src/model/baseline.ts'
-import { caseTable, foldableCase } from '../../src/report/case-list.ts'
+import { caseTable, foldableCase } from '../../src/report/case-layout.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { aBaseline, anOutcome, aTestCase, type TestCaseFields } from '../support/builders.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'

@@ -3,8 +3,8 @@ import type { CaseKind, TestCase } from '../model/run.ts'
 import { beginningOf, type Fragment, fragment, type Html, html, link, untruncated } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { belowFirstLine, firstLineOf, TEXT_LIMIT_CHARS, visibleText } from '../text/visible-text.ts'
-import { type Place, pastText, placeOf, titleOf } from './cases.ts'
-import { casesOf, durationText, joinWithDots } from './words.ts'
+import { casesOf, durationText, joinWithDots } from './phrases.ts'
+import { type Place, pastText, placeOf, titleOf } from './test-case.ts'
 
 // How pages show test cases. It is HTML, because untrusted text is easier to escape there than in Markdown.
 

@@ -9,7 +9,7 @@ import { verdictSentences } from './ending.ts'
  * only at test cases. So they would take a run that did not pass for green, unless one of its cases failed, and for complete if it
  * ended early.
  */
-export function entriesOf(outcome: ReadRunOutcome): readonly TestCase[] {
+export function fileEntries(outcome: ReadRunOutcome): readonly TestCase[] {
   const { run, success, counts } = outcome
   const { testCases = [], rawStatus, message } = run
   const isComplete = run.status === 'PASSED' || run.status === 'FAILED'

@@ -2,12 +2,12 @@ import type { StepOutcome, StepSubject } from '../model/outcome.ts'
 import { type Fragment, fragment, type Html, html, render } from '../text/safe-text.ts'
 import { countsLine, headlineCounts } from './counts.ts'
 import { endingText, pageSentences } from './ending.ts'
-import { casesOf, joinWithDots } from './words.ts'
+import { casesOf, joinWithDots } from './phrases.ts'
 
 // What the job summary and the comment share.
 
 /** The headline, and what distinguishes this step from other steps of the job and from other jobs. */
-export function pageTitle(outcome: StepOutcome): Fragment {
+export function headline(outcome: StepOutcome): Fragment {
   const { sign, title } = endingText(outcome)
   const names = namesOf(outcome.subject).map((name) => fragment`${name}`)
   return joinWithDots([fragment`${sign} ${title}${headlineCounts(outcome)}`, ...names])
