@@ -2,7 +2,8 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
-import { type Context, Hono } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { Refusal, refuse } from '../checkout/checkout.ts'
 import { outputBytes, readOutput } from '../execution/output.ts'
@@ -18,7 +19,11 @@ import { describeRun, describeSuiteResult } from './response-bodies.ts'
 const STATUSES = { invalid: 400, unauthorized: 401, 'not-found': 404, failed: 500 } as const
 
 const RUNS = '/v1/projects/:projectId/runs'
+const SUITE_START = '/v1/testSuite/:testSuiteId/run'
 const SUITE_RUN = '/v1/testSuiteRun/:runId'
+
+/** The variables of a start are far smaller. */
+const BODY_LIMIT_BYTES = 1024 * 1024
 
 export function createRequestListener(...ofApi: Parameters<typeof createApi>): RequestListener {
   return getRequestListener(createApi(...ofApi).fetch, {
@@ -37,16 +42,22 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
     const isRefusal = error instanceof Refusal
     if (!isRefusal) log(`error: a request failed: ${error.stack}`)
     const status = STATUSES[isRefusal ? error.kind : 'failed']
-    const isStart = c.req.method === 'POST' && /\/runs?$/.test(c.req.path)
-    if (isStart) log(`refused a start with ${status}: ${error.message}`)
     if (status === 401) c.header('www-authenticate', 'Bearer')
     const message = isRefusal ? error.message : 'The service failed to handle this request; its log says why.'
     return c.json({ error: message }, status)
   })
+  const logRefusal: MiddlewareHandler = async (c, next) => {
+    await next()
+    if (c.error !== undefined) log(`refused a start with ${c.res.status}: ${c.error.message}`)
+  }
+  api.post(RUNS, logRefusal)
+  api.post(SUITE_START, logRefusal)
   api.use(async ({ req }, next) => {
     if (isAuthorized(req.header('authorization'), key)) return next()
     refuse('unauthorized', 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
   })
+  const onError = () => refuse('invalid', `The body is larger than ${BODY_LIMIT_BYTES / 2 ** 20} MiB.`)
+  api.on('POST', '*', bodyLimit({ maxSize: BODY_LIMIT_BYTES, onError }))
   addRuns(api, projects, service)
   addSuiteRuns(api, suites, service)
   api.notFound(({ req: { method, path } }) =>
@@ -67,18 +78,18 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
   })
   api.post(`${RUNS}/cancel`, async (c) => {
     const runId = parseCancel(await readBody(c))
-    const run = findRun(queue, { ...c.req.param(), runId })
+    const run = findProjectRun(queue, { ...c.req.param(), runId })
     if (await queue.cancel(runId)) return c.json({ cancelled: [{ runId }] })
     refuse('invalid', `Run ${quote(runId)} is ${run.phase.status}; only a QUEUED or RUNNING run can be cancelled.`)
   })
   api.get(`${RUNS}/:runId`, async (c) => {
-    const run = findRun(queue, c.req.param())
+    const run = findProjectRun(queue, c.req.param())
     await queue.waitForEnd(run.runId)
     const progress = queue.progressOf(run.runId)
     return c.json({ ...describeRun(run), progress, outputBytes: outputBytes(join(outputs, run.runId)) })
   })
   api.get(`${RUNS}/:runId/output`, (c) => {
-    const { runId } = findRun(queue, c.req.param())
+    const { runId } = findProjectRun(queue, c.req.param())
     const from = c.req.query('from') ?? ''
     if (!/^\d{1,15}$/.test(from)) {
       refuse('invalid', `"from" must be the number of a byte, such as ?from=0, got ${quote(from)}.`)
@@ -91,24 +102,30 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
 }
 
 function addSuiteRuns(api: Hono, suites: Configuration['suites'], service: ServiceContext): void {
-  api.post('/v1/testSuite/:testSuiteId/run', async (c) => {
+  api.post(SUITE_START, async (c) => {
     const parameters = parseSuiteStart(await readBody(c))
     const { name: suite, project, selection } = orNotFound('test suite', c.req.param('testSuiteId'), suites)
     const testSuiteRunId = await startRun(service, { ...parameters, project, selection, suite })
     return c.json({ testSuiteRunId, testSuiteName: suite, projectId: project.id })
   })
   api.get(`${SUITE_RUN}/status`, (c) =>
-    c.json({ status: isFinished(findRun(service.queue, c.req.param())) ? 'FINISHED' : 'RUNNING' }),
+    c.json({ status: isFinished(findSuiteRun(service.queue, c.req.param('runId'))) ? 'FINISHED' : 'RUNNING' }),
   )
-  api.get(`${SUITE_RUN}/result`, (c) => c.json(describeSuiteResult(findRun(service.queue, c.req.param()))))
+  api.get(`${SUITE_RUN}/result`, (c) => c.json(describeSuiteResult(findSuiteRun(service.queue, c.req.param('runId')))))
 }
 
-/** A path without a project is one of a suite's run. */
-function findRun(queue: RunQueue, { projectId, runId }: { projectId?: string; runId: string }): Run {
+function findProjectRun(queue: RunQueue, { projectId, runId }: { projectId: string; runId: string }): Run {
   const run = queue.find(runId)
-  const isOfSuite = run?.suite !== undefined
-  const isHere = projectId === undefined ? isOfSuite : !isOfSuite && run?.projectId === projectId
-  return run !== undefined && isHere ? run : refuse('not-found', `There is no run ${quote(runId)} here.`)
+  return run !== undefined && run.suite === undefined && run.projectId === projectId ? run : refuseRun(runId)
+}
+
+function findSuiteRun(queue: RunQueue, runId: string): Run {
+  const run = queue.find(runId)
+  return run?.suite === undefined ? refuseRun(runId) : run
+}
+
+function refuseRun(runId: string): never {
+  refuse('not-found', `There is no run ${quote(runId)} here.`)
 }
 
 /** The digests are compared in full, so that the time taken does not reveal how similar a key is. */
