@@ -5,7 +5,7 @@ import { messageOf } from '../../../src/text/untrusted.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { UserCommand } from '../machine/script.ts'
 import { quote } from '../text.ts'
-import { PROJECT, type Project, problemsOf, projectIn, whyCannotSelect } from './project.ts'
+import { PROJECT, type Project, problemsOf, projectIn, recordOf, whyCannotSelect } from './project.ts'
 
 /** What the service serves: checked, with absolute folders. */
 export type Configuration = ReturnType<typeof readConfiguration>
@@ -25,8 +25,11 @@ const ID = v.pipe(v.string(), v.regex(/^(?!\.{0,2}$)/, 'An id is not empty, "." 
 
 /** The configuration file. The README's tables describe it. */
 const SETTINGS = v.strictObject({
-  projects: v.record(ID, PROJECT),
-  suites: v.optional(v.record(ID, SUITE), {}),
+  projects: v.pipe(
+    recordOf(ID, PROJECT),
+    v.check((projects) => Object.keys(projects).length > 0, 'It has no project. Give at least one'),
+  ),
+  suites: v.optional(recordOf(ID, SUITE), {}),
 })
 
 /** Checks the settings. Relative folders start in `baseFolder`. Throws a ConfigurationError. */

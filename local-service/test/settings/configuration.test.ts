@@ -26,6 +26,8 @@ describe('a configuration', () => {
   it.each([
     [[], /^The configuration: "projects": It is missing\.$/],
     [{ ...shop({}), prot: 1 }, /^The configuration: "prot": The service does not know "prot"\.$/],
+    [{ projects: {} }, /^The configuration: "projects": It has no project\. Give at least one\.$/],
+    [{ projects: [{ folder: '.' }] }, /^The configuration: "projects": It is not an object\.$/],
     [{ projects: { shop: {} } }, /"projects.shop.folder": It is missing\./],
     [shop({ setup: [] }), /"projects.shop.setup": It is empty\./],
     [shop({ fix: 5 }), /"projects.shop.fix": It is neither a string nor a list of strings/],
@@ -45,6 +47,15 @@ describe('a configuration', () => {
     [{ ...shop({}), suites: { s: { project: 'shop', files: ['--x'] } } }, /"suites.s.files.0": It is empty or begins/],
   ])('is refused with a sentence: %j', (settings, message) => {
     expect(() => readConfiguration(settings, WEB_SHOP)).toThrow(message)
+  })
+
+  it.each(['constructor', 'prototype', '__proto__', 'toString'])('may call everything %s', (name) => {
+    const project = { folder: '.', environments: JSON.parse(`{ "${name}": { "${name}": "1" } }`) }
+    const settings = { projects: { [name]: project }, suites: { [name]: { project: name } } }
+    const { projects, suites } = readConfiguration(settings, WEB_SHOP)
+    expect([[...projects.keys()], [...suites.keys()]]).toEqual([[name], [name]])
+    const environments = Object.entries(projects.get(name)?.environments ?? {})
+    expect(environments.map(([id, variables]) => [id, Object.entries(variables)])).toEqual([[name, [[name, '1']]]])
   })
 
   it('has variables of environments as text', () => {
