@@ -7,14 +7,19 @@ const ANNOUNCED: Readonly<Record<string, string>> = {
 }
 
 /**
- * The environment variable that has the value of an input. If the user gives `base-url`, this is always the input's own variable,
- * so that what belongs to the announced service is sent to no other service.
+ * The variable of an announced service that stands for an input. Undefined if the user gives `base-url`, so that what belongs to the
+ * announced service is sent to no other service.
  */
-export function variableOf(env: NodeJS.ProcessEnv, input: string): string {
-  const announced = ANNOUNCED[input]
-  if (announced === undefined || !hasText(env, announced)) return inputVariable(input)
+export function announcedVariableOf(env: NodeJS.ProcessEnv, input: string): string | undefined {
+  const variable = ANNOUNCED[input]
+  if (variable === undefined || !hasText(env, variable)) return undefined
   const hasOtherTarget = input === 'project' && isGiven(env, 'test-suite')
-  return isGiven(env, 'base-url') || isGiven(env, input) || hasOtherTarget ? inputVariable(input) : announced
+  return isGiven(env, 'base-url') || isGiven(env, input) || hasOtherTarget ? undefined : variable
+}
+
+/** The environment variable that has the value of an input. */
+export function variableOf(env: NodeJS.ProcessEnv, input: string): string {
+  return announcedVariableOf(env, input) ?? inputVariable(input)
 }
 
 /** Whether the user gives the input itself. */

@@ -66,46 +66,61 @@ export type EventBranch =
   | { readonly kind: 'branch' | 'fork'; readonly name: string }
   | { readonly kind: 'none'; readonly why: Fragment }
 
-/** Where the event has the branch that it is about. `ref` is the branch that the workflow runs on. */
-type Place = 'ref' | 'pull request' | 'workflow run' | 'nowhere'
+/** Which part of the event has the branch that the event is about. `ref` is what the workflow runs on. */
+type BranchSource = 'ref' | 'pull request' | 'workflow run' | 'none'
 
-const PLACES: Readonly<Record<string, Place>> = {
+/**
+ * The events whose name alone says it, as on GitHub's page "Events that trigger workflows". The ref of a deployment may be a branch, a
+ * tag or a commit, and a release has a tag.
+ */
+const SOURCE_OF_EVENT: Readonly<Record<string, BranchSource>> = {
   push: 'ref',
   merge_group: 'ref',
   workflow_dispatch: 'ref',
   schedule: 'ref',
   workflow_run: 'workflow run',
-  deployment: 'nowhere',
-  deployment_status: 'nowhere',
-  release: 'nowhere',
+  deployment: 'none',
+  deployment_status: 'none',
+  release: 'none',
 }
 
-function placeOf({ name, payload }: WorkflowEvent): Place {
-  const place = PLACES[name]
-  if (place !== undefined) return place
+function branchSourceOf({ name, payload }: WorkflowEvent): BranchSource {
+  const source = SOURCE_OF_EVENT[name]
+  if (source !== undefined) return source
   if (payload.pull_request || name.startsWith('pull_request')) return 'pull request'
-  return payload.issue?.pull_request ? 'nowhere' : 'ref'
+  // A comment on a pull request is the event `issue_comment`, whose payload does not have the branch.
+  return payload.issue?.pull_request ? 'none' : 'ref'
 }
 
 /** The branch that the event is about, so that the check is about the code that GitHub shows it for. */
 export function branchOfEvent(event: WorkflowEvent): EventBranch {
-  const { name, payload, problem, repository, ref } = event
-  // Without its file, any event may be about a fork, except those whose place is fixed.
-  if (problem !== undefined && PLACES[name] !== 'ref') return { kind: 'none', why: problem }
-  const unnamed: EventBranch = { kind: 'none', why: fragment`the event ${name} names no branch of this repository` }
-  const head = (branch: string | null | undefined, of: Repository | null | undefined): EventBranch =>
-    branch ? { kind: isOtherRepository(of, repository) ? 'fork' : 'branch', name: branch } : unnamed
-  switch (placeOf(event)) {
+  const { name, payload, problem, ref } = event
+  // Without its file, any event may be about a fork, except those that never are.
+  if (problem !== undefined && SOURCE_OF_EVENT[name] !== 'ref') return { kind: 'none', why: problem }
+  switch (branchSourceOf(event)) {
     case 'ref':
       if (ref.type === 'branch') return { kind: 'branch', name: ref.name }
       return { kind: 'none', why: fragment`this workflow run is about "${ref.name}", and a tag is no branch` }
     case 'pull request':
-      return head(payload.pull_request?.head?.ref, payload.pull_request?.head?.repo)
+      return headBranch(payload.pull_request?.head?.ref, payload.pull_request?.head?.repo, event)
     case 'workflow run':
-      return head(payload.workflow_run?.head_branch, payload.workflow_run?.head_repository)
-    case 'nowhere':
-      return unnamed
+      return headBranch(payload.workflow_run?.head_branch, payload.workflow_run?.head_repository, event)
+    case 'none':
+      return namesNoBranch(event)
   }
+}
+
+function headBranch(
+  branch: string | null | undefined,
+  repository: Repository | null | undefined,
+  event: WorkflowEvent,
+): EventBranch {
+  if (!branch) return namesNoBranch(event)
+  return { kind: isOtherRepository(repository, event.repository) ? 'fork' : 'branch', name: branch }
+}
+
+function namesNoBranch({ name }: WorkflowEvent): EventBranch {
+  return { kind: 'none', why: fragment`the event ${name} names no branch of this repository` }
 }
 
 /** Whether the head is in another repository. If that repository was deleted, it is null, and it was a fork. */

@@ -1,12 +1,12 @@
 import type { Job } from '../model/outcome.ts'
 
-/** This job and its page. If the server does not give the job's id, the page is that of the workflow run's attempt. */
+/** This job and its page. Older servers do not give the id of the job. Then its page is that of the workflow run's attempt. */
 export function readJob(env: NodeJS.ProcessEnv): Job | undefined {
-  const { GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT } = env
+  const { GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_RUN_ATTEMPT, GITHUB_JOB = '' } = env
   if (!GITHUB_SERVER_URL || !GITHUB_REPOSITORY || !GITHUB_RUN_ID) return undefined
   const jobId = env['INPUT_CHECK-RUN-ID'] ?? ''
   const page = /^\d+$/.test(jobId) ? `job/${jobId}` : `attempts/${GITHUB_RUN_ATTEMPT || '1'}`
-  return { name: env.GITHUB_JOB ?? '', url: `${workflowRunUrl(env)}/${page}` }
+  return { name: GITHUB_JOB, url: `${workflowRunUrl(env)}/${page}` }
 }
 
 /** The page of this attempt of the workflow run. Undefined if the runner's variables do not make a plain https: address. */

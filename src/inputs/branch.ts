@@ -11,20 +11,25 @@ import { SKIPPED_PASSES } from './service-address.ts'
 export function readBranch(inputs: InputReader, event: WorkflowEvent, kind?: Target['kind']): string | undefined {
   const given = inputs.text('branch')
   const ofEvent = branchOfEvent(event)
-  // If the event's file cannot be read, main accepts a branch that the user gives. Nothing says then that it is a fork's, and the
-  // message about this file asks the user to give the branch.
-  if (ofEvent.kind === 'fork' && (given === '' || isSameBranch(given, ofEvent.name))) {
-    return inputs.problem(
-      fragment`${inputs.nameOf('branch')}: this workflow run is about the branch "${ofEvent.name}" of a fork. The service would look for a branch of this name in the project's repository, and test the wrong code. Skip the job for forks, or set the input branch to another branch. ${SKIPPED_PASSES}`,
-    )
+  switch (ofEvent.kind) {
+    case 'branch':
+      return checkedBranch(given || ofEvent.name, inputs)
+    case 'fork':
+      if (given !== '' && !isSameBranch(given, ofEvent.name)) return checkedBranch(given, inputs)
+      return inputs.problem(
+        fragment`${inputs.nameOf('branch')}: this workflow run is about the branch "${ofEvent.name}" of a fork. The service would look for a branch of this name in the project's repository, and test the wrong code. Skip the job for forks, or set the input branch to another branch. ${SKIPPED_PASSES}`,
+      )
+    case 'none':
+      // Also if the event's file cannot be read. The message about this file asks the user to give the branch.
+      if (given !== '') return checkedBranch(given, inputs)
+      if (kind === 'test-suite') return undefined
+      return inputs.problem(
+        fragment`Input branch: ${ofEvent.why}. Set the input branch to the branch that you want to test.`,
+      )
   }
-  if (given === '' && ofEvent.kind === 'none') {
-    if (kind === 'test-suite') return undefined
-    return inputs.problem(
-      fragment`Input branch: ${ofEvent.why}. Set the input branch to the branch that you want to test.`,
-    )
-  }
-  const branch = given === '' && ofEvent.kind === 'branch' ? ofEvent.name : given
+}
+
+function checkedBranch(branch: string, inputs: InputReader): string | undefined {
   const characters = [...branch].length
   if (characters <= BRANCH_LIMIT_CHARS) return branch
   const what = fragment`has ${characters} characters. The service takes 1 to ${BRANCH_LIMIT_CHARS}.`

@@ -1,4 +1,4 @@
-import { isGiven, variableOf } from '../input-variable.ts'
+import { announcedVariableOf, isGiven, variableOf } from '../input-variable.ts'
 import { type Fragment, fragment, render } from '../text/safe-text.ts'
 
 export class InvalidInputsError extends Error {
@@ -64,8 +64,8 @@ export class InputReader {
 
   /** How a message names the place of the value: the input, or the variable that stands for it. */
   nameOf(name: string): Fragment {
-    const variable = variableOf(this.#env, name)
-    return variable.startsWith('INPUT_') ? fragment`Input ${name}` : fragment`Environment variable ${variable}`
+    const announced = announcedVariableOf(this.#env, name)
+    return announced === undefined ? fragment`Input ${name}` : fragment`Environment variable ${announced}`
   }
 
   /** Records that the value of the input is invalid. `shown` is the value without secrets. */

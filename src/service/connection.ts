@@ -83,16 +83,19 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
   }
 }
 
-/** Gives a request its socket only when the connection is made. So if the request got no socket, no byte of it was sent. */
+/**
+ * Gives a request its socket only when the connection is made. So if the request got no socket, no byte of it was sent. Node's page
+ * about `agent.createConnection` allows this: the socket is returned, or given to the callback later.
+ */
 function connectFirst(agent: Agent, made: 'connect' | 'secureConnect'): void {
   const connect = agent.createConnection.bind(agent)
-  agent.createConnection = (options, callback = () => {}) => {
+  agent.createConnection = (options, giveSocket = () => {}) => {
     const socket = connect(options) as Socket
-    const onError = (error: Error) => callback(error, socket)
+    const onError = (error: Error) => giveSocket(error, socket)
     socket.on('error', onError)
     socket.once(made, () => {
       socket.off('error', onError)
-      callback(null, socket)
+      giveSocket(null, socket)
     })
     return undefined
   }

@@ -5,8 +5,9 @@ import type { RunRequests, SendJson } from './requests.ts'
 export function projectRuns(send: SendJson, projectId: string): RunRequests {
   const runs = ['v1', 'projects', projectId, 'runs']
   return {
-    start({ frameworkProject, ...parameters }, options) {
-      const body = { ...parameters, frameworkProjectName: frameworkProject }
+    start(parameters, options) {
+      const { branch, environment, frameworkProject, envOverrides, autofix } = parameters
+      const body = { branch, environment, frameworkProjectName: frameworkProject, envOverrides, autofix }
       return send({ method: 'POST', path: runs, body }, options, (json) => decodeStarted(json, 'runId'))
     },
     get(runId, options) {

@@ -122,19 +122,18 @@ class Exchange implements ResponseHandler {
     if (this.#settled.signal.aborted) return
     this.#settled.abort()
     if (failure !== undefined) this.#controller?.abort(new Error(failure.kind))
-    this.result.resolve(this.#outcome(failure))
+    this.result.resolve(this.#resultAfter(failure))
   }
 
-  /** A status that is not 2xx counts whatever becomes of the body. */
-  #outcome(failure: Failure | undefined): ServiceResponse | Failure {
+  #resultAfter(failure: Failure | undefined): ServiceResponse | Failure {
+    if (this.#status === undefined) return failure ?? invalid('a response', 'none')
     const body = unpacked(Buffer.concat(this.#chunks), this.#header('content-encoding'))
     const problem = failure ?? (isFailure(body) ? body : undefined)
-    // Without a status, the failure counts as it does after a 2xx status.
-    const status = this.#status ?? 200
-    if (problem !== undefined && isSuccess(status)) return problem
+    // A status that is not 2xx counts whatever becomes of the body.
+    if (problem !== undefined && isSuccess(this.#status)) return problem
     // It also removes the byte order mark that some servers put before the text.
     const text = isFailure(body) ? '' : this.#settings.redact(new TextDecoder().decode(body))
-    return { status, header: (name) => this.#header(name), text }
+    return { status: this.#status, header: (name) => this.#header(name), text }
   }
 
   #header(name: string): string | undefined {
@@ -174,8 +173,8 @@ function unpacked(body: Buffer, contentEncoding = 'identity'): Buffer | Failure 
   }
 }
 
-// Node's codes of X.509 verification errors. Node has no name for OpenSSL's newer errors, and says UNSPECIFIED. Codes of a failed
-// handshake may contain CERT too, but are about a client certificate.
+// Node's codes of X.509 verification errors, as on its page about TLS. Node has no name for OpenSSL's newer errors, and says
+// UNSPECIFIED. Codes of a failed handshake (ERR_SSL_…) may contain CERT too, but are about a client certificate.
 const CERTIFICATE_ERROR =
   /^(?!ERR_SSL_).*(CERT|^UNABLE_TO_|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^UNSPECIFIED$|^UND_ERR_PRX_TLS$)/
 /** The words of undici's proxy agent for a refused tunnel. */
