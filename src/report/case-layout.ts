@@ -4,7 +4,7 @@ import { beginningOf, type Fragment, fragment, type Html, html, link, untruncate
 import type { Untrusted } from '../text/untrusted.ts'
 import { belowFirstLine, firstLineOf, TEXT_LIMIT_CHARS, visibleText } from '../text/visible-text.ts'
 import { casesOf, durationText, joinWithDots } from './phrases.ts'
-import { type Place, pastText, placeOf, titleOf } from './test-case.ts'
+import { type CaseWithWords, type Place, pastText, placeOf, titleOf } from './test-case.ts'
 
 // How pages show test cases. It is HTML, because untrusted text is easier to escape there than in Markdown.
 
@@ -122,17 +122,13 @@ export function messageBlock(message: Untrusted, firstLineLimitChars = TEXT_LIMI
   return shown === undefined ? html`` : html`${beginningOf(shown, { lines: 20, chars: 2_000 })}`
 }
 
-/** Each test case with its file, and with words about it. */
-export function caseList(
-  testCases: readonly TestCase[],
-  limit: number,
-  wordsFor: (testCase: TestCase) => Fragment | undefined,
-): Html {
-  const items = testCases.slice(0, limit).map((testCase) => {
+/** The first test cases, each with its file. The place is no link, because a file may be gone at the tested commit. */
+export function caseList(listed: readonly CaseWithWords[], limit: number): Html {
+  const items = listed.slice(0, limit).map(({ testCase, words }) => {
     const place = placeOf({ ...testCase, line: undefined })
-    const parts = [place && untruncated(place.text), wordsFor(testCase)].filter((part) => part !== undefined)
-    return html`<li><b>${titleOf(testCase)}</b>${parts.length === 0 ? html`` : html` · ${joinWithDots(parts)}`}</li>\n`
+    const parts = [place && untruncated(place.text), words].filter((part) => part !== undefined)
+    return html`<li><b>${titleOf(testCase)}</b>${parts.map((part) => html` · ${part}`)}</li>\n`
   })
-  const more = testCases.length - items.length
+  const more = listed.length - items.length
   return html`<ul>\n${items}${more > 0 ? html`<li>… and ${more} more</li>\n` : html``}</ul>\n`
 }

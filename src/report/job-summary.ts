@@ -7,7 +7,7 @@ import { caseList, caseTable, foldableCase, foldableGroup, messageBlock, skipRea
 import { countsOf } from './counts.ts'
 import { headline, introduction, namesOf, paragraph, sizeBytes } from './page-head.ts'
 import { casesOf, inBrackets, join, NONE } from './phrases.ts'
-import { alikeFailures, casesOfKind, FAILING_OR_OTHER, pastText, unstableCases } from './test-case.ts'
+import { alikeFailures, type CaseWithWords, casesOfKind, FAILING_OR_OTHER, unstableCases } from './test-case.ts'
 import { factsLine } from './what-is-tested.ts'
 
 /** How many rows of test cases a summary has, the slowest included. */
@@ -36,22 +36,22 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const files = reportDir === undefined ? NONE : fragment`, but the report file ${code('junit.xml')} has everything`
   const all = casesOfKind(CASE_KINDS, outcome)
   const notPassed = all.filter(({ kind }) => FAILING_OR_OTHER.includes(kind)).slice(0, CASE_LIMIT)
-  const { removed = [], newlySkipped = [] } = outcome.comparison ?? {}
-  const lists = { newlySkipped, removed, unstable: unstableCases(outcome) }
-  const listed = [
-    newlySkipped.slice(0, MISSING_SHOWN),
-    removed.slice(0, MISSING_SHOWN),
-    lists.unstable.slice(0, UNSTABLE_SHOWN),
-  ].flat().length
+  const lists = baselineLists(outcome)
+  const listed = lists.reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)
   const slowest = slowestOf(all)
   const alike = alikeFailures(outcome)
   for (const page of [
     { shown: all.slice(0, CASE_LIMIT - listed), slowest, hasMessages: true, lists },
-    { shown: notPassed, slowest: [], hasMessages: true },
-    { shown: notPassed, slowest: [], hasMessages: false },
+    { shown: notPassed, slowest: [], hasMessages: true, lists: [] },
+    { shown: notPassed, slowest: [], hasMessages: false, lists: [] },
   ]) {
     const leftOut = leftOutText(all, page)
-    const last = leftOut && fragment`This summary leaves out ${leftOut}${files}.`
+    const sentences = leftOut === undefined ? [] : [fragment`This summary leaves out ${leftOut}${files}.`]
+    if (listed > 0 && page.lists.length === 0)
+      sentences.push(
+        fragment`It has no lists of removed, newly skipped and unstable test cases, because it would be too long.`,
+      )
+    const last = sentences.length === 0 ? undefined : join(sentences, fragment` `)
     const text = html`${top}${body(outcome, page, alike)}${paragraph(last)}`
     if (alreadyBytes + sizeBytes(text) <= SIZE_LIMIT_BYTES) return text
   }
@@ -75,11 +75,27 @@ interface Page {
   readonly shown: readonly TestCase[]
   readonly slowest: readonly TestCase[]
   readonly hasMessages: boolean
-  readonly lists?: Lists | undefined
+  readonly lists: readonly List[]
 }
 
-/** Test cases that the baseline adds to the page. */
-type Lists = Readonly<Record<'newlySkipped' | 'removed' | 'unstable', readonly TestCase[]>>
+/** Test cases of which only a baseline tells. */
+interface List {
+  readonly name: Fragment
+  readonly cases: readonly CaseWithWords[]
+  /** How many of them a page shows. */
+  readonly limit: number
+}
+
+function baselineLists(outcome: StepOutcome): readonly List[] {
+  const { newlySkipped = [], removed = [] } = outcome.comparison ?? {}
+  const skipped = newlySkipped.map((testCase) => ({ testCase, words: skipReason(testCase) }))
+  const gone = removed.map((testCase) => ({ testCase }))
+  return [
+    { name: fragment`Newly skipped`, cases: skipped, limit: MISSING_SHOWN },
+    { name: fragment`Removed`, cases: gone, limit: MISSING_SHOWN },
+    { name: fragment`Unstable in earlier runs`, cases: unstableCases(outcome), limit: UNSTABLE_SHOWN },
+  ]
+}
 
 function body(
   outcome: StepOutcome,
@@ -95,12 +111,6 @@ function body(
     testCases.map((testCase) => foldableCase(testCase, outcome, { isOpen, hasMessage: hasMessages }))
   const table = (name: Fragment, testCases: readonly TestCase[]) =>
     folded(name, testCases, caseTable(testCases, outcome))
-  const list = (name: Fragment, testCases: readonly TestCase[] = [], limit = MISSING_SHOWN) =>
-    folded(
-      name,
-      testCases,
-      caseList(testCases, limit, (testCase) => skipReason(testCase) ?? pastText(testCase, outcome)),
-    )
   const ofKind = (wanted: CaseKind) => shown.filter(({ kind }) => kind === wanted)
   return html`${[
     introduction(outcome),
@@ -109,9 +119,7 @@ function body(
     paragraph(factsLine(outcome)),
     ...[...groups].map(([group, testCases]) => foldableGroup(group, outcome, parts(testCases, areFew))),
     table(fragment`More test cases that did not pass`, notPassed.slice(PARTS)),
-    list(fragment`Newly skipped`, lists?.newlySkipped),
-    list(fragment`Removed`, lists?.removed),
-    list(fragment`Unstable in earlier runs`, lists?.unstable, UNSTABLE_SHOWN),
+    ...lists.map(({ name, cases, limit }) => folded(name, cases, caseList(cases, limit))),
     folded(fragment`Flaky`, ofKind('flaky'), html`${parts(ofKind('flaky'), false)}`),
     table(fragment`Skipped`, ofKind('skipped')),
     table(fragment`Passed`, ofKind('passed')),
@@ -120,7 +128,7 @@ function body(
 }
 
 /** Nothing without test cases. */
-function folded(name: Fragment, { length }: readonly TestCase[], content: Html): Html {
+function folded(name: Fragment, { length }: readonly unknown[], content: Html): Html {
   return length === 0 ? html`` : html`<details><summary>${name} (${length})</summary>\n${content}</details>\n`
 }
 

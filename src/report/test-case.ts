@@ -1,3 +1,4 @@
+import type { PastOfCase } from '../model/baseline.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { CASE_KINDS, type CaseKind, FAILING, type TestCase } from '../model/run.ts'
 import { type Fragment, fragment, render } from '../text/safe-text.ts'
@@ -20,22 +21,40 @@ export function casesOfKind(
   })
 }
 
-/** For example `new`, `failed before`, `unstable: 3 of 10 runs`, or `3 of 10 runs` of a case that passed. Undefined without a baseline. */
+/** For example `new`, `failed before` or `unstable: 3 of 10 runs`. Undefined without a baseline, and for a case that passed. */
 export function pastText(testCase: TestCase, { past }: Pick<StepOutcome, 'past'>): Fragment | undefined {
   const found = past?.get(testCase)
   if (found === undefined) return undefined
-  const { mark, badRuns, runs } = found
-  const ofRuns = fragment`${badRuns} of ${runs} ${runs === 1 ? fragment`run` : fragment`runs`}`
-  if (testCase.kind === 'passed') return ofRuns
-  if (testCase.kind === 'flaky') return fragment`failed or flaky in ${ofRuns}`
-  if (mark === 'unstable') return fragment`unstable: ${ofRuns}`
-  return mark && { new: fragment`new`, 'failed before': fragment`failed before` }[mark]
+  if (testCase.kind === 'flaky') return fragment`failed or flaky in ${badRunsText(found)}`
+  switch (found.mark) {
+    case 'new':
+      return fragment`new`
+    case 'failed before':
+      return fragment`failed before`
+    case 'unstable':
+      return fragment`unstable: ${badRunsText(found)}`
+    case undefined:
+      return undefined
+  }
 }
 
-/** The cases that passed now, and failed or were flaky in an earlier run. The most frequent come first. */
-export function unstableCases({ past }: Pick<StepOutcome, 'past'>): readonly TestCase[] {
+/** For example `3 of 10 runs`. */
+function badRunsText({ badRuns, runs }: PastOfCase): Fragment {
+  return fragment`${badRuns} of ${runs} ${runs === 1 ? fragment`run` : fragment`runs`}`
+}
+
+/** The cases that passed now, and failed or were flaky in an earlier run, each with how often. The most frequent come first. */
+export function unstableCases({ past }: Pick<StepOutcome, 'past'>): readonly CaseWithWords[] {
   const unstable = [...(past ?? [])].filter(([{ kind }]) => kind === 'passed')
-  return unstable.sort(([, a], [, b]) => b.badRuns - a.badRuns || a.runs - b.runs).map(([testCase]) => testCase)
+  return unstable
+    .sort(([, a], [, b]) => b.badRuns - a.badRuns || a.runs - b.runs)
+    .map(([testCase, found]) => ({ testCase, words: badRunsText(found) }))
+}
+
+/** What a list shows beside a test case. */
+export interface CaseWithWords {
+  readonly testCase: TestCase
+  readonly words?: Fragment | undefined
 }
 
 /** So many failures alike are a list that a person still reads. */

@@ -145,6 +145,10 @@ describe('with a baseline, the job summary', () => {
   const aBaselineOf = (...runs: readonly (readonly TestCase[])[]) => runs.map(earlier) as unknown as Baseline
   const summaryWith = (testCases: readonly TestCase[], baseline: Baseline, status = 'PASSED') =>
     summaryOf(anOutcome({ run: aRun({ status, testCases }), subject: { baseline } }))
+  const many = (count: number, fields: TestCaseFields) =>
+    Array.from({ length: count }, (_, index) =>
+      aTestCase({ title: `case ${index}`, filePath: 'e2e/pay.ts', ...fields }),
+    )
   /** The list of a part that can be folded, as people read it. */
   const listIn = (text: string, name: string) => {
     const part = text.split(`<details><summary>${name}</summary>\n`)[1]?.split('</details>')[0]
@@ -166,17 +170,12 @@ describe('with a baseline, the job summary', () => {
     const cases = (status: string, ...titles: readonly string[]) => titles.map((title) => aTestCase({ title, status }))
     const now = cases('PASSED', 'a', 'b', 'c')
     const runs = [[...cases('FAILED', 'a', 'b')], [...cases('FLAKY', 'b'), ...cases('PASSED', 'a', 'c')]]
-    expect(listIn(summaryWith(now, aBaselineOf(...runs)), 'Unstable in earlier runs (2)')).toEqual([
-      'b · 2 of 2 runs',
-      'a · 1 of 2 runs',
-    ])
+    const text = summaryWith(now, aBaselineOf(...runs))
+    expect(tableRows(renderedPage(text))[1]?.[0]).toBe('✅ Passed')
+    expect(listIn(text, 'Unstable in earlier runs (2)')).toEqual(['b · 2 of 2 runs', 'a · 1 of 2 runs'])
   })
 
   it('has at most a hundred cases in a list, twenty unstable ones, and a thousand in all', () => {
-    const many = (count: number, fields: TestCaseFields) =>
-      Array.from({ length: count }, (_, index) =>
-        aTestCase({ title: `case ${index}`, filePath: 'e2e/pay.ts', ...fields }),
-      )
     const gone = many(20_000, { filePath: 'e2e/gone.ts' })
     const text = summaryWith(many(2_000, {}), aBaselineOf([...gone, ...many(150, { status: 'FLAKY' })]))
     expect(listIn(text, 'Removed (20,000)')?.slice(99)).toEqual(['case 99 · e2e/gone.ts', '… and 19,900 more'])
@@ -189,6 +188,18 @@ describe('with a baseline, the job summary', () => {
     expect(text).toContain('1,850 added · 20,000 removed')
     expect(Buffer.byteLength(text)).toBeLessThan(LIMIT_BYTES)
     expect(unbalancedTags(text)).toEqual([])
+  })
+
+  it('says if there is no room for the lists', () => {
+    const long = aTestCase({ title: '&'.repeat(400) })
+    const text = summaryWith(
+      [long, ...many(900, { title: '&'.repeat(400) })],
+      aBaselineOf([aTestCase({ title: 'gone' })]),
+    )
+    expect(text).not.toContain('<summary>Removed')
+    expect(text).toContain(
+      'It has no lists of removed, newly skipped and unstable test cases, because it would be too long.</p>',
+    )
   })
 
   it('says if the baseline has none of the cases', () => {
