@@ -44,6 +44,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
     'reporters/jest-reporter',
     'reporters/jest-run',
   ],
+  'frameworks/junit-place.test.ts': ['frameworks/source-files'],
   'frameworks/junit.test.ts': ['frameworks/junit-case', 'frameworks/junit-xml'],
   'frameworks/reading.test.ts': ['frameworks/reading-thread'],
   'frameworks/merged-runs.test.ts': ['frameworks/merge'],

@@ -13,13 +13,16 @@ const MEANING = {
 /** PHPUnit lists a test that it calls risky as an error, and Perl a test to do that passes. Both may exit with 0. */
 const RISKY = /^PHPUnit[\\_]Framework[\\_](?:RiskyTestError|OutputError|\w*Cover\w+)$|^TodoTestSucceeded$/
 
+/** cucumber-js lists a pending step as a failure. It exits with 0 only if it is not `strict`, and then such a step is no failure. */
+const isPending = ({ type }: XmlOutcome) => type === 'PENDING'
+
 /** The first rule that applies decides. The exit code of the command counts more than the report. */
 export function statusOf({ attributes, outcomes }: XmlCase, hasPassed: boolean): keyof typeof MEANING | 'PASSED' {
   const tags = outcomes.filter(({ type }) => !hasPassed || !RISKY.test(type)).map(({ tag }) => tag)
   const words = [...tags, ...[attributes.status, attributes.result].map((word = '') => word.toLowerCase())]
   const says = (status: keyof typeof MEANING) => words.some((word) => MEANING[status].test(word))
   // Node lists the failure of a test that is still to do, and Catch2 that of a test that may fail.
-  if (outcomes.some(isToDo) || (hasPassed && says('SKIPPED'))) return 'SKIPPED'
+  if (outcomes.some(isToDo) || (hasPassed && (says('SKIPPED') || outcomes.some(isPending)))) return 'SKIPPED'
   if (says('FAILED')) return 'FAILED'
   if (says('SKIPPED')) return 'SKIPPED'
   return says('FLAKY') ? 'FLAKY' : 'PASSED'
@@ -62,17 +65,32 @@ export function titleOf(
   return isWhole ? [name] : [rest, name]
 }
 
-/** Why a test did not pass. The first line says what is wrong, because readers show only this line. */
-export function reasonOf({ outcomes, output }: XmlCase, status: ReturnType<typeof statusOf>): string {
-  const isSkipped = status === 'SKIPPED' && (outcomes.some(isToDo) || outcomes.every(({ tag }) => tag === 'skipped'))
-  if (status === 'PASSED' || isSkipped) return ''
-  const ofStatus = outcomes.filter(({ tag }) => status === 'SKIPPED' || MEANING[status].test(tag))
-  const lastTry = ofStatus.findLast(({ tag }) => /^(?:rerun|flaky)/.test(tag))
-  const chosen = lastTry === undefined ? ofStatus : [lastTry]
+/** Why a test did not pass or was skipped. The first line says what is wrong, because readers show only this line. */
+export function reasonOf(found: XmlCase, status: ReturnType<typeof statusOf>): string {
+  if (status === 'PASSED') return ''
+  const chosen = outcomesOf(found, status)
   const texts = chosen.map(textOf).filter((text) => text !== '')
-  // CTest has only what the test printed.
-  const printed = withReasonFirst(output.trim().split('\n').slice(-QUOTED_LINES).join('\n'))
-  return texts.join('\n\n') || printed || chosen[0]?.type || (chosen[0]?.message ?? '')
+  if (status === 'SKIPPED') return texts.filter((text) => !EMPTY_SKIP.test(text)).join('\n\n')
+  // CTest has only what the test printed. In Bazel, the suite has it.
+  const ofSuite = texts.some((text) => BAZEL.test(text)) ? endOf(found.suiteOutput()) : ''
+  return ofSuite || texts.join('\n\n') || endOf(found.output) || chosen[0]?.type || (chosen[0]?.message ?? '')
+}
+
+function outcomesOf({ outcomes }: XmlCase, status: ReturnType<typeof statusOf>): readonly XmlOutcome[] {
+  // What a test to do has thrown is not the reason of its skip.
+  if (status === 'SKIPPED') return outcomes.some(isToDo) ? outcomes.filter(isToDo) : outcomes
+  const ofStatus = outcomes.filter(({ tag }) => status !== 'PASSED' && MEANING[status].test(tag))
+  const lastTry = ofStatus.findLast(({ tag }) => /^(?:rerun|flaky)/.test(tag))
+  return lastTry === undefined ? ofStatus : [lastTry]
+}
+
+/** Reasons of Node and Bun that say nothing. */
+const EMPTY_SKIP = /^(?:true|todo)$/i
+/** Of a test whose program writes no report. */
+const BAZEL = /^exited with error code \d+$/
+
+function endOf(output: string): string {
+  return withReasonFirst(output.trim().split('\n').slice(-QUOTED_LINES).join('\n'))
 }
 
 const QUOTED_LINES = 10
@@ -98,6 +116,7 @@ const BEFORE_THE_REASON: readonly (readonly [RegExp, string])[] = [
   [/\n +at .*(?:node_modules\/|\(?node:|\(<anonymous>\)).*/g, ''],
   // Node: a test, and the lines of a file that crashed.
   [/^(?<place>test at .*)\n(?<test>✖ .*?)(?: \([\d.]+ms\))?\n\s*(?<reason>[\s\S]+)$/, '$<test>: $<reason>\n$<place>'],
+  [/^node:\S+:\d+\n(?:.+\n)*? *\^+\n\n/, ''],
   [/^(?<place>\S+:\d+)\n(?:.+\n)*? *\^+\n\n(?<reason>[\s\S]+)$/, '$<reason>\nat $<place>'],
   // Jest, and Bun: a file.
   [/● Test suite failed to run\s*\n\s*(?:Jest encountered an unexpected token\n[\s\S]*?\n\s*Details:\s*\n\s*)?/, ''],
@@ -124,7 +143,7 @@ function withReasonFirst(text: string): string {
 /** The groups `title` and `file` name what failed. */
 const PARTS: readonly RegExp[] = [
   // Node: a file that crashed, a test, and a threshold.
-  /^(?:file:\/\/)?(?<file>\/\S+):\d+\n(?:(?!Node\.js v).*\n)*?(?=\nNode\.js v)/gm,
+  /^(?:(?:file:\/\/)?(?<file>\/\S+)|node:\S+):\d+\n(?:(?!Node\.js v).*\n)*?(?=\nNode\.js v)/gm,
   /^test at \S+:\d+:\d+\n✖ (?!.* # TODO$)(?<title>.*?)(?: \([\d.]+ms\))?\n(?! {2}'test failed')(?: {2}.*\n?)*/gm,
   /^ℹ Error: .*/gm,
   // Mocha: a file.
@@ -154,5 +173,9 @@ export function findToolLines(output: string, testCases: readonly TestCase[]): s
       file === undefined ? ` > ${known.title}`.endsWith(` > ${title}`) : `/${file}`.endsWith(`/${known.filePath}`),
     )
   const found = PARTS.flatMap((part) => [...output.matchAll(part)])
-  return [...new Set(found.filter(({ groups = {} }) => !isKnown(groups)).map(([text]) => withReasonFirst(text)))]
+  const lines = new Set(found.filter(({ groups = {} }) => !isKnown(groups)).map(([text]) => withReasonFirst(text)))
+  return [...lines].sort((one, other) => Number(CONSEQUENCE.test(one)) - Number(CONSEQUENCE.test(other)))
 }
+
+/** In Node, a test whose hook has failed. The hook comes later, and has the cause. */
+const CONSEQUENCE = /^✖ .*: 'test did not finish before its parent/

@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, isAbsolute, join, relative, resolve } from 'node:path'
-import { foldersBetween, isInside, readRegularFile } from '../machine/files.ts'
+import { foldersBetween, isInside } from '../machine/files.ts'
 import type { XmlCase } from './junit-xml.ts'
-import type { Repository } from './report.ts'
 import type { Fields } from './report-reader.ts'
+import type { SourceFiles } from './source-files.ts'
 
 // Where a test of a JUnit report is. A place that is not in one existing file of the repository is left out.
 
@@ -37,19 +37,16 @@ const MOST_FRAMES = 5
 const LINE = /:(\d+)$/
 
 export class Places {
-  readonly repository: Repository
-  readonly #files: FilesByName
+  readonly #source: SourceFiles
   /** The folder of the report, the folders above it, the project's folder and the root. */
   readonly #bases: readonly string[]
   readonly #resolved = new Map<string, string | undefined>()
-  readonly #texts = new Map<string, string>()
   readonly #testsOfGo = new Map<string, ReadonlyMap<string, Frame>>()
 
-  constructor(repository: Repository, report: string, files: FilesByName) {
-    const [{ folder, root }, ofReport] = [repository, dirname(report)]
+  constructor(source: SourceFiles, report: string) {
+    const [{ folder, root }, ofReport] = [source.repository, dirname(report)]
     const above = isInside(ofReport, folder) ? foldersBetween({ folder: ofReport, root: folder }) : [ofReport]
-    this.repository = repository
-    this.#files = files
+    this.#source = source
     this.#bases = [...new Set([...above, folder, root])]
   }
 
@@ -58,10 +55,15 @@ export class Places {
     if (this.#resolved.size > MOST_RESOLVED) this.#resolved.clear()
     if (!this.#resolved.has(path)) {
       const files = isAbsolute(path) ? [path] : this.#bases.map((base) => resolve(base, path))
-      const found = files.find((file) => this.#isFile(file))
+      const found = files.find((file) => this.#source.isFile(file))
       this.#resolved.set(path, found)
     }
     return this.#resolved.get(path)
+  }
+
+  /** Whether this relative or absolute path is that of the file. */
+  isPathOf(file: string, path: string): boolean {
+    return file.endsWith(basename(path)) && this.resolveFile(path) === file
   }
 
   /** By the attribute, else by the class. The title and the file must not depend on the message. */
@@ -95,7 +97,7 @@ export class Places {
     const ofClass = name.replace(/\$.*/, '').replaceAll('.', '/')
     // In .NET, the folders need not be those of the namespace.
     const endings = [...OF_JVM.map((one) => ofClass + one), ...OF_NET.map((one) => basename(ofClass) + one)]
-    const files = endings.map((one) => this.#findEnding(one)).filter((file) => file !== undefined)
+    const files = endings.map((one) => this.#source.findEnding(one)).filter((file) => file !== undefined)
     return { file: files.length === 1 ? files[0] : undefined, rest: name }
   }
 
@@ -113,7 +115,7 @@ export class Places {
   withOwnFrames(text: string, found: XmlCase, file: string | undefined): string {
     const frames = this.#framesIn(text, found, file)
     if (frames[0]?.file.endsWith('.py')) {
-      const places = new Set(frames.map((one) => `at ${relative(this.repository.root, one.file)}:${one.line}`))
+      const places = new Set(frames.map((one) => `at ${relative(this.#source.repository.root, one.file)}:${one.line}`))
       return places.size < 2 ? text : [text, ...[...places].slice(0, MOST_FRAMES)].join('\n')
     }
     let inARow = 0
@@ -145,8 +147,8 @@ export class Places {
     const files = frames.map(({ file }) => file).toReversed()
     const own = nameInSource(name ?? '')
     // In CTest and Meson, the test is a program.
-    const isOwn = (file: string) => WITH_STACK.test(file) || /\bmain\s*\(/.test(this.#read(file))
-    return files.find((file) => this.#read(file).includes(own)) ?? files.find(isOwn)
+    const isOwn = (file: string) => WITH_STACK.test(file) || /\bmain\s*\(/.test(this.#source.read(file))
+    return files.find((file) => this.#source.read(file).includes(own)) ?? files.find(isOwn)
   }
 
   /** In Go, the name is a function of a file of the package. A test of a test has the name of the outer one first. */
@@ -162,7 +164,7 @@ export class Places {
     const files = readdirSync(folder).filter((file) => file.endsWith('_test.go'))
     const found = files.flatMap((name) => {
       const file = join(folder, name)
-      const lines = this.#read(file).split('\n')
+      const lines = this.#source.read(file).split('\n')
       return lines.flatMap((line, index): [string, Frame][] => {
         const [, called] = /^func (\w+)\(/.exec(line) ?? []
         return called === undefined ? [] : [[called, { file, line: index + 1 }]]
@@ -176,58 +178,27 @@ export class Places {
     if (path.includes('/')) return this.resolveFile(path)
     if (path.endsWith('.go')) return this.#fileOfGo(path, packageOfGo(attributes.classname ?? '', suites))
     if (!OF_JVM.includes(extname(path))) return this.resolveFile(path)
-    return own?.endsWith(`/${path}`) ? own : this.#findEnding(path)
+    return own?.endsWith(`/${path}`) ? own : this.#source.findEnding(path)
   }
 
   /** A position of Go has only the name of the file. */
   #fileOfGo(name: string, ofPackage: string): string | undefined {
     const file = join(this.#folderOfGo(ofPackage) ?? '', name)
-    if (this.#isFile(file)) return file
-    return this.#findEnding(`${ofPackage}/${name}`) ?? this.#findEnding(name)
+    if (this.#source.isFile(file)) return file
+    return this.#source.findEnding(`${ofPackage}/${name}`) ?? this.#source.findEnding(name)
   }
 
   /** The folder of a package, by its import path. */
   #folderOfGo(ofPackage: string): string | undefined {
-    const listed = this.#files.get('go.mod') ?? []
+    const listed = this.#source.named('go.mod')
     for (const folder of [...this.#bases, ...listed.map(dirname)]) {
-      const [, module] = /^module\s+"?([^\s"]+)/m.exec(this.#read(join(folder, 'go.mod'))) ?? []
+      const [, module] = /^module\s+"?([^\s"]+)/m.exec(this.#source.read(join(folder, 'go.mod'))) ?? []
       if (module === undefined || !`${ofPackage}/`.startsWith(`${module}/`)) continue
       const found = resolve(folder, `.${ofPackage.slice(module.length)}`)
-      if (isInside(found, this.repository.root) && statSync(found, { throwIfNoEntry: false })?.isDirectory())
+      if (isInside(found, this.#source.repository.root) && statSync(found, { throwIfNoEntry: false })?.isDirectory())
         return found
     }
     return undefined
-  }
-
-  /** Only plain files of the repository are read, because a test can put a link or a pipe there. */
-  #read(file: string): string {
-    let text = this.#texts.get(file)
-    if (text === undefined) {
-      text = ''
-      try {
-        if (this.#isFile(file)) text = readRegularFile(file)
-      } catch {
-        // Nothing is known about this file.
-      }
-      this.#texts.set(file, text)
-    }
-    return text
-  }
-
-  /** The one file of the repository whose path ends so. */
-  #findEnding(path: string): string | undefined {
-    const files = this.#files.get(basename(path)) ?? []
-    const [file, ...others] = files.filter((one) => one.endsWith(`/${path}`) && this.#isFile(one))
-    return others.length > 0 ? undefined : file
-  }
-
-  #isFile(path: string): boolean {
-    try {
-      return isInside(path, this.repository.root) && statSync(path, { throwIfNoEntry: false })?.isFile() === true
-    } catch {
-      // The path has a file in place of a folder, or is too long.
-      return false
-    }
   }
 }
 
@@ -241,12 +212,4 @@ function packageOfGo(classname: string, suites: readonly string[]): string {
 function nameInSource(name: string): string {
   const [plain = ''] = name.split(/[[(/]/)
   return plain.split('::').at(-1)?.trim() || name
-}
-
-type FilesByName = ReturnType<typeof groupByName>
-
-/** The paths of a repository's files, by the names of the files. */
-export function groupByName(repositoryFiles: string, root: string) {
-  const paths = [...new Set(repositoryFiles.split('\0'))].map((file) => join(root, file))
-  return Map.groupBy(paths, (path) => basename(path))
 }

@@ -3,17 +3,17 @@ import { glob } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type CommandEnd, hasSucceeded } from '../machine/command.ts'
-import { createIsOwnFile, isInside, readPartOfFile, type TestedFolders } from '../machine/files.ts'
+import { isInside, readPartOfFile, type TestedFolders } from '../machine/files.ts'
 import { quote } from '../text.ts'
 import { findToolLines, millisecondsOf, reasonOf, statusOf, titleOf } from './junit-case.ts'
-import { groupByName, Places } from './junit-place.ts'
+import { Places } from './junit-place.ts'
 import { decodeXml, readJunitXml, type XmlCase } from './junit-xml.ts'
 import { joinTitle, LIMIT_CASES, placeIn, type Report, type TestCase, toMessage } from './report.ts'
+import { SourceFiles } from './source-files.ts'
 
 // Makes a report of the JUnit files that a command, an earlier step or an earlier job has written.
 
 const LIMIT_BYTES = 64 * 1024 * 1024
-const EARLIER_FAILURE = 'The program that writes it may have been cancelled, or may have failed before'
 
 /** What `report` names, by the states of the files. A file with another state was written since. A link has the state of its file. */
 export async function findReports(patterns: readonly string[], folder: string): Promise<Map<string, string>> {
@@ -65,20 +65,20 @@ export async function readJunitReports(
   const found = await findReports(patterns, folders.folder)
   const written = [...found].filter(([state]) => !old.has(state)).map(([, path]) => path)
   const hasPassed = hasSucceeded(end)
-  const files = groupByName(repositoryFiles, folders.root)
-  const repository = { ...folders, isOwnFile: createIsOwnFile(folders.root) }
+  const source = new SourceFiles(folders, repositoryFiles)
   const entries: Entry[] = []
   /** Why a report could not be read, and what fails the run although all could be read. */
   const [unreadable, failures]: [string[], string[]] = [[], []]
   let readBytes = 0
   for (const path of written.sort()) {
     const about = (what: string) => `its report ${quote(path)} ${what}`
-    const places = new Places(repository, resolve(folders.folder, path), files)
+    const places = new Places(source, resolve(folders.folder, path))
+    const cases: XmlCase[] = []
     const onCase = (one: XmlCase) => {
-      if (entries.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
+      if (entries.length + cases.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
       // If pytest is stopped, the test that is running has neither a name nor a result.
       if (!one.attributes.name && !one.attributes.classname && one.outcomes.length === 0) return
-      entries.push(toEntry(one, path, hasPassed, places))
+      cases.push(one)
     }
     onFile(path)
     try {
@@ -89,18 +89,34 @@ export async function readJunitReports(
     } catch (error) {
       unreadable.push(about(messageOf(error)))
     }
+    const entryOf = (one: XmlCase) =>
+      toEntry(one, path, { hasPassed, isOneOfSeveral: written.length > 1, places, source })
+    for (const one of cases) entries.push(entryOf(one))
   }
+  const isPattern = (path: string) => /[*?[{]/.test(path)
   const quoted = patterns.map(quote).join(' or ')
-  const hint = end.kind === 'no-command' ? `. ${EARLIER_FAILURE}` : ''
-  if (found.size === 0) unreadable.push(`no file in the project's folder matches ${quoted}${hint}`)
-  else if (written.length === 0) unreadable.push(`it wrote no report: what matches ${quoted} is older than this run`)
-  // A line that is no pattern names one file. Without this file, what should have written it may have failed before.
-  const isMissing = (path: string) => !/[*?[{]/.test(path) && stateOf(resolve(folders.folder, path)) === undefined
+  // A command that has nothing to do, such as `nx affected`, writes no report.
+  const hadNothingToDo = hasPassed && patterns.every(isPattern)
+  if (found.size === 0 && !hadNothingToDo)
+    unreadable.push(`no file in the project's folder matches ${quoted}. ${whatToDo(end)}`)
+  else if (found.size > 0 && written.length === 0)
+    unreadable.push(
+      `it wrote no report: what matches ${quoted} is older than this run. Let the command run all tests and write the report anew`,
+    )
+  // A line that is no pattern names one file.
+  const isMissing = (path: string) => !isPattern(path) && stateOf(resolve(folders.folder, path)) === undefined
   const missing = patterns.filter(isMissing).map(quote)
-  if (missing.length > 0) failures.push(`there is no file ${missing.join(', ')}. ${EARLIER_FAILURE}`)
+  if (missing.length > 0) failures.push(`there is no file ${missing.join(', ')}. ${whatToDo(end)}`)
   const testCases = joinAttempts(entries, hasPassed)
   const errors = hasPassed ? [] : findToolLines(end.output, testCases)
   return { testCases, isComplete: unreadable.length === 0, problem: [...unreadable, ...failures][0], errors, said: [] }
+}
+
+/** What to do about a file that is not there. */
+function whatToDo(end: CommandEnd): string {
+  return end.kind === 'no-command'
+    ? 'Look at the step or the job that should have written it: it may have been cancelled, or may have failed before'
+    : 'Give "report" the path that the command writes, from the project\'s folder. If the path is right, what writes it may have failed before'
 }
 
 function readReport(path: string, folder: string): Buffer {
@@ -117,20 +133,30 @@ function readReport(path: string, folder: string): Buffer {
 
 type Entry = ReturnType<typeof toEntry>
 
-function toEntry(found: XmlCase, report: string, hasPassed: boolean, places: Places) {
+interface About {
+  readonly hasPassed: boolean
+  /** Several reports may have the same test, for example of several systems. */
+  readonly isOneOfSeveral: boolean
+  readonly places: Places
+  readonly source: SourceFiles
+}
+
+function toEntry(found: XmlCase, report: string, { hasPassed, isOneOfSeveral, places, source }: About) {
   const { name, classname } = found.attributes
   const { file, rest } = places.fileOf(found)
   const status = statusOf(found, hasPassed)
   const text = reasonOf(found, status)
+  const ofReport = isOneOfSeveral && (status === 'FAILED' || status === 'FLAKY') ? `in ${report}` : ''
+  const message = [places.withOwnFrames(text, found, file), ofReport].filter((part) => part !== '').join('\n\n')
   const testCase: TestCase = {
-    title: joinTitle(titleOf(found, rest, file, places.repository.folder)) || report,
+    title: joinTitle(titleOf(found, rest, file, source.repository.folder)) || report,
     status,
     durationMs: millisecondsOf(found),
-    message: toMessage(places.withOwnFrames(text, found, file)) || undefined,
-    ...placeIn(places.repository, places.placeOf(found, file, text)),
+    message: toMessage(message) || undefined,
+    ...placeIn(source.repository, places.placeOf(found, file, text)),
   }
   // If Jest cannot load a file, it lists the file twice.
-  const isFile = file !== undefined && found.file !== '' && places.resolveFile(name ?? '') === file
+  const isFile = file !== undefined && found.file !== '' && places.isPathOf(file, name ?? '')
   const keyOfAttempts = JSON.stringify([report, found.suites, classname, name, file])
   return { testCase, keyOfAttempts, isFile }
 }

@@ -40,7 +40,7 @@ export const junit: Framework = {
     return {
       argv: command === undefined ? undefined : argvOf(command),
       env: {},
-      title: command !== undefined ? quoteCommand(command) : 'the merge of JUnit files',
+      title: command !== undefined ? quoteCommand(command) : 'reading the JUnit files',
       replacesReporters: false,
       readReport: async (end, thread) =>
         thread.read('junit', { patterns, folders, old, end, repositoryFiles: await listFiles(folders.root) }),

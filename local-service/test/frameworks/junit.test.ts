@@ -80,6 +80,26 @@ describe('the status of a test case', () => {
   it.each<[string, number, string, string]>([
     ['has failed if it has a failure', 1, '<failure message="no"/>', 'FAILED | no'],
     ['has failed, although the command passed', 0, '<failure message="no"/>', 'FAILED | no'],
+    ['is pending in cucumber-js', 0, '<failure type="PENDING">Pending step</failure>', 'SKIPPED | Pending step'],
+    [
+      'is pending in a strict cucumber-js',
+      1,
+      '<failure type="PENDING">Pending step</failure>',
+      'FAILED | Pending step',
+    ],
+    [
+      'has the reason of a skip',
+      0,
+      '<skipped message="later" type="pytest.skip">a.py:7: later</skipped>',
+      'SKIPPED | later\n\na.py:7: later',
+    ],
+    ['has no reason of a skip that says nothing', 0, '<skipped type="skipped" message="true"/>', 'SKIPPED'],
+    [
+      'was to do, and has the reason of the skip',
+      0,
+      '<skipped type="todo" message="later"/><failure>no</failure>',
+      'SKIPPED | later',
+    ],
     ['has every failure', 1, '<failure message="one"/><error message="two"/>', 'FAILED | one\n\ntwo'],
     ['has the type if there is nothing else', 1, '<failure type="Timeout"/>', 'FAILED | Timeout'],
     ['has failed on teardown', 1, '<skipped/><error message="no room"/>', 'FAILED | no room'],
@@ -180,7 +200,8 @@ describe('attempts of one test', () => {
 describe('a suite that counts more failures than it has', () => {
   it.each([
     ['', 'failures="3"', '<testcase name="a"/>', 'counts 3 failed in "suite" and lists 0'],
-    ['', 'failures="1" errors="1"', '<testcase name="a"><error/></testcase>', 'counts 2 failed in "suite" and lists 1'],
+    ['', 'failures="2" errors="1"', '<testcase name="a"><error/></testcase>', 'counts 3 failed in "suite" and lists 1'],
+    ['', 'failures="1" errors="1"', '<testcase name="a"/>', 'counts 2 failed in "suite" and lists 0'],
     ['failures="1"', '', '<testcase name="a"/>', 'counts 1 failed and lists 0'],
   ])('is the reason of the run', async (ofAll, ofSuite, cases, problem) => {
     const report = await read(`<testsuites ${ofAll}>${inSuite(cases, `name="suite" ${ofSuite}`)}</testsuites>`)
@@ -188,6 +209,7 @@ describe('a suite that counts more failures than it has', () => {
   })
 
   it.each([
+    ['counts each of them twice', 'failures="1" errors="1"', '<testcase name="a"><failure/></testcase>'],
     ['lists as many', 'failures="2"', '<testcase name="a"><failure/><failure/></testcase>'],
     ['counts the attempts', 'failures="2"', '<testcase name="a"><failure/><rerunFailure/></testcase>'],
     ['lists more', 'failures="1"', '<testcase name="a"><failure/></testcase><testcase name="b"><failure/></testcase>'],
@@ -417,11 +439,36 @@ describe('the files of the reports', () => {
   })
 
   it.each([
-    [{}, 'no file in the project\'s folder matches "a.xml"'],
-    [{ 'a.xml': inSuite('') }, 'it wrote no report: what matches "a.xml" is older than this run'],
-  ])('are missing or old', async (before, problem) => {
-    const report = await (await reportsOf({}, { pattern: 'a.xml', before })).read()
-    expect(report).toMatchObject({ isComplete: false, problem })
+    [
+      0,
+      'a.xml',
+      {},
+      /^no file in the project's folder matches "a\.xml"\. Give "report" the path that the command writes/,
+    ],
+    [1, '*.xml', {}, /^no file in the project's folder matches "\*\.xml"\. Give "report" the path/],
+    [0, '*.xml\nb.xml', {}, /^no file in the project's folder matches "\*\.xml" or "b\.xml"\. /],
+    [0, '*.xml', { 'a.xml': inSuite('') }, /^it wrote no report: what matches "\*\.xml" is older than this run\. Let /],
+  ])('are missing or old: exit code %i, %s', async (exitCode, pattern, before, problem) => {
+    const report = await (await reportsOf({}, { pattern, before, exitCode })).read()
+    expect(report).toMatchObject({ isComplete: false, problem: expect.stringMatching(problem) })
+  })
+
+  it('may be none if the command exited with 0 and names them by patterns, because it may have had nothing to do', async () => {
+    const report = await (await reportsOf({}, { pattern: '**/a.xml\nb/*.xml' })).read()
+    expect(report).toMatchObject({ isComplete: true, problem: undefined, testCases: [] })
+  })
+
+  it('are named at the end of a failure if there are several', async () => {
+    const xml = inSuite('<testcase name="a"><failure message="no"/></testcase><testcase name="b"><failure/></testcase>')
+    const one = await read(xml, 1)
+    expect(one.testCases.map(({ message }) => message)).toEqual(['no', undefined])
+    const files = { 'linux/a.xml': xml, 'mac/a.xml': inSuite('<testcase name="b"/>') }
+    const report = await (await reportsOf(files, { pattern: '*/a.xml', exitCode: 1 })).read()
+    expect(report?.testCases.map(({ message }) => message)).toEqual([
+      'no\n\nin linux/a.xml',
+      'in linux/a.xml',
+      undefined,
+    ])
   })
 
   it('are those of each line, those in folders that begin with a dot, and a path as it is', async () => {
@@ -437,9 +484,6 @@ describe('the files of the reports', () => {
     const pattern = '{py,web}/junit.xml\n\n  **/a.xml\r\n[1].xml\n*/b/a.xml\n'
     const report = await (await reportsOf(files, { pattern })).read()
     expect(report?.testCases.map(({ title }) => title)).toEqual(['dot', 'dots', 'brackets', 'py'])
-    expect((await (await reportsOf({}, { pattern: 'a.xml\nb.xml' })).read())?.problem).toBe(
-      'no file in the project\'s folder matches "a.xml" or "b.xml"',
-    )
   })
 
   it('are all there that are named without a pattern, or the run fails although the command exited with 0', async () => {
