@@ -1,16 +1,18 @@
-import { type Failure, isNotFound } from '../model/failure.ts'
-import type { Ending, StepOutcome } from '../model/outcome.ts'
+import { isNotFound, isSameFailure } from '../model/failure.ts'
+import type { StepOutcome } from '../model/outcome.ts'
 import { FAILING, isFinished, type TestCase } from '../model/run.ts'
-import { code, type Fragment, fragment, quote, render, untruncated } from '../text/safe-text.ts'
+import { code, type Fragment, fragment, quote, untruncated } from '../text/safe-text.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { countsOf, missingCounts, newFailuresText } from './counts.ts'
 import { failureAdvice, failureReason, notFoundAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
-import { CANCEL_IT, casesOf, durationText, inBrackets, join, NONE, RUN_WITHOUT_ID } from './phrases.ts'
+import { CANCEL_IT, casesOf, durationText, inBrackets, join, joinSentences, NONE, RUN_WITHOUT_ID } from './phrases.ts'
 import { casesOfKind, placeOf, titleOf } from './test-case.ts'
 import { linkedRunId } from './what-is-tested.ts'
 
 const FAIL = fragment`❌`
 const WARNING = fragment`⚠️`
+
+const MAY_BE_RUNNING = fragment`The run may still be running.`
 
 const TITLES_NAMED = 3
 const STATUSES_NAMED = 3
@@ -21,8 +23,8 @@ interface EndingText {
   readonly title: Fragment
   /** What happened: the beginning of the first sentence. */
   readonly what: Fragment
-  /** What was done about the run, and what the user can do: sentences with a space before them, or nothing. */
-  readonly next: Fragment
+  /** What was done about the run, and what the user can do. Each is one sentence or more. */
+  readonly next: readonly Fragment[]
 }
 
 /** The verdict in the log: what happened, with the message of the run and the results, and what the user can do. */
@@ -33,7 +35,7 @@ export function verdictSentences(outcome: StepOutcome): Fragment {
   const message = outcome.run?.message
   const quoted = message === undefined ? NONE : fragment`${has} ${quote(firstLineOf(message), SENTENCE_LIMIT_CHARS)}`
   const results = isFinal ? join([resultsOf(outcome), ...missingCounts(outcome.comparison)], fragment`, `) : NONE
-  return join([fragment`${what}${quoted}${results}.${next}`, ...otherTests(outcome)], fragment` `)
+  return joinSentences([fragment`${what}${quoted}${results}.`, ...next, ...otherTests(outcome)])
 }
 
 /**
@@ -42,9 +44,10 @@ export function verdictSentences(outcome: StepOutcome): Fragment {
  */
 export function pageSentences(outcome: StepOutcome): Fragment | undefined {
   const { what, next } = endingText(outcome)
-  const saysAll = outcome.ending.kind === 'finished' && next === NONE
-  const sentences = [...(saysAll ? [] : [fragment`${what}.${next}`]), ...otherTests(outcome)]
-  return sentences.length === 0 ? undefined : join(sentences, fragment` `)
+  // After a finished run, the headline and the counts say what happened.
+  const needsWhat = outcome.ending.kind !== 'finished' || next.length > 0
+  const sentences = [...(needsWhat ? [fragment`${what}.`] : []), ...next, ...otherTests(outcome)]
+  return sentences.length === 0 ? undefined : joinSentences(sentences)
 }
 
 /** A sentence if this run has no test case of the baseline. */
@@ -69,7 +72,7 @@ export function endingText(outcome: StepOutcome): EndingText {
       return textOfFinished(outcome)
     case 'started': {
       const what = fragment`This step does not wait for run ${id}, so it does not know whether the tests pass`
-      return end(fragment`▶️`, fragment`Run started`, what, NONE)
+      return end(fragment`▶️`, fragment`Run started`, what)
     }
     case 'wait-timeout': {
       const { limitMs, wasQueued, failure } = ending
@@ -77,98 +80,99 @@ export function endingText(outcome: StepOutcome): EndingText {
       const status = wasQueued ? 'QUEUED' : unfinishedStatus(outcome)
       const still = status === undefined ? fragment`had not finished` : fragment`was still ${status}`
       const what = fragment`Run ${id} ${still} after ${durationText(limitMs)} (the input ${code('timeout-minutes')})`
-      const last = failure && fragment` Its last status request failed, because ${failureReason(failure)}.`
-      const next = fragment`${last ?? NONE}${aboutRun} If the run needs more time, raise the input ${code('timeout-minutes')}.`
-      return end(fragment`⏱️`, title, what, next)
+      const last = failure ? [fragment`Its last status request failed, because ${failureReason(failure)}.`] : []
+      const advice = fragment`If the run needs more time, raise the input ${code('timeout-minutes')}.`
+      return end(fragment`⏱️`, title, what, ...last, ...aboutRun, advice)
     }
     case 'aborted': {
       const title = fragment`Step cancelled`
       const when = momentOfAbort(outcome)
       if (ending.cause === 'signal') {
         const what = fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}`
-        return end(fragment`🚫`, title, what, aboutRun)
+        return end(fragment`🚫`, title, what, ...aboutRun)
       }
-      const otherwise = fragment` If the job goes on, another step has removed the files of this step from the runner's temporary folder.`
-      return end(fragment`🚫`, title, fragment`The job has ended ${when}`, fragment`${otherwise}${aboutRun}`)
+      const otherwise = fragment`If the job goes on, another step has removed the files of this step from the runner's temporary folder.`
+      return end(fragment`🚫`, title, fragment`The job has ended ${when}`, otherwise, ...aboutRun)
     }
     case 'start-failed': {
       const why = failureReason(ending.failure)
-      const next = fragment`${failureAdvice(ending.failure, 'start')}${aboutRun}`
+      const advice = failureAdvice(ending.failure, 'start')
       const [title, what] =
         cancellation.kind === 'id-unknown'
           ? [fragment`Run may have been started`, fragment`The start request returned no run id`]
           : [fragment`Run not started`, fragment`The run could not be started`]
-      return end(FAIL, title, fragment`${what}, because ${why}`, next)
+      return end(FAIL, title, fragment`${what}, because ${why}`, ...advice, ...aboutRun)
     }
     case 'poll-failed': {
       const { failure } = ending
       const advice = isNotFound(failure) ? notFoundAdvice(subject.ownsRun) : failureAdvice(failure, 'poll')
       const what = fragment`The status of run ${id} could not be read, because ${failureReason(failure)}`
-      return end(FAIL, fragment`Run status could not be read`, what, fragment`${advice}${aboutRun}`)
+      return end(FAIL, fragment`Run status could not be read`, what, ...advice, ...aboutRun)
     }
   }
 }
 
-function end(sign: Fragment, title: Fragment, what: Fragment, next: Fragment): EndingText {
+function end(sign: Fragment, title: Fragment, what: Fragment, ...next: readonly Fragment[]): EndingText {
   return { sign, title, what, next }
 }
 
 function textOfFinished(outcome: StepOutcome): EndingText {
   const { run, conclusion, success, counts } = outcome
   const { failed, other } = counts
-  const finished = (sign: Fragment, title: Fragment, next = NONE) =>
-    end(sign, title, fragment`Run ${linkedRunId(outcome)} finished as ${run?.rawStatus ?? ''}`, next)
-  const lookUp =
-    run?.message === undefined
-      ? fragment` The service does not say why. Look up the run at the service to find the reason.`
-      : NONE
+  const finished = (sign: Fragment, title: Fragment, ...next: readonly Fragment[]) =>
+    end(sign, title, fragment`Run ${linkedRunId(outcome)} finished as ${run?.rawStatus ?? ''}`, ...next)
+  const lookUp = fragment`The service does not say why. Look up the run at the service to find the reason.`
+  const noReason = run?.message === undefined ? [lookUp] : []
   switch (conclusion) {
     case 'passed': {
       if (failed + other === 0) return finished(fragment`✅`, fragment`Tests passed`)
       const title = failed > 0 ? fragment`Run passed, with failed tests` : fragment`Run passed, with unknown results`
-      const next = fragment` The step succeeds, because the run's status decides. If such a run must fail, set the input ${code('strict')} to ${code('true')}.`
+      const next = fragment`The step succeeds, because the run's status decides. If such a run must fail, set the input ${code('strict')} to ${code('true')}.`
       return finished(WARNING, title, next)
     }
     case 'no-tests':
       return finished(success ? WARNING : FAIL, fragment`No tests ran`, noTestsAdvice(outcome))
     case 'failed': {
-      const isStrict = run?.status === 'PASSED'
-      const strict = isStrict
-        ? fragment` The step fails, because the input ${code('strict')} is ${code('true')}.`
-        : NONE
-      if (failed > 0) return finished(FAIL, fragment`Tests failed`, strict)
-      return isStrict ? finished(FAIL, fragment`Unknown results`, strict) : finished(FAIL, fragment`Run failed`, lookUp)
+      const testsFailed = fragment`Tests failed`
+      if (run?.status === 'PASSED') {
+        const strict = fragment`The step fails, because the input ${code('strict')} is ${code('true')}.`
+        return finished(FAIL, failed > 0 ? testsFailed : fragment`Unknown results`, strict)
+      }
+      return failed > 0 ? finished(FAIL, testsFailed) : finished(FAIL, fragment`Run failed`, ...noReason)
     }
     case 'timed-out':
-      return finished(fragment`⏱️`, fragment`Run timed out`, fragment` It exceeded the service's own time limit.`)
+      return finished(fragment`⏱️`, fragment`Run timed out`, fragment`It exceeded the service's own time limit.`)
     case 'cancelled': {
-      const next = fragment` It was cancelled at the service, not by this step. If nobody wanted that, re-run the job.`
+      const next = fragment`It was cancelled at the service, not by this step. If nobody wanted that, re-run the job.`
       return finished(fragment`🚫`, fragment`Run cancelled`, next)
     }
     case 'interrupted':
-      return finished(WARNING, fragment`Run interrupted`, lookUp)
-    default: {
+      return finished(WARNING, fragment`Run interrupted`, ...noReason)
+    case 'error': {
       if (run?.status === 'PASSED')
         return finished(FAIL, fragment`Another branch was tested`, otherBranchAdvice(outcome))
-      const next = fragment` The step fails, because this version of the action does not know this status. Update the action.`
+      const next = fragment`The step fails, because this version of the action does not know this status. Update the action.`
       return finished(FAIL, fragment`Run finished with an unknown status`, next)
     }
+    case 'started':
+    case 'wait-timeout':
+      throw new TypeError(`A step whose run has finished cannot be ${conclusion}`)
   }
 }
 
 function otherBranchAdvice({ run, subject }: StepOutcome): Fragment {
   const tested = quote(run?.branchName ?? '')
   const asked = quote(subject.parameters.branch ?? '')
-  return fragment` The service says that it tested the branch ${tested}, and this step asked for ${asked}. So nothing shows whether the tests of ${asked} pass. Check whether ${asked} is pushed. If the service has another name for ${asked}, set the input ${code('branch')} to that name. Otherwise ask the operators of the service.`
+  return fragment`The service says that it tested the branch ${tested}, and this step asked for ${asked}. So nothing shows whether the tests of ${asked} pass. Check whether ${asked} is pushed. If the service has another name for ${asked}, set the input ${code('branch')} to that name. Otherwise ask the operators of the service.`
 }
 
 function noTestsAdvice({ success, counts }: StepOutcome): Fragment {
-  if (success) return fragment` The step succeeds, because the input ${code('pass-with-no-tests')} is ${code('true')}.`
+  if (success) return fragment`The step succeeds, because the input ${code('pass-with-no-tests')} is ${code('true')}.`
   const advice =
     counts.other > 0
       ? fragment`Ask the operators of the service what the status of these test cases means.`
       : fragment`If that is expected, set the input ${code('pass-with-no-tests')} to ${code('true')}. Otherwise check which tests the service runs here.`
-  return fragment` The step fails, because no test case is known to have run. ${advice}`
+  return fragment`The step fails, because no test case is known to have run. ${advice}`
 }
 
 /** What follows the status of a finished run in the first sentence. */
@@ -223,40 +227,38 @@ function momentOfAbort(outcome: StepOutcome): Fragment {
   return status === undefined ? fragment`while this step waited for run ${id}` : fragment`while run ${id} was ${status}`
 }
 
-/** Whether the step cancelled the run, and whether the run may still be running: sentences with a space before them. */
-function cancellationText({ ending, cancellation, run, runId, subject }: StepOutcome): Fragment {
+/** Whether the step cancelled the run, and whether the run may still be running. Empty if the sentence before says it. */
+function cancellationText({ ending, cancellation, run, runId, subject }: StepOutcome): readonly Fragment[] {
   const isRunNotFound = ending.kind === 'poll-failed' && isNotFound(ending.failure)
   switch (cancellation.kind) {
     case 'none':
-      return NONE
+      return []
     case 'not-wanted': {
-      if (isRunNotFound) return NONE
+      if (isRunNotFound) return []
       const byDefault = subject.ownsRun ? NONE : fragment` (the default with ${code('run-id')})`
-      return fragment` This step did not cancel the run, because the input ${code('cancel-on-abort')} is ${code('false')}${byDefault}. The run may still be running. ${CANCEL_IT}`
+      const why = fragment`because the input ${code('cancel-on-abort')} is ${code('false')}${byDefault}`
+      return [fragment`This step did not cancel the run, ${why}.`, MAY_BE_RUNNING, CANCEL_IT]
     }
-    case 'not-supported':
-      return fragment` Run ${runId ?? ''} may still be running, because the action cannot cancel runs of test suites. ${CANCEL_IT}`
+    case 'not-supported': {
+      const why = fragment`because the action cannot cancel runs of test suites`
+      return [fragment`Run ${runId ?? ''} may still be running, ${why}.`, CANCEL_IT]
+    }
     case 'cancelled':
-      return fragment` This step cancelled the run.`
+      return [fragment`This step cancelled the run.`]
     case 'already-finished':
-      return fragment` The run had already finished as ${run?.rawStatus ?? ''}.`
+      return [fragment`The run had already finished as ${run?.rawStatus ?? ''}.`]
     case 'not-found':
-      return isRunNotFound ? NONE : fragment` The service does not know the run any more.`
+      return isRunNotFound ? [] : [fragment`The service does not know the run any more.`]
     case 'id-unknown':
-      return fragment` ${RUN_WITHOUT_ID}`
+      return [RUN_WITHOUT_ID]
     case 'failed': {
-      const why = reasonOfCancelFailure(cancellation.failure, ending)
+      const { failure } = cancellation
+      const isKnown = 'failure' in ending && ending.failure !== undefined && isSameFailure(ending.failure, failure)
+      const why = isKnown ? NONE : fragment`, because ${failureReason(failure)}`
       // Post may not run if the job has ended.
       const hasJobEnded = ending.kind === 'aborted' && ending.cause === 'job ended'
       const next = hasJobEnded ? CANCEL_IT : fragment`The post step tries again to cancel the run.`
-      return fragment` This step could not cancel the run${why}. The run may still be running. ${next}`
+      return [fragment`This step could not cancel the run${why}.`, MAY_BE_RUNNING, next]
     }
   }
-}
-
-/** Nothing if the sentence before has said it. */
-function reasonOfCancelFailure(failure: Failure, ending: Ending): Fragment {
-  const reason = failureReason(failure)
-  const before = 'failure' in ending && ending.failure !== undefined ? failureReason(ending.failure) : NONE
-  return render(reason) === render(before) ? NONE : fragment`, because ${reason}`
 }

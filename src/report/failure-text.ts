@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Failure, InvalidResponseFailure } from '../model/failure.ts'
 import { code, type Fragment, fragment, quote } from '../text/safe-text.ts'
-import { durationText, NONE } from './phrases.ts'
+import { durationText, joinSentences, NONE } from './phrases.ts'
 
 /** The limit of the service's own sentences. Their end often says what to do. */
 export const SENTENCE_LIMIT_CHARS = 1_000
@@ -10,18 +10,18 @@ export type RequestKind = 'start' | 'poll' | 'cancel'
 
 /** Why a request failed, and what to do about it if something can be done, as sentences. */
 export function failureText(failure: Failure, request: RequestKind): Fragment {
-  return fragment`${failureReason(failure, fragment`The`)}.${failureAdvice(failure, request)}`
+  return joinSentences([fragment`${failureReason(failure, fragment`The`)}.`, ...failureAdvice(failure, request)])
 }
 
 /** Why a request failed, as a part of a sentence, for example `the service did not respond (ECONNRESET)`. */
-export function failureReason(failure: Failure, the = fragment`the`): Fragment {
+export function failureReason(failure: Failure, article = fragment`the`): Fragment {
   switch (failure.kind) {
     case 'not-sent':
       return failure.problem === 'certificate'
-        ? fragment`${the} service's certificate is not trusted (${failure.reason})`
-        : fragment`${the} service could not be reached (${failure.reason})`
+        ? fragment`${article} service's certificate is not trusted (${failure.reason})`
+        : fragment`${article} service could not be reached (${failure.reason})`
     case 'no-response':
-      return fragment`${the} service did not respond (${failure.reason})`
+      return fragment`${article} service did not respond (${failure.reason})`
     case 'status': {
       const { status, error, body, retryAfterMs } = failure
       const name = STATUS_CODES[status]
@@ -31,14 +31,14 @@ export function failureReason(failure: Failure, the = fragment`the`): Fragment {
       const said = error === undefined ? undefined : fragment` and said ${quote(error, SENTENCE_LIMIT_CHARS)}`
       const sent = body === undefined ? NONE : fragment` and sent ${quote(body)}`
       const who = status === 407 ? fragment`proxy` : fragment`service`
-      return fragment`${the} ${who} responded with ${words}${pause}${said ?? sent}`
+      return fragment`${article} ${who} responded with ${words}${pause}${said ?? sent}`
     }
     case 'invalid-response':
-      return fragment`${the} service sent an invalid response (${expectedAndGot(failure)})`
+      return fragment`${article} service sent an invalid response (${expectedAndGot(failure)})`
     case 'not-listed':
-      return fragment`${the} service accepted the cancel, but does not list the run`
+      return fragment`${article} service accepted the cancel, but does not list the run`
     case 'aborted':
-      return fragment`${the} request was given up because the step is ending`
+      return fragment`${article} request was given up because the step is ending`
   }
 }
 
@@ -47,47 +47,60 @@ export function expectedAndGot({ expected, got }: InvalidResponseFailure): Fragm
   return fragment`expected ${expected}, got ${'sent' in got ? quote(got.sent) : got.words}`
 }
 
-/** What to do about the failure: one or two sentences with a space before them, or nothing. */
-export function failureAdvice(failure: Failure, request: RequestKind): Fragment {
+/** What to do about the failure. Empty if nothing can be done. */
+export function failureAdvice(failure: Failure, request: RequestKind): readonly Fragment[] {
   switch (failure.kind) {
     case 'not-sent':
-      return connectionAdvice(failure.problem)
+      return [connectionAdvice(failure.problem)]
     case 'invalid-response':
-      if (!failure.isNotJson) return NONE
-      return fragment` Check the path in the input ${code('base-url')}, and whether a proxy responds instead of the service.`
+      if (!failure.isNotJson) return []
+      return [
+        fragment`Check the path in the input ${code('base-url')}, and whether a proxy responds instead of the service.`,
+      ]
     case 'status':
       return statusAdvice(failure, request)
-    default:
-      return NONE
+    case 'no-response':
+    case 'not-listed':
+    case 'aborted':
+      return []
   }
 }
 
-/** What to do if the service does not know the run: one or two sentences with a space before them. */
-export function notFoundAdvice(ownsRun: boolean): Fragment {
-  return ownsRun
-    ? fragment` This step started the run, but the service does not know it any more. Ask the operators of the service for the reason, and re-run the job.`
-    : fragment` Check the inputs ${code('run-id')}, ${code('project')} (or ${code('test-suite')}) and ${code('base-url')}.`
+/** What to do if the service does not know the run. */
+export function notFoundAdvice(ownsRun: boolean): readonly Fragment[] {
+  return [
+    ownsRun
+      ? fragment`This step started the run, but the service does not know it any more. Ask the operators of the service for the reason, and re-run the job.`
+      : fragment`Check the inputs ${code('run-id')}, ${code('project')} (or ${code('test-suite')}) and ${code('base-url')}.`,
+  ]
 }
 
 function connectionAdvice(problem: Extract<Failure, { kind: 'not-sent' }>['problem']): Fragment {
   switch (problem) {
     case 'certificate':
-      return fragment` If your own certificate authority issued the certificate, set ${code('NODE_EXTRA_CA_CERTS')} to that authority's file. In a job with a container, this is a file in the container. Otherwise, check the input ${code('base-url')} and the clock of this runner.`
+      return fragment`If your own certificate authority issued the certificate, set ${code('NODE_EXTRA_CA_CERTS')} to that authority's file. In a job with a container, this is a file in the container. Otherwise, check the input ${code('base-url')} and the clock of this runner.`
     case 'refused here':
-      return fragment` The service on this machine has probably ended. Look at the log of the step that started it, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input ${code('base-url')}.`
+      return fragment`The service on this machine has probably ended. Look at the log of the step that started it, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input ${code('base-url')}.`
     default:
-      return fragment` Check the input ${code('base-url')}, and whether this runner can reach that address. If ${code('HTTPS_PROXY')} is set, check the proxy too.`
+      return fragment`Check the input ${code('base-url')}, and whether this runner can reach that address. If ${code('HTTPS_PROXY')} is set, check the proxy too.`
   }
 }
 
-function statusAdvice({ status, error }: Extract<Failure, { kind: 'status' }>, request: RequestKind): Fragment {
+function statusAdvice(
+  { status, error }: Extract<Failure, { kind: 'status' }>,
+  request: RequestKind,
+): readonly Fragment[] {
   // Without the address, because a redirect may have a secret in it.
   if (status >= 300 && status < 400)
-    return fragment` The input ${code('base-url')} leads to another server. The action does not follow redirects. Set ${code('base-url')} to the address of the service itself.`
+    return [
+      fragment`The input ${code('base-url')} leads to another server. The action does not follow redirects. Set ${code('base-url')} to the address of the service itself.`,
+    ]
   if (status === 401 || status === 403)
-    return fragment` Check the input ${code('api-key')}, and whether its key has access to this project.`
-  if (status === 407) return fragment` Put the proxy's user name and password into ${code('HTTPS_PROXY')}.`
+    return [fragment`Check the input ${code('api-key')}, and whether its key has access to this project.`]
+  if (status === 407) return [fragment`Put the proxy's user name and password into ${code('HTTPS_PROXY')}.`]
   // If the service itself says what is wrong, advice of ours could contradict it.
-  if (request !== 'start' || error !== undefined || ![400, 404, 422].includes(status)) return NONE
-  return fragment` Check the inputs, most of all ${code('base-url')}, ${code('project')} (or ${code('test-suite')}), ${code('branch')} and ${code('environment')}.`
+  if (request !== 'start' || error !== undefined || ![400, 404, 422].includes(status)) return []
+  return [
+    fragment`Check the inputs, most of all ${code('base-url')}, ${code('project')} (or ${code('test-suite')}), ${code('branch')} and ${code('environment')}.`,
+  ]
 }

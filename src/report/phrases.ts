@@ -26,6 +26,10 @@ export function joinWithDots(parts: readonly Fragment[]): Fragment {
   return join(parts, fragment` · `)
 }
 
+export function joinSentences(sentences: readonly Fragment[]): Fragment {
+  return join(sentences, fragment` `)
+}
+
 export function join(parts: readonly Fragment[], separator: Fragment): Fragment {
   const [first = NONE, ...others] = parts
   return others.reduce((all, part) => fragment`${all}${separator}${part}`, first)

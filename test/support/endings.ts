@@ -6,6 +6,7 @@ import { aBaseline, anOutcome, aRun, aTestCase, type OutcomeFields, type RunFiel
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 const QUEUED = aRun({ status: 'QUEUED', startedAt: undefined, finishedAt: undefined, testCases: undefined })
 const REFUSED: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED 127.0.0.1:8080' }
+const REFUSED_HERE: Failure = { ...REFUSED, problem: 'refused here' }
 const RESET: Failure = { kind: 'no-response', reason: 'reset' }
 const WAIT_LIMIT = { kind: 'wait-timeout', limitMs: 3_600_000, wasQueued: false } as const
 const ABORTED: Ending = { kind: 'aborted', cause: 'signal' }
@@ -121,7 +122,7 @@ export const ENDINGS = {
   startUnclear: startFailed({ kind: 'no-response', reason: 'socket hang up; ECONNRESET' }, 'id-unknown'),
   unreachable: pollFailed(REFUSED, cancelFailed(REFUSED)),
   unreachableCancelRefused: pollFailed(RESET, cancelFailed(status(403)), { run: undefined }),
-  serviceEnded: pollFailed({ ...REFUSED, problem: 'refused here' }, cancelFailed(REFUSED)),
+  serviceEnded: pollFailed(REFUSED_HERE, cancelFailed(REFUSED_HERE)),
   invalidResponse: pollFailed(
     { kind: 'invalid-response', expected: 'status to be a string', got: { words: 'the number 7' } },
     CANCELLED,
