@@ -1,10 +1,10 @@
 import type { StepOutcome } from '../model/outcome.ts'
 import { fragment, type Html, hiddenMarker, html, link } from '../text/safe-text.ts'
 import { caseTable } from './case-layout.ts'
-import { headline, introduction, paragraph, sizeBytes } from './page-head.ts'
-import { casesOf, joinWithDots, seeSummary } from './phrases.ts'
+import { dotted, headline, introduction, paragraph, sizeBytes } from './page-head.ts'
+import { casesOf, seeSummary } from './phrases.ts'
 import { casesOfKind, FAILING_OR_OTHER } from './test-case.ts'
-import { factsLine } from './what-is-tested.ts'
+import { factsOf } from './what-is-tested.ts'
 
 const ROWS_SHOWN = 20
 /** GitHub allows 65,536 characters. */
@@ -27,7 +27,7 @@ ${[
   introduction(outcome),
   shown.length === 0 ? html`` : caseTable(shown, outcome),
   paragraph(more === 0 ? undefined : fragment`… and ${more} more ${casesOf(more)}.${seeSummary(hasSummary)}`),
-  paragraph(joinWithDots([factsLine(outcome), ...log])),
+  paragraph(dotted([...factsOf(outcome), ...log])),
 ]}`
     if (rows === 0 || sizeBytes(body) <= SIZE_LIMIT_BYTES) return body
   }

@@ -5,10 +5,10 @@ import type { Untrusted } from '../text/untrusted.ts'
 import { firstLineOf } from '../text/visible-text.ts'
 import { caseList, caseTable, foldableCase, foldableGroup, messageBlock, skipReason } from './case-layout.ts'
 import { countsOf } from './counts.ts'
-import { headline, introduction, namesOf, paragraph, sizeBytes } from './page-head.ts'
+import { dotted, headline, introduction, namesOf, paragraph, sizeBytes } from './page-head.ts'
 import { casesOf, inBrackets, join, NONE } from './phrases.ts'
 import { alikeFailures, type CaseWithWords, casesOfKind, FAILING_OR_OTHER, unstableCases } from './test-case.ts'
-import { factsLine } from './what-is-tested.ts'
+import { factsOf } from './what-is-tested.ts'
 
 /** How many rows of test cases a summary has, the slowest included. */
 const CASE_LIMIT = 1_000
@@ -38,7 +38,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const notPassed = all.filter(({ kind }) => FAILING_OR_OTHER.includes(kind)).slice(0, CASE_LIMIT)
   const lists = baselineLists(outcome)
   const listed = lists.reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)
-  const slowest = slowestOf(all)
+  const slowest = slowestOf(all, CASE_LIMIT - listed)
   const alike = alikeFailures(outcome)
   for (const page of [
     { shown: all.slice(0, CASE_LIMIT - listed), slowest, hasMessages: true, lists },
@@ -116,7 +116,7 @@ function body(
     introduction(outcome),
     // The comment does not have the message of the run, because nobody masks secrets in a comment.
     message === undefined ? html`` : messageOfRun(message),
-    paragraph(factsLine(outcome)),
+    paragraph(dotted(factsOf(outcome))),
     ...[...groups].map(([group, testCases]) => foldableGroup(group, outcome, parts(testCases, areFew))),
     table(fragment`More test cases that did not pass`, notPassed.slice(PARTS)),
     ...lists.map(({ name, cases, limit }) => folded(name, cases, caseList(cases, limit))),
@@ -141,8 +141,8 @@ function messageOfRun(message: Untrusted): Html {
 }
 
 /** None of a few test cases, because the other parts show their times. None of many, because each is a second row of its test case. */
-function slowestOf(testCases: readonly TestCase[]): readonly TestCase[] {
-  if (testCases.length > CASE_LIMIT - SLOWEST_SHOWN) return []
+function slowestOf(testCases: readonly TestCase[], limit: number): readonly TestCase[] {
+  if (testCases.length > limit - SLOWEST_SHOWN) return []
   const timed = testCases.filter(({ kind, durationMs }) => RAN.includes(kind) && durationMs !== undefined)
   if (timed.length <= SLOWEST_SHOWN) return []
   return timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0)).slice(0, SLOWEST_SHOWN)

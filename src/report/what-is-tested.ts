@@ -3,15 +3,12 @@ import type { StepHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
 import { isCommit } from '../model/run.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
-import { join, joinWithDots, NONE } from './phrases.ts'
+import { join, NONE } from './phrases.ts'
 
 type Value = string | Untrusted
 
-/**
- * The line of facts, without those of the headline. If the input `run-id` names the run, this shows only what the service says about the
- * run.
- */
-export function factsLine(outcome: StepOutcome): Fragment {
+/** What a page says besides its headline. If the input `run-id` names the run, this is only what the service says about the run. */
+export function factsOf(outcome: StepOutcome): readonly Fragment[] {
   const { target, parameters, baseline } = outcome.subject
   const { environment } = parameters
   const branch = testedBranch(outcome)
@@ -24,7 +21,7 @@ export function factsLine(outcome: StepOutcome): Fragment {
   const { autofix } = parameters
   if (autofix !== undefined) facts.push(autofix ? fragment`Auto-fix on` : fragment`Auto-fix off`)
   if (baseline !== undefined) facts.push(baselineText(baseline))
-  return joinWithDots(facts)
+  return facts
 }
 
 function baselineText([{ finishedAt }, ...earlier]: Baseline): Fragment {

@@ -89,6 +89,12 @@ describe('the comment', () => {
     ])
   })
 
+  it('has no empty line if nothing is known of the run and of what was tested', () => {
+    const outcome = anOutcome({ ...ENDINGS.startRefused, subject: { parameters: {} } })
+    expect(bodyOf(outcome)).not.toContain('<p></p>')
+    expect(bodyOf(outcome)).toContain('❌ Run not started')
+  })
+
   it('has the explanation if there is one, also without a table, a job and a run', () => {
     const page = pageOf(ENDINGS.startUnclear)
     expect(page.text).toContain('A run may have been started, and it cannot be looked up')

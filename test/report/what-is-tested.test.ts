@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { factsLine, whatIsTested } from '../../src/report/what-is-tested.ts'
+import { joinWithDots } from '../../src/report/phrases.ts'
+import { factsOf, whatIsTested } from '../../src/report/what-is-tested.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { aBaseline, anOutcome, aRun } from '../support/builders.ts'
 
@@ -11,37 +12,37 @@ describe('the line of facts', () => {
     autofix: true,
     envOverrides: { PASSWORD: 'hunter2' },
   }
-  const factsOf = (...args: Parameters<typeof anOutcome>) => render(factsLine(anOutcome(...args)))
+  const lineOf = (...args: Parameters<typeof anOutcome>) => render(joinWithDots(factsOf(anOutcome(...args))))
 
   it('says what was run and where, and shows no override', () => {
-    expect(factsOf({ subject: { parameters }, run: aRun({ branchName: undefined }) })).toBe(
+    expect(lineOf({ subject: { parameters }, run: aRun({ branchName: undefined }) })).toBe(
       'Environment staging · Branch feature/x · Run run_7f3a · Auto-fix on',
     )
   })
 
   it('has the branch that the service names, and no other fact of a run that another step started', () => {
-    expect(factsOf({ subject: { parameters }, run: aRun({ branchName: 'main' }) })).toContain('Branch main')
+    expect(lineOf({ subject: { parameters }, run: aRun({ branchName: 'main' }) })).toContain('Branch main')
     const run = aRun({ branchName: undefined })
-    expect(factsOf({ subject: { parameters: {}, ownsRun: false }, run })).toBe('Run run_7f3a')
+    expect(lineOf({ subject: { parameters: {}, ownsRun: false }, run })).toBe('Run run_7f3a')
   })
 
   it('calls a full hash a commit', () => {
     const commit = 'f'.repeat(40)
     const subject = { parameters: { branch: commit } }
-    expect(factsOf({ subject, run: aRun({ branchName: undefined }) })).toContain(`Commit ${commit} ·`)
-    expect(factsOf({ subject, run: aRun({ branchName: commit }) })).toContain(`Commit ${commit} ·`)
-    expect(factsOf({ subject, run: aRun({ branchName: 'main' }) })).toContain('Branch main ·')
-    expect(factsOf({ run: aRun({ branchName: commit.slice(1) }) })).toContain(`· Branch ${commit.slice(1)} ·`)
+    expect(lineOf({ subject, run: aRun({ branchName: undefined }) })).toContain(`Commit ${commit} ·`)
+    expect(lineOf({ subject, run: aRun({ branchName: commit }) })).toContain(`Commit ${commit} ·`)
+    expect(lineOf({ subject, run: aRun({ branchName: 'main' }) })).toContain('Branch main ·')
+    expect(lineOf({ run: aRun({ branchName: commit.slice(1) }) })).toContain(`· Branch ${commit.slice(1)} ·`)
   })
 
   it('has the time of the baseline', () => {
     const baseline = aBaseline({ FAILED: 1 })
-    expect(factsOf({ subject: { baseline } })).toMatch(/ · Run run_7f3a · Baseline 2026-02-28 09:05 UTC$/)
+    expect(lineOf({ subject: { baseline } })).toMatch(/ · Run run_7f3a · Baseline 2026-02-28 09:05 UTC$/)
     const [latest] = baseline
-    expect(factsOf({ subject: { baseline: [latest, latest, latest] } })).toMatch(
+    expect(lineOf({ subject: { baseline: [latest, latest, latest] } })).toMatch(
       / · Baseline 2026-02-28 09:05 UTC \(3 runs\)$/,
     )
-    expect(factsOf({ subject: { baseline: [{ ...latest, finishedAt: undefined }] } })).toMatch(
+    expect(lineOf({ subject: { baseline: [{ ...latest, finishedAt: undefined }] } })).toMatch(
       / · Baseline without a time$/,
     )
   })
@@ -49,7 +50,7 @@ describe('the line of facts', () => {
   it('says that the branch of a test suite is metadata', () => {
     const target = { kind: 'test-suite', id: 'smoke' } as const
     const subject = { target, parameters: { branch: 'main', autofix: false } }
-    expect(factsOf({ subject, ending: { kind: 'started' } })).toBe(
+    expect(lineOf({ subject, ending: { kind: 'started' } })).toBe(
       'Branch main · The branch is metadata only, so the service may test another branch · Run run_7f3a · Auto-fix off',
     )
   })
