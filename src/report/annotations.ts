@@ -5,7 +5,10 @@ import { commandProperty, type Fragment, fragment, linesOf } from '../text/safe-
 import { casesOf, durationText, NONE, seeSummary } from './phrases.ts'
 import { casesOfKind, titleOf } from './test-case.ts'
 
-/** GitHub keeps ten annotations of a step: the verdict, these cases, and one about the other cases. */
+/**
+ * GitHub keeps ten annotations of a step (`_maxCountPerIssueType` in the runner's `ExecutionContext.cs`): the verdict, these cases, and one
+ * about the other cases.
+ */
 const CASES_SHOWN = 8
 
 /** The annotations after the verdict: the first failing test cases, then the number of the other failing test cases. */

@@ -7,7 +7,7 @@ import { casesOfKind, FAILING_OR_OTHER } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 
 const ROWS_SHOWN = 20
-/** GitHub allows 65,536 characters. */
+/** GitHub's API refuses a comment with more than 65,536 characters (status 422). */
 const SIZE_LIMIT_BYTES = 65_000
 
 /** The pull request comment, with as many of its rows as fit. The marker is an HTML comment of ours. */

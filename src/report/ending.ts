@@ -19,7 +19,7 @@ const STATUSES_NAMED = 3
 
 interface EndingText {
   readonly sign: Fragment
-  /** Only constant words, because the runner masks no secrets in the title of an annotation. */
+  /** Only constant words, because the runner (seen in 2.336) masks no secrets in the title of an annotation. */
   readonly title: Fragment
   /** What happened: the beginning of the first sentence. */
   readonly what: Fragment

@@ -20,7 +20,10 @@ const SLOWEST_SHOWN = 5
 /** So many removed cases are listed, and so many newly skipped ones. */
 const MISSING_SHOWN = 100
 const UNSTABLE_SHOWN = 20
-/** GitHub drops a summary over 1,048,576 bytes. The difference is more than Windows needs for the line breaks. */
+/**
+ * The runner drops a summary over 1,048,576 bytes ("upload aborted, supports content up to a size of 1024k"). The difference is more than
+ * Windows needs, where each line break has two bytes.
+ */
 const SIZE_LIMIT_BYTES = 900_000
 
 interface JobSummaryOptions {

@@ -51,7 +51,7 @@ function contentOf({ kind, rawStatus, message }: TestCase): Xml {
   const reason =
     message === undefined ? xml`The service gave this test case the status ${rawStatus}.` : xml`${linesOf(message)}`
   switch (kind) {
-    // Surefire's element. Programs that do not know it count the test case as passed.
+    // The element of Maven Surefire (`rerunFailingTestsCount`). Programs that do not know it count the test case as passed.
     case 'flaky':
       return xml`><flakyFailure message="${summary}" type="${rawStatus}">${reason}</flakyFailure></testcase>\n`
     case 'failed':

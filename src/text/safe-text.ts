@@ -152,12 +152,12 @@ export interface Log {
 
 const OLD_COMMAND = /#(?=#\[)/g
 
-/** The runner obeys `##[name]` anywhere in a line of the log, and `::name::` at its start. */
+/** The runner obeys `##[name]` anywhere in a line of the log, and `::name::` at its start (its `ActionCommand.cs`). */
 function withoutCommands(text: string): string {
   return text.replace(OLD_COMMAND, '# ').replace(/^([^\S\n]*):(?=:)/gm, '$1: ')
 }
 
-/** In UTF-16 units. GitHub truncates messages at 4,096. */
+/** In UTF-16 units. The runner truncates messages at 4,096 (`_maxIssueMessageLength` in its `ExecutionContext.cs`). */
 const MESSAGE_LIMIT_UNITS = 4000
 /** A mask of three characters may replace each character. So these units are at most 240 when the runner cuts at 256. */
 const UNITS_WITH_PAIRS = 80
@@ -245,7 +245,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The runner masks a secret in two forms: as it is, and with all five of & < > " ' escaped. It does not mask a mixture of
+ * The runner masks a secret in two forms: as it is, and with all five of & < > " ' escaped (its `ValueEncoders.cs`). It does not mask a mixture of
  * both. So quotation marks are escaped only in a text in which one of & < > must be escaped.
  */
 function escapeText(text: string): string {
