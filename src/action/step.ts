@@ -1,4 +1,4 @@
-import type { Cancellation, StepHistory, StepOutcome, StepSubject } from '../model/outcome.ts'
+import type { Cancellation, OutcomeWithoutVerdict, StepOutcome, StepSubject } from '../model/outcome.ts'
 import type { Run } from '../model/run.ts'
 import { whatIsTested } from '../report/what-is-tested.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -39,8 +39,8 @@ const LEFT_AFTER_CANCELLATION: Readonly<Record<Cancellation['kind'], 'nothing' |
 export async function performStep(settings: StepSettings, world: World): Promise<StepOutcome> {
   const { clock, mainFile, signal } = world
   const beganMs = clock.now()
-  const history = await startAndWait(settings, beganMs + settings.waitLimitMs, world)
-  const outcome = concludeStep({ ...history, subject: settings.subject, tookMs: clock.now() - beganMs }, settings)
+  const waited = await startAndWait(settings, beganMs + settings.waitLimitMs, world)
+  const outcome = concludeStep({ ...waited, subject: settings.subject, tookMs: clock.now() - beganMs }, settings)
   const left = LEFT_AFTER_CANCELLATION[outcome.cancellation.kind]
   if (left === 'nothing') mainFile.done()
   await publish(outcome, settings.reports, world)
@@ -53,7 +53,7 @@ async function startAndWait(
   settings: StepSettings,
   deadlineMs: number,
   world: World,
-): Promise<Omit<StepHistory, 'subject' | 'tookMs'>> {
+): Promise<Omit<OutcomeWithoutVerdict, 'subject' | 'tookMs'>> {
   const { mainFile, clock, signal } = world
   const { wait, cancelOnAbort, subject } = settings
   let runId = settings.runId

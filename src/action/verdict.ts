@@ -1,5 +1,5 @@
 import { comparePast, compareTestCases } from '../model/baseline.ts'
-import type { Conclusion, StepHistory, StepOutcome, Verdict } from '../model/outcome.ts'
+import type { Conclusion, OutcomeWithoutVerdict, StepOutcome, Verdict } from '../model/outcome.ts'
 import { type Counts, countTestCases, isSameBranch, type Run } from '../model/run.ts'
 
 export interface VerdictRules {
@@ -17,29 +17,29 @@ const CONCLUSION_OF_STATUS: Readonly<Partial<Record<Run['status'], Conclusion>>>
 }
 
 /** A step that waits succeeds only after a PASSED run. `rules` say what else a PASSED run needs. */
-export function concludeStep(history: StepHistory, rules: VerdictRules): StepOutcome {
+export function concludeStep(before: OutcomeWithoutVerdict, rules: VerdictRules): StepOutcome {
   // If the wait's limit was exceeded and the cancel finds a finished run, the run's own verdict counts.
-  const isFinished = history.ending.kind === 'wait-timeout' && history.cancellation.kind === 'already-finished'
-  const known: StepHistory = isFinished ? { ...history, ending: { kind: 'finished' } } : history
-  const testCases = known.run?.testCases ?? []
-  const { baseline } = known.subject
+  const hasFinishedSince = before.ending.kind === 'wait-timeout' && before.cancellation.kind === 'already-finished'
+  const outcome: OutcomeWithoutVerdict = hasFinishedSince ? { ...before, ending: { kind: 'finished' } } : before
+  const testCases = outcome.run?.testCases ?? []
+  const { baseline } = outcome.subject
   const counts = countTestCases(testCases)
   return {
-    ...known,
-    ...decide(known, counts, rules),
+    ...outcome,
+    ...verdictOf(outcome, counts, rules),
     counts,
     past: baseline && comparePast(testCases, baseline),
-    comparison: baseline && compareTestCases(known.run, baseline),
+    comparison: baseline && compareTestCases(outcome.run, baseline),
   }
 }
 
-type Decision = Pick<Verdict, 'conclusion' | 'success'>
+type ShortVerdict = Pick<Verdict, 'conclusion' | 'success'>
 
-function decide(history: StepHistory, counts: Counts, rules: VerdictRules): Decision {
-  const { ending, run } = history
+function verdictOf(outcome: OutcomeWithoutVerdict, counts: Counts, rules: VerdictRules): ShortVerdict {
+  const { ending, run } = outcome
   switch (ending.kind) {
     case 'finished':
-      if (run?.status === 'PASSED') return decidePassed(isOtherBranch(history), counts, rules)
+      if (run?.status === 'PASSED') return verdictOfPassed(isOtherBranch(outcome), counts, rules)
       return { conclusion: (run && CONCLUSION_OF_STATUS[run.status]) ?? 'error', success: false }
     case 'started':
       return { conclusion: 'started', success: true }
@@ -53,7 +53,8 @@ function decide(history: StepHistory, counts: Counts, rules: VerdictRules): Deci
   }
 }
 
-function decidePassed(isOfOtherBranch: boolean, counts: Counts, { passWithNoTests, strict }: VerdictRules): Decision {
+function verdictOfPassed(isOfOtherBranch: boolean, counts: Counts, rules: VerdictRules): ShortVerdict {
+  const { passWithNoTests, strict } = rules
   if (isOfOtherBranch) return { conclusion: 'error', success: false }
   const didAnyCaseRun = counts.passed + counts.failed > 0
   const hasDoubts = counts.failed + counts.other > 0
@@ -63,7 +64,7 @@ function decidePassed(isOfOtherBranch: boolean, counts: Counts, { passWithNoTest
 }
 
 /** If the input `run-id` names the run, it may be of any branch. The branch of a test suite is only metadata. */
-function isOtherBranch({ run, subject: { target, ownsRun, parameters } }: StepHistory): boolean {
+function isOtherBranch({ run, subject: { target, ownsRun, parameters } }: OutcomeWithoutVerdict): boolean {
   const { branch } = parameters
   if (!ownsRun || target.kind !== 'project' || branch === undefined || run?.branchName === undefined) return false
   return !isSameBranch(run.branchName, branch)

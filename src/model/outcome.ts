@@ -68,7 +68,7 @@ export interface Job {
   readonly url: string
 }
 
-export interface StepHistory {
+export interface OutcomeWithoutVerdict {
   readonly subject: StepSubject
   readonly ending: Ending
   readonly cancellation: Cancellation
@@ -91,7 +91,7 @@ export interface Verdict {
 }
 
 /** Every report is a function of it. */
-export interface StepOutcome extends StepHistory, Verdict {}
+export interface StepOutcome extends OutcomeWithoutVerdict, Verdict {}
 
 export interface ReadRunOutcome extends StepOutcome {
   readonly runId: string

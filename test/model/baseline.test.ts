@@ -125,6 +125,7 @@ describe('the test cases of this run and of an earlier run', () => {
     ['are more of one title', [A, A], [A], [['aa.ts'], [], []]],
     ['are skipped now', [SKIPPED], [{ status: 'ERROR' }], [[], [], ['a']]],
     ['were skipped before too', [SKIPPED, {}], [{}, SKIPPED], [[], [], []]],
+    ['were skipped before too, in another order', [{}, SKIPPED], [SKIPPED, {}], [[], [], []]],
     ['had no known result before', [SKIPPED, STEADY], [{ status: 'NEW' }, STEADY], [[], [], []]],
     ['run now', [{}], [SKIPPED, { title: 'b' }], [[], ['b'], []]],
     ['are skipped now, and others of one title not', [SKIPPED, SKIPPED, {}], [{}, {}, SKIPPED], [[], [], ['a']]],

@@ -2,8 +2,8 @@ import { concludeStep } from '../../src/action/verdict.ts'
 import type { Baseline } from '../../src/model/baseline.ts'
 import {
   hasReadRun,
+  type OutcomeWithoutVerdict,
   type ReadRunOutcome,
-  type StepHistory,
   type StepOutcome,
   type StepSubject,
 } from '../../src/model/outcome.ts'
@@ -94,7 +94,7 @@ function finished(run: Run): Run {
   return run
 }
 
-export interface OutcomeFields extends Partial<Omit<StepHistory, 'subject'>> {
+export interface OutcomeFields extends Partial<Omit<OutcomeWithoutVerdict, 'subject'>> {
   readonly subject?: Partial<StepSubject>
   readonly passWithNoTests?: boolean
   readonly strict?: boolean
@@ -112,7 +112,7 @@ export function anOutcome(fields: OutcomeFields = {}): StepOutcome {
     ending.kind === 'start-failed' ||
     cancellation.kind === 'id-unknown' ||
     (ending.kind === 'aborted' && cancellation.kind === 'none')
-  const history: StepHistory = {
+  const history: OutcomeWithoutVerdict = {
     ending,
     cancellation,
     runId: hasNoRun ? undefined : (fields.runId ?? 'run_7f3a'),
