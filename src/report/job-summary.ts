@@ -1,5 +1,5 @@
 import type { StepOutcome } from '../model/outcome.ts'
-import { CASE_KINDS, type CaseKind, countTestCases, RAN, type TestCase } from '../model/run.ts'
+import { CASE_KINDS, type CaseKind, countTestCases, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, type Html, html, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { firstLineOf } from '../text/visible-text.ts'
@@ -10,13 +10,12 @@ import { casesOf, inBrackets, join, NONE } from './phrases.ts'
 import { alikeFailures, type CaseWithWords, casesOfKind, FAILING_OR_OTHER, unstableCases } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 
-/** How many rows of test cases a summary has, the slowest included. */
+/** How many test cases a summary shows, in rows, parts and lists. */
 const CASE_LIMIT = 1_000
 /** So many test cases that did not pass have a part of their own, with the message. The others are rows of a table. */
 const PARTS = 100
 /** If more test cases did not pass, their messages are folded. So twenty failures are a list that one can read. */
 const OPEN_PARTS = 5
-const SLOWEST_SHOWN = 5
 /** So many removed cases are listed, and so many newly skipped ones. */
 const MISSING_SHOWN = 100
 const UNSTABLE_SHOWN = 20
@@ -41,12 +40,11 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const notPassed = all.filter(({ kind }) => FAILING_OR_OTHER.includes(kind)).slice(0, CASE_LIMIT)
   const lists = baselineLists(outcome)
   const listed = lists.reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)
-  const slowest = slowestOf(all, CASE_LIMIT - listed)
   const alike = alikeFailures(outcome)
   for (const page of [
-    { shown: all.slice(0, CASE_LIMIT - listed), slowest, hasMessages: true, lists },
-    { shown: notPassed, slowest: [], hasMessages: true, lists: [] },
-    { shown: notPassed, slowest: [], hasMessages: false, lists: [] },
+    { shown: all.slice(0, CASE_LIMIT - listed), hasMessages: true, lists },
+    { shown: notPassed, hasMessages: true, lists: [] },
+    { shown: notPassed, hasMessages: false, lists: [] },
   ]) {
     const leftOut = leftOutText(all, page)
     const sentences = leftOut === undefined ? [] : [fragment`This summary leaves out ${leftOut}${files}.`]
@@ -76,7 +74,6 @@ function heading(outcome: StepOutcome): Html {
 interface Page {
   /** The first of all test cases, sorted by kind. */
   readonly shown: readonly TestCase[]
-  readonly slowest: readonly TestCase[]
   readonly hasMessages: boolean
   readonly lists: readonly List[]
 }
@@ -102,7 +99,7 @@ function baselineLists(outcome: StepOutcome): readonly List[] {
 
 function body(
   outcome: StepOutcome,
-  { shown, slowest, hasMessages, lists }: Page,
+  { shown, hasMessages, lists }: Page,
   alike: ReturnType<typeof alikeFailures>,
 ): Html {
   const message = outcome.run?.message
@@ -126,7 +123,6 @@ function body(
     folded(fragment`Flaky`, ofKind('flaky'), html`${parts(ofKind('flaky'), false)}`),
     table(fragment`Skipped`, ofKind('skipped')),
     table(fragment`Passed`, ofKind('passed')),
-    table(fragment`Slowest`, slowest),
   ]}`
 }
 
@@ -141,14 +137,6 @@ const RUN_MESSAGE_CHARS = 2_000
 function messageOfRun(message: Untrusted): Html {
   const block = messageBlock(message, RUN_MESSAGE_CHARS)
   return html`<p>The message of the run: ${quote(firstLineOf(message), RUN_MESSAGE_CHARS)}</p>${block}\n`
-}
-
-/** None of a few test cases, because the other parts show their times. None of many, because each is a second row of its test case. */
-function slowestOf(testCases: readonly TestCase[], limit: number): readonly TestCase[] {
-  if (testCases.length > limit - SLOWEST_SHOWN) return []
-  const timed = testCases.filter(({ kind, durationMs }) => RAN.includes(kind) && durationMs !== undefined)
-  if (timed.length <= SLOWEST_SHOWN) return []
-  return timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0)).slice(0, SLOWEST_SHOWN)
 }
 
 /** Which kinds of test cases a page does not show, how many, and which messages. Undefined if it shows everything. */

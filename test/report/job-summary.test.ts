@@ -60,9 +60,9 @@ describe('the job summary', () => {
 
   it('has a part for each of the first hundred cases that did not pass, and one table for the others', () => {
     const page = renderedPage(summaryOf(runOf({ FAILED: 130, PASSED: 1 })))
-    expect(partsOf(page)).toHaveLength(100 + 3)
+    expect(partsOf(page)).toHaveLength(100 + 2)
     expect(page.text).toContain('More test cases that did not pass (30)')
-    expect(tableRows(page).filter(([status]) => status === '❌ Failed')).toHaveLength(30 + 5)
+    expect(tableRows(page).filter(([status]) => status === '❌ Failed')).toHaveLength(30)
   })
 
   describe('if more than twenty cases failed with one first line', () => {
@@ -82,7 +82,7 @@ describe('the job summary', () => {
     it('has them in one part, with their number and the first files', () => {
       const text = summaryOf(failed([...alike(250), apart]))
       const page = renderedPage(text)
-      expect(partsOf(page)).toHaveLength(1 + 1 + 1)
+      expect(partsOf(page)).toHaveLength(1 + 1)
       const files = '<code>test/0.test.ts:2</code> · <code>test/1.test.ts:2</code> · <code>test/2.test.ts:2</code>'
       expect(text).toContain(
         `<details><summary><b>250 test cases alike</b> · ❌ Failed<br>${files} · 247 more<br><code>Failed to load ../db from test/0.test.ts</code></summary>\n<details><summary>❌ Failed <b><code>test/0.test.ts:2</code></b>`,
@@ -96,7 +96,7 @@ describe('the job summary', () => {
       const without = Array.from({ length: 21 }, () => aTestCase({ status: 'FAILED' }))
       const timedOut = alike(1).map((testCase) => ({ ...testCase, kind: 'timed-out' as const }))
       const cases = [...alike(20), ...without, ...timedOut, ...alike(20, 'Failed to load ../api from')]
-      expect(partsOf(renderedPage(summaryOf(failed(cases))))).toHaveLength(cases.length + 1)
+      expect(partsOf(renderedPage(summaryOf(failed(cases))))).toHaveLength(cases.length)
     })
 
     it('keeps apart new failures and those that failed before', () => {
@@ -105,19 +105,6 @@ describe('the job summary', () => {
       const text = summaryOf({ ...failed(testCases), past })
       expect(text.match(/<b>21 test cases alike<\/b> · ❌ Failed · <b>(new|failed before)<\/b><br>/g)).toHaveLength(2)
     })
-  })
-
-  it('shows the five slowest of the cases that ran, if there are more of them', () => {
-    const ran = Array.from({ length: 6 }, (_, index) =>
-      aTestCase({ title: `takes ${index} s`, durationMs: index * 1_000 }),
-    )
-    const skipped = aTestCase({ title: 'skipped', status: 'SKIPPED', durationMs: 9_000 })
-    const slowestOf = (testCases: readonly TestCase[]) =>
-      summaryOf(anOutcome({ run: aRun({ testCases }) })).split('Slowest (5)')[1]
-    expect(slowestOf([...ran.slice(1), skipped])).toBeUndefined()
-    expect(slowestOf([...ran, skipped])?.match(/takes \d s|skipped/g)).toEqual(
-      [5, 4, 3, 2, 1].map((s) => `takes ${s} s`),
-    )
   })
 
   it('counts the cases that have no result', () => {
@@ -218,7 +205,6 @@ describe('the limits of the job summary', () => {
     expect(text).toMatch(
       /<p>This summary leaves out 99,000 of 100,000 test cases \(4,000 failed \(4,000 interrupted\), 95,000 passed\)\.<\/p>\n$/,
     )
-    expect(text).not.toContain('<summary>Slowest')
     expect(text).not.toContain('<summary>Passed')
   })
 
