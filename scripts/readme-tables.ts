@@ -1,9 +1,10 @@
-// Writes the tables of inputs and outputs of both READMEs from the two files action.yml.
+// Writes the tables of inputs and outputs on three pages from the two files action.yml.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { isMap, isNode, parse, parseDocument, type Scalar } from 'yaml'
+import { parse } from 'yaml'
 
 interface Manifest {
+  readonly inputs: Readonly<Record<string, DeclaredInput>>
   readonly outputs: Readonly<Record<string, { readonly description: string }>>
 }
 
@@ -15,40 +16,50 @@ interface DeclaredInput {
 
 const NOT_FOR_USERS = /^Do not set this input\./
 
-/** The README with both tables replaced between their marks. */
-export function withTables(readme: string, actionYml: string): string {
-  const { outputs }: Manifest = parse(actionYml)
-  const ofInputs = inputGroups(actionYml).map(({ title, inputs }) => {
-    const rows = inputs
-      .filter(([, { description }]) => !NOT_FOR_USERS.test(description))
-      .map(([name, input]) => [`\`${name}\``, defaultOf(input), input.description])
-    return `${title === '' ? '' : `### ${title}\n\n`}${table(['input', 'default', 'meaning'], rows)}`
-  })
+/** A page with the tables of an action. */
+interface Page {
+  readonly page: string
+  readonly manifest: string
+  /** Whether the page lists this input. */
+  readonly lists: (input: string) => boolean
+}
+
+/** The inputs of the gate that matter if the local service runs the tests in the same job. */
+const IN_THIS_JOB = [
+  ...[
+    'framework-project',
+    'env-overrides',
+    'timeout-minutes',
+    'pass-with-no-tests',
+    'baseline',
+    'summary',
+    'annotations',
+  ],
+  ...['show-output', 'report-dir', 'comment', 'github-token'],
+]
+
+/** Each input stands on one page. */
+export const PAGES: readonly Page[] = [
+  { page: 'README.md', manifest: 'action.yml', lists: (input) => IN_THIS_JOB.includes(input) },
+  { page: 'docs/with-a-service.md', manifest: 'action.yml', lists: (input) => !IN_THIS_JOB.includes(input) },
+  { page: 'local-service/README.md', manifest: 'local-service/action.yml', lists: () => true },
+]
+
+/** The text of the page with its tables replaced between their marks. Only some pages have a table of outputs. */
+export function withTables(text: string, actionYml: string, lists: Page['lists']): string {
+  const { inputs, outputs }: Manifest = parse(actionYml)
+  const ofInputs = table(
+    ['input', 'default', 'meaning'],
+    Object.entries(inputs)
+      .filter(([name, { description }]) => lists(name) && !NOT_FOR_USERS.test(description))
+      .map(([name, input]) => [`\`${name}\``, defaultOf(input), input.description]),
+  )
   const ofOutputs = table(
     ['output', 'meaning'],
     Object.entries(outputs).map(([name, { description }]) => [`\`${name}\``, description]),
   )
-  return between(between(readme, 'inputs', ofInputs.join('\n\n')), 'outputs', ofOutputs)
-}
-
-interface InputGroup {
-  readonly title: string
-  readonly inputs: [name: string, input: DeclaredInput][]
-}
-
-/** In action.yml, a comment above an input begins a group. The comment is the group's title. */
-function inputGroups(actionYml: string): InputGroup[] {
-  const document = parseDocument(actionYml)
-  const inputs = document.get('inputs')
-  if (!isMap<Scalar<string>>(inputs)) throw new Error('action.yml has no inputs.')
-  const groups: InputGroup[] = []
-  for (const [index, { key, value }] of inputs.items.entries()) {
-    // The parser gives the comment above the first key to the whole map.
-    const comment = index === 0 ? inputs.commentBefore : key.commentBefore
-    if (groups.length === 0 || comment) groups.push({ title: comment?.trim() ?? '', inputs: [] })
-    groups.at(-1)?.inputs.push([key.value, isNode(value) ? value.toJS(document) : {}])
-  }
-  return groups
+  const withInputs = between(text, 'inputs', ofInputs)
+  return text.includes('<!-- outputs -->') ? between(withInputs, 'outputs', ofOutputs) : withInputs
 }
 
 function defaultOf(input: DeclaredInput): string {
@@ -68,30 +79,23 @@ function toCell(text: string): string {
   return text.trim().replace(/\s+/g, ' ').replaceAll('|', '\\|')
 }
 
-function between(readme: string, name: string, content: string): string {
+function between(text: string, name: string, content: string): string {
   const [opening, closing] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
-  const [from, to] = [readme.indexOf(opening), readme.indexOf(closing)]
+  const [from, to] = [text.indexOf(opening), text.indexOf(closing)]
   if (from === -1 || to < from) {
     throw new Error(
-      `The README has no place for the table of ${name}. Put ${opening} and ${closing} on lines of their own.`,
+      `The page has no place for the table of ${name}. Put ${opening} and ${closing} on lines of their own.`,
     )
   }
-  return `${readme.slice(0, from)}${opening}\n${content}\n${readme.slice(to)}`
+  return `${text.slice(0, from)}${opening}\n${content}\n${text.slice(to)}`
 }
 
-/** The two READMEs, and the files whose inputs and outputs they list. */
-export const PAGES = [
-  ['README.md', 'action.yml'],
-  ['local-service/README.md', 'local-service/action.yml'],
-] as const
-
 if (import.meta.main) {
-  for (const [page, manifest] of PAGES) {
+  for (const { page, manifest, lists } of PAGES) {
     const [path, actionYml] = [page, manifest].map((file) => resolve(import.meta.dirname, '..', file)) as [
       string,
       string,
     ]
-    const readme = readFileSync(path, 'utf8')
-    writeFileSync(path, withTables(readme, readFileSync(actionYml, 'utf8')))
+    writeFileSync(path, withTables(readFileSync(path, 'utf8'), readFileSync(actionYml, 'utf8'), lists))
   }
 }

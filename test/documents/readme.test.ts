@@ -36,12 +36,20 @@ describe('what the pages name', () => {
   const NAMES_OF_THE_ACTIONS = [inputs, outputs, ofService.inputs, ofService.outputs].flatMap(Object.keys)
   const CONCLUSIONS = ['timed-out', 'no-tests', 'wait-timeout', 'on-failure']
   const NAMES_OF_GITHUB = [
-    ...['add-mask', 'cancel-in-progress', 'continue-on-error', 'pull-requests', 'github-actions', 'merge-base'],
+    ...[
+      'add-mask',
+      'cancel-in-progress',
+      'continue-on-error',
+      'pull-requests',
+      'github-actions',
+      'merge-base',
+      'merge-multiple',
+    ],
     ...['kubernetes-novolume', 'ubuntu-latest', 'ubuntu-slim', 'test-run', 'web-shop'],
   ]
   const NAMES_OF_STABLY = [
     ...['project-id', 'test-suite-id', 'playwright-project-name', 'run-group-name', 'test-group-id'],
-    ...['variable-overrides', 'url-replacement', 'domain-override', 'github-comment'],
+    ...['variable-overrides', 'github-comment'],
   ]
   const KNOWN = new Set([...NAMES_OF_THE_ACTIONS, ...CONCLUSIONS, ...NAMES_OF_GITHUB, ...NAMES_OF_STABLY])
   const PAGES_FOR_USERS = ['README.md', ...PAGES.filter((page) => page.startsWith('docs/'))]

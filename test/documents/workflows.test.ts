@@ -1,4 +1,5 @@
 import { globSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { OWN_ACTION, ROOT, read, readActionManifest, readDocument, SERVICE_ACTION } from './documents.ts'
@@ -25,16 +26,14 @@ interface Step {
 
 const OWN_FILES = globSync('.github/workflows/*.yml', { cwd: ROOT })
 const EXAMPLE_FILES = globSync('examples/workflows/*.yml', { cwd: ROOT })
-const README_BLOCKS = readDocument('README.md').blocks.filter(({ language }) => language === 'yaml')
-const WHOLE_README_BLOCKS = README_BLOCKS.filter(({ text }) => isWhole(text))
+/** The pages that have recipes. */
+const PAGES = ['README.md', 'docs/with-a-service.md'].map((page) => {
+  const { blocks, links } = readDocument(page)
+  const linked = links.map(({ to }) => join(dirname(page), to)).filter((file) => EXAMPLE_FILES.includes(file))
+  return { page, linked, fragments: blocks.filter(({ language }) => language === 'yaml') }
+})
 
-const WORKFLOWS: readonly (readonly [place: string, text: string])[] = [
-  ...[...OWN_FILES, ...EXAMPLE_FILES].map((file) => [file, read(file)] as const),
-  ...WHOLE_README_BLOCKS.map(({ section, text }) => [`README.md, ${section}`, text] as const),
-]
-
-/** The first heading of the README. The block below it has only the step. */
-const TITLE = 'Test run gate'
+const WORKFLOWS = [...OWN_FILES, ...EXAMPLE_FILES].map((file) => [file, read(file)] as const)
 
 const manifest = readActionManifest()
 const manifestOfService = readActionManifest('local-service/action.yml')
@@ -133,20 +132,16 @@ test('our workflows install packages before they start a service that needs them
   expect(withService.filter((script) => !/^npm ci\b[\s\S]*scripts\/ci-service\.ts/m.test(script))).toEqual([])
 })
 
-const { links } = readDocument('README.md')
-const fragments = README_BLOCKS.filter(({ text }) => !isWhole(text))
-
 test.each(
-  fragments.map(({ section, text }) => [section, text] as const),
-)('the fragment in the README under "%s" is a literal part of the workflow that the section links to', (section, text) => {
-  const linked = links.filter((link) => link.section === section).map(({ to }) => to)
-  const files = EXAMPLE_FILES.filter((file) => linked.includes(file) || section === TITLE)
-  expect(files).not.toHaveLength(0)
-  expect(files.some((file) => isPartOf(read(file), text))).toBe(true)
+  PAGES.flatMap(({ page, linked, fragments }) =>
+    fragments.map(({ section, text }) => [page, section, text, linked] as const),
+  ),
+)('the fragment in %s under "%s" is a literal part of a recipe that the page links to', (_page, _section, text, linked) => {
+  expect(linked.some((file) => isPartOf(read(file), text))).toBe(true)
 })
 
-test('the README links to every recipe', () => {
-  const linked = new Set(readDocument('README.md').links.map(({ to }) => to))
+test('two pages link to every recipe', () => {
+  const linked = new Set(PAGES.flatMap((page) => page.linked))
   expect(EXAMPLE_FILES.filter((file) => !linked.has(file))).toEqual([])
 })
 
@@ -196,10 +191,6 @@ test('no script of a recipe has more than five lines', () => {
 /** Whether a local service with these inputs reads the JUnit files of an earlier step. */
 function isReader(given: Readonly<Record<string, unknown>>): boolean {
   return 'report' in given && !('command' in given)
-}
-
-function isWhole(yaml: string): boolean {
-  return /^jobs:/m.test(yaml) && /^on:/m.test(yaml)
 }
 
 /** Whether the whole has the lines of the part, one after the other, with the same indentation added to all. */

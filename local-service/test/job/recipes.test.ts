@@ -348,6 +348,26 @@ export default { getProvider: () => provider, startCoverage() {}, takeCoverage()
   })
 })
 
+describe.concurrent('the recipe several-systems.yml', () => {
+  test('has the tests of all systems in one report, and names the system of a failure', async ({ jobs }) => {
+    const fails = "{ if (process.env.VITEST_BLOB_LABEL === 'windows-latest') throw new Error('rain') }"
+    const { folder, git } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING.replace('{}', fails) })
+    const otherAction = artifactsFor(folder, jobs.folder())
+    const results: string[] = []
+    for (const system of ['ubuntu-latest', 'macos-latest', 'windows-latest']) {
+      const options = { job: 'tests', otherAction, contexts: { matrix: { system } } }
+      const { result } = await play(jobs, 'several-systems.yml', folder, options)
+      results.push(result)
+      await git('clean', '--quiet', '-dfx', '--exclude=node_modules')
+    }
+    expect(results).toEqual(['success', 'success', 'failure'])
+    const needs = { tests: { result: 'failure' } } as const
+    const { result, log } = await play(jobs, 'several-systems.yml', folder, { otherAction, needs })
+    expect(result, log).toBe('failure')
+    expect(log).toContain('finished as FAILED: 1 of 3 test cases failed (“adds” at a.test.ts:2).')
+  })
+})
+
 // The recipe has the options of GNU's commands, as GitHub's Linux machines do.
 describe.skipIf(!ON_LINUX).concurrent('the recipe baseline.yml', () => {
   test('says of a pull request which failures are new, and keeps the last ten runs of the main branch', async ({
