@@ -28,6 +28,7 @@ export interface RunOptions extends FrameworkSettings {
   readonly selection: Selection
   readonly folders: TestedFolders
   readonly env: Readonly<Record<string, string>>
+  readonly thread: ReadingThread
   /** The folder for everything else that the framework writes while it runs. */
   readonly outputFolder: string
   /** The service puts here what the framework reads: moved reports, or the reporter. It does not exist yet. */

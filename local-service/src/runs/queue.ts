@@ -82,7 +82,7 @@ export class RunQueue {
   }
 
   /** How far a run is. Undefined if it has finished, or if its tests have not begun. */
-  progressOf(runId: string): Progress | undefined {
+  async progressOf(runId: string): Promise<Progress | undefined> {
     const entry = this.#entries.get(runId)
     return entry === undefined || isFinished(entry.run) ? undefined : entry.tests?.progress()
   }
