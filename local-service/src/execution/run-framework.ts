@@ -67,7 +67,7 @@ async function callOf(
 ): Promise<FrameworkCall | StopReason> {
   const { checkout, project, resources, selection } = run
   const start = startOf(run, source)
-  if (typeof start === 'string') return { status: 'INTERRUPTED', message: start }
+  if (start.kind === 'unusable') return { status: 'INTERRUPTED', message: start.reason }
   const options = {
     ...project,
     start,

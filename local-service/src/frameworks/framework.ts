@@ -45,6 +45,16 @@ export function loadsReporters(node: string): boolean {
   return EXTENSION === '.js' || (existsSync(node) && realpathSync(node) === process.execPath)
 }
 
+/** A project that cannot be served or run. The reason is one or more sentences. */
+export interface Unusable {
+  readonly kind: 'unusable'
+  readonly reason: string
+}
+
+export function unusable(reason: string): Unusable {
+  return { kind: 'unusable', reason }
+}
+
 /** What a run starts. */
 export type Start =
   /** The project's command. */
