@@ -12,7 +12,7 @@ export function whyNotPassed(
 ): string | undefined {
   const hasFailedTests = report?.isComplete === true && report.testCases.some(isBad)
   const own = report && findOwnWords(end.output, report)
-  const words = own ?? (report?.isComplete ? undefined : findWordsOfEnd(end, report))
+  const words = own ?? (report?.isComplete ? findCrash(end.output) : findWordsOfEnd(end, report))
   const rest = words === undefined ? (hasFailedTests ? '' : quoteOutput(end)) : `: ${words}`
   const ended = `${title} ${describeEnd(end)}`
   const couldNotRun = `${title} could not run the tests`

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, type CommandEnd, runCommand } from './command.ts'
+import { SHELL } from './script.ts'
 
 /** Its value is the id of the run. Containers without this label do not belong to the service. */
 const LABEL = 'test-run-service.run'
@@ -59,8 +60,10 @@ export async function runInContainer(
   const whenServiceDies = { argv: [...engine, 'rm', '--force', '--volumes', name], env }
   const end = await runCommand({ ...command, argv, folder, env: { ...env, ...passed }, whenServiceDies }, stop)
   if (end.kind !== 'exited' || end.code < 125 || end.code > 127) return end
-  // Docker has these exit codes of its own. Some commands, such as npm, have the last two as well, because they use a shell.
+  // Docker has these exit codes of its own. Some commands, such as npm, have the last two as well, because they use a shell. Of a
+  // script, the output says what could not be run.
   const [program] = command.argv
+  if (end.code !== 125 && program === SHELL) return end
   const reason =
     end.code === 125
       ? `${engine[0]} could not start a container of ${image}`

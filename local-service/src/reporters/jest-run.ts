@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { type GlobalConfig, loadJest, projectsOf, readConfigured } from './jest-config.ts'
 import { report, run } from './jest-reporter.ts'
 import { describeThrown } from './jest-results.ts'
+import type { Failure } from './report-writer.ts'
 
 // Runs the command of the project's own Jest in this process, with the service's reporter beside those of the project. On the
 // command line, a reporter would replace those of the project. `jest-run SCRIPT ARGUMENTS` has the path of Jest's own command.
@@ -31,7 +32,7 @@ try {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   console.error(text)
   const failure = describeThrown(error, report)
-  if (run.phase === 'before') report.finish({ tests: [], files: [], errors: [failure] })
+  if (run.phase === 'before') finishWithout([failure])
   else report.announce({ event: 'said', message: text })
   process.exit(1)
 }
@@ -52,15 +53,25 @@ function end(code: number, { forceExit, detectOpenHandles, openHandlesTimeout }:
 
 /** Takes what Jest says about itself before and after the tests: that there are none, and that a threshold is not met. */
 function readOutput(): void {
+  let lastLine = ''
   for (const stream of [process.stdout, process.stderr]) {
     const write = stream.write
     stream.write = ((...parts: Parameters<typeof write>) => {
-      const text = run.phase === 'tests' ? '' : stripVTControlCharacters(String(parts[0]))
-      if (run.phase === 'before' && text.startsWith('No tests found, exiting with code 1'))
-        report.finish({ tests: [], files: [], errors: [] })
-      if (run.phase === 'after' && text.startsWith('Jest: '))
-        report.announce({ event: 'said', message: text.trimEnd() })
+      const text = run.phase === 'tests' ? '' : stripVTControlCharacters(String(parts[0])).trim()
+      if (run.phase === 'before' && text.startsWith('No tests found, exiting with code 1')) finishWithout([])
+      if (run.phase === 'after' && text.startsWith('Jest: ')) report.announce({ event: 'said', message: text })
+      lastLine = /.*$/.exec(text)?.[0] || lastLine
       return write.apply(stream, parts)
     }) as typeof write
   }
+  // If Jest cannot use an argument, it prints its usage, and then what is wrong with the argument.
+  process.once('exit', (code) => {
+    if (run.phase === 'before' && code !== 0) finishWithout([{ message: lastLine }])
+  })
+}
+
+/** No test has begun. */
+function finishWithout(errors: readonly (Failure | undefined)[]): void {
+  run.phase = 'after'
+  report.finish({ tests: [], files: [], errors })
 }

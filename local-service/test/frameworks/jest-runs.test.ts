@@ -33,6 +33,12 @@ const PASSES = "it('passes', () => {})"
 const FLAKY =
   "let tries = 0\njest.retryTimes(1)\nit('passes at last', () => { if (tries++ < 1) throw new Error('rain') })"
 
+interface Kind {
+  readonly config?: string
+  readonly tests?: string
+  readonly args?: readonly string[]
+}
+
 describe('a run of Jest', () => {
   it('needs no value, has the selected projects and the reason of a flaky test, and leaves the reporters in force', async () => {
     const config = `module.exports = {
@@ -56,27 +62,37 @@ describe('a run of Jest', () => {
   it.each([
     [
       'a threshold',
-      { coverage: '{ collectCoverage: true, coverageThreshold: { global: { lines: 100 } } }' },
+      { config: '{ collectCoverage: true, coverageThreshold: { global: { lines: 100 } } }' },
       /^jest exited with code 1, although no test failed: Jest: Coverage for lines \(50%\) does not meet "global" threshold \(100%\)$/,
     ],
     [
       'a teardown',
-      { coverage: "{ globalTeardown: './a.js' }" },
+      { config: "{ globalTeardown: './a.js' }" },
       /^jest exited with code 1, although no test failed: TypeError: Jest: Got error running globalTeardown - .*a\.js, reason: /,
     ],
     [
       'no tests',
-      { coverage: "{ testMatch: ['**/*.none.js'] }" },
+      { config: "{ testMatch: ['**/*.none.js'] }" },
       /^jest found no tests\. If you expect that, add --passWithNoTests to its arguments/,
     ],
     [
       'a configuration',
-      { coverage: "{ preset: 'nowhere' }" },
+      { config: "{ preset: 'nowhere' }" },
       /^jest could not run the tests: Validation Error: Preset nowhere not found/,
     ],
-  ])('that fails because of %s says so', async (_, { coverage }, message) => {
-    const files = { 'jest.config.js': `module.exports = ${coverage}`, 'a.js': 'exports.a = () => {\n  return 1\n}' }
-    const run = await runJest({ ...files, 'a.test.js': `require('./a')\n${PASSES}` })
+    [
+      'an argument',
+      { args: ['--runInBand', '--maxWorkers=2'] },
+      /^jest could not run the tests: Both --runInBand and --maxWorkers were specified, only one is allowed\.$/,
+    ],
+    [
+      'an error after the tests',
+      { tests: "it('passes', () => { setTimeout(() => { throw new Error('late') }) })" },
+      /^jest exited with code 1, although no test failed: Error: late$/,
+    ],
+  ])('that fails because of %s says so', async (_, { config = '{}', tests = PASSES, args = [] }: Kind, message) => {
+    const files = { 'jest.config.js': `module.exports = ${config}`, 'a.js': 'exports.a = () => {\n  return 1\n}' }
+    const run = await runJest({ ...files, 'a.test.js': `require('./a')\n${tests}` }, { args })
     expect([run.status, run.message]).toEqual(['FAILED', expect.stringMatching(message)])
   })
 

@@ -240,16 +240,17 @@ describe("an engine's program", () => {
     readonly name?: string
     readonly before?: readonly string[]
     readonly env?: NodeJS.ProcessEnv
+    readonly command?: string
   }
 
   /** A run whose engine is this script. */
-  async function runWith(script: string, { name, before = [], env = {} }: Settings = { name: 'engine' }) {
+  async function runWith(script: string, { name, before = [], env = {}, ...settings }: Settings = { name: 'engine' }) {
     const folder = temporaryFolder()
     const engine = join(folder, name ?? 'none')
     const calls = join(folder, 'calls')
     if (name) await writeFile(engine, `#!/bin/sh\necho "$*" >> ${calls}\n${script}\n`, { mode: 0o755 })
     const container = { image: 'node:24', engine: [...before, engine, '--global'] }
-    const project = { ...puppetProject(folder), container }
+    const project = { ...puppetProject(folder), ...settings, container }
     const service = await startService({ projects: { shop: project }, env: { ...PLAIN_ENV, ...env } })
     const run = await service.run({ envOverrides: { DOCKER_HOST: 'tcp://tests.example', PASSWORD: 'secret' } })
     await service.close()
@@ -268,6 +269,13 @@ describe("an engine's program", () => {
     const message = `vitest could not be started: ${reason.replace('ENGINE', engine)}`
     expect(run).toMatchObject({ status: 'INTERRUPTED', message })
     expect(log).not.toContain('could not remove')
+  })
+
+  it('that exits with 127 has the words of the shell, if the command is a script', async () => {
+    const words = 'command: line 1: yarnn: command not found'
+    const script = `test "$2" = run && { echo "${words}" >&2; exit 127; }; exit 0`
+    const { run } = await runWith(script, { name: 'engine', command: 'yarnn vitest' })
+    expect(run).toMatchObject({ status: 'FAILED', message: `vitest could not run the tests: ${words}` })
   })
 
   it('gets the values of variables in its environment, but for those that it reads itself', async () => {
