@@ -55,9 +55,9 @@ describe('the comment', () => {
   })
 
   it('names what distinguishes it from other comments of the pull request', () => {
-    const matrix = '@octocat <b>, 20'
-    expect(pageOf(anOutcome({ subject: { matrix } })).text).toContain(
-      '✅ Tests passed: 2 of 2 · web-shop · @octocat <b>, 20\n',
+    const subject = { parameters: { frameworkProject: 'chromium' }, matrix: '@octocat <b>, 20' }
+    expect(pageOf(anOutcome({ subject })).text).toContain(
+      '✅ Tests passed: 2 of 2 · web-shop · chromium · @octocat <b>, 20\n',
     )
   })
 

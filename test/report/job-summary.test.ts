@@ -144,12 +144,16 @@ describe('with a baseline, the job summary', () => {
 
   it('lists the cases that are newly skipped and those that are gone, also if the run is green', () => {
     const inPay = { title: 'pays <b>', filePath: 'e2e/pay.ts' }
-    const before = [aTestCase(inPay), aTestCase({ title: 'adds' }), aTestCase({ title: 'waits' })]
+    const before = [
+      aTestCase(inPay),
+      aTestCase({ title: 'adds', status: 'FAILED', filePath: 'e2e/add.ts', line: 3 }),
+      aTestCase({ title: 'waits' }),
+    ]
     const now = [aTestCase({ ...inPay, status: 'SKIPPED', message: 'later' }), aTestCase({ title: 'new' })]
     const text = summaryWith(now, aBaselineOf(before))
     expect(text).toContain('1 passed · 1 skipped · 1 added · 2 removed · 1 newly skipped · test time')
     expect(listIn(text, 'Newly skipped (1)')).toEqual(['pays <b> · e2e/pay.ts · later'])
-    expect(listIn(text, 'Removed (2)')).toEqual(['adds', 'waits'])
+    expect(listIn(text, 'Removed (2)')).toEqual(['adds · e2e/add.ts', 'waits'])
     expect(summaryWith(before, aBaselineOf(before))).not.toMatch(/removed|skipped|added/i)
   })
 
