@@ -1,8 +1,9 @@
 import type { Untrusted } from '../text/untrusted.ts'
 
-/** Why a request to the service brought no usable response. */
-export type Failure =
-  /** No byte was sent, so the service cannot have accepted the request. */
+/** Why a request to the service brought no usable response. The field `failure` tells it from every response. */
+export type Failure = {
+  readonly failure: true
+} /** No byte was sent, so the service cannot have accepted the request. */ & (
   | {
       readonly kind: 'not-sent'
       readonly reason: string
@@ -34,10 +35,10 @@ export type Failure =
   | { readonly kind: 'not-listed' }
   /** The request's AbortSignal ended it. */
   | { readonly kind: 'aborted' }
+)
 
-/** No other response to a request has a `kind`. */
 export function isFailure<Result>(response: Result | Failure): response is Failure {
-  return typeof response === 'object' && response !== null && 'kind' in response
+  return typeof response === 'object' && response !== null && 'failure' in response
 }
 
 export function isNotFound(failure: Failure): boolean {

@@ -24,9 +24,9 @@ import type { Redact } from './key-redaction.ts'
 export class InvalidResponse extends Error {
   readonly failure: InvalidResponseFailure
 
-  constructor(about: Omit<InvalidResponseFailure, 'kind'>) {
+  constructor(about: Omit<InvalidResponseFailure, 'failure' | 'kind'>) {
     super(about.expected)
-    this.failure = { kind: 'invalid-response', ...about }
+    this.failure = { failure: true, kind: 'invalid-response', ...about }
   }
 }
 

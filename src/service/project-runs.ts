@@ -15,7 +15,8 @@ export function projectRuns(send: SendJson, projectId: string): RunRequests {
     },
     cancel(runId, options) {
       const request = { method: 'POST', path: [...runs, 'cancel'], body: { where: { runId } } } as const
-      const decode = (json: unknown) => decodeCancelled(json).includes(runId) || ({ kind: 'not-listed' } as const)
+      const decode = (json: unknown) =>
+        decodeCancelled(json).includes(runId) || ({ failure: true, kind: 'not-listed' } as const)
       return send(request, options, decode)
     },
     output(runId, from, options) {

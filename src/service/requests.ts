@@ -92,6 +92,7 @@ function failureOfStatus(response: ServiceResponse, { clock }: TransportSettings
   const sentence = typeof error === 'string' && error.trim() !== '' ? untrusted(error) : undefined
   const start = text.trimStart()
   return {
+    failure: true,
     kind: 'status',
     status,
     error: sentence,

@@ -51,7 +51,11 @@ export async function send(
   return exchange.result.promise
 }
 
-const NOT_WANTED: Failure = { kind: 'not-sent', reason: 'the step was aborted before the request was sent' }
+const NOT_WANTED: Failure = {
+  failure: true,
+  kind: 'not-sent',
+  reason: 'the step was aborted before the request was sent',
+}
 
 /**
  * One request and its response. If the request fails before `onRequestStart`, the service cannot have received it. Errors, the
@@ -99,22 +103,24 @@ class Exchange implements ResponseHandler {
   onResponseError(_: unknown, error: Error): void {
     const { redact, baseUrl } = this.#settings
     if (this.#controller === undefined) this.#end(failureToConnect(error, redact, isLoopback(baseUrl)))
-    else if (this.#status === undefined) this.#end({ kind: 'no-response', reason: redact(reasonOf(error)) })
+    else if (this.#status === undefined)
+      this.#end({ failure: true, kind: 'no-response', reason: redact(reasonOf(error)) })
     else this.#end(invalid('a complete response', `${this.#bytes} bytes, then the end of the connection`))
   }
 
   async #onAbort(graceMs = 0): Promise<void> {
     if (this.#controller === undefined) return this.#end(NOT_WANTED)
     if (graceMs > 0) await this.#settings.clock.sleep(graceMs, this.#settled.signal)
-    this.#end({ kind: 'aborted' })
+    this.#end({ failure: true, kind: 'aborted' })
   }
 
   async #enforceLimit(limitMs = REQUEST_LIMIT_MS): Promise<void> {
     const ms = Math.min(limitMs, REQUEST_LIMIT_MS)
     await this.#settings.clock.sleep(ms, this.#settled.signal)
     const within = `within ${Number((ms / 1000).toPrecision(2))} s`
-    if (this.#controller === undefined) this.#end({ kind: 'not-sent', reason: `no connection ${within}` })
-    else this.#end({ kind: 'no-response', reason: `no complete response ${within}` })
+    if (this.#controller === undefined)
+      this.#end({ failure: true, kind: 'not-sent', reason: `no connection ${within}` })
+    else this.#end({ failure: true, kind: 'no-response', reason: `no complete response ${within}` })
   }
 
   /** Without a failure, the response is complete. */
@@ -147,7 +153,7 @@ export function isSuccess(status: number): boolean {
 }
 
 function invalid(expected: string, words: string): Failure {
-  return { kind: 'invalid-response', expected, got: { words } }
+  return { failure: true, kind: 'invalid-response', expected, got: { words } }
 }
 
 const TOO_LARGE = invalid(`a body of at most ${BODY_LIMIT_BYTES} bytes`, 'a larger body')
@@ -168,7 +174,7 @@ function unpacked(body: Buffer, contentEncoding = 'identity'): Buffer | Failure 
       }
     default: {
       const expected = 'a body that is not packed, or the Content-Encoding gzip'
-      return { kind: 'invalid-response', expected, got: { sent: untrusted(contentEncoding) } }
+      return { failure: true, kind: 'invalid-response', expected, got: { sent: untrusted(contentEncoding) } }
     }
   }
 }
@@ -182,11 +188,11 @@ const PROXY_WANTS_CREDENTIALS = /^Proxy response \(407\)/
 
 function failureToConnect(error: Error, redact: Redact, isThisMachine: boolean): Failure {
   const reason = redact(reasonOf(error))
-  if (PROXY_WANTS_CREDENTIALS.test(reason)) return { kind: 'status', status: 407 }
+  if (PROXY_WANTS_CREDENTIALS.test(reason)) return { failure: true, kind: 'status', status: 407 }
   const code = codeOf(firstOf(error))
   const isRefusedHere = isThisMachine && code === 'ECONNREFUSED'
   const problem = CERTIFICATE_ERROR.test(code) ? 'certificate' : isRefusedHere ? 'refused here' : undefined
-  return { kind: 'not-sent', reason, problem }
+  return { failure: true, kind: 'not-sent', reason, problem }
 }
 
 function reasonOf(error: Error): string {

@@ -19,9 +19,14 @@ import {
 import { FakeWorld } from '../support/fake-world.ts'
 
 const LISTED = response<true>(true)
-const NOT_LISTED = failure({ kind: 'not-listed' })
-const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
-const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }
+const NOT_LISTED = failure({ failure: true, kind: 'not-listed' })
+const LOST: Failure = { failure: true, kind: 'no-response', reason: 'read ECONNRESET' }
+const INVALID: Failure = {
+  failure: true,
+  kind: 'invalid-response',
+  expected: 'JSON',
+  got: { sent: untrusted('<html>') },
+}
 
 interface Setting {
   readonly deadlineMs?: number
@@ -77,10 +82,12 @@ test('a cancel is complete also if a signal comes with the response, and no requ
 function replyOf<T>(word: string): Reply<T> {
   const known: Record<string, Reply<unknown>> = {
     ...{ listed: LISTED, empty: NOT_LISTED, lost: failure(LOST), invalid: failure(INVALID) },
-    'not-sent': failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' }),
-    429: failure({ kind: 'status', status: 429, retryAfterMs: 10_000 }),
+    'not-sent': failure({ failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED' }),
+    429: failure({ failure: true, kind: 'status', status: 429, retryAfterMs: 10_000 }),
   }
-  const other = /^\d/.test(word) ? failure({ kind: 'status', status: Number(word) }) : response(runOf(word))
+  const other = /^\d/.test(word)
+    ? failure({ failure: true, kind: 'status', status: Number(word) })
+    : response(runOf(word))
   return (known[word] ?? other) as Reply<T>
 }
 
@@ -156,7 +163,7 @@ describe('a new run that the service does not know', () => {
   const started = { knownSinceMs: 0, get: replies<Run>('404') }
 
   test('may still exist if the 404 is the response to a request of the grace period, however late it comes', async () => {
-    const get = [failure({ kind: 'status', status: 404 }, 16_000)]
+    const get = [failure({ failure: true, kind: 'status', status: 404 }, 16_000)]
     const { end } = await cancel({ ...started, cancel: replies('404 listed'), get, deadlineMs: 60_000 })
     expect(end).toEqual({ kind: 'cancelled' })
   })
@@ -170,11 +177,11 @@ describe('a new run that the service does not know', () => {
 
 describe('a cancel that fails', () => {
   const transient: readonly Reply<true>[] = [
-    failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' }),
+    failure({ failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED' }),
     failure(LOST),
     failure(INVALID),
-    failure({ kind: 'status', status: 500 }),
-    failure({ kind: 'status', status: 503, retryAfterMs: 3_000 }),
+    failure({ failure: true, kind: 'status', status: 500 }),
+    failure({ failure: true, kind: 'status', status: 503, retryAfterMs: 3_000 }),
     noResponse,
     noConnection,
   ]
@@ -189,7 +196,7 @@ describe('a cancel that fails', () => {
   })
 
   test('is not tried if the time is too short for a response, because a time-out would hide the real failure', async () => {
-    const down: Failure = { kind: 'status', status: 503 }
+    const down: Failure = { failure: true, kind: 'status', status: 503 }
     const { end, cancelsMs } = await cancel({ cancel: [failure(down), noResponse], deadlineMs: 750 + 10 })
     expect(end).toEqual({ kind: 'failed', failure: down })
     expect(cancelsMs).toEqual([0])
@@ -201,14 +208,19 @@ describe('the time for a cancel', () => {
     [60_000, 30_000],
     [15_000, 14_000],
   ])('of %i ms ends after %i ms if a service on this machine refuses connections', async (deadlineMs, lastMs) => {
-    const refused = failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED', problem: 'refused here' })
+    const refused = failure({
+      failure: true,
+      kind: 'not-sent',
+      reason: 'connect ECONNREFUSED',
+      problem: 'refused here',
+    })
     const { end, cancelsMs } = await cancel({ cancel: [refused], deadlineMs, failureLimitMs: 30_000 })
-    expect(end).toMatchObject({ kind: 'failed', failure: { kind: 'not-sent' } })
+    expect(end).toMatchObject({ kind: 'failed', failure: { failure: true, kind: 'not-sent' } })
     expect(cancelsMs.at(-1)).toBe(lastMs)
   })
 
   test('is not shortened while a service on this machine says how the run is', async () => {
-    const refused = failure({ kind: 'status', status: 409 })
+    const refused = failure({ failure: true, kind: 'status', status: 409 })
     const { cancelsMs } = await cancel({
       cancel: [refused],
       get: [response(RUNNING)],
@@ -232,7 +244,7 @@ describe('the time for a cancel', () => {
   })
 
   test('that passed before a signal does not lengthen the pauses after it', async () => {
-    const down = failure({ kind: 'status', status: 503 })
+    const down = failure({ failure: true, kind: 'status', status: 503 })
     const { cancelsMs } = await cancel({ cancel: [down], signalAtMs: 20_000, deadlineMs: 60_000 })
     expect(cancelsMs.filter((atMs) => atMs >= 20_000)).toEqual([20_000, 20_750, 22_250, 25_250, 28_350])
   })
@@ -251,7 +263,7 @@ describe('the time for a cancel', () => {
     expect(inRequest).toMatchObject({ end: { kind: 'cancelled' }, endedMs: 3_000, cancelsMs: [0, 3_000] })
     const inLook = await cancel({ cancel: [NOT_LISTED, LISTED], get: [noResponse], signalAtMs: 3_000 })
     expect(inLook).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0, 3_000] })
-    const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 3_600_000 }
+    const busy: Failure = { failure: true, kind: 'status', status: 429, retryAfterMs: 3_600_000 }
     const inPause = await cancel({ cancel: [failure(busy), LISTED], signalAtMs: 3_000 })
     expect(inPause).toMatchObject({ end: { kind: 'cancelled' }, endedMs: 3_000, cancelsMs: [0, 3_000] })
   })

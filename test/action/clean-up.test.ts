@@ -7,7 +7,7 @@ import { FakeService, failure, PASSED, RUNNING, response, type Script } from '..
 import { FakeWorld } from '../support/fake-world.ts'
 import { MemoryFile } from '../support/memory-file.ts'
 
-const NOT_FOUND: Failure = { kind: 'status', status: 404 }
+const NOT_FOUND: Failure = { failure: true, kind: 'status', status: 404 }
 const STARTED: LeftToDo = { phase: 'started', runId: 'run-1', mayCancel: true }
 const STARTING: LeftToDo = { phase: 'starting' }
 const CANCEL: Script = { cancel: [response(true)] }
@@ -66,7 +66,7 @@ describe('the run that main left', () => {
   })
 
   test('causes no warning if it has finished meanwhile', async () => {
-    const script = { cancel: [failure({ kind: 'not-listed' })], get: [response(PASSED)] }
+    const script = { cancel: [failure({ failure: true, kind: 'not-listed' })], get: [response(PASSED)] }
     const { infos, warnings } = await post({ script })
     expect(infos.at(-1)).toMatch(/run-1 had already finished/)
     expect(warnings).toEqual([])
@@ -80,7 +80,7 @@ describe('the run that main left', () => {
   })
 
   test('is cancelled again for 60 s, and then named in one warning', async () => {
-    const script = { cancel: [failure({ kind: 'not-listed' })], get: [response(RUNNING)] }
+    const script = { cancel: [failure({ failure: true, kind: 'not-listed' })], get: [response(RUNNING)] }
     const { warnings, endedMs } = await post({ script })
     expect(warnings).toEqual([expect.stringMatching(/run-1 may still be running/)])
     expect(endedMs).toBeGreaterThan(UNANSWERED_MS + 50_000)

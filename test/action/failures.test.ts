@@ -3,12 +3,17 @@ import { doesNotExist, isTransient, mayHaveBeenAccepted, startMayRepeatForMs } f
 import type { Failure } from '../../src/model/failure.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
-const status = (code: number): Failure => ({ kind: 'status', status: code })
-const BUSY: Failure = { kind: 'status', status: 503, retryAfterMs: 0 }
-const NOT_SENT: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED' }
-const NO_RESPONSE: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
-const INVALID: Failure = { kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }
-const ABORTED: Failure = { kind: 'aborted' }
+const status = (code: number): Failure => ({ failure: true, kind: 'status', status: code })
+const BUSY: Failure = { failure: true, kind: 'status', status: 503, retryAfterMs: 0 }
+const NOT_SENT: Failure = { failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED' }
+const NO_RESPONSE: Failure = { failure: true, kind: 'no-response', reason: 'read ECONNRESET' }
+const INVALID: Failure = {
+  failure: true,
+  kind: 'invalid-response',
+  expected: 'JSON',
+  got: { sent: untrusted('<html>') },
+}
+const ABORTED: Failure = { failure: true, kind: 'aborted' }
 
 describe('a poll or a cancel', () => {
   const TRANSIENT = [NOT_SENT, NO_RESPONSE, INVALID, ...[408, 425, 429, 500, 503, 599].map(status)]

@@ -4,7 +4,7 @@ import type { Failure } from '../../src/model/failure.ts'
 
 // The tests of start-run.ts and wait-for-run.ts say which lines the log has meanwhile.
 
-const NO_RESPONSE: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
+const NO_RESPONSE: Failure = { failure: true, kind: 'no-response', reason: 'read ECONNRESET' }
 
 describe('the pause before a repetition', () => {
   it('doubles up to the longest pause, and chance shortens it by at most half', () => {
@@ -15,7 +15,7 @@ describe('the pause before a repetition', () => {
 
   it('is at least as long as the service asks for', () => {
     const pauses = [0, 700, 12_345].map((retryAfterMs) =>
-      pauseMs(1, { kind: 'status', status: 503, retryAfterMs }, () => 0),
+      pauseMs(1, { failure: true, kind: 'status', status: 503, retryAfterMs }, () => 0),
     )
     expect(pauses).toEqual([500, 700, 12_345])
   })

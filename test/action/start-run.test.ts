@@ -6,9 +6,9 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { FakeService, failure, noConnection, noResponse, type Reply, response } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
-const REFUSED = { kind: 'not-sent', reason: 'connect ECONNREFUSED' } as const satisfies Failure
-const TOO_MANY: Failure = { kind: 'status', status: 429 }
-const UNAVAILABLE: Failure = { kind: 'status', status: 503, retryAfterMs: 1_000 }
+const REFUSED = { failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED' } as const satisfies Failure
+const TOO_MANY: Failure = { failure: true, kind: 'status', status: 429 }
+const UNAVAILABLE: Failure = { failure: true, kind: 'status', status: 503, retryAfterMs: 1_000 }
 
 interface Setting {
   readonly replies: readonly Reply<string>[]
@@ -75,7 +75,11 @@ describe('a start that the service provably did not take', () => {
   test('fails after 30 s if the service is on this machine, because the service has ended', async () => {
     const replies = [failure({ ...REFUSED, problem: 'refused here' })]
     const { end, sentMs, world } = await start({ replies, failureLimitMs: 30_000 })
-    expect(end).toMatchObject({ kind: 'start-failed', failure: { kind: 'not-sent' }, mayHaveStarted: false })
+    expect(end).toMatchObject({
+      kind: 'start-failed',
+      failure: { failure: true, kind: 'not-sent' },
+      mayHaveStarted: false,
+    })
     expect(sentMs.at(-1)).toBe(30_000)
     expect(world.texts('info ')[0]).toContain('for 30 s at most')
   })
@@ -102,15 +106,15 @@ describe('a start that the service provably did not take', () => {
 })
 
 describe('a start is never repeated', () => {
-  const LOST: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
+  const LOST: Failure = { failure: true, kind: 'no-response', reason: 'read ECONNRESET' }
 
   // The tests of action/failures.ts say for every failure whether the start may be repeated.
   test.each<[Failure, boolean]>([
     [LOST, true],
-    [{ kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }, true],
-    [{ kind: 'status', status: 503 }, true],
-    [{ kind: 'status', status: 401 }, false],
-    [{ kind: 'status', status: 302 }, false],
+    [{ failure: true, kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }, true],
+    [{ failure: true, kind: 'status', status: 503 }, true],
+    [{ failure: true, kind: 'status', status: 401 }, false],
+    [{ failure: true, kind: 'status', status: 302 }, false],
   ])('after %j', async (reason, mayHaveStarted) => {
     const { end, sentMs } = await start({ replies: [failure(reason), response('run-2')] })
     expect(end).toEqual({ kind: 'start-failed', failure: reason, mayHaveStarted })
@@ -119,7 +123,11 @@ describe('a start is never repeated', () => {
 
   test('after 30 s without a response', async () => {
     const { end, endedMs, sentMs } = await start({ replies: [noResponse, response('run-2')] })
-    expect(end).toMatchObject({ kind: 'start-failed', failure: { kind: 'no-response' }, mayHaveStarted: true })
+    expect(end).toMatchObject({
+      kind: 'start-failed',
+      failure: { failure: true, kind: 'no-response' },
+      mayHaveStarted: true,
+    })
     expect(endedMs).toBe(30_000)
     expect(sentMs).toEqual([0])
   })
@@ -158,7 +166,7 @@ describe('when the step is cancelled', () => {
     expect(untaken.end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: false })
     expect(untaken.sentMs).toEqual([0])
 
-    const reset: Failure = { kind: 'no-response', reason: 'read ECONNRESET' }
+    const reset: Failure = { failure: true, kind: 'no-response', reason: 'read ECONNRESET' }
     const lost = await start({ replies: [failure(reset, 2_000), response('run-2')], signalAtMs: 1_000 })
     expect(lost.end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: true })
     expect(lost.sentMs).toEqual([0])

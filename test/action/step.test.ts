@@ -43,11 +43,11 @@ const GIVEN: Partial<StepSettings> = {
   cancelOnAbort: false,
 }
 
-const REFUSED: Failure = { kind: 'status', status: 401 }
-const NOT_FOUND: Failure = { kind: 'status', status: 404 }
+const REFUSED: Failure = { failure: true, kind: 'status', status: 401 }
+const NOT_FOUND: Failure = { failure: true, kind: 'status', status: 404 }
 const STARTED = [response('run-1', 100)]
 const CANCEL = [response<true>(true)]
-const NOT_LISTED = failure({ kind: 'not-listed' })
+const NOT_LISTED = failure({ failure: true, kind: 'not-listed' })
 
 interface Setting extends Partial<StepSettings> {
   readonly script: Script
@@ -109,7 +109,7 @@ describe('a run that is started and waited for', () => {
   })
 
   test('measures limits and times from the beginning of the step, whatever time the clock shows', async () => {
-    const refused = failure({ kind: 'not-sent', reason: 'connect ECONNREFUSED' })
+    const refused = failure({ failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED' })
     const { outcome } = await step({
       script: { start: [refused, ...STARTED], get: [failure(NOT_FOUND), response(QUEUED), response(PASSED)] },
       begunMs: 1_000_000,

@@ -19,7 +19,7 @@ import {
 } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
-const BUSY: Failure = { kind: 'status', status: 503 }
+const BUSY: Failure = { failure: true, kind: 'status', status: 503 }
 
 interface Setting {
   /** What the tests have written at a time of the clock. */

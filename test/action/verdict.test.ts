@@ -5,7 +5,7 @@ import { verdictLevel } from '../../src/report/ending.ts'
 import { aBaseline, aFinishedRun, anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
-const DOWN: Failure = { kind: 'status', status: 503 }
+const DOWN: Failure = { failure: true, kind: 'status', status: 503 }
 const WAIT_TIMEOUT: Ending = { kind: 'wait-timeout', limitMs: 60_000, wasQueued: false }
 
 describe('the verdict', () => {

@@ -22,7 +22,7 @@ import { FakeWorld } from '../support/fake-world.ts'
 
 const MINUTE_MS = 60_000
 const LONG_AGO_MS = Number.NEGATIVE_INFINITY
-const DOWN: Failure = { kind: 'status', status: 503 }
+const DOWN: Failure = { failure: true, kind: 'status', status: 503 }
 
 interface Setting extends Partial<WaitSettings> {
   readonly stepBeganMs?: number
@@ -90,12 +90,12 @@ test('a status that this version does not know does not end the wait if finished
 
 describe('a poll that fails', () => {
   const faults: readonly Reply<Run>[] = [
-    failure({ kind: 'not-sent', reason: 'getaddrinfo EAI_AGAIN' }, 50),
-    failure({ kind: 'no-response', reason: 'read ECONNRESET' }, 50),
-    failure({ kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }, 50),
-    failure({ kind: 'status', status: 429, retryAfterMs: 20_000 }, 50),
-    failure({ kind: 'status', status: 503 }, 50),
-    failure({ kind: 'status', status: 404 }),
+    failure({ failure: true, kind: 'not-sent', reason: 'getaddrinfo EAI_AGAIN' }, 50),
+    failure({ failure: true, kind: 'no-response', reason: 'read ECONNRESET' }, 50),
+    failure({ failure: true, kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }, 50),
+    failure({ failure: true, kind: 'status', status: 429, retryAfterMs: 20_000 }, 50),
+    failure({ failure: true, kind: 'status', status: 503 }, 50),
+    failure({ failure: true, kind: 'status', status: 404 }),
     noResponse,
     noConnection,
   ]
@@ -118,7 +118,12 @@ describe('a poll that fails', () => {
     30_000,
   ])('ends the waiting after failures without a break for %i ms', (failureLimitMs) => {
     test('that count from the first failure, and not from its poll', async () => {
-      const refused: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED', problem: 'refused here' }
+      const refused: Failure = {
+        failure: true,
+        kind: 'not-sent',
+        reason: 'connect ECONNREFUSED',
+        problem: 'refused here',
+      }
       const replies = [response(RUNNING), failure(DOWN, 7_000), failure(refused)]
       const { end, endedMs } = await wait({ failureLimitMs, replies })
       expect(end).toEqual({ ending: { kind: 'poll-failed', failure: refused }, run: RUNNING })
@@ -165,13 +170,13 @@ describe('a poll that fails', () => {
 
 describe('a refusal', () => {
   test('ends the wait at once, and keeps the last known status of the run', async () => {
-    const refusal: Failure = { kind: 'status', status: 401 }
+    const refusal: Failure = { failure: true, kind: 'status', status: 401 }
     const { end, pollsMs } = await wait({ replies: [response(QUEUED), response(RUNNING), failure(refusal)] })
     expect(end).toEqual({ ending: { kind: 'poll-failed', failure: refusal }, run: RUNNING })
     expect(pollsMs).toHaveLength(3)
   })
 
-  const NOT_FOUND: Failure = { kind: 'status', status: 404 }
+  const NOT_FOUND: Failure = { failure: true, kind: 'status', status: 404 }
 
   test('with 404 counts only after the first 15 s after a start', async () => {
     const sooner: Failure = { ...NOT_FOUND, retryAfterMs: 14_999 }
@@ -205,7 +210,7 @@ describe('the limit of the wait', () => {
   })
 
   test('holds also if the service asks for more time', async () => {
-    const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 120_000 }
+    const busy: Failure = { failure: true, kind: 'status', status: 429, retryAfterMs: 120_000 }
     const { end, endedMs } = await wait({ replies: [failure(busy)], waitLimitMs: 100_000 })
     expect(end).toEqual({ ending: { ...TIMEOUT, failure: busy } })
     expect(endedMs).toBe(100_000)
@@ -228,7 +233,9 @@ describe('the limit of the wait', () => {
   test('is exceeded by at most 5 s if no poll has a response', async () => {
     for (const waitLimitMs of [10, 310, 20_000, 29_000, 31_000, 100_000]) {
       const never = await wait({ replies: [response(RUNNING), noResponse], waitLimitMs })
-      expect(never.end).toMatchObject({ ending: { kind: 'wait-timeout', failure: { kind: 'no-response' } } })
+      expect(never.end).toMatchObject({
+        ending: { kind: 'wait-timeout', failure: { failure: true, kind: 'no-response' } },
+      })
       expect(never.endedMs).toBeGreaterThanOrEqual(waitLimitMs)
       expect(never.endedMs).toBeLessThanOrEqual(waitLimitMs + 5_000)
     }
@@ -279,7 +286,7 @@ describe('the limit of the wait for a run in the queue', () => {
 })
 
 describe('when the step is cancelled', () => {
-  const busy: Failure = { kind: 'status', status: 429, retryAfterMs: 120_000 }
+  const busy: Failure = { failure: true, kind: 'status', status: 429, retryAfterMs: 120_000 }
 
   test.each([
     ['a poll', [response(RUNNING), noResponse], RUNNING],

@@ -10,25 +10,34 @@ const said = (failure: Failure, request: RequestKind = 'start') => render(failur
 
 describe('the sentence on a failure', () => {
   it.each<[Failure, string]>([
-    [{ kind: 'status', status: 599, error: untrusted('x') }, 'The service responded with 599 and said “x”.'],
     [
-      { kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') }, isNotJson: true },
+      { failure: true, kind: 'status', status: 599, error: untrusted('x') },
+      'The service responded with 599 and said “x”.',
+    ],
+    [
+      {
+        failure: true,
+        kind: 'invalid-response',
+        expected: 'JSON',
+        got: { sent: untrusted('<html>') },
+        isNotJson: true,
+      },
       'The service sent an invalid response (expected JSON, got “<html>”). Check the path in the input base-url, and whether a proxy responds instead of the service.',
     ],
     [
-      { kind: 'invalid-response', expected: 'results to be an object', got: { words: 'an array' } },
+      { failure: true, kind: 'invalid-response', expected: 'results to be an object', got: { words: 'an array' } },
       'The service sent an invalid response (expected results to be an object, got an array).',
     ],
     [
-      { kind: 'status', status: 302 },
+      { failure: true, kind: 'status', status: 302 },
       'The service responded with 302 Found. The input base-url leads to another server. The action does not follow redirects. Set base-url to the address of the service itself.',
     ],
     [
-      { kind: 'status', status: 429, retryAfterMs: 90_000 },
+      { failure: true, kind: 'status', status: 429, retryAfterMs: 90_000 },
       'The service responded with 429 Too Many Requests (it asks for a pause of 1 min 30 s).',
     ],
-    [{ kind: 'not-listed' }, 'The service accepted the cancel, but does not list the run.'],
-    [{ kind: 'aborted' }, 'The request was given up because the step is ending.'],
+    [{ failure: true, kind: 'not-listed' }, 'The service accepted the cancel, but does not list the run.'],
+    [{ failure: true, kind: 'aborted' }, 'The request was given up because the step is ending.'],
   ])('of %j says what happened', (failure, sentence) => {
     expect(said(failure)).toBe(sentence)
   })
@@ -43,12 +52,15 @@ describe('the sentence on a failure', () => {
     [302, 'base-url', ['start', 'poll', 'cancel']],
   ])('of status %d mentions %s only for the requests %j', (status, input, requests) => {
     for (const request of ['start', 'poll', 'cancel'] as const) {
-      expect(said({ kind: 'status', status }, request).includes(input), request).toBe(requests.includes(request))
+      expect(said({ failure: true, kind: 'status', status }, request).includes(input), request).toBe(
+        requests.includes(request),
+      )
     }
   })
 
   it('of a certificate says what is wrong with it, and names NODE_EXTRA_CA_CERTS', () => {
     const sentence = said({
+      failure: true,
       kind: 'not-sent',
       reason: 'certificate has expired; CERT_HAS_EXPIRED',
       problem: 'certificate',
@@ -58,13 +70,18 @@ describe('the sentence on a failure', () => {
   })
 
   it('of a connection that this machine refuses itself says that the service has probably ended', () => {
-    const refused = { kind: 'not-sent', reason: 'connect ECONNREFUSED 127.0.0.1:8080' } as const
+    const refused = { failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED 127.0.0.1:8080' } as const
     expect(said({ ...refused, problem: 'refused here' })).toContain('The service on this machine has probably ended.')
     expect(said(refused)).not.toContain('ended')
   })
 
   it('truncates what came, and makes it harmless', () => {
-    const sentence = said({ kind: 'status', status: 500, body: untrusted(`\n::error::${'x'.repeat(5000)}`) })
+    const sentence = said({
+      failure: true,
+      kind: 'status',
+      status: 500,
+      body: untrusted(`\n::error::${'x'.repeat(5000)}`),
+    })
     expect(sentence.length).toBeLessThan(600)
     expect(sentence).toContain('500 Internal Server Error and sent “::error::xxx')
   })
@@ -76,7 +93,7 @@ describe('the sentence on a failure', () => {
     ['😀'.repeat(1_000), '😀'.repeat(1_000)],
     ['😀'.repeat(1_001), `${'😀'.repeat(999)}…`],
   ])('shows the service’s own sentence up to 1,000 characters, in the log and on pages (%#)', (sent, shown) => {
-    const failure: Failure = { kind: 'status', status: 409, error: untrusted(sent) }
+    const failure: Failure = { failure: true, kind: 'status', status: 409, error: untrusted(sent) }
     expect(said(failure)).toBe(`The service responded with 409 Conflict and said “${shown}”.`)
     const page = render(html`${failureReason(failure)}`)
     expect(page).toBe(
@@ -85,8 +102,13 @@ describe('the sentence on a failure', () => {
   })
 
   it.each([400, 422])('of status %i has no advice of ours if the service says what is wrong', (status) => {
-    const sentence = said({ kind: 'status', status, error: untrusted('The branch is unknown. Create it.') })
+    const sentence = said({
+      failure: true,
+      kind: 'status',
+      status,
+      error: untrusted('The branch is unknown. Create it.'),
+    })
     expect(sentence).toMatch(/^The service responded with \d+.* and said “The branch is unknown. Create it.”\.$/)
-    expect(said({ kind: 'status', status, body: untrusted('<html>') })).toContain('Check the inputs')
+    expect(said({ failure: true, kind: 'status', status, body: untrusted('<html>') })).toContain('Check the inputs')
   })
 })

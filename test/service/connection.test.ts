@@ -110,6 +110,7 @@ describe('the proxy for https', () => {
   ])('%s, and the request was not sent', async (_, address, reason) => {
     const { service, startThrough } = await tlsService()
     expect(await failureOf(startThrough(await address()))).toMatchObject({
+      failure: true,
       kind: 'not-sent',
       reason: expect.stringMatching(reason),
     })
@@ -122,13 +123,13 @@ describe('the proxy for https', () => {
     const start = failureOf(startThrough(proxy.address))
     await service.arrived
     proxy.cut()
-    expect(await start).toMatchObject({ kind: 'no-response' })
+    expect(await start).toMatchObject({ failure: true, kind: 'no-response' })
   })
 
   it('requires credentials, and the request is not repeated', async () => {
     const { service, startThrough } = await tlsService()
     const proxy = await forwardProxy({ refusal: '407 Proxy Authentication Required' })
-    expect(await failureOf(startThrough(proxy.address))).toEqual({ kind: 'status', status: 407 })
+    expect(await failureOf(startThrough(proxy.address))).toEqual({ failure: true, kind: 'status', status: 407 })
     expect(service.connections).toHaveLength(0)
   })
 

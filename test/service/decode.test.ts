@@ -118,7 +118,7 @@ describe('the results of a PASSED run', () => {
     ['results.testCases', { 0: {} }, 'results.testCases to be an array', { got: { words: 'an object' } }],
     ['results.testCases', false, 'results.testCases to be an array', { got: { words: 'false' } }],
   ])('are invalid with %s as %j, and count as none in any other run', (path, value, expected, came) => {
-    const failure = { kind: 'invalid-response', expected, ...came }
+    const failure = { failure: true, kind: 'invalid-response', expected, ...came }
     expect(failureOf(() => decodeRun(altered(PASSED, path, value)))).toEqual(failure)
     for (const status of [...RUN_STATUSES.filter((one) => one !== 'PASSED'), 'PAUSED']) {
       const run = decodeRun(altered({ ...RUN, status }, path, value))
@@ -274,7 +274,7 @@ describe('a part of the output', () => {
   // Otherwise, main would read and show one part again and again.
   it.each([5, 4, -1, 5.5, '7', undefined])('is invalid if the byte after it is %j', (next) => {
     const failure = failureOf(() => decodeOutput({ text: 'é', next }, 5))
-    expect(failure).toMatchObject({ kind: 'invalid-response', expected: 'next to be a byte after 5' })
+    expect(failure).toMatchObject({ failure: true, kind: 'invalid-response', expected: 'next to be a byte after 5' })
   })
 })
 
@@ -289,6 +289,7 @@ describe('the other responses', () => {
   const NO_IDS = ['', '.', '..', 'x'.repeat(257), 'a b', 'a\n', '%2e', 'a?b', 'a\\b', '$(id)', 'é']
   it.each(NO_IDS)('give no id for %j, which the message shows', (runId) => {
     expect(failureOf(() => started({ runId }))).toEqual({
+      failure: true,
       kind: 'invalid-response',
       expected: 'runId to have 1 to 256 of these characters: letters, digits and `. _ ~ : = + / @ -`',
       got: { sent: JSON.stringify(runId) },
@@ -304,7 +305,7 @@ describe('the other responses', () => {
       { testName: 'never', status: 7 },
       'PASSED',
     ]
-    expect(decodeSuiteResult({ results })).toEqual([
+    expect(decodeSuiteResult({ results }).testCases).toEqual([
       { title: 'pays', rawStatus: 'FLAKY', kind: 'flaky' },
       { title: 't-2', rawStatus: 'ERROR', kind: 'failed' },
       { title: 't-3', rawStatus: 'NEW', kind: 'other' },
@@ -330,7 +331,7 @@ describe('a response', () => {
     [decodeSuiteStatus, { status: ['FINISHED'] }, 'status to be a string', { got: { words: 'an array' } }],
     [decodeSuiteResult, {}, 'results to be an array', { got: { words: 'nothing' } }],
   ])('is invalid for %o as %j', (decode, response, expected, came) => {
-    expect(failureOf(() => decode(response))).toEqual({ kind: 'invalid-response', expected, ...came })
+    expect(failureOf(() => decode(response))).toEqual({ failure: true, kind: 'invalid-response', expected, ...came })
   })
 
   const anyJson = fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(Number.POSITIVE_INFINITY, undefined))
@@ -344,7 +345,7 @@ describe('a response', () => {
     } catch (error) {
       expect(error).toBeInstanceOf(InvalidResponse)
       const { failure } = error as InvalidResponse
-      expect(failure).toMatchObject({ kind: 'invalid-response', expected: expect.any(String) })
+      expect(failure).toMatchObject({ failure: true, kind: 'invalid-response', expected: expect.any(String) })
       expect(Object.values(failure.got)).toEqual([expect.any(String)])
       expect(JSON.stringify(failure).length).toBeLessThan(1_000)
       return undefined

@@ -20,5 +20,5 @@ it('a cancel posts the run as the selector, and is confirmed only if the service
   expect(await runs.cancel?.('r-11', patient())).toBe(true)
   const body = '{"where":{"runId":"r-11"}}'
   expect(server.received).toMatchObject([{ method: 'POST', target: '/v1/projects/web-shop/runs/cancel', body }])
-  expect(await runs.cancel?.('r-1', patient())).toEqual({ kind: 'not-listed' })
+  expect(await runs.cancel?.('r-1', patient())).toEqual({ failure: true, kind: 'not-listed' })
 })

@@ -42,7 +42,11 @@ describe('the client of a test suite', () => {
     const runs = suiteRuns(await senderTo(server.origin, { clock }), 'suite 1', clock)
     const poll = failureOf(runs.get('s-1', { ...patient(), limitMs: 60_000 }))
     await asked.promise
-    expect(await clock.run(poll)).toEqual({ kind: 'no-response', reason: 'no complete response within 10 s' })
+    expect(await clock.run(poll)).toEqual({
+      failure: true,
+      kind: 'no-response',
+      reason: 'no complete response within 10 s',
+    })
     expect(clock.now()).toBe(30_000)
   })
 
@@ -83,7 +87,7 @@ describe('the client of a test suite', () => {
 
   it('fails if the status is not a text', async () => {
     const { get } = await suite({ status: 7 })
-    expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', got: { words: '7' } })
+    expect(await failureOf(get())).toMatchObject({ failure: true, kind: 'invalid-response', got: { words: '7' } })
   })
 
   it('has no cancel', async () => {

@@ -40,7 +40,7 @@ describe('a request to a service whose certificate is not trusted is not sent, a
   ])('if %s', async (_, reason, certificate, isTrusted = true) => {
     if (isTrusted) trust(certificate)
     const server = await recordingServer(json({ runId: 'r' }), { ...WEAK, ...certificate })
-    const refused = { kind: 'not-sent', reason: expect.stringMatching(reason), problem: 'certificate' }
+    const refused = { failure: true, kind: 'not-sent', reason: expect.stringMatching(reason), problem: 'certificate' }
     expect(await startAt(server.origin)).toEqual(refused)
     const proxy = await forwardProxy()
     expect(await startAt(server.origin, proxy.address)).toEqual(refused)
@@ -51,7 +51,12 @@ describe('a request to a service whose certificate is not trusted is not sent, a
   it('whatever NODE_TLS_REJECT_UNAUTHORIZED says. A proxy with such a certificate gets no password', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     onTestFinished(() => void vi.unstubAllEnvs())
-    const refused = { kind: 'not-sent', reason: expect.stringMatching('certificate'), problem: 'certificate' }
+    const refused = {
+      failure: true,
+      kind: 'not-sent',
+      reason: expect.stringMatching('certificate'),
+      problem: 'certificate',
+    }
     const server = await recordingServer(json({ runId: 'r' }), selfSignedCertificate())
     const proxy = await forwardProxy()
     expect(await startAt(server.origin)).toEqual(refused)

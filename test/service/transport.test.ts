@@ -58,7 +58,7 @@ function clientSockets(): readonly Socket[] {
   return sockets
 }
 
-const invalid = (expected: string, got: object) => ({ kind: 'invalid-response', expected, got })
+const invalid = (expected: string, got: object) => ({ failure: true, kind: 'invalid-response', expected, got })
 
 function closing({ connections }: TcpServer): Promise<unknown> {
   return new Promise((resolve) => connections[0]?.once('close', resolve))
@@ -132,7 +132,7 @@ describe('a request', () => {
       server.received.length === 1 ? json({})(response, request) : end(response),
     )
     await get()
-    expect(await failureOf(post())).toMatchObject({ kind: 'no-response' })
+    expect(await failureOf(post())).toMatchObject({ failure: true, kind: 'no-response' })
     await betweenPolls()
     expect(server.connections).toHaveLength(1)
     expect(server.received).toHaveLength(2)
@@ -188,7 +188,13 @@ describe('a response', () => {
     ['x'.repeat(100_000), { got: { sent: `${'x'.repeat(499)}…` } }],
   ])('is invalid if it is not JSON, of which the beginning is quoted (%#)', async (body, sent) => {
     const { get } = await service((response) => response.writeHead(200).end(body))
-    expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected: 'JSON', ...sent, isNotJson: true })
+    expect(await failureOf(get())).toEqual({
+      failure: true,
+      kind: 'invalid-response',
+      expected: 'JSON',
+      ...sent,
+      isNotJson: true,
+    })
   })
 
   it('is read if its body has 16 MiB, and invalid if it has one byte more', async () => {
@@ -228,16 +234,21 @@ describe('a response that is packed, although the request asks for one that is n
     const { post } = await packed('{"runId":"größer"}', gzipSync, contentEncoding)
     expect((await responseOf(post())).json).toEqual({ runId: 'größer' })
     const refused = await packed('{"error":"no such branch"}', gzipSync, contentEncoding, 422)
-    expect(await failureOf(refused.post())).toEqual({ kind: 'status', status: 422, error: 'no such branch' })
+    expect(await failureOf(refused.post())).toEqual({
+      failure: true,
+      kind: 'status',
+      status: 422,
+      error: 'no such branch',
+    })
   })
 
   it.each(['br', 'deflate', 'gzip, gzip'])('is invalid if it is %s, and the failure names this', async (name) => {
     const { get } = await packed('{}', (bytes) => bytes, name)
     const expected = 'a body that is not packed, or the Content-Encoding gzip'
-    expect(await failureOf(get())).toEqual({ kind: 'invalid-response', expected, got: { sent: name } })
+    expect(await failureOf(get())).toEqual({ failure: true, kind: 'invalid-response', expected, got: { sent: name } })
     // The status counts all the same.
     const refused = await packed('unreadable', (bytes) => bytes, name, 503)
-    expect(await failureOf(refused.get())).toEqual({ kind: 'status', status: 503 })
+    expect(await failureOf(refused.get())).toEqual({ failure: true, kind: 'status', status: 503 })
   })
 
   it('may have 16 MiB that come out of it, and is not unpacked beyond that', async () => {
@@ -268,7 +279,7 @@ describe('a response with another status', () => {
     const elsewhere = await recordingServer(json({ runId: 'stolen' }))
     const location = `${elsewhere.origin}/v1/thing?token=secret`
     const { server, post } = await service((response) => response.writeHead(status, { location }).end())
-    expect(await failureOf(post())).toEqual({ kind: 'status', status })
+    expect(await failureOf(post())).toEqual({ failure: true, kind: 'status', status })
     expect(server.received).toHaveLength(1)
     expect(elsewhere.connections).toHaveLength(0)
   })
@@ -284,7 +295,7 @@ describe('a response with another status', () => {
     [' \n', {}],
   ])('has the text of the error object, or else the beginning of the body (%#)', async (body, said) => {
     const { get } = await service((response) => response.writeHead(404).end(body))
-    expect(await failureOf(get())).toEqual({ kind: 'status', status: 404, ...said })
+    expect(await failureOf(get())).toEqual({ failure: true, kind: 'status', status: 404, ...said })
   })
 
   it('counts however large its body is, and the rest of the body is not read', async () => {
@@ -294,7 +305,7 @@ describe('a response with another status', () => {
     const refused = failureOf(get())
     await server.connected
     const closed = closing(server)
-    expect(await refused).toMatchObject({ kind: 'status', status: 401, body: `${'a'.repeat(499)}…` })
+    expect(await refused).toMatchObject({ failure: true, kind: 'status', status: 401, body: `${'a'.repeat(499)}…` })
     await closed
   })
 
@@ -304,8 +315,8 @@ describe('a response with another status', () => {
     const { post } = await service((response) => response.writeHead(503, { 'retry-after': asked.shift() }).end(), {
       clock,
     })
-    expect(await failureOf(post())).toEqual({ kind: 'status', status: 503, retryAfterMs: 7_000 })
-    expect(await failureOf(post())).toEqual({ kind: 'status', status: 503, retryAfterMs: 10_000 })
+    expect(await failureOf(post())).toEqual({ failure: true, kind: 'status', status: 503, retryAfterMs: 7_000 })
+    expect(await failureOf(post())).toEqual({ failure: true, kind: 'status', status: 503, retryAfterMs: 10_000 })
   })
 
   const NOW = { epochMs: () => Date.UTC(2026, 0, 1) }
@@ -331,7 +342,7 @@ describe('a response with another status', () => {
 })
 
 describe('an error status whose response is cut off counts', () => {
-  const refused = { kind: 'status', status: 401, body: '{"error' }
+  const refused = { failure: true, kind: 'status', status: 401, body: '{"error' }
 
   async function cutOff(then: (socket: Socket) => void = () => {}) {
     const head = 'HTTP/1.1 401 Unauthorized\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -355,7 +366,7 @@ describe('an error status whose response is cut off counts', () => {
     ['closed', (socket: Socket) => socket.end()],
     ['reset', (socket: Socket) => setImmediate(() => socket.resetAndDestroy())],
   ])('if the connection is %s', async (_, end) => {
-    expect(await (await cutOff(end)).request).toMatchObject({ kind: 'status', status: 401 })
+    expect(await (await cutOff(end)).request).toMatchObject({ failure: true, kind: 'status', status: 401 })
   })
 
   it('if the time limit passes or the signal ends the request, and the connection is closed', async () => {
@@ -384,14 +395,14 @@ describe('a request that did not reach the service', () => {
   ] as const)('was not sent if %s listens on no such port. The problem: %s', async (host, problem) => {
     const { post } = await requestsTo(`http://${host}:${await closedPort()}`)
     const reason = expect.stringMatching(/^connect ECONNREFUSED [\w.:]+$/)
-    expect(await failureOf(post())).toEqual({ kind: 'not-sent', reason, problem })
+    expect(await failureOf(post())).toEqual({ failure: true, kind: 'not-sent', reason, problem })
   })
 
   it('was not sent if the name is not known', async () => {
     const { post } = await requestsTo('https://tests.invalid')
     // On a machine without a name server, the error is EAI_AGAIN.
     const reason = expect.stringMatching(/getaddrinfo (ENOTFOUND|EAI_AGAIN) tests\.invalid/)
-    expect(await failureOf(post())).toEqual({ kind: 'not-sent', reason })
+    expect(await failureOf(post())).toEqual({ failure: true, kind: 'not-sent', reason })
   })
 
   it.each([
@@ -400,13 +411,17 @@ describe('a request that did not reach the service', () => {
   ])('was not sent if the other side %s in the TLS handshake', async (_, end) => {
     const server = await tcpServer((socket) => socket.once('data', () => end(socket)))
     const { post } = await requestsTo(`https://127.0.0.1:${server.port}`)
-    expect(await failureOf(post())).toMatchObject({ kind: 'not-sent' })
+    expect(await failureOf(post())).toMatchObject({ failure: true, kind: 'not-sent' })
     expect(server.connections).toHaveLength(1)
   })
 
   it('was not sent if a header cannot have its value', async () => {
     const { server, post } = await service(json({}), { apiKey: 'two\nlines' })
-    expect(await failureOf(post())).toEqual({ kind: 'not-sent', reason: expect.stringContaining('header') })
+    expect(await failureOf(post())).toEqual({
+      failure: true,
+      kind: 'not-sent',
+      reason: expect.stringContaining('header'),
+    })
     expect(server.connections).toHaveLength(0)
   })
 
@@ -416,7 +431,11 @@ describe('a request that did not reach the service', () => {
     const { post } = await requestsTo(`https://127.0.0.1:${server.port}`, { clock })
     const request = failureOf(post())
     await server.connected
-    expect(await clock.run(request)).toMatchObject({ kind: 'not-sent', reason: 'no connection within 30 s' })
+    expect(await clock.run(request)).toMatchObject({
+      failure: true,
+      kind: 'not-sent',
+      reason: 'no connection within 30 s',
+    })
     expect(clock.now()).toBe(REQUEST_LIMIT_MS)
   })
 })
@@ -426,7 +445,7 @@ describe('a request that reached the service', () => {
     const { get } = await service((response) => {
       response.writeEarlyHints({ link: '</a>; rel=preload' }, () => response.socket?.end())
     })
-    expect(await failureOf(get())).toMatchObject({ kind: 'no-response' })
+    expect(await failureOf(get())).toMatchObject({ failure: true, kind: 'no-response' })
   })
 
   it.each([
@@ -435,7 +454,11 @@ describe('a request that reached the service', () => {
     'HTTP/1.1 000 \r\n\r\n',
   ])('has no response if this comes: %j', async (bytes) => {
     const { get } = await rawService((socket) => socket.write(bytes))
-    expect(await failureOf(get())).toEqual({ kind: 'no-response', reason: expect.stringMatching(/closed|status/) })
+    expect(await failureOf(get())).toEqual({
+      failure: true,
+      kind: 'no-response',
+      reason: expect.stringMatching(/closed|status/),
+    })
   })
 
   it.each([
@@ -447,7 +470,7 @@ describe('a request that reached the service', () => {
     const { server, get } = await service(() => {}, { clock })
     const request = failureOf(get({ ...patient(), limitMs }))
     await server.arrived
-    expect(await clock.run(request)).toEqual({ kind: 'no-response', reason })
+    expect(await clock.run(request)).toEqual({ failure: true, kind: 'no-response', reason })
     expect(clock.now()).toBe(endMs)
     expect(server.received).toHaveLength(1)
   })
@@ -497,7 +520,7 @@ describe('the signal', () => {
     await server.arrived
     const closed = closing(server)
     controller.abort()
-    expect(await request).toEqual({ kind: 'aborted' })
+    expect(await request).toEqual({ failure: true, kind: 'aborted' })
     await closed
   })
 
@@ -509,7 +532,7 @@ describe('the signal', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  const cancelled = { kind: 'not-sent', reason: 'the step was aborted before the request was sent' }
+  const cancelled = { failure: true, kind: 'not-sent', reason: 'the step was aborted before the request was sent' }
 
   it('that has aborted keeps a request from being sent', async () => {
     const { server, post } = await service(json({}))

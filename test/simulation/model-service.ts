@@ -7,7 +7,7 @@ import { FakeService, type Reply, type SentRequest } from '../support/fake-servi
 import { NEVER, type NetworkOutcome, type SimulationPlan } from './random-plans.ts'
 
 export const RUN_ID = 'run-7'
-const NOT_FOUND: Failure = { kind: 'status', status: 404 }
+const NOT_FOUND: Failure = { failure: true, kind: 'status', status: 404 }
 
 type Method = Exclude<SentRequest['method'], 'output'>
 
@@ -117,12 +117,12 @@ export class ModelService {
     if (run === undefined) return NOT_FOUND
     if (this.isFinished(run)) {
       const { responseWhenFinished } = this.#plan
-      if (responseWhenFinished === 'empty list') return { kind: 'not-listed' }
-      return { kind: 'status', status: responseWhenFinished }
+      if (responseWhenFinished === 'empty list') return { failure: true, kind: 'not-listed' }
+      return { failure: true, kind: 'status', status: responseWhenFinished }
     }
     if (this.#emptyListsLeft > 0) {
       this.#emptyListsLeft--
-      return { kind: 'not-listed' }
+      return { failure: true, kind: 'not-listed' }
     }
     run.cancelAcceptedAtMs ??= this.#clock.now()
     return true

@@ -46,17 +46,23 @@ function outcomes(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
   const status = fc
     .record({ afterMs: responseMs, status: fc.constantFrom(...statuses), retryAfterMs, isTaken: fc.boolean() })
     .map(({ afterMs, status, retryAfterMs, isTaken }): NetworkOutcome => {
-      const loss = { kind: 'status', status, retryAfterMs } as const
+      const loss = { failure: true, kind: 'status', status, retryAfterMs } as const
       // A 4xx means that the service did nothing, except the status for its own time limit. So does a 503 with `Retry-After`.
       const mayBeServed = status === 503 ? retryAfterMs === undefined : status >= 500 || status === 408
       return { afterMs, loss, isServed: isTaken && mayBeServed }
     })
   return weighted<NetworkOutcome>(
     [6, fc.record({ afterMs: responseMs })],
-    [2, lost({ kind: 'no-response', reason: 'read ECONNRESET' })],
+    [2, lost({ failure: true, kind: 'no-response', reason: 'read ECONNRESET' })],
     [2, lost('silence')],
-    [1, lost({ kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('') } }, fc.constant(true))],
-    [1, refused({ kind: 'not-sent', reason: 'connect ECONNREFUSED', problem: 'refused here' })],
+    [
+      1,
+      lost(
+        { failure: true, kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('') } },
+        fc.constant(true),
+      ),
+    ],
+    [1, refused({ failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED', problem: 'refused here' })],
     [1, refused('silence')],
     [3, status],
   )

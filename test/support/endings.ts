@@ -5,9 +5,9 @@ import { aBaseline, anOutcome, aRun, aTestCase, type OutcomeFields, type RunFiel
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
 const QUEUED = aRun({ status: 'QUEUED', startedAt: undefined, finishedAt: undefined, testCases: undefined })
-const REFUSED: Failure = { kind: 'not-sent', reason: 'connect ECONNREFUSED 127.0.0.1:8080' }
+const REFUSED: Failure = { failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED 127.0.0.1:8080' }
 const REFUSED_HERE: Failure = { ...REFUSED, problem: 'refused here' }
-const RESET: Failure = { kind: 'no-response', reason: 'reset' }
+const RESET: Failure = { failure: true, kind: 'no-response', reason: 'reset' }
 const WAIT_LIMIT = { kind: 'wait-timeout', limitMs: 3_600_000, wasQueued: false } as const
 const ABORTED: Ending = { kind: 'aborted', cause: 'signal' }
 const CANCELLED: Cancellation = { kind: 'cancelled' }
@@ -31,6 +31,7 @@ const cancelFailed = (failure: Failure): Cancellation => ({ kind: 'failed', fail
 const onOtherBranch = (fields: RunFields): ReadRunOutcome =>
   anOutcome({ run: aRun({ branchName: 'main', ...fields }), subject: { parameters: { branch: 'feature/cart' } } })
 const status = (code: number, error?: string): Failure => ({
+  failure: true,
   kind: 'status',
   status: code,
   error: error === undefined ? undefined : untrusted(error),
@@ -108,9 +109,12 @@ export const ENDINGS = {
   waitLimitButFinished: ended(WAIT_LIMIT, FINISHED_BEFORE, { run: aRun({ testCases: testCasesBy({ PASSED: 2 }) }) }),
   otherBranch: onOtherBranch({ testCases: testCasesBy({ PASSED: 4 }) }),
   failedOnOtherBranch: onOtherBranch({ status: 'FAILED', testCases: testCasesBy({ PASSED: 3, FAILED: 1 }) }),
-  abortedByEndOfJob: ended({ kind: 'aborted', cause: 'job ended' }, cancelFailed({ kind: 'not-listed' })),
+  abortedByEndOfJob: ended(
+    { kind: 'aborted', cause: 'job ended' },
+    cancelFailed({ failure: true, kind: 'not-listed' }),
+  ),
   aborted: ended(ABORTED, CANCELLED),
-  abortedCancelFailed: ended(ABORTED, cancelFailed({ kind: 'not-listed' })),
+  abortedCancelFailed: ended(ABORTED, cancelFailed({ failure: true, kind: 'not-listed' })),
   abortedRunLeft: ended(ABORTED, { kind: 'not-wanted' }),
   abortedRunFinished: ended(ABORTED, FINISHED_BEFORE, { run: aRun() }),
   abortedRunFailed: ended(ABORTED, FINISHED_BEFORE, {
@@ -119,12 +123,12 @@ export const ENDINGS = {
   abortedInStart: anOutcome({ ending: ABORTED, cancellation: { kind: 'id-unknown' } }),
   abortedBeforeStart: anOutcome({ ending: ABORTED, cancellation: { kind: 'none' } }),
   startRefused: startFailed(status(401, 'Invalid API key'), 'none'),
-  startUnclear: startFailed({ kind: 'no-response', reason: 'socket hang up; ECONNRESET' }, 'id-unknown'),
+  startUnclear: startFailed({ failure: true, kind: 'no-response', reason: 'socket hang up; ECONNRESET' }, 'id-unknown'),
   unreachable: pollFailed(REFUSED, cancelFailed(REFUSED)),
   unreachableCancelRefused: pollFailed(RESET, cancelFailed(status(403)), { run: undefined }),
   serviceEnded: pollFailed(REFUSED_HERE, cancelFailed(REFUSED_HERE)),
   invalidResponse: pollFailed(
-    { kind: 'invalid-response', expected: 'status to be a string', got: { words: 'the number 7' } },
+    { failure: true, kind: 'invalid-response', expected: 'status to be a string', got: { words: 'the number 7' } },
     CANCELLED,
     { run: undefined },
   ),

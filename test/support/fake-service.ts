@@ -132,13 +132,13 @@ function simulateRequest<T>(clock: FakeClock, options: RequestOptions, timeline:
     const fail = (failure: Failure) => settle(() => resolve(failure))
     const onAbort = () => {
       const graceMs = isSent ? graceIfSentMs() : 0
-      if (!isSent) fail({ kind: 'not-sent', reason: 'given up before the request went out' })
-      else if (graceMs > 0) timers.push(clock.at(clock.now() + graceMs, () => fail({ kind: 'aborted' })))
-      else fail({ kind: 'aborted' })
+      if (!isSent) fail({ failure: true, kind: 'not-sent', reason: 'given up before the request went out' })
+      else if (graceMs > 0) timers.push(clock.at(clock.now() + graceMs, () => fail({ failure: true, kind: 'aborted' })))
+      else fail({ failure: true, kind: 'aborted' })
     }
     const onLimit = () => {
       const reason = `no complete response within ${limitMs / 1000} s`
-      fail(isSent ? { kind: 'no-response', reason } : { kind: 'not-sent', reason })
+      fail(isSent ? { failure: true, kind: 'no-response', reason } : { failure: true, kind: 'not-sent', reason })
     }
     const onSent = () => {
       if (timeline.refusal !== undefined) return fail(timeline.refusal)

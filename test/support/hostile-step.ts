@@ -174,16 +174,18 @@ function anyRun(text: Text, message: Text, filePath: Text): fc.Arbitrary<Run> {
 }
 
 function anyFailure(text: Text): fc.Arbitrary<Failure> {
+  const failure = fc.constant(true as const)
   return fc.oneof(
-    fc.record({ kind: kinds('not-sent', 'no-response'), reason: text }),
-    fc.record({ kind: kinds('not-sent'), reason: text, problem: kinds('certificate', 'refused here') }),
+    fc.record({ failure, kind: kinds('not-sent', 'no-response'), reason: text }),
+    fc.record({ failure, kind: kinds('not-sent'), reason: text, problem: kinds('certificate', 'refused here') }),
     fc.record({
+      failure,
       kind: kinds('status'),
       status: fc.constantFrom(301, 400, 401, 403, 404, 407, 418, 500, 503),
       error: maybe(text),
       body: maybe(text),
     }),
-    fc.record({ kind: kinds('invalid-response'), expected: text, got: fc.record({ sent: text }) }),
-    fc.record({ kind: kinds('not-listed', 'aborted') }),
+    fc.record({ failure, kind: kinds('invalid-response'), expected: text, got: fc.record({ sent: text }) }),
+    fc.record({ failure, kind: kinds('not-listed', 'aborted') }),
   )
 }
