@@ -8,7 +8,7 @@ import { listen } from './http/listen.ts'
 import { removeFolder } from './machine/files.ts'
 import { RunQueue } from './runs/queue.ts'
 import { recoverRuns } from './runs/recovery.ts'
-import { openRunStore, type RunStore } from './runs/store.ts'
+import { openRunStore, type RunStore, type RunsAtEnd } from './runs/store.ts'
 import { ConfigurationError, readConfiguration } from './settings/configuration.ts'
 import { quote, toLogText } from './text.ts'
 
@@ -90,14 +90,33 @@ export async function removeUnfinished(options: SharedOptions): Promise<void> {
   await recoverRuns(shared).finally(() => shared.store.close())
 }
 
+/** Reads what a service has left that has ended. */
+export function readRunsAtEnd(dataFolder: string): RunsAtEnd {
+  const store = openRunStore(dataFolder)
+  try {
+    return store.readEnd()
+  } finally {
+    store.close()
+  }
+}
+
 type SharedOptions = Pick<ServiceOptions, 'env' | 'dataFolder' | 'temporaryFolder' | 'log'>
 
 function openShared(options: SharedOptions) {
+  const log = (text: string) => options.log(`${new Date().toISOString()} ${toLogText(text)}`)
+  const store = openDataFolder(options.dataFolder)
+  const logError = (text: string) => {
+    log(`error: ${text}`)
+    try {
+      store.markProblem()
+    } catch {
+      // The store may be what has failed. Then the run is unfinished there.
+    }
+  }
   return {
     temporaryFolder: realpathSync(options.temporaryFolder),
     personEnv: personalEnvironment(options.env),
-    log: (text: string) => options.log(`${new Date().toISOString()} ${toLogText(text)}`),
-    store: openDataFolder(options.dataFolder),
+    ...{ log, logError, store },
   }
 }
 

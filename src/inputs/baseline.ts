@@ -15,42 +15,34 @@ const MOST_BYTES = 64 * 1024 * 1024
 
 interface ResultsFile {
   readonly path: string
-  readonly status: Stats
+  readonly sizeBytes: number
   readonly finishedMs: number
+}
+
+/** The sentence says why a file could not be read. */
+interface Unreadable {
+  readonly problem: Fragment
 }
 
 /** The files are responses that earlier steps have written. They are data from outside, so the decoder of responses reads them. */
 export function readBaseline(path: string, kind: Target['kind'], redact: Redact, log: Log): Baseline | undefined {
+  const found = filesAt(path)
+  const problems = found.filter(isUnreadable).map(({ problem }) => problem)
   const runs: EarlierRun[] = []
-  const problems: Fragment[] = []
   let readBytes = 0
   let leftOut = 0
-  const attempt = (file: string, task: () => void) => {
-    try {
-      task()
-    } catch (cause) {
-      problems.push(fragment`The baseline ${file} could not be read, because ${whyUnreadable(cause)}.`)
+  for (const file of latestFirst(found.filter((file): file is ResultsFile => !isUnreadable(file)))) {
+    if (runs.length + leftOut === MOST_RUNS) break
+    if (readBytes + file.sizeBytes > MOST_BYTES) {
+      leftOut++
+      continue
     }
+    readBytes += file.sizeBytes
+    const read = attempt(file.path, () => ({ run: readRun(file, kind, redact) }))
+    if (isUnreadable(read)) problems.push(read.problem)
+    else if (read.run !== undefined) runs.push(read.run)
   }
-  const readRun = (file: ResultsFile) => {
-    checkFile(file)
-    const { size } = file.status
-    if (readBytes + size > MOST_BYTES) leftOut++
-    else {
-      readBytes += size
-      const text = new TextDecoder().decode(readFileSync(file.path))
-      const run = earlierRun(decodeResults(redact(text), kind, redact))
-      if (run !== undefined) runs.push(run)
-    }
-  }
-  const files: ResultsFile[] = []
-  attempt(path, () => {
-    for (const file of pathsIn(path)) attempt(file, () => files.push(openResults(file, file === path)))
-  })
-  for (const file of latestFirst(files)) {
-    if (runs.length + leftOut < MOST_RUNS) attempt(file.path, () => readRun(file))
-  }
-  const [latest, ...others] = runs.sort((a, b) => (b.finishedAt?.getTime() ?? 0) - (a.finishedAt?.getTime() ?? 0))
+  const [latest, ...others] = runs
   const [problem, ...more] = problems
   if (problem !== undefined) {
     const moreText = more.length > 0 ? fragment` Files that could not be read either: ${more.length}.` : fragment``
@@ -62,7 +54,7 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
   } else if (latest === undefined) {
     const effect = fragment`so the reports do not say which failures are new`
     log.info(
-      files.length === 0
+      found.length === 0
         ? fragment`There is no baseline ${path}, ${effect}. A cache is empty at first.`
         : fragment`No test case ran in any run of the baseline ${path}, ${effect}.`,
     )
@@ -75,22 +67,46 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
   return latest && [latest, ...others]
 }
 
+function isUnreadable(result: object): result is Unreadable {
+  return 'problem' in result
+}
+
+function attempt<Result extends object>(path: string, task: () => Result): Result | Unreadable {
+  try {
+    return task()
+  } catch (cause) {
+    return { problem: fragment`The baseline ${path} could not be read, because ${whyUnreadable(cause)}.` }
+  }
+}
+
 /**
  * The file itself, or each `*.json` directly in the folder. None if there is nothing at the path. A `report-dir` of this action has a
  * `ctrf.json` too, which is no response of the service.
  */
-function pathsIn(path: string): readonly string[] {
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined) return []
-  if (!found.isDirectory()) return [path]
-  const names = readdirSync(path).filter((name) => name.endsWith('.json') && name !== 'ctrf.json')
-  return names.map((name) => join(path, name))
+function filesAt(path: string): readonly (ResultsFile | Unreadable)[] {
+  const paths = attempt(path, () => {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found === undefined) return []
+    if (!found.isDirectory()) return [path]
+    const names = readdirSync(path).filter((name) => name.endsWith('.json') && name !== 'ctrf.json')
+    return names.sort().map((name) => join(path, name))
+  })
+  if (isUnreadable(paths)) return [paths]
+  // Follows a link only if the user has named it, because anybody may have put a link into a folder.
+  return paths.map((file) => attempt(file, () => lookAt(file, file === path ? statSync(file) : lstatSync(file))))
 }
 
-/** Follows a link only if the user has named it, because anybody may have put a link into a folder. */
-function openResults(path: string, isGiven: boolean): ResultsFile {
-  const status = isGiven ? statSync(path) : lstatSync(path)
-  return { path, status, finishedMs: status.isFile() ? finishedMsIn(path, status.size) : 0 }
+/** Opens no named pipe, because main would handle no signal while it waits. */
+function lookAt(path: string, status: Stats): ResultsFile {
+  const sizeBytes = status.size
+  if (!status.isFile()) throw new Error('it is no plain file')
+  if (sizeBytes > BODY_LIMIT_BYTES) throw new Error(`it has more than ${BODY_LIMIT_BYTES} bytes`)
+  return { path, sizeBytes, finishedMs: finishedMsIn(path, sizeBytes) }
+}
+
+function readRun({ path }: ResultsFile, kind: Target['kind'], redact: Redact): EarlierRun | undefined {
+  const text = new TextDecoder().decode(readFileSync(path))
+  return earlierRun(decodeResults(redact(text), kind, redact))
 }
 
 /** Results without a time are of test suites. Of these, the highest name is the latest. */
@@ -115,12 +131,6 @@ function finishedMsIn(path: string, sizeBytes: number): number {
   } finally {
     closeSync(descriptor)
   }
-}
-
-/** Opens no named pipe, because main would handle no signal while it waits. */
-function checkFile({ status }: ResultsFile): void {
-  if (!status.isFile()) throw new Error('it is no plain file')
-  if (status.size > BODY_LIMIT_BYTES) throw new Error(`it has more than ${BODY_LIMIT_BYTES} bytes`)
 }
 
 function whyUnreadable(cause: unknown): Fragment {

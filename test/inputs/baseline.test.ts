@@ -92,7 +92,13 @@ describe('the baseline', () => {
 
   it('may be a folder of large files, of which the latest 64 MiB count, and a warning counts the others', () => {
     const dayOf = (day: number) => new Date(Date.UTC(2026, 0, day))
-    const results = (day: number) => JSON.stringify({ ...RUN, finishedAt: dayOf(day), padding: ' '.repeat(15 << 20) })
+    const padding = ' '.repeat(15 << 20)
+    const { finishedAt: _, ...others } = RUN
+    // The time may stand before the results, or behind them.
+    const results = (day: number) => {
+      const [finishedAt, late] = [dayOf(day), { ...others, padding }]
+      return JSON.stringify(day % 2 === 0 ? { finishedAt, ...late } : { ...late, finishedAt })
+    }
     const { baseline, lines } = read(
       folderOf({
         'c.json': results(6),
@@ -121,7 +127,7 @@ describe('the baseline', () => {
       })
       expect(baseline).toHaveLength(1)
       expect(lines).toEqual([
-        'warning The baseline PATH/c.json could not be read, because it is no plain file. Files that could not be read either: 1. The other files of the folder are compared.',
+        'warning The baseline PATH/b.json could not be read, because it is no plain file. Files that could not be read either: 1. The other files of the folder are compared.',
       ])
     },
   )

@@ -159,11 +159,15 @@ describe('with a baseline, the job summary', () => {
 
   it('lists the cases that passed now and were bad before, the most frequent first', () => {
     const cases = (status: string, ...titles: readonly string[]) => titles.map((title) => aTestCase({ title, status }))
-    const now = cases('PASSED', 'a', 'b', 'c')
-    const runs = [[...cases('FAILED', 'a', 'b')], [...cases('FLAKY', 'b'), ...cases('PASSED', 'a', 'c')]]
+    const now = cases('PASSED', 'a', 'b', 'c', 'd')
+    const runs = [cases('FAILED', 'a', 'b', 'd'), [...cases('FLAKY', 'b'), ...cases('PASSED', 'a', 'c')]]
     const text = summaryWith(now, aBaselineOf(...runs))
     expect(tableRows(renderedPage(text))[1]?.[0]).toBe('✅ Passed')
-    expect(listIn(text, 'Unstable in earlier runs (2)')).toEqual(['b · 2 of 2 runs', 'a · 1 of 2 runs'])
+    expect(listIn(text, 'Unstable in earlier runs (3)')).toEqual([
+      'b · 2 of 2 runs',
+      'd · 1 of 1 run',
+      'a · 1 of 2 runs',
+    ])
   })
 
   it('has at most a hundred cases in a list, twenty unstable ones, and a thousand in all', () => {

@@ -64,18 +64,36 @@ export async function aRepository(files: Readonly<Record<string, string>>): Prom
 
 export type InstalledVersion = 'vitest-3' | 'vitest-4' | 'vitest-5' | 'jest-29' | 'jest-30'
 
-/** Gives a folder the packages that are installed here, as `npm ci` would, with this version of a framework. */
+/** What projects of tests with Vitest or Playwright need. Hundreds of links would take longer than most of these tests. */
+const NEEDED = /^(?:@?vitest|vite|@?playwright|playwright-core|typescript|\.bin\/(?:node|vitest|playwright|tsc))$/
+
+/** Gives a folder packages that are installed here, as `npm ci` would, with this version of a framework. */
 export async function installPackages(folder: string, version: InstalledVersion = 'vitest-5'): Promise<void> {
-  const source = join(ROOT, 'node_modules')
-  const ofVersion = join(ROOT, 'tools/by-hand', version, 'node_modules')
-  const found = new Map((await packagesIn(source)).map((name) => [name, source]))
-  // Jest finds its own packages from the project's folder.
-  const isOfVersion = version.startsWith('jest') ? /./ : /^@?vitest$|^\.bin\/vitest$/
-  const others = version === 'vitest-5' ? [] : await packagesIn(ofVersion)
-  for (const name of others) if (isOfVersion.test(name)) found.set(name, ofVersion)
   const target = join(folder, 'node_modules')
   for (const parent of SHARED) await mkdir(join(target, parent), { recursive: true })
-  for (const [name, at] of found) await symlink(join(at, name), join(target, name))
+  for (const [name, at] of await placesOf(version)) await symlink(join(at, name), join(target, name))
+}
+
+const places = new Map<InstalledVersion, Promise<ReadonlyMap<string, string>>>()
+
+/** In which folder each package lies. */
+function placesOf(version: InstalledVersion): Promise<ReadonlyMap<string, string>> {
+  const found = places.get(version) ?? findPlaces(version)
+  places.set(version, found)
+  return found
+}
+
+async function findPlaces(version: InstalledVersion): Promise<ReadonlyMap<string, string>> {
+  // Jest finds its own packages from the project's folder.
+  const [needed, ofVersion] = version.startsWith('jest')
+    ? [/jest|^\.bin\//, /./]
+    : [NEEDED, /^@?vitest$|^\.bin\/vitest$/]
+  const source = join(ROOT, 'node_modules')
+  const further = join(ROOT, 'tools/by-hand', version, 'node_modules')
+  const found = new Map((await packagesIn(source)).filter((name) => needed.test(name)).map((name) => [name, source]))
+  const others = version === 'vitest-5' ? [] : await packagesIn(further)
+  for (const name of others) if (ofVersion.test(name)) found.set(name, further)
+  return found
 }
 
 /** Folders of which two versions have a part each. */

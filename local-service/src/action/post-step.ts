@@ -4,7 +4,7 @@ import * as core from '@actions/core'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { removeFolder } from '../machine/files.ts'
 import { killProcesses, readIfPossible, signalProcess, waitUntilGone } from '../machine/processes.ts'
-import { type FinishedRun, openRunStore } from '../runs/store.ts'
+import type { FinishedRun, RunsAtEnd } from '../runs/store.ts'
 import { foldedGroup, toCommandMessage } from '../text.ts'
 import {
   environmentOfService,
@@ -19,6 +19,9 @@ import {
 // The post step of the action local-service stops the service, and shows what no gate has shown. It never fails the job.
 
 const STOP_LIMIT_MS = 20_000
+/** The store has 1000 runs at most. */
+const READ_LIMIT_MS = 10_000
+const READ_LIMIT_BYTES = 64 * 1024 * 1024
 
 /** How much output of one run is read, and how much of all runs the log has. */
 const OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
@@ -36,9 +39,6 @@ const CLEAN_UP_FAILED =
   'Not everything that the local service left could be removed. Processes, containers and work trees of its runs may still be ' +
   'on this machine. The log above says what is known. To find the containers, run ' +
   '"docker ps --all --filter label=test-run-service.run", or the same with podman.'
-
-/** How the logger of the service marks what it could not do itself. */
-const ERROR_IN_LOG = /^\S+ (run \S+: )?error: /m
 
 async function post(): Promise<void> {
   const path = core.getState('folder')
@@ -59,22 +59,22 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
   const found = await attempt('read which runs have finished', () => readRuns(folder))
   await showOutput(found?.finished ?? [], folder)
   await attempt('show the log of the service', () => {
-    const log = readEnd(folder.log)
-    const hasProblem = end !== 'stopped' || found === undefined || ERROR_IN_LOG.test(log)
-    if (hasProblem) core.info(foldedGroup(TITLE_OF_LOG, log))
+    const isFine = end === 'stopped' && found !== undefined && found.isClean && !found.hadProblem
+    if (!isFine) core.info(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))
   })
   if (end === 'was gone') core.error(KILLED)
   if (hasHadNoRun(folder)) core.warning(NO_RUN)
   if (!isCleanedUp || found?.isClean === false) core.warning(CLEAN_UP_FAILED)
 }
 
-function readRuns({ dataFolder }: ServiceFolder): { finished: readonly FinishedRun[]; isClean: boolean } {
-  const store = openRunStore(dataFolder)
-  try {
-    return { finished: store.findFinished(), isClean: store.findUnfinished().length === 0 }
-  } finally {
-    store.close()
-  }
+/** Tests may have written a store whose queries never end. So a process of its own reads it, and post can kill this process. */
+function readRuns({ path }: ServiceFolder): RunsAtEnd {
+  const limits = { timeout: READ_LIMIT_MS, maxBuffer: READ_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
+  const options = { encoding: 'utf8', env: environmentOfService(), ...limits } as const
+  const { status, stdout, stderr, error } = spawnSync(process.execPath, [SERVICE, path, 'tell'], options)
+  if (error !== undefined) throw error
+  if (status !== 0) throw new Error(stderr.trim())
+  return JSON.parse(stdout)
 }
 
 /** The gate shows the output while the tests run. What no gate has shown is in a folded group here, for example after a kill. */

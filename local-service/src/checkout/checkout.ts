@@ -92,5 +92,5 @@ export async function inspectFolder(project: Project, context: CheckoutContext) 
   const { framework, command, setup } = project
   const isSearched = command === undefined && setup === undefined && framework.packages.length > 0
   const found = isSearched ? findFramework(framework, place) : undefined
-  return { ...project, head, problem: typeof found === 'string' ? found : undefined }
+  return { ...project, head, problem: found !== undefined && 'kind' in found ? found.reason : undefined }
 }

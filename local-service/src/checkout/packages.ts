@@ -2,20 +2,20 @@ import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { mkdir, symlink } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isObject } from '../../../src/text/json.ts'
-import type { Framework } from '../frameworks/framework.ts'
+import { type Framework, type Unusable, unusable } from '../frameworks/framework.ts'
 import { foldersBetween, readManifest, type TestedFolders } from '../machine/files.ts'
 
 const PACKAGES = 'node_modules'
 /** Vite writes there when it loads a configuration. So a work tree gets folders of its own. */
 const TOOL_FOLDER = /^\.(cache|vite)/
 
-/** If the service cannot run the framework, returns sentences that say why, and what to do. They call the project's folder `where`. */
+/** The script of the framework's package. The reason why there is none says what to do, and calls the project's folder `where`. */
 export function findFramework(
   { name: command, packages, oldestVersion }: Framework,
   place: TestedFolders,
   where = place.folder,
   remedy = 'Install the packages first, for example with "npm ci", or set "command".',
-): { readonly script: string } | string {
+): { readonly script: string } | Unusable {
   // Folders above `root` may belong to somebody else, so they are not searched.
   const folders = foldersBetween(place)
   const found = packages
@@ -23,14 +23,16 @@ export function findFramework(
     .find(({ folder }) => existsSync(join(folder, 'package.json')))
   const { version, bin }: Partial<Record<string, unknown>> = found === undefined ? {} : readManifest(found.folder)
   if (typeof version === 'string' && version.localeCompare(oldestVersion, 'en', { numeric: true }) < 0) {
-    return `${found?.name} ${version} is installed in ${where}. The service needs ${oldestVersion} or newer. Update the package.`
+    return unusable(
+      `${found?.name} ${version} is installed in ${where}. The service needs ${oldestVersion} or newer. Update the package.`,
+    )
   }
   const script = isObject(bin) ? Object.values(bin)[0] : bin
   if (found !== undefined && typeof script === 'string') return { script: join(found.folder, script) }
   // With Yarn's Plug'n'Play, the packages are in no folder, and only Yarn finds them.
   const howToUseYarn = `Yarn's Plug'n'Play is used there (.pnp.cjs). Set "command" to "yarn ${command}".`
   const usesYarn = folders.some((at) => existsSync(join(at, '.pnp.cjs')))
-  return `${packages[0]} is not installed in ${where}. ${usesYarn ? howToUseYarn : remedy}`
+  return unusable(`${packages[0]} is not installed in ${where}. ${usesYarn ? howToUseYarn : remedy}`)
 }
 
 /** Links the packages of every `node_modules` from the project up to the root into a work tree. */

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
@@ -94,12 +95,29 @@ export function removeWorkTree(tree: string, gitFolder: string): Promise<void> {
 
 /** If git was killed while it created a work tree, the tree is locked. `git worktree remove` refuses it, and `worktree prune` skips it. */
 async function removeTreeAndRecord(tree: string, gitFolder: string): Promise<void> {
-  const record = join(gitFolder, 'worktrees', basename(tree))
-  const named = readRegularFile(join(record, 'gitdir')).trim()
-  // Tests may have written the path of the `.git` folder. A record that git has just begun names no work tree yet.
-  const isRecord = named === '' || resolve(record, named) === join(tree, '.git')
+  const record = findRecord(tree, gitFolder)
   // git fails if it reads a record that is half removed, and it skips a record without this file. So this file goes first.
-  if (isRecord) await rm(join(record, 'gitdir'), { force: true })
+  if (record !== undefined) await rm(join(record, 'gitdir'), { force: true })
   await removeFolder(tree)
-  if (isRecord) await rm(record, { recursive: true, force: true })
+  if (record !== undefined) await rm(record, { recursive: true, force: true })
+}
+
+/**
+ * What git keeps of a work tree in its own folder. Tests may have written the path of this folder, a link in it, or the record. So only
+ * what is surely git's and of this work tree is found.
+ */
+function findRecord(tree: string, gitFolder: string): string | undefined {
+  const record = join(gitFolder, 'worktrees', basename(tree))
+  // By these two, git tells its own folder from others: https://git-scm.com/docs/gitrepository-layout
+  const isOfGit = ['HEAD', 'objects'].every((name) => existsSync(join(gitFolder, name)))
+  if (!isOfGit || !existsSync(record)) return undefined
+  const isLinked = realpathSync(record) !== join(realpathSync(gitFolder), 'worktrees', basename(tree))
+  if (isLinked) return undefined
+  const named = readRegularFile(join(record, 'gitdir')).trim()
+  // A record that git has just begun names no work tree yet, and has only these files.
+  const isOfTree =
+    named === ''
+      ? readdirSync(record).every((name) => name === 'locked' || name === 'gitdir')
+      : resolve(record, named) === join(tree, '.git')
+  return isOfTree ? record : undefined
 }

@@ -40,7 +40,11 @@ function statusOf(end: CommandEnd, report: Report | undefined): RunOutcome['stat
 }
 
 /** The outcome of a run whose tests did not begin: the service stopped it, or something kept it from running them. */
-export function withoutTests(stop: AbortSignal, message?: string): RunOutcome {
-  const reason: StopReason = stop.aborted ? stop.reason : { status: 'INTERRUPTED', message }
+export function withoutTests(
+  stop: AbortSignal,
+  message?: string,
+  status: StopReason['status'] = 'INTERRUPTED',
+): RunOutcome {
+  const reason: StopReason = stop.aborted ? stop.reason : { status, message }
   return { ...reason, testCases: [] }
 }

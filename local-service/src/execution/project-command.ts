@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
 import { findFramework } from '../checkout/packages.ts'
-import type { Start } from '../frameworks/framework.ts'
+import type { Start, Unusable } from '../frameworks/framework.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
 import { foldersBetween, type TestedFolders } from '../machine/files.ts'
@@ -41,8 +41,8 @@ function withProjectCommands(env: NodeJS.ProcessEnv, place: TestedFolders): Node
   return { ...env, PATH: [...commands, env.PATH ?? []].flat().join(delimiter) }
 }
 
-/** What starts the tests of the project. If nothing can start them, returns sentences that say why. */
-export function startOf(run: RunContext, source: TestedFolders): Start | string {
+/** What starts the tests of the project. */
+export function startOf(run: RunContext, source: TestedFolders): Start | Unusable {
   const { framework, command, container, folder } = run.project
   if (command !== undefined) return { kind: 'command', command }
   if (framework.packages.length === 0) return { kind: 'nothing' }
@@ -51,7 +51,7 @@ export function startOf(run: RunContext, source: TestedFolders): Start | string 
     setupOf(run) === undefined
       ? findFramework(framework, source, folder)
       : findFramework(framework, source, tree, 'Let "setup" install it, or set "command".')
-  if (typeof found === 'string') return found
+  if ('kind' in found) return found
   const installed = (node: string) => ({ kind: 'installed', node, script: found.script }) as const
   if (container !== undefined) return installed('node')
   // PATH may have no Node, because a person can start the service by the path of its Node.

@@ -46,7 +46,7 @@ export async function createRunFolders(resources: RunResources): Promise<void> {
 export async function removeResources(
   runId: string,
   resources: RunResources,
-  { personEnv, log }: { readonly personEnv: NodeJS.ProcessEnv; readonly log: (text: string) => void },
+  { personEnv, logError }: { readonly personEnv: NodeJS.ProcessEnv; readonly logError: (text: string) => void },
 ): Promise<boolean> {
   const { folder, tree, temporaryFolder, gitFolder, engine } = resources
   const removals = [
@@ -64,7 +64,7 @@ export async function removeResources(
       await remove()
     } catch (error) {
       isGone = false
-      log(`run ${runId}: error: could not remove its files: ${messageOf(error)}`)
+      logError(`run ${runId}: could not remove its files: ${messageOf(error)}`)
     }
   }
   return isGone

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { messageOf } from '../../../src/text/untrusted.ts'
+import { setTimeout as delay } from 'node:timers/promises'
 import { UnusableReports } from '../frameworks/blob-reports.ts'
 import type { FrameworkCall } from '../frameworks/framework.ts'
 import { type Reading, ReadingThread } from '../frameworks/reading.ts'
-import { type Report, toReport as reportOf } from '../frameworks/report.ts'
-import { type Progress, ReportReader } from '../frameworks/report-reader.ts'
+import type { Report } from '../frameworks/report.ts'
+import type { Progress } from '../frameworks/report-reader.ts'
 import type { CommandEnd } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/files.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
@@ -16,7 +16,7 @@ import { runProjectCommand, startOf } from './project-command.ts'
 
 export interface RunningTests {
   /** Undefined if the framework says it only at its end. */
-  progress(): Progress | undefined
+  progress(): Promise<Progress | undefined>
   /** The outcome if the run is stopped now, for this reason. */
   stopped(reason: StopReason): Promise<RunOutcome>
 }
@@ -31,24 +31,24 @@ export async function runFramework(
   const { project, resources } = run
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
   const reportFile = join(resources.frameworkFolder, `report-${randomUUID()}`)
-  const call = await callOf(run, source, reportFile)
-  if (typeof call === 'string') return withoutTests(stop, call)
+  await using thread = new ReadingThread(stop)
+  const call = await callOf(run, source, reportFile, thread)
+  if ('status' in call) return withoutTests(stop, call.message, call.status)
   if (call.replacesReporters) {
     const reason = project.command === undefined ? '' : ', because the project has a "command"'
     tell(run, `the service replaces the reporters of the project${reason}`)
   }
   if (call.remark !== undefined) tell(run, call.remark)
   const caller = { title: call.title, noTestsArgument: project.framework.noTestsArgument }
-  const reader = new ReportReader(reportFile)
-  await using thread = new ReadingThread(stop)
-  if (call.readReport !== undefined) thread.start()
+  if (call.argv !== undefined) thread.start()
   const outcomeOf = async (end: CommandEnd, reason: StopReason | undefined) => {
-    const reading = await readReport(call, end, reader, source, thread)
+    const reading = await readReport(call, end, thread, { file: reportFile, folders: source })
     if (reading.kind === 'stopped') return withoutTests(stop)
     return toOutcome(caller, end, toReport(reading), reason)
   }
+  const hasNoProgress = call.readReport !== undefined || call.reportsOnlyEnd === true
   onTests({
-    progress: () => (call.readReport === undefined && !call.reportsOnlyEnd ? reader.readProgress() : undefined),
+    progress: hasNoProgress ? async () => undefined : progressOf(thread, reportFile),
     stopped: (reason) => outcomeOf({ kind: 'stopped', output: '' }, reason),
   })
   const end: CommandEnd =
@@ -58,46 +58,65 @@ export async function runFramework(
   return outcomeOf(end, end.kind === 'stopped' ? stop.reason : undefined)
 }
 
-/** If the framework cannot be called, returns sentences that say why. */
-async function callOf(run: RunContext, source: TestedFolders, reportFile: string): Promise<FrameworkCall | string> {
+/** If the framework cannot be called, returns how the run ends. */
+async function callOf(
+  run: RunContext,
+  source: TestedFolders,
+  reportFile: string,
+  thread: ReadingThread,
+): Promise<FrameworkCall | StopReason> {
   const { checkout, project, resources, selection } = run
   const start = startOf(run, source)
-  if (typeof start === 'string') return start
+  if (start.kind === 'unusable') return { status: 'INTERRUPTED', message: start.reason }
   const options = {
     ...project,
     start,
     selection,
     folders: source,
+    thread,
     env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
     outputFolder: resources.filesFolder,
     inputFolder: join(resources.frameworkFolder, 'input'),
     isInPlace: checkout.kind === 'in-place',
   }
   return project.framework.run(options).catch((error: unknown) => {
-    if (error instanceof UnusableReports)
-      return `The reports cannot be merged: the folder ${quote(project.merge)} ${error.message}.`
-    throw error
+    if (!(error instanceof UnusableReports)) throw error
+    const message = `The reports cannot be merged: the folder ${quote(project.merge)} ${error.message}.`
+    return { status: error.isOverLimit ? 'FAILED' : 'INTERRUPTED', message } as const
   })
+}
+
+/** A client that asks how far the run is does not wait long for it. */
+const PROGRESS_LIMIT_MS = 500
+
+function progressOf(thread: ReadingThread, file: string): RunningTests['progress'] {
+  let last: Progress | undefined
+  let reading: Promise<void> | undefined
+  const read = async () => {
+    const found = await thread.read('progress', { file })
+    if (found.kind === 'read') last = found.value
+    reading = undefined
+  }
+  return async () => {
+    reading ??= read()
+    await Promise.race([reading, delay(PROGRESS_LIMIT_MS, undefined, { ref: false })])
+    return last
+  }
 }
 
 async function readReport(
   call: FrameworkCall,
   end: CommandEnd,
-  reader: ReportReader,
-  source: TestedFolders,
   thread: ReadingThread,
+  ofReporter: { readonly file: string; readonly folders: TestedFolders },
 ): Promise<Reading<Report | undefined>> {
-  try {
-    if (call.readReport !== undefined) return await call.readReport(end, thread)
-    const events = reader.readAll()
-    const report = reportOf(events, source)
-    const problems = report && call.findProblems?.(report, events.finished ?? {})
-    const problem = problems?.filter((one) => one !== undefined).join(', and ') || undefined
-    return { kind: 'read', value: report && { ...report, problem } }
-  } catch (error) {
-    // Tests may have put anything in place of the report.
-    return { kind: 'failed', why: `its report cannot be read: ${messageOf(error)}` }
-  }
+  if (call.readReport !== undefined) return call.readReport(end, thread)
+  const reading = await thread.read('report', ofReporter)
+  if (reading.kind !== 'read') return reading
+  const { report, finished } = reading.value
+  const problems = report && call.findProblems?.(report, finished)
+  const problem = problems?.filter((one) => one !== undefined).join(', and ') || undefined
+  return { kind: 'read', value: report && { ...report, problem } }
 }
 
 /** A report over a limit fails the run, because tests have made it so. */

@@ -35,7 +35,77 @@ interface TestFile {
 }
 
 /** A folder of blob reports that cannot be merged. The message is the rest of a sentence that begins with the folder. */
-export class UnusableReports extends Error {}
+export class UnusableReports extends Error {
+  readonly isOverLimit: boolean
+
+  constructor(message: string, { isOverLimit = false } = {}) {
+    super(message)
+    this.isOverLimit = isOverLimit
+  }
+}
+
+/** What a merge needs to know about the reports. All paths and texts in it are short. */
+export type Checked<Facts> =
+  | ({ readonly kind: 'usable'; readonly missing: string | undefined } & Facts)
+  /** `why` is the rest of a sentence that begins with the folder. */
+  | { readonly kind: 'unusable'; readonly why: string }
+
+type OnFile = (file: string) => void
+
+export interface VitestFacts {
+  /** The folder to merge. */
+  readonly folder: string
+  readonly lost: string | undefined
+  readonly uncounted: string | undefined
+  readonly withoutCoverage: readonly string[]
+}
+
+interface VitestBlobs {
+  readonly folder: string
+  readonly root: string
+  /** For the reports with other paths in them. It does not exist yet. */
+  readonly newFolder: string
+  /** The framework's argument, if a report may be without a test file. */
+  readonly passesWithNoTests: boolean
+}
+
+export function checkVitestBlobs(
+  { folder, root, newFolder, passesWithNoTests }: VitestBlobs,
+  onFile: OnFile,
+): Promise<Checked<VitestFacts>> {
+  return check(async () => {
+    const reports = await readBlobs(folder, 'vitest', onFile)
+    refuseEqual(reports)
+    const empty = reports.find(({ testFiles }) => testFiles.length === 0)
+    if (empty !== undefined && !passesWithNoTests) {
+      throw new UnusableReports(
+        `has a report without a single test file, ${quote(empty.file)}. The global setup of the shard may have failed, or the shard has no tests. Give fewer shards, or add --passWithNoTests to the command of the shards and to the arguments of the merge`,
+      )
+    }
+    return {
+      missing: whyIncomplete(reports),
+      folder: await withPathsOf(root, folder, reports, newFolder),
+      lost: whyLost(reports),
+      uncounted: whyUncounted(reports),
+      withoutCoverage: reports.filter((report) => !report.hasCoverage).map(({ file }) => quote(file)),
+    }
+  })
+}
+
+export function checkPlaywrightBlobs({ folder }: { folder: string }, onFile: OnFile): Promise<Checked<object>> {
+  return check(async () => ({ missing: whyIncomplete(await readBlobs(folder, 'playwright', onFile)) }))
+}
+
+async function check<Facts extends { missing: string | undefined }>(
+  read: () => Promise<Facts>,
+): Promise<({ kind: 'usable' } & Facts) | { kind: 'unusable'; why: string }> {
+  try {
+    return { kind: 'usable', ...(await read()) }
+  } catch (error) {
+    if (error instanceof UnusableReports) return { kind: 'unusable', why: error.message }
+    throw error
+  }
+}
 
 /** Vitest fails at whatever else is in the folder, and does not name it. Playwright ignores it, except a link or a pipe that ends with .zip. */
 const FORMATS = {
@@ -44,7 +114,11 @@ const FORMATS = {
 }
 
 /** Reads what the merge does not check. Throws UnusableReports. */
-export async function readBlobs(folder: string, framework: keyof typeof FORMATS): Promise<BlobReport[]> {
+export async function readBlobs(
+  folder: string,
+  framework: keyof typeof FORMATS,
+  onFile: OnFile = () => undefined,
+): Promise<BlobReport[]> {
   const { extension, stray, read } = FORMATS[framework]
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     throw new UnusableReports(`cannot be read: ${messageOf(error)}. Download the reports of all shards into it`)
@@ -66,8 +140,12 @@ export async function readBlobs(folder: string, framework: keyof typeof FORMATS)
       const why = messageOf(error).replace(/\.$/, '')
       throw new UnusableReports(`has a file that is no blob report, ${quote(file)}: ${why}. ${next}`)
     })
-  const files = reports.map(({ name }) => name).sort()
-  return Promise.all(files.map(readNamed))
+  const blobs: BlobReport[] = []
+  for (const { name } of reports.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+    onFile(name)
+    blobs.push(await readNamed(name))
+  }
+  return blobs
 }
 
 /**

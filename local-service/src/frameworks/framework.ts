@@ -28,6 +28,7 @@ export interface RunOptions extends FrameworkSettings {
   readonly selection: Selection
   readonly folders: TestedFolders
   readonly env: Readonly<Record<string, string>>
+  readonly thread: ReadingThread
   /** The folder for everything else that the framework writes while it runs. */
   readonly outputFolder: string
   /** The service puts here what the framework reads: moved reports, or the reporter. It does not exist yet. */
@@ -42,6 +43,16 @@ export const EXTENSION = extname(import.meta.filename)
 /** Whether this Node can load the service's reporters. The only Node that is known to load TypeScript is the one that runs the service. */
 export function loadsReporters(node: string): boolean {
   return EXTENSION === '.js' || (existsSync(node) && realpathSync(node) === process.execPath)
+}
+
+/** A project that cannot be served or run. The reason is one or more sentences. */
+export interface Unusable {
+  readonly kind: 'unusable'
+  readonly reason: string
+}
+
+export function unusable(reason: string): Unusable {
+  return { kind: 'unusable', reason }
 }
 
 /** What a run starts. */

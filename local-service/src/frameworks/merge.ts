@@ -1,16 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { quote } from '../text.ts'
-import {
-  readBlobs,
-  refuseEqual,
-  UnusableReports,
-  whyIncomplete,
-  whyLost,
-  whyUncounted,
-  withPathsOf,
-} from './blob-reports.ts'
+import { type Checked, UnusableReports } from './blob-reports.ts'
 import type { FrameworkCall, RunOptions } from './framework.ts'
+import type { Reading } from './reading.ts'
 import { isBad } from './report.ts'
 
 // The framework's own command is green in more ways than a run: a shard is missing, or its coverage, or the framework exits with 0
@@ -21,37 +14,47 @@ type Merge = Pick<Required<FrameworkCall>, 'title' | 'findProblems' | 'remark'> 
 
 export const PASS_WITH_NO_TESTS = '--passWithNoTests'
 
-export async function mergeVitest(merge: string, { args, folders, inputFolder }: RunOptions): Promise<Merge> {
-  const folder = resolve(folders.folder, merge)
-  const reports = await readBlobs(folder, 'vitest')
-  refuseEqual(reports)
-  const problems = [whyIncomplete(reports), whyLost(reports)]
-  const empty = reports.find(({ testFiles }) => testFiles.length === 0)
-  if (empty !== undefined && !args.includes(PASS_WITH_NO_TESTS)) {
-    throw new UnusableReports(
-      `has a report without a single test file, ${quote(empty.file)}. The global setup of the shard may have failed, or the shard has no tests. Give fewer shards, or add ${PASS_WITH_NO_TESTS} to the command of the shards and to the arguments of the merge`,
-    )
+/** Throws UnusableReports. */
+function usable<Facts>(reading: Reading<Checked<Facts>>): { readonly missing: string | undefined } & Facts {
+  switch (reading.kind) {
+    case 'read':
+      if (reading.value.kind === 'usable') return reading.value
+      throw new UnusableReports(reading.value.why)
+    case 'over-limit':
+    case 'failed':
+      throw new UnusableReports(`cannot be read: ${reading.why}`, { isOverLimit: reading.kind === 'over-limit' })
+    case 'stopped':
+      throw new UnusableReports('is no longer needed')
   }
-  const without = reports.filter((report) => !report.hasCoverage).map(({ file }) => quote(file))
+}
+
+export async function mergeVitest(merge: string, { args, folders, inputFolder, thread }: RunOptions): Promise<Merge> {
+  const blobs = {
+    folder: resolve(folders.folder, merge),
+    root: folders.root,
+    newFolder: inputFolder,
+    passesWithNoTests: args.includes(PASS_WITH_NO_TESTS),
+  }
+  const { folder, missing, lost, uncounted, withoutCoverage } = usable(await thread.read('vitestBlobs', blobs))
+  const problems = [missing, lost]
   return {
-    ours: [`--mergeReports=${await withPathsOf(folders.root, folder, reports, inputFolder)}`],
+    ours: [`--mergeReports=${folder}`],
     title: 'vitest --mergeReports',
-    remark: whyUncounted(reports),
+    remark: uncounted,
     findProblems(_, { hasCoverage }) {
       const needsCoverage =
         hasCoverage === true || args.some((argument) => /^--coverage(?:\.enabled)?(?:=true)?$/.test(argument))
-      if (!needsCoverage || without.length === 0) return problems
+      if (!needsCoverage || withoutCoverage.length === 0) return problems
       return [
         ...problems,
-        `the coverage of the whole is not known, because these reports have none: ${without.join(', ')}. Give each shard --coverage and --coverage.thresholds=false`,
+        `the coverage of the whole is not known, because these reports have none: ${withoutCoverage.join(', ')}. Give each shard --coverage and --coverage.thresholds=false`,
       ]
     },
   }
 }
 
-export async function mergePlaywright(merge: string, { args, folders }: RunOptions): Promise<Merge> {
-  const reports = await readBlobs(resolve(folders.folder, merge), 'playwright')
-  const missing = whyIncomplete(reports)
+export async function mergePlaywright(merge: string, { args, folders, thread }: RunOptions): Promise<Merge> {
+  const { missing } = usable(await thread.read('playwrightBlobs', { folder: resolve(folders.folder, merge) }))
   // Without the configuration, places are those of the machine of the shard.
   const isConfigured = args.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))
   const isConfig = (file: string) => /^playwright\.config\.[cm]?[jt]s$/.test(file)

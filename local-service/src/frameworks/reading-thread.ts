@@ -1,11 +1,37 @@
 import { parentPort } from 'node:worker_threads'
 import { messageOf } from '../../../src/text/untrusted.ts'
+import type { TestedFolders } from '../machine/files.ts'
+import { checkPlaywrightBlobs, checkVitestBlobs } from './blob-reports.ts'
 import { readJunitReports } from './junit-reports.ts'
+import { toReport } from './report.ts'
+import { ReportReader } from './report-reader.ts'
 
 // The thread in which the service reads what tests wrote. `reading.ts` starts it, and ends it if it takes too much.
 
+/** By file. Each goes on where it was when it counted the tests so far. */
+const reporters = new Map<string, ReportReader>()
+
+function reporterOf(file: string): ReportReader {
+  const reader = reporters.get(file) ?? new ReportReader(file)
+  reporters.set(file, reader)
+  return reader
+}
+
+/** What the service's reporter wrote. `finished` is its last event. */
+function readReport({ file, folders }: { file: string; folders: TestedFolders }) {
+  const events = reporterOf(file).readAll()
+  const { status, hasCoverage } = events.finished ?? {}
+  return { report: toReport(events, folders), finished: { status, hasCoverage } }
+}
+
+type OnFile = (file: string) => void
+
 const READERS = {
   junit: readJunitReports,
+  vitestBlobs: checkVitestBlobs,
+  playwrightBlobs: checkPlaywrightBlobs,
+  progress: ({ file }: { file: string }) => reporterOf(file).readProgress(),
+  report: readReport,
 }
 
 export type Readers = typeof READERS
@@ -25,7 +51,8 @@ const respond = (response: Response) => parentPort?.postMessage(response)
 
 parentPort?.on('message', async ({ name, input }: Request) => {
   try {
-    respond({ kind: 'read', value: await READERS[name](input, (file) => respond({ kind: 'file', file })) })
+    const read = READERS[name] as (input: unknown, onFile: OnFile) => unknown
+    respond({ kind: 'read', value: await read(input, (file) => respond({ kind: 'file', file })) })
   } catch (error) {
     respond({ kind: 'failed', why: messageOf(error) })
   }

@@ -70,7 +70,8 @@ export class ReadingThread {
     const overLimit = (what: string) => resolve({ kind: 'over-limit', why: `${report} ${what}` })
     const fail = (why: string) => resolve({ kind: 'failed', why: `${report} cannot be read: ${why}` })
     const onStop = () => {
-      this.#isOver = true
+      // The number of tests so far is not what the stopped run has to read.
+      this.#isOver = request.name !== 'progress'
       resolve({ kind: 'stopped' })
     }
     if (!wasStopped && this.#stop.aborted) onStop()

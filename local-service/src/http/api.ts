@@ -36,11 +36,11 @@ export function createRequestListener(...ofApi: Parameters<typeof createApi>): R
 
 /** The interface over the projects and runs of this service. The body of a request is read only with a valid key. */
 export function createApi({ projects, suites }: Configuration, service: ServiceContext, key: string): Hono {
-  const { log } = service
+  const { log, logError } = service
   const api = new Hono()
   api.onError((error, c) => {
     const isRefusal = error instanceof Refusal
-    if (!isRefusal) log(`error: a request failed: ${error.stack}`)
+    if (!isRefusal) logError(`a request failed: ${error.stack}`)
     const status = STATUSES[isRefusal ? error.kind : 'failed']
     if (status === 401) c.header('www-authenticate', 'Bearer')
     const message = isRefusal ? error.message : 'The service failed to handle this request; its log says why.'
@@ -85,7 +85,7 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
   api.get(`${RUNS}/:runId`, async (c) => {
     const run = findProjectRun(queue, c.req.param())
     await queue.waitForEnd(run.runId)
-    const progress = queue.progressOf(run.runId)
+    const progress = await queue.progressOf(run.runId)
     return c.json({ ...describeRun(run), progress, outputBytes: outputBytes(join(outputs, run.runId)) })
   })
   api.get(`${RUNS}/:runId/output`, (c) => {

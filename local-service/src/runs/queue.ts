@@ -82,7 +82,7 @@ export class RunQueue {
   }
 
   /** How far a run is. Undefined if it has finished, or if its tests have not begun. */
-  progressOf(runId: string): Progress | undefined {
+  async progressOf(runId: string): Promise<Progress | undefined> {
     const entry = this.#entries.get(runId)
     return entry === undefined || isFinished(entry.run) ? undefined : entry.tests?.progress()
   }
@@ -130,7 +130,7 @@ export class RunQueue {
       this.#finish(entry, outcome)
     } catch (error) {
       // A checkout that is stopped fails too.
-      if (!stop.signal.aborted) this.#log(run, `error: failed to run: ${messageOf(error)}`)
+      if (!stop.signal.aborted) this.#logError(run, `failed to run: ${messageOf(error)}`)
       this.#finish(entry, withoutTests(stop.signal, `the service could not run the tests: ${messageOf(error)}`))
     } finally {
       clearTimeout(limit)
@@ -157,8 +157,12 @@ export class RunQueue {
       this.#options.store.save(run, resources)
       if (!isActive) this.#entries.delete(run.runId)
     } catch (error) {
-      this.#log(run, `error: could not be saved, so its outcome may be lost after a restart: ${messageOf(error)}`)
+      this.#logError(run, `could not be saved, so its outcome may be lost after a restart: ${messageOf(error)}`)
     }
+  }
+
+  #logError({ runId }: Run, text: string): void {
+    this.#options.logError(`run ${runId}: ${text}`)
   }
 
   #log({ runId }: Run, text: string): void {

@@ -6,6 +6,8 @@ export interface CommonContext {
   readonly store: RunStore
   readonly personEnv: NodeJS.ProcessEnv
   readonly log: (text: string) => void
+  /** Logs what the service could not do itself, and marks it in the store. */
+  readonly logError: (text: string) => void
 }
 
 const DIED = { status: 'INTERRUPTED', message: 'the service died during the run', testCases: [] } as const

@@ -21,11 +21,21 @@ const SCHEMA = `
     run text not null,
     resources text,
     shown_bytes integer not null default 0
-  ) strict`
+  ) strict;
+  create table if not exists problem (number integer primary key check (number = 1)) strict`
 
 const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export type FinishedRun = ReturnType<RunStore['findFinished']>[number]
+
+/** What a service leaves to read when it has ended. */
+export interface RunsAtEnd {
+  readonly finished: readonly FinishedRun[]
+  /** Whether nothing of any run is left on the machine. */
+  readonly isClean: boolean
+  /** Whether the service could not do something itself. Its log says what. */
+  readonly hadProblem: boolean
+}
 
 /**
  * Opens the runs that are kept in a folder. Each change of a run is one write, and the write is in the database when the call
@@ -72,6 +82,8 @@ function storeIn(database: DatabaseSync) {
      run ->> '$.phase.message' as message, shown_bytes from runs where is_finished order by number`,
   )
   const show = database.prepare('update runs set shown_bytes = ? where run_id = ? and shown_bytes < ?')
+  const insertProblem = database.prepare('insert or ignore into problem values (1)')
+  const selectProblem = database.prepare('select number from problem')
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
@@ -113,6 +125,11 @@ function storeIn(database: DatabaseSync) {
           message: row.message === null ? undefined : String(row.message),
           shownBytes: Number(row.shown_bytes),
         })),
+    readEnd(): RunsAtEnd {
+      const isClean = this.findUnfinished().length === 0
+      return { finished: this.findFinished(), isClean, hadProblem: selectProblem.get() !== undefined }
+    },
+    markProblem: () => void insertProblem.run(),
     markShown: (runId: string, bytes: number) => void show.run(bytes, runId, bytes),
     close: () => void (database.isOpen && database.close()),
   }

@@ -39,7 +39,7 @@ export function readConfiguration(settings: unknown, baseFolder: string) {
   const projects = new Map<string, Project>()
   for (const [id, project] of Object.entries(result.output.projects)) {
     const found = projectIn(baseFolder, project)
-    if (typeof found === 'string') throw new ConfigurationError(`Project ${quote(id)} ${found}`)
+    if ('kind' in found) throw new ConfigurationError(`Project ${quote(id)} ${found.reason}`)
     projects.set(id, { id, ...found })
   }
   const suites = new Map<string, { name: string; project: Project; selection: Selection }>()

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import * as v from 'valibot'
 import { isObject } from '../../../src/text/json.ts'
 import { FRAMEWORKS, frameworksIn, testProjectsBelow } from '../frameworks/discovery.ts'
-import type { Framework, Selection } from '../frameworks/framework.ts'
+import { type Framework, type Selection, type Unusable, unusable } from '../frameworks/framework.ts'
 import { junit } from '../frameworks/junit.ts'
 import { quote, quoteAll } from '../text.ts'
 
@@ -96,20 +96,24 @@ function describe({ message, expected, received }: v.BaseIssue<unknown>): string
   return expected === 'never' ? `The service does not know ${received}` : 'It is missing'
 }
 
-/** The project, or the rest of a sentence that says why it cannot be served. */
-export function projectIn(baseFolder: string, settings: v.InferOutput<typeof PROJECT>): Omit<Project, 'id'> | string {
+/** The reason why a project cannot be served is the rest of a sentence about it. */
+export function projectIn(baseFolder: string, settings: v.InferOutput<typeof PROJECT>): Omit<Project, 'id'> | Unusable {
   const folder = resolve(baseFolder, settings.folder)
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return `has no folder ${folder}.`
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return unusable(`has no folder ${folder}.`)
   if (settings.report !== undefined && settings.framework !== undefined)
-    return 'has both "report" and "framework". Leave "framework" out to read JUnit files, or leave "report" out.'
+    return unusable(
+      'has both "report" and "framework". Leave "framework" out to read JUnit files, or leave "report" out.',
+    )
   const [framework, ...others] = candidatesFor(settings, folder)
-  if (framework === undefined) return usesNone(folder)
+  if (framework === undefined) return unusable(usesNone(folder))
   if (others.length > 0) {
     const found = [framework, ...others]
-    return `uses ${titlesOf(found)} in ${folder}. Set "framework" to ${namesOf(found)}. To run several, give each a service and a gate of its own.`
+    return unusable(
+      `uses ${titlesOf(found)} in ${folder}. Set "framework" to ${namesOf(found)}. To run several, give each a service and a gate of its own.`,
+    )
   }
   const refusal = framework.refuse(settings, folder)
-  if (refusal !== undefined) return `cannot be served: ${refusal}`
+  if (refusal !== undefined) return unusable(`cannot be served: ${refusal}`)
   // Test frameworks report files by their real path.
   return { ...settings, folder: realpathSync(folder), framework }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
 import { findFramework, linkPackages } from '../../src/checkout/packages.ts'
+import { unusable } from '../../src/frameworks/framework.ts'
 import { playwright } from '../../src/frameworks/playwright.ts'
 import { vitest } from '../../src/frameworks/vitest.ts'
 import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
@@ -18,7 +19,7 @@ it.each([
 ])('the manifest of an installed package names no command if it is %s', async (text) => {
   const root = await folderWith({ 'node_modules/vitest/package.json': text })
   const next = 'Install the packages first, for example with "npm ci", or set "command".'
-  expect(findFramework(vitest, { root, folder: root })).toBe(`vitest is not installed in ${root}. ${next}`)
+  expect(findFramework(vitest, { root, folder: root })).toEqual(unusable(`vitest is not installed in ${root}. ${next}`))
 })
 
 describe('the command of Playwright', () => {
@@ -29,7 +30,7 @@ describe('the command of Playwright', () => {
     const root = await folderWith({ 'node_modules/@playwright/test/package.json': old })
     const needs = 'The service needs 1.45 or newer. Update the package.'
     const problem = `@playwright/test 1.44.1 is installed in ${root}. ${needs}`
-    expect(findFramework(playwright, { root, folder: root })).toBe(problem)
+    expect(findFramework(playwright, { root, folder: root })).toEqual(unusable(problem))
   })
 
   it('is that of the package for component tests, if only this package is installed', async () => {
@@ -46,10 +47,10 @@ describe('the command of Playwright', () => {
 it("names the command for Yarn's Plug'n'Play, if a folder up to the root has its file", async () => {
   const root = temporaryFolder()
   const place = { root, folder: join(root, 'packages/shop') }
-  expect(findFramework(vitest, place)).not.toContain('Yarn')
+  expect(findFramework(vitest, place)).toEqual(unusable(expect.not.stringContaining('Yarn')))
   await writeFiles(root, { '.pnp.cjs': '' })
   const next = `Yarn's Plug'n'Play is used there (.pnp.cjs). Set "command" to "yarn vitest".`
-  expect(findFramework(vitest, place)).toBe(`vitest is not installed in ${place.folder}. ${next}`)
+  expect(findFramework(vitest, place)).toEqual(unusable(`vitest is not installed in ${place.folder}. ${next}`))
 })
 
 it('links the packages into a work tree, but not the folders in which tools keep files of their own', async () => {

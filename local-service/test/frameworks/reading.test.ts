@@ -19,7 +19,7 @@ function threadOf(body: string, limits: { seconds?: number; mebibytes?: number }
   writeFileSync(
     thread,
     `import { parentPort } from 'node:worker_threads'
-     parentPort.on('message', () => {
+     parentPort.on('message', (request) => {
        parentPort.postMessage({ kind: 'file', file: 'a.xml' })
        ${body}
      })`,
@@ -27,7 +27,7 @@ function threadOf(body: string, limits: { seconds?: number; mebibytes?: number }
   const stop = new AbortController()
   const reading = new ReadingThread(stop.signal, { thread, ...limits })
   onTestFinished(() => reading[Symbol.asyncDispose]())
-  return { stop, read: () => reading.read('junit', INPUT) }
+  return { reading, stop, read: () => reading.read('junit', INPUT) }
 }
 
 describe('a thread that reads what tests wrote', () => {
@@ -40,25 +40,27 @@ describe('a thread that reads what tests wrote', () => {
     }
   })
 
+  it('that reads for ever says so and names the file', async () => {
+    const { read } = threadOf('for (;;);', { seconds: 2 })
+    expect(await read()).toEqual({ kind: 'over-limit', why: 'its report "a.xml" takes longer than 2 s to read' })
+  })
+
   it.each([
-    ['for ever', 'for (;;);', { seconds: 0.2 }, 'over-limit', 'its report "a.xml" takes longer than 0.2 s to read'],
     [
       'more than its memory',
       'const all = []; for (;;) all.push(new Array(1000).fill(Math.random()))',
-      { mebibytes: 16 },
       'over-limit',
       'its report "a.xml" takes more than 16 MiB of memory to read',
     ],
     [
       'and fails',
       "parentPort.postMessage({ kind: 'failed', why: 'no' })",
-      {},
       'failed',
       'its report "a.xml" cannot be read: no',
     ],
-    ['and ends', 'process.exit(0)', {}, 'failed', 'its report "a.xml" cannot be read: its thread has ended'],
-  ])('that reads %s says so and names the file, also the second time', async (_, body, limits, kind, why) => {
-    const { read } = threadOf(body, limits)
+    ['and ends', 'process.exit(0)', 'failed', 'its report "a.xml" cannot be read: its thread has ended'],
+  ])('that reads %s says so and names the file, also the second time', async (_, body, kind, why) => {
+    const { read } = threadOf(body, { mebibytes: 16 })
     expect(await Promise.all([read(), read()])).toEqual([
       { kind, why },
       { kind, why },
@@ -71,6 +73,15 @@ describe('a thread that reads what tests wrote', () => {
     setTimeout(() => stop.abort(), 100)
     expect(await reading).toEqual({ kind: 'stopped' })
     expect(await read()).toEqual({ kind: 'stopped' })
+  })
+
+  it('reads on after a stop while it only counted the tests so far', async () => {
+    const { reading, read, stop } = threadOf(`if (request.name === 'progress') for (;;);
+      parentPort.postMessage({ kind: 'read', value: 'so far' })`)
+    const progress = reading.read('progress', { file: '/' })
+    setTimeout(() => stop.abort(), 100)
+    expect(await progress).toEqual({ kind: 'stopped' })
+    expect(await read()).toEqual({ kind: 'read', value: 'so far' })
   })
 
   it('reads what a run has so far that was stopped before', async () => {

@@ -35,6 +35,7 @@ beforeEach(async () => {
     queue,
     store,
     log: (text: string) => void log.push(text),
+    logError: (text: string) => void log.push(`error: ${text}`),
     outputs: folder,
     temporaryFolder: folder,
     personEnv: PLAIN_ENV,

@@ -425,7 +425,7 @@ describe.concurrent('a problem of the service itself', () => {
     expect(main.log.join('\n')).toContain('the service could not run the tests: ENOTDIR')
     const post = await step.runPost()
     const shown = groupsIn(post.log).get('Log of the local service') ?? []
-    expect(shown.join('\n')).toMatch(/Z run \S+: error: failed to run: ENOTDIR/)
+    expect(shown.join('\n')).toMatch(/Z error: run \S+: failed to run: ENOTDIR/)
     expect(shown.join('\n')).not.toContain('it rains')
   })
 })

@@ -17,11 +17,15 @@ const BROKEN = 'echo "Error: rain"; exit 1'
 
 /** Node options with which a function of Node fails in post. */
 function failingInPost(module: string, name: string, condition = 'true'): string {
+  return failing(module, name, condition, `process.argv[1]?.includes('local-service/dist/post')`)
+}
+
+function failing(module: string, name: string, condition: string, isProcess: string): string {
   const code = `
     import module from '${module}'
     import { syncBuiltinESMExports } from 'node:module'
     const { ${name} } = module
-    if (process.argv[1]?.includes('local-service/dist/post')) {
+    if (${isProcess}) {
       module.${name} = (...args) => { if (${condition}) throw new Error('it rains'); return ${name}(...args) }
       syncBuiltinESMExports()
     }`
@@ -44,16 +48,13 @@ describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and
 
   const ALL = { isOutputShown: true, isLogShown: false, isFolderRemoved: true }
   const NO_RUNS = { isOutputShown: false, isLogShown: true, isFolderRemoved: true }
+  const NO_STORE = failing('node:fs', 'realpathSync', `args[0].endsWith('/data')`, `process.argv.at(-1) === 'tell'`)
   const KILL = `if (process.argv[1]?.includes('local-service/dist/post')) process.kill = () => { throw new Error('it rains') }`
 
   test.for<[string[], string, object]>([
     // The service ends when its folder is removed. Until then, it has locked its store.
     [['stop the service: it rains', 'read which runs have finished: database is locked'], importing(KILL), NO_RUNS],
-    [
-      ['read which runs have finished: it rains'],
-      failingInPost('node:fs', 'realpathSync', `args[0].endsWith('/data')`),
-      NO_RUNS,
-    ],
+    [['read which runs have finished: it rains'], NO_STORE, NO_RUNS],
     [
       ['show the output of run .*: it rains'],
       failingInPost(
@@ -63,7 +64,11 @@ describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and
       ),
       { ...ALL, isOutputShown: false },
     ],
-    [['show the log of the service: it rains'], failingInPost('node:fs', 'lstatSync', `args[0].endsWith('log')`), ALL],
+    [
+      ['read which runs have finished: it rains', 'show the log of the service: it rains'],
+      [NO_STORE, failingInPost('node:fs', 'lstatSync', `args[0].endsWith('log')`)].join(' '),
+      { ...NO_RUNS, isLogShown: false },
+    ],
     [
       ['remove the private files in .*: it rains'],
       failingInPost('node:child_process', 'execFile', `args[0] === 'rm'`),

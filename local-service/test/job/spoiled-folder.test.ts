@@ -19,6 +19,7 @@ import type { Step } from '../../../tools/runner-emulator/step-runner/runner.ts'
 import { finishRun, queueRun } from '../../src/runs/run.ts'
 import { openRunStore } from '../../src/runs/store.ts'
 import {
+  importing,
   ON_LINUX,
   PASSING_SCRIPT,
   processesOf,
@@ -97,6 +98,31 @@ test('a forged store of runs makes post print a limited part of what it names, a
   expect(post.log.join('\n')).not.toContain('outside')
   expect(post.log.filter((line) => line.startsWith('xxx'))).toHaveLength(4 * 2 ** 8)
   expect(post.log.filter((line) => line.startsWith('##[group]Output'))).toHaveLength(6)
+})
+
+test('post kills what reads a store of runs whose query never ends, and ends', async ({ jobs }) => {
+  // Post gives it a tenth of a second.
+  const impatient = `
+    import module from 'node:child_process'
+    import { syncBuiltinESMExports } from 'node:module'
+    const { spawnSync } = module
+    module.spawnSync = (file, args, options) => spawnSync(file, args, { ...options, timeout: 100 })
+    syncBuiltinESMExports()`
+  const settings = { inputs: SCRIPTED, env: { NODE_OPTIONS: importing(impatient) } }
+  const { step } = await jobs.start(jobs.scripted(FAILING), settings)
+  const forged = jobs.folder()
+  const database = new DatabaseSync(join(forged, 'runs.sqlite'))
+  database.exec(`
+    create view runs as with recursive n(number) as (select 1 union all select number + 1 from n)
+      select number, 'a' as run_id, 1 as is_finished, '{}' as run, null as resources, 0 as shown_bytes from n;
+    create trigger none instead of delete on runs begin select 1; end`)
+  database.close()
+  replaceStore(step, forged)
+  const post = await step.runPost()
+  const warnings = post.annotations.map(({ message }) => message)
+  expect(warnings.join('\n')).toMatch(/could not read which runs have finished: .*ETIMEDOUT/)
+  expect(post.conclusion).toBe('success')
+  expect(processesOf(step)).toEqual([])
 })
 
 describe.skipIf(!ON_LINUX).concurrent('the clean-up after tests that replaced the store and killed the service', () => {

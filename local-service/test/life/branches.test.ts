@@ -246,7 +246,7 @@ describe('a run of another branch', () => {
       removeResources(
         runId,
         { ...resources, gitFolder: place.gitFolder },
-        { personEnv: PLAIN_ENV, log: expect.unreachable },
+        { personEnv: PLAIN_ENV, logError: expect.unreachable },
       )
     const [first, second, third] = [aRun(), aRun(), aRun()]
     await prepare(first)

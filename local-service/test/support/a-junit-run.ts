@@ -14,7 +14,16 @@ function createThread() {
 export async function beginJunitRun(report: string, folders: TestedFolders) {
   const start = { kind: 'command', command: ['test'] } as const
   const selection = { frameworkProjects: [], files: [] }
-  const options = { folders, outputFolder: '', inputFolder: '', report, env: {}, args: [], isInPlace: true }
+  const options = {
+    folders,
+    outputFolder: '',
+    inputFolder: '',
+    report,
+    env: {},
+    args: [],
+    isInPlace: true,
+    thread: createThread(),
+  }
   const { readReport } = await junit.run({ ...options, start, selection })
   return async (code: number, output = ''): Promise<Report | undefined> => {
     const reading = await readReport?.({ kind: 'exited', code, output }, createThread())

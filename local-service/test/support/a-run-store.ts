@@ -27,5 +27,6 @@ export function createQueue(store: RunStore, log: string[] = [], endWaitMs = 0):
     store,
     personEnv: PLAIN_ENV,
     log: (text) => void log.push(text),
+    logError: (text) => void log.push(text),
   })
 }

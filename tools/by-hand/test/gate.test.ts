@@ -4,25 +4,16 @@ import { nameOf, ROWS, type Row, runRow } from '../table/table.ts'
 // A few rows of the table, for the kinds of arguments and of projects. The workflow "Nightly" runs the whole table.
 
 const CHOSEN = [
-  row('vitest', 4, 'shop', '--grep=smoke'),
   row('vitest', 5, 'shop', '--exclude', 'tests/**', '--exclude', '**/cart*'),
   row('vitest', 4, 'only', '--allowOnly=false'),
-  row('vitest', 5, 'every kind of result'),
-  row('vitest', 5, 'reporter that waits'),
-  row('vitest', 4, 'hooks that throw'),
   row('vitest', 5, 'several projects'),
   row('vitest', 5, 'reporter that throws at the end'),
-  row('vitest', 5, 'variables of the job'),
   row('vitest', 3, 'bail in the configuration'),
-  row('vitest', 4, 'retries and soft assertions'),
-  row('vitest', 5, 'types', '--typecheck.only'),
   row('vitest', 3, 'types', '--typecheck.only'),
   row('vitest', 5, 'changed', '--changed', '--exclude=source.test.js'),
-  row('playwright', 1, 'every kind of result'),
   row('playwright', 1, 'most failures while another test runs'),
   row('playwright', 1, 'global teardown that exits with 0'),
   row('playwright', 1, 'dependency that fails'),
-  row('jest', 30, 'every kind of result'),
   row('jest', 29, 'several projects', '--ignoreProjects=unit'),
 ]
 
