@@ -84,7 +84,9 @@ export class RunQueue {
   /** How far a run is. Undefined if it has finished, or if its tests have not begun. */
   async progressOf(runId: string): Promise<Progress | undefined> {
     const entry = this.#entries.get(runId)
-    return entry === undefined || isFinished(entry.run) ? undefined : entry.tests?.progress()
+    const progress = entry && !isFinished(entry.run) ? await entry.tests?.progress() : undefined
+    // The run can finish meanwhile.
+    return entry && isFinished(entry.run) ? undefined : progress
   }
 
   /** Cancels a run. If the run had finished, returns false and changes nothing. */
