@@ -131,9 +131,9 @@ function folded(name: Fragment, { length }: readonly unknown[], content: Html): 
   return length === 0 ? html`` : html`<details><summary>${name} (${length})</summary>\n${content}</details>\n`
 }
 
-/** The first line says why the run did not pass. It wraps, and a line of a block does not. */
 const RUN_MESSAGE_CHARS = 2_000
 
+/** The first line says why the run did not pass. It wraps, and a line of a block does not. */
 function messageOfRun(message: Untrusted): Html {
   const block = messageBlock(message, RUN_MESSAGE_CHARS)
   return html`<p>The message of the run: ${quote(firstLineOf(message), RUN_MESSAGE_CHARS)}</p>${block}\n`

@@ -147,8 +147,8 @@ describe('the test cases of this run and of an earlier run', () => {
     expect(removed(aRun({ status: 'FAILED', testCases: undefined }), run(two))).toBeUndefined()
   })
 
-  it('may be a hundred thousand', () => {
-    const many = Array.from({ length: 100_000 }, (_, index) => ({
+  it('may be many thousands', () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => ({
       title: `case ${index % 50}`,
       filePath: `${index}.ts`,
     }))
@@ -156,8 +156,8 @@ describe('the test cases of this run and of an earlier run', () => {
   })
 })
 
-it('a hundred thousand failures are compared in one go', () => {
-  const many = Array.from({ length: 100_000 }, (_, index) => ({ title: `case ${index % 50}`, filePath: `${index}.ts` }))
+it('many thousands of failures are compared in one go', () => {
+  const many = Array.from({ length: 20_000 }, (_, index) => ({ title: `case ${index % 50}`, filePath: `${index}.ts` }))
   const marks = marksOf([...many, { title: 'case 0', filePath: 'new.ts' }], many)
   expect(marks.filter((mark) => mark === 'new')).toHaveLength(1)
 })

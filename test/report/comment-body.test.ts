@@ -103,7 +103,7 @@ describe('the comment', () => {
 
   it('has at most 65,536 characters and bytes', () => {
     for (const worst of ['<', '"&', '.a', '☃', '😀', '##[']) {
-      const huge = worst.repeat(100_000)
+      const huge = worst.repeat(2_000)
       const testCases = Array.from({ length: 25 }, (_, index) =>
         aTestCase({
           title: index + huge,

@@ -201,11 +201,10 @@ describe('sanitized text', () => {
   })
 
   it('contains no invisible character', () => {
-    for (let code = 0; code <= 0x10ffff; code++) {
-      const shown = text(`a${String.fromCodePoint(code)}b`)
-      if (shown === 'a b') continue
-      if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{NChar}]|(?![\ufe0e\ufe0f])\p{DI}/u.test(shown))
-        expect.fail(code.toString(16))
+    const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{NChar}]|(?![\ufe0e\ufe0f])\p{DI}/u
+    for (let first = 0; first <= 0x10ffff; first += 0x80) {
+      const characters = Array.from({ length: 0x80 }, (_, index) => String.fromCodePoint(first + index))
+      if (invisible.test(text(characters.join('a')))) expect.fail(first.toString(16))
     }
     expect(text('checkout › pays “by card” – für 5 € · 測試')).toBe('checkout › pays “by card” – für 5 € · 測試')
   })
