@@ -10,6 +10,7 @@ import { commandMessage, fragment } from './text/safe-text.ts'
 export function abortOnSignals(): { readonly signal: AbortSignal; readonly abort: (cause: AbortCause) => void } {
   const controller = new AbortController()
   const abort = (cause: AbortCause) => controller.abort(new StepAborted(cause, systemClock.now()))
+  // On Windows, the first signal of GitHub's runner arrives as SIGINT, and the second as SIGBREAK.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] as const) process.on(name, () => abort('signal'))
   return { signal: controller.signal, abort }
 }

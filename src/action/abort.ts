@@ -16,10 +16,12 @@ export class StepAborted extends Error {
   constructor(cause: AbortCause, nowMs: number) {
     super(`The step was aborted (${cause}).`)
     this.cause = cause
-    // The runner sends SIGKILL 10 s after its first signal. If main is killed earlier, post cancels the run.
+    // GitHub's runner (its ProcessInvoker) sends SIGINT, after 7.5 s SIGTERM, and after 10 s SIGKILL. Half a second is for a slow
+    // machine. The last lines of the log get 150 ms, and the cancel of a run whose id came late gets 250 ms. If main is killed
+    // before that, post cancels the run.
     this.exitDeadlineMs = nowMs + 9_500
-    this.cancelDeadlineMs = nowMs + 9_350
-    this.startDeadlineMs = nowMs + 9_100
+    this.cancelDeadlineMs = this.exitDeadlineMs - 150
+    this.startDeadlineMs = this.cancelDeadlineMs - 250
   }
 }
 

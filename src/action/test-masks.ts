@@ -4,7 +4,7 @@ import type { World } from './world.ts'
 const VALUES_LIMIT = 1_000
 /** A shorter value would hide parts of many words. */
 const SHORTEST_MASK_CHARS = 4
-/** The runner obeys a command at the start of a line, after blanks. */
+/** GitHub's runner (its ActionCommand) obeys a command at the start of a line, after what .NET takes for white space. */
 const MASK_COMMAND = /^[\s\u0085]*::add-mask(?: .*?)?::(.*)/is
 
 /** The values that tests hide with the command `add-mask`, the only command of the output that reaches the runner. */

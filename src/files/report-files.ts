@@ -33,7 +33,10 @@ export function writeReportFiles(files: readonly ReportFile[], folder: string, l
   }
 }
 
-/** Node's own `recursive` never ends below a folder such as `/proc`, which exists but takes no new folder. */
+/**
+ * Not Node's own `recursive`. If it gets ENOENT, it makes the parent and tries again. Below `/proc`, which exists and gives ENOENT
+ * for each new folder, it never ends (seen with Node 24).
+ */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return
   const parent = dirname(folder)

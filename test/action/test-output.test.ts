@@ -141,9 +141,10 @@ describe('the output of a run', () => {
 
   test('has at most 16 MiB in the log. Then one line says how many bytes there are', async () => {
     const line = `${'x'.repeat(1_023)}\n`
-    const whole = await watch({ textAt: () => line.repeat(16 * 1_024).trimEnd() })
+    const [fits, tooMuch] = [line.repeat(16 * 1_024).trimEnd(), line.repeat(17 * 1_024)]
+    const whole = await watch({ textAt: () => fits })
     expect([whole.output.length, whole.said]).toEqual([16 * 1024 * 1024 - 1, []])
-    const { output, said, readsMs } = await watch({ textAt: () => line.repeat(17 * 1_024) })
+    const { output, said, readsMs } = await watch({ textAt: () => tooMuch })
     expect(output.length).toBe(16 * 1024 * 1024 - 1)
     expect(said).toEqual([
       'Run run-1: there is more output. The log shows at most 16 MiB. So far there are 17,825,792 bytes in all.',
