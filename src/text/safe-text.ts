@@ -15,6 +15,7 @@ import { isSecure } from './web-address.ts'
 
 declare const brand: unique symbol
 
+/** Final text for one sink. The brand exists only for the type checker, so that it accepts no other object with these fields. */
 class SafeText<Name extends string> {
   declare readonly [brand]: Name
   readonly sink: Name
