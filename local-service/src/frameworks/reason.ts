@@ -10,22 +10,50 @@ export function whyNotPassed(
   end: CommandEnd,
   report: Report | undefined,
 ): string | undefined {
-  const hasFailedTests = report?.isComplete === true && report.testCases.some(isBad)
   const own = report && findOwnWords(end.output, report)
+  const hasFailedTests = report?.isComplete === true && report.testCases.some(isBad)
   const words = own ?? (report?.isComplete ? findCrash(end.output) : findWordsOfEnd(end, report))
   const rest = words === undefined ? (hasFailedTests ? '' : quoteOutput(end)) : `: ${words}`
   const ended = `${title} ${describeEnd(end)}`
-  const couldNotRun = `${title} could not run the tests`
+  // A signal, or a program that is not there, says more than a report that nobody could finish.
   if (!hasEndedByItself(end)) return `${ended}${rest}`
-  if (report === undefined && hasFailed(end) && rest !== '') return `${couldNotRun}${rest}`
-  if (report === undefined) return `${ended} without a report${rest}`
-  if (report.problem !== undefined)
-    return `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${report.problem}${rest}`
-  if (!report.isComplete) return `${ended} before it had reported all tests${rest}`
-  if (hasFailedTests) return own && `${title} reported an error outside the tests: ${own}`
-  if (report.testCases.length > 0 || noTestsArgument === undefined) return `${ended}, although no test failed${rest}`
-  if (own !== undefined) return `${couldNotRun}: ${own}`
-  return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
+  const said = whatIsSaid(report)
+  switch (said.kind) {
+    case 'no-report':
+      if (hasFailed(end) && rest !== '') return `${title} could not run the tests${rest}`
+      return `${ended} without a report${rest}${hintAfterSuccess(end)}`
+    case 'problem':
+      return `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${said.problem}${rest}`
+    case 'unfinished':
+      return `${ended} before it had reported all tests${rest}${hintAfterSuccess(end)}`
+    case 'failed-tests':
+      return own && `${title} reported an error outside the tests: ${own}`
+    case 'passed-tests':
+      return `${ended}, although no test failed${rest}`
+    case 'no-tests':
+      if (noTestsArgument === undefined) return `${ended}, although no test failed${rest}`
+      if (own !== undefined) return `${title} could not run the tests: ${own}`
+      return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
+  }
+}
+
+type Said =
+  | { readonly kind: 'no-report' | 'unfinished' | 'failed-tests' | 'passed-tests' | 'no-tests' }
+  | { readonly kind: 'problem'; readonly problem: string }
+
+function whatIsSaid(report: Report | undefined): Said {
+  if (report === undefined) return { kind: 'no-report' }
+  const { problem, isComplete, testCases } = report
+  if (problem !== undefined) return { kind: 'problem', problem }
+  if (!isComplete) return { kind: 'unfinished' }
+  if (testCases.some(isBad)) return { kind: 'failed-tests' }
+  return { kind: testCases.length > 0 ? 'passed-tests' : 'no-tests' }
+}
+
+/** What to do if the process says that all is well, and its report does not. */
+function hintAfterSuccess(end: CommandEnd): string {
+  const hasHint = end.kind === 'exited' && end.code === 0
+  return hasHint ? '. A test or the configuration may have ended its process, for example with process.exit()' : ''
 }
 
 /** Vitest and Jest begin their own sentences so, for example about thresholds that are not met. */
@@ -55,16 +83,19 @@ function findCrash(output: string): string | undefined {
 }
 
 const QUOTED_LINES = 10
-/** Fewer lines are read as one sentence. */
-const LINES_OF_SENTENCE = 3
 
-/** The last lines of the output, as the rest of a sentence, if the command exited with an error that nothing else names. */
+/**
+ * The last lines of the output, as the rest of a sentence, if the command exited with an error that nothing else names. Many readers
+ * show only the first line of a reason. So it has the last line that begins as an error, else the last line of all.
+ */
 function quoteOutput(end: CommandEnd): string {
   if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return ''
   const lines = end.output.trim().split('\n')
   const filled = [...lines.keys()].filter((index) => lines[index]?.trim() !== '')
   const quoted = lines.slice(filled.at(-QUOTED_LINES) ?? 0)
-  return `${quoted.length > LINES_OF_SENTENCE ? '. Its output ends with:\n' : ': '}${quoted.join('\n')}`
+  const first = quoted.findLast((line) => FIRST_LINE_OF_ERROR.test(line)) ?? quoted.at(-1)
+  const all = quoted.join('\n')
+  return first === quoted[0] ? `: ${all}` : `: ${first?.trim()}\nIts output ends with:\n${all}`
 }
 
 const FIRST_LINE_OF_ERROR = /^(?:[A-Z]\w*Error(?: \[\w+\])?|Error(?: \[\w+\])?|error): \S/m

@@ -33,14 +33,16 @@ const REPORTS = {
 const NO_TESTS =
   "found no tests. If you expect that, add --none to its arguments, and set the gate's input pass-with-no-tests to true."
 
+const HINT = '. A test or the configuration may have ended its process, for example with process.exit()'
+
 type EndName = keyof typeof ENDS
 type ReportName = keyof typeof REPORTS
 
 /** By the end and the report: the status, and the message behind the name of the framework. */
 const TABLE: readonly [EndName, ReportName, string, string?][] = [
   ['exit 0', 'complete', 'PASSED'],
-  ['exit 0', 'cut off', 'INTERRUPTED', 'exited with code 0 before it had reported all tests'],
-  ['exit 0', 'no report', 'INTERRUPTED', 'exited with code 0 without a report'],
+  ['exit 0', 'cut off', 'INTERRUPTED', `exited with code 0 before it had reported all tests${HINT}`],
+  ['exit 0', 'no report', 'INTERRUPTED', `exited with code 0 without a report${HINT}`],
   ['exit 0', 'broken', 'INTERRUPTED', 'exited with code 0, and its report is cut off'],
   ['exit 0', 'failed cases', 'FAILED'],
   ['exit 0', 'failed cases, framework errors', 'FAILED', 'reported an error outside the tests: Error: lost'],

@@ -187,19 +187,19 @@ describe('the output of a framework that says nothing about itself', () => {
       'that did not start is quoted',
       exited('npm warn\n\nit is over\n'),
       undefined,
-      'vitest could not run the tests: npm warn\n\nit is over',
+      'vitest could not run the tests: it is over\nIts output ends with:\nnpm warn\n\nit is over',
     ],
     [
       'is quoted by its last ten lines',
       exited(['Error: printed by a test', ...SUMMARY, '', 'the end\n'].join('\n')),
       COMPLETE,
-      `vitest exited with code 1, although no test failed. Its output ends with:\n${SUMMARY.join('\n')}\n\nthe end`,
+      `vitest exited with code 1, although no test failed: the end\nIts output ends with:\n${SUMMARY.join('\n')}\n\nthe end`,
     ],
     [
       'is not quoted after exit code 0',
       exited('fine\n', 0),
       cutOff,
-      'vitest exited with code 0 before it had reported all tests',
+      'vitest exited with code 0 before it had reported all tests. A test or the configuration may have ended its process, for example with process.exit()',
     ],
   ])('%s', (_what, end, report, reason) => {
     expect(why(end, report)).toBe(reason)
@@ -211,7 +211,21 @@ describe('the output of any other tool', () => {
     const output = `Unable to find executable: /shop/cart\n1/1 Test #1: cart ...***Not Run\n\n0% tests passed\nErrors while running CTest\n`
     const reason = whyNotPassed({ title: '`ctest`' }, exited(output, 8), COMPLETE)
     expect(reason).toBe(
-      `\`ctest\` exited with code 8, although no test failed. Its output ends with:\n${output.trim()}`,
+      `\`ctest\` exited with code 8, although no test failed: Errors while running CTest\nIts output ends with:\n${output.trim()}`,
     )
+  })
+
+  // As Deno and Swift Testing end.
+  it.each([
+    [
+      'the error',
+      'Check file:///shop/a.test.js\nok | 1 passed\n\nerror: Uncaught Error: no db\nsee above',
+      'error: Uncaught Error: no db',
+    ],
+    ['the last line', '◇ Test run started.\n↳ Swift\n✘ Test run with 2 tests failed', '✘ Test run with 2 tests failed'],
+  ])('is quoted with %s in the first line, which is all that many readers show', (_what, output, line) => {
+    const reason = whyNotPassed({ title: '`swift test`' }, exited(output), COMPLETE)
+    const expected = `\`swift test\` exited with code 1, although no test failed: ${line}\nIts output ends with:\n${output}`
+    expect(reason).toBe(expected)
   })
 })
