@@ -43,35 +43,41 @@ export function whyCommandRefused(command: UserCommand, program: Program, folder
   return `"command" has ${quote(first)}, which does not run the tests once. ${instead || 'Leave'} it out.`
 }
 
-interface PackageScript {
-  readonly name: string
-  readonly text: string
-  readonly hasFirst: boolean
-}
-
 /** How each package manager starts a program of the project. */
 const STARTS: Readonly<Record<string, string>> = { npm: 'npx', pnpm: 'pnpm exec', yarn: 'yarn', bun: 'bunx' }
 
-/** The script of package.json that a package manager would run. */
-function scriptOf(words: readonly string[], folder: string): PackageScript | undefined {
-  const [manager = '', ...others] = words.filter((word) => !/^(?:-|\w+=)/.test(word))
-  if (!Object.hasOwn(STARTS, manager)) return undefined
-  const [first = '', second] = others
-  const name = /^run(?:-script)?$/.test(first) ? second : first === 't' ? 'test' : first
-  const scripts = fieldsOf(readManifest(folder).scripts)
-  if (name === undefined || !Object.hasOwn(scripts, name)) return undefined
-  return { name, text: String(scripts[name]), hasFirst: Object.hasOwn(scripts, `pre${name}`) }
+interface PackageScript {
+  readonly manager: string
+  readonly name: string
+  readonly text: string
+  /** Whether the package manager runs another script before it. */
+  readonly hasFirst: boolean
 }
 
-function describeScript(words: readonly string[], { name, text, hasFirst }: PackageScript, program: Program): string {
-  const [manager = ''] = words.filter((word) => Object.hasOwn(STARTS, word))
-  const start = STARTS[manager]
-  const read = wordsOf(text)
-  const index = read.kind === 'words' ? indexOfProgram(read.words, program.name) : -1
-  const word = read.kind === 'words' && index !== -1 ? read.words[index] : undefined
-  const isStarted = /(?:^|\s)(?:npx|node|exec|yarn|bunx)\s/.test(text)
-  const whole = word === undefined || isStarted ? text : text.replace(word, `${start} ${word}`)
-  const instead = index === -1 ? [start, program.name, program.runs ?? []].flat().join(' ') : whole
+/** The script of package.json that a package manager would run. */
+function scriptOf(words: readonly string[], folder: string): PackageScript | undefined {
+  const [manager = '', first = '', second = ''] = words.filter((word) => !/^(?:-|\w+=)/.test(word))
+  if (!Object.hasOwn(STARTS, manager)) return undefined
+  const name = /^run(?:-script)?$/.test(first) ? second : first === 't' ? 'test' : first
+  const scripts = fieldsOf(readManifest(folder).scripts)
+  if (!Object.hasOwn(scripts, name)) return undefined
+  return { manager, name, text: String(scripts[name]), hasFirst: Object.hasOwn(scripts, `pre${name}`) }
+}
+
+function describeScript(
+  words: readonly string[],
+  { manager, name, text, hasFirst }: PackageScript,
+  program: Program,
+): string {
   const before = hasFirst ? ` Its script ${quote(`pre${name}`)} does not run then, so give it a step of its own.` : ''
-  return `"command" is ${quoteCommand(words)}, which runs the script ${quote(text)} of package.json. The service adds options at the end of the command, so write the command itself: ${quote(instead)}.${before}`
+  return `"command" is ${quoteCommand(words)}, which runs the script ${quote(text)} of package.json. The service adds options at the end of the command, so write the command itself: ${quote(commandOf(text, STARTS[manager] ?? '', program))}.${before}`
+}
+
+/** What a person types in place of the script. */
+function commandOf(text: string, start: string, program: Program): string {
+  const read = wordsOf(text)
+  const word = read.kind === 'words' ? read.words[indexOfProgram(read.words, program.name)] : undefined
+  if (word === undefined) return [start, program.name, program.runs ?? []].flat().join(' ')
+  const isStarted = /(?:^|\s)(?:npx|node|exec|yarn|bunx)\s/.test(text)
+  return isStarted ? text : text.replace(word, `${start} ${word}`)
 }

@@ -64,7 +64,9 @@ export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv,
 function parseCommandLine(args: readonly string[]) {
   try {
     const end = args.includes('--') ? args.indexOf('--') : args.length
-    const command = end < args.length ? args.slice(end + 1) : undefined
+    const words = end < args.length ? args.slice(end + 1) : undefined
+    // One word is a script, such as `-- 'make && pytest'`.
+    const command = words?.length === 1 ? words[0] : words
     return { ...parseArgs({ args: args.slice(0, end), allowPositionals: true, options: OPTIONS }), command }
   } catch (error) {
     throw new ConfigurationError(`${messageOf(error)}\n\n${USAGE}`)

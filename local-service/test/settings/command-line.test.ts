@@ -55,6 +55,12 @@ describe('the command line', () => {
     })
   })
 
+  it('takes a single word behind "--" for a script', () => {
+    expect(read(['--report=junit.xml', '--', 'make && pytest'])).toMatchObject({
+      settings: { projects: { shop: { command: 'make && pytest' } } },
+    })
+  })
+
   it("gives each served folder a data folder of its own in the user's state", () => {
     const dataFolder = (...args: string[]) => read(args)?.dataFolder
     expect(dataFolder()).toMatch(/^\/home\/you\/state\/test-run-service\/shop-[0-9a-f]{8}$/)
