@@ -215,7 +215,7 @@ describe('the time for a cancel', () => {
       problem: 'refused here',
     })
     const { end, cancelsMs } = await cancel({ cancel: [refused], deadlineMs, failureLimitMs: 30_000 })
-    expect(end).toMatchObject({ kind: 'failed', failure: { failure: true, kind: 'not-sent' } })
+    expect(end).toMatchObject({ kind: 'failed', failure: { kind: 'not-sent' } })
     expect(cancelsMs.at(-1)).toBe(lastMs)
   })
 

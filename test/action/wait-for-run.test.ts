@@ -234,7 +234,7 @@ describe('the limit of the wait', () => {
     for (const waitLimitMs of [10, 310, 20_000, 29_000, 31_000, 100_000]) {
       const never = await wait({ replies: [response(RUNNING), noResponse], waitLimitMs })
       expect(never.end).toMatchObject({
-        ending: { kind: 'wait-timeout', failure: { failure: true, kind: 'no-response' } },
+        ending: { kind: 'wait-timeout', failure: { kind: 'no-response' } },
       })
       expect(never.endedMs).toBeGreaterThanOrEqual(waitLimitMs)
       expect(never.endedMs).toBeLessThanOrEqual(waitLimitMs + 5_000)

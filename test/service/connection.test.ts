@@ -110,7 +110,6 @@ describe('the proxy for https', () => {
   ])('%s, and the request was not sent', async (_, address, reason) => {
     const { service, startThrough } = await tlsService()
     expect(await failureOf(startThrough(await address()))).toMatchObject({
-      failure: true,
       kind: 'not-sent',
       reason: expect.stringMatching(reason),
     })
@@ -123,7 +122,7 @@ describe('the proxy for https', () => {
     const start = failureOf(startThrough(proxy.address))
     await service.arrived
     proxy.cut()
-    expect(await start).toMatchObject({ failure: true, kind: 'no-response' })
+    expect(await start).toMatchObject({ kind: 'no-response' })
   })
 
   it('requires credentials, and the request is not repeated', async () => {

@@ -274,7 +274,7 @@ describe('a part of the output', () => {
   // Otherwise, main would read and show one part again and again.
   it.each([5, 4, -1, 5.5, '7', undefined])('is invalid if the byte after it is %j', (next) => {
     const failure = failureOf(() => decodeOutput({ text: 'é', next }, 5))
-    expect(failure).toMatchObject({ failure: true, kind: 'invalid-response', expected: 'next to be a byte after 5' })
+    expect(failure).toMatchObject({ kind: 'invalid-response', expected: 'next to be a byte after 5' })
   })
 })
 
@@ -345,7 +345,7 @@ describe('a response', () => {
     } catch (error) {
       expect(error).toBeInstanceOf(InvalidResponse)
       const { failure } = error as InvalidResponse
-      expect(failure).toMatchObject({ failure: true, kind: 'invalid-response', expected: expect.any(String) })
+      expect(failure).toMatchObject({ kind: 'invalid-response', expected: expect.any(String) })
       expect(Object.values(failure.got)).toEqual([expect.any(String)])
       expect(JSON.stringify(failure).length).toBeLessThan(1_000)
       return undefined

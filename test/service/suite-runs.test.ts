@@ -87,7 +87,7 @@ describe('the client of a test suite', () => {
 
   it('fails if the status is not a text', async () => {
     const { get } = await suite({ status: 7 })
-    expect(await failureOf(get())).toMatchObject({ failure: true, kind: 'invalid-response', got: { words: '7' } })
+    expect(await failureOf(get())).toMatchObject({ kind: 'invalid-response', got: { words: '7' } })
   })
 
   it('has no cancel', async () => {
