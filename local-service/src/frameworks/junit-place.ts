@@ -26,9 +26,21 @@ const OF_JVM = ['.java', '.kt', '.groovy', '.scala']
 const PYTEST = 'pytest'
 const MOST_POSITIONS = 200
 const MOST_RESOLVED = 10_000
-/** `cart.js:7`, `cart.cc(7)`, `Cart.cs:line 7`, Babel's `cart.js: Unexpected token (7:0)`, and Python's `File "cart.py", line 7`. */
-const POSITION =
-  /(?:^|[\s(["'])(?:file:\/\/)?(?<path>[/@.\p{L}\w][^\s():]{0,300}\.\w+)(?::(?:\p{L}+ | .{1,200}?\((?=\d+:\d+\)))?|\()(?<line>\d+)\b|\b[Ff]ile ["']?(?<path>[^"'\n]{1,300}?)["']?, line (?<line>\d+)/gmu
+/** A longer path would take seconds to find in a list of many words without a space. */
+const PATH = String.raw`(?:^|[\s(["'])(?:file:\/\/)?(?<path>[/@.\p{L}\w][^\s():]{0,300}\.\w+)`
+/** Most tools: `cart.js:7`. .NET, in any language: `Cart.cs:line 7`. */
+const BEHIND_COLON = new RegExp(String.raw`${PATH}:(?:\p{L}+ )?(?<line>\d+)\b`, 'gmu')
+/** C++: `cart.cc(7)`. Babel: `cart.js: Unexpected token (7:0)`. */
+const IN_PARENTHESES = new RegExp(String.raw`${PATH}(?:\(|: .{1,200}?\((?=\d+:\d+\)))(?<line>\d+)\b`, 'gmu')
+/** Python: `File "cart.py", line 7`. Bats: `in test file cart.bats, line 7`. */
+const IN_WORDS = /\b[Ff]ile ["']?(?<path>[^"'\n]{1,300}?)["']?, line (?<line>\d+)/gm
+
+/** In their order in the text. */
+function positionsIn(text: string) {
+  const found = [BEHIND_COLON, IN_PARENTHESES, IN_WORDS].flatMap((pattern) => [...text.matchAll(pattern)])
+  const inOrder = found.sort((one, other) => one.index - other.index).slice(0, MOST_POSITIONS)
+  return inOrder.map(({ groups: { path = '', line = '' } = {} }) => ({ path, line: Number(line) }))
+}
 
 /** Of a stack in JavaScript, .NET and the JVM. The JVM leaves out frames that the stack of the cause repeats. */
 const FRAME = /^\s+(?:at |\.\.\. \d+ more$)/
@@ -130,9 +142,9 @@ export class Places {
 
   /** The innermost first. Only Python prints it last. */
   #framesIn(text: string, found: XmlCase, file: string | undefined): Frame[] {
-    const frames = [...text.matchAll(POSITION)].slice(0, MOST_POSITIONS).flatMap(({ groups = {} }) => {
-      const ofFrame = this.#fileAt(groups.path ?? '', found, file)
-      return ofFrame === undefined ? [] : { file: ofFrame, line: Number(groups.line) }
+    const frames = positionsIn(text).flatMap(({ path, line }) => {
+      const ofFrame = this.#fileAt(path, found, file)
+      return ofFrame === undefined ? [] : { file: ofFrame, line }
     })
     return frames[0]?.file.endsWith('.py') ? frames.toReversed() : frames
   }
