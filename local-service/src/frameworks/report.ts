@@ -2,7 +2,7 @@ import { isAbsolute, relative, sep } from 'node:path'
 import { fieldsOf, isObject } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import { createIsOwnFile, type TestedFolders } from '../machine/files.ts'
-import { cutMessage } from '../reporters/report-writer.ts'
+import { cutMessage, SHOWN_FRAMES } from '../reporters/report-writer.ts'
 import { type Events, type Fields, keyOf, stringOf } from './report-reader.ts'
 
 // Makes test cases of what the service's reporters wrote. Tests can write to the report too, so anything may stand in it.
@@ -17,11 +17,11 @@ export interface TestCase {
   /** Why it did not pass. A flaky test has the message of its last failed attempt. */
   readonly message?: string | undefined
   /**
-   * The file of the failure, else of the test. It starts at the root of the repository. If there is no repository, it starts at the
-   * project's folder.
+   * The file of the test, or of the failure if there is no test. It starts at the root of the repository. If there is no repository,
+   * it starts at the project's folder.
    */
   readonly filePath?: string | undefined
-  /** The line of the failure. */
+  /** The line of this file at which the test failed. */
   readonly line?: number | undefined
 }
 
@@ -98,8 +98,7 @@ function toTestCase(
   const ofTest = Array.isArray(path) ? path.map(stringOf) : undefined
   const spent = state === 'pending' && typeof atMs === 'number' ? Date.now() - atMs : durationMs
   const needsReason = status !== 'PASSED' && status !== 'SKIPPED'
-  const { message, ...place } = fieldsOf(failure)
-  const reason = toMessage(stringOf(message))
+  const reason = describeReason(fieldsOf(failure), ofTest === undefined ? undefined : file, repository)
   const unfinished =
     status === 'INTERRUPTED' ? `This ${ofTest ? 'test' : 'file'} had not finished when the run ended.` : undefined
   const name = stringOf(project)
@@ -108,9 +107,37 @@ function toTestCase(
     status,
     durationMs: typeof spent === 'number' && spent > 0 ? Math.round(spent) : 0,
     message: needsReason ? reason || unfinished : undefined,
-    // If the failure has no place, it is the place of the test or the file.
-    ...placeIn(repository, needsReason ? (place.file === undefined ? { file, line } : place) : { file }),
+    ...placeIn(repository, needsReason ? placeOf({ failure, file, line }, ofTest !== undefined) : { file }),
   }
+}
+
+/**
+ * The file of a test is its own file, also if a helper threw. Otherwise, its place would depend on its result, and earlier runs could
+ * not be compared. Only the failure to load a file has the place of the failure.
+ */
+function placeOf({ failure, file, line }: Fields, isOfTest: boolean): Fields {
+  const { file: failed, line: failedLine, frames } = fieldsOf(failure)
+  if (!isOfTest || file === undefined) return failed === undefined ? { file, line } : { file: failed, line: failedLine }
+  const inTest = [...objectsIn(frames), { file: failed, line: failedLine }].find((frame) => frame.file === file)
+  return { file, line: inTest?.line ?? line }
+}
+
+/** The message ends with the frames, unless they say no more than the place. */
+function describeReason({ message, ...failure }: Fields, testFile: unknown, repository: Repository): string {
+  const frames = objectsIn(failure.frames).slice(0, SHOWN_FRAMES)
+  const { file } = failure
+  const isPlace = frames.length === 1 && (testFile === undefined || file === testFile)
+  const shown = isPlace ? [] : frames.flatMap((frame) => describeFrame(frame, repository) ?? [])
+  return toMessage([stringOf(message).trimEnd(), ...shown].join('\n'))
+}
+
+/** As Node and Playwright print it, but with the path from the root. */
+function describeFrame({ method, column, ...place }: Fields, repository: Repository): string | undefined {
+  const { filePath, line } = placeIn(repository, place)
+  if (filePath === undefined || line === undefined || typeof column !== 'number') return undefined
+  const where = `${filePath}:${line}:${column}`
+  const name = stringOf(method)
+  return name === '' ? `at ${where}` : `at ${name} (${where})`
 }
 
 /** A pending test had begun when the run ended without the framework's last event. */

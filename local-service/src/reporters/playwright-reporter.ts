@@ -117,7 +117,11 @@ export default class EventReporter implements Reporter {
   }
 
   #describeFailure(errors: readonly TestError[]): Failure | undefined {
-    return this.#report.describeFailure(errors, ({ location, stack }) => [location ?? [], framesIn(stack)].flat())
+    return this.#report.describeFailure(errors, ({ location, stack }) => {
+      const frames = framesIn(stack)
+      const isFrame = frames.some(({ file, line }) => file === location?.file && line === location.line)
+      return location === undefined || isFrame ? frames : [location, ...frames]
+    })
   }
 
   /** If a file cannot be loaded, no test begins. The same is true if the global setup fails, but then no file was loaded. */

@@ -39,11 +39,16 @@ export interface Failure {
   readonly message: string
   readonly file?: string | undefined
   readonly line?: number | undefined
+  /** Those in the repository, the innermost first. */
+  readonly frames?: readonly Place[] | undefined
 }
 
 export interface Place {
   readonly file: string
   readonly line?: number | undefined
+  /** Only a frame of a stack has a column, and the name of a function. */
+  readonly column?: number | undefined
+  readonly method?: string | undefined
 }
 
 /** What the frameworks give for something that was thrown. `value` is set if it is not an Error. Vitest has `type` and `diff`. */
@@ -129,13 +134,16 @@ export class ReportWriter {
     return cut
   }
 
-  /** The place is the first one in the repository, of an error or of what caused it. */
+  /** The place and the frames are those of the first error, or of the first cause, that has a place in the repository. */
   describeFailure<T extends Thrown>(errors: readonly T[], placesOf: (error: T) => Place[]): Failure | undefined {
     if (errors.length === 0) return undefined
     const described = errors.map(describeError)
-    const places = described.flat().flatMap(({ thrown }) => placesOf(thrown as T))
-    const { file, line } = places.find((one) => this.isInRepository(one)) ?? {}
-    return { message: described.map((parts) => parts.map(({ text }) => text).join('')).join('\n\n'), file, line }
+    const placesInRepository = (thrown: unknown) => placesOf(thrown as T).filter((one) => this.isInRepository(one))
+    const places = described.flat().map(({ thrown }) => placesInRepository(thrown))
+    const found = places.find(({ length }) => length > 0) ?? []
+    const { file, line } = found[0] ?? {}
+    const message = described.map((parts) => parts.map(({ text }) => text).join('')).join('\n\n')
+    return { message, file, line, frames: usefulFrames(found) }
   }
 
   isInRepository({ file }: Place): boolean {
@@ -145,6 +153,19 @@ export class ReportWriter {
   pathInRepository(file: string): string | undefined {
     return file.startsWith(`${this.#root}/`) ? file.slice(`${this.#root}/`.length) : undefined
   }
+}
+
+/** How many frames a message shows. */
+export const SHOWN_FRAMES = 5
+
+/** Those to show, and the innermost one of each other file, because one of these files is that of the test. */
+function usefulFrames(places: readonly Place[]): Place[] {
+  const frames = places.filter(({ column }) => typeof column === 'number')
+  const isFirstOfFile = ({ file }: Place, index: number) => frames.findIndex((other) => other.file === file) === index
+  return frames
+    .filter((frame, index) => index < SHOWN_FRAMES || isFirstOfFile(frame, index))
+    .slice(0, 2 * SHOWN_FRAMES)
+    .map(({ file, line, column, method }) => ({ file, line, column, method: method || undefined }))
 }
 
 const LEFT_OUT = '\n[the middle is left out]\n'
@@ -212,13 +233,14 @@ function nameAndMessage({ name, message, value, code }: Thrown): string {
 }
 
 /** A stack may be any text of any length, because a test may throw anything. So no part of a line is tried in two ways. */
-const FRAME = /^\s+at (?:async )?(?:[^(]*\()?((?:file:\/\/)?\/.*):(\d+):\d+\)?$/
+const FRAME = /^\s+at (?:async )?(?:([^(]*)\()?((?:file:\/\/)?\/.*):(\d+):(\d+)\)?$/
 
 export function framesIn(stack: unknown): Place[] {
   if (typeof stack !== 'string') return []
   return stack.split('\n').flatMap((text) => {
-    const [, path, line] = FRAME.exec(text) ?? []
-    return path === undefined ? [] : { file: toPath(path), line: Number(line) }
+    const [, method, path, line, column] = FRAME.exec(text) ?? []
+    if (path === undefined) return []
+    return { file: toPath(path), line: Number(line), column: Number(column), method: method?.trim() }
   })
 }
 

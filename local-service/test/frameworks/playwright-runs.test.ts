@@ -74,10 +74,15 @@ describe('a run of a Playwright Test project', () => {
       '[api] > orders > can be listed': passed,
       '[api] > orders > compares': failed(':7', equal),
       '[api] > orders > checks twice': failed(':9', twice),
-      '[api] > orders > calls a helper': failed('lib/pay.ts:2', 'Error: no money'),
+      '[api] > orders > calls a helper': failed(
+        ':10',
+        'Error: no money\nat pay (lib/pay.ts:2:15)\nat e2e/orders.spec.ts:10:34',
+      ),
       '[api] > orders > has the place of its cause': failed(
-        'lib/pay.ts:4',
-        'Error: no database\nCaused by: Error: refused\nCaused by: AggregateError',
+        ':20',
+        expect.stringMatching(
+          /^Error: no database\nCaused by: Error: refused\nCaused by: AggregateError\nat connect \(lib\/pay\.ts:4:23\)\nat e2e/,
+        ),
       ),
       '[api] > orders > throws no error': failed(':11', "'only text'"),
       '[api] > orders > passes unexpectedly': failed(':12', 'The test is expected to fail, but it passed.'),
@@ -112,7 +117,7 @@ describe('a run of a Playwright Test project', () => {
     const found = () => written.filter((file) => existsSync(join(folder, file)))
     const testCase = (folderOfFiles: string) => ({
       ...{ title: 'fails', status: 'FAILED', filePath: 'a.spec.ts', line: 8 },
-      message: `Error: here\n\nStep: pay > enter the number\ntrace: ${folderOfFiles}/a-fails/trace.txt`,
+      message: `Error: here\n\nStep: pay > enter the number\ntrace: ${folderOfFiles}/a-fails/trace.txt\nat a.spec.ts:8:84\nat a.spec.ts:8:11`,
     })
     const ofBranch = await service.run({ branch: 'other' })
     expect([ofBranch.results?.testCases, found()]).toMatchObject([[testCase('files')], []])
