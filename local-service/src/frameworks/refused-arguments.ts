@@ -31,7 +31,8 @@ export const PROGRAMS = {
     name: 'vitest',
     runs: 'run',
     options: [
-      [option('-w|--(?:watch|ui|open|standalone|inspect-?brk)'), KEEPS_RUNNING],
+      // Vitest's parser takes `-wu` for `-w -u`, and `--w` for `-w`.
+      [option('-[a-z]*w[a-z]*|--(?:w|watch|ui|open|standalone|inspect-?brk)'), KEEPS_RUNNING],
       [option('-[hv]|--(?:help|version|list-?tags|clear-?cache|merge-?reports)'), TESTS_NOTHING],
       [option('-p|--project'), OF_THE_RUN],
     ],

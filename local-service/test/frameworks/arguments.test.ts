@@ -61,6 +61,9 @@ describe('an argument that breaks a run', () => {
   it.each([
     ['vitest', '--watch', 'The run would not end. Leave it out.'],
     ['vitest', '-w', 'The run would not end. Leave it out.'],
+    ['vitest', '-wu', 'The run would not end. Leave it out.'],
+    ['vitest', '-uw', 'The run would not end. Leave it out.'],
+    ['vitest', '--w', 'The run would not end. Leave it out.'],
     ['vitest', '--ui=true', 'The run would not end. Leave it out.'],
     ['vitest', '--inspect-brk=9229', 'The run would not end. Leave it out.'],
     ['vitest', '--help', 'No test would run. Leave it out.'],
