@@ -106,7 +106,8 @@ function toTestCase(
     title: joinTitle([name && `[${name}]`, ...(ofTest ?? [relative(repository.folder, stringOf(file))])]),
     status,
     durationMs: typeof spent === 'number' && spent > 0 ? Math.round(spent) : 0,
-    message: needsReason ? reason || unfinished : undefined,
+    // The reason of a skipped test is why it was skipped.
+    message: status === 'PASSED' ? undefined : reason || unfinished,
     ...placeIn(repository, needsReason ? placeOf({ failure, file, line }, ofTest !== undefined) : { file }),
   }
 }

@@ -91,7 +91,8 @@ export default class EventReporter implements Reporter {
     const failed = isFlaky ? test.results.findLast(({ errors }) => errors.length > 0) : result
     const unexpectedPass = { message: 'The test is expected to fail, but it passed.' }
     const errors = state === 'failed' && result.status === 'passed' ? [unexpectedPass] : (failed?.errors ?? [])
-    const failure = this.#describeFailure(errors)
+    const { description } = test.annotations.findLast(({ type }) => type === 'skip' || type === 'fixme') ?? {}
+    const failure = state === 'skipped' && description ? { message: description } : this.#describeFailure(errors)
     const details = failed === undefined ? '' : this.#describeDetails(test, failed)
     return {
       state,

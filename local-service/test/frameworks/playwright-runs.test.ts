@@ -25,7 +25,7 @@ const ORDER_TESTS = `
     test('throws no error', () => { throw 'only text' })
     test.fail('passes unexpectedly', () => {})
     test.fail('fails as expected', () => { throw new Error('expected') })
-    test.skip('is skipped', () => {})
+    test('is skipped', () => { test.skip(true, 'no card') })
     test.describe('with a retry', () => {
       test.describe.configure({ retries: 1 })
       test('appear at the second try', ({}, info) => { if (info.retry === 0) throw new Error('first try') })
@@ -87,7 +87,7 @@ describe('a run of a Playwright Test project', () => {
       '[api] > orders > throws no error': failed(':11', "'only text'"),
       '[api] > orders > passes unexpectedly': failed(':12', 'The test is expected to fail, but it passed.'),
       '[api] > orders > fails as expected': passed,
-      '[api] > orders > is skipped': { status: 'SKIPPED', filePath },
+      '[api] > orders > is skipped': { status: 'SKIPPED', message: 'no card', filePath },
       '[api] > orders > with a retry > appear at the second try': failed(':17', 'Error: first try', 'FLAKY'),
       '[api] > orders > with a retry > take for ever': failed(':18', 'Test timeout of 200ms exceeded.', 'TIMEDOUT'),
     })

@@ -43,6 +43,7 @@ const KINDS = {
       expect(Object.keys(process.env).filter((name) => name.startsWith('LOCAL_SERVICE_REPORT'))).toEqual([])
     })
     it.skip('is skipped', () => {})
+    it('needs a card', ({ skip }) => skip('no card'))
     it.todo('is to do')
     describe('a hook', () => { beforeAll(() => { throw new Error('no database') }); it('never runs', () => {}) })
     describe('another hook', () => { afterAll(() => { throw new Error('no room') }); it('is fine', () => {}) })`,
@@ -125,10 +126,11 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
       'inherits no report': passed,
       'is skipped': skipped,
       'is to do': skipped,
+      'needs a card': { ...skipped, message: 'no card' },
       'a hook > never runs': skipped,
-      'a hook': failed(':20', 'Error: no database'),
+      'a hook': failed(':21', 'Error: no database'),
       'another hook > is fine': passed,
-      'another hook': failed(':21', 'Error: no room'),
+      'another hook': failed(':22', 'Error: no room'),
       'has the place of its cause': failed('causes.test.js:5', 'Error: outer\nCaused by: Error: inner'),
       'asks two': failed('causes.test.js:7', expect.stringMatching(/Error: one[\s\S]*Error: two/)),
       connects: failed('causes.test.js:11', refused.join('\n')),
