@@ -23,14 +23,27 @@ type Options = CommonContext & { readonly runLimitMinutes: number; readonly endW
 interface Entry {
   readonly run: Run
   readonly task: RunTask
-  readonly stop: AbortController
+  /** Settles when clients can see that the run is finished. */
   readonly end: PromiseWithResolvers<void>
   wasReadRunning?: boolean | undefined
+  state: State
+}
+
+/** waiting → active → over. A run that is stopped while it waits is over at once. */
+type State =
+  | { readonly kind: 'waiting' }
+  | Active
+  /** Nothing of the run is on the machine. */
+  | { readonly kind: 'over' }
+
+/** The run may have processes and files on the machine. For clients, it may be finished already. */
+interface Active {
+  readonly kind: 'active'
+  readonly stop: AbortController
+  /** Settles when the run is over. */
+  readonly over: Promise<void>
+  /** Absent until the tests begin. */
   tests?: RunningTests | undefined
-  /** Settles when the task has ended and its resources are removed. Undefined as long as the run waits. */
-  execution?: Promise<void> | undefined
-  /** True from the start of the task until the run's resources are removed. The run may already be finished. */
-  isActive: boolean
 }
 
 /** Runs start in the order in which they came. A run that waits for a run with the same key lets others pass. */
@@ -49,7 +62,7 @@ export class RunQueue {
     if (this.#isClosing) return false
     this.#options.store.save(run)
     const end = Promise.withResolvers<void>()
-    this.#entries.set(run.runId, { run, task, stop: new AbortController(), end, isActive: false })
+    this.#entries.set(run.runId, { run, task, end, state: { kind: 'waiting' } })
     this.#log(run, 'QUEUED')
     this.#startNext()
     return true
@@ -58,13 +71,19 @@ export class RunQueue {
   #startNext(): void {
     const entries = [...this.#entries.values()]
     for (const entry of entries) {
-      const active = entries.filter(({ isActive }) => isActive)
+      const active = entries.filter(({ state }) => state.kind === 'active')
       if (active.length >= CONCURRENCY) return
       const { exclusiveKey } = entry.task
       const mustWait = exclusiveKey !== undefined && active.some(({ task }) => task.exclusiveKey === exclusiveKey)
-      if (entry.execution === undefined && !mustWait && !entry.stop.signal.aborted)
-        entry.execution = this.#execute(entry)
+      if (entry.state.kind === 'waiting' && !mustWait) this.#start(entry)
     }
+  }
+
+  #start(entry: Entry): void {
+    const over = Promise.withResolvers<void>()
+    const state: Active = { kind: 'active', stop: new AbortController(), over: over.promise }
+    entry.state = state
+    this.#execute(entry, state).then(over.resolve, over.reject)
   }
 
   find(runId: string): Run | undefined {
@@ -84,9 +103,10 @@ export class RunQueue {
   /** How far a run is. Undefined if it has finished, or if its tests have not begun. */
   async progressOf(runId: string): Promise<Progress | undefined> {
     const entry = this.#entries.get(runId)
-    const progress = entry && !isFinished(entry.run) ? await entry.tests?.progress() : undefined
+    if (entry?.state.kind !== 'active' || isFinished(entry.run)) return undefined
+    const progress = await entry.state.tests?.progress()
     // The run can finish meanwhile.
-    return entry && isFinished(entry.run) ? undefined : progress
+    return isFinished(entry.run) ? undefined : progress
   }
 
   /** Cancels a run. If the run had finished, returns false and changes nothing. */
@@ -100,19 +120,33 @@ export class RunQueue {
     this.#isClosing = true
     const reason = { status: 'INTERRUPTED', message: 'the service was stopped' } as const
     const entries = [...this.#entries.values()]
-    await Promise.all(entries.flatMap((entry) => [this.#stop(entry, reason), entry.execution]))
+    const active = entries.flatMap(({ state }) => (state.kind === 'active' ? state.over : []))
+    await Promise.all([...entries.map((entry) => this.#stop(entry, reason)), ...active])
   }
 
   /** Clients see the outcome at once. The next run begins when the processes of this run have ended. */
   async #stop(entry: Entry, reason: StopReason): Promise<boolean> {
-    if (isFinished(entry.run)) return false
-    entry.stop.abort(reason)
-    this.#finish(entry, (await entry.tests?.stopped(reason)) ?? withoutTests(entry.stop.signal))
-    return entry.run.phase.status === reason.status
+    const { run, state } = entry
+    if (isFinished(run)) return false
+    switch (state.kind) {
+      case 'waiting':
+        entry.state = { kind: 'over' }
+        this.#finish(entry, { ...reason, testCases: [] })
+        break
+      case 'active':
+        state.stop.abort(reason)
+        this.#finish(entry, (await state.tests?.stopped(reason)) ?? withoutTests(state.stop.signal))
+        break
+      case 'over':
+        // Its outcome was taken before.
+        break
+    }
+    return run.phase.status === reason.status
   }
 
-  async #execute(entry: Entry): Promise<void> {
-    const { run, task, stop } = entry
+  async #execute(entry: Entry, state: Active): Promise<void> {
+    const { run, task } = entry
+    const { stop } = state
     const { runLimitMinutes, store } = this.#options
     const limit = setTimeout(() => {
       this.#log(run, `exceeded its limit of ${runLimitMinutes} min; stopping it`)
@@ -121,13 +155,12 @@ export class RunQueue {
     }, runLimitMinutes * 60_000)
     // Once a run is stopped, for example by a cancel, its limit no longer applies.
     stop.signal.addEventListener('abort', () => clearTimeout(limit), { once: true })
-    entry.isActive = true
     try {
       markRunning(run)
       store.save(run, task.resources)
       this.#log(run, 'RUNNING')
       const outcome = await task.execute(stop.signal, (tests) => {
-        entry.tests = tests
+        state.tests = tests
       })
       this.#finish(entry, outcome)
     } catch (error) {
@@ -138,7 +171,7 @@ export class RunQueue {
       clearTimeout(limit)
     }
     const isGone = await removeResources(run.runId, task.resources, this.#options)
-    entry.isActive = false
+    entry.state = { kind: 'over' }
     this.#save(entry, isGone ? undefined : task.resources)
     this.#startNext()
   }
@@ -150,14 +183,14 @@ export class RunQueue {
     entry.end.resolve()
     const { status, testCases, message } = outcome
     this.#log(run, `${status}, ${count(testCases.length, 'test case')}${message === undefined ? '' : `: ${message}`}`)
-    this.#save(entry, entry.isActive ? task.resources : undefined)
+    this.#save(entry, entry.state.kind === 'active' ? task.resources : undefined)
   }
 
   /** If the store does not take the outcome, for example because the disk is full, clients still learn it from here. */
-  #save({ run, isActive }: Entry, resources: RunResources | undefined): void {
+  #save({ run, state }: Entry, resources: RunResources | undefined): void {
     try {
       this.#options.store.save(run, resources)
-      if (!isActive) this.#entries.delete(run.runId)
+      if (state.kind === 'over') this.#entries.delete(run.runId)
     } catch (error) {
       this.#logError(run, `could not be saved, so its outcome may be lost after a restart: ${messageOf(error)}`)
     }
