@@ -1,6 +1,7 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { aRepository, writeFiles } from '../../../test/support/git-repository.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { aRepository, createRepository, type GitRepository, writeFiles } from '../../../test/support/git-repository.ts'
 import { beginJunitRun } from '../support/a-junit-run.ts'
 import { folderWith } from '../support/a-local-service.ts'
 
@@ -36,9 +37,18 @@ interface Tested {
   readonly files?: Files
 }
 
+let repository: Promise<GitRepository> | undefined
+afterAll(async () => (await repository)?.remove())
+
+/** The tests that need no further file share it, because git takes longer than they do. */
+function sharedRepository(): Promise<GitRepository> {
+  repository ??= createRepository(FILES)
+  return repository
+}
+
 /** The place of a case with these attributes, first if it passed and then if it failed with this text. */
 async function placesOf(attributes: string, text: string, { suite = 's', report = 'a.xml', ...other }: Tested = {}) {
-  const { folder: root } = await aRepository({ ...FILES, ...other.files })
+  const { folder: root } = await (other.files ? aRepository({ ...FILES, ...other.files }) : sharedRepository())
   const folder = join(root, other.folder ?? '')
   const readReport = await beginJunitRun('**/a.xml', { root, folder })
   const failure = `<failure><![CDATA[${text}]]></failure>`
@@ -46,6 +56,7 @@ async function placesOf(attributes: string, text: string, { suite = 's', report 
   const xml = `<testsuite name="${suite}">${cases}</testsuite>`
   await writeFiles(folder, { [report]: xml.replaceAll('FOLDER', root) })
   const found = await readReport(1)
+  await rm(join(folder, report))
   expect(found?.problem).toBeUndefined()
   return found?.testCases.map(({ filePath, line }) => [filePath ?? '', ...(line === undefined ? [] : [line])].join(':'))
 }
