@@ -115,12 +115,6 @@ export class Jobs {
     return { step, outputs, main, post: await step.runPost() }
   }
 
-  /** The gate waits for a run whose test hangs. */
-  async whileTestHangs() {
-    const { folder } = await this.project({ ...VITEST, 'a.test.ts': HANGING })
-    return this.#whileHanging(folder)
-  }
-
   /** The gate waits for a run whose tests are a script that hangs. */
   async whileScriptHangs(settings: Pick<StepSettings, 'env'> = {}, script = HANGING_SCRIPT) {
     return this.#whileHanging(this.scripted(script), { ...settings, inputs: SCRIPTED })
