@@ -33,27 +33,24 @@ function output(name: string): string | undefined {
 }
 
 describe('the demo', () => {
-  test('shows a failing run with real cases and the place of its reports, and shows no key', async () => {
-    expect(await demo(['--fail'])).toBe(1)
+  test('shows a failing run with real cases and the place of its reports, compares it with the next, and shows no key', async () => {
+    expect(await demo(['--fail', '--input', 'framework-project=unit', '--input', 'report-dir=reports'])).toBe(1)
     expect(output('conclusion')).toBe('failed')
+    expect(output('new-failures')).toBeUndefined()
     expect(printed).toContainEqual(
-      expect.stringMatching(/^Error: Run .* finished as FAILED: 2 of \d+ test cases failed/),
+      expect.stringMatching(/^Error: Run .* finished as FAILED: 1 of \d+ test cases failed/),
     )
     expect(printed).toContain('The step: failure')
     expect(printed).toContain('▼ Post Run ./')
-    const reports = ['ctrf.json', 'junit.xml', 'results.json']
-    expect(reports.map((file) => existsSync(join(output('report-dir') ?? '', file)))).toEqual([true, true, true])
     expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toMatch(/<code>\[unit\] &gt; money &gt; .*half a cent/)
     expect(printed).toContain('  TEST_RUN_SERVICE_KEY: ***')
     expect(printed.filter((line) => /TEST_RUN_SERVICE_KEY: (?!\*\*\*$)/.test(line))).toEqual([])
-  })
 
-  test('compares the failures with those of an earlier run', async () => {
-    expect(await demo(['--fail', '--input', 'framework-project=unit', '--input', 'report-dir=reports'])).toBe(1)
-    expect(output('new-failures')).toBeUndefined()
     printed = []
     expect(await demo(['--fail', '--baseline', join(folder, 'workspace/reports')])).toBe(1)
     expect(output('new-failures')).toBe('1')
+    const reports = ['ctrf.json', 'junit.xml', 'results.json']
+    expect(reports.map((file) => existsSync(join(output('report-dir') ?? '', file)))).toEqual([true, true, true])
     const summary = readFileSync(join(folder, 'summary.md'), 'utf8')
     expect(summary).toMatch(/^## ❌ Tests failed: 2 of \d+ \(1 new\) · <code>/)
     expect(summary).toContain('failed before')
