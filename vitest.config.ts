@@ -27,7 +27,7 @@ export default defineConfig({
     execArgv: ['DEP0123', 'ExperimentalWarning', 'Warning'].map((kind) => `--disable-warning=${kind}`),
     // One line for each file, without its slow tests.
     slowTestThreshold: 60_000,
-    setupFiles: ['test/setup/seed.ts', 'test/setup/use-compile-cache.ts'],
+    setupFiles: ['test/setup/own-node.ts', 'test/setup/seed.ts', 'test/setup/use-compile-cache.ts'],
     globalSetup: 'test/setup/compile-cache.ts',
     // Loading everything anew for each file costs a third of the time of most; no test leaves a global changed.
     isolate: false,
