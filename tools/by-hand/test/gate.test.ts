@@ -5,15 +5,12 @@ import { nameOf, ROWS, type Row, runRow } from '../table/table.ts'
 
 const CHOSEN = [
   row('vitest', 5, 'shop', '--exclude', 'tests/**', '--exclude', '**/cart*'),
-  row('vitest', 4, 'only', '--allowOnly=false'),
   row('vitest', 5, 'several projects'),
   row('vitest', 5, 'reporter that throws at the end'),
   row('vitest', 3, 'bail in the configuration'),
   row('vitest', 3, 'types', '--typecheck.only'),
-  row('vitest', 5, 'changed', '--changed', '--exclude=source.test.js'),
   row('playwright', 1, 'most failures while another test runs'),
   row('playwright', 1, 'global teardown that exits with 0'),
-  row('playwright', 1, 'dependency that fails'),
   row('jest', 29, 'several projects', '--ignoreProjects=unit'),
 ]
 
