@@ -10,7 +10,7 @@ import { type SimulationResult, simulateStep } from './simulation.ts'
 // signals and kills at any moment. The invariants below always hold. If a plan breaks an invariant, the test prints the plan in
 // its smallest form with its seed. SEED=<seed> repeats the simulation.
 
-const SIMULATIONS = Number(process.env.SIMULATIONS ?? 10_000)
+const SIMULATIONS = Number(process.env.SIMULATIONS ?? 5_000)
 
 const RAN = ['PASSED', 'FLAKY', 'FAILED', 'TIMEDOUT', 'INTERRUPTED', 'ERROR']
 

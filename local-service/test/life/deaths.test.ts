@@ -19,7 +19,7 @@ import {
 
 // The service is killed with SIGKILL, at any moment of its life, and started again with the same data folder.
 
-const LIVES = Number(process.env.SERVICE_LIVES ?? 5)
+const LIVES = Number(process.env.SERVICE_LIVES ?? 3)
 
 /** Every run leaves a process in its own group and one outside; the variable KIND says how the run goes on. */
 const RUNNER = `
