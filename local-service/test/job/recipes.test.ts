@@ -169,8 +169,8 @@ test('adds', () => ${body})`,
 })
 
 describe.concurrent('the recipe two-packages.yml', () => {
-  test('tests both packages, also if the unit tests fail, and passes only if both pass', async ({ jobs }) => {
-    const { folder, write } = await jobs.project({
+  test('tests both packages, also if the unit tests fail, and fails with them', async ({ jobs }) => {
+    const { folder } = await jobs.project({
       'package.json': '{ "workspaces": ["packages/*"] }',
       'packages/shop/package.json': VITEST['package.json'],
       'packages/shop/a.test.ts': PASSING.replace('{}', RED),
@@ -181,10 +181,6 @@ describe.concurrent('the recipe two-packages.yml', () => {
     const failed = await play(jobs, 'two-packages.yml', folder)
     expect(failed.result, failed.log).toBe('failure')
     expect(verdicts(failed.log)).toEqual([expect.stringMatching(/^FAILED: 1 of 1 .*adds/), 'PASSED: 1 passed.'])
-    await write({ 'packages/shop/a.test.ts': PASSING })
-    const passed = await play(jobs, 'two-packages.yml', folder)
-    expect(passed.result, passed.log).toBe('success')
-    expect(verdicts(passed.log)).toEqual(['PASSED: 1 passed.', 'PASSED: 1 passed.'])
   })
 })
 
@@ -354,17 +350,17 @@ describe.concurrent('the recipe several-systems.yml', () => {
     const { folder, git } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING.replace('{}', fails) })
     const otherAction = artifactsFor(folder, jobs.folder())
     const results: string[] = []
-    for (const system of ['ubuntu-latest', 'macos-latest', 'windows-latest']) {
+    for (const system of ['ubuntu-latest', 'windows-latest']) {
       const options = { job: 'tests', otherAction, contexts: { matrix: { system } } }
       const { result } = await play(jobs, 'several-systems.yml', folder, options)
       results.push(result)
       await git('clean', '--quiet', '-dfx', '--exclude=node_modules')
     }
-    expect(results).toEqual(['success', 'success', 'failure'])
+    expect(results).toEqual(['success', 'failure'])
     const needs = { tests: { result: 'failure' } } as const
     const { result, log } = await play(jobs, 'several-systems.yml', folder, { otherAction, needs })
     expect(result, log).toBe('failure')
-    expect(log).toContain('finished as FAILED: 1 of 3 test cases failed (“adds” at a.test.ts:2).')
+    expect(log).toContain('finished as FAILED: 1 of 2 test cases failed (“adds” at a.test.ts:2).')
   })
 })
 
@@ -419,22 +415,17 @@ describe.skipIf(!ON_LINUX).concurrent('the recipe baseline.yml', () => {
 })
 
 describe.concurrent('a recipe for shards', () => {
-  /** If there is the file `broken`, the framework fails after it has written its report. */
-  const BROKEN = `import { existsSync } from 'node:fs'
-const teardown = () => { if (existsSync('broken')) process.on('exit', () => { process.exitCode = 7 }) }`
-
-  const WITH_TEARDOWN = {
+  const PROJECTS = {
     'sharded-playwright.yml': {
       ...PLAYWRIGHT,
       'playwright.config.ts': `export default { globalTeardown: './teardown.ts' }`,
-      'teardown.ts': `${BROKEN}\nexport default teardown`,
+      // If there is the file `broken`, the framework fails after it has written its report.
+      'teardown.ts': `import { existsSync } from 'node:fs'
+export default () => { if (existsSync('broken')) process.on('exit', () => { process.exitCode = 7 }) }`,
     },
-    'sharded-vitest.yml': {
-      ...VITEST,
-      'vitest.config.ts': `export default { test: { globalSetup: './teardown.ts' } }`,
-      'teardown.ts': `${BROKEN}\nexport { teardown }`,
-    },
+    'sharded-vitest.yml': VITEST,
   }
+  const restOf = (recipe: string) => read(`${FOLDER}/${recipe}`).split('OWNER/test-run-action@v1\n').at(-1)
   const REST = /::error::The jobs of the shards ended as failure, but no test failed\./
 
   test.for([
@@ -448,7 +439,7 @@ const teardown = () => { if (existsSync('broken')) process.on('exit', () => { pr
       [`${title}.test.ts`]: `import { test } from '${framework}'\ntest('${title}', () => ${body})`,
     })
     const tests = { ...testFile('adds'), ...testFile('pays'), ...testFile('ships', RED), ...testFile('sorts') }
-    const { folder, git, write } = await jobs.project({ ...WITH_TEARDOWN[recipe], ...tests })
+    const { folder, git, write } = await jobs.project({ ...PROJECTS[recipe], ...tests })
     const artifacts = jobs.folder()
     const played = new Map<number, PlayedJob>()
     // Each job has the files of a new checkout. All jobs have the same path, as on GitHub's runners.
@@ -488,6 +479,8 @@ const teardown = () => { if (existsSync('broken')) process.on('exit', () => { pr
     expect(passed.log).not.toMatch(REST)
 
     // A shard fails with a reason that its report does not have.
+    expect(restOf(recipe)).toBe(restOf('sharded-playwright.yml'))
+    if (framework === 'vitest') return
     const broken = await playShard(red, 'is refused', { broken: '' })
     expect(broken.result, broken.log).toBe('failure')
     expect(broken.log).toContain('exit code 7')
