@@ -29,28 +29,21 @@ describe('the further arguments of a Vitest project', () => {
 })
 
 describe('an argument that looks as if it broke a run', () => {
-  it('is accepted if it switches an option off, is empty, or is two dashes before a filter', async () => {
-    const args = ['--watch=false', '--ui=false', '', '--', 'a.test']
-    const { status, titles } = await runProject({ 'a.test.js': oneTest('adds') }, { framework: 'vitest', args })
-    expect([status, titles]).toEqual(['PASSED', ['adds']])
+  it('of Vitest switches an option off, is empty, names another reporter and its file, or is two dashes before a filter', async () => {
+    const reporter = ['--reporter=junit', '--outputFile=out/junit.xml']
+    const args = ['--watch=false', '--ui=false', '', ...reporter, '--', 'a.test']
+    const run = await runProject({ 'a.test.js': oneTest('adds') }, { framework: 'vitest', args })
+    expect([run.status, run.titles]).toEqual(['PASSED', ['adds']])
+    expect(await readFile(join(run.folder, 'out/junit.xml'), 'utf8')).toContain('<')
   })
 
-  it.each([
-    ['vitest', 'vitest', ['--reporter=junit', '--outputFile=out/junit.xml'], 'out/junit.xml'],
-    ['playwright', '@playwright/test', ['--reporter=html', '--output=out'], 'playwright-report/index.html'],
-  ] as const)('may name other reporters of %s and their files', async (framework, from, args, written) => {
-    const files = { 'a.test.js': oneTest('adds', from) }
-    const { status, titles, folder } = await runProject(files, { framework, args })
-    expect([status, titles]).toEqual(['PASSED', ['adds']])
-    expect(await readFile(join(folder, written), 'utf8')).toContain('<')
-  })
-
-  it('leaves the framework project of the run in force behind two dashes', async () => {
+  it('of Playwright names another reporter, and leaves the framework project of the run in force behind two dashes', async () => {
     const config = `export default { projects: [{ name: 'api' }, { name: 'admin' }] }`
     const files = { 'playwright.config.ts': config, 'a.spec.ts': oneTest('pays', '@playwright/test') }
-    const settings = { framework: 'playwright', args: ['--', 'a.spec'] } as const
+    const settings = { framework: 'playwright', args: ['--reporter=html', '--output=out', '--', 'a.spec'] } as const
     const run = await runProject(files, { ...settings, request: { frameworkProjectName: 'admin' } })
     expect([run.status, run.titles]).toEqual(['PASSED', ['[admin] > pays']])
+    expect(await readFile(join(run.folder, 'playwright-report/index.html'), 'utf8')).toContain('<')
   })
 })
 

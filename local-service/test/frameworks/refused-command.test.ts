@@ -9,7 +9,6 @@ describe('a command that starts a framework', () => {
   it.each([
     ['npx vitest --config ci.mjs', []],
     ['npx vitest run --config "ci.mjs"', ['--retry=1']],
-    [['npx', 'vitest', 'run', '-c', 'ci.mjs'], []],
   ])('gets what the service adds at its end: %j', async (command, args) => {
     const files = {
       'ci.mjs': "export default { test: { name: 'ci', include: ['*.check.js'] } }",

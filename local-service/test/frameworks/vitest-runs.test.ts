@@ -167,11 +167,6 @@ describe('a run of a Vitest project', () => {
   it.each([
     ['has no tests', {}, expect.stringMatching(/^vitest found no tests\. /)],
     [
-      'has a broken configuration',
-      { 'vitest.config.mjs': 'throw new Error("no configuration")' },
-      'vitest could not run the tests: Error: no configuration',
-    ],
-    [
       'has a global setup that throws',
       {
         'vitest.config.mjs': 'export default { test: { globalSetup: "./setup.mjs" } }',
