@@ -85,6 +85,7 @@ class Exchange implements ResponseHandler {
   }
 
   onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
+    // undici calls this for an informational response (1xx) too. The response itself follows.
     if (status < 200) return
     this.#status = status
     this.#headers = headers
