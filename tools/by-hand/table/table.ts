@@ -49,7 +49,8 @@ export function runRow({ project, args, version }: Row, stop: AbortSignal): Prom
     }
     // Without other reporters, the run that writes the report is the run of the plain command.
     const namesReporter = /reporter|outputFile/i.test(JSON.stringify([project.files, args]))
-    const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...project.env }
+    const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
+    const env = { PATH, HOME, NODE_COMPILE_CACHE, ...project.env }
     return runBoth({ framework: project.framework, args, env, folder, limitMs: LIMIT_MS, isOnce: !namesReporter }, stop)
   })
 }

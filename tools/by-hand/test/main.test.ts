@@ -10,7 +10,8 @@ import { writeProject } from '../table/project.ts'
 const PROGRAM = join(import.meta.dirname, '../main.ts')
 
 async function run(args: readonly string[], cwd: string) {
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1' }
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
+  const env = { PATH, HOME, NODE_COMPILE_CACHE, NO_COLOR: '1' }
   const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const exit = once(child, 'close') as Promise<[number | null]>
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exit])

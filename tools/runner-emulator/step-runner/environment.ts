@@ -49,7 +49,8 @@ export function processEnvironment(facts: EnvironmentFacts): Record<string, stri
   )
 }
 
-const OF_THE_MACHINE = ['HOME', 'USERPROFILE', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR', 'LANG']
+// With a cache of compiled code, which our tests have, the processes of a job take two thirds of the time.
+const OF_THE_MACHINE = ['HOME', 'USERPROFILE', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR', 'LANG', 'NODE_COMPILE_CACHE']
 
 function renamed(values: Readonly<Record<string, string>>, rename: (name: string) => string) {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [rename(name), value]))
