@@ -98,7 +98,31 @@ describe('a report', () => {
   ])('has the place %s:%s from the root of the repository', (file, line, place) => {
     const failure = { message: 'broken', file, line }
     const testCase = { title: 'a', status: 'FAILED', durationMs: 0, message: 'broken', ...place }
-    expect(finished([{ path: ['a'], failure }])?.testCases).toEqual([testCase])
+    expect(finished([{ path: ['a'], file, failure }])?.testCases).toEqual([testCase])
+  })
+
+  it('has the file of the test also if a helper failed, and ends the message with who called the helper', () => {
+    const [file, helper] = ['/repository/shop/a.test.ts', '/repository/lib/helper.ts']
+    const inHelper = { file: helper, line: 3, column: 13, method: 'expectTotal' }
+    const inTest = { file, line: 12, column: 5 }
+    const ofTest = (frames: readonly object[]) => {
+      const failure = { message: 'broken', ...frames[0], frames }
+      return finished([{ path: ['a'], file, line: 9, failure }])?.testCases
+    }
+    const called = 'broken\nat expectTotal (lib/helper.ts:3:13)\nat shop/a.test.ts:12:5'
+    expect(ofTest([inHelper, inTest])).toMatchObject([{ filePath: 'shop/a.test.ts', line: 12, message: called }])
+    // Without a frame in the test's file, the line is that of the test.
+    expect(ofTest([inHelper])).toMatchObject([
+      { filePath: 'shop/a.test.ts', line: 9, message: 'broken\nat expectTotal (lib/helper.ts:3:13)' },
+    ])
+    expect(ofTest([inTest])).toMatchObject([{ filePath: 'shop/a.test.ts', line: 12, message: 'broken' }])
+    const many = Array.from({ length: 9 }, (_, at) => ({ ...inHelper, line: at + 1 }))
+    expect(ofTest([...many, inTest])?.[0]).toMatchObject({ line: 12, message: expect.stringMatching(/:5:13\)$/) })
+    // A file that cannot be loaded has no test. The failure is where it is.
+    const files = [{ file, failure: { message: 'broken', ...inHelper, frames: [inHelper] }, hasFailed: true }]
+    expect(finished([], { files })?.testCases).toMatchObject([
+      { filePath: 'lib/helper.ts', line: 3, message: 'broken' },
+    ])
   })
 
   it('names the place of a test if its failure has none, and only the file of a test that passed', () => {
