@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { openPromise } from 'yauzl'
 import { fieldsOf, parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
@@ -15,6 +16,8 @@ export interface BlobReport {
   /** Those of Vitest. */
   readonly testFiles: readonly TestFile[]
   readonly hasCoverage: boolean
+  /** That of Playwright: the folder of the tests on the machine of the shard. */
+  readonly root?: string
 }
 
 export interface Shard {
@@ -156,9 +159,9 @@ async function readVitestBlob(path: string, file: string): Promise<BlobReport> {
   const elements: unknown = JSON.parse(await readFile(path, 'utf8'))
   if (!Array.isArray(elements) || !Array.isArray(elements[0])) throw new Error('it is JSON of another kind')
   const at = (value: unknown) => (typeof value === 'string' ? elements[Number(value)] : value)
-  const [version, modules, , third, fourth] = elements[0].map(at)
+  const [version, modules, , coverageSince4, coverageOf3] = elements[0].map(at)
   if (typeof version !== 'string') throw new Error('it is JSON of another kind')
-  const coverage = Number.parseInt(version, 10) < 4 ? fourth : third
+  const coverage = Number.parseInt(version, 10) < 4 ? coverageOf3 : coverageSince4
   return {
     file,
     shard: shardInName(file),
@@ -176,7 +179,8 @@ async function readVitestBlob(path: string, file: string): Promise<BlobReport> {
 /** How people write "2 of 4" in a name, the surest form first. */
 const FORMS_OF_SHARD = ['-?of-?', '-', '_', '\\.'].map(
   // The second number can be the first of the next pair: in `node-20-2-4`, 20-2 is no shard, and 2-4 is.
-  (between) => new RegExp(`(?<!\\d)(\\d+)(?=${between}(\\d+)(?!\\d))`, 'gi'),
+  // A letter behind the second number is of an id: `e12-34ab` is no shard.
+  (between) => new RegExp(`(?<!\\d)(\\d+)(?=${between}(\\d+)(?![a-z\\d]))`, 'gi'),
 )
 /** A date, also with a time, such as `2026-11-28T10-30`. */
 const DATE = /(?<!\d)\d{4}([-_.])\d\d\1\d\d(?:[T_-]\d\d[-_.]\d\d)?(?!\d)/gi
@@ -195,11 +199,15 @@ export function shardInName(file: string): Shard | undefined {
 
 /** The first line of `report.jsonl` says which shard it is, and of which system. */
 async function readPlaywrightBlob(path: string, file: string): Promise<BlobReport> {
-  const { method, params } = fieldsOf(parseJson(await readFirstLine(path)))
+  const [first, second] = await readEvents(path)
+  const { method, params } = fieldsOf(first)
   if (method !== 'onBlobReportMetadata') throw new Error(`its ${REPORT_ENTRY} does not begin as those of Playwright do`)
   const { shard, userAgent } = fieldsOf(params)
   const { current, total } = fieldsOf(shard)
-  return { file, shard: toShard(stringOf(userAgent), current, total), testFiles: [], hasCoverage: false }
+  // The text around the system has the versions of Playwright and Node, which may differ between the jobs of one matrix.
+  const system = /\(.*\)/.exec(stringOf(userAgent))?.[0] ?? ''
+  const { rootDir } = fieldsOf(fieldsOf(fieldsOf(second).params).config)
+  return { file, shard: toShard(system, current, total), testFiles: [], hasCoverage: false, root: stringOf(rootDir) }
 }
 
 /** A matrix of GitHub has at most 256 jobs. A higher number is a date, for example. */
@@ -211,28 +219,31 @@ function toShard(set: string, index: unknown, total: unknown): Shard | undefined
   return shard.index >= 1 && shard.index <= shard.total && shard.total <= MOST_SHARDS ? shard : undefined
 }
 
-const FIRST_LINE_LIMIT_BYTES = 1024 * 1024
-
-/** Playwright unpacks all reports into one folder. So an entry of any other name could replace the report of another shard. */
-async function readFirstLine(path: string): Promise<string> {
+/**
+ * The first two lines. Playwright unpacks all reports into one folder, so an entry of any other name could replace the report of
+ * another shard. It does not name the file with a line that it cannot read, so each line is read.
+ */
+async function readEvents(path: string): Promise<unknown[]> {
   const zip = await openPromise(path)
   try {
     const names: string[] = []
-    let line = ''
+    let events: unknown[] = []
     for await (const entry of zip.eachEntry()) {
       names.push(entry.fileName)
       if (entry.fileName !== REPORT_ENTRY) continue
-      for await (const chunk of await zip.openReadStreamPromise(entry)) {
-        line += String(chunk)
-        if (line.includes('\n') || line.length > FIRST_LINE_LIMIT_BYTES) break
-      }
+      const lines = (await text(await zip.openReadStreamPromise(entry))).split('\n').filter((line) => line !== '')
+      for (const line of lines) JSON.parse(line)
+      events = lines.slice(0, 2).map(parseJson)
     }
     const other = names.find((name) => name !== REPORT_ENTRY && !name.startsWith('resources/'))
     if (other !== undefined) throw new Error(`it contains ${quote(other)}`)
     const { length } = names.filter((name) => name === REPORT_ENTRY)
     if (length !== 1)
       throw new Error(length === 0 ? `it has no ${REPORT_ENTRY}` : `it has ${length} files ${REPORT_ENTRY}`)
-    return line.split('\n', 1)[0] ?? ''
+    const attachment = names.find((name) => name !== REPORT_ENTRY && name.endsWith('.jsonl'))
+    if (attachment !== undefined)
+      throw new Error(`Playwright would read ${quote(attachment)} as a report. Give this attachment another ending`)
+    return events
   } finally {
     zip.close()
   }

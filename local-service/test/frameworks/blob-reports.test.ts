@@ -129,7 +129,10 @@ describe("Vitest's reports", () => {
     ['shard-1_2.json', { set: 'shard-_', index: 1, total: 2 }],
     ['blob.1.2.json', { set: 'blob..', index: 1, total: 2 }],
     ['blob_1_2.json', { set: 'blob__', index: 1, total: 2 }],
+    ['shard2of4.json', { set: 'shardof', index: 2, total: 4 }],
+    ['1of4-3e12-34ab.json', { set: 'of-e-ab', index: 1, total: 4 }],
     ['blob.json', undefined],
+    ['blob-3e12-34ab.json', undefined],
     ['blob-3.json', undefined],
     // A date is no shard.
     ['blob-2026-11.json', undefined],
@@ -240,10 +243,12 @@ describe("Playwright's reports", () => {
     return readBlobs(folder, 'playwright')
   }
 
-  it('the number and the system come from the report, and its name means nothing', async () => {
-    const zip = zipOf(['report.jsonl', `${line({ current: 2, total: 4 })}{}`], ['resources/report-1.zip', 'a trace'])
-    const [report] = await readOne(zip)
-    expect(report?.shard).toEqual({ set: 'Playwright/1.65.1 (x64; debian 12) node/24.21', index: 2, total: 4 })
+  it('the number and the system come from the report, and its name and the versions in it mean nothing', async () => {
+    const configure = JSON.stringify({ method: 'onConfigure', params: { config: { rootDir: '/__w/shop/e2e' } } })
+    const report = `${line({ current: 2, total: 4 })}${configure}\n`
+    const zip = zipOf(['report.jsonl', report], ['resources/report-1.zip', 'a trace'])
+    const shard = { set: '(x64; debian 12)', index: 2, total: 4 }
+    expect(await readOne(zip)).toMatchObject([{ shard, root: '/__w/shop/e2e' }])
   })
 
   it.each([
@@ -259,6 +264,12 @@ describe("Playwright's reports", () => {
     ['the report of another shard', zipOf(whole, ['report-2.zip', '']), 'it contains "report-2.zip". If it is'],
     ['two reports', zipOf(whole, whole), 'it has 2 files report.jsonl. If it is'],
     ['no report', zipOf(['resources/a', '']), 'it has no report.jsonl. If it is'],
+    [
+      'an attachment that Playwright would read as a report',
+      zipOf(whole, ['resources/x.jsonl', '']),
+      'Playwright would read "resources/x.jsonl" as a report. Give this attachment another ending. ',
+    ],
+    ['a damaged line', zipOf(['report.jsonl', `${line({})}{}\n{"method":`]), 'Unexpected end of JSON input. If it is'],
     ['a first line without an end', zipOf(['report.jsonl', 'x'.repeat(2 ** 21)]), ': '],
     ['a size that is one too large', withLargerSize(zipOf(['report.jsonl', '{'])), ': '],
     ['a stream that is cut off', zipOf(whole).subarray(0, 60), ': '],
