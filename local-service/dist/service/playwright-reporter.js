@@ -71,7 +71,8 @@ export default class EventReporter {
         const failed = isFlaky ? test.results.findLast(({ errors }) => errors.length > 0) : result;
         const unexpectedPass = { message: 'The test is expected to fail, but it passed.' };
         const errors = state === 'failed' && result.status === 'passed' ? [unexpectedPass] : (failed?.errors ?? []);
-        const failure = this.#describeFailure(errors);
+        const { description } = test.annotations.findLast(({ type }) => type === 'skip' || type === 'fixme') ?? {};
+        const failure = state === 'skipped' && description ? { message: description } : this.#describeFailure(errors);
         const details = failed === undefined ? '' : this.#describeDetails(test, failed);
         return {
             state,
@@ -94,7 +95,11 @@ export default class EventReporter {
         return lines.length === 0 ? '' : `\n\n${lines.join('\n')}`;
     }
     #describeFailure(errors) {
-        return this.#report.describeFailure(errors, ({ location, stack }) => [location ?? [], framesIn(stack)].flat());
+        return this.#report.describeFailure(errors, ({ location, stack }) => {
+            const frames = framesIn(stack);
+            const isFrame = frames.some(({ file, line }) => file === location?.file && line === location.line);
+            return location === undefined || isFrame ? frames : [location, ...frames];
+        });
     }
     /** If a file cannot be loaded, no test begins. The same is true if the global setup fails, but then no file was loaded. */
     #isOfFile({ location, stack = '' }) {

@@ -63,14 +63,17 @@ export class ReportWriter {
         this.#messageChars += JSON.stringify(cut).length;
         return cut;
     }
-    /** The place is the first one in the repository, of an error or of what caused it. */
+    /** The place and the frames are those of the first error, or of the first cause, that has a place in the repository. */
     describeFailure(errors, placesOf) {
         if (errors.length === 0)
             return undefined;
         const described = errors.map(describeError);
-        const places = described.flat().flatMap(({ thrown }) => placesOf(thrown));
-        const { file, line } = places.find((one) => this.isInRepository(one)) ?? {};
-        return { message: described.map((parts) => parts.map(({ text }) => text).join('')).join('\n\n'), file, line };
+        const placesInRepository = (thrown) => placesOf(thrown).filter((one) => this.isInRepository(one));
+        const places = described.flat().map(({ thrown }) => placesInRepository(thrown));
+        const found = places.find(({ length }) => length > 0) ?? [];
+        const { file, line } = found[0] ?? {};
+        const message = described.map((parts) => parts.map(({ text }) => text).join('')).join('\n\n');
+        return { message, file, line, frames: usefulFrames(found) };
     }
     isInRepository({ file }) {
         return this.pathInRepository(file) !== undefined && !file.includes('/node_modules/');
@@ -78,6 +81,17 @@ export class ReportWriter {
     pathInRepository(file) {
         return file.startsWith(`${this.#root}/`) ? file.slice(`${this.#root}/`.length) : undefined;
     }
+}
+/** How many frames a message shows. */
+export const SHOWN_FRAMES = 5;
+/** Those to show, and the innermost one of each other file, because one of these files is that of the test. */
+function usefulFrames(places) {
+    const frames = places.filter(({ column }) => typeof column === 'number');
+    const isFirstOfFile = ({ file }, index) => frames.findIndex((other) => other.file === file) === index;
+    return frames
+        .filter((frame, index) => index < SHOWN_FRAMES || isFirstOfFile(frame, index))
+        .slice(0, 2 * SHOWN_FRAMES)
+        .map(({ file, line, column, method }) => ({ file, line, column, method: method || undefined }));
 }
 const LEFT_OUT = '\n[the middle is left out]\n';
 /** If a text is too long, its middle is left out, and a line says so. */
@@ -135,13 +149,15 @@ function nameAndMessage({ name, message, value, code }) {
     return isNews ? `${named} (${code})` : named;
 }
 /** A stack may be any text of any length, because a test may throw anything. So no part of a line is tried in two ways. */
-const FRAME = /^\s+at (?:async )?(?:[^(]*\()?((?:file:\/\/)?\/.*):(\d+):\d+\)?$/;
+const FRAME = /^\s+at (?:async )?(?:([^(]*)\()?((?:file:\/\/)?\/.*):(\d+):(\d+)\)?$/;
 export function framesIn(stack) {
     if (typeof stack !== 'string')
         return [];
     return stack.split('\n').flatMap((text) => {
-        const [, path, line] = FRAME.exec(text) ?? [];
-        return path === undefined ? [] : { file: toPath(path), line: Number(line) };
+        const [, method, path, line, column] = FRAME.exec(text) ?? [];
+        if (path === undefined)
+            return [];
+        return { file: toPath(path), line: Number(line), column: Number(column), method: method?.trim() };
     });
 }
 function toPath(path) {

@@ -110,12 +110,15 @@ export default class EventReporter {
         });
     }
     #describeResult(test) {
-        const { state, errors = [] } = test.result();
+        const result = test.result();
+        const { state, errors = [] } = result;
         if (state === 'pending')
             return this.#report.unfinished(test.id);
         const { flaky = false, duration = 0 } = test.diagnostic() ?? {};
         // Before version 5, Vitest calls a test flaky that should fail, and failed as it should.
         const isFlaky = flaky && test.options.fails !== true;
+        if (result.state === 'skipped' && result.note)
+            return { state, isFlaky, durationMs: duration, failure: { message: result.note } };
         return { state, isFlaky, durationMs: duration, failure: this.#describeFailure(lastAttemptOf(test, errors)) };
     }
     #describeFailure(errors) {
