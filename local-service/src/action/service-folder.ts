@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPartOfFile } from '../machine/files.ts'
 
@@ -24,9 +24,9 @@ export function serviceFolder(path: string) {
   }
 }
 
-/** Each run has a folder for its output from its first moment. If the whole folder is gone, nobody knows. */
-export function hasHadNoRun({ outputFolder }: ServiceFolder): boolean {
-  return existsSync(outputFolder) && readdirSync(outputFolder).length === 0
+/** The first run creates the folder of the runs, and nobody removes it before post. If the log is gone, nobody knows. */
+export function hasHadNoRun({ log, dataFolder }: ServiceFolder): boolean {
+  return existsSync(log) && !existsSync(join(dataFolder, 'runs'))
 }
 
 /**

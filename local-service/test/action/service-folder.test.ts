@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readEnd } from '../../src/action/service-folder.ts'
+import { hasHadNoRun, readEnd, serviceFolder } from '../../src/action/service-folder.ts'
+import { createRunFolders, removeResources, resourcesOf } from '../../src/execution/resources.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
 const LEFT_OUT = '… 0.0 MiB before this line are left out.\n'
@@ -24,4 +25,18 @@ it('the end of a long log says how much is left out', async () => {
   const log = join(temporaryFolder(), 'log')
   writeFileSync(log, `${'x'.repeat(99)}\n`.repeat(36_000))
   expect(readEnd(log)).toMatch(/^… 3\.2 MiB before this line are left out\.\n(x{99}\n)+$/)
+})
+
+it('a service has had a run from the start of the first one, also if somebody has moved the output of all runs away', async () => {
+  const folder = serviceFolder(temporaryFolder())
+  for (const path of [folder.dataFolder, folder.outputFolder]) mkdirSync(path, { recursive: true })
+  writeFileSync(folder.log, '')
+  expect(hasHadNoRun(folder)).toBe(true)
+  const resources = resourcesOf('service-folder', folder.dataFolder, temporaryFolder())
+  await createRunFolders(resources)
+  expect(hasHadNoRun(folder)).toBe(false)
+  await removeResources('service-folder', resources, { personEnv: {}, logError: expect.unreachable })
+  expect(hasHadNoRun(folder)).toBe(false)
+  rmSync(folder.privateFolder, { recursive: true })
+  expect(hasHadNoRun(folder)).toBe(false)
 })
