@@ -1,7 +1,6 @@
 import { whyNotPassed } from '../frameworks/reason.ts'
 import { isBad, type Report, type TestCase, toMessage } from '../frameworks/report.ts'
 import { type CommandEnd, hasEndedByItself, hasFailed, hasSucceeded } from '../machine/command.ts'
-import { fitResults } from './fit-results.ts'
 
 export interface RunOutcome {
   readonly status: 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
@@ -23,7 +22,7 @@ export function toOutcome(
   report: Report | undefined,
   stopped: StopReason | undefined,
 ): RunOutcome {
-  const testCases = fitResults(report?.testCases ?? [])
+  const testCases = report?.testCases ?? []
   if (stopped !== undefined) return { ...stopped, testCases }
   const status = statusOf(end, report)
   if (status === 'PASSED') return { status, testCases }

@@ -2,7 +2,8 @@ import { parentPort } from 'node:worker_threads'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import type { TestedFolders } from '../machine/files.ts'
 import { checkPlaywrightBlobs, checkVitestBlobs } from './blob-reports.ts'
-import { readJunitReports } from './junit-reports.ts'
+import { fitResults } from './fit-results.ts'
+import { type JunitReports, readJunitReports } from './junit-reports.ts'
 import { toReport } from './report.ts'
 import { ReportReader } from './report-reader.ts'
 
@@ -21,13 +22,14 @@ function reporterOf(file: string): ReportReader {
 function readReport({ file, folders }: { file: string; folders: TestedFolders }) {
   const events = reporterOf(file).readAll()
   const { status, hasCoverage } = events.finished ?? {}
-  return { report: toReport(events, folders), finished: { status, hasCoverage } }
+  const report = toReport(events, folders)
+  return { report: report && fitResults(report), finished: { status, hasCoverage } }
 }
 
 type OnFile = (file: string) => void
 
 const READERS = {
-  junit: readJunitReports,
+  junit: async (input: JunitReports, onFile: OnFile) => fitResults(await readJunitReports(input, onFile)),
   vitestBlobs: checkVitestBlobs,
   playwrightBlobs: checkPlaywrightBlobs,
   progress: ({ file }: { file: string }) => reporterOf(file).readProgress(),

@@ -1,11 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fitResults } from '../../src/execution/fit-results.ts'
+import { fitResults } from '../../src/frameworks/fit-results.ts'
 import type { TestCase } from '../../src/frameworks/report.ts'
 import { describeRun, describeSuiteResult } from '../../src/http/response-bodies.ts'
 import type { Run } from '../../src/runs/run.ts'
 
 const GATE_LIMIT_BYTES = 16 * 1024 * 1024
+
+/** Most tests have 1% of the limit, and 1% of the test cases. */
+const LIMIT_BYTES = 155 * 1024
+const WHOLE_RESPONSE_BYTES = 160 * 1024
+
+function fit(testCases: readonly TestCase[], limitBytes?: number): readonly TestCase[] {
+  return fitResults({ testCases, isComplete: true, errors: [], said: [] }, limitBytes).testCases
+}
 
 function casesOf(count: number, create: (index: number) => Partial<TestCase>): TestCase[] {
   const [status, durationMs] = ['PASSED', 3] as const
@@ -33,26 +41,26 @@ function bytesOf(testCases: readonly TestCase[]): number {
 
 describe('the test cases of a response', () => {
   it('are whole if they fit', () => {
-    const testCases = [...casesOf(1000, () => ({ filePath: 'a.test.ts' })), ...failing(1000, 4000)]
-    expect(fitResults(testCases)).toBe(testCases)
+    const testCases = [...casesOf(10, () => ({ filePath: 'a.test.ts' })), ...failing(10, 4000)]
+    expect(fit(testCases, LIMIT_BYTES)).toBe(testCases)
   })
 
   it('lose first the places of those that passed or were skipped', () => {
     const filePath = `shop/${'folder/'.repeat(12)}test.ts`
-    const passed = casesOf(100_000, (index) => ({ filePath, status: index % 2 === 0 ? 'PASSED' : 'SKIPPED' }))
-    const fitted = fitResults([...passed, ...failing(1000, 400)])
+    const passed = casesOf(1000, (index) => ({ filePath, status: index % 2 === 0 ? 'PASSED' : 'SKIPPED' }))
+    const fitted = fit([...passed, ...failing(10, 400)], LIMIT_BYTES)
     expect(fitted.filter((testCase) => testCase.filePath === filePath)).toEqual([])
-    expect(fitted[99_999]).toEqual({ title: 'test 99999', status: 'SKIPPED', durationMs: 3 })
-    expect(fitted.slice(-1000)).toEqual(failing(1000, 400))
-    expect(bytesOf(fitted)).toBeLessThan(GATE_LIMIT_BYTES)
+    expect(fitted[999]).toEqual({ title: 'test 999', status: 'SKIPPED', durationMs: 3 })
+    expect(fitted.slice(-10)).toEqual(failing(10, 400))
+    expect(bytesOf(fitted)).toBeLessThan(WHOLE_RESPONSE_BYTES)
   })
 
   it.each([
-    [2000, 10_000, 400],
-    [5000, 4000, 400],
+    [20, 10_000, 400],
+    [50, 4000, 400],
   ])('of %s cases with messages of %s characters, the last keeps %s or more of its message, and its place', (count, chars, kept) => {
-    const fitted = fitResults(failing(count, chars))
-    expect(bytesOf(fitted)).toBeLessThan(GATE_LIMIT_BYTES)
+    const fitted = fit(failing(count, chars), LIMIT_BYTES)
+    expect(bytesOf(fitted)).toBeLessThan(WHOLE_RESPONSE_BYTES)
     expect(fitted[0]).toEqual(failing(1, chars)[0])
     const { message = '', ...others } = fitted.at(-1) ?? {}
     expect(message.length).toBeGreaterThan(kept)
@@ -61,26 +69,26 @@ describe('the test cases of a response', () => {
   })
 
   it('lose the messages of the last cases if all of them are short and there is no room', () => {
-    const fitted = fitResults(failing(100_000, 40))
-    expect(bytesOf(fitted)).toBeLessThan(GATE_LIMIT_BYTES)
+    const fitted = fit(failing(1000, 40), LIMIT_BYTES)
+    expect(bytesOf(fitted)).toBeLessThan(WHOLE_RESPONSE_BYTES)
     expect(fitted[0]?.message).toMatch(/^failure 0: x/)
-    expect(fitted.at(-1)).toEqual({ ...failing(100_000, 40).at(-1), message: undefined })
+    expect(fitted.at(-1)).toEqual({ ...failing(1000, 40).at(-1), message: undefined })
   })
 
   it.each([
-    ['letters', 'x'],
-    ['emoji', '😀'],
-    ['control characters', '\u0001'],
-  ])('keep the beginning and the end of 150,000 titles of 80 characters in 30 files: %s', (_what, letter) => {
-    const testCases = casesOf(150_000, (index) => ({
+    ['150000 titles of letters', 150_000, 'x', GATE_LIMIT_BYTES, undefined],
+    ['emoji', 1500, '😀', WHOLE_RESPONSE_BYTES, LIMIT_BYTES],
+    ['control characters', 1500, '\u0001', WHOLE_RESPONSE_BYTES, LIMIT_BYTES],
+  ])('keep the beginning and the end of titles of 80 characters in 30 files: %s', (_what, count, letter, responseBytes, limitBytes) => {
+    const testCases = casesOf(count, (index) => ({
       title: `${String(index).padStart(6, '0')}${letter.repeat(67)} ${String(index).padStart(6, '0')}`,
       filePath: `test/file-${index % 30}.test.ts`,
       ...(index === 0 ? { status: 'FAILED', message: 'Error: it rains', line: 7 } : {}),
     }))
-    const fitted = fitResults(testCases)
-    expect(bytesOf(fitted)).toBeLessThan(GATE_LIMIT_BYTES)
-    expect(new Set(fitted.map(({ title }) => title)).size).toBe(150_000)
-    expect(fitted.at(-1)?.title).toMatch(/^149.*….*49999$/s)
+    const fitted = fit(testCases, limitBytes)
+    expect(bytesOf(fitted)).toBeLessThan(responseBytes)
+    expect(new Set(fitted.map(({ title }) => title)).size).toBe(count)
+    expect(fitted.at(-1)?.title).toMatch(/^(149|001).*….*(49999|01499)$/s)
     expect(fitted.every(({ title }) => title.isWellFormed())).toBe(true)
     expect(fitted[0]).toMatchObject({ status: 'FAILED', message: 'Error: it rains' })
   })
@@ -96,10 +104,10 @@ describe('the test cases of a response', () => {
     })
     fc.assert(
       fc.property(fc.array(cases, { minLength: 1, maxLength: 20 }), (some) => {
-        const fitted = fitResults(Array.from({ length: 40_000 / some.length }, () => some).flat())
-        expect(bytesOf(fitted)).toBeLessThan(GATE_LIMIT_BYTES)
+        const fitted = fit(Array.from({ length: 400 / some.length }, () => some).flat(), LIMIT_BYTES)
+        expect(bytesOf(fitted)).toBeLessThan(WHOLE_RESPONSE_BYTES)
       }),
-      { numRuns: 3 },
+      { numRuns: 30 },
     )
   })
 })
