@@ -89,9 +89,12 @@ function withoutRepeats(facts: readonly Fields[]): Fields[] {
   return [...new Map(facts.map((one) => [JSON.stringify(one), one])).values()]
 }
 
-/** The title has the framework project, the describe blocks and the name. It depends on no other test, so it is the same in each run. */
+/**
+ * The title has the framework project, the label of a merged report, the describe blocks and the name. It depends on no other test, so it
+ * is the same in each run.
+ */
 function toTestCase(
-  { project, path, state, atMs, durationMs, failure, file, line }: Fields,
+  { project, label, path, state, atMs, durationMs, failure, file, line }: Fields,
   status: TestCaseStatus,
   repository: Repository,
 ): TestCase {
@@ -101,9 +104,13 @@ function toTestCase(
   const reason = describeReason(fieldsOf(failure), ofTest === undefined ? undefined : file, repository)
   const unfinished =
     status === 'INTERRUPTED' ? `This ${ofTest ? 'test' : 'file'} had not finished when the run ended.` : undefined
-  const name = stringOf(project)
+  const [name, system] = [stringOf(project), stringOf(label)]
   return {
-    title: joinTitle([name && `[${name}]`, ...(ofTest ?? [relative(repository.folder, stringOf(file))])]),
+    title: joinTitle([
+      name && `[${name}]`,
+      system && `[${system}]`,
+      ...(ofTest ?? [relative(repository.folder, stringOf(file))]),
+    ]),
     status,
     durationMs: typeof spent === 'number' && spent > 0 ? Math.round(spent) : 0,
     // The reason of a skipped test is why it was skipped.

@@ -16,6 +16,8 @@ export const REPORT_ROOT = 'LOCAL_SERVICE_REPORT_ROOT'
 export interface FileFacts {
   /** The name of the framework project. Empty if there is only one without a name. */
   readonly project: string
+  /** What tells the same file of several merged reports apart. */
+  readonly label?: string | undefined
   readonly file: string
 }
 

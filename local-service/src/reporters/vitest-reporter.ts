@@ -175,8 +175,12 @@ function describeTest(test: TestCase | TestSuite) {
   return { ...describeFile(test.module), line: test.location?.line, id: test.id, path }
 }
 
-function describeFile({ project, moduleId }: TestModule) {
-  return { project: project.name, file: moduleId }
+function describeFile(module: TestModule) {
+  const { project, moduleId } = module
+  // Vitest 5 keeps the variable VITEST_BLOB_LABEL of a merged report here. Vitest 3.0 does not have this method.
+  const meta: { readonly __vitest_label__?: string } = (module as Partial<TestModule>).meta?.() ?? {}
+  const label = project.vitest.config.mergeReports ? meta.__vitest_label__ : undefined
+  return { project: project.name, label, file: moduleId }
 }
 
 interface VitestError extends Thrown {

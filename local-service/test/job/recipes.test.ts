@@ -360,7 +360,7 @@ describe.concurrent('the recipe several-systems.yml', () => {
     const needs = { tests: { result: 'failure' } } as const
     const { result, log } = await play(jobs, 'several-systems.yml', folder, { otherAction, needs })
     expect(result, log).toBe('failure')
-    expect(log).toContain('finished as FAILED: 1 of 2 test cases failed (“adds” at a.test.ts:2).')
+    expect(log).toContain('finished as FAILED: 1 of 2 test cases failed (“[windows-latest] > adds” at a.test.ts:2).')
   })
 })
 
