@@ -7,6 +7,7 @@ import { fieldsOf, parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { quote } from '../text.ts'
 import { stringOf } from './report-reader.ts'
+import { UnusableReports } from './unusable-reports.ts'
 
 // The blob reports that the shards of a run leave. The frameworks merge them without a question, also if one is missing.
 
@@ -35,16 +36,6 @@ interface TestFile {
   /** The path from the root of the shard. */
   readonly name: string
   readonly hasFailed: boolean
-}
-
-/** A folder of blob reports that cannot be merged. The message is the rest of a sentence that begins with the folder. */
-export class UnusableReports extends Error {
-  readonly isOverLimit: boolean
-
-  constructor(message: string, { isOverLimit = false } = {}) {
-    super(message)
-    this.isOverLimit = isOverLimit
-  }
 }
 
 /** What a merge needs to know about the reports. All paths and texts in it are short. */

@@ -1,10 +1,10 @@
-import { lstatSync, realpathSync, statSync } from 'node:fs'
-import { glob } from 'node:fs/promises'
-import { basename, resolve } from 'node:path'
+import { lstatSync, realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type CommandEnd, hasSucceeded } from '../machine/command.ts'
 import { isInside, readPartOfFile, type TestedFolders } from '../machine/files.ts'
 import { quote } from '../text.ts'
+import { findReports, stateOf } from './find-reports.ts'
 import { findToolLines, millisecondsOf, reasonOf, statusOf, titleOf } from './junit-case.ts'
 import { Places } from './junit-place.ts'
 import { decodeXml, readJunitXml, type XmlCase } from './junit-xml.ts'
@@ -14,36 +14,6 @@ import { SourceFiles } from './source-files.ts'
 // Makes a report of the JUnit files that a command, an earlier step or an earlier job has written.
 
 const LIMIT_BYTES = 64 * 1024 * 1024
-
-/** What `report` names, by the states of the files. A file with another state was written since. A link has the state of its file. */
-export async function findReports(patterns: readonly string[], folder: string): Promise<Map<string, string>> {
-  const found = new Map<string, string>()
-  const exclude = (path: string) => ['node_modules', '.git'].includes(basename(path))
-  for (const pattern of patterns) {
-    const isPath = stateOf(resolve(folder, pattern)) !== undefined
-    for await (const path of isPath ? [pattern] : glob(withDotFolders(pattern), { cwd: folder, exclude })) {
-      const state = stateOf(resolve(folder, path))
-      if (state !== undefined) found.set(state, path)
-    }
-  }
-  return found
-}
-
-/** Node's `glob` finds folders that begin with a dot only by a pattern with this dot. So two of them may be in a path. */
-function withDotFolders(pattern: string): string {
-  return pattern.replace(/(?<![^/{,])(?:\*\*|\*)(?=\/)/g, (part) =>
-    part === '*' ? '{*,.*}' : '{**,**/.*/**,**/.*/**/.*/**}',
-  )
-}
-
-function stateOf(file: string): string | undefined {
-  try {
-    const stat = statSync(file, { bigint: true })
-    return stat.isDirectory() ? undefined : [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join()
-  } catch {
-    return undefined
-  }
-}
 
 export interface JunitReports {
   /** Paths and patterns, from the project's folder. */

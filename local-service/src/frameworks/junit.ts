@@ -2,8 +2,8 @@ import { isAbsolute } from 'node:path'
 import { tryReadGit } from '../machine/git.ts'
 import { argvOf } from '../machine/script.ts'
 import { quote, quoteCommand } from '../text.ts'
+import { findReports } from './find-reports.ts'
 import type { Framework, FrameworkSettings } from './framework.ts'
-import { findReports } from './junit-reports.ts'
 
 // Every test tool that writes JUnit files: the project's own command runs it, and its exit code decides.
 

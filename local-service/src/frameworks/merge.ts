@@ -1,10 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { quote } from '../text.ts'
-import { type Checked, UnusableReports } from './blob-reports.ts'
+import type { Checked } from './blob-reports.ts'
 import type { FrameworkCall, RunOptions } from './framework.ts'
 import type { Reading } from './reading.ts'
 import { isBad } from './report.ts'
+import { UnusableReports } from './unusable-reports.ts'
 
 // The framework's own command is green in more ways than a run: a shard is missing, or its coverage, or the framework exits with 0
 // whatever the tests did.

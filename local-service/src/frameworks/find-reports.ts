@@ -1,0 +1,33 @@
+import { statSync } from 'node:fs'
+import { glob } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
+
+/** What `report` names, by the states of the files. A file with another state was written since. A link has the state of its file. */
+export async function findReports(patterns: readonly string[], folder: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  const exclude = (path: string) => ['node_modules', '.git'].includes(basename(path))
+  for (const pattern of patterns) {
+    const isPath = stateOf(resolve(folder, pattern)) !== undefined
+    for await (const path of isPath ? [pattern] : glob(withDotFolders(pattern), { cwd: folder, exclude })) {
+      const state = stateOf(resolve(folder, path))
+      if (state !== undefined) found.set(state, path)
+    }
+  }
+  return found
+}
+
+/** Node's `glob` finds folders that begin with a dot only by a pattern with this dot. So two of them may be in a path. */
+function withDotFolders(pattern: string): string {
+  return pattern.replace(/(?<![^/{,])(?:\*\*|\*)(?=\/)/g, (part) =>
+    part === '*' ? '{*,.*}' : '{**,**/.*/**,**/.*/**/.*/**}',
+  )
+}
+
+export function stateOf(file: string): string | undefined {
+  try {
+    const stat = statSync(file, { bigint: true })
+    return stat.isDirectory() ? undefined : [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join()
+  } catch {
+    return undefined
+  }
+}
