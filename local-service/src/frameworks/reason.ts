@@ -86,14 +86,16 @@ const QUOTED_LINES = 10
 
 /**
  * The last lines of the output, as the rest of a sentence, if the command exited with an error that nothing else names. Many readers
- * show only the first line of a reason. So it has the last line that begins as an error, else the last line of all.
+ * show only the first line of a reason. So it has the last line that begins as an error, else the last line that
+ * is no line of a stack.
  */
 function quoteOutput(end: CommandEnd): string {
   if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return ''
   const lines = end.output.trim().split('\n')
   const filled = [...lines.keys()].filter((index) => lines[index]?.trim() !== '')
   const quoted = lines.slice(filled.at(-QUOTED_LINES) ?? 0)
-  const first = quoted.findLast((line) => FIRST_LINE_OF_ERROR.test(line)) ?? quoted.at(-1)
+  const said = quoted.filter((line) => !/^ +(?:at |❯ )/.test(line))
+  const first = said.findLast((line) => FIRST_LINE_OF_ERROR.test(line)) ?? said.at(-1)
   const all = quoted.join('\n')
   return first === quoted[0] ? `: ${all}` : `: ${first?.trim()}\nIts output ends with:\n${all}`
 }
