@@ -18,7 +18,7 @@ export interface BlobReport {
   readonly testFiles: readonly TestFile[]
   readonly hasCoverage: boolean
   /** That of Playwright: the folder of the tests on the machine of the shard. */
-  readonly root?: string
+  readonly root?: string | undefined
 }
 
 export interface Shard {
@@ -86,8 +86,20 @@ export function checkVitestBlobs(
   })
 }
 
-export function checkPlaywrightBlobs({ folder }: { folder: string }, onFile: OnFile): Promise<Checked<object>> {
-  return check(async () => ({ missing: whyIncomplete(await readBlobs(folder, 'playwright', onFile)) }))
+export interface PlaywrightFacts {
+  /** The folders of the tests on the machines of the shards. */
+  readonly roots: readonly string[]
+}
+
+export function checkPlaywrightBlobs(
+  { folder }: { folder: string },
+  onFile: OnFile,
+): Promise<Checked<PlaywrightFacts>> {
+  return check(async () => {
+    const reports = await readBlobs(folder, 'playwright', onFile)
+    const roots = [...new Set(reports.flatMap(({ root }) => root ?? []))]
+    return { missing: whyIncomplete(reports), roots: roots.slice(0, MOST_ROOTS) }
+  })
 }
 
 async function check<Facts extends { missing: string | undefined }>(
@@ -188,6 +200,10 @@ export function shardInName(file: string): Shard | undefined {
   return undefined
 }
 
+/** Linux takes at most 128 KiB for one variable. */
+const MOST_ROOTS = 30
+const LONGEST_PATH = 4096
+
 /** The first line of `report.jsonl` says which shard it is, and of which system. */
 async function readPlaywrightBlob(path: string, file: string): Promise<BlobReport> {
   const [first, second] = await readEvents(path)
@@ -198,7 +214,8 @@ async function readPlaywrightBlob(path: string, file: string): Promise<BlobRepor
   // The text around the system has the versions of Playwright and Node, which may differ between the jobs of one matrix.
   const system = /\(.*\)/.exec(stringOf(userAgent))?.[0] ?? ''
   const { rootDir } = fieldsOf(fieldsOf(fieldsOf(second).params).config)
-  return { file, shard: toShard(system, current, total), testFiles: [], hasCoverage: false, root: stringOf(rootDir) }
+  const root = typeof rootDir === 'string' && rootDir.length <= LONGEST_PATH ? rootDir : undefined
+  return { file, shard: toShard(system, current, total), testFiles: [], hasCoverage: false, root }
 }
 
 /** A matrix of GitHub has at most 256 jobs. A higher number is a date, for example. */

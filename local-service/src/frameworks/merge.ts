@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { SHARD_ROOTS } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
 import type { Checked } from './blob-reports.ts'
 import type { FrameworkCall, RunOptions } from './framework.ts'
@@ -11,7 +12,7 @@ import { UnusableReports } from './unusable-reports.ts'
 // whatever the tests did.
 
 /** `ours` are the arguments that make the framework merge. */
-type Merge = Pick<Required<FrameworkCall>, 'title' | 'findProblems' | 'remark'> & { readonly ours: readonly string[] }
+type Merge = Pick<FrameworkCall, 'title' | 'findProblems' | 'remark' | 'env'> & { readonly ours: readonly string[] }
 
 export const PASS_WITH_NO_TESTS = '--passWithNoTests'
 
@@ -29,7 +30,10 @@ function usable<Facts>(reading: Reading<Checked<Facts>>): { readonly missing: st
   }
 }
 
-export async function mergeVitest(merge: string, { args, folders, inputFolder, thread }: RunOptions): Promise<Merge> {
+export async function mergeVitest(
+  merge: string,
+  { args, folders, inputFolder, thread, env }: RunOptions,
+): Promise<Merge> {
   const blobs = {
     folder: resolve(folders.folder, merge),
     root: folders.root,
@@ -41,6 +45,7 @@ export async function mergeVitest(merge: string, { args, folders, inputFolder, t
   return {
     ours: [`--mergeReports=${folder}`],
     title: 'vitest --mergeReports',
+    env,
     remark: uncounted,
     findProblems(_, { hasCoverage }) {
       const needsCoverage =
@@ -54,8 +59,8 @@ export async function mergeVitest(merge: string, { args, folders, inputFolder, t
   }
 }
 
-export async function mergePlaywright(merge: string, { args, folders, thread }: RunOptions): Promise<Merge> {
-  const { missing } = usable(await thread.read('playwrightBlobs', { folder: resolve(folders.folder, merge) }))
+export async function mergePlaywright(merge: string, { args, folders, thread, env }: RunOptions): Promise<Merge> {
+  const { missing, roots } = usable(await thread.read('playwrightBlobs', { folder: resolve(folders.folder, merge) }))
   // Without the configuration, places are those of the machine of the shard.
   const isConfigured = args.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))
   const isConfig = (file: string) => /^playwright\.config\.[cm]?[jt]s$/.test(file)
@@ -63,7 +68,7 @@ export async function mergePlaywright(merge: string, { args, folders, thread }: 
   return {
     ours: ['merge-reports', merge, ...(config === undefined ? [] : [`--config=${config}`])],
     title: 'playwright merge-reports',
-    remark: undefined,
+    env: { ...env, [SHARD_ROOTS]: JSON.stringify(roots) },
     findProblems({ testCases, errors }, { status }) {
       // The command exits with 0 whatever the tests did. The status also counts the set-up and the time limit of each shard.
       if (status === 'passed' || testCases.some(isBad)) return [missing]

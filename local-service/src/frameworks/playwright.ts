@@ -41,7 +41,7 @@ export const playwright: Framework = {
     const { ours, ...call } =
       merge === undefined
         ? // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
-          { ours: [...(named === 'test' ? [] : ['test']), '--forbid-only'], title: 'playwright' }
+          { ours: [...(named === 'test' ? [] : ['test']), '--forbid-only'], title: 'playwright', env }
         : await mergePlaywright(merge, options)
     // Playwright empties its output folder, and by default all runs of a project share one folder.
     const ofRun = isInPlace ? [] : ['--reporter=list', `--output=${outputFolder}`]
@@ -50,7 +50,7 @@ export const playwright: Framework = {
       argv: commandLine(options, [...ours, ...ofRun]),
       // Otherwise, the HTML reporter could open the report and wait for a person. The second variable, of which Playwright's
       // documentation says nothing, adds a reporter to those of the project.
-      env: { ...env, PLAYWRIGHT_HTML_OPEN: 'never', PW_TEST_REPORTER: await reporterIn(inputFolder) },
+      env: { ...call.env, PLAYWRIGHT_HTML_OPEN: 'never', PW_TEST_REPORTER: await reporterIn(inputFolder) },
       replacesReporters: !isInPlace,
     }
   },

@@ -28,7 +28,8 @@ export const vitest: Framework = {
   refuse: (settings, folder) => whyRefused('vitest', settings, folder),
   async run(options) {
     const { start, isInPlace, env, merge } = options
-    const { ours, ...call } = merge === undefined ? { ours: [], title: 'vitest' } : await mergeVitest(merge, options)
+    const { ours, ...call } =
+      merge === undefined ? { ours: [], title: 'vitest', env } : await mergeVitest(merge, options)
     const usesRunner = start.kind === 'installed' && loadsReporters(start.node)
     const reporter = usesRunner ? [] : [`--reporter=${REPORTER}`]
     const reporters = usesRunner && isInPlace ? [] : ['--reporter=default', ...reporter]
@@ -36,7 +37,6 @@ export const vitest: Framework = {
     return {
       ...call,
       argv: commandLine(started, [...runOnce(start), ...ours, ...reporters]),
-      env,
       replacesReporters: !(usesRunner && isInPlace),
     }
   },

@@ -48,7 +48,7 @@ export default class EventReporter implements Reporter {
   }
 
   onError(error: TestError): void {
-    this.#errors.push(error)
+    this.#errors.push(this.#withOwnPaths(error))
   }
 
   /** A global teardown may end the process when all tests have ended, or a reporter of the project. */
@@ -90,7 +90,8 @@ export default class EventReporter implements Reporter {
     const durationMs = test.results.reduce((sum, { duration }) => sum + duration, 0)
     const failed = isFlaky ? test.results.findLast(({ errors }) => errors.length > 0) : result
     const unexpectedPass = { message: 'The test is expected to fail, but it passed.' }
-    const errors = state === 'failed' && result.status === 'passed' ? [unexpectedPass] : (failed?.errors ?? [])
+    const thrown = this.#withOwnPaths(failed?.errors ?? [])
+    const errors = state === 'failed' && result.status === 'passed' ? [unexpectedPass] : thrown
     const { description } = test.annotations.findLast(({ type }) => type === 'skip' || type === 'fixme') ?? {}
     const failure = state === 'skipped' && description ? { message: description } : this.#describeFailure(errors)
     const details = failed === undefined ? '' : this.#describeDetails(test, failed)
@@ -115,6 +116,10 @@ export default class EventReporter implements Reporter {
     )
     const lines = [...(step.length === 0 ? [] : [`Step: ${step.join(' > ')}`]), ...files]
     return lines.length === 0 ? '' : `\n\n${lines.join('\n')}`
+  }
+
+  #withOwnPaths<T>(errors: T): T {
+    return this.#report.withOwnPaths(errors, this.#config?.rootDir ?? '')
   }
 
   #describeFailure(errors: readonly TestError[]): Failure | undefined {

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FullConfig, FullResult, Suite, TestCase } from '@playwright/test/reporter'
+import { describe, expect, it } from 'vitest'
+import { toReport } from '../../src/frameworks/report.ts'
+import { ReportReader } from '../../src/frameworks/report-reader.ts'
+import EventReporter from '../../src/reporters/playwright-reporter.ts'
+import { REPORT_FILE, REPORT_ROOT, SHARD_ROOTS } from '../../src/reporters/report-writer.ts'
+import { temporaryFolder } from '../support/a-local-service.ts'
+
+/** What a merge of shards with these roots says about a test of `/shop/e2e/a.spec.ts` that failed so. */
+function mergedFailure(roots: readonly string[], message: string, frames: readonly string[]) {
+  const file = join(temporaryFolder(), 'report')
+  Object.assign(process.env, { [REPORT_FILE]: file, [REPORT_ROOT]: '/shop', [SHARD_ROOTS]: JSON.stringify(roots) })
+  const reporter = new EventReporter()
+  const stack = [`Error: ${message}`, ...frames.map((frame) => `    at pays (${frame}:4:5)`)].join('\n')
+  const parent = { type: 'file', location: { file: '/shop/e2e/a.spec.ts' }, project: () => undefined }
+  const result = { status: 'failed', errors: [{ message, stack }], duration: 1, attachments: [], steps: [] }
+  const test = {
+    ...{ id: '1', parent, location: { file: '/shop/e2e/a.spec.ts', line: 3 }, titlePath: () => ['', '', '', 'pays'] },
+    ...{ results: [result], annotations: [], outcome: () => 'unexpected' },
+  } as unknown as TestCase
+  reporter.onBegin({ rootDir: '/shop/e2e' } as FullConfig, { allTests: () => [test] } as unknown as Suite)
+  reporter.onEnd({ status: 'failed' } as FullResult)
+  expect(readFileSync(file, 'utf8')).toContain('"finished"')
+  return toReport(new ReportReader(file).readAll(), { root: '/shop', folder: '/shop' })?.testCases[0]
+}
+
+describe('shards of Playwright that ran in a folder with another path', () => {
+  it.each<[string, readonly string[], string, string]>([
+    ['the same repository', ['/__w/shop/e2e'], '/__w/shop/lib/page.ts', '/__w/shop/e2e/a.spec.ts'],
+    ['several folders', ['/shop/e2e', '/__w/a+b/e2e'], '/__w/a+b/lib/page.ts', 'file:///__w/a+b/e2e/a.spec.ts'],
+    ['a folder below another one', ['/w/e2e', '/w/s/e2e'], '/w/s/lib/page.ts', '/w/s/e2e/a.spec.ts'],
+    ['the folder of the tests alone', ['/tests'], '/shop/lib/page.ts', '/tests/a.spec.ts'],
+    ['the root of the machine', ['/e2e'], '/shop/lib/page.ts', '/e2e/a.spec.ts'],
+  ])('have the places of this job, if they had %s', (_what, roots, helper, testFile) => {
+    expect(mergedFailure(roots, `\u001b[31m${helper} is broken`, [helper, testFile])).toMatchObject({
+      filePath: 'e2e/a.spec.ts',
+      line: 4,
+      message: '/shop/lib/page.ts is broken\nat pays (lib/page.ts:4:5)\nat pays (e2e/a.spec.ts:4:5)',
+    })
+  })
+
+  it('keep a path that contains their own', () => {
+    const message = '/data/__w/e2e/a.json is missing'
+    expect(mergedFailure(['/__w/e2e'], message, ['/__w/e2e/a.spec.ts'])).toMatchObject({ message, line: 4 })
+  })
+})
