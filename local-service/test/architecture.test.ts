@@ -51,6 +51,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'frameworks/playwright-runs.test.ts': ['frameworks/playwright', 'reporters/playwright-reporter'],
   'frameworks/vitest-as-by-hand.test.ts': ['reporters/vitest-run'],
   'frameworks/vitest-runs.test.ts': ['frameworks/vitest'],
+  'http/api.test.ts': ['runs/refusal'],
   interface: ['http/listen'],
   'interface/start-parameters.test.ts': ['http/response-bodies', 'runs/start'],
   job: ['action/main-step', 'action/post-step', 'action/service-process'],

@@ -1,23 +1,10 @@
 import { relative } from 'node:path'
+import { type Unusable, unusable } from '../frameworks/framework.ts'
 import { isInside, type TestedFolders } from '../machine/files.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { findFramework } from './packages.ts'
 import { findBranch, hasFolder, type NoRepository, openRepository, type Repository } from './repository.ts'
-
-/** The reason why the service does not do what a client asked for. Nothing was changed. */
-export class Refusal extends Error {
-  readonly kind: 'invalid' | 'unauthorized' | 'not-found' | 'failed'
-
-  constructor(kind: Refusal['kind'], message: string) {
-    super(message)
-    this.kind = kind
-  }
-}
-
-export function refuse(kind: Refusal['kind'], message: string): never {
-  throw new Refusal(kind, message)
-}
 
 export type Checkout = (
   | {
@@ -39,7 +26,7 @@ export interface CheckoutContext {
 
 /**
  * Chooses which files a run tests. The checked-out branch, the hash of the checked-out commit and no branch mean the folder
- * itself. Every other branch means a work tree of this branch. Throws a Refusal if there is no such branch.
+ * itself. Every other branch means a work tree of this branch. If there is no such branch, the reason says so.
  *
  * If git cannot say what is checked out, the branch of the job means the folder itself too, because the gate asks for it. The run
  * then names no branch.
@@ -48,13 +35,13 @@ export async function chooseCheckout(
   project: Project,
   branch: string | undefined,
   context: CheckoutContext,
-): Promise<Checkout> {
+): Promise<Checkout | Unusable> {
   const repository = await openRepository(project.folder, context.personEnv)
   if ('kind' in repository) {
     const { place, branch: ofJob } = placeWithoutGit(project.folder, context)
     if (branch === undefined || branch === ofJob) return { kind: 'in-place', place, unknown: repository }
     const why = `its folder is in no git repository that git can use (${repository.reason})`
-    refuse('invalid', `Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
+    return unusable(`Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
   }
   const { head } = repository
   if (branch === undefined || branch === head.branch || branch === head.commit) {
@@ -67,11 +54,11 @@ export async function chooseCheckout(
       : `has no branch ${quote(branch)}. Fetch or create it in ${repository.root}. In a workflow, give actions/checkout "fetch-depth: 0".`
     const instead =
       head.commit === undefined ? '' : ` To test what is checked out, give the branch ${quote(head.commit)}.`
-    refuse('invalid', `Project ${quote(project.id)} ${problem}${instead}`)
+    return unusable(`Project ${quote(project.id)} ${problem}${instead}`)
   }
   const path = relative(repository.root, repository.folder)
   if (!(await hasFolder(repository, commit, path))) {
-    refuse('invalid', `Branch ${quote(branch)} has no folder ${quote(path)} of project ${quote(project.id)}.`)
+    return unusable(`Branch ${quote(branch)} has no folder ${quote(path)} of project ${quote(project.id)}.`)
   }
   return { kind: 'work-tree', place: repository, commit, branchName: branch }
 }

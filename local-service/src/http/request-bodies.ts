@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isObject, parseJson } from '../../../src/text/json.ts'
-import { refuse } from '../checkout/checkout.ts'
+import { refuse } from '../runs/refusal.ts'
 import { problemsOf, VARIABLES } from '../settings/project.ts'
 
 /** The only limit in docs/openapi.yaml: `maxLength` of `StartRunRequest.branch`. */

@@ -1,17 +1,18 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { type Checkout, type CheckoutContext, chooseCheckout, refuse } from '../checkout/checkout.ts'
+import { type Checkout, type CheckoutContext, chooseCheckout } from '../checkout/checkout.ts'
 import type { RunContext } from '../execution/context.ts'
 import { executeRun } from '../execution/execute.ts'
 import { RunOutput } from '../execution/output.ts'
 import { baseEnvironment } from '../execution/project-command.ts'
 import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
-import { isMerge, type Project } from '../settings/project.ts'
+import { type Project, readsReports } from '../settings/project.ts'
 import { quote, quoteAll } from '../text.ts'
 import type { RunQueue } from './queue.ts'
 import type { CommonContext } from './recovery.ts'
+import { refuse } from './refusal.ts'
 import { queueRun } from './run.ts'
 
 export interface ServiceContext extends CommonContext, CheckoutContext {
@@ -41,7 +42,8 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   }
   const environment = environmentOf(request)
   const checkout = await chooseCheckout(project, branch, service)
-  if (isMerge(project) && checkout.kind !== 'in-place') {
+  if (checkout.kind === 'unusable') refuse('invalid', checkout.reason)
+  if (readsReports(project) && checkout.kind !== 'in-place') {
     const problem = 'merges reports in its own folder, where another commit is checked out'
     refuse('invalid', `Project ${quote(project.id)} ${problem} than ${quote(branch)}. Leave the branch out.`)
   }

@@ -149,14 +149,14 @@ function usesNone(folder: string): string {
 }
 
 /** Whether a run reads the reports of earlier steps or jobs, and runs no test. */
-export function isMerge({ framework, command, merge }: Project): boolean {
+export function readsReports({ framework, command, merge }: Project): boolean {
   return merge !== undefined || (framework.name === 'junit' && command === undefined)
 }
 
 /** Undefined if the project's framework can select these tests. */
 export function whyCannotSelect(project: Project, { frameworkProjects, files }: Selection): string | undefined {
   const selected = [...frameworkProjects, ...files].join(', ')
-  if (selected === '' || !(isMerge(project) || project.framework.name === 'junit')) return undefined
-  const what = isMerge(project) ? 'merges reports' : 'runs a command of its own'
+  if (selected === '' || !(readsReports(project) || project.framework.name === 'junit')) return undefined
+  const what = readsReports(project) ? 'merges reports' : 'runs a command of its own'
   return `Project ${quote(project.id)} ${what}, so nothing can select tests. Leave out ${quote(selected)}.`
 }
