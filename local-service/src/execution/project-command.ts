@@ -30,7 +30,7 @@ export function runProjectCommand(
     ...settings,
     env: personEnv,
     folder: project.folder,
-    folders: [source.root, resources.frameworkFolder, resources.temporaryFolder],
+    folders: [source.root, resources.frameworkFolder, resources.tmpdir],
     readOnlyFolders: [REPORTERS_FOLDER, ...linked],
   }
   return runInContainer(container, { ...base, env: { ...run.testEnv, ...variables } }, stop)
@@ -71,12 +71,9 @@ const GIT_VARIABLES =
   /^GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|CONFIG_PARAMETERS)$/
 
 /** What every test process has. In a container, it has none of the person's environment. */
-export function baseEnvironment(
-  { temporaryFolder: folder }: RunResources,
-  person: NodeJS.ProcessEnv | undefined,
-): NodeJS.ProcessEnv {
-  const temporary = { TMPDIR: folder, TMP: folder, TEMP: folder }
+export function baseEnvironment({ tmpdir }: RunResources, person: NodeJS.ProcessEnv | undefined): NodeJS.ProcessEnv {
+  const temporary = { TMPDIR: tmpdir, TMP: tmpdir, TEMP: tmpdir }
   if (person !== undefined) return { CI: 'true', ...person, ...temporary }
   // If the image does not know the user, the user has no home folder. But npm, for example, writes to the home folder.
-  return { CI: 'true', ...(process.getuid?.() === 0 ? {} : { HOME: folder }), ...temporary }
+  return { CI: 'true', ...(process.getuid?.() === 0 ? {} : { HOME: tmpdir }), ...temporary }
 }

@@ -22,7 +22,7 @@ export function resourcesOf(runId: string, dataFolder: string, temporaryFolder: 
     /** The work tree that the run tests. git names its own record of a work tree by the last part of the path. */
     tree: join(folder, runId),
     /** The `TMPDIR` of the run's processes. Its path is short, because sockets are created in it. */
-    temporaryFolder: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
+    tmpdir: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
     ...others,
   }
 }
@@ -36,7 +36,7 @@ interface OtherResources {
 export async function createRunFolders(resources: RunResources): Promise<void> {
   await mkdir(resources.frameworkFolder, { recursive: true, mode: 0o700 })
   // The folder must be new. In the machine's temporary folder, somebody else could have created it.
-  await mkdir(resources.temporaryFolder, { mode: 0o700 })
+  await mkdir(resources.tmpdir, { mode: 0o700 })
 }
 
 /**
@@ -48,7 +48,7 @@ export async function removeResources(
   resources: RunResources,
   { personEnv, logError }: { readonly personEnv: NodeJS.ProcessEnv; readonly logError: (text: string) => void },
 ): Promise<boolean> {
-  const { folder, tree, temporaryFolder, gitFolder, engine } = resources
+  const { folder, tree, tmpdir, gitFolder, engine } = resources
   const removals = [
     // The engine's program must be gone first, because it could create another container.
     () => killProcesses({ runId }),
@@ -56,7 +56,7 @@ export async function removeResources(
     async () => engine && removeContainers(engine, runId, personEnv),
     async () => gitFolder && removeWorkTree(tree, gitFolder),
     () => removeFolder(folder),
-    () => removeFolder(temporaryFolder),
+    () => removeFolder(tmpdir),
   ]
   let isGone = true
   for (const remove of removals) {
