@@ -5,7 +5,7 @@ import { type RunResources, removeResources } from '../execution/resources.ts'
 import type { RunningTests } from '../execution/run-framework.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
 import { count } from '../text.ts'
-import type { CommonContext } from './recovery.ts'
+import type { CommonContext } from './context.ts'
 import { finishRun, isFinished, markRunning, type Run } from './run.ts'
 
 interface RunTask {

@@ -1,14 +1,6 @@
 import { removeResources, resourcesOf } from '../execution/resources.ts'
+import type { CommonContext } from './context.ts'
 import { finishRun } from './run.ts'
-import type { RunStore } from './store.ts'
-
-export interface CommonContext {
-  readonly store: RunStore
-  readonly personEnv: NodeJS.ProcessEnv
-  readonly log: (text: string) => void
-  /** Logs what the service could not do itself, and marks it in the store. */
-  readonly logError: (text: string) => void
-}
 
 const DIED = { status: 'INTERRUPTED', message: 'the service died during the run', testCases: [] } as const
 
