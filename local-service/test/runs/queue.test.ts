@@ -1,56 +1,112 @@
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type RunOutcome, withoutTests } from '../../src/execution/outcome.ts'
-import { resourcesOf } from '../../src/execution/resources.ts'
+import { type RunResources, resourcesOf } from '../../src/execution/resources.ts'
+import type { RunningTests } from '../../src/execution/run-framework.ts'
 import { queueRun } from '../../src/runs/run.ts'
 import type { RunStore } from '../../src/runs/store.ts'
-import { until } from '../support/a-local-service.ts'
+import { temporaryFolder, until } from '../support/a-local-service.ts'
 import { createQueue, openStore, PASSED } from '../support/a-run-store.ts'
 
 /** A run that leaves nothing on the machine. */
-const RESOURCES = resourcesOf('1', '/none', '/none')
+const NOTHING = resourcesOf('1', '/none', '/none')
 
-/** A queue with one run, and a store whose next saves fail, as often as `failures` says. */
-async function aQueue({ endsWhenStopped = true, endWaitMs = 0 } = {}) {
+interface Task {
+  readonly exclusiveKey?: string
+  readonly resources?: RunResources
+  readonly endsWhenStopped?: boolean
+  readonly onBegin?: () => void
+  readonly tests?: Partial<RunningTests>
+}
+
+/** A queue whose runs end when the test says so. The next saves of its store fail, as often as `disk.failures` says. */
+async function aQueue({ endWaitMs = 0 } = {}) {
   const store = await openStore()
   const disk = { failures: 0 }
-  const log: string[] = []
+  const [log, begun, saves]: [string[], string[], string[]] = [[], [], []]
   const save: RunStore['save'] = (run, resources) => {
     if (disk.failures-- > 0) throw new Error('database or disk is full')
+    saves.push(`${run.phase.status}${resources === undefined ? '' : ' with resources'}`)
     store.save(run, resources)
   }
   const queue = createQueue({ ...store, save }, log, endWaitMs)
-  const run = queueRun({ projectId: 'shop' })
-  const ended = Promise.withResolvers<RunOutcome>()
-  const execute = (stop: AbortSignal) => {
-    if (endsWhenStopped) stop.addEventListener('abort', () => ended.resolve(withoutTests(stop)))
-    return ended.promise
+  const add = (projectId: string, task: Task = {}) => {
+    const { exclusiveKey, resources = NOTHING, endsWhenStopped = true, onBegin = () => undefined, tests } = task
+    const run = queueRun({ projectId })
+    const ended = Promise.withResolvers<RunOutcome>()
+    const execute = (stop: AbortSignal, onTests: (tests: RunningTests) => void) => {
+      begun.push(projectId)
+      onBegin()
+      if (tests !== undefined) onTests({ progress: async () => undefined, stopped: async () => PASSED, ...tests })
+      if (endsWhenStopped) stop.addEventListener('abort', () => ended.resolve(withoutTests(stop)))
+      return ended.promise
+    }
+    const isTaken = queue.add(run, { resources, exclusiveKey, execute })
+    const status = () => queue.find(run.runId)?.phase.status
+    const saved = () => store.find(run.runId)?.phase
+    return { run, ended, isTaken, status, saved }
   }
-  queue.add(run, { resources: RESOURCES, execute })
-  const status = () => queue.find(run.runId)?.phase.status
-  const saved = () => store.find(run.runId)?.phase
-  return { queue, run, disk, ended, log, status, saved }
+  return { queue, add, disk, log, begun, saves }
 }
 
 describe('a queue of runs', () => {
-  it('has in its store what it says', async () => {
-    const { queue, run, ended, status, saved } = await aQueue()
+  it('has in its store what it says, and what a run may have left, until it is removed', async () => {
+    const { queue, add, saves } = await aQueue()
+    const { run, ended, status, saved } = add('shop', { endsWhenStopped: false })
     expect([status(), saved()]).toEqual(['RUNNING', run.phase])
     expect(await queue.cancel(run.runId)).toBe(true)
     expect([status(), saved()]).toEqual(['CANCELLED', expect.objectContaining({ status: 'CANCELLED', testCases: [] })])
     ended.resolve(PASSED)
     await queue.close()
     expect(saved()?.status).toBe('CANCELLED')
+    expect(saves).toEqual(['QUEUED', 'RUNNING with resources', 'CANCELLED with resources', 'CANCELLED'])
+  })
+
+  it('forgets a run that is over, and reads it from the store', async () => {
+    const { queue, add } = await aQueue()
+    const { run, ended } = add('shop')
+    expect(queue.find(run.runId)).toBe(run)
+    ended.resolve(PASSED)
+    await until(() => queue.find(run.runId) !== run)
+    expect(queue.find(run.runId)).toEqual(run)
+  })
+
+  it('keeps in its store what it could not remove', async () => {
+    const link = join(temporaryFolder(), 'link')
+    symlinkSync(temporaryFolder(), link)
+    const { queue, add, log, saves } = await aQueue()
+    const { ended, status } = add('shop', { resources: resourcesOf('left', '/none', link) })
+    ended.resolve(PASSED)
+    await until(() => status() === 'PASSED')
+    await queue.close()
+    expect(log.join('\n')).toContain('could not remove its files: a link has replaced a part of')
+    expect(saves.at(-1)).toBe('PASSED with resources')
+  })
+
+  it('interrupts a run that the service cannot run, and says why', async () => {
+    const { add } = await aQueue()
+    const { ended, status, saved } = add('shop')
+    ended.reject(new Error('no space left'))
+    await until(() => status() === 'INTERRUPTED')
+    const message = 'the service could not run the tests: no space left'
+    expect(saved()).toMatchObject({ status: 'INTERRUPTED', message })
   })
 
   it('lets a client that has read RUNNING wait for the end, but not longer than its limit', async () => {
-    const { queue, run, status } = await aQueue({ endWaitMs: 1 })
+    const { queue, add } = await aQueue({ endWaitMs: 1 })
+    const { run, status } = add('shop')
     await queue.waitForEnd(run.runId)
     await queue.waitForEnd(run.runId)
     expect(status()).toBe('RUNNING')
   })
 
   it('tells such a client of the end at once, and every other one what there is', async () => {
-    const { queue, run, ended, status } = await aQueue({ endWaitMs: 1_000_000 })
+    const { queue, add } = await aQueue({ endWaitMs: 1_000_000 })
+    const { run, ended, status } = add('shop', { exclusiveKey: 'folder' })
+    const queued = add('shop', { exclusiveKey: 'folder' }).run.runId
+    await queue.waitForEnd(queued)
+    await queue.waitForEnd(queued)
     await queue.waitForEnd(run.runId)
     expect(status()).toBe('RUNNING')
     const atEnd = queue.waitForEnd(run.runId).then(status)
@@ -58,11 +114,72 @@ describe('a queue of runs', () => {
     expect(await atEnd).toBe('PASSED')
   })
 
-  it('does not say that a cancelled run exceeded its limit while its processes end', async () => {
+  it('has no progress of a run that finishes meanwhile', async () => {
+    const progress = { passed: 1, failed: 0, flaky: 0, skipped: 0 }
+    const read = Promise.withResolvers<typeof progress>()
+    const { queue, add } = await aQueue()
+    const [running, finished] = ['a', 'b'].map((name) => add(name, { tests: { progress: () => read.promise } }))
+    const found = [running, finished].map((one) => queue.progressOf(one?.run.runId ?? ''))
+    finished?.ended.resolve(PASSED)
+    await until(() => finished?.status() === 'PASSED')
+    read.resolve(progress)
+    expect(await Promise.all(found)).toEqual([progress, undefined])
+  })
+})
+
+describe('a cancel', () => {
+  it('of a run that waits finishes the run at once, which then never starts', async () => {
+    const { queue, add, begun } = await aQueue()
+    const [first, second, third] = ['first', 'second', 'third'].map((name) => add(name, { exclusiveKey: 'folder' }))
+    expect([second?.saved(), await queue.cancel(second?.run.runId ?? '')]).toMatchObject([{ status: 'QUEUED' }, true])
+    expect(second?.saved()).toMatchObject({ status: 'CANCELLED', startedAt: null, testCases: [] })
+    first?.ended.resolve(PASSED)
+    await until(() => begun.includes('third'))
+    third?.ended.resolve(PASSED)
+    await queue.close()
+    expect([begun, second?.status()]).toEqual([['first', 'third'], 'CANCELLED'])
+  })
+
+  it('has the test cases so far, and a second cancel changes nothing', async () => {
+    const outcome: RunOutcome = { ...PASSED, status: 'CANCELLED' }
+    const { queue, add } = await aQueue()
+    const { run, ended, saved } = add('shop', { endsWhenStopped: false, tests: { stopped: async () => outcome } })
+    expect([await queue.cancel(run.runId), await queue.cancel(run.runId)]).toEqual([true, false])
+    expect(saved()).toMatchObject(outcome)
+    ended.resolve(PASSED)
+    await queue.close()
+  })
+
+  it('is too late if the run finishes meanwhile', async () => {
+    const soFar = Promise.withResolvers<RunOutcome>()
+    const { queue, add } = await aQueue()
+    const { run, ended, status } = add('shop', { endsWhenStopped: false, tests: { stopped: () => soFar.promise } })
+    const isCancelled = queue.cancel(run.runId)
+    ended.resolve(PASSED)
+    await until(() => status() === 'PASSED')
+    soFar.resolve({ ...PASSED, status: 'CANCELLED' })
+    expect([await isCancelled, status()]).toEqual([false, 'PASSED'])
+  })
+})
+
+describe('the limit of a run', () => {
+  async function aRunAfter(seconds: number, task?: Task) {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
-    const { queue, run, ended, log, status } = await aQueue({ endsWhenStopped: false })
-    await vi.advanceTimersByTimeAsync(59_000)
+    const { queue, add, log } = await aQueue()
+    const run = add('shop', task)
+    await vi.advanceTimersByTimeAsync(seconds * 1000)
+    return { ...run, queue, log }
+  }
+
+  it('stops the run', async () => {
+    const { saved } = await aRunAfter(61)
+    const message = 'the run exceeded its limit of 1 min (run-limit-minutes)'
+    expect(saved()).toMatchObject({ status: 'TIMEDOUT', message })
+  })
+
+  it('is not said to be exceeded while the processes of a cancelled run end', async () => {
+    const { queue, run, ended, log, status } = await aRunAfter(59, { endsWhenStopped: false })
     expect(status()).toBe('RUNNING')
     await queue.cancel(run.runId)
     await vi.advanceTimersByTimeAsync(2000)
@@ -71,19 +188,19 @@ describe('a queue of runs', () => {
     expect([status(), log.join('\n')]).toEqual(['CANCELLED', expect.not.stringContaining('limit')])
   })
 
-  it('counts the outcome of tests that ended before the limit, if the limit stops a fix', async () => {
-    vi.useFakeTimers()
-    onTestFinished(() => void vi.useRealTimers())
-    const { run, ended, log, status } = await aQueue({ endsWhenStopped: false })
-    await vi.advanceTimersByTimeAsync(61_000)
+  it('changes no outcome of tests that ended before, if it stops a fix', async () => {
+    const { run, ended, log, status } = await aRunAfter(61, { endsWhenStopped: false })
     expect(log.join('\n')).toContain('exceeded its limit')
     ended.resolve({ status: 'FAILED', testCases: [] })
     await vi.advanceTimersByTimeAsync(0)
     expect([status(), JSON.stringify(run.phase)]).toEqual(['FAILED', expect.not.stringContaining('message')])
   })
+})
 
-  it('tells clients the outcome of a run that it cannot save', async () => {
-    const { queue, run, disk, ended, log, status, saved } = await aQueue()
+describe('an outcome that cannot be saved', () => {
+  it('is told to clients', async () => {
+    const { queue, add, disk, log } = await aQueue()
+    const { run, ended, status, saved } = add('shop')
     disk.failures = Number.POSITIVE_INFINITY
     ended.resolve(PASSED)
     await until(() =>
@@ -93,39 +210,60 @@ describe('a queue of runs', () => {
     expect(await queue.cancel(run.runId)).toBe(false)
   })
 
-  it('saves an outcome again when the files of the run are gone, because they may have filled the disk', async () => {
-    const { disk, ended, saved } = await aQueue()
+  it('is saved again when the files of the run are gone, because they may have filled the disk', async () => {
+    const { add, disk } = await aQueue()
+    const { ended, saved } = add('shop')
     disk.failures = 1
     ended.resolve(PASSED)
     await until(() => saved()?.status === 'PASSED')
   })
 })
 
-it('a queue starts runs in their order, never more than its number, and one at a time with the same key', async () => {
-  const store = await openStore()
-  const queue = createQueue(store)
-  const ends = new Map<string, () => void>()
-  const add = (projectId: string, exclusiveKey?: string) => {
-    const run = queueRun({ projectId })
-    const execute = (stop: AbortSignal) =>
-      new Promise<RunOutcome>((resolve) => {
-        ends.set(projectId, () => resolve(PASSED))
-        stop.addEventListener('abort', () => resolve(withoutTests(stop)))
-      })
-    queue.add(run, { resources: RESOURCES, exclusiveKey, execute })
-    return run
-  }
-  const runs = [add('a', 'folder'), add('b', 'folder'), add('c'), add('d'), add('e')]
-  const running = () => runs.filter(({ phase }) => phase.status === 'RUNNING').map(({ projectId }) => projectId)
-  const end = async (projectId: string, next: readonly string[]) => {
-    ends.get(projectId)?.()
-    await until(() => running().join() === next.join())
-    expect(ends.size).toBe(5 - runs.filter(({ phase }) => phase.status === 'QUEUED').length)
-  }
-  expect(running()).toEqual(['a', 'c'])
-  await end('c', ['a', 'd'])
-  await end('a', ['b', 'd'])
-  await end('b', ['d', 'e'])
-  await queue.close()
-  expect(runs.map(({ phase }) => phase.status)).toEqual(['PASSED', 'PASSED', 'PASSED', 'INTERRUPTED', 'INTERRUPTED'])
+describe('runs', () => {
+  it('start in their order, never more than two at once, and one at a time with the same key', async () => {
+    const { queue, add, begun } = await aQueue()
+    const keys = { a: 'folder', b: 'folder', c: undefined, d: undefined, e: undefined }
+    const runs = Object.entries(keys).map(([name, exclusiveKey]) => add(name, exclusiveKey ? { exclusiveKey } : {}))
+    const running = () => runs.filter(({ run }) => run.phase.status === 'RUNNING').map(({ run }) => run.projectId)
+    const end = async (projectId: string, next: readonly string[]) => {
+      runs.find(({ run }) => run.projectId === projectId)?.ended.resolve(PASSED)
+      await until(() => running().join() === next.join())
+    }
+    expect(running()).toEqual(['a', 'c'])
+    await end('c', ['a', 'd'])
+    await end('a', ['b', 'd'])
+    await end('b', ['d', 'e'])
+    await queue.close()
+    expect(begun).toEqual(['a', 'c', 'd', 'b', 'e'])
+    const statuses = ['PASSED', 'PASSED', 'PASSED', 'INTERRUPTED', 'INTERRUPTED']
+    expect(runs.map(({ run }) => run.phase.status)).toEqual(statuses)
+  })
+
+  it('in the same folder begin when nothing is left of the one before', async () => {
+    const resources = resourcesOf('of-queue', temporaryFolder(), temporaryFolder())
+    mkdirSync(resources.folder, { recursive: true })
+    const { add } = await aQueue()
+    const isLeft = Promise.withResolvers<boolean>()
+    const first = add('first', { exclusiveKey: 'folder', resources })
+    add('second', { exclusiveKey: 'folder', onBegin: () => isLeft.resolve(existsSync(resources.folder)) })
+    first.ended.resolve(PASSED)
+    expect(await isLeft.promise).toBe(false)
+  })
+
+  it('are interrupted by a close, which waits for those that have begun and takes no more', async () => {
+    const { queue, add, begun } = await aQueue()
+    const stubborn = { exclusiveKey: 'folder', endsWhenStopped: false }
+    const [active, waiting] = [add('active', stubborn), add('waiting', stubborn)]
+    let isClosed = false
+    const closed = queue.close().then(() => {
+      isClosed = true
+    })
+    await until(() => active.status() === 'INTERRUPTED')
+    expect([waiting.status(), add('late').isTaken]).toEqual(['INTERRUPTED', false])
+    await new Promise(setImmediate)
+    expect(isClosed).toBe(false)
+    active.ended.resolve(PASSED)
+    await closed
+    expect([begun, active.saved()?.status]).toEqual([['active'], 'INTERRUPTED'])
+  })
 })
