@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CommandEnd, hasFailed, runCommand } from '../../src/machine/command.ts'
-import { isAlive, PLAIN_ENV, temporaryFolder, until } from '../support/a-local-service.ts'
+import { isAlive, PLAIN_ENV, pidsIn, temporaryFolder, until } from '../support/a-local-service.ts'
 
 describe('a command', () => {
   const commandOf = (script: string) => ({
@@ -85,15 +85,23 @@ describe('a command', () => {
     expect(end).toMatchObject({ kind: 'exited', code: 0, output: 'read\n' })
   })
 
-  it('gets SIGINT first, then SIGTERM', async () => {
-    const ready = join(temporaryFolder(), 'ready')
+  it('gets SIGINT, then SIGTERM, and is killed with what it started if both are ignored, and no other run is', async () => {
+    const folder = temporaryFolder()
+    const [ofStopped, ofOther] = [join(folder, 'stopped'), join(folder, 'other')]
     const stop = new AbortController()
-    const script = `trap "echo INT" INT; trap "echo TERM; exit 0" TERM; touch ${ready}; while true; do sleep 0.05; done`
+    const child = `sh -c 'trap "" INT TERM; exec sleep 600' >/dev/null 2>&1 & echo "$$ $!" > ${ofStopped}`
+    const script = `trap "echo INT" INT; trap "echo TERM" TERM; ${child}; while true; do sleep 0.05; done`
     const ended = runCommand({ ...commandOf(script), stopGraceMs: 1500 }, stop.signal)
-    await until(() => existsSync(ready))
+    const stopOther = new AbortController()
+    const other = runCommand(commandOf(`echo $$ > ${ofOther}; exec sleep 600`), stopOther.signal)
+    const [pids, otherPids] = [await pidsIn(ofStopped), await pidsIn(ofOther)]
+    expect([...pids, ...otherPids].map(isAlive)).toEqual([true, true, true])
     stop.abort()
     // The shell may say in between that its `sleep` was terminated.
-    expect(await ended).toEqual({ kind: 'stopped', output: expect.stringMatching(/^INT\n[\s\S]*TERM\n$/) })
+    expect(await ended).toEqual({ kind: 'stopped', output: expect.stringMatching(/^INT\n[\s\S]*TERM\n/) })
+    expect([...pids, ...otherPids].map(isAlive)).toEqual([false, false, true])
+    stopOther.abort()
+    await other
   })
 
   it('ends at once when it is stopped, and what it started still has the grace to clean up', async () => {
