@@ -68,10 +68,8 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
 }
 
 /** Tests may have written a store whose queries never end. So a process of its own reads it, and post can kill this process. */
-function readRuns({ path }: ServiceFolder): RunsAtEnd {
-  const limits = { timeout: READ_LIMIT_MS, maxBuffer: READ_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
-  const options = { encoding: 'utf8', env: environmentOfService(), ...limits } as const
-  const { status, stdout, stderr, error } = spawnSync(process.execPath, [SERVICE, path, 'tell'], options)
+function readRuns(folder: ServiceFolder): RunsAtEnd {
+  const { status, stdout, stderr, error } = callService(folder, 'tell', READ_LIMIT_MS)
   if (error !== undefined) throw error
   if (status !== 0) throw new Error(stderr.trim())
   return JSON.parse(stdout)
@@ -123,14 +121,18 @@ function isService(id: number, { path }: ServiceFolder): boolean {
 }
 
 /** A new process of the service removes what a killed service left. Returns whether it removed everything. */
-function cleanUp({ path }: ServiceFolder): boolean {
+function cleanUp(folder: ServiceFolder): boolean {
   core.info('The local service did not end by itself. Post now removes what the service left.')
-  const limits = { timeout: STOP_LIMIT_MS, killSignal: 'SIGKILL' } as const
-  const options = { encoding: 'utf8', env: environmentOfService(), ...limits } as const
-  const { status, output } = spawnSync(process.execPath, [SERVICE, path, 'clean'], options)
+  const { status, output } = callService(folder, 'clean', STOP_LIMIT_MS)
   // If the process could not be started, there is no output.
   core.info(foldedGroup('Log of the clean-up', output?.join('') ?? ''))
   return status === 0
+}
+
+function callService({ path }: ServiceFolder, mode: 'tell' | 'clean', timeout: number) {
+  const limits = { timeout, maxBuffer: READ_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
+  const options = { encoding: 'utf8', env: environmentOfService(), ...limits } as const
+  return spawnSync(process.execPath, [SERVICE, path, mode], options)
 }
 
 await post()

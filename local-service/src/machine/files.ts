@@ -25,18 +25,12 @@ export function foldersBetween({ folder, root }: TestedFolders): string[] {
 
 /** Says which files are in the repository itself, and not in a submodule or in another repository in one of its folders. */
 export function createIsOwnFile(root: string): (file: string) => boolean {
-  const own = new Map<string, boolean>([[root, true]])
+  const known = new Map<string, boolean>()
+  const isRepository = (folder: string) => folder !== root && existsSync(join(folder, '.git'))
   return (file) => {
-    const unknown: string[] = []
-    let folder = dirname(file)
-    for (
-      ;
-      !own.has(folder) && !existsSync(join(folder, '.git')) && folder !== dirname(folder);
-      folder = dirname(folder)
-    )
-      unknown.push(folder)
-    const isOwn = own.get(folder) ?? false
-    for (const one of [folder, ...unknown]) own.set(one, isOwn)
+    const folder = dirname(file)
+    const isOwn = known.get(folder) ?? (isInside(folder, root) && !foldersBetween({ folder, root }).some(isRepository))
+    known.set(folder, isOwn)
     return isOwn
   }
 }
