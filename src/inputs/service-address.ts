@@ -76,7 +76,7 @@ function readTarget(inputs: InputReader): Target | undefined {
   if (projectId === '' && testSuiteId === '' && !hasAddress(inputs)) return undefined
   if ((projectId === '') === (testSuiteId === '')) {
     return inputs.problem(
-      fragment`Inputs project ("${projectId}") and test-suite ("${testSuiteId}"): give exactly one of them. The input project takes the id of the project whose tests you want to run.`,
+      fragment`Inputs project ("${projectId}") and test-suite ("${testSuiteId}"): give exactly one of them. The input project takes the id of the project whose tests you want to run. The local service lists the ids of its projects in the log of its step.`,
     )
   }
   const kind = projectId === '' ? 'test-suite' : 'project'

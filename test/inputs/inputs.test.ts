@@ -287,7 +287,7 @@ describe('project and test-suite', () => {
     [{ project: '' }, 'project ("") and test-suite ("")'],
   ])('must not be given as %j', (given, named) => {
     expect(problemsOf(given)).toEqual([
-      `Inputs ${named}: give exactly one of them. The input project takes the id of the project whose tests you want to run.`,
+      `Inputs ${named}: give exactly one of them. The input project takes the id of the project whose tests you want to run. The local service lists the ids of its projects in the log of its step.`,
     ])
   })
 
