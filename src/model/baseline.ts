@@ -26,30 +26,47 @@ export function earlierRun(run: Pick<Run, 'status' | 'testCases' | 'finishedAt'>
   return testCases.some(hasRun) ? { status, testCases, finishedAt } : undefined
 }
 
-/** Counts test cases. Two are the same if their titles are equal, and their files too if both have one. */
-class CaseCounter {
-  readonly #byTitle = new Map<string, number>()
-  readonly #byFile = new Map<string, number>()
+// Two test cases are the same if their titles are equal, and their files too if both have one. So a test case is looked for by these
+// keys: with a file, by the title with this file and by the title without a file. Without a file, by the title alone.
 
-  constructor(testCases: readonly TestCase[] = []) {
+const keyOfTitle = ({ title }: TestCase) => JSON.stringify([title])
+const keyWithFile = ({ title, filePath }: TestCase) => JSON.stringify([title, filePath ?? null])
+
+function keysOfSame(testCase: TestCase): readonly string[] {
+  const { filePath } = testCase
+  if (filePath === undefined) return [keyOfTitle(testCase)]
+  return [keyWithFile(testCase), keyWithFile({ ...testCase, filePath: undefined })]
+}
+
+/** How many test cases are the same, how many of them failed, and how many failed or were flaky. */
+interface SameCases {
+  all: number
+  failed: number
+  bad: number
+}
+
+class CaseCounter {
+  readonly #byKey = new Map<string, SameCases>()
+
+  constructor(testCases: readonly TestCase[]) {
     for (const testCase of testCases) this.add(testCase)
   }
 
-  add({ title, filePath }: TestCase): void {
-    const key = keyOf(title, filePath)
-    this.#byTitle.set(String(title), (this.#byTitle.get(String(title)) ?? 0) + 1)
-    this.#byFile.set(key, (this.#byFile.get(key) ?? 0) + 1)
+  add(testCase: TestCase): void {
+    for (const key of [keyOfTitle(testCase), keyWithFile(testCase)]) {
+      const same = this.#byKey.get(key) ?? { all: 0, failed: 0, bad: 0 }
+      this.#byKey.set(key, same)
+      same.all++
+      if (isFailing(testCase)) same.failed++
+      if (isFailing(testCase) || isFlaky(testCase)) same.bad++
+    }
   }
 
-  countSame({ title, filePath }: TestCase): number {
-    if (filePath === undefined) return this.#byTitle.get(String(title)) ?? 0
-    return (this.#byFile.get(keyOf(title, filePath)) ?? 0) + (this.#byFile.get(keyOf(title)) ?? 0)
+  count(what: keyof SameCases, keys: readonly string[]): number {
+    let sum = 0
+    for (const key of keys) sum += this.#byKey.get(key)?.[what] ?? 0
+    return sum
   }
-}
-
-/** The length of the title makes the key unique, because a title may contain any character. */
-function keyOf(title: TestCase['title'], filePath?: TestCase['filePath']): string {
-  return `${String(title).length} ${title}${filePath ?? ''}`
 }
 
 /**
@@ -58,32 +75,27 @@ function keyOf(title: TestCase['title'], filePath?: TestCase['filePath']): strin
  * each case, only the earlier runs that have as many count.
  */
 export function comparePast(testCases: readonly TestCase[], baseline: Baseline): ReadonlyMap<TestCase, PastOfCase> {
-  const isBad = (testCase: TestCase) => isFailing(testCase) || isFlaky(testCase)
-  const bad = [...testCases, ...baseline.flatMap((run) => run.testCases)].filter(isBad)
-  const titles = new Set(bad.map(({ title }) => String(title)))
-  const passed = testCases.filter(({ title, kind }) => kind === 'passed' && titles.has(String(title)))
-  const runs = baseline.map((run) => {
-    const known = run.testCases.filter(({ title }) => titles.has(String(title)))
-    const failed = known.filter(isFailing)
-    return {
-      all: new CaseCounter(known),
-      failed: new CaseCounter(failed),
-      failedOrFlaky: new CaseCounter([...failed, ...known.filter(isFlaky)]),
-    }
-  })
-  const seen = new CaseCounter()
+  const earlierRuns = baseline.map((run) => new CaseCounter(run.testCases))
+  const seen = new CaseCounter([])
   const past = new Map<TestCase, PastOfCase>()
-  for (const testCase of [...testCases.filter(isFailing), ...testCases.filter(isFlaky), ...passed]) {
+  const failingFirst = [isFailing, isFlaky, isPassed].flatMap((isOfKind) => testCases.filter(isOfKind))
+  for (const testCase of failingFirst) {
     seen.add(testCase)
-    const number = seen.countSame(testCase)
-    const having = runs.filter(({ all }) => all.countSame(testCase) >= number)
-    const badRuns = having.filter(({ failedOrFlaky }) => failedOrFlaky.countSame(testCase) >= number).length
-    const hasFailedBefore = (having[0]?.failed.countSame(testCase) ?? 0) >= number
-    if (testCase.kind === 'passed' && badRuns === 0) continue
-    const mark = badRuns === 0 ? 'new' : hasFailedBefore ? 'failed before' : 'unstable'
-    past.set(testCase, { mark: isFailing(testCase) ? mark : undefined, badRuns, runs: having.length })
+    const keys = keysOfSame(testCase)
+    const number = seen.count('all', keys)
+    const runs = earlierRuns.filter((run) => run.count('all', keys) >= number)
+    const badRuns = runs.filter((run) => run.count('bad', keys) >= number).length
+    if (isPassed(testCase) && badRuns === 0) continue
+    const hasFailedInLatest = (runs[0]?.count('failed', keys) ?? 0) >= number
+    const mark = isFailing(testCase) ? markOf(badRuns, hasFailedInLatest) : undefined
+    past.set(testCase, { mark, badRuns, runs: runs.length })
   }
   return past
+}
+
+function markOf(badRuns: number, hasFailedInLatest: boolean): PastOfCase['mark'] {
+  if (badRuns === 0) return 'new'
+  return hasFailedInLatest ? 'failed before' : 'unstable'
 }
 
 /** How the test cases of this run differ from those of the latest earlier run that is comparable. */
@@ -144,9 +156,9 @@ function pairs(testCases: readonly TestCase[], earlier: readonly TestCase[]): Re
   }
   const any = () => true
   const hasNoFile = ({ filePath }: TestCase) => filePath === undefined
-  pairBy(({ title, filePath }) => keyOf(title, filePath), any, any)
-  pairBy(({ title }) => String(title), hasNoFile, any)
-  pairBy(({ title }) => String(title), any, hasNoFile)
+  pairBy(keyWithFile, any, any)
+  pairBy(keyOfTitle, hasNoFile, any)
+  pairBy(keyOfTitle, any, hasNoFile)
   return partners
 }
 
@@ -164,4 +176,8 @@ function isFailing({ kind }: TestCase): boolean {
 
 function isFlaky({ kind }: TestCase): boolean {
   return kind === 'flaky'
+}
+
+function isPassed({ kind }: TestCase): boolean {
+  return kind === 'passed'
 }
