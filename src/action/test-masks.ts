@@ -28,9 +28,8 @@ export class TestMasks {
       .replaceAll('%0A', '\n')
       .replaceAll('%25', '%')
       .split(/[\r\n]/)
-    let isCommand = false
-    for (const value of lines.map((text) => text.trim())) if (this.#mask(value)) isCommand = true
-    return isCommand
+    // `some` alone would leave out the values after the first.
+    return lines.map((value) => this.#mask(value.trim())).some((isHidden) => isHidden)
   }
 
   /** Returns false if the value is data. */

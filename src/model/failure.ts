@@ -1,9 +1,10 @@
 import type { Untrusted } from '../text/untrusted.ts'
 
 /** Why a request to the service brought no usable response. The field `failure` tells it from every response. */
-export type Failure = {
-  readonly failure: true
-} /** No byte was sent, so the service cannot have accepted the request. */ & (
+export type Failure = { readonly failure: true } & FailureOfKind
+
+type FailureOfKind =
+  /** No byte was sent, so the service cannot have accepted the request. */
   | {
       readonly kind: 'not-sent'
       readonly reason: string
@@ -35,7 +36,6 @@ export type Failure = {
   | { readonly kind: 'not-listed' }
   /** The request's AbortSignal ended it. */
   | { readonly kind: 'aborted' }
-)
 
 export function isFailure<Result>(response: Result | Failure): response is Failure {
   return typeof response === 'object' && response !== null && 'failure' in response

@@ -36,12 +36,12 @@ function partsOf(testCase: TestCase, outcome: StepOutcome): CaseParts {
   const { durationMs } = testCase
   const [title, place] = [titleOf(testCase), placeOf(testCase)]
   const linked = place && linkedPlace(place, outcome)
-  const isFile = linked !== undefined && String(title) === String(place?.path)
+  const isTitleThePath = linked !== undefined && String(title) === String(place?.path)
   return {
     status: statusOf(testCase),
     mark: pastText(testCase, outcome),
-    title: html`<b>${isFile ? linked : title}</b>`,
-    place: isFile ? undefined : linked,
+    title: html`<b>${isTitleThePath ? linked : title}</b>`,
+    place: isTitleThePath ? undefined : linked,
     duration: durationMs === undefined ? undefined : durationText(durationMs),
   }
 }
@@ -64,12 +64,16 @@ export function skipReason({ kind, message }: TestCase): Fragment | undefined {
   return kind === 'skipped' && message !== undefined ? fragment`${firstLineOf(message)}` : undefined
 }
 
+/** Nothing if there is no text. */
+function onNextLine(text: Fragment | undefined): Html {
+  return text === undefined ? html`` : html`<br>${text}`
+}
+
 export function caseTable(testCases: readonly TestCase[], outcome: StepOutcome): Html {
   const rows = testCases.map((testCase) => {
     const { status, mark, title, place, duration } = partsOf(testCase, outcome)
-    const statusCell = html`<td nowrap>${status}${mark === undefined ? html`` : html`<br>${mark}`}</td>`
-    const reason = skipReason(testCase)
-    const titleCell = html`<td>${title}${place === undefined ? html`` : html`<br>${place}`}${reason === undefined ? html`` : html`<br>${reason}`}</td>`
+    const statusCell = html`<td nowrap>${status}${onNextLine(mark)}</td>`
+    const titleCell = html`<td>${title}${onNextLine(place)}${onNextLine(skipReason(testCase))}</td>`
     return html`<tr>${statusCell}${titleCell}<td align="right" nowrap>${duration ?? fragment`–`}</td></tr>\n`
   })
   return html`<table>
@@ -85,13 +89,16 @@ export function foldableCase(
   { isOpen, hasMessage }: { readonly isOpen: boolean; readonly hasMessage: boolean },
 ): Html {
   const { status, mark, title, place, duration } = partsOf(testCase, outcome)
-  const others = [place, duration].filter((part) => part !== undefined)
   const { message } = testCase
-  return html`${isOpen ? html`<details open>` : html`<details>`}<summary>${[
-    html`${statusAndMark(status, mark)}${mark === undefined ? html` ` : html` · `}${title}`,
-    others.length === 0 ? html`` : html`<br>${joinWithDots(others)}`,
-    message === undefined ? html`` : html`<br>${firstLineOf(message)}`,
-  ]}</summary>${message === undefined || !hasMessage ? html`` : messageBlock(message)}</details>\n`
+  const others = [place, duration].filter((part) => part !== undefined)
+  const beginning = isOpen ? html`<details open>` : html`<details>`
+  const titleAfterStatus = mark === undefined ? html` ${title}` : html` · ${title}`
+  const block = message === undefined || !hasMessage ? html`` : messageBlock(message)
+  return html`${beginning}<summary>${[
+    html`${statusAndMark(status, mark)}${titleAfterStatus}`,
+    onNextLine(others.length === 0 ? undefined : joinWithDots(others)),
+    onNextLine(message && fragment`${firstLineOf(message)}`),
+  ]}</summary>${block}</details>\n`
 }
 
 function statusAndMark(status: Fragment, mark: Fragment | undefined): Html {

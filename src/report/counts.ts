@@ -8,12 +8,11 @@ import { countNew } from './test-case.ts'
 /** A page's line of counts and times. Undefined if there is nothing to count yet. */
 export function countsLine({ run, counts, comparison, tookMs }: StepOutcome): Fragment | undefined {
   if (run === undefined || (run.testCases === undefined && !isFinished(run))) return undefined
-  const parts = countsOf(counts)
-  if (parts.length === 0) parts.push(run.testCases === undefined ? fragment`No results` : fragment`No test cases`)
+  const nothing = run.testCases === undefined ? fragment`No results` : fragment`No test cases`
   const runMs = runDurationMs(run)
   const what = runMs === undefined ? fragment`waited` : fragment`run time`
   return joinWithDots([
-    ...parts,
+    ...(counts.total === 0 ? [nothing] : countsOf(counts)),
     ...nonZero(comparison?.added.length ?? 0, fragment`added`),
     ...missingCounts(comparison),
     ...testTime(run),

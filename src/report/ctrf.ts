@@ -1,5 +1,13 @@
 import type { ReadRunOutcome } from '../model/outcome.ts'
-import { countTestCases, FAILING, type Run, runDurationMs, showsReason, type TestCase } from '../model/run.ts'
+import {
+  type CaseKind,
+  countTestCases,
+  FAILING,
+  type Run,
+  runDurationMs,
+  showsReason,
+  type TestCase,
+} from '../model/run.ts'
 import { json } from '../text/safe-text.ts'
 import { visibleText } from '../text/visible-text.ts'
 import { fileEntries } from './file-entries.ts'
@@ -45,7 +53,7 @@ function testOf(testCase: TestCase) {
   const { rawStatus, kind, durationMs, message, filePath, line } = testCase
   return {
     name: titleOf(testCase),
-    status: FAILING.includes(kind) ? 'failed' : kind === 'flaky' ? 'passed' : kind,
+    status: statusOf(kind),
     // The schema requires a duration, but the test-suite workflow sends none.
     duration: Math.round(durationMs ?? 0),
     rawStatus: visibleText(rawStatus),
@@ -54,4 +62,9 @@ function testOf(testCase: TestCase) {
     filePath: filePath && showsReason(kind) ? visibleText(filePath) : undefined,
     line,
   }
+}
+
+function statusOf(kind: CaseKind) {
+  if (FAILING.includes(kind)) return 'failed'
+  return kind === 'flaky' ? 'passed' : kind
 }

@@ -96,12 +96,12 @@ export function endingText(outcome: StepOutcome): EndingText {
     }
     case 'start-failed': {
       const why = failureReason(ending.failure)
-      const advice = failureAdvice(ending.failure, 'start')
-      const [title, what] =
-        cancellation.kind === 'id-unknown'
-          ? [fragment`Run may have been started`, fragment`The start request returned no run id`]
-          : [fragment`Run not started`, fragment`The run could not be started`]
-      return end(FAIL, title, fragment`${what}, because ${why}`, ...advice, ...aboutRun)
+      const next = [...failureAdvice(ending.failure, 'start'), ...aboutRun]
+      if (cancellation.kind === 'id-unknown') {
+        const what = fragment`The start request returned no run id, because ${why}`
+        return end(FAIL, fragment`Run may have been started`, what, ...next)
+      }
+      return end(FAIL, fragment`Run not started`, fragment`The run could not be started, because ${why}`, ...next)
     }
     case 'poll-failed': {
       const { failure } = ending

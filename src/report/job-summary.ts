@@ -6,8 +6,8 @@ import { firstLineOf } from '../text/visible-text.ts'
 import { caseList, caseTable, foldableCase, foldableGroup, messageBlock, skipReason } from './case-layout.ts'
 import { countsOf } from './counts.ts'
 import { dotted, headline, introduction, namesOf, paragraph, sizeBytes } from './page-head.ts'
-import { casesOf, inBrackets, join, NONE } from './phrases.ts'
-import { alikeFailures, type CaseWithWords, casesOfKind, FAILING_OR_OTHER, unstableCases } from './test-case.ts'
+import { casesOf, inBrackets, join, joinSentences, NONE } from './phrases.ts'
+import { alikeFailures, type CaseWithWords, casesOfKind, hasNotPassed, unstableCases } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 
 /** How many test cases a summary shows, in rows, parts and lists. */
@@ -37,7 +37,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
   const files = reportDir === undefined ? NONE : fragment`, but the report file ${code('junit.xml')} has everything`
   const all = casesOfKind(CASE_KINDS, outcome)
-  const notPassed = all.filter(({ kind }) => FAILING_OR_OTHER.includes(kind)).slice(0, CASE_LIMIT)
+  const notPassed = all.filter(hasNotPassed).slice(0, CASE_LIMIT)
   const lists = baselineLists(outcome)
   const listed = lists.reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)
   const alike = alikeFailures(outcome)
@@ -52,7 +52,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
       sentences.push(
         fragment`It has no lists of removed, newly skipped and unstable test cases, because it would be too long.`,
       )
-    const last = sentences.length === 0 ? undefined : join(sentences, fragment` `)
+    const last = sentences.length === 0 ? undefined : joinSentences(sentences)
     const text = html`${top}${body(outcome, page, alike)}${paragraph(last)}`
     if (alreadyBytes + sizeBytes(text) <= SIZE_LIMIT_BYTES) return text
   }
@@ -103,7 +103,7 @@ function body(
   alike: ReturnType<typeof alikeFailures>,
 ): Html {
   const message = outcome.run?.message
-  const notPassed = shown.filter(({ kind }) => FAILING_OR_OTHER.includes(kind))
+  const notPassed = shown.filter(hasNotPassed)
   // A test case that failed like no other is a group of its own.
   const groups = Map.groupBy(notPassed.slice(0, PARTS), (testCase) => alike.get(testCase) ?? [testCase])
   const areFew = notPassed.length <= OPEN_PARTS
@@ -127,8 +127,9 @@ function body(
 }
 
 /** Nothing without test cases. */
-function folded(name: Fragment, { length }: readonly unknown[], content: Html): Html {
-  return length === 0 ? html`` : html`<details><summary>${name} (${length})</summary>\n${content}</details>\n`
+function folded(name: Fragment, testCases: readonly unknown[], content: Html): Html {
+  const count = testCases.length
+  return count === 0 ? html`` : html`<details><summary>${name} (${count})</summary>\n${content}</details>\n`
 }
 
 const RUN_MESSAGE_CHARS = 2_000
@@ -142,8 +143,9 @@ function messageOfRun(message: Untrusted): Html {
 /** Which kinds of test cases a page does not show, how many, and which messages. Undefined if it shows everything. */
 function leftOutText(all: readonly TestCase[], { shown, hasMessages }: Page): Fragment | undefined {
   const counts = countTestCases(all.slice(shown.length))
-  const rows = shown.filter(({ kind }) => FAILING_OR_OTHER.includes(kind)).slice(hasMessages ? PARTS : 0)
-  const messages = rows.filter(({ message }) => message !== undefined).length
+  // The first test cases that did not pass have parts with their messages. The others are rows, which have no message.
+  const withoutMessage = shown.filter(hasNotPassed).slice(hasMessages ? PARTS : 0)
+  const messages = withoutMessage.filter(({ message }) => message !== undefined).length
   const leftOut = [
     ...(counts.total > 0
       ? [fragment`${counts.total} of ${all.length} ${casesOf(all.length)}${inBrackets(countsOf(counts))}`]

@@ -72,7 +72,7 @@ function seconds(ms: number): string {
 
 /** Numbers names that come again within a class: `a`, `a (2)`, `a (3)`. */
 function uniqueNames() {
-  /** By class. For each name that was given, the last number that was tried behind it. */
+  /** By class, the names that are taken. Behind each name stands the last number that was tried for this title. */
   const classes = new Map<Untrusted, Map<string, number>>()
   return (className: Untrusted, title: Untrusted): Untrusted => {
     const lastNumbers = classes.get(className) ?? new Map<string, number>()

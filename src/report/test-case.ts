@@ -60,6 +60,10 @@ export interface CaseWithWords {
 /** So many failures alike are a list that a person still reads. */
 const ALIKE_SHOWN = 20
 
+export function hasNotPassed({ kind }: TestCase): boolean {
+  return FAILING_OR_OTHER.includes(kind)
+}
+
 /** The groups of many test cases that failed alike, by each of their test cases. */
 export function alikeFailures(outcome: Pick<StepOutcome, 'run' | 'past'>): ReadonlyMap<TestCase, readonly TestCase[]> {
   const failures = Map.groupBy(casesOfKind(FAILING_OR_OTHER, outcome), (testCase) => failureOf(testCase, outcome))

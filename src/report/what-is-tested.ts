@@ -5,8 +5,6 @@ import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { join, NONE } from './phrases.ts'
 
-type Value = string | Untrusted
-
 /** What a page says besides its headline. If the input `run-id` names the run, this is only what the service says about the run. */
 export function factsOf(outcome: StepOutcome): readonly Fragment[] {
   const { target, parameters, baseline } = outcome.subject
@@ -55,6 +53,6 @@ export function linkedRunId({ runId, runUrl }: Pick<OutcomeWithoutVerdict, 'runI
   return runUrl === undefined ? fragment`${runId}` : link(runUrl, fragment`${runId}`)
 }
 
-export function testedBranch({ run, subject }: StepOutcome): Value | undefined {
+export function testedBranch({ run, subject }: StepOutcome): string | Untrusted | undefined {
   return run?.branchName ?? subject.parameters.branch
 }

@@ -144,8 +144,9 @@ class Exchange implements ResponseHandler {
   }
 
   #header(name: string): string | undefined {
-    const [text] = [this.#headers[name]].flat()
-    return text === undefined ? undefined : this.#settings.redact(text)
+    const value = this.#headers[name]
+    const first = Array.isArray(value) ? value[0] : value
+    return first === undefined ? undefined : this.#settings.redact(first)
   }
 }
 

@@ -100,10 +100,11 @@ export function beginningOf(message: Untrusted, limit: { readonly lines: number;
   const visible = visibleLines(message as unknown as string)
   const isText = (line: string) => line.trim() !== ''
   const all = visible.slice(visible.findIndex(isText), visible.findLastIndex(isText) + 1)
-  const lines = all.slice(0, limit.lines)
-  const text = truncate(lines.join('\n'), limit.chars)
-  const more = all.length - lines.length
-  if (text !== lines.join('\n')) lines.splice(0, lines.length, ...text.split('\n'), '… The rest is left out.')
+  const text = all.slice(0, limit.lines).join('\n')
+  const shown = truncate(text, limit.chars)
+  const more = all.length - limit.lines
+  const lines = shown.split('\n')
+  if (shown !== text) lines.push('… The rest is left out.')
   else if (more > 0) lines.push(more === 1 ? '… 1 more line' : `… ${readableNumber(more)} more lines`)
   return new Fragment((sink) => sink.lines(lines, 'diff'))
 }
@@ -160,7 +161,7 @@ function withoutCommands(text: string): string {
 
 /** In UTF-16 units. The runner truncates messages at 4,096 (`_maxIssueMessageLength` in its `ExecutionContext.cs`). */
 const MESSAGE_LIMIT_UNITS = 4000
-/** A mask of three characters may replace each character. So these units are at most 240 when the runner cuts at 256. */
+/** A mask `***` may replace each character. So the first 80 units have at most 240 when the runner cuts at 256. */
 const UNITS_WITH_PAIRS = 80
 
 /**

@@ -71,6 +71,7 @@ export function colouredLines(text: string): string {
 }
 
 export function isVisible(text: string): boolean {
+  // Not `test`, because it begins where the last search with this global expression ended.
   return text.search(INVISIBLE) === -1
 }
 
