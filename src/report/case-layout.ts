@@ -3,7 +3,7 @@ import type { CaseKind, TestCase } from '../model/run.ts'
 import { beginningOf, type Fragment, fragment, type Html, html, link, untruncated } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { belowFirstLine, firstLineOf, TEXT_LIMIT_CHARS, visibleText } from '../text/visible-text.ts'
-import { casesOf, durationText, joinWithDots } from './phrases.ts'
+import { durationText, joinWithDots } from './phrases.ts'
 import { type CaseWithWords, type Place, pastText, placeOf, titleOf } from './test-case.ts'
 
 // How pages show test cases. It is HTML, because untrusted text is easier to escape there than in Markdown.
@@ -17,9 +17,6 @@ const STATUS: Readonly<Record<Exclude<CaseKind, 'other'>, Fragment>> = {
   skipped: fragment`⏭️ Skipped`,
   passed: fragment`✅ Passed`,
 }
-
-/** How many places the line of a group has. */
-const PLACES_OF_GROUP = 3
 
 /** What every layout shows of a test case. */
 interface CaseParts {
@@ -92,34 +89,13 @@ export function foldableCase(
   const { message } = testCase
   const others = [place, duration].filter((part) => part !== undefined)
   const beginning = isOpen ? html`<details open>` : html`<details>`
-  const titleAfterStatus = mark === undefined ? html` ${title}` : html` · ${title}`
+  const statusAndTitle = mark === undefined ? html`${status} ${title}` : html`${status} · <b>${mark}</b> · ${title}`
   const block = message === undefined || !hasMessage ? html`` : messageBlock(message)
   return html`${beginning}<summary>${[
-    html`${statusAndMark(status, mark)}${titleAfterStatus}`,
+    statusAndTitle,
     onNextLine(others.length === 0 ? undefined : joinWithDots(others)),
     onNextLine(message && fragment`${firstLineOf(message)}`),
   ]}</summary>${block}</details>\n`
-}
-
-function statusAndMark(status: Fragment, mark: Fragment | undefined): Html {
-  return mark === undefined ? html`${status}` : html`${status} · <b>${mark}</b>`
-}
-
-/** The parts of test cases. If the cases belong to a group of failures alike, a line above says what the group has in common. */
-export function foldableGroup(group: readonly TestCase[], outcome: StepOutcome, parts: readonly Html[]): Html {
-  const [first] = group
-  if (group.length === 1 || first?.message === undefined) return html`${parts}`
-  const { status, mark } = partsOf(first, outcome)
-  const shown = group.slice(0, PLACES_OF_GROUP).map((testCase) => {
-    const place = placeOf(testCase)
-    return place === undefined ? untruncated(titleOf(testCase)) : linkedPlace(place, outcome)
-  })
-  const more = fragment`${group.length - shown.length} more`
-  return html`<details><summary>${[
-    html`<b>${group.length} ${casesOf(group.length)} alike</b> · ${statusAndMark(status, mark)}`,
-    html`<br>${joinWithDots([...shown, more])}`,
-    html`<br>${firstLineOf(first.message)}`,
-  ]}</summary>\n${parts}</details>\n`
 }
 
 /** What the message says below its first line, which is beside the block. The first line is here too if it is too long for its place. */

@@ -3,11 +3,11 @@ import { CASE_KINDS, type CaseKind, countTestCases, type TestCase } from '../mod
 import { code, type Fragment, fragment, type Html, html, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { firstLineOf } from '../text/visible-text.ts'
-import { caseList, caseTable, foldableCase, foldableGroup, messageBlock, skipReason } from './case-layout.ts'
+import { caseList, caseTable, foldableCase, messageBlock, skipReason } from './case-layout.ts'
 import { countsOf } from './counts.ts'
 import { dotted, headline, introduction, namesOf, paragraph, sizeBytes } from './page-head.ts'
 import { casesOf, inBrackets, join, joinSentences, NONE } from './phrases.ts'
-import { alikeFailures, type CaseWithWords, casesOfKind, hasNotPassed, unstableCases } from './test-case.ts'
+import { type CaseWithWords, casesOfKind, hasNotPassed, unstableCases } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 
 /** How many test cases a summary shows, in rows, parts and lists. */
@@ -40,7 +40,6 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const notPassed = all.filter(hasNotPassed).slice(0, CASE_LIMIT)
   const lists = baselineLists(outcome)
   const listed = lists.reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)
-  const alike = alikeFailures(outcome)
   for (const page of [
     { shown: all.slice(0, CASE_LIMIT - listed), hasMessages: true, lists },
     { shown: notPassed, hasMessages: true, lists: [] },
@@ -53,7 +52,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
         fragment`It has no lists of removed, newly skipped and unstable test cases, because it would be too long.`,
       )
     const last = sentences.length === 0 ? undefined : joinSentences(sentences)
-    const text = html`${top}${body(outcome, page, alike)}${paragraph(last)}`
+    const text = html`${top}${body(outcome, page)}${paragraph(last)}`
     if (alreadyBytes + sizeBytes(text) <= SIZE_LIMIT_BYTES) return text
   }
   return html`${top}${paragraph(fragment`This summary has only its headline, because it would be too long${files}.`)}`
@@ -97,15 +96,9 @@ function baselineLists(outcome: StepOutcome): readonly List[] {
   ]
 }
 
-function body(
-  outcome: StepOutcome,
-  { shown, hasMessages, lists }: Page,
-  alike: ReturnType<typeof alikeFailures>,
-): Html {
+function body(outcome: StepOutcome, { shown, hasMessages, lists }: Page): Html {
   const message = outcome.run?.message
   const notPassed = shown.filter(hasNotPassed)
-  // A test case that failed like no other is a group of its own.
-  const groups = Map.groupBy(notPassed.slice(0, PARTS), (testCase) => alike.get(testCase) ?? [testCase])
   const areFew = notPassed.length <= OPEN_PARTS
   const parts = (testCases: readonly TestCase[], isOpen: boolean) =>
     testCases.map((testCase) => foldableCase(testCase, outcome, { isOpen, hasMessage: hasMessages }))
@@ -117,7 +110,7 @@ function body(
     // The comment does not have the message of the run, because nobody masks secrets in a comment.
     message === undefined ? html`` : messageOfRun(message),
     paragraph(dotted(factsOf(outcome))),
-    ...[...groups].map(([group, testCases]) => foldableGroup(group, outcome, parts(testCases, areFew))),
+    ...parts(notPassed.slice(0, PARTS), areFew),
     table(fragment`More test cases that did not pass`, notPassed.slice(PARTS)),
     ...lists.map(({ name, cases, limit }) => folded(name, cases, caseList(cases, limit))),
     folded(fragment`Flaky`, ofKind('flaky'), html`${parts(ofKind('flaky'), false)}`),

@@ -1,9 +1,9 @@
 import type { PastOfCase } from '../model/baseline.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { CASE_KINDS, type CaseKind, FAILING, type TestCase } from '../model/run.ts'
-import { type Fragment, fragment, render } from '../text/safe-text.ts'
+import { type Fragment, fragment } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
-import { firstLineOf, visibleText } from '../text/visible-text.ts'
+import { visibleText } from '../text/visible-text.ts'
 
 /** The kinds of test cases that did not pass. Flaky cases are shown apart. */
 export const FAILING_OR_OTHER: readonly CaseKind[] = [...FAILING, 'other']
@@ -57,27 +57,8 @@ export interface CaseWithWords {
   readonly words?: Fragment | undefined
 }
 
-/** So many failures alike are a list that a person still reads. */
-const ALIKE_SHOWN = 20
-
 export function hasNotPassed({ kind }: TestCase): boolean {
   return FAILING_OR_OTHER.includes(kind)
-}
-
-/** The groups of many test cases that failed alike, by each of their test cases. */
-export function alikeFailures(outcome: Pick<StepOutcome, 'run' | 'past'>): ReadonlyMap<TestCase, readonly TestCase[]> {
-  const failures = Map.groupBy(casesOfKind(FAILING_OR_OTHER, outcome), (testCase) => failureOf(testCase, outcome))
-  const groups = [...failures.values()].filter(({ length }) => length > ALIKE_SHOWN)
-  return new Map(groups.flatMap((group) => group.map((testCase) => [testCase, group])))
-}
-
-/** Equal for test cases that failed alike: the first lines of the messages are equal, less the file that each may name. */
-function failureOf(testCase: TestCase, outcome: Pick<StepOutcome, 'past'>): TestCase | string {
-  const { kind, message, filePath } = testCase
-  if (message === undefined) return testCase
-  const mark = pastText(testCase, outcome)
-  const line = String(firstLineOf(message))
-  return JSON.stringify([kind, mark && render(mark), filePath ? line.replaceAll(String(filePath), '') : line])
 }
 
 /** How many failures are new. Undefined without a baseline. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Baseline, comparePast } from '../../src/model/baseline.ts'
+import type { Baseline } from '../../src/model/baseline.ts'
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import type { TestCase } from '../../src/model/run.ts'
 import { invalidInputsSummary, jobSummary } from '../../src/report/job-summary.ts'
@@ -63,48 +63,6 @@ describe('the job summary', () => {
     expect(partsOf(page)).toHaveLength(100 + 2)
     expect(page.text).toContain('More test cases that did not pass (30)')
     expect(tableRows(page).filter(([status]) => status === '❌ Failed')).toHaveLength(30)
-  })
-
-  describe('if more than twenty cases failed with one first line', () => {
-    const alike = (count: number, message = 'Failed to load ../db from') =>
-      Array.from({ length: count }, (_, index) => {
-        const filePath = `test/${index}.test.ts`
-        return aTestCase({
-          title: filePath,
-          status: 'FAILED',
-          message: `${message} ${filePath}\nwhy`,
-          filePath,
-          line: 2,
-        })
-      })
-    const apart = aTestCase({ title: 'pays', status: 'FAILED', message: 'declined' })
-
-    it('has them in one part, with their number and the first files', () => {
-      const text = summaryOf(failed([...alike(250), apart]))
-      const page = renderedPage(text)
-      expect(partsOf(page)).toHaveLength(1 + 1)
-      const files = '<code>test/0.test.ts:2</code> · <code>test/1.test.ts:2</code> · <code>test/2.test.ts:2</code>'
-      expect(text).toContain(
-        `<details><summary><b>250 test cases alike</b> · ❌ Failed<br>${files} · 247 more<br><code>Failed to load ../db from test/0.test.ts</code></summary>\n<details><summary>❌ Failed <b><code>test/0.test.ts:2</code></b>`,
-      )
-      expect(text.split('<pre lang="diff">why</pre></details>')).toHaveLength(100 + 1)
-      expect(page.text).toContain('More test cases that did not pass (151)')
-      expect(unbalancedTags(text)).toEqual([])
-    })
-
-    it('keeps apart what is not alike: few cases, other messages, no messages, and cases that timed out', () => {
-      const without = Array.from({ length: 21 }, () => aTestCase({ status: 'FAILED' }))
-      const timedOut = alike(1).map((testCase) => ({ ...testCase, kind: 'timed-out' as const }))
-      const cases = [...alike(20), ...without, ...timedOut, ...alike(20, 'Failed to load ../api from')]
-      expect(partsOf(renderedPage(summaryOf(failed(cases))))).toHaveLength(cases.length)
-    })
-
-    it('keeps apart new failures and those that failed before', () => {
-      const testCases = alike(42)
-      const past = comparePast(testCases, [{ status: 'FAILED', testCases: testCases.slice(21) }])
-      const text = summaryOf({ ...failed(testCases), past })
-      expect(text.match(/<b>21 test cases alike<\/b> · ❌ Failed · <b>(new|failed before)<\/b><br>/g)).toHaveLength(2)
-    })
   })
 
   it('counts the cases that have no result', () => {
