@@ -5,16 +5,16 @@ import { systemClock as clock, pendingEvents } from './clock.ts'
 import { programText } from './files/program-text.ts'
 import { defaultReportFolder, writeReportFiles } from './files/report-files.ts'
 import { keepCommentUpToDate } from './github/comment.ts'
-import { readEvent, type WorkflowEvent } from './github/event.ts'
+import { readEvent } from './github/event.ts'
 import { attemptUrl, readJob } from './github/job.ts'
 import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
 import { MainFileNotWritten, type MainFileWriter } from './handover/main-file-writer.ts'
 import { readBaseline } from './inputs/baseline.ts'
 import { InvalidInputsError } from './inputs/input-reader.ts'
-import { type Inputs, readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
+import { readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
 import { commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
-import { openService, type ServiceClient } from './service/client.ts'
+import { openService } from './service/client.ts'
 import { fragment } from './text/safe-text.ts'
 
 /** Reads the inputs, creates the effects and performs the step. Returns whether it succeeded. Throws only if there is a bug. */
@@ -27,11 +27,30 @@ export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainF
     if (job !== undefined) output.setOutput('job-url', job.url)
     const event = readEvent(env)
     const inputs = readInputs(env, event, job)
-    const { settings, subject, baselinePath } = inputs
+    const { settings, subject, comment, reportDir, baselinePath } = inputs
     const service = await openService(inputs.address, clock, { workflowRunUrl: attemptUrl(env), debug: log.debug })
     const baseline =
       baselinePath === undefined ? undefined : readBaseline(baselinePath, subject.target.kind, service.redact, log)
-    const world = createWorld({ env, event, inputs, output, service, signal, mainFile })
+    const { setOutput, annotate, mask, writeSummary } = output
+    const world: World = {
+      clock,
+      random: Math.random,
+      signal,
+      service,
+      log,
+      mainFile,
+      setOutput,
+      annotate,
+      mask,
+      programText,
+      writeSummary,
+      writeReportFiles: (files, runId) => writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), log),
+      writeComment(outcome, hasSummary) {
+        const body = (marker: string) => commentBody(outcome, { marker, hasSummary })
+        const { success } = outcome
+        return keepCommentUpToDate({ env, event, settings: comment, success, body, log, clock, signal })
+      },
+    }
     // If a signal came while the action was loading, its handler runs now. Then nothing is started.
     await pendingEvents()
     const { success } = await performStep({ ...settings, subject: { ...subject, baseline } }, world)
@@ -40,40 +59,6 @@ export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainF
     if (!sayWhyNothingWasStarted(error, env, output)) throw error
     mainFile.done()
     return false
-  }
-}
-
-interface WorldParts {
-  readonly env: NodeJS.ProcessEnv
-  readonly event: WorkflowEvent
-  readonly inputs: Inputs
-  readonly output: RunnerOutput
-  readonly service: ServiceClient
-  readonly signal: AbortSignal
-  readonly mainFile: MainFileWriter
-}
-
-function createWorld({ env, event, inputs, output, service, signal, mainFile }: WorldParts): World {
-  const { log, setOutput, annotate, mask, writeSummary } = output
-  const { comment, reportDir } = inputs
-  return {
-    clock,
-    random: Math.random,
-    signal,
-    service,
-    log,
-    mainFile,
-    setOutput,
-    annotate,
-    mask,
-    programText,
-    writeSummary,
-    writeReportFiles: (files, runId) => writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), log),
-    writeComment(outcome, hasSummary) {
-      const body = (marker: string) => commentBody(outcome, { marker, hasSummary })
-      const { success } = outcome
-      return keepCommentUpToDate({ env, event, settings: comment, success, body, log, clock, signal })
-    },
   }
 }
 

@@ -3,7 +3,7 @@ import type { CaseKind, TestCase } from '../model/run.ts'
 import { beginningOf, type Fragment, fragment, type Html, html, link, untruncated } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { belowFirstLine, firstLineOf, TEXT_LIMIT_CHARS, visibleText } from '../text/visible-text.ts'
-import { durationText, joinWithDots } from './phrases.ts'
+import { dotted, durationText } from './phrases.ts'
 import { type CaseWithWords, type Place, pastText, placeOf, titleOf } from './test-case.ts'
 
 // How pages show test cases. It is HTML, because untrusted text is easier to escape there than in Markdown.
@@ -93,7 +93,7 @@ export function foldableCase(
   const block = message === undefined || !hasMessage ? html`` : messageBlock(message)
   return html`${beginning}<summary>${[
     statusAndTitle,
-    onNextLine(others.length === 0 ? undefined : joinWithDots(others)),
+    onNextLine(dotted(others)),
     onNextLine(message && fragment`${firstLineOf(message)}`),
   ]}</summary>${block}</details>\n`
 }

@@ -1,8 +1,8 @@
 import type { StepOutcome } from '../model/outcome.ts'
 import { fragment, type Html, hiddenMarker, html, link } from '../text/safe-text.ts'
 import { caseTable } from './case-layout.ts'
-import { dotted, headline, introduction, paragraph, sizeBytes } from './page-head.ts'
-import { casesOf, seeSummary } from './phrases.ts'
+import { headline, introduction, paragraph, sizeBytes } from './page-head.ts'
+import { casesOf, dotted, seeSummary } from './phrases.ts'
 import { casesOfKind, FAILING_OR_OTHER } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 

@@ -27,11 +27,6 @@ export function introduction(outcome: StepOutcome): Html {
   ]}`
 }
 
-/** Undefined if there are no parts. */
-export function dotted(parts: readonly Fragment[]): Fragment | undefined {
-  return parts.length === 0 ? undefined : joinWithDots(parts)
-}
-
 /** Nothing if there is no text. */
 export function paragraph(text: Fragment | undefined, prefix = html``): Html {
   return text === undefined ? html`` : html`<p>${prefix}${text}</p>\n`

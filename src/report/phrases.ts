@@ -26,6 +26,11 @@ export function joinWithDots(parts: readonly Fragment[]): Fragment {
   return join(parts, fragment` · `)
 }
 
+/** `joinWithDots`, or undefined if there are no parts. */
+export function dotted(parts: readonly Fragment[]): Fragment | undefined {
+  return parts.length === 0 ? undefined : joinWithDots(parts)
+}
+
 export function joinSentences(sentences: readonly Fragment[]): Fragment {
   return join(sentences, fragment` `)
 }
