@@ -138,31 +138,30 @@ function differences(testCases: readonly TestCase[], earlier: readonly TestCase[
  * same, those that ran. So a test case that is skipped in both runs is not taken for another one that ran.
  */
 function pairs(testCases: readonly TestCase[], earlier: readonly TestCase[]): ReadonlyMap<TestCase, TestCase> {
+  const now = ranFirst(testCases)
+  const before = ranFirst(earlier)
   const partners = new Map<TestCase, TestCase>()
   const taken = new Set<TestCase>()
-  const pairBy = (
-    key: (testCase: TestCase) => string,
-    isOfThisRun: (testCase: TestCase) => boolean,
-    isEarlier: (testCase: TestCase) => boolean,
-  ) => {
-    const free = earlier.filter((testCase) => !taken.has(testCase) && isEarlier(testCase))
-    const freeByKey = Map.groupBy(ranFirst(free).reverse(), key)
-    for (const testCase of ranFirst(testCases.filter((one) => !partners.has(one) && isOfThisRun(one)))) {
+  const pairBy = (key: (testCase: TestCase) => string, ofNow: readonly TestCase[], ofBefore: readonly TestCase[]) => {
+    // Reversed, because `pop` takes the last test case of a key, and `shift` would move all others.
+    const free = ofBefore.filter((testCase) => !taken.has(testCase)).reverse()
+    const freeByKey = Map.groupBy(free, key)
+    for (const testCase of ofNow) {
+      if (partners.has(testCase)) continue
       const partner = freeByKey.get(key(testCase))?.pop()
       if (partner === undefined) continue
       partners.set(testCase, partner)
       taken.add(partner)
     }
   }
-  const any = () => true
   const hasNoFile = ({ filePath }: TestCase) => filePath === undefined
-  pairBy(keyWithFile, any, any)
-  pairBy(keyOfTitle, hasNoFile, any)
-  pairBy(keyOfTitle, any, hasNoFile)
+  pairBy(keyWithFile, now, before)
+  pairBy(keyOfTitle, now.filter(hasNoFile), before)
+  pairBy(keyOfTitle, now, before.filter(hasNoFile))
   return partners
 }
 
-function ranFirst(testCases: readonly TestCase[]): TestCase[] {
+function ranFirst(testCases: readonly TestCase[]): readonly TestCase[] {
   return [...testCases.filter(hasRun), ...testCases.filter((testCase) => !hasRun(testCase))]
 }
 
