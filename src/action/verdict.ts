@@ -39,8 +39,10 @@ function verdictOf(outcome: OutcomeWithoutVerdict, counts: Counts, rules: Verdic
   const { ending, run } = outcome
   switch (ending.kind) {
     case 'finished':
-      if (run?.status === 'PASSED') return verdictOfPassed(isOtherBranch(outcome), counts, rules)
-      return { conclusion: (run && CONCLUSION_OF_STATUS[run.status]) ?? 'error', success: false }
+      if (run?.status !== 'PASSED')
+        return { conclusion: (run && CONCLUSION_OF_STATUS[run.status]) ?? 'error', success: false }
+      if (isOtherBranch(outcome)) return { conclusion: 'error', success: false }
+      return verdictOfPassed(counts, rules)
     case 'started':
       return { conclusion: 'started', success: true }
     case 'aborted':
@@ -53,9 +55,7 @@ function verdictOf(outcome: OutcomeWithoutVerdict, counts: Counts, rules: Verdic
   }
 }
 
-function verdictOfPassed(isOfOtherBranch: boolean, counts: Counts, rules: VerdictRules): ShortVerdict {
-  const { passWithNoTests, strict } = rules
-  if (isOfOtherBranch) return { conclusion: 'error', success: false }
+function verdictOfPassed(counts: Counts, { passWithNoTests, strict }: VerdictRules): ShortVerdict {
   const didAnyCaseRun = counts.passed + counts.failed > 0
   const hasDoubts = counts.failed + counts.other > 0
   if (!didAnyCaseRun && !passWithNoTests) return { conclusion: 'no-tests', success: false }

@@ -43,21 +43,13 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
     else if (read.run !== undefined) runs.push(read.run)
   }
   const [latest, ...others] = runs
-  const [problem, ...more] = problems
-  if (problem !== undefined) {
-    const moreText = more.length > 0 ? fragment` Files that could not be read either: ${more.length}.` : fragment``
-    const effect =
-      latest === undefined
-        ? fragment`So the reports do not say which failures are new. Give a file results.json that this action has written, or a folder of such files.`
-        : fragment`The other files of the folder are compared.`
-    log.warning(fragment`${problem}${moreText} ${effect}`)
+  const effect = fragment`so the reports do not say which failures are new`
+  if (problems.length > 0) {
+    log.warning(textOfProblems(problems, latest !== undefined))
+  } else if (found.length === 0) {
+    log.info(fragment`There is no baseline ${path}, ${effect}. A cache is empty at first.`)
   } else if (latest === undefined) {
-    const effect = fragment`so the reports do not say which failures are new`
-    log.info(
-      found.length === 0
-        ? fragment`There is no baseline ${path}, ${effect}. A cache is empty at first.`
-        : fragment`No test case ran in any run of the baseline ${path}, ${effect}.`,
-    )
+    log.info(fragment`No test case ran in any run of the baseline ${path}, ${effect}.`)
   }
   if (leftOut > 0) {
     log.warning(
@@ -65,6 +57,15 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
     )
   }
   return latest && [latest, ...others]
+}
+
+/** Names the first problem, and counts the others. */
+function textOfProblems([first = fragment``, ...others]: readonly Fragment[], areOthersCompared: boolean): Fragment {
+  const more = others.length > 0 ? fragment` Files that could not be read either: ${others.length}.` : fragment``
+  const effect = areOthersCompared
+    ? fragment`The other files of the folder are compared.`
+    : fragment`So the reports do not say which failures are new. Give a file results.json that this action has written, or a folder of such files.`
+  return fragment`${first}${more} ${effect}`
 }
 
 function isUnreadable(result: object): result is Unreadable {
