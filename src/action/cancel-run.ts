@@ -109,12 +109,12 @@ class Cancelling {
   }
 }
 
-/**
- * Whether this process may have cancelled a run that is CANCELLED after this response. If the response does not list the run, this
- * try has not cancelled it. An earlier try whose response did not list the run may have done so meanwhile.
- */
+/** Whether this process may have cancelled a run that is CANCELLED after this response. */
 function mayHaveCancelled(response: Failure, earlier: readonly Failure[]): boolean {
-  return earlier.some(mayHaveBeenAccepted) || (response.kind !== 'not-listed' && mayHaveBeenAccepted(response))
+  // Also an earlier try whose response did not list the run may have cancelled it meanwhile.
+  if (earlier.some(mayHaveBeenAccepted)) return true
+  // If this response does not list the run, this try has not cancelled it yet.
+  return response.kind !== 'not-listed' && mayHaveBeenAccepted(response)
 }
 
 /** Whether this process reads the run before it cancels again. After a transient failure, it only cancels again. */

@@ -41,8 +41,9 @@ export async function keepCommentUpToDate(options: CommentOptions): Promise<stri
     const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env
     return id === undefined ? undefined : `${server}/${repository}/pull/${number}#issuecomment-${id}`
   } catch (error) {
-    const late = new Error(`no response within ${LIMIT_MS / 1_000} s`)
-    if (!signal.aborted) log.warning(failureMessage(limited.aborted ? late : error))
+    if (signal.aborted) return undefined
+    const isLate = limited.aborted
+    log.warning(failureMessage(isLate ? new Error(`no response within ${LIMIT_MS / 1_000} s`) : error))
     return undefined
   }
 }

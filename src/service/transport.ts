@@ -182,19 +182,23 @@ function unpacked(body: Buffer, contentEncoding = 'identity'): Buffer | Failure 
 }
 
 // Node's codes of X.509 verification errors, as on its page about TLS. Node has no name for OpenSSL's newer errors, and says
-// UNSPECIFIED. Codes of a failed handshake (ERR_SSL_…) may contain CERT too, but are about a client certificate.
+// UNSPECIFIED.
 const CERTIFICATE_ERROR =
-  /^(?!ERR_SSL_).*(CERT|^UNABLE_TO_|^INVALID_CA$|^INVALID_PURPOSE$|^PATH_LENGTH_EXCEEDED$|^UNSPECIFIED$|^UND_ERR_PRX_TLS$)/
+  /CERT|^UNABLE_TO_|^(INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED|UND_ERR_PRX_TLS)$/
 /** The words of undici's proxy agent for a refused tunnel. */
 const PROXY_WANTS_CREDENTIALS = /^Proxy response \(407\)/
 
 function failureToConnect(error: Error, redact: Redact, isThisMachine: boolean): Failure {
   const reason = redact(reasonOf(error))
   if (PROXY_WANTS_CREDENTIALS.test(reason)) return { failure: true, kind: 'status', status: 407 }
-  const code = codeOf(firstOf(error))
-  const isRefusedHere = isThisMachine && code === 'ECONNREFUSED'
-  const problem = CERTIFICATE_ERROR.test(code) ? 'certificate' : isRefusedHere ? 'refused here' : undefined
-  return { failure: true, kind: 'not-sent', reason, problem }
+  return { failure: true, kind: 'not-sent', reason, problem: problemOf(codeOf(firstOf(error)), isThisMachine) }
+}
+
+function problemOf(code: string, isThisMachine: boolean): Extract<Failure, { kind: 'not-sent' }>['problem'] {
+  // A failed handshake. Its code may contain CERT too, but is about a client certificate.
+  if (code.startsWith('ERR_SSL_')) return undefined
+  if (CERTIFICATE_ERROR.test(code)) return 'certificate'
+  return isThisMachine && code === 'ECONNREFUSED' ? 'refused here' : undefined
 }
 
 function reasonOf(error: Error): string {
