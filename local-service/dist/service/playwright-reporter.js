@@ -30,7 +30,7 @@ export default class EventReporter {
         this.#report.finishTest(describeTest(test), facts, isTriedAgain || undefined);
     }
     onError(error) {
-        this.#errors.push(error);
+        this.#errors.push(this.#withOwnPaths(error));
     }
     /** A global teardown may end the process when all tests have ended, or a reporter of the project. */
     #endEarly() {
@@ -70,7 +70,8 @@ export default class EventReporter {
         const durationMs = test.results.reduce((sum, { duration }) => sum + duration, 0);
         const failed = isFlaky ? test.results.findLast(({ errors }) => errors.length > 0) : result;
         const unexpectedPass = { message: 'The test is expected to fail, but it passed.' };
-        const errors = state === 'failed' && result.status === 'passed' ? [unexpectedPass] : (failed?.errors ?? []);
+        const thrown = this.#withOwnPaths(failed?.errors ?? []);
+        const errors = state === 'failed' && result.status === 'passed' ? [unexpectedPass] : thrown;
         const { description } = test.annotations.findLast(({ type }) => type === 'skip' || type === 'fixme') ?? {};
         const failure = state === 'skipped' && description ? { message: description } : this.#describeFailure(errors);
         const details = failed === undefined ? '' : this.#describeDetails(test, failed);
@@ -93,6 +94,9 @@ export default class EventReporter {
             : `${name}: ${this.#report.pathInRepository(path) ?? relative(kept, path)}`);
         const lines = [...(step.length === 0 ? [] : [`Step: ${step.join(' > ')}`]), ...files];
         return lines.length === 0 ? '' : `\n\n${lines.join('\n')}`;
+    }
+    #withOwnPaths(errors) {
+        return this.#report.withOwnPaths(errors, this.#config?.rootDir ?? '');
     }
     #describeFailure(errors) {
         return this.#report.describeFailure(errors, ({ location, stack }) => {

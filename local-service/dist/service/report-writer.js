@@ -9,28 +9,31 @@ export const REPORTERS_FOLDER = import.meta.dirname;
 export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE';
 /** The root of the repository, or the project's folder. A place outside it is of no use. */
 export const REPORT_ROOT = 'LOCAL_SERVICE_REPORT_ROOT';
+/** A list in JSON: the folders of the tests on the machines of the shards whose reports Playwright merges. */
+export const SHARD_ROOTS = 'LOCAL_SERVICE_SHARD_ROOTS';
 /** Of each message. The service removes the colours and cuts what is left. */
 const WRITTEN_CHARS = 20_000;
 /** A report with many long messages could be too large to be read. After so many characters, further messages are short. */
 const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024;
 export const SHORT_MESSAGE_CHARS = 500;
-/** A merge runs no test and takes a second. So only its end is of use. */
-const isMerge = process.argv[2] === 'merge-reports' || process.argv.some((one) => one.startsWith('--mergeReports'));
+/** A merge reads the reports of shards, runs no test, and takes a second. So only its end is of use. */
+const readsReports = process.argv[2] === 'merge-reports' || process.argv.some((one) => one.startsWith('--mergeReports'));
 export class ReportWriter {
     #file = takeVariable(REPORT_FILE);
     #descriptor;
     #root = takeVariable(REPORT_ROOT);
+    #shardRoots = JSON.parse(takeVariable(SHARD_ROOTS) ?? '[]');
     #messageChars = 0;
     #running = new Map();
     startTest(test) {
         const atMs = Date.now();
         this.#running.set(test.id, atMs);
-        if (!isMerge)
+        if (!readsReports)
             this.#write({ event: 'test-started', test, atMs });
     }
     finishTest(test, result, isTriedAgain) {
         const about = this.#running.delete(test.id) ? { id: test.id } : test;
-        if (!isMerge)
+        if (!readsReports)
             this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain });
     }
     announce(event) {
@@ -75,12 +78,28 @@ export class ReportWriter {
         const message = described.map((parts) => parts.map(({ text }) => text).join('')).join('\n\n');
         return { message, file, line, frames: usefulFrames(found) };
     }
+    /** If shards ran in a folder with another path, such as in a container, their paths become those of this job. */
+    withOwnPaths(errors, testFolder) {
+        if (this.#shardRoots.every((root) => root === testFolder))
+            return errors;
+        const end = `/${this.pathInRepository(testFolder)}`;
+        // In most cases, the shards had the whole repository, and not only the tests.
+        const own = new Map(this.#shardRoots.map((root) => root.endsWith(end) && root !== end ? [root.slice(0, -end.length), `${this.#root}`] : [root, testFolder]));
+        const paths = [...own.keys()].sort((one, other) => other.length - one.length).map(inPattern);
+        // Not in the middle of another path. A colour may be in front of the path.
+        const path = new RegExp(`(?<=^|[^\\w.@-]|\\u001b\\[[\\d;]*m)(?:${paths.join('|')})(?=/)`, 'g');
+        return JSON.parse(JSON.stringify(errors), (_, value) => typeof value === 'string' ? value.replace(path, (found) => own.get(found) ?? found) : value);
+    }
     isInRepository({ file }) {
         return this.pathInRepository(file) !== undefined && !file.includes('/node_modules/');
     }
     pathInRepository(file) {
         return file.startsWith(`${this.#root}/`) ? file.slice(`${this.#root}/`.length) : undefined;
     }
+}
+/** RegExp.escape is not in Node 18. */
+function inPattern(text) {
+    return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 /** How many frames a message shows. */
 export const SHOWN_FRAMES = 5;

@@ -163,6 +163,10 @@ function describeTest(test) {
         path.unshift(parent.name);
     return { ...describeFile(test.module), line: test.location?.line, id: test.id, path };
 }
-function describeFile({ project, moduleId }) {
-    return { project: project.name, file: moduleId };
+function describeFile(module) {
+    const { project, moduleId } = module;
+    // Vitest 5 keeps the variable VITEST_BLOB_LABEL of a merged report here. Vitest 3.0 does not have this method.
+    const meta = module.meta?.() ?? {};
+    const label = project.vitest.config.mergeReports ? meta.__vitest_label__ : undefined;
+    return { project: project.name, label, file: moduleId };
 }
