@@ -12,7 +12,7 @@ const POST_LIMIT_MS = 60_000
 const ANSWER_LIMIT_MS = 5_000
 /** Main exits within 9.5 s, but it may be slow. */
 const EXIT_LIMIT_MS = 12_000
-const LOOK_INTERVAL_MS = 100
+const CHECK_INTERVAL_MS = 100
 
 interface PostWorld extends Omit<RunWorld, 'service'> {
   /** Opens the service. If the inputs are not valid any more, returns the sentences that say so. */
@@ -61,7 +61,7 @@ async function waitForAnswer(file: MainFile, world: PostWorld): Promise<'gone' |
 
 async function waitUntil(isTrue: () => boolean, limitMs: number, { clock, signal }: PostWorld): Promise<void> {
   const deadlineMs = clock.now() + limitMs
-  while (!isTrue() && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(LOOK_INTERVAL_MS, signal)
+  while (!isTrue() && clock.now() < deadlineMs && !signal.aborted) await clock.sleep(CHECK_INTERVAL_MS, signal)
 }
 
 async function doWhatIsLeft(file: MainFile, world: PostWorld): Promise<void> {

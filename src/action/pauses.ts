@@ -29,18 +29,18 @@ export class LoggedPauses {
   }
 
   async afterResponse(untilMs: number, line: () => Fragment): Promise<void> {
-    while (await this.#sleep(this.#lastLineMs + LINE_INTERVAL_MS, untilMs)) this.#write(line)
+    while (await this.#sleepUntilLineIsDue(this.#lastLineMs + LINE_INTERVAL_MS, untilMs)) this.#write(line)
   }
 
   async afterFailure(untilMs: number, line: () => Fragment): Promise<void> {
-    while (await this.#sleep(this.#lastFailureLineMs + LINE_INTERVAL_MS, untilMs)) {
+    while (await this.#sleepUntilLineIsDue(this.#lastFailureLineMs + LINE_INTERVAL_MS, untilMs)) {
       this.#write(line)
       this.#lastFailureLineMs = this.#lastLineMs
     }
   }
 
-  /** Sleeps until the next line is due, and then returns true. Returns false if the pause ends before that. */
-  async #sleep(lineMs: number, untilMs: number): Promise<boolean> {
+  /** Returns false if the pause ends before the line is due, or if the step is aborted. */
+  async #sleepUntilLineIsDue(lineMs: number, untilMs: number): Promise<boolean> {
     const { clock, signal } = this.#world
     const endMs = Math.min(lineMs, untilMs)
     if (clock.now() < endMs) await clock.sleep(endMs - clock.now(), signal)

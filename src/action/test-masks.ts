@@ -62,5 +62,7 @@ export function isWrittenByMain(value: string, programText: string): boolean {
 function isTagOf(programText: string, tag: string): boolean {
   const [first = '', ...others] = tag.split('"')
   const last = others.at(-1) ?? first
-  return (!tag.startsWith('<') || programText.includes(first)) && (!tag.endsWith('>') || programText.includes(last))
+  const isBeginningKnown = !tag.startsWith('<') || programText.includes(first)
+  const isEndKnown = !tag.endsWith('>') || programText.includes(last)
+  return isBeginningKnown && isEndKnown
 }

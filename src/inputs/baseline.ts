@@ -94,11 +94,11 @@ function filesAt(path: string): readonly (ResultsFile | Unreadable)[] {
   })
   if (isUnreadable(paths)) return [paths]
   // Follows a link only if the user has named it, because anybody may have put a link into a folder.
-  return paths.map((file) => attempt(file, () => lookAt(file, file === path ? statSync(file) : lstatSync(file))))
+  return paths.map((file) => attempt(file, () => plainFile(file, file === path ? statSync(file) : lstatSync(file))))
 }
 
 /** Opens no named pipe, because main would handle no signal while it waits. */
-function lookAt(path: string, status: Stats): ResultsFile {
+function plainFile(path: string, status: Stats): ResultsFile {
   const sizeBytes = status.size
   if (!status.isFile()) throw new Error('it is no plain file')
   if (sizeBytes > BODY_LIMIT_BYTES) throw new Error(`it has more than ${BODY_LIMIT_BYTES} bytes`)
@@ -115,15 +115,15 @@ function latestFirst(files: readonly ResultsFile[]): readonly ResultsFile[] {
   return files.toSorted((a, b) => b.finishedMs - a.finishedMs || b.path.localeCompare(a.path, 'en', { numeric: true }))
 }
 
-const LOOKED_AT_BYTES = 16 * 1024
+const END_BYTES = 16 * 1024
 
-/** Looks only at both ends of the file, because a folder may have thousands of large files. Zero if there is no time. */
+/** Reads only both ends of the file, because a folder may have thousands of large files. Zero if there is no time. */
 function finishedMsIn(path: string, sizeBytes: number): number {
   const descriptor = openSync(path, 'r')
   try {
-    const buffer = Buffer.alloc(LOOKED_AT_BYTES)
-    for (const position of [0, Math.max(0, sizeBytes - LOOKED_AT_BYTES)]) {
-      const text = buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, LOOKED_AT_BYTES, position))
+    const buffer = Buffer.alloc(END_BYTES)
+    for (const position of [0, Math.max(0, sizeBytes - END_BYTES)]) {
+      const text = buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, END_BYTES, position))
       const [, time = ''] = /"finishedAt"\s*:\s*"([^"]*)"/.exec(text) ?? []
       const finishedMs = Date.parse(time)
       if (!Number.isNaN(finishedMs)) return finishedMs

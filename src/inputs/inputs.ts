@@ -22,8 +22,9 @@ export interface Inputs {
   readonly settings: Omit<StepSettings, 'subject'>
   readonly subject: StepSubject
   readonly comment: CommentSettings
-  /** Both are absolute. Undefined if the input is empty. */
+  /** An absolute path. Undefined if the input is empty. */
   readonly reportDir: string | undefined
+  /** An absolute path. Undefined if the input is empty. */
   readonly baselinePath: string | undefined
 }
 
