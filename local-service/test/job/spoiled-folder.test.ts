@@ -42,6 +42,8 @@ function makePipe(path: string): void {
 /** The service has opened its files, and does not notice that they are replaced. */
 function replaceStore(step: Step, forged: string): void {
   const data = join(serviceFolder(step), 'service/data')
+  // Only the tests of a run can replace it.
+  mkdirSync(join(data, 'runs'), { recursive: true })
   for (const name of ['runs.sqlite-wal', 'runs.sqlite-shm']) rmSync(join(data, name), { force: true })
   renameSync(join(forged, 'runs.sqlite'), join(data, 'runs.sqlite'))
 }
