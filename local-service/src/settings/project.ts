@@ -124,22 +124,14 @@ function candidatesFor(settings: v.InferOutput<typeof PROJECT>, folder: string):
   return FRAMEWORKS.filter(({ name }) => name === settings.framework)
 }
 
-/** Such as `"vitest", "playwright" or "jest"`. */
+/** Such as `"vitest", "playwright" or "jest"`. In British English, there is no comma before the last word. */
 function namesOf(frameworks: readonly Framework[]): string {
-  return joinWords(
-    frameworks.map(({ name }) => quote(name)),
-    'or',
-  )
+  const names = frameworks.map(({ name }) => quote(name))
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names)
 }
 
-const titlesOf = (frameworks: readonly Framework[]) =>
-  joinWords(
-    frameworks.map(({ title }) => title),
-    'and',
-  )
-
-function joinWords(words: readonly string[], joint: string): string {
-  return words.join(', ').replace(/, ([^,]*)$/, ` ${joint} $1`)
+function titlesOf(frameworks: readonly Framework[]): string {
+  return new Intl.ListFormat('en-GB').format(frameworks.map(({ title }) => title))
 }
 
 function usesNone(folder: string): string {
