@@ -12,7 +12,8 @@ const OF_THE_RUN =
 
 const MALFORMED: readonly Rule[] = [
   [/^-[^\s=]*\s/, 'Write an option and its value with "=", or as two arguments.'],
-  [/^-.*\s--[a-zA-Z]/, 'Give each option as an argument of its own.'],
+  // The titles of tests may contain an option, as in `--grep=accepts --force`.
+  [/^-(?!-?(?:t|g|test-?name-?pattern|grep(?:-?invert)?)=).*\s--[a-z]/i, 'Give each option as an argument of its own.'],
   // The value begins with a quote, and ends with this quote or is split before it.
   [
     /^(?:-[^=]*=)?(?:"(?:[^"]*|.*")|'(?:[^']*|.*'))$/s,

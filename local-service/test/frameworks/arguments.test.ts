@@ -98,8 +98,22 @@ describe('an argument that breaks a run', () => {
 
   it.each([
     ['vitest', [...'--coverage.reporter=text --coverage -c a.mjs --run -u --listen-to-me test'.split(' '), "-t=it's"]],
-    ['vitest', [`-t="a" is b`]],
-    ['playwright', ['-gh', '--output-x', '-c', 'a.ts', '--test-list=a', '--workers=1', 'run', '--grep', 'a --list']],
+    ['vitest', [`-t="a" is b`, '--testNamePattern=accepts --force']],
+    [
+      'playwright',
+      [
+        '-gh',
+        '--output-x',
+        '-c',
+        'a.ts',
+        '--test-list=a',
+        '--workers=1',
+        'run',
+        '--grep',
+        'a --list',
+        '--grep=accepts --force',
+      ],
+    ],
   ] as const)('of %s is not found in others: %j', (framework, args) => {
     expect(read({ framework, args })?.args).toEqual(args)
   })
