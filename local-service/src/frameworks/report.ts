@@ -178,7 +178,7 @@ export function placeIn({ root, isOwnFile }: Repository, { file, line }: Fields)
 function describeError(error: Fields, repository: Repository): string {
   const { filePath, line } = placeIn(repository, error)
   const place = filePath === undefined ? '' : `\nat ${filePath}${line === undefined ? '' : `:${line}`}`
-  return toMessage(`${stringOf(error.message)}${place}`)
+  return toMessage([`${stringOf(error.message)}${place}`, stringOf(error.origin)].join('\n'))
 }
 
 export function joinTitle(path: readonly string[]): string {

@@ -69,8 +69,8 @@ type NewsEvent =
 export interface ReportEnd {
   readonly tests: readonly (TestFacts & ResultFacts)[]
   readonly files: readonly (FileFacts & { readonly hasFailed: boolean; readonly failure?: Failure | undefined })[]
-  /** Those of no test and of no file. */
-  readonly errors: readonly (Failure | undefined)[]
+  /** Those of no test and of no file. `origin` is what the framework prints behind the place. */
+  readonly errors: readonly ((Partial<Failure> & { readonly origin?: string | undefined }) | undefined)[]
   /** What Playwright says about the whole run. */
   readonly status?: string | undefined
   readonly hasCoverage?: boolean | undefined

@@ -110,7 +110,7 @@ export default class EventReporter implements Reporter {
           .filter((suite) => suite.errors().length > 0)
           .map((suite) => ({ ...describeTest(suite), ...FAILED, failure: this.#describeFailure(suite.errors()) })),
       ]),
-      errors: errors.map((error) => this.#describeFailure([error])),
+      errors: errors.map((error) => this.#describeUnhandled(error)),
       hasCoverage: config?.coverage.enabled,
     })
   }
@@ -133,6 +133,16 @@ export default class EventReporter implements Reporter {
       // Vitest 3.0 has not parsed the stack yet, and no version that of a cause.
       ...(error.stacks ?? framesIn(error.stack)),
     ])
+  }
+
+  #describeUnhandled(error: VitestError) {
+    const { VITEST_TEST_PATH: file, VITEST_TEST_NAME: test } = error
+    const origin = [
+      file && `This error originated in ${JSON.stringify(this.#report.pathInRepository(file) ?? file)} test file.`,
+      test && `The last test to run before this error was ${JSON.stringify(test)}.`,
+    ]
+    const failure = this.#describeFailure([error])
+    return { ...failure, file: failure?.file ?? file, origin: origin.filter(Boolean).join('\n') || undefined }
   }
 
   /** The line that could not be parsed. Rolldown names the file from its project's root on, and Oxc has the line in the message only. */
@@ -184,6 +194,9 @@ function describeFile(module: TestModule) {
 }
 
 interface VitestError extends Thrown {
+  /** Where Vitest was when nobody had handled the error. */
+  readonly VITEST_TEST_PATH?: string | undefined
+  readonly VITEST_TEST_NAME?: string | undefined
   readonly stacks?: readonly Place[] | undefined
   readonly __vitest_rollup_error__?: { readonly id?: unknown; readonly loc?: Partial<Place> } | undefined
 }

@@ -91,7 +91,9 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
     expect(ofRun).toBe('FAILED')
     expect(place).toMatchObject({ filePath: 'causes.test.js', line: 14 })
     expect(message).toBe(
-      'vitest reported an error outside the tests: Unhandled Rejection: Error: lost\nat causes.test.js:14\n\n' +
+      'vitest reported an error outside the tests: Unhandled Rejection: Error: lost\nat causes.test.js:14\n' +
+        'This error originated in "causes.test.js" test file.\n' +
+        'The last test to run before this error was "leaves a rejection".\n\n' +
         'ERROR: Uncovered functions (2) exceed global threshold (1)',
     )
     const cases = results?.testCases.map(({ title, durationMs: _, ...others }) => [title, others] as const) ?? []
