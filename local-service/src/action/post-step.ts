@@ -63,7 +63,7 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
     if (!isFine) core.info(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))
   })
   if (end === 'was gone') core.error(KILLED)
-  if (hasHadNoRun(folder)) core.warning(NO_RUN)
+  if (core.getState('is-up') !== '' && hasHadNoRun(folder)) core.warning(NO_RUN)
   if (!isCleanedUp || found?.isClean === false) core.warning(CLEAN_UP_FAILED)
 }
 

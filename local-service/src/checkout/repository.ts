@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
@@ -114,10 +114,6 @@ function findRecord(tree: string, gitFolder: string): string | undefined {
   const isLinked = realpathSync(record) !== join(realpathSync(gitFolder), 'worktrees', basename(tree))
   if (isLinked) return undefined
   const named = readRegularFile(join(record, 'gitdir')).trim()
-  // A record that git has just begun names no work tree yet, and has only these files.
-  const isOfTree =
-    named === ''
-      ? readdirSync(record).every((name) => name === 'locked' || name === 'gitdir')
-      : resolve(record, named) === join(tree, '.git')
-  return isOfTree ? record : undefined
+  // A record that git has just begun, or that is half removed, names no work tree.
+  return named === '' || resolve(record, named) === join(tree, '.git') ? record : undefined
 }

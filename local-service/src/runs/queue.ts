@@ -44,6 +44,8 @@ interface Active {
   readonly over: Promise<void>
   /** Absent until the tests begin. */
   tests?: RunningTests | undefined
+  /** The outcome of a run that somebody stops. It counts, also if the task ends before it is known. */
+  stopped?: Promise<RunOutcome> | undefined
 }
 
 /** Runs start in the order in which they came. A run that waits for a run with the same key lets others pass. */
@@ -135,7 +137,8 @@ export class RunQueue {
         break
       case 'active':
         state.stop.abort(reason)
-        this.#finish(entry, (await state.tests?.stopped(reason)) ?? withoutTests(state.stop.signal))
+        state.stopped = state.tests?.stopped(reason) ?? Promise.resolve(withoutTests(state.stop.signal))
+        this.#finish(entry, await state.stopped)
         break
       case 'over':
         // Its outcome was taken before.
@@ -162,11 +165,12 @@ export class RunQueue {
       const outcome = await task.execute(stop.signal, (tests) => {
         state.tests = tests
       })
-      this.#finish(entry, outcome)
+      this.#finish(entry, (await state.stopped) ?? outcome)
     } catch (error) {
       // A checkout that is stopped fails too.
       if (!stop.signal.aborted) this.#logError(run, `failed to run: ${messageOf(error)}`)
-      this.#finish(entry, withoutTests(stop.signal, `the service could not run the tests: ${messageOf(error)}`))
+      const outcome = withoutTests(stop.signal, `the service could not run the tests: ${messageOf(error)}`)
+      this.#finish(entry, (await state.stopped) ?? outcome)
     } finally {
       clearTimeout(limit)
     }

@@ -84,7 +84,7 @@ describe('a run of a Playwright Test project', () => {
         'Error: no money\nat pay (lib/pay.ts:2:15)\nat e2e/orders.spec.ts:10:34',
       ),
       '[api] > orders > has the place of its cause': failed(
-        ':20',
+        ':24',
         expect.stringMatching(
           /^Error: no database\nCaused by: Error: refused\nCaused by: AggregateError\nat connect \(lib\/pay\.ts:4:23\)\nat e2e/,
         ),
