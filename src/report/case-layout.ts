@@ -44,7 +44,7 @@ function partsOf(testCase: TestCase, outcome: StepOutcome): CaseParts {
 }
 
 /** With a link to the line at the tested commit, if this commit is known. */
-function linkedPlace({ path, line, text }: Place, { subject: { sourceUrl } }: StepOutcome): Fragment {
+export function linkedPlace({ path, line, text }: Place, { subject: { sourceUrl } }: StepOutcome): Fragment {
   if (sourceUrl === undefined) return untruncated(text)
   const address = String(path).split('/').map(encodeURIComponent).join('/')
   return link(`${sourceUrl}/${address}${line === undefined ? '' : `#L${line}`}`, untruncated(text))

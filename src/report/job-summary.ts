@@ -1,13 +1,12 @@
 import type { StepOutcome } from '../model/outcome.ts'
-import { CASE_KINDS, type CaseKind, countTestCases, type TestCase } from '../model/run.ts'
+import { CASE_KINDS, type CaseKind, countTestCases, type Run, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, type Html, html, quote } from '../text/safe-text.ts'
-import type { Untrusted } from '../text/untrusted.ts'
 import { firstLineOf } from '../text/visible-text.ts'
-import { caseList, caseTable, foldableCase, messageBlock, skipReason } from './case-layout.ts'
+import { caseList, caseTable, foldableCase, linkedPlace, messageBlock, skipReason } from './case-layout.ts'
 import { countsOf } from './counts.ts'
 import { headline, introduction, namesOf, paragraph, sizeBytes } from './page-head.ts'
 import { casesOf, dotted, inBrackets, join, joinSentences, NONE } from './phrases.ts'
-import { type CaseWithWords, casesOfKind, hasNotPassed, unstableCases } from './test-case.ts'
+import { type CaseWithWords, casesOfKind, hasNotPassed, placeOf, unstableCases } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 
 /** How many test cases a summary shows, in rows, parts and lists. */
@@ -97,7 +96,6 @@ function baselineLists(outcome: StepOutcome): readonly List[] {
 }
 
 function body(outcome: StepOutcome, { shown, hasMessages, lists }: Page): Html {
-  const message = outcome.run?.message
   const notPassed = shown.filter(hasNotPassed)
   const areFew = notPassed.length <= OPEN_PARTS
   const parts = (testCases: readonly TestCase[], isOpen: boolean) =>
@@ -108,7 +106,7 @@ function body(outcome: StepOutcome, { shown, hasMessages, lists }: Page): Html {
   return html`${[
     introduction(outcome),
     // The comment does not have the message of the run, because nobody masks secrets in a comment.
-    message === undefined ? html`` : messageOfRun(message),
+    outcome.run === undefined ? html`` : messageOfRun(outcome.run, outcome),
     paragraph(dotted(factsOf(outcome))),
     ...parts(notPassed.slice(0, PARTS), areFew),
     table(fragment`More test cases that did not pass`, notPassed.slice(PARTS)),
@@ -128,9 +126,12 @@ function folded(name: Fragment, testCases: readonly unknown[], content: Html): H
 const RUN_MESSAGE_CHARS = 2_000
 
 /** The first line says why the run did not pass. It wraps, and a line of a block does not. */
-function messageOfRun(message: Untrusted): Html {
+function messageOfRun({ message, ...run }: Run, outcome: StepOutcome): Html {
+  if (message === undefined) return html``
+  const place = placeOf(run)
+  const where = place === undefined ? html`` : html`<br>${linkedPlace(place, outcome)}`
   const block = messageBlock(message, RUN_MESSAGE_CHARS)
-  return html`<p>The message of the run: ${quote(firstLineOf(message), RUN_MESSAGE_CHARS)}</p>${block}\n`
+  return html`<p>The message of the run: ${quote(firstLineOf(message), RUN_MESSAGE_CHARS)}${where}</p>${block}\n`
 }
 
 /** Which kinds of test cases a page does not show, how many, and which messages. Undefined if it shows everything. */

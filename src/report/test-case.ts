@@ -72,7 +72,7 @@ export function titleOf({ title }: TestCase): Untrusted {
   return String(visible) === '' ? untrusted('(untitled)') : visible
 }
 
-/** The file of a test case, and the line of its failure. */
+/** The file of a test case, and the line of its failure. A run has a place too. */
 export interface Place {
   readonly path: Untrusted
   readonly line: number | undefined
@@ -81,7 +81,7 @@ export interface Place {
 }
 
 /** Undefined without a usable path. */
-export function placeOf({ filePath, line }: TestCase): Place | undefined {
+export function placeOf({ filePath, line }: Pick<TestCase, 'filePath' | 'line'>): Place | undefined {
   if (filePath === undefined) return undefined
   const path = visibleText(filePath)
   return { path, line, text: line === undefined ? path : untrusted(`${path}:${line}`) }

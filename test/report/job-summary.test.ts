@@ -82,6 +82,11 @@ describe('the job summary', () => {
       '<p>The message of the run: <code>no browser</code></p>\n',
     )
     expect(renderedPage(text).text).not.toMatch(/Look up the run at the service|finished as/)
+    const placed = { ...run, filePath: untrusted('src/save.js'), line: 2 }
+    const subject = { sourceUrl: 'https://github.com/octo/shop/blob/1234567' }
+    expect(summaryOf(anOutcome({ run: placed, subject }))).toContain(
+      '<code>no browser</code><br><a href="https://github.com/octo/shop/blob/1234567/src/save.js#L2"><code>src/save.js:2</code></a></p><pre',
+    )
   })
 })
 
