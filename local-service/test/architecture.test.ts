@@ -48,7 +48,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'frameworks/junit.test.ts': ['frameworks/find-reports', 'frameworks/junit-case', 'frameworks/junit-xml'],
   'frameworks/reading.test.ts': ['frameworks/reading-thread'],
   'frameworks/merged-runs.test.ts': ['frameworks/merge', 'frameworks/unusable-reports'],
-  'frameworks/playwright-runs.test.ts': ['frameworks/playwright', 'reporters/playwright-reporter'],
+  'frameworks/playwright-runs.test.ts': ['frameworks/playwright'],
   'frameworks/vitest-as-by-hand.test.ts': ['reporters/vitest-run'],
   'frameworks/vitest-runs.test.ts': ['frameworks/vitest'],
   'http/api.test.ts': ['runs/refusal'],
