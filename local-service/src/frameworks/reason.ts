@@ -21,7 +21,7 @@ export function whyNotPassed(
   switch (said.kind) {
     case 'no-report':
       if (hasFailed(end) && rest !== '') return `${title} could not run the tests${rest}`
-      return `${ended} without a report${rest}${hintAfterSuccess(end)}`
+      return `${ended} without a report${rest}${hintAfterSuccess(end, NOT_PASSED_ON)}`
     case 'problem':
       return `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${said.problem}${rest}`
     case 'unfinished':
@@ -51,10 +51,12 @@ function whatIsSaid(report: Report | undefined): Said {
 }
 
 /** What to do if the process says that all is well, and its report does not. */
-function hintAfterSuccess(end: CommandEnd): string {
-  const hasHint = end.kind === 'exited' && end.code === 0
-  return hasHint ? '. A test or the configuration may have ended its process, for example with process.exit()' : ''
+function hintAfterSuccess(end: CommandEnd, otherCause = ''): string {
+  if (end.kind !== 'exited' || end.code !== 0) return ''
+  return `. A test or the configuration may have ended its process, for example with process.exit()${otherCause}. Look for it in the output, and correct it`
 }
+
+const NOT_PASSED_ON = ', or the "command" of the project may not have passed on the arguments that the service adds'
 
 /** Vitest and Jest begin their own sentences so, for example about thresholds that are not met. */
 const OWN_SENTENCE = /^(?:ERROR|Jest): /

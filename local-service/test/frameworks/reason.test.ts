@@ -199,7 +199,7 @@ describe('the output of a framework that says nothing about itself', () => {
       'is not quoted after exit code 0',
       exited('fine\n', 0),
       cutOff,
-      'vitest exited with code 0 before it had reported all tests. A test or the configuration may have ended its process, for example with process.exit()',
+      'vitest exited with code 0 before it had reported all tests. A test or the configuration may have ended its process, for example with process.exit(). Look for it in the output, and correct it',
     ],
   ])('%s', (_what, end, report, reason) => {
     expect(why(end, report)).toBe(reason)
