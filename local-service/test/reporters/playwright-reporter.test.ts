@@ -1,17 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { FullConfig, FullResult, Suite, TestCase } from '@playwright/test/reporter'
 import { describe, expect, it } from 'vitest'
-import { toReport } from '../../src/frameworks/report.ts'
-import { ReportReader } from '../../src/frameworks/report-reader.ts'
 import EventReporter from '../../src/reporters/playwright-reporter.ts'
-import { REPORT_FILE, REPORT_ROOT, SHARD_ROOTS } from '../../src/reporters/report-writer.ts'
-import { temporaryFolder } from '../support/a-local-service.ts'
+import { SHARD_ROOTS } from '../../src/reporters/report-writer.ts'
+import { prepareReport } from '../support/a-report.ts'
 
 /** What a merge of shards with these roots says about a test of `/shop/e2e/a.spec.ts` that failed so. */
 function mergedFailure(roots: readonly string[], message: string, frames: readonly string[]) {
-  const file = join(temporaryFolder(), 'report')
-  Object.assign(process.env, { [REPORT_FILE]: file, [REPORT_ROOT]: '/shop', [SHARD_ROOTS]: JSON.stringify(roots) })
+  const report = prepareReport('/shop', { [SHARD_ROOTS]: JSON.stringify(roots) })
   const reporter = new EventReporter()
   const stack = [`Error: ${message}`, ...frames.map((frame) => `    at pays (${frame}:4:5)`)].join('\n')
   const parent = { type: 'file', location: { file: '/shop/e2e/a.spec.ts' }, project: () => undefined }
@@ -22,8 +17,7 @@ function mergedFailure(roots: readonly string[], message: string, frames: readon
   } as unknown as TestCase
   reporter.onBegin({ rootDir: '/shop/e2e' } as FullConfig, { allTests: () => [test] } as unknown as Suite)
   reporter.onEnd({ status: 'failed' } as FullResult)
-  expect(readFileSync(file, 'utf8')).toContain('"finished"')
-  return toReport(new ReportReader(file).readAll(), { root: '/shop', folder: '/shop' })?.testCases[0]
+  return report.read()?.testCases[0]
 }
 
 describe('shards of Playwright that ran in a folder with another path', () => {

@@ -1,15 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { toReport } from '../../src/frameworks/report.ts'
-import { ReportReader } from '../../src/frameworks/report-reader.ts'
 import { framesIn, REPORT_FILE, REPORT_ROOT, ReportWriter, type Thrown } from '../../src/reporters/report-writer.ts'
-import { temporaryFolder } from '../support/a-local-service.ts'
+import { prepareReport } from '../support/a-report.ts'
 
-async function aWriter(root = '/shop') {
-  const file = join(temporaryFolder(), 'report')
-  Object.assign(process.env, { [REPORT_FILE]: file, [REPORT_ROOT]: root })
-  return { file, report: new ReportWriter() }
+async function aWriter() {
+  return { ...prepareReport(), report: new ReportWriter() }
 }
 
 it('takes its variables out of the environment, so that a framework that a test starts does not write to it', async () => {
@@ -18,7 +13,7 @@ it('takes its variables out of the environment, so that a framework that a test 
 })
 
 it('a report with very many long messages is still read, with all test cases and shorter messages', async () => {
-  const { file, report } = await aWriter()
+  const { file, read, report } = await aWriter()
   const count = 4000
   const tests = Array.from({ length: count }, (_, index) => {
     const test = { id: String(index), project: '', file: '/shop/a.test.ts', path: [`test ${index}`] }
@@ -31,8 +26,7 @@ it('a report with very many long messages is still read, with all test cases and
   })
   report.finish({ tests, files: [], errors: [] })
   expect((await stat(file)).size).toBeLessThan(200 * 1024 * 1024)
-  const reader = new ReportReader(file)
-  const { testCases = [] } = toReport(reader.readAll(), { root: '/shop', folder: '/shop' }) ?? {}
+  const { testCases = [] } = read() ?? {}
   expect(testCases).toHaveLength(count)
   for (const index of [0, count - 1]) expect(testCases[index]?.message).toMatch(new RegExp(`^failure ${index}\n`))
 })

@@ -1,12 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { SerializedError, TestCase } from 'vitest/node'
-import { toReport } from '../../src/frameworks/report.ts'
-import { ReportReader } from '../../src/frameworks/report-reader.ts'
-import { REPORT_FILE, REPORT_ROOT } from '../../src/reporters/report-writer.ts'
 import EventReporter from '../../src/reporters/vitest-reporter.ts'
-import { temporaryFolder } from '../support/a-local-service.ts'
+import { prepareReport } from '../support/a-report.ts'
 
 it.each([
   [
@@ -17,15 +13,13 @@ it.each([
   ],
   ['only in packages', '', 'at src/late.test.js', { filePath: 'src/late.test.js' }],
 ])('says where an unhandled error comes from, if its stack is %s', (_what, stack, where, place) => {
-  const file = join(temporaryFolder(), 'report')
-  Object.assign(process.env, { [REPORT_FILE]: file, [REPORT_ROOT]: '/shop' })
+  const report = prepareReport()
   const error = {
     ...{ name: 'Error', message: 'no database', stack: `Error: no database${stack}`, type: 'Unhandled Rejection' },
     ...{ VITEST_TEST_PATH: '/shop/src/late.test.js', VITEST_TEST_NAME: 'saves' },
   }
   new EventReporter().onTestRunEnd([], [error as unknown as SerializedError])
-  const report = toReport(new ReportReader(file).readAll(), { root: '/shop', folder: '/shop' })
-  expect(report).toMatchObject({
+  expect(report.read()).toMatchObject({
     place,
     errors: [
       `Unhandled Rejection: Error: no database\n${where}\nThis error originated in "src/late.test.js" test file.\nThe last test to run before this error was "saves".`,
@@ -34,8 +28,7 @@ it.each([
 })
 
 it('does not say that a test has started, if Vitest says it after the result', async () => {
-  const file = join(temporaryFolder(), 'report')
-  process.env[REPORT_FILE] = file
+  const { file } = prepareReport()
   const reporter = new EventReporter()
   let state = 'pending'
   const project = { name: '', vitest: { config: {} } }
