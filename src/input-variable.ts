@@ -17,6 +17,11 @@ export function announcedVariableOf(env: NodeJS.ProcessEnv, input: string): stri
   return isGiven(env, 'base-url') || isGiven(env, input) || hasOtherTarget ? undefined : variable
 }
 
+/** Whether the announced service says that nobody knows its commit. The local service does so if git cannot read the checkout. */
+export function isCommitUnknown(env: NodeJS.ProcessEnv): boolean {
+  return env.TEST_RUN_SERVICE_COMMIT === '' && announcedVariableOf(env, 'base-url') !== undefined
+}
+
 /** The environment variable that has the value of an input. */
 export function variableOf(env: NodeJS.ProcessEnv, input: string): string {
   return announcedVariableOf(env, input) ?? inputVariable(input)

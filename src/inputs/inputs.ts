@@ -4,6 +4,7 @@ import type { StepSettings } from '../action/step.ts'
 import type { CommentSettings } from '../github/comment.ts'
 import type { WorkflowEvent } from '../github/event.ts'
 import { sourceUrl } from '../github/job.ts'
+import { isCommitUnknown } from '../input-variable.ts'
 import type { Job, StepSubject } from '../model/outcome.ts'
 import { isCommit, isUsableRunId, RUN_ID_RULE, type StartParameters, type Target } from '../model/run.ts'
 import type { ServiceAddress } from '../service/client.ts'
@@ -35,7 +36,7 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
   const runId = readRunId(inputs)
   const parameters = readStartParameters(inputs, address?.target)
   const branch = runId === undefined ? readBranch(inputs, event, address?.target.kind) : undefined
-  const commit = readCommit(inputs, runId, event)
+  const commit = readCommit(inputs, runId, event, isCommitUnknown(env))
   const settings = readSettings(inputs, runId)
   const comment = readComment(inputs)
   const reportDir = readPath(inputs, env, 'report-dir')
@@ -80,9 +81,15 @@ function readRunId(inputs: InputReader): string | undefined {
 }
 
 /** The commit that the service tests. Undefined if only the service knows it. */
-function readCommit(inputs: InputReader, runId: string | undefined, event: WorkflowEvent): string | undefined {
+function readCommit(
+  inputs: InputReader,
+  runId: string | undefined,
+  event: WorkflowEvent,
+  isUnknown: boolean,
+): string | undefined {
   // A run that the input `run-id` names may be of any commit.
-  const commit = inputs.text('branch') || (runId === undefined ? event.commit : '')
+  const isOfEvent = runId === undefined && !isUnknown
+  const commit = inputs.text('branch') || (isOfEvent ? event.commit : '')
   return isCommit(commit) ? commit : undefined
 }
 

@@ -340,6 +340,14 @@ describe('the source of the tested commit', () => {
     expect(sourceOf({ 'run-id': 'run-7' })).toBeUndefined()
     expect(sourceOf({ 'run-id': 'run-7', branch: 'main' })).toBeUndefined()
   })
+
+  it('is unknown if the announced service cannot say it, because the event may be of another commit', () => {
+    const announced = { TEST_RUN_SERVICE_URL: 'http://127.0.0.1:1', TEST_RUN_SERVICE_KEY: 'a-key-of-the-service' }
+    const nothing = { 'base-url': '', 'api-key': '' }
+    expect(sourceOf(nothing, announced)).toBe(`https://github.com/shop/shop/blob/${SHA}`)
+    expect(sourceOf(nothing, { ...announced, TEST_RUN_SERVICE_COMMIT: '' })).toBeUndefined()
+    expect(sourceOf({}, { ...announced, TEST_RUN_SERVICE_COMMIT: '' })).toBe(`https://github.com/shop/shop/blob/${SHA}`)
+  })
 })
 
 describe('run-url', () => {
