@@ -32,8 +32,8 @@ const KILLED =
   'choose a runner with more memory, or let fewer tests run at once. A step or a test may also have killed it. The log above has its last lines.'
 
 const NO_RUN =
-  'No gate has started a run at this local service, so it has tested nothing. Put the gate directly behind the local service. ' +
-  'A gate uses the local service that started last.'
+  'No gate has started a run at this local service, so it has tested nothing. If a gate behind it has failed, its message says why. ' +
+  'Otherwise, put a gate directly behind this local service, because a gate uses the local service that started last.'
 
 const CLEAN_UP_FAILED =
   'Not everything that the local service left could be removed. Processes, containers and work trees of its runs may still be ' +
