@@ -105,7 +105,7 @@ export default class EventReporter {
                     .filter((suite) => suite.errors().length > 0)
                     .map((suite) => ({ ...describeTest(suite), ...FAILED, failure: this.#describeFailure(suite.errors()) })),
             ]),
-            errors: errors.map((error) => this.#describeFailure([error])),
+            errors: errors.map((error) => this.#describeUnhandled(error)),
             hasCoverage: config?.coverage.enabled,
         });
     }
@@ -127,6 +127,15 @@ export default class EventReporter {
             // Vitest 3.0 has not parsed the stack yet, and no version that of a cause.
             ...(error.stacks ?? framesIn(error.stack)),
         ]);
+    }
+    #describeUnhandled(error) {
+        const { VITEST_TEST_PATH: file, VITEST_TEST_NAME: test } = error;
+        const origin = [
+            file && `This error originated in ${JSON.stringify(this.#report.pathInRepository(file) ?? file)} test file.`,
+            test && `The last test to run before this error was ${JSON.stringify(test)}.`,
+        ];
+        const failure = this.#describeFailure([error]);
+        return { ...failure, file: failure?.file ?? file, origin: origin.filter(Boolean).join('\n') || undefined };
     }
     /** The line that could not be parsed. Rolldown names the file from its project's root on, and Oxc has the line in the message only. */
     #placeOfParser({ __vitest_rollup_error__: where, message }) {
