@@ -74,9 +74,14 @@ export async function readJunitReports(
       `it wrote no report: what matches ${quoted} is older than this run. Let the command run all tests and write the report anew`,
     )
   // A line that is no pattern names one file.
-  const isMissing = (path: string) => !isPattern(path) && stateOf(resolve(folders.folder, path)) === undefined
-  const missing = patterns.filter(isMissing).map(quote)
+  const named = patterns
+    .filter((path) => !isPattern(path))
+    .map((path) => ({ path, state: stateOf(resolve(folders.folder, path)) }))
+  const missing = named.filter(({ state }) => state === undefined).map(({ path }) => quote(path))
   if (missing.length > 0) failures.push(`there is no file ${missing.join(', ')}. ${whatToDo(end)}`)
+  const notWritten = named.filter(({ state }) => state !== undefined && old.has(state)).map(({ path }) => quote(path))
+  if (notWritten.length > 0 && written.length > 0)
+    failures.push(`it did not write ${notWritten.join(', ')}, which is older than this run. ${whatToDo(end)}`)
   const testCases = joinAttempts(entries, hasPassed)
   const errors = hasPassed ? [] : findToolLines(end.output, testCases)
   return { testCases, isComplete: unreadable.length === 0, problem: [...unreadable, ...failures][0], errors, said: [] }

@@ -492,6 +492,13 @@ describe('the files of the reports', () => {
     expect(report?.problem).toMatch(/^there is no file "js\.xml"\. /)
   })
 
+  it('are all written by the command that are named without a pattern, or the run fails', async () => {
+    const before = { 'js.xml': inSuite('<testcase name="b"/>') }
+    const files = { 'py.xml': inSuite('<testcase name="a"/>') }
+    const report = await (await reportsOf(files, { pattern: 'py.xml\njs.xml', before })).read()
+    expect(report?.problem).toMatch(/^it did not write "js\.xml", which is older than this run\. /)
+  })
+
   it('may be a folder or too large, which costs only the run', async () => {
     const { folder, read } = await reportsOf({ 'a.xml': '' })
     mkdirSync(join(folder, 'folder.xml'))
