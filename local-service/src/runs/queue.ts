@@ -137,7 +137,7 @@ export class RunQueue {
         break
       case 'active':
         state.stop.abort(reason)
-        state.stopped = state.tests?.stopped(reason) ?? Promise.resolve(withoutTests(state.stop.signal))
+        state.stopped = this.#outcomeOfStopped(run, state, reason)
         this.#finish(entry, await state.stopped)
         break
       case 'over':
@@ -145,6 +145,16 @@ export class RunQueue {
         break
     }
     return run.phase.status === reason.status
+  }
+
+  /** If the test cases so far cannot be read, for example because no thread can be started, the outcome has none. */
+  async #outcomeOfStopped(run: Run, { tests, stop }: Active, reason: StopReason): Promise<RunOutcome> {
+    try {
+      return (await tests?.stopped(reason)) ?? withoutTests(stop.signal)
+    } catch (error) {
+      this.#logError(run, `the test cases so far could not be read: ${messageOf(error)}`)
+      return withoutTests(stop.signal)
+    }
   }
 
   async #execute(entry: Entry, state: Active): Promise<void> {

@@ -161,6 +161,17 @@ describe('a cancel', () => {
     soFar.resolve({ ...PASSED, status: 'CANCELLED' })
     expect([await isCancelled, status()]).toEqual([true, 'CANCELLED'])
   })
+
+  it('counts, also if the test cases so far cannot be read', async () => {
+    const { queue, add, log } = await aQueue()
+    const stopped = async () => Promise.reject(new Error('no thread'))
+    const { run, ended, saved } = add('shop', { endsWhenStopped: false, tests: { stopped } })
+    expect(await queue.cancel(run.runId)).toBe(true)
+    ended.reject(new Error('stopped'))
+    await queue.close()
+    expect(saved()).toMatchObject({ status: 'CANCELLED', testCases: [] })
+    expect(log.join('\n')).toContain('the test cases so far could not be read: no thread')
+  })
 })
 
 describe('the limit of a run', () => {
