@@ -234,7 +234,8 @@ test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money'
     const tested = await playIn(folder, {})
     expect(tested.result, tested.log).toBe('failure')
     const github = { api_url: api.url, token, repository: api.repository }
-    const { result, log } = await playIn(jobs.folder(), { job: 'comment', needs: { 'test-run': tested }, github })
+    const ofComment = await jobs.repository({ 'a.test.ts': file })
+    const { result, log } = await playIn(ofComment.folder, { job: 'comment', needs: { 'test-run': tested }, github })
     // Only the check "test-run" is required. The comment's job says the same.
     expect(result, log).toBe('failure')
     const body = expect.stringMatching(
