@@ -64,6 +64,13 @@ export class ReadingThread {
 
   async #read(request: Request, wasStopped: boolean): Promise<Reading<unknown>> {
     if (this.#isOver) return { kind: 'stopped' }
+    let worker: Worker
+    try {
+      worker = this.start()
+    } catch (error) {
+      // For example, the system allows no further thread. A later reading tries again.
+      return { kind: 'failed', why: `its report cannot be read: ${messageOf(error)}` }
+    }
     const seconds = wasStopped ? STOPPED_SECONDS : this.#limits.seconds
     const { promise, resolve } = Promise.withResolvers<Reading<unknown>>()
     let report = 'its report'
@@ -88,7 +95,6 @@ export class ReadingThread {
       else fail(messageOf(error))
     }
     const onExit = () => fail('its thread has ended')
-    const worker = this.start()
     worker.on('message', onMessage).on('error', onError).on('exit', onExit).ref()
     worker.postMessage(request)
     const reading = await promise

@@ -67,6 +67,14 @@ describe('a thread that reads what tests wrote', () => {
     ])
   })
 
+  it('that cannot be started says so, also the second time', async () => {
+    const reading = new ReadingThread(new AbortController().signal, { thread: 'not-a-path' })
+    for (const _ of [1, 2]) {
+      const why = expect.stringMatching(/^its report cannot be read: The worker script or module filename must be/)
+      expect(await reading.read('junit', INPUT)).toEqual({ kind: 'failed', why })
+    }
+  })
+
   it('ends if the run is stopped, and reads nothing more', async () => {
     const { read, stop } = threadOf('for (;;);')
     const reading = read()
