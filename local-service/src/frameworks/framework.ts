@@ -37,6 +37,9 @@ export interface RunOptions extends FrameworkSettings {
   readonly isInPlace: boolean
 }
 
+/** The argument of Vitest and Jest without which they fail if they find no tests. */
+export const PASS_WITH_NO_TESTS = '--passWithNoTests'
+
 /** The service's reporters are TypeScript here and JavaScript in the bundle. */
 export const EXTENSION = extname(import.meta.filename)
 

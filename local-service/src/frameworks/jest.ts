@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { commandLine, EXTENSION, type Framework, loadsReporters } from './framework.ts'
-import { PASS_WITH_NO_TESTS } from './merge.ts'
+import { commandLine, EXTENSION, type Framework, loadsReporters, PASS_WITH_NO_TESTS } from './framework.ts'
 import { whyRefused } from './refused-arguments.ts'
 
 const RUNNER = join(REPORTERS_FOLDER, `jest-run${EXTENSION}`)

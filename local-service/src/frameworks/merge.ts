@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { SHARD_ROOTS } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
 import type { Checked } from './blob-reports.ts'
-import type { FrameworkCall, RunOptions } from './framework.ts'
+import { type FrameworkCall, PASS_WITH_NO_TESTS, type RunOptions } from './framework.ts'
 import type { Reading } from './reading.ts'
 import { isBad } from './report.ts'
 import { UnusableReports } from './unusable-reports.ts'
@@ -13,8 +13,6 @@ import { UnusableReports } from './unusable-reports.ts'
 
 /** `ours` are the arguments that make the framework merge. */
 type Merge = Pick<FrameworkCall, 'title' | 'findProblems' | 'remark' | 'env'> & { readonly ours: readonly string[] }
-
-export const PASS_WITH_NO_TESTS = '--passWithNoTests'
 
 /** Throws UnusableReports. */
 function usable<Facts>(reading: Reading<Checked<Facts>>): { readonly missing: string | undefined } & Facts {

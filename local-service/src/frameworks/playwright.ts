@@ -1,13 +1,12 @@
 import { copyFile, mkdir } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { commandLine, type Framework } from './framework.ts'
+import { commandLine, EXTENSION, type Framework } from './framework.ts'
 import { mergePlaywright } from './merge.ts'
 import { PROGRAMS, whyRefused } from './refused-arguments.ts'
 import { wordsBehindProgram } from './refused-command.ts'
 
-/** The file is TypeScript here and JavaScript in the bundle. Playwright loads both. */
-const REPORTER = `playwright-reporter${extname(import.meta.filename)}`
+const REPORTER = `playwright-reporter${EXTENSION}`
 
 /**
  * Playwright translates each file that is not below `node_modules`. For those of the reporter, this would take 0.15 s. Directly in

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { commandLine, EXTENSION, type Framework, loadsReporters, type Start } from './framework.ts'
-import { mergeVitest, PASS_WITH_NO_TESTS } from './merge.ts'
+import { commandLine, EXTENSION, type Framework, loadsReporters, PASS_WITH_NO_TESTS, type Start } from './framework.ts'
+import { mergeVitest } from './merge.ts'
 import { PROGRAMS, whyRefused } from './refused-arguments.ts'
 import { wordsBehindProgram } from './refused-command.ts'
 
