@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
-import { guardGroup, killProcesses, MARKER_VARIABLE, type ProcessGroup, stopProcesses } from './processes.ts'
+import { killProcesses, MARKER_VARIABLE, type ProcessGroup, startGuard, stopProcesses } from './processes.ts'
 
 export interface Command {
   readonly argv: readonly string[]
@@ -13,7 +13,7 @@ export interface Command {
   readonly runId: string
   readonly stopGraceMs: number
   readonly output?: { write(text: string): void } | undefined
-  readonly whenServiceDies?: Parameters<typeof guardGroup>[1]
+  readonly whenServiceDies?: Parameters<typeof startGuard>[0]
 }
 
 type End =
@@ -38,25 +38,26 @@ const LAST_OUTPUT_LIMIT_MS = 500
 export async function runCommand(command: Command, stop: AbortSignal): Promise<CommandEnd> {
   if (stop.aborted) return { kind: 'stopped', output: '' }
   const excerpt = createExcerpt()
+  const guard = startGuard(command.whenServiceDies)
   let child: ChildProcess
   try {
     child = start(command, (text) => {
       excerpt.add(text)
       command.output?.write(text)
     })
+    if (child.pid !== undefined) guard.watch(child.pid)
     await once(child, 'spawn')
   } catch (error) {
+    await guard.dismiss()
     return { kind: 'not-started', reason: reasonOf(error, command), output: '' }
   }
   const closed = once(child, 'close')
   const group = { groupId: Number(child.pid), runId: command.runId }
-  let dismissGuard: ReturnType<typeof guardGroup> | undefined
   let end: End
   try {
-    dismissGuard = guardGroup(group.groupId, command.whenServiceDies)
     end = await waitForEnd(child, group, command.stopGraceMs, stop)
   } finally {
-    await killProcesses(group).finally(() => dismissGuard?.())
+    await killProcesses(group).finally(() => guard.dismiss())
   }
   await Promise.race([closed, delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false })])
   child.stdout?.destroy()

@@ -26,22 +26,32 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
   await killProcesses(group)
 }
 
+export interface Guard {
+  watch(groupId: number): void
+  dismiss(): Promise<unknown>
+}
+
 /**
- * Returns a function that dismisses the guard. If the service dies before, the guard kills the process group, and then runs the
- * further command, if there is one. However the service dies, the system closes the pipe that the guard reads. If the service hangs,
- * post kills the service's whole group. So the guard has a group of its own.
+ * Starts a guard. If the service dies before it dismisses the guard, the guard kills the process group that it watches, and then runs
+ * the further command, if there is one. However the service dies, the system closes the pipe that the guard reads. If the service
+ * hangs, post kills the service's whole group. So the guard has a group of its own. A guard starts before the processes that it
+ * watches, so that the service cannot die between the two starts.
  */
-export function guardGroup(groupId: number, further?: { argv: readonly string[]; env: NodeJS.ProcessEnv }) {
-  const args = ['-c', 'read -r line; kill -s KILL -- "-$0"; "$@"', String(groupId), ...(further?.argv ?? [])]
+export function startGuard(further?: { argv: readonly string[]; env: NodeJS.ProcessEnv }): Guard {
+  const script = 'read -r group; read -r line; test -z "$group" || kill -s KILL -- "-$group"; "$@"'
   const stdio: ['pipe', 'ignore', 'ignore'] = ['pipe', 'ignore', 'ignore']
+  const args = ['-c', script, 'sh', ...(further?.argv ?? [])]
   const guard: ChildProcess = spawn('/bin/sh', args, { cwd: '/', env: further?.env, detached: true, stdio })
   // If the guard could not be started, there is nothing to wait for.
   const exit = once(guard, 'exit').catch(() => undefined)
   // At the limit of open files, there is no stdin.
   guard.stdin?.on('error', () => undefined)
-  return () => {
-    guard.kill('SIGKILL')
-    return exit
+  return {
+    watch: (groupId) => guard.stdin?.write(`${groupId}\n`),
+    dismiss: () => {
+      guard.kill('SIGKILL')
+      return exit
+    },
   }
 }
 

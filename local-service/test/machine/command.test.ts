@@ -59,14 +59,32 @@ describe('a command', () => {
     expect(await ended).toEqual({ kind: 'stopped', output: '' })
   })
 
+  it('leaves no process if the service is killed the moment after the start', async () => {
+    const folder = temporaryFolder()
+    const command = { ...commandOf('echo "$$" > started; mv started pid; exec sleep 600'), folder }
+    // The process waits without an event-loop turn, so that nothing else of runCommand runs before the kill.
+    const script = `
+      import { existsSync } from 'node:fs'
+      import { runCommand } from '${new URL('../../src/machine/command.ts', import.meta.url)}'
+      void runCommand(${JSON.stringify(command)}, new AbortController().signal)
+      while (!existsSync('${join(folder, 'pid')}')) {}
+      process.kill(process.pid, 'SIGKILL')`
+    const { signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'ignore' })
+    expect(signal).toBe('SIGKILL')
+    const [pid = 0] = await pidsIn(join(folder, 'pid'))
+    await until(() => !isAlive(pid))
+  })
+
   it('runs without its guard if the service cannot open another file', () => {
     const script = `
       import { closeSync, openSync } from 'node:fs'
-      import { guardGroup } from '${new URL('../../src/machine/processes.ts', import.meta.url)}'
+      import { startGuard } from '${new URL('../../src/machine/processes.ts', import.meta.url)}'
       const files = []
       try { for (;;) files.push(openSync('/dev/null')) } catch {}
-      const dismiss = guardGroup(process.pid)
-      await dismiss()
+      const guard = startGuard()
+      guard.watch(process.pid)
+      
+      await guard.dismiss()
       for (const file of files) closeSync(file)
       console.log('dismissed')`
     const limited = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', script]
