@@ -38,7 +38,7 @@ interface TestFile {
   readonly hasFailed: boolean
 }
 
-/** What a merge needs to know about the reports. All paths and texts in it are short. */
+/** What a merge needs to know about the reports. */
 export type Checked<Facts> =
   | ({ readonly kind: 'usable'; readonly missing: string | undefined } & Facts)
   /** `why` is the rest of a sentence that begins with the folder. */
@@ -98,7 +98,7 @@ export function checkPlaywrightBlobs(
   return check(async () => {
     const reports = await readBlobs(folder, 'playwright', onFile)
     const roots = [...new Set(reports.flatMap(({ root }) => root ?? []))]
-    return { missing: whyIncomplete(reports), roots: roots.slice(0, MOST_ROOTS) }
+    return { missing: whyIncomplete(reports), roots }
   })
 }
 
@@ -200,10 +200,6 @@ export function shardInName(file: string): Shard | undefined {
   return undefined
 }
 
-/** Linux takes at most 128 KiB for one variable. */
-const MOST_ROOTS = 30
-const LONGEST_PATH = 4096
-
 /** The first line of `report.jsonl` says which shard it is, and of which system. */
 async function readPlaywrightBlob(path: string, file: string): Promise<BlobReport> {
   const [first, second] = await readEvents(path)
@@ -214,7 +210,7 @@ async function readPlaywrightBlob(path: string, file: string): Promise<BlobRepor
   // The text around the system has the versions of Playwright and Node, which may differ between the jobs of one matrix.
   const system = /\(.*\)/.exec(stringOf(userAgent))?.[0] ?? ''
   const { rootDir } = fieldsOf(fieldsOf(fieldsOf(second).params).config)
-  const root = typeof rootDir === 'string' && rootDir.length <= LONGEST_PATH ? rootDir : undefined
+  const root = typeof rootDir === 'string' ? rootDir : undefined
   return { file, shard: toShard(system, current, total), testFiles: [], hasCoverage: false, root }
 }
 

@@ -24,21 +24,19 @@ const OF_NET = ['.cs', '.fs', '.vb']
 const OF_JVM = ['.java', '.kt', '.groovy', '.scala']
 /** The name of pytest's only suite. Its classes are modules, and its lines count from 0. */
 const PYTEST = 'pytest'
-const MOST_POSITIONS = 200
-const MOST_RESOLVED = 10_000
-/** A longer path would take seconds to find in a list of many words without a space. */
-const PATH = String.raw`(?:^|[\s(["'])(?:file:\/\/)?(?<path>[/@.\p{L}\w][^\s():]{0,300}\.\w+)`
+/** A path ends before a comma and before a quote. Otherwise, in a long list without spaces, each path would be tried up to the end of the list. */
+const PATH = String.raw`(?:^|[\s(["'])(?:file:\/\/)?(?<path>[/@.\p{L}\w][^\s():"',]*\.\w+)`
 /** Most tools: `cart.js:7`. .NET, in any language: `Cart.cs:line 7`. */
 const BEHIND_COLON = new RegExp(String.raw`${PATH}:(?:\p{L}+ )?(?<line>\d+)\b`, 'gmu')
 /** C++: `cart.cc(7)`. Babel: `cart.js: Unexpected token (7:0)`. */
-const IN_PARENTHESES = new RegExp(String.raw`${PATH}(?:\(|: .{1,200}?\((?=\d+:\d+\)))(?<line>\d+)\b`, 'gmu')
+const IN_PARENTHESES = new RegExp(String.raw`${PATH}(?:\(|: .+?\((?=\d+:\d+\)))(?<line>\d+)\b`, 'gmu')
 /** Python: `File "cart.py", line 7`. Bats: `in test file cart.bats, line 7`. */
-const IN_WORDS = /\b[Ff]ile ["']?(?<path>[^"'\n]{1,300}?)["']?, line (?<line>\d+)/gm
+const IN_WORDS = /\b[Ff]ile ["']?(?<path>[^"',\n]+)["']?, line (?<line>\d+)/gm
 
 /** In their order in the text. */
 function positionsIn(text: string) {
   const found = [BEHIND_COLON, IN_PARENTHESES, IN_WORDS].flatMap((pattern) => [...text.matchAll(pattern)])
-  const inOrder = found.sort((one, other) => one.index - other.index).slice(0, MOST_POSITIONS)
+  const inOrder = found.sort((one, other) => one.index - other.index)
   return inOrder.map(({ groups: { path = '', line = '' } = {} }) => ({ path, line: Number(line) }))
 }
 
@@ -64,7 +62,6 @@ export class Places {
 
   /** A relative path may start in each of the folders. */
   resolveFile(path: string): string | undefined {
-    if (this.#resolved.size > MOST_RESOLVED) this.#resolved.clear()
     if (!this.#resolved.has(path)) {
       const files = isAbsolute(path) ? [path] : this.#bases.map((base) => resolve(base, path))
       const found = files.find((file) => this.#source.isFile(file))

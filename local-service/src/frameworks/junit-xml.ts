@@ -41,9 +41,6 @@ const OUTCOME = /^(?:failure|error|skipped|flakyFailure|flakyError|rerunFailure|
 const PART_CHARS = 64 * 1024
 const LONGEST_REFERENCE_CHARS = 20
 const LONGEST_TEXT_CHARS = 64 * 1024
-/** Every part of a name is tried as a file. */
-const LONGEST_NAME_CHARS = 1000
-const DEEPEST = 100
 
 /** The text of a file, by its mark, else by its declaration. Some tools for .NET declare `utf-16` and write UTF-8. */
 export function decodeXml(bytes: Buffer): string {
@@ -76,15 +73,12 @@ export function readJunitXml(
   parser.onopentag = (opened) => {
     const tag = opened.name.replace(/^.*:/, '')
     const parent = elements.at(-1)
-    if (elements.length === DEEPEST) throw new Error(`has more than ${DEEPEST} elements in one another`)
     if (parent === undefined && !SUITE.test(tag)) throw new Error(`is no JUnit report, because it begins with <${tag}>`)
     const attributes = toAttributes(opened.attributes)
     const { name = '', file = attributes.filepath ?? fileOfSuites ?? '' } = attributes
     if (SUITE.test(tag)) fileOfSuites = file
-    // Each case repeats the names of its suites, so all of them together are cut as one name.
     const around = parent?.suites ?? []
-    const suites =
-      tag === 'testsuite' ? [...around, name.slice(0, LONGEST_NAME_CHARS - around.join('').length)] : around
+    const suites = tag === 'testsuite' ? [...around, name] : around
     elements.push({ tag, attributes, suites, file, outcomes: [], output: '', text: '', failures: 0 })
   }
   parser.ontext = (more) => {
@@ -149,16 +143,15 @@ function findMissing({ attributes, suites, failures }: Element): string | undefi
 
 /** Behind these errors, the parser goes on. */
 const COSTS_ONE_VALUE =
-  /^(?:Invalid character (?:in )?entity|.*attribute|Unencoded <|Malformed comment|Max buffer|Inappropriately located)/i
+  /^(?:Invalid character (?:in )?entity|.*attribute|Unencoded <|Malformed comment|Inappropriately located)/i
 
 function createParser(): sax.SAXParser {
+  // By default, a value of more than 64 KiB is an error. The types do not have this setting.
+  Object.assign(sax, { MAX_BUFFER_LENGTH: Number.POSITIVE_INFINITY })
   const parser = sax.parser(true)
   parser.onerror = ({ message }) => {
     if (!COSTS_ONE_VALUE.test(message)) throw new Error(`is no XML: ${message.split('\n', 1)[0]}`)
     parser.resume()
-    // A long value would take 32 bytes for each character. The parser shortens only texts. So this shortens the field that the error names.
-    const [, long] = /^Max buffer length exceeded: (\w+)/.exec(message) ?? []
-    if (long !== undefined) Object.assign(parser, { [long]: Reflect.get(parser, long).slice(0, LONGEST_TEXT_CHARS) })
   }
   // The parser calls this method of the object with the attributes.
   parser.onattribute = ({ name }) => name === 'hasOwnProperty' && Reflect.deleteProperty(parser.tag.attributes, name)
@@ -178,12 +171,11 @@ function toCharacter(whole: string, digits: string | undefined): string {
   return code > 0x10_ff_ff || String.fromCodePoint(code).search(NO_XML) === 0 ? '\uFFFD' : whole
 }
 
-function clean(text: string, limitChars = LONGEST_TEXT_CHARS): string {
-  const cut = text.slice(0, limitChars).replaceAll(AMPERSAND, '&')
+function clean(text: string): string {
+  const cut = text.slice(0, LONGEST_TEXT_CHARS).replaceAll(AMPERSAND, '&')
   return cut.replace(COLOUR, '').replace(NO_XML, '\uFFFD')
 }
 
 function toAttributes(given: object): XmlCase['attributes'] {
-  const limitOf = (name: string) => (name === 'message' ? LONGEST_TEXT_CHARS : LONGEST_NAME_CHARS)
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, clean(value, limitOf(name))]))
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, clean(value)]))
 }
