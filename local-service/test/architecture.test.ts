@@ -45,7 +45,12 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
     'reporters/jest-run',
   ],
   'frameworks/junit-place.test.ts': ['frameworks/source-files'],
-  'frameworks/junit.test.ts': ['frameworks/find-reports', 'frameworks/junit-case', 'frameworks/junit-xml'],
+  'frameworks/junit.test.ts': [
+    'frameworks/find-reports',
+    'frameworks/junit-case',
+    'frameworks/junit-reason',
+    'frameworks/junit-xml',
+  ],
   'frameworks/reading.test.ts': ['frameworks/reading-thread'],
   'frameworks/merged-runs.test.ts': ['frameworks/merge', 'frameworks/unusable-reports'],
   'frameworks/playwright-runs.test.ts': ['frameworks/playwright'],

@@ -1,0 +1,120 @@
+import { outcomesOf, type statusOf } from './junit-case.ts'
+import type { XmlCase, XmlOutcome } from './junit-xml.ts'
+import { isBad, type TestCase } from './report.ts'
+
+// Why a test of a JUnit report did not pass. Readers show only the first line of a reason. So it says what is wrong.
+
+export function reasonOf(found: XmlCase, status: ReturnType<typeof statusOf>): string {
+  if (status === 'PASSED') return ''
+  const chosen = outcomesOf(found, status)
+  const texts = chosen.map(textOf).filter((text) => text !== '')
+  if (status === 'SKIPPED') return texts.filter((text) => !EMPTY_SKIP.test(text)).join('\n\n')
+  // CTest has only what the test printed. In Bazel, the suite has it.
+  const ofSuite = texts.some((text) => BAZEL.test(text)) ? endOf(found.suiteOutput()) : ''
+  return ofSuite || texts.join('\n\n') || endOf(found.output) || chosen[0]?.type || (chosen[0]?.message ?? '')
+}
+
+/** Reasons of Node and Bun that say nothing. */
+const EMPTY_SKIP = /^(?:true|todo)$/i
+/** Of a test whose program writes no report. */
+const BAZEL = /^exited with error code \d+$/
+
+function endOf(output: string): string {
+  return withReasonFirst(output.trim().split('\n').slice(-QUOTED_LINES).join('\n'))
+}
+
+const QUOTED_LINES = 10
+/** Messages of gotestsum, Swift, pytest, nose2, behave, doctest and Boost that say nothing. */
+const EMPTY_MESSAGE = /^(?:failed|(?:build |collection |test )?(?:failure|error)|exception|none)?$/i
+
+/** The message of the attribute comes first, unless the text begins with it. */
+function textOf({ message, text }: XmlOutcome): string {
+  const [given, all] = [message, text].map((one) => one.replaceAll('\r\n', '\n').trim()) as [string, string]
+  // In the text of pytest, and in the last traceback of Python, the error is at the end.
+  const tracebacks = all.matchAll(/^Traceback .*\n(?:[ \t].*\n)+(\S.*)/gm)
+  const [, error = ''] = /^E {3}(\S.*)/m.exec(all) ?? [...tracebacks].at(-1) ?? []
+  const said = EMPTY_MESSAGE.test(given) ? error : given
+  // Rust has the number of the thread only in the text.
+  const begins = [all, all.replace(/^[\w.$]+(?: \[\w+\])?: /, ''), all.replace(/^(thread '.*') \(\d+\)/, '$1')]
+  const isFirst = begins.some((one) => one.startsWith(said))
+  return withReasonFirst(isFirst ? all : `${said}\n\n${all}`)
+}
+
+/** What is replaced, one entry after the other, so that a text begins with the reason. A place goes behind the reason. */
+const BEFORE_THE_REASON: readonly (readonly [RegExp, string])[] = [
+  // JavaScript, a frame outside the project: "    at run (node:internal/main:3:1)"
+  [/\n +at .*(?:node_modules\/|\(?node:|\(<anonymous>\)).*/g, ''],
+  // Node, a test: "test at a.js:3:1", "✖ pays (1.2ms)", "  Error: no money". Then the reason begins with "✖ pays: Error: no money".
+  [/^(?<place>test at .*)\n(?<test>✖ .*?)(?: \([\d.]+ms\))?\n\s*(?<reason>[\s\S]+)$/, '$<test>: $<reason>\n$<place>'],
+  // Node, a file that cannot be loaded: "node:internal/modules:3", "    throw error;", "    ^", "", "Error: no money"
+  [/^node:\S+:\d+\n(?:.+\n)*? *\^+\n\n/, ''],
+  // Node, a file that throws: "file:///shop/a.js:3", "throw new Error()", "^", "", "Error: no money"
+  [/^(?<place>\S+:\d+)\n(?:.+\n)*? *\^+\n\n(?<reason>[\s\S]+)$/, '$<reason>\nat $<place>'],
+  // Jest, a file: "● Test suite failed to run", "", "Jest encountered an unexpected token", advice, "Details:", "", "SyntaxError: no money"
+  [/● Test suite failed to run\s*\n\s*(?:Jest encountered an unexpected token\n[\s\S]*?\n\s*Details:\s*\n\s*)?/, ''],
+  // Bun, a file: "# Unhandled error between tests", "-----", "3 | pay()", "    ^", "error: no money"
+  [/^# Unhandled error between tests\n-+\n(?:.*\n)*?(?=.*error: )/i, ''],
+  // Go: "=== RUN   TestA", "--- FAIL: TestA (0.00s)", "    a_test.go:4: no money"
+  [/^(?:\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- FAIL:) .*\n)+(?=.*\S)/, ''],
+  // Only a headline. Catch2: "FAILED:". GoogleTest: "unknown file". TAP: "---". PHPUnit: "Shop\CartTest::testPays".
+  [/^(?:FAILED:\s*|unknown file|---|[A-Z][\w\\]*::\w+(?: with data set .*)?)\n/, ''],
+  // Bats: "(in test file a.bats, line 3)", "  `pay' failed"
+  [/^(?<place>\((?:from function|in) [\s\S]*? line \d+\))\n\s*(?<reason>[\s\S]+)$/, '$<reason>\n$<place>'],
+  // Testify: "a_test.go:4:", "  Error Trace:  a_test.go:4", "  Error:  Not equal:"
+  [/^(?<place>\S+\.go:\d+:[ \t]*\n)\s*Error Trace:[\s\S]*?\n[ \t]*Error:\s*/, '$<place>'],
+  // Rust: "thread 'main' (7) panicked at src/a.rs:7:9:", "no money"
+  [/^thread '.*' (?:\(\d+\) )?panicked at (?=\S+\.\w+:\d)/, ''],
+  // GoogleTest, and what is left of Testify and Rust: "/shop/a.cc:8", "no money"
+  [/^(?<place>\S+\.\w+:\d+(?::\d+)?):?[ \t]*\n\s*(?<reason>[\s\S]+)$/, '$<reason>\nat $<place>'],
+]
+
+function withReasonFirst(text: string): string {
+  return BEFORE_THE_REASON.reduce((rest, [before, instead]) => rest.replace(before, instead).trim(), text.trim())
+}
+
+// What test tools print about failures of which their JUnit files have no test case, or no reason.
+
+/** The groups `title` and `file` name what failed. */
+const PARTS: readonly RegExp[] = [
+  // Node, a file that crashed: from "file:///shop/a.js:3" or "node:internal/modules:3" to "Node.js v24.1.0"
+  /^(?:(?:file:\/\/)?(?<file>\/\S+)|node:\S+):\d+\n(?:(?!Node\.js v).*\n)*?(?=\nNode\.js v)/gm,
+  // Node, a test: "test at a.js:3:1", "✖ pays (1.2ms)", "  Error: no money"
+  /^test at \S+:\d+:\d+\n✖ (?!.* # TODO$)(?<title>.*?)(?: \([\d.]+ms\))?\n(?! {2}'test failed')(?: {2}.*\n?)*/gm,
+  // Node, a threshold: "ℹ Error: 50.00% line coverage does not meet threshold of 90%."
+  /^ℹ Error: .*/gm,
+  // Mocha, a file: " Exception during run: Error: no money"
+  /^ ?Exception during run: (?:.*\n?)*/gm,
+  // Bun, a file: "# Unhandled error between tests", "-----", "error: no money", "-----"
+  /^# Unhandled error between tests\n-+\n(?:(?!-+\n).*\n)+/gm,
+  // c8 and nyc: "ERROR: Coverage for lines (50%) does not meet global threshold (90%)"
+  /^ERROR: Coverage for .* does not meet .*/gm,
+  // SimpleCov: "Line coverage (50.00%) is below the expected minimum coverage (90.00%)."
+  /^\w+ coverage \(.*\) is below the expected minimum coverage .*/gm,
+  // gotestsum, what could not be built: "=== Errors", "a_test.go:5:3: undefined: pay"
+  /(?<=^=== Errors\n)(?:.+\n)+/gm,
+  // RSpec, a file: from "An error occurred while loading ./a_spec.rb." to "# ./a_spec.rb:1:in `<top (required)>'"
+  /^An error occurred (?:.*\n)+?# .*/gm,
+  // CTest: "Unable to find executable: pay", and "\t  5 - pays (Timeout)"
+  /^Unable to find executable: .*/gm,
+  /^\t *\d+ - (?<title>.*) \((?!Failed|Disabled|Skipped)\w[\w ]*\)$/gm,
+  // Meson: "7/7 pays   TIMEOUT   1.04s   killed by signal 15 SIGTERM"
+  /^ *\d+\/\d+ (?<title>.*?) +(?:TIMEOUT|UNEXPECTEDPASS|ERROR|INTERRUPT)\b.*/gm,
+  // pytest: "ERROR: usage: pytest [options]" with "pytest: error: no such option" below it, and "ERROR: file or directory not found: a.py"
+  // pytest-cov: "FAIL Required test coverage of 90% not reached. Total coverage: 50.00%"
+  /^(?:ERROR:|FAIL) (?:.*\n\S+: error: |Required test coverage |(?:file or directory )?not found: ).*/gm,
+]
+
+/** The parts that no failed test case with a place explains. */
+export function findToolLines(output: string, testCases: readonly TestCase[]): string[] {
+  const failed = testCases.filter((testCase) => isBad(testCase) && testCase.line !== undefined)
+  const isKnown = ({ title, file }: Readonly<Partial<Record<string, string>>>) =>
+    failed.some((known) =>
+      file === undefined ? ` > ${known.title}`.endsWith(` > ${title}`) : `/${file}`.endsWith(`/${known.filePath}`),
+    )
+  const found = PARTS.flatMap((part) => [...output.matchAll(part)])
+  const lines = new Set(found.filter(({ groups = {} }) => !isKnown(groups)).map(([text]) => withReasonFirst(text)))
+  return [...lines].sort((one, other) => Number(CONSEQUENCE.test(one)) - Number(CONSEQUENCE.test(other)))
+}
+
+/** In Node, a test whose hook has failed. The hook comes later, and has the cause. */
+const CONSEQUENCE = /^✖ .*: 'test did not finish before its parent/
