@@ -18,6 +18,8 @@ export default class EventReporter implements Reporter {
   onInit(vitest: Vitest): void {
     if (this.#vitest !== undefined) return
     this.#vitest = vitest
+    // Then Vitest says in which line a test begins. If a failure has no place in its test's file, this is its line.
+    vitest.config.includeTaskLocation ??= true
     // Vitest 3 has a listener after which no other is called.
     process.prependOnceListener('exit', () => this.#endEarly())
     process.prependOnceListener('SIGINT', () => this.#endByStop())

@@ -121,7 +121,7 @@ describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
       'is flaky': failed(':8', 'Error: try 2', 'FLAKY'),
       'checks twice': failed(':9', expect.stringMatching(twice)),
       'calls a helper': failed(':10', expect.stringMatching(noMoney)),
-      'throws no error': failed('', 'only text'),
+      'throws no error': failed(':11', 'only text'),
       'takes too long': failed(':12', expect.stringContaining('timed out in 20ms')),
       'fails as it should': passed,
       'has NODE_ENV test': passed,
