@@ -28,6 +28,8 @@ export default class EventReporter {
   readonly #failedAttempts = new Map<string, JestCase>()
   /** Only the events of a file have its own project. Those of a test have any project. */
   readonly #files = new Map<string, FileOfProject>()
+  /** With their projects, because the result of a file that could not be loaded does not name its project. */
+  readonly #results = new Map<JestFile, JestFile>()
 
   onRunStart(): void {
     run.phase = 'tests'
@@ -51,14 +53,17 @@ export default class EventReporter {
     report.finishTest(describeTest(file, result), describeCase(result, report, this.#failedAttempts.get(key)))
   }
 
-  onTestFileResult(_: JestTest, file: JestFile): void {
+  onTestFileResult({ context }: JestTest, result: JestFile): void {
+    const file = { ...result, displayName: context.config.displayName }
+    this.#results.set(result, file)
     report.announce({ event: 'file-finished', file: describeFile(file) })
   }
 
   /** With `--bail`, Jest exits when it has called this. */
   onRunComplete(_: unknown, results: JestResults): void {
     run.phase = 'after'
-    report.finish(describeResults(results, report, this.#failedAttempts))
+    const testResults = results.testResults.map((file) => this.#results.get(file) ?? file)
+    report.finish(describeResults({ ...results, testResults }, report, this.#failedAttempts))
   }
 
   #fileOf({ path }: JestTest): FileOfProject {

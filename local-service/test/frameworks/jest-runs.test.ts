@@ -53,6 +53,12 @@ describe('a run of Jest', () => {
     expect(run.output).toContain('Ran all test suites in 2 projects.')
   })
 
+  it('names the project of a file that cannot be loaded', async () => {
+    const config = "module.exports = { projects: [{ displayName: 'unit' }, { displayName: 'e2e' }] }"
+    const { cases } = await runJest({ 'jest.config.js': config, 'a.test.js': "throw new Error('no database')" })
+    expect(cases?.toSorted()).toEqual(['FAILED [e2e] > a.test.js', 'FAILED [unit] > a.test.js'])
+  })
+
   it('has the tests before the one at which it stopped', async () => {
     const files = { 'a.test.js': `${PASSES}\nit('fails', () => { throw new Error('red') })`, 'b.test.js': PASSES }
     const { status, cases } = await runJest(files, { args: ['--bail', '--runInBand', 'a.test', 'b.test'] })
