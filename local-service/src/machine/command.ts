@@ -13,7 +13,7 @@ export interface Command {
   readonly runId: string
   readonly stopGraceMs: number
   readonly output?: { write(text: string): void } | undefined
-  readonly whenServiceDies?: Parameters<typeof startGuard>[0]
+  readonly whenServiceDies?: Parameters<typeof startGuard>[1]
 }
 
 type End =
@@ -38,7 +38,7 @@ const LAST_OUTPUT_LIMIT_MS = 500
 export async function runCommand(command: Command, stop: AbortSignal): Promise<CommandEnd> {
   if (stop.aborted) return { kind: 'stopped', output: '' }
   const excerpt = createExcerpt()
-  const guard = startGuard(command.whenServiceDies)
+  const guard = startGuard(command.runId, command.whenServiceDies)
   let child: ChildProcess
   try {
     child = start(command, (text) => {

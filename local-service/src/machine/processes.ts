@@ -32,15 +32,24 @@ export interface Guard {
 }
 
 /**
+ * The further arguments of `sh` are the run's marker and what it does at the end. The service may die after the start of a process
+ * and before it says the group. Then the marker tells which process that is. Without `/proc`, nothing tells it.
+ */
+const GUARD = `read -r group; read -r end
+marker=$1; shift
+test -n "$group" || group=$(grep -lszxF -- "$marker" /proc/[0-9]*/environ | cut -d / -f 3)
+for id in $group; do kill -s KILL -- "-$id"; done
+"$@"`
+
+/**
  * Starts a guard. If the service dies before it dismisses the guard, the guard kills the process group that it watches, and then runs
  * the further command, if there is one. However the service dies, the system closes the pipe that the guard reads. If the service
  * hangs, post kills the service's whole group. So the guard has a group of its own. A guard starts before the processes that it
  * watches, so that the service cannot die between the two starts.
  */
-export function startGuard(further?: { argv: readonly string[]; env: NodeJS.ProcessEnv }): Guard {
-  const script = 'read -r group; read -r line; test -z "$group" || kill -s KILL -- "-$group"; "$@"'
+export function startGuard(runId: string, further?: { argv: readonly string[]; env: NodeJS.ProcessEnv }): Guard {
   const stdio: ['pipe', 'ignore', 'ignore'] = ['pipe', 'ignore', 'ignore']
-  const args = ['-c', script, 'sh', ...(further?.argv ?? [])]
+  const args = ['-c', GUARD, 'sh', `${MARKER_VARIABLE}=${runId}`, ...(further?.argv ?? [])]
   const guard: ChildProcess = spawn('/bin/sh', args, { cwd: '/', env: further?.env, detached: true, stdio })
   // If the guard could not be started, there is nothing to wait for.
   const exit = once(guard, 'exit').catch(() => undefined)

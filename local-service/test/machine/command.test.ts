@@ -59,20 +59,44 @@ describe('a command', () => {
     expect(await ended).toEqual({ kind: 'stopped', output: '' })
   })
 
-  it('leaves no process if the service is killed the moment after the start', async () => {
-    const folder = temporaryFolder()
-    const command = { ...commandOf('echo "$$" > started; mv started pid; exec sleep 600'), folder }
-    // The process waits without an event-loop turn, so that nothing else of runCommand runs before the kill.
-    const script = `
-      import { existsSync } from 'node:fs'
-      import { runCommand } from '${new URL('../../src/machine/command.ts', import.meta.url)}'
-      void runCommand(${JSON.stringify(command)}, new AbortController().signal)
-      while (!existsSync('${join(folder, 'pid')}')) {}
-      process.kill(process.pid, 'SIGKILL')`
-    const { signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'ignore' })
-    expect(signal).toBe('SIGKILL')
-    const [pid = 0] = await pidsIn(join(folder, 'pid'))
-    await until(() => !isAlive(pid))
+  describe('leaves no process if the service is killed', () => {
+    const url = (name: string) => new URL(`../../src/machine/${name}.ts`, import.meta.url)
+    const runThatIsKilled = (...lines: string[]) => {
+      const script = [...lines, "process.kill(process.pid, 'SIGKILL')"].join('\n')
+      const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script])
+      expect(signal, String(stderr)).toBe('SIGKILL')
+    }
+
+    it('the moment after the start', async () => {
+      const folder = temporaryFolder()
+      const command = { ...commandOf('echo "$$" > started; mv started pid; exec sleep 600'), folder }
+      // The process waits without an event-loop turn, so that nothing else of runCommand runs before the kill.
+      runThatIsKilled(
+        `import { existsSync } from 'node:fs'`,
+        `import { runCommand } from '${url('command')}'`,
+        `void runCommand(${JSON.stringify(command)}, new AbortController().signal)`,
+        `while (!existsSync('${join(folder, 'pid')}')) {}`,
+      )
+      const [pid = 0] = await pidsIn(join(folder, 'pid'))
+      await until(() => !isAlive(pid))
+    })
+
+    it.runIf(process.platform === 'linux')('before it can say which process it has started', async () => {
+      const folder = temporaryFolder()
+      const { argv, env, runId } = commandOf(`echo "$$" > started; mv started pid; exec sleep 600`)
+      runThatIsKilled(
+        `import { spawn } from 'node:child_process'`,
+        `import { existsSync } from 'node:fs'`,
+        `import { MARKER_VARIABLE, startGuard } from '${url('processes')}'`,
+        `startGuard('${runId}')`,
+        `const [program, ...args] = ${JSON.stringify(argv)}`,
+        `const env = { ...${JSON.stringify(env)}, [MARKER_VARIABLE]: '${runId}' }`,
+        `spawn(program, args, { cwd: '${folder}', env, detached: true })`,
+        `while (!existsSync('${join(folder, 'pid')}')) {}`,
+      )
+      const [pid = 0] = await pidsIn(join(folder, 'pid'))
+      await until(() => !isAlive(pid))
+    })
   })
 
   it('runs without its guard if the service cannot open another file', () => {
@@ -81,9 +105,8 @@ describe('a command', () => {
       import { startGuard } from '${new URL('../../src/machine/processes.ts', import.meta.url)}'
       const files = []
       try { for (;;) files.push(openSync('/dev/null')) } catch {}
-      const guard = startGuard()
+      const guard = startGuard('test')
       guard.watch(process.pid)
-      
       await guard.dismiss()
       for (const file of files) closeSync(file)
       console.log('dismissed')`
