@@ -28,16 +28,10 @@ const KINDS: Kinds = {
     arguments: [
       // Filters and names
       [],
-      ['cart', 'money'],
       ['nothing-like-this'],
       ['nothing-like-this', '--passWithNoTests'],
       ['--', 'cart'],
-      ['-t', 'adds'],
       ['-t=no such test'],
-      ['--testNamePattern=smoke'],
-      ['--testPathIgnorePatterns=money'],
-      ['--runTestsByPath', 'cart.test.js'],
-      ['--findRelatedTests', 'sum.js'],
       ['--rootDir=packages'],
       // Configuration, shards and projects
       ['-c', 'red.config.js'],
@@ -47,25 +41,15 @@ const KINDS: Kinds = {
       ['--shard=1/2'],
       ['--shard=3/2'],
       // How tests run
-      ['-i'],
-      ['--maxWorkers=2'],
       ['--bail'],
-      ['--randomize', '--seed=1'],
-      ['--testTimeout=5'],
-      ['--env=node'],
       ['--env=nowhere'],
       ['--testFailureExitCode=0'],
       ['--testFailureExitCode=3'],
       ['--forceExit'],
-      ['--detectOpenHandles'],
-      ['--updateSnapshot'],
       // Output
-      ['--verbose=false', '--silent'],
       ['--reporters=jest-nowhere'],
       ['--reporters=summary'],
-      ['--coverage', '--coverageReporters=json'],
       ['--coverage', '--coverageThreshold={"global":{"lines":100}}'],
-      ['--coverage=false'],
       // Commands and modes
       ['--watch=false', '--watchAll=false'],
       ['--watchAll'],
@@ -75,7 +59,6 @@ const KINDS: Kinds = {
       // Misspelled or split wrongly
       ['--retires=3'],
       ['--runInBand', '--maxWorkers=2'],
-      ['--notify=maybe'],
     ],
     files: {
       ...config('{}'),
@@ -91,47 +74,6 @@ const KINDS: Kinds = {
       'packages/stock.test.js': "it('counts', () => {})",
     },
   },
-  'every kind of result': {
-    files: {
-      ...test(`let tries = 0
-        jest.retryTimes(2)
-        describe('kinds', () => {
-          it('passes', () => {})
-          it('passes at last', () => { if (tries++ < 2) throw new Error('try ' + tries) })
-          it('fails', () => { expect({ a: 1 }).toEqual({ a: 2 }) })
-          it('hangs', () => new Promise(() => {}), 30)
-          it('throws a text', () => { throw 'text' })
-          it.skip('is skipped', () => {})
-          it.todo('is to do')
-          it.failing('fails as it should', () => { throw new Error('known') })
-          it.failing('passes unexpectedly', () => {})
-          it.each([1, 2])('is %i', (n) => expect(n).toBe(1))
-          it.concurrent('waits beside others', async () => {})
-        })`),
-    },
-  },
-  'files that cannot be loaded': {
-    files: {
-      ...PASSES,
-      ...test("throw new Error('at once')", 'throws.test.js'),
-      ...test('it(', 'syntax.test.js'),
-      ...test("require('./none')", 'missing.test.js'),
-      ...test('', 'empty.test.js'),
-    },
-  },
-  'hooks that throw': {
-    files: {
-      ...test("describe('block', () => { beforeAll(() => { throw new Error('no db') }); it('needs it', () => {}) })"),
-      ...test("afterAll(() => { throw new Error('still open') })\nit('passes', () => {})", 'after.test.js'),
-      ...test("beforeEach(() => { throw new Error('no cart') })\nit('needs it', () => {})", 'each.test.js'),
-    },
-  },
-  'only and skip': {
-    files: {
-      ...test("it.only('runs', () => {})\nit('does not', () => { throw new Error('red') })"),
-      ...test("describe.skip('later', () => { it('passes', () => {}) })", 'b.test.js'),
-    },
-  },
   'several projects': {
     arguments: [[], ['--selectProjects', 'unit'], ['--ignoreProjects=unit']],
     files: {
@@ -139,16 +81,6 @@ const KINDS: Kinds = {
         { displayName: { name: 'all', color: 'blue' }, testMatch: ['**/*.test.js'] }] }`),
       ...PASSES,
       ...test("it('fails', () => { throw new Error('red') })", 'b.test.js'),
-    },
-  },
-  monorepo: {
-    files: {
-      ...config("{ projects: ['<rootDir>/packages/*'] }"),
-      'packages/a/package.json': '{ "name": "a", "jest": { "displayName": "a" } }',
-      'packages/a/a.test.js': "it('passes', () => {})",
-      'packages/b/jest.config.js': "module.exports = { displayName: 'b', setupFiles: ['./setup.js'] }",
-      'packages/b/setup.js': 'globalThis.ready = true',
-      'packages/b/b.test.js': "it('is ready', () => expect(globalThis.ready).toBe(true))",
     },
   },
   'TypeScript with ts-jest': {
@@ -188,15 +120,6 @@ const KINDS: Kinds = {
       ),
     },
   },
-  'snapshots that are obsolete, missing and wrong': {
-    files: {
-      ...test(
-        "it('is there', () => expect(1).toMatchSnapshot())\nit('is wrong', () => expect(2).toMatchSnapshot())\nit('is new', () => expect(3).toMatchSnapshot())",
-      ),
-      '__snapshots__/a.test.js.snap':
-        '// Jest Snapshot v1, https://jestjs.io/docs/snapshot-testing\n\nexports[`is gone 1`] = `5`;\n\nexports[`is there 1`] = `1`;\n\nexports[`is wrong 1`] = `1`;\n',
-    },
-  },
   'obsolete snapshots only': {
     arguments: [[], ['-u']],
     files: {
@@ -207,42 +130,12 @@ const KINDS: Kinds = {
         '// Jest Snapshot v1, https://jestjs.io/docs/snapshot-testing\n\nexports[`is gone 1`] = `5`;\n',
     },
   },
-  'fake timers': {
-    files: {
-      ...config('{ fakeTimers: { enableGlobally: true } }'),
-      ...test(
-        "it('waits a day', () => { let done = false; setTimeout(() => { done = true }, 86400000); jest.runAllTimers(); expect(done).toBe(true) })\nit('fails', () => { throw new Error('red') })",
-      ),
-    },
-  },
-  'a thousand titles': {
-    files: test(
-      "describe.each([1, 2, 3])('block %i', () => { it.each(Array.from({ length: 300 }, (_, i) => i))('case %i', (n) => expect(n % 100).not.toBe(7)) })",
-    ),
-  },
-  'global setup that throws': withFile(
-    'setup.js',
-    "module.exports = () => { throw new Error('no database') }",
-    "{ globalSetup: './setup.js' }",
-  ),
-  'global teardown that throws': withFile(
-    'setup.js',
-    "module.exports = () => { throw new Error('still open') }",
-    "{ globalTeardown: './setup.js' }",
-  ),
   'bail in the configuration': { files: { ...config('{ bail: 1, maxWorkers: 1 }'), ...FAILS, ...PASSES_TOO } },
   'process.exit in a test': {
     arguments: [['-i'], ['-w=2']],
     files: { ...test("it('ends everything', () => process.exit(0))"), ...PASSES_TOO },
   },
   'process.exit in a hook, with 1': { files: test("afterAll(() => process.exit(1))\nit('passes', () => {})") },
-  'thresholds of the configuration': {
-    files: {
-      ...config("{ collectCoverage: true, coverageReporters: ['text'], coverageThreshold: { global: { lines: 90 } } }"),
-      'sum.js': 'exports.a = () => {\n  return 1\n}\nexports.b = () => {\n  return 2\n}',
-      ...test("require('./sum')\nit('passes', () => {})"),
-    },
-  },
   'exit code for failures': { files: { ...config('{ testFailureExitCode: 0 }'), ...FAILS } },
   'no tests, and that is fine': { files: { ...config('{ passWithNoTests: true }') } },
   'no tests': { files: { 'sum.js': '' } },
@@ -250,13 +143,6 @@ const KINDS: Kinds = {
   'two configurations': { files: { ...config('{}'), 'jest.config.json': '{}', ...PASSES } },
   'broken configuration': { files: { 'jest.config.js': 'module.exports = {', ...PASSES } },
   'configuration that Jest does not know': { files: { ...config("{ testMach: ['**/a.test.js'] }"), ...PASSES } },
-  'configuration in package.json': {
-    files: {
-      'package.json': '{ "jest": { "testRegex": "check" } }',
-      ...PASSES,
-      ...test("it('checks', () => {})", 'a.check.js'),
-    },
-  },
   'reporter with options': {
     files: {
       ...config("{ reporters: [['<rootDir>/reporter.js', { fails: true }]] }"),
@@ -265,10 +151,6 @@ const KINDS: Kinds = {
       ...PASSES,
     },
   },
-  'reporter that waits': withReporter(
-    'async onRunComplete() { await new Promise((resolve) => setTimeout(resolve, 300)) }',
-    FAILS,
-  ),
   'reporter that throws at the end': withReporter("onRunComplete() { throw new Error('no disk') }"),
   'reporter that throws at a result': withReporter("onTestResult() { throw new Error('no disk') }"),
   'processor of results': withFile(
@@ -277,28 +159,15 @@ const KINDS: Kinds = {
     "{ testResultsProcessor: './processor.js' }",
   ),
   'jasmine as the runner, or none': withFile('runner.js', '', "{ testRunner: 'jest-jasmine2' }"),
-  'console and colours': {
-    files: test("it('prints', () => { console.log('\\u001b[31mred'); console.error('Jest: no') })"),
-  },
   'unhandled rejection': {
     files: test(
       "it('passes', () => { Promise.reject(new Error('nobody waits')) })\nit('passes later', () => new Promise((resolve) => setTimeout(resolve, 50)))",
     ),
   },
-  'error after the tests': { files: test("it('passes', () => { setTimeout(() => { throw new Error('late') }, 0) })") },
   changed: {
     arguments: [['--onlyChanged'], ['--changedSince=main'], ['--lastCommit']],
     git: { commits: 1, change: { 'a.test.js': "it('changed', () => { throw new Error('red') })" } },
     files: { ...PASSES, ...PASSES_TOO },
-  },
-  'variables of the job': {
-    env: { GITHUB_ACTIONS: 'true', NODE_ENV: 'production' },
-    files: {
-      ...config("{ reporters: ['default', 'github-actions'] }"),
-      ...test(
-        "it('sees them', () => expect(process.env.NODE_ENV).toBe('production'))\nit('fails', () => { throw new Error('red') })",
-      ),
-    },
   },
 }
 

@@ -12,7 +12,6 @@ const test = (code: string, file = 'a.spec.js'): Files => ({
 const config = (settings: string): Files => ({ 'playwright.config.js': `export default ${settings}\n` })
 
 const PASSES = test("test('passes', () => {})")
-const PASSES_TOO = test("test('passes', () => {})", 'b.spec.js')
 const FAILS = test("test('fails', () => { throw new Error('red') })")
 
 const withReporter = (methods: string, tests = PASSES) => ({
@@ -40,19 +39,14 @@ const KINDS: Kinds = {
     arguments: [
       // Filters and names
       [],
-      ['cart', 'money'],
-      ['cart.spec.js:4'],
       ['nothing-like-this'],
       ['nothing-like-this', '--pass-with-no-tests'],
       ['--', 'cart'],
-      ['-gsmoke'],
       ['--grep', 'no such test'],
       // Configuration, shards, and how tests run
       ['-c', 'red.config.js'],
       ['--config=broken.config.js'],
       ['--shard=1/2'],
-      // Output, commands and modes
-      ['--reporter=dot'],
       ['--reporter=wrong'],
       ['--list'],
       ['--ui'],
@@ -61,8 +55,6 @@ const KINDS: Kinds = {
       // Misspelled, quoted or split wrongly
       ['--retires=3'],
       ['--grep="smoke"'],
-      ['-g smoke'],
-      ['"cart"'],
     ],
     files: {
       ...config("{ testDir: 'tests', reporter: 'list', workers: 2 }"),
@@ -81,26 +73,6 @@ const KINDS: Kinds = {
       ...test("test('adds tax', () => {})", 'tests/deep/tax.spec.js'),
     },
   },
-  'one failing test among others': {
-    arguments: [['--max-failures=1'], ['-x', '--retries=1'], ['a.spec.js:3']],
-    files: {
-      ...config('{ workers: 1 }'),
-      ...test(
-        "test('passes before', () => {})\ntest('fails', () => { throw new Error('red') })\ntest('after', () => {})",
-      ),
-      ...test("test('fails too', () => { throw new Error('no money') })\ntest('is last', () => {})", 'b.spec.js'),
-    },
-  },
-  flaky: {
-    arguments: [['--retries=1'], ['--retries=1', '--fail-on-flaky-tests']],
-    files: test(`
-      test('passes the second time', ({}, { retry }) => { if (retry === 0) throw new Error('first try') })
-      test('passes', () => {})`),
-  },
-  only: {
-    arguments: [[], ['--pass-with-no-tests']],
-    files: test("test.only('is meant', () => {})\ntest('is left out', () => {})"),
-  },
   'several projects': {
     arguments: [[], ['--no-deps'], ['--shard=2/2']],
     files: { ...config(DEPENDENCIES), ...TESTS_OF_DEPENDENCIES },
@@ -114,64 +86,12 @@ const KINDS: Kinds = {
       ...test("test('fails', () => { throw new Error('red') })", 'other.spec.js'),
     },
   },
-  snapshots: {
-    arguments: [[], ['--update-snapshots']],
-    files: {
-      ...config("{ snapshotPathTemplate: '{testDir}/stored/{arg}{ext}' }"),
-      ...test(`
-        test('is as stored', () => expect('stored').toMatchSnapshot('same.txt'))
-        test('is other than stored', () => expect('other').toMatchSnapshot('other.txt'))
-        test('is not stored yet', () => expect('new').toMatchSnapshot('new.txt'))`),
-      'stored/same.txt': 'stored',
-      'stored/other.txt': 'stored',
-    },
-  },
-  'every kind of result': {
-    files: test(`
-      test.describe('kinds', () => {
-        test('passes', () => {})
-        test('fails', () => expect(1).toBe(2))
-        test('throws a text', () => { throw 'only text' })
-        test('checks twice', () => { expect.soft(1).toBe(2); expect.soft(3).toBe(4) })
-        test('takes too long', () => { test.setTimeout(100); return new Promise(() => {}) })
-        test.fail('fails as it should', () => expect(1).toBe(2))
-        test.fail('passes, but should fail', () => {})
-        test.skip('is skipped', () => {})
-        test.fixme('is to be fixed', () => {})
-        test('skips itself', () => test.skip())
-        test('skips itself by a condition', () => test.skip(true, 'not today'))
-        test('expects to fail', () => { test.fail(); expect(1).toBe(2) })
-        test('has steps', async () => { await test.step('a step', () => {}) })
-        for (const name of ['a', 'b']) test('has name ' + name, () => {})
-      })
-      test.describe.skip('skipped', () => { test('is in a skipped block', () => {}) })
-      test.describe('outer', () => { test.describe('inner', () => { test('is deep', () => {}) }) })
-      test.describe(() => { test('is in a block without a name', () => {}) })`),
-  },
   'hooks that throw': {
     files: test(`
       test.describe('before all', () => { test.beforeAll(() => { throw new Error('before all') }); test('never runs', () => {}); test('never runs either', () => {}) })
       test.describe('before each', () => { test.beforeEach(() => { throw new Error('before each') }); test('fails', () => {}) })
       test.describe('after all', () => { test.afterAll(() => { throw new Error('after all') }); test('passes', () => {}) })
       test.describe('after each', () => { test.afterEach(() => { throw new Error('after each') }); test('fails', () => {}) })`),
-  },
-  'serial tests': {
-    files: {
-      ...config('{ retries: 1 }'),
-      ...test(`
-        test.describe.serial('in a row', () => {
-          test('comes first', () => {})
-          test('fails the first time', ({}, { retry }) => { if (retry === 0) throw new Error('red') })
-          test('comes last', () => {})
-        })`),
-    },
-  },
-  'dependency that fails': {
-    files: {
-      ...config(DEPENDENCIES),
-      ...TESTS_OF_DEPENDENCIES,
-      ...test("test('fails', () => { throw new Error('red') })", 'setup.js'),
-    },
   },
   'time limit of all tests': {
     files: {
@@ -195,9 +115,7 @@ const KINDS: Kinds = {
       ),
     },
   },
-  'global setup that throws': withGlobal('globalSetup', "() => { throw new Error('no database') }"),
   'global setup that exits with 0': withGlobal('globalSetup', '() => process.exit(0)'),
-  'global teardown that throws': withGlobal('globalTeardown', "() => { throw new Error('not closed') }"),
   'global teardown that sets the exit code': withGlobal('globalTeardown', '() => { process.exitCode = 4 }'),
   'global teardown that exits with 0': withGlobal('globalTeardown', '() => process.exit(0)'),
   'global teardown that exits with 0 although a test failed': withGlobal(
@@ -205,15 +123,10 @@ const KINDS: Kinds = {
     '() => process.exit(0)',
     FAILS,
   ),
-  'reporter that waits': withReporter(
-    'async onEnd() { await new Promise((go) => setTimeout(go, 500)) } async onExit() { await new Promise((go) => setTimeout(go, 500)) }',
-  ),
   'reporter that throws at the end': withReporter("onEnd() { throw new Error('no room for the report') }"),
-  'reporter that throws at a test': withReporter("onTestEnd() { throw new Error('cannot write') }"),
   'reporter that changes the status to failed': withReporter("onEnd() { return { status: 'failed' } }"),
   'reporter that changes the status to passed': withReporter("onEnd() { return { status: 'passed' } }", FAILS),
   'reporter that exits with 0 although a test failed': withReporter('onEnd() { process.exit(0) }', FAILS),
-  'reporter that cannot be loaded': { files: { ...config("{ reporter: './nowhere.js' }"), ...PASSES } },
   'worker that is killed': {
     files: {
       ...config('{ workers: 1 }'),
@@ -229,10 +142,6 @@ const KINDS: Kinds = {
     files: test(`
       test('leaves a rejection', async () => { Promise.reject(new Error('nobody waits')); await new Promise((go) => setTimeout(go, 50)) })
       test('passes', () => {})`),
-  },
-  'no test file': { files: config("{ testDir: '.' }") },
-  'file that cannot be loaded': {
-    files: { ...test("throw new Error('cannot be loaded')"), ...PASSES_TOO, 'c.spec.js': "import './nowhere.js'" },
   },
   'project that repeats': {
     files: {

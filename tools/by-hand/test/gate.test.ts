@@ -4,10 +4,7 @@ import { nameOf, ROWS, type Row, runRow } from '../table/table.ts'
 // A few rows of the table, for the kinds of arguments and of projects. The workflow "Nightly" runs the whole table.
 
 const CHOSEN = [
-  row('vitest', 5, 'shop', '--exclude', 'tests/**', '--exclude', '**/cart*'),
-  row('vitest', 5, 'several projects'),
   row('vitest', 5, 'reporter that throws at the end'),
-  row('vitest', 3, 'bail in the configuration'),
   row('vitest', 3, 'types', '--typecheck.only'),
   row('playwright', 1, 'most failures while another test runs'),
   row('playwright', 1, 'global teardown that exits with 0'),
