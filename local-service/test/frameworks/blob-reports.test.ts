@@ -1,4 +1,4 @@
-import { symlink, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32, deflateRawSync } from 'node:zlib'
 import { stringify } from 'flatted'
@@ -11,12 +11,15 @@ import {
   whyUncounted,
   withPathsOf,
 } from '../../src/frameworks/blob-reports.ts'
+import type { RunOptions } from '../../src/frameworks/framework.ts'
+import { mergeVitest } from '../../src/frameworks/merge.ts'
+import { ReadingThread } from '../../src/frameworks/reading.ts'
 import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
 
 // local-service/test/frameworks/merged-runs.test.ts merges reports that the frameworks have written.
 
-const blob = (version: string, testFiles: readonly string[], coverage: object | null = null) => {
-  const modules = testFiles.map((filepath) => ({ id: filepath, filepath, name: 'a', tasks: [] }))
+const blob = (version: string, testFiles: readonly string[], coverage: object | null = null, state = 'pass') => {
+  const modules = testFiles.map((filepath) => ({ id: filepath, filepath, name: 'a', tasks: [], result: { state } }))
   return stringify(
     version.startsWith('3') ? [version, modules, [], [], coverage, 1] : [version, modules, [], coverage, 1],
   )
@@ -219,6 +222,55 @@ describe("Vitest's reports", () => {
   ])('a folder with %j is refused', async (files, message) => {
     const folder = await folderWith(files as Record<string, string>)
     await expect(readBlobs(folder, 'vitest')).rejects.toThrow(message)
+  })
+})
+
+describe('a merge of Vitest', () => {
+  interface Shards {
+    readonly args?: readonly string[]
+    readonly testFiles?: readonly string[]
+    readonly states?: readonly string[]
+  }
+
+  /** The problems of a merge of such reports. By default, both shards of a run have passed. */
+  async function problemsOf({ args = [], testFiles = ['a', 'b'], states = [] }: Shards, hasCoverage?: boolean) {
+    const folder = temporaryFolder()
+    await mkdir(join(folder, 'all'))
+    for (const [index, testFile] of testFiles.entries()) {
+      const paths = testFile === '' ? [] : [join(folder, testFile)]
+      const text = blob('5.1.1', paths, index === 0 ? {} : null, states[index])
+      await writeFile(join(folder, `all/blob-${states[index] ?? ''}-${index + 1}-${testFiles.length}.json`), text)
+    }
+    await using thread = new ReadingThread(new AbortController().signal)
+    const folders = { root: folder, folder }
+    const options = { args, folders, inputFolder: join(folder, 'new'), thread, env: {} } as unknown as RunOptions
+    const { findProblems } = await mergeVitest('all', options)
+    const report = { testCases: [], isComplete: true, errors: [], said: [] }
+    return findProblems?.(report, { hasCoverage }).filter((problem) => problem !== undefined)
+  }
+
+  it('refuses a report without a file, as a shard leaves it whose global setup failed, unless this is expected', async () => {
+    await expect(problemsOf({ testFiles: ['a', ''] })).rejects.toThrow(
+      /has a report without a single test file, "blob--2-2\.json"\..* Give fewer shards, or/,
+    )
+    expect(await problemsOf({ testFiles: ['a', ''], args: ['--passWithNoTests'] })).toEqual([])
+  })
+
+  it('refuses the reports of jobs that all run the same shard', async () => {
+    await expect(problemsOf({ testFiles: ['a', 'a'] })).rejects.toThrow('has reports of the same test files: ')
+  })
+
+  it('with coverage fails if a report has none, because the framework would find the thresholds met', async () => {
+    const unknown = /^the coverage of the whole is not known, because these reports have none: "blob--2-2\.json"\. /
+    expect(await problemsOf({})).toEqual([])
+    expect(await problemsOf({ args: ['--coverage'] })).toEqual([expect.stringMatching(unknown)])
+    expect(await problemsOf({}, true)).toEqual([expect.stringMatching(unknown)])
+  })
+
+  it('fails if a test file failed on one of two systems only', async () => {
+    expect(await problemsOf({ testFiles: ['a', 'a'], states: ['fail', 'pass'] })).toContainEqual(
+      expect.stringMatching(/^"a" failed in "blob-fail-1-2\.json" and not in "blob-pass-2-2\.json"/),
+    )
   })
 })
 

@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parse, stringify } from 'flatted'
 import { describe, expect, it } from 'vitest'
 import { comparePast } from '../../../src/model/baseline.ts'
 import { decodeRun } from '../../../src/service/decode.ts'
-import { writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
 import {
   folderWith,
@@ -26,6 +24,8 @@ interface Framework {
   readonly further: Readonly<Record<string, string>>
   /** The command of a shard, as people type it. */
   readonly shard: (index: number, total: number) => readonly string[]
+  /** The report of the second of two shards. */
+  readonly second: string
 }
 
 const LAST = 'tests-4'
@@ -42,11 +42,11 @@ const bodies = (retry: string, before = '') => ({
   'tests-3': `${before}test('pays'${retry}, () => { if (!existsSync('paid')) { writeFileSync('paid', ''); throw new Error('no') } })`,
   [LAST]: "test.skip('returns', () => {})",
 })
-/** With the four files above, these are 40 files. Two more tests are red, for a cause that has a cause. */
+/** With the four files above, these are 20 files. Two more tests are red, for a cause that has a cause. */
 function furtherBodies(): Readonly<Record<string, string>> {
   const fails =
     "() => { throw new Error('no money', { cause: new TypeError('no card', { cause: new RangeError('no digits') }) }) }"
-  const passing = Array.from({ length: 34 }, (_, index) => [
+  const passing = Array.from({ length: 14 }, (_, index) => [
     `more-${index}`,
     `test('adds', () => {})\ntest('sums ${index}', () => {})`,
   ])
@@ -64,11 +64,12 @@ const ofVitest = (vitest: 3 | 4 | 5): Framework => ({
   vitest,
   files: {
     'package.json': '{ "type": "module", "devDependencies": { "vitest": "*" } }',
-    // Otherwise, each file would cost a process.
-    'vitest.config.js': 'export default { test: { isolate: false, maxWorkers: 1 } }',
+    // Otherwise, each file would cost a process. A merge ignores the reporter, with which Vitest would refuse to merge.
+    'vitest.config.js': "export default { test: { isolate: false, maxWorkers: 1, reporters: ['default', 'blob'] } }",
     ...filesOf('.test.js', inVitest, bodies(', { retry: 1 }')),
   },
   further: filesOf('.test.js', inVitest, furtherBodies()),
+  second: 'blob-2-2.json',
   shard: (index, total) => [
     'vitest/vitest.mjs',
     'run',
@@ -88,6 +89,7 @@ const PLAYWRIGHT: Framework = {
     ...filesOf('.spec.js', inPlaywright, bodies('', 'test.describe.configure({ retries: 1 }); ')),
   },
   further: filesOf('.spec.js', inPlaywright, furtherBodies()),
+  second: 'report-e2e-2.zip',
   shard: (index, total) => [
     '@playwright/test/cli.js',
     'test',
@@ -101,7 +103,7 @@ const PLAYWRIGHT: Framework = {
 async function aProject(
   { files, vitest, shard }: Framework,
   changes: Readonly<Record<string, string>> = {},
-  total = 1,
+  total = 2,
 ) {
   const folder = await projectFolder({ ...files, ...changes }, vitest)
   const runShard = async (index: number, further: readonly string[] = []) => {
@@ -150,21 +152,20 @@ async function expectSameOfJunitFiles(folder: string, run: (settings: object) =>
   expect(ofJobs.testCases.filter(({ status }) => status === 'FLAKY')).toHaveLength(1)
   expect([countNew(ofJobs, ofWhole), countNew(ofJobs)]).toEqual([0, 3])
   await rm(join(folder, 'all/2.xml'))
-  expect(await read('all/1.xml\nall/2.xml\nall/3.xml\nall/4.xml')).toMatchObject({
+  expect(await read('all/1.xml\nall/2.xml')).toMatchObject({
     status: 'FAILED',
     message: expect.stringContaining('there is no file "all/2.xml". '),
   })
 }
 
-describe.each([
-  { framework: ofVitest(5), total: 4 },
-  { framework: ofVitest(4), total: 2 },
-  { framework: ofVitest(3), total: 2 },
-  { framework: PLAYWRIGHT, total: 4 },
-])('40 files in $total shards of $framework.name', ({ framework, total }) => {
+describe.each([ofVitest(5), ofVitest(4), ofVitest(3), PLAYWRIGHT])('20 files in two shards of $name', (framework) => {
   it('are merged to what a run without shards has, and without a shard the run fails and names it', async () => {
-    const { folder, runShard, run, merge } = await aProject(framework, framework.further, total)
-    await Promise.all(Array.from({ length: total }, (_, index) => runShard(index + 1)))
+    const { folder, runShard, run, merge } = await aProject(framework, framework.further)
+    await Promise.all([runShard(1), runShard(2)])
+    const second = join(folder, 'all', framework.second)
+    // Shards may have run in a folder with another path, such as in a container.
+    if (framework.vitest !== undefined)
+      await writeFile(second, (await readFile(second, 'utf8')).replaceAll(folder, '/__w/shop/shop'))
     const merged = await merge()
     await rm(join(folder, 'paid'))
     const whole = await run({})
@@ -177,105 +178,14 @@ describe.each([
     if (framework.vitest === undefined) await expectSameOfJunitFiles(folder, run)
 
     // The versions of Vitest name the shards alike.
-    if (total !== 4) return
-    const [first = ''] = (await readdir(join(folder, 'all'))).filter((name) =>
-      /^(?:blob-2-4\.json|report-e2e-2\.zip)$/.test(name),
-    )
-    await rm(join(folder, 'all', first))
+    if (framework.vitest === 3 || framework.vitest === 4) return
+    await rm(second)
     const part = await merge()
     expect(part).toMatchObject({
       status: 'FAILED',
-      message: expect.stringContaining('shard 2/4 is missing. '),
+      message: expect.stringContaining('shard 2/2 is missing. '),
     })
     expect(part.testCases.length).toBeLessThan(whole.testCases.length)
-  })
-})
-
-let reportOfShard: Promise<string> | undefined
-
-/** A project with the report that its one shard has written, on a machine with another path. The shard runs once for all tests. */
-async function aProjectWithReport(changes: Readonly<Record<string, string>> = {}) {
-  const vitest = ofVitest(5)
-  reportOfShard ??= (async () => {
-    const { folder, runShard } = await aProject(vitest)
-    await runShard(1)
-    return (await readFile(join(folder, 'all/blob-1-1.json'), 'utf8')).replaceAll(folder, '/__w/shop/shop')
-  })()
-  const report = await reportOfShard
-  return { report, ...(await aProject(vitest, changes)) }
-}
-
-describe('a merge of Vitest', () => {
-  const VITEST = ofVitest(5)
-
-  it('refuses a report without a file, as a shard leaves it whose global setup failed', async () => {
-    const setup =
-      "export default () => { if (process.env.npm_lifecycle_event !== 'merge') throw new Error('no database') }"
-    const config = "export default { test: { globalSetup: './setup.js' } }"
-    const project = await aProject(VITEST, { 'vitest.config.js': config, 'setup.js': setup })
-    await project.runShard(1)
-    expect(await project.merge()).toMatchObject({
-      status: 'INTERRUPTED',
-      message: expect.stringMatching(
-        /has a report without a single test file, "blob-1-1\.json"\..* Give fewer shards, or/,
-      ),
-    })
-  })
-
-  it('with coverage fails if a report has none, because the framework would find the thresholds met', async () => {
-    const project = await aProject(VITEST)
-    const isFailed = (message: string) => ({ status: 'FAILED', message: expect.stringContaining(message) })
-    const provider = `export default { getProvider: () => ({ name: 'custom', initialize() {}, resolveOptions: () => ({ enabled: true }),
-      clean() {}, onAfterSuiteRun() {}, generateCoverage: () => ({}), mergeReports() {}, reportCoverage() {} }) }`
-    await writeFiles(project.folder, {
-      'provider.js': provider,
-      paid: '',
-      'vitest.config.js':
-        "export default { test: { coverage: { provider: 'custom', customProviderModule: './provider.js' } } }",
-    })
-    await rm(join(project.folder, 'e2e/tests-2.test.js'))
-    await project.runShard(1)
-    expect(await project.merge()).toMatchObject({ status: 'PASSED' })
-    expect(await project.merge({ args: ['--coverage'] })).toMatchObject(
-      isFailed('the coverage of the whole is not known, because these reports have none: "blob-1-1.json"'),
-    )
-  })
-
-  it('finds the tests of shards that ran in a folder with another path, and ignores the blob reporter of the configuration', async () => {
-    const config = "export default { test: { reporters: ['default', 'blob'] } }"
-    const { report, folder, merge } = await aProjectWithReport({ 'vitest.config.js': config })
-    await writeFiles(folder, { 'all/blob-1-1.json': report })
-    const { status, message, testCases } = await merge()
-    expect([status, message]).toEqual(['FAILED', undefined])
-    const failed = testCases.filter((one) => one.status === 'FAILED')
-    expect(failed).toMatchObject([{ filePath: 'e2e/tests-2.test.js', line: 3 }])
-  })
-
-  it('fails if a test file failed on one of two systems only, because Vitest keeps one result and exits with 0', async () => {
-    const { report, folder, merge } = await aProjectWithReport()
-    const green = report.replaceAll('"fail"', '"pass"')
-    await writeFiles(folder, { 'all/blob-linux-1-1.json': report, 'all/blob-macos-1-1.json': green })
-    expect(await merge()).toMatchObject({
-      status: 'FAILED',
-      message: expect.stringContaining('"e2e/tests-2.test.js" failed in "blob-linux-1-1.json" and not in'),
-    })
-  })
-
-  it('refuses the report of one shard under two names, as jobs leave it that all run this shard', async () => {
-    const { report, folder, merge } = await aProjectWithReport()
-    await writeFiles(folder, { 'all/blob-1-2.json': report, 'all/blob-2-2.json': report })
-    const { status, message } = await merge()
-    expect(status).toBe('INTERRUPTED')
-    expect(message).toContain('has reports of the same test files: "blob-1-2.json", "blob-2-2.json". ')
-  })
-
-  it('says in the words of Vitest that the reports are of another version', async () => {
-    const { report, folder, merge } = await aProjectWithReport()
-    const [, ...others] = parse(report)
-    await writeFiles(folder, { 'all/blob-1-1.json': stringify(['5.0.0', ...others]) })
-    const { status, message } = await merge()
-    expect(status).toBe('FAILED')
-    expect(message).toMatch(/vitest --mergeReports could not run the tests: .*different version of Vitest/)
   })
 })
 
@@ -297,47 +207,6 @@ describe('a merge of Playwright', () => {
       'FAILED',
       'playwright merge-reports exited with code 0, and a shard reported an error: Error: the database is still there\nat teardown.js:1',
     ])
-  })
-
-  it('counts an error that all shards have once', async () => {
-    const project = await aProject(PLAYWRIGHT, { 'e2e/broken.spec.js': 'throw new Error("rain")' }, 2)
-    await Promise.all([1, 2].map((index) => project.runShard(index)))
-    const { status, testCases } = await project.merge()
-    expect(status).toBe('FAILED')
-    expect(testCases.filter(({ title }) => title === 'e2e/broken.spec.js')).toHaveLength(1)
-  })
-
-  it('counts a test of a project on which others depend once, with its worst result, although each shard runs it', async () => {
-    const setup = { name: 'setup', testMatch: 'in.setup.js', teardown: 'end' }
-    const others = ['chrome', 'safari'].map((name) => ({ name, dependencies: ['setup'] }))
-    const projects = [setup, { name: 'end', testMatch: 'out.setup.js' }, ...others]
-    const project = await aProject(
-      PLAYWRIGHT,
-      {
-        'playwright.config.js': `export default { testDir: 'e2e', workers: 2, fullyParallel: true, projects: ${JSON.stringify(projects)} }`,
-        'e2e/in.setup.js': inPlaywright(
-          `test('logs in', ({}, { project }) => { if (project.retries === 0) throw 'rain' })
-          test('logs on', async ({}, { project }) => {
-            while (project.retries === 1 && !existsSync('begun')) await new Promise((resolve) => setTimeout(resolve, 20))
-            if (project.retries === 1) throw 'rain'
-          })
-          test('waits', async ({}, { project }) => {
-            if (project.retries === 0) return
-            writeFileSync('begun', '')
-            await new Promise(() => {})
-          })`,
-        ),
-        'e2e/out.setup.js': inPlaywright("test('logs out', () => {})"),
-      },
-      2,
-    )
-    await project.runShard(1)
-    await project.runShard(2, ['--retries=1', '-x'])
-    const { testCases } = await project.merge()
-    const statusOf = (end: string) => testCases.flatMap(({ title, status }) => (title.endsWith(end) ? [status] : []))
-    const statuses = ['logs in', 'logs on', 'waits', 'logs out'].map(statusOf)
-    expect(statuses).toEqual([['FAILED'], ['FAILED'], ['INTERRUPTED'], ['PASSED']])
-    expect(statusOf('adds')).toHaveLength(2)
   })
 })
 

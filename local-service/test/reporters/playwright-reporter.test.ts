@@ -1,4 +1,4 @@
-import type { FullConfig, FullResult, Suite, TestCase } from '@playwright/test/reporter'
+import type { FullConfig, FullResult, Suite, TestCase, TestError } from '@playwright/test/reporter'
 import { describe, expect, it } from 'vitest'
 import EventReporter from '../../src/reporters/playwright-reporter.ts'
 import { SHARD_ROOTS } from '../../src/reporters/report-writer.ts'
@@ -39,4 +39,73 @@ describe('shards of Playwright that ran in a folder with another path', () => {
     const message = '/data/__w/e2e/a.json is missing'
     expect(mergedFailure(['/__w/e2e'], message, ['/__w/e2e/a.spec.ts'])).toMatchObject({ message, line: 4 })
   })
+})
+
+const project = (name: string, fields: object = {}) => ({ name, dependencies: [], ...fields })
+const SETUP = project('setup', { teardown: 'end' })
+
+interface Ended {
+  readonly title: string
+  readonly of?: object
+  readonly outcome?: 'skipped' | 'expected' | 'flaky' | 'unexpected'
+  readonly status?: 'passed' | 'failed' | 'interrupted'
+}
+
+/** What the service reads of a run, or of a merge, with these tests and these errors outside them. */
+function reportOf(tests: readonly Ended[], errors: readonly TestError[] = []) {
+  const report = prepareReport('/shop')
+  const reporter = new EventReporter()
+  const file = '/shop/e2e/a.spec.ts'
+  const all = tests.map(({ title, of = project(''), outcome = 'expected', status = 'passed' }, index) => ({
+    ...{ id: `${index}`, repeatEachIndex: 0, annotations: [], location: { file, line: 3 }, outcome: () => outcome },
+    titlePath: () => ['', (of as typeof SETUP).name, 'a.spec.ts', title],
+    parent: { type: 'file', location: { file }, project: () => of },
+    results: [{ status, errors: [], duration: 1, attachments: [], steps: [] }],
+  }))
+  reporter.onBegin({ rootDir: '/shop/e2e' } as FullConfig, { allTests: () => all } as unknown as Suite)
+  for (const error of errors) reporter.onError(error)
+  reporter.onEnd({ status: 'failed' } as FullResult)
+  return report.read()
+}
+
+describe('a merge of Playwright', () => {
+  it('counts a test of a project on which others depend once, with its worst result, because each shard runs it', () => {
+    const [end, shop] = [project('end'), project('shop', { dependencies: ['setup'] })]
+    const failed = { outcome: 'unexpected', status: 'failed' } as const
+    const cutOff = { outcome: 'skipped', status: 'interrupted' } as const
+    const twice = (title: string, of: object, one: Partial<Ended>, other: Partial<Ended>) => [
+      { title, of, ...one },
+      { title, of, ...other },
+    ]
+    const report = reportOf([
+      ...twice('logs in', SETUP, failed, {}),
+      ...twice('logs on', SETUP, { outcome: 'flaky' }, failed),
+      ...twice('waits', SETUP, {}, cutOff),
+      ...twice('skips', SETUP, { outcome: 'skipped' }, {}),
+      ...twice('logs out', end, {}, {}),
+      ...twice('adds', shop, {}, {}),
+    ])
+    expect(report?.testCases.map(({ title, status }) => `${status} ${title}`)).toEqual([
+      'FAILED [setup] > logs in',
+      'FAILED [setup] > logs on',
+      'INTERRUPTED [setup] > waits',
+      'PASSED [setup] > skips',
+      'PASSED [end] > logs out',
+      'PASSED [shop] > adds',
+      'PASSED [shop] > adds',
+    ])
+  })
+
+  it('counts an error that all shards have once', () => {
+    const error = { message: 'Error: rain', location: { file: '/shop/e2e/b.spec.ts', line: 1, column: 7 } }
+    expect(reportOf([], [error, error])).toMatchObject({
+      testCases: [{ title: 'e2e/b.spec.ts', status: 'FAILED', message: 'Error: rain', line: 1 }],
+      errors: [],
+    })
+  })
+})
+
+it('an error outside the tests has no test case, and that there are no tests is no error', () => {
+  const errors = [{ message: 'Error: No tests found.' }, { message: "Error: Cannot find module './none'" }]
+  expect(reportOf([], errors)).toMatchObject({ testCases: [], errors: ["Error: Cannot find module './none'"] })
 })
