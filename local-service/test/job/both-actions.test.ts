@@ -40,7 +40,6 @@ const WITHOUT_PROC = importing(
 
 describe.concurrent('a job with the local service', () => {
   const head = { ref: 'change', repo: { id: 1, full_name: 'octo-org/web-shop' } }
-  const fork = { ref: 'main', repo: { id: 2, full_name: 'stranger/web-shop' } }
   const repository = { id: 1, full_name: 'octo-org/web-shop', default_branch: 'main' }
   const pullRequest = (of: object) => ({ number: 7, head: of, base: { ref: 'main', repo: repository } })
   const on = (name: string, payload: object) => ({ name, payload: { repository, ...payload } })
@@ -197,15 +196,6 @@ test('fails', () => { throw new Error('rain') })`,
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
     expect(main.log).toContainEqual(expect.stringContaining(`commit “${sha}”`))
     expect(main.summary).toContain(`Commit <code>${sha}</code>`)
-
-    // The branch of a fork is no reason to refuse what is checked out. A tag has no branch at all.
-    for (const other of [
-      on('pull_request', { number: 7, pull_request: pullRequest(fork) }),
-      on('push', { ref: 'refs/tags/v1.2.3' }),
-    ]) {
-      const gate = jobs.gate(step, outputs, { event: other, inputs: { wait: 'false' } })
-      expect((await gate.run()).main).toMatchObject({ outputs: { conclusion: 'started' }, annotations: [] })
-    }
   })
 
   test('names no commit if there is no git repository, and says why', async ({ jobs }) => {
