@@ -63,19 +63,6 @@ describe.concurrent('the workflow is cancelled', () => {
     expect(cancelRequests(one)).toEqual([])
   })
 
-  test('with a second SIGINT, which changes nothing', async () => {
-    const secondSent = Promise.withResolvers<void>()
-    await using one = await scenario({ script: HANGING, faults: [{ on: 'cancel', until: secondSent.promise }] })
-    const main = one.step.startMain()
-    await one.service.waitForRequest('get')
-    main.signal('SIGINT')
-    await one.service.waitForRequest('cancel')
-    main.signal('SIGINT')
-    secondSent.resolve()
-    expect(await main.result()).toMatchObject({ exitCode: 1, signal: null, outputs: { conclusion: 'cancelled' } })
-    expectNoRunLeft(one)
-  })
-
   test.each(['SIGTERM', 'SIGHUP'] as const)('with %s alone', async (signal) => {
     await using one = await scenario({ script: HANGING })
     const main = one.step.startMain()

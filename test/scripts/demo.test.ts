@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type DemoOptions, parseDemoArguments } from '../../scripts/demo-options.ts'
 import { runDemo } from '../../scripts/run-demo.ts'
 import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
-import { aRepository, installPackages } from '../support/git-repository.ts'
+import { aRepository } from '../support/git-repository.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 let folder = ''
@@ -41,7 +41,8 @@ describe('the demo', () => {
       expect.stringMatching(/^Error: Run .* finished as FAILED: 1 of \d+ test cases failed/),
     )
     expect(printed).toContain('The step: failure')
-    expect(printed).toContain('▼ Post Run ./')
+    const steps = ['▼ Run ./local-service', '▼ Run ./', '▼ Post Run ./', '▼ Post Run ./local-service']
+    expect(printed.filter((line) => /^▼ (?:Post )?Run /.test(line))).toEqual(steps)
     expect(readFileSync(join(folder, 'summary.md'), 'utf8')).toMatch(/<code>\[unit\] &gt; money &gt; .*half a cent/)
     expect(printed).toContain('  TEST_RUN_SERVICE_KEY: ***')
     expect(printed.filter((line) => /TEST_RUN_SERVICE_KEY: (?!\*\*\*$)/.test(line))).toEqual([])
@@ -67,37 +68,12 @@ describe('the demo', () => {
   })
 })
 
-describe('the demo of a project of your own', () => {
-  const VITEST = { '.gitignore': 'node_modules\n', 'package.json': '{ "devDependencies": { "vitest": "*" } }' }
-
-  async function project(test: string): Promise<string> {
-    const repository = await aRepository({ ...VITEST, 'a.test.js': `import { test } from 'vitest'\n${test}` })
-    await installPackages(repository.folder)
-    return repository.folder
-  }
-
-  test('runs both actions, and leaves no service', async () => {
-    const shop = await project("test('adds', () => {})")
-    expect(await demo(['--folder', shop])).toBe(0)
-    expect(printed.filter((line) => line.startsWith('▼') && !line.startsWith('▼ Output of run'))).toEqual([
-      '▼ Run ./local-service',
-      '▼ Run ./',
-      '▼ Post Run ./',
-      '▼ Post Run ./local-service',
-    ])
-    expect(printed).toContainEqual(expect.stringContaining(`vitest in ${shop}, commit `))
-    expect(output('conclusion')).toBe('passed')
-    const url = /TEST_RUN_SERVICE_URL: (\S+)/.exec(printed.join('\n'))?.[1] ?? ''
-    await expect(fetch(url)).rejects.toThrow('fetch failed')
-  })
-
-  test('runs no gate if the service refuses to start', async () => {
-    const shop = (await aRepository({ 'package.json': '{ "devDependencies": { "vitest": "*" } }' })).folder
-    expect(await demo(['--folder', shop, '--service-input', 'run-limit-minutes=0'])).toBe(1)
-    expect(printed).toContain('Error: The run limit is "0". Give a number from 0.001 to 35000.')
-    expect(printed).not.toContain('▼ Run ./')
-    expect(printed).toContain('The step: failure')
-  })
+test('the demo of a project of your own runs no gate if the service refuses to start', async () => {
+  const shop = (await aRepository({ 'package.json': '{ "devDependencies": { "vitest": "*" } }' })).folder
+  expect(await demo(['--folder', shop, '--service-input', 'run-limit-minutes=0'])).toBe(1)
+  expect(printed).toContain('Error: The run limit is "0". Give a number from 0.001 to 35000.')
+  expect(printed).not.toContain('▼ Run ./')
+  expect(printed).toContain('The step: failure')
 })
 
 test('the demo of a service of your own starts no service, and shows no key', async () => {

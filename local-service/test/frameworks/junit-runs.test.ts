@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
-import { folderWith, isAlive, pidsIn, startService, temporaryFolder, until } from '../support/a-local-service.ts'
+import { folderWith, isAlive, pidsIn, startService, until } from '../support/a-local-service.ts'
 
-// The command is Node's own test runner, or a script that writes what a tool could write.
+// The command is Node's own test runner, or a script.
 
 const NODE_TEST = [
   ...['node', '--test', '--test-reporter=spec', '--test-reporter-destination=stdout'],
@@ -33,11 +33,7 @@ async function runOf(files: Files, settings: Settings = {}) {
   return service.waitFor(await service.startRun())
 }
 
-/** A command that runs this script in the project's folder. */
-const script = (text: string) => ({ command: ['node', '-e', text] })
-const write = (xml: string) => `require('fs').writeFileSync('junit.xml', ${JSON.stringify(xml)});`
 const PASSES = '<testsuite name="s"><testcase name="a" classname="c"/></testsuite>'
-const FAILS = '<testsuite name="s"><testcase name="a" classname="c"><failure message="no"/></testcase></testsuite>'
 
 describe("a run with Node's test runner", () => {
   // junit-reports/node has every kind of result, and what Node prints about it.
@@ -107,28 +103,9 @@ describe("a run with Node's test runner", () => {
   })
 })
 
-describe('the verdict about a command', () => {
+describe('a command that is a script', () => {
   // local-service/test/execution/outcome.test.ts has each end of a command beside each kind of report.
-  it.each([
-    [
-      'exits with another code and no case failed',
-      `${write(PASSES)} console.error('Error: lines 80% < 90%\\n\\n1 passed'); process.exitCode = 3`,
-      'FAILED',
-      /^`node -e .*` exited with code 3, although no test failed: Error: lines 80% < 90%\n\n1 passed$/,
-    ],
-    [
-      'exits with another code and found no tests',
-      `${write('<testsuites/>')} console.log('no tests ran'); process.exitCode = 5`,
-      'FAILED',
-      /exited with code 5, although no test failed: no tests ran$/,
-    ],
-  ])('that %s', async (_, text, status, message) => {
-    const run = await runOf({}, script(text))
-    expect(run.status).toBe(status)
-    expect(run.message).toMatch(message)
-  })
-
-  it('that is a script is told as one, and what it leaves in the background ends with it', async () => {
+  it('is told as one, and what it leaves in the background ends with it', async () => {
     const command = `# don't stop\r\nsleep 600 & echo $! > pid\r\ncp kept.xml junit.xml; cat\r\nfalse | tee log`
     const folder = await folderWith({ 'kept.xml': PASSES })
     const service = await startService({ projects: { shop: { folder, command, report: 'junit.xml' } } })
@@ -138,31 +115,6 @@ describe('the verdict about a command', () => {
       "`# don't stop sleep 600 & echo $! > pid cp kept.xml junit.xml; cat false | tee log` exited with code 1, although no test failed",
     )
     expect((await pidsIn(join(folder, 'pid'))).map(isAlive)).toEqual([false])
-  })
-
-  it('that has an unclosed quote has the words of the shell', async () => {
-    const run = await runOf({}, { command: "pytest 'a" })
-    expect([run.status, run.message]).toEqual(['FAILED', expect.stringMatching(/exited with code \d.*: command: .*'/s)])
-  })
-
-  it('says that the program is not executable', async () => {
-    const run = await runOf({ 'test.sh': '#!/bin/sh\n' }, { command: ['./test.sh'] })
-    expect([run.status, run.message]).toEqual([
-      'INTERRUPTED',
-      '`./test.sh` could not be started: ./test.sh is not executable, or its folder cannot be read',
-    ])
-  })
-
-  it('that exceeds the time limit lists what it has reported', async () => {
-    const folder = temporaryFolder()
-    const project = {
-      folder,
-      report: 'junit.xml',
-      ...script(`${write(FAILS)} setInterval(() => {}, 1000)`),
-    }
-    const service = await startService({ projects: { shop: project }, runLimitMinutes: 0.05 })
-    const run = await service.waitFor(await service.startRun())
-    expect([run.status, run.results?.testCases.map(({ title }) => title)]).toEqual(['TIMEDOUT', ['c > a']])
   })
 })
 

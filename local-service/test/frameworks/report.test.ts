@@ -138,6 +138,11 @@ describe('a report', () => {
     ])
   })
 
+  it('has no more test cases than fit into a response', () => {
+    const tests = Array.from({ length: 150_001 }, () => ({ state: 'passed' }))
+    expect(() => finished(tests)).toThrow('it has more than 150000 test cases')
+  })
+
   it('is read without a throw, whatever it holds', () => {
     const test = fc.record({
       id: fc.jsonValue(),

@@ -139,13 +139,6 @@ describe('a run of a Vitest project', () => {
     expect([status, output.match(/:error.*/g)]).toEqual(['FAILED', [':error::of the test']])
   })
 
-  it('says with the words of Vitest that no project matches its patterns', async () => {
-    const files = { 'vitest.config.mjs': `export default { test: { name: 'unit' } }`, 'a.test.js': '' }
-    const run = await runOf(files, { frameworkProjectName: '!unit,nope*' })
-    const message = expect.stringMatching(/^vitest could not run the tests: Error: No projects matched the filter/)
-    expect(run).toMatchObject({ status: 'FAILED', message })
-  })
-
   it('names a place from the root of the repository, also in a work tree, and none outside it', async () => {
     const repository = await aRepository({
       '.gitignore': 'node_modules',

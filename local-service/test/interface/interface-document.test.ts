@@ -50,21 +50,6 @@ describe.each([
       const service = await start()
       expect(await service.start({})).toEqual({ status: 200, body: { runId: expect.stringMatching(/^[\w-]+$/) } })
     })
-
-    it('takes every documented field, the deprecated ones included', async () => {
-      const service = await start()
-      for (const body of [
-        { frameworkProjectName: 'unit' },
-        { runGroupName: 'unit' },
-        { environment: 'staging' },
-        { environmentName: 'staging' },
-        { envOverrides: { NAME: 'value', PORT: 8080, DEBUG: true } },
-        { autofix: true },
-        { autofix: false },
-      ]) {
-        expect([body, (await service.start(body)).status]).toEqual([body, 200])
-      }
-    })
   })
 
   describe('get a run (getRun) and its fields (Run)', () => {
@@ -217,12 +202,6 @@ describe('the service that runs tests', () => {
     expect((await fetch(url + RUNS, { method: 'POST', body: 'x'.repeat(5_000_000) })).status).toBe(401)
   })
 
-  it('takes environment, variables and metadata of a test suite', async () => {
-    const { send } = await startReal()
-    const body = { environment: 'staging', variableOverrides: { A: 'b' }, metadata: {} }
-    expect((await send('POST', SUITE_START, body)).status).toBe(200)
-  })
-
   it.each([
     [
       '/v1/projects/nope/runs',
@@ -247,11 +226,6 @@ describe('the service that runs tests', () => {
     await service.startRun(service.hanging)
     const { body } = await service.get(await service.startRun())
     expect(body).toEqual({ status: 'QUEUED', startedAt: null, branchName: expect.any(String), outputBytes: 0 })
-  })
-
-  it('ignores a field that the interface does not know', async () => {
-    const service = await startReal()
-    expect((await service.start({ commit: 'c0ffee' })).status).toBe(200)
   })
 })
 

@@ -454,18 +454,6 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     return { step, folder }
   }
 
-  test('after a SIGKILL of the service, also if a later step removed the project and the configuration', async ({
-    jobs,
-  }) => {
-    const { step, folder } = await leaveProcess(jobs)
-    rmSync(folder, { recursive: true })
-    mkdirSync(folder)
-    const post = await step.runPost()
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [KILLED] })
-    expect(post.log.join('\n')).toContain('INTERRUPTED: it was RUNNING when the service died')
-    expect(processesOf(step)).toEqual([])
-  })
-
   test('after a SIGKILL of the service, unless the clean-up fails: then post warns', async ({ jobs }) => {
     const failing = `if (process.argv[3] === 'clean') { console.log('it rains'); process.exit(1) }`
     const { step } = await leaveProcess(jobs, { env: { NODE_OPTIONS: importing(failing) } })

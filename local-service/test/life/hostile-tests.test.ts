@@ -4,33 +4,11 @@ import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
-import { pidsIn, puppetProject, startService, temporaryFolder, until, WEB_SHOP } from '../support/a-local-service.ts'
-
-const TOO_MANY_CASES = `
-  { printf '{"event":"finished","tests":['; yes '{"state":"passed"},' | head -n 150001; printf '{}]}'; } | tr -d '\\n' > "$file"`
+import { pidsIn, puppetProject, startService, temporaryFolder, until } from '../support/a-local-service.ts'
 
 // Whatever tests leave behind, their run finishes, the next one runs, and the service can be stopped.
 
 describe('a service whose tests', () => {
-  it.each([
-    ['a named pipe', 'mkfifo "$file"', /is not a regular file/],
-    ['too many test cases', TOO_MANY_CASES, /, and its report cannot be read: it has more than 150000 test cases/],
-    // Reading stops at the first line, before the time limit.
-    [
-      '8 MiB of line breaks',
-      `head -c 8388608 /dev/zero | tr '\\0' '\\n' > "$file"`,
-      /^vitest exited with code 0 without a report\. A test or the configuration may /,
-    ],
-  ])('leave %s in place of a report finishes the run and stops', async (_what, leave, message) => {
-    const script = `file=$LOCAL_SERVICE_REPORT_FILE; ${leave}`
-    const project = { folder: WEB_SHOP, framework: 'vitest', command: ['sh', '-c', script, 'sh'] } as const
-    const service = await startService({ projects: { shop: project } })
-    const run = await service.run()
-    expect(run).toMatchObject({ status: 'INTERRUPTED', results: { testCases: [] } })
-    expect(run.message).toMatch(message)
-    await service.close()
-  })
-
   it('are never reached, because the checkout hangs, ends it at the limit of the run', async () => {
     const repository = await aRepository({ 'a.txt': 'main', '.gitattributes': '*.txt filter=slow' })
     const reached = join(temporaryFolder(), 'reached')

@@ -5,20 +5,6 @@ import { describe, expect, it } from 'vitest'
 import { puppet, puppetProject, readJournal, startService, temporaryFolder, until } from '../support/a-local-service.ts'
 
 describe('a run', () => {
-  // outcome.test.ts has each end of a command beside each kind of report.
-  it.each([
-    ['PASSED', 'exits with 0 after passing tests', {}, ['puppet > adds'], undefined],
-    ['FAILED', 'exits with 0 although a test failed', { cases: [['adds', 'failed']] }, ['puppet > adds'], undefined],
-    ['INTERRUPTED', 'is killed after its report', { dieBy: 'SIGTERM' }, ['puppet > adds'], 'was killed by SIGTERM'],
-    ['INTERRUPTED', 'leaves half a report', { report: 'cut' }, [], 'exited with code 0 without a report'],
-  ])('is %s when its test runner %s, and says why', async (status, _case, actions, titles, message) => {
-    const service = await startService()
-    const run = await service.run(puppet(actions))
-    expect([run.status, run.message?.split('. ', 1)[0]]).toEqual([status, message && `vitest ${message}`])
-    expect(run.startedAt).not.toBeNull()
-    expect(run.results?.testCases.map(({ title }) => title)).toEqual(titles)
-  })
-
   it('keeps the cases that had finished if it is cancelled, and if the service stops', async () => {
     const event = { event: 'test-finished', test: { id: '1', path: ['adds'], state: 'passed' } }
     const script = `echo '${JSON.stringify(event)}' > "$LOCAL_SERVICE_REPORT_FILE"; trap "" INT; sleep 300; sleep 300`

@@ -48,6 +48,12 @@ describe('a command', () => {
     expect(end).toMatchObject({ kind: 'killed', signal: 'SIGKILL' })
   })
 
+  it('is not started if its program is not executable, and the reason says so', async () => {
+    const command = { ...commandOf(''), argv: [import.meta.filename] }
+    const reason = `${import.meta.filename} is not executable, or its folder cannot be read`
+    expect(await runCommand(command, new AbortController().signal)).toMatchObject({ kind: 'not-started', reason })
+  })
+
   it('is not started if it was stopped before', async () => {
     expect(await runCommand(commandOf('exit 0'), AbortSignal.abort())).toEqual({ kind: 'stopped', output: '' })
   })
