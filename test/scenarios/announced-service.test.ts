@@ -2,27 +2,6 @@ import { expect, test } from 'vitest'
 import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { requestsOf, scenario } from '../support/scenario.ts'
 
-test.concurrent('a step without inputs tests what an earlier step has announced', async () => {
-  await using one = await scenario({ announcedIn: {} })
-  const { main } = await one.step.run()
-  expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'passed' } })
-  const [start] = one.service.requests
-  expect(start).toMatchObject({ path: '/v1/projects/web-shop/runs', body: JSON.stringify({ branch: 'a'.repeat(40) }) })
-})
-
-test.concurrent('the announced key is masked, whatever a message shows', async () => {
-  const variables: Record<string, string> = {}
-  await using one = await scenario({ announcedIn: variables })
-  variables.TEST_RUN_SERVICE_COMMIT = one.service.key.repeat(9)
-  const { main } = await one.step.run()
-  expect(main.annotations).toMatchObject([
-    {
-      message: expect.stringMatching(/^Environment variable TEST_RUN_SERVICE_COMMIT: "(\*\*\*)+" has 288 characters\./),
-    },
-  ])
-  expect(one.service.requests).toEqual([])
-})
-
 test.concurrent('if main is killed, post cancels the run at the announced service, and the debug log shows what post found', async () => {
   await using one = await scenario({ announcedIn: {}, debug: true, script: { runId: 'run-1', runningMs: Infinity } })
   const { post } = await one.step.run({ on: one.service.waitForRequest('get'), by: 'kill' })

@@ -54,13 +54,6 @@ test('a failing run comments, the next passing one updates the comment, and a jo
   expect(api.comments[1]?.body).toContain('unit')
 })
 
-test('a step that is cancelled while it comments keeps its verdict', async () => {
-  const hanging = api.inject({ method: 'GET' }, 'hang')
-  await using one = await onPullRequest('100', { script: { cases: ONE_PASSED }, inputs: { comment: 'always' } })
-  const { main } = await one.step.run({ on: hanging, by: 'cancel' })
-  expect(main).toMatchObject({ exitCode: 0, signalsSent: ['SIGINT'], outputs: { conclusion: 'passed' } })
-})
-
 test('the token is not sent to a server whose certificate is not trusted, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
   await api.close()
   api = await startGitHubApi({ certificate: selfSignedCertificate() })

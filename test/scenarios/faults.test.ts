@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Spawn } from '../../tools/runner-emulator/step-runner/node-process.ts'
 import { requestsOf, scenario } from '../support/scenario.ts'
@@ -33,19 +32,5 @@ test.concurrent('if post could not learn of a run, no run is started', async () 
       title: 'Run not started',
       message: expect.stringMatching(/^No run was started.*there is no file \/nowhere.*Free some space/),
     },
-  ])
-})
-
-test.concurrent('if the runner’s command files alone cannot be written, one warning says so, and the verdict stands', async () => {
-  const without: Spawn = (...command) => {
-    rmSync(join(one.step.tempDir, '_runner_file_commands'), { recursive: true })
-    return spawn(...command)
-  }
-  await using one = await scenario({ spawn: without })
-  const end = await one.step.startMain().result()
-  expect(end.log.join('\n')).toContain('finished as PASSED')
-  expect(end.exitCode).toBe(0)
-  expect(end.annotations).toMatchObject([
-    { level: 'warning', message: expect.stringContaining('Outputs or the job summary could not be written') },
   ])
 })

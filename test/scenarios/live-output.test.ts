@@ -39,23 +39,3 @@ test.concurrent('a value that a test masks is hidden in the log, in annotations 
   expect(main.summary).toContain('no user with ***')
   expect(JSON.stringify([main.log, main.annotations, main.summary])).not.toContain('s3cret-token')
 })
-
-test.concurrent('a value that main itself may write is not masked, so the summary stays whole', async () => {
-  const cases = [{ title: 'logs in', status: 'FAILED', message: 'expected 1\nto be 2', durationMs: 5 }]
-  const values = [
-    'code',
-    '<code>logs',
-    'details',
-    'ails open><sum',
-    '</code></b>',
-    ' failed',
-    'Tests failed',
-    '<pre lang="d',
-  ]
-  const output = values.map((value) => `::add-mask::${value}\n`).join('')
-  await using one = await scenario({ script: { end: 'FAILED', cases, output } })
-  const { main } = await one.step.run()
-  expect(main.log.filter((line) => line.includes('add-mask::'))).toHaveLength(values.length)
-  expect(main.summary).toContain('<details open><summary>')
-  expect(main.summary).not.toContain('***')
-})

@@ -111,7 +111,6 @@ describe('auto-fix', () => {
 
   it.each([
     ['its command', undefined],
-    ['git, which looks for the repository', '--show-prefix HEAD^{commit}'],
     ['git, which reads the files', 'add --all'],
   ])('is stopped by a cancel of its run while it waits for %s', async (_what, args) => {
     const folder = temporaryFolder()
