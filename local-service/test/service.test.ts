@@ -48,7 +48,7 @@ it('if something cannot be removed, the log says of which run, the rest is remov
   const { removal, resources, log } = await leaveRun('echo no daemon >&2; exit 1')
   await removeUnfinished(removal)
   expect(log.join('\n')).toContain(
-    `error: run ${RUN_ID}: could not remove its files: a container may be left, because "docker ps" failed: no daemon`,
+    `error: run ${RUN_ID}: could not remove everything that it left: a container may be left, because "docker ps" failed: no daemon`,
   )
   expect(existsSync(resources.folder)).toBe(false)
   const store = openRunStore(removal.dataFolder)

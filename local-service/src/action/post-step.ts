@@ -105,7 +105,7 @@ async function stop(folder: ServiceFolder, id: number): Promise<End> {
   if (!isService(id, folder)) return 'was gone'
   const group = { groupId: id }
   signalProcess(id, 'SIGTERM')
-  if (await waitUntilGone(group, STOP_LIMIT_MS)) return 'stopped'
+  if ((await waitUntilGone(group, STOP_LIMIT_MS)).length === 0) return 'stopped'
   await killProcesses(group)
   return 'killed'
 }

@@ -20,10 +20,12 @@ export interface RunContext {
   readonly output: RunOutput
   readonly stopGraceMs: number
   readonly log: (text: string) => void
+  /** Logs what the service could not do itself, and marks it in the store. */
+  readonly logError: (text: string) => void
 }
 
 /** Says something about the run in the log, and in the output of the run, which the gate shows. */
-export function tell({ log, output }: RunContext, text: string): void {
+export function tell({ log, output }: Pick<RunContext, 'log' | 'output'>, text: string): void {
   log(text)
   output.write(`[local service] ${text}\n`)
 }

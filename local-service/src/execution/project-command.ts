@@ -7,7 +7,7 @@ import { runInContainer } from '../machine/container.ts'
 import { foldersBetween, type TestedFolders } from '../machine/files.ts'
 import { argvOf, type UserCommand } from '../machine/script.ts'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { type RunContext, setupOf } from './context.ts'
+import { type RunContext, setupOf, tell } from './context.ts'
 import type { RunResources } from './resources.ts'
 
 /** Runs a command in the project's folder of the tested files. If the project has a container, runs it in a new container. */
@@ -19,7 +19,8 @@ export function runProjectCommand(
   variables: Readonly<Record<string, string>> = {},
 ): Promise<CommandEnd> {
   const { runId, project, checkout, resources, stopGraceMs, output, personEnv } = run
-  const base = { argv: argvOf(command), folder: source.folder, runId, stopGraceMs, output }
+  const logError = (text: string) => tell({ log: run.logError, output }, text)
+  const base = { argv: argvOf(command), folder: source.folder, runId, stopGraceMs, output, logError }
   const settings = project.container
   if (settings === undefined) {
     return runCommand({ ...base, env: { ...withProjectCommands(run.testEnv, source), ...variables } }, stop)

@@ -64,7 +64,7 @@ export async function removeResources(
       await remove()
     } catch (error) {
       isGone = false
-      logError(`run ${runId}: could not remove its files: ${messageOf(error)}`)
+      logError(`run ${runId}: could not remove everything that it left: ${messageOf(error)}`)
     }
   }
   return isGone

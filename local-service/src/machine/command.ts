@@ -14,6 +14,7 @@ export interface Command {
   readonly stopGraceMs: number
   readonly output?: { write(text: string): void } | undefined
   readonly whenServiceDies?: Parameters<typeof startGuard>[1]
+  readonly logError: (text: string) => void
 }
 
 type End =
@@ -34,7 +35,10 @@ const LAST_OUTPUT_CHARS = 20_000
 /** Time to read the rest of the output after the exit. If a pipe stays open longer, another process holds it. */
 const LAST_OUTPUT_LIMIT_MS = 500
 
-/** When this resolves, no process that the command started is alive, also if the command exits by itself and leaves processes. */
+/**
+ * When this resolves, no process that the command started is alive, also if the command exits by itself and leaves processes. If some
+ * cannot be killed, the result of the command counts nevertheless, and the log has an error.
+ */
 export async function runCommand(command: Command, stop: AbortSignal): Promise<CommandEnd> {
   if (stop.aborted) return { kind: 'stopped', output: '' }
   const excerpt = createExcerpt()
@@ -57,7 +61,8 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   try {
     end = await waitForEnd(child, group, command.stopGraceMs, stop)
   } finally {
-    await killProcesses(group).finally(() => guard.dismiss())
+    await killProcesses(group).catch((error) => command.logError(messageOf(error)))
+    await guard.dismiss()
   }
   await Promise.race([closed, delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false })])
   child.stdout?.destroy()

@@ -17,13 +17,12 @@ export interface ProcessGroup {
   readonly groupId: number
 }
 
-/** SIGINT comes first, because Playwright then writes its report. */
+/** Lets the processes end by themselves. SIGINT comes first, because Playwright then writes its report. */
 export async function stopProcesses(group: ProcessGroup, graceMs: number): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     signalProcess(-group.groupId, signal)
-    if (await waitUntilGone(group, graceMs / 2)) return
+    if ((await waitUntilGone(group, graceMs / 2)).length === 0) return
   }
-  await killProcesses(group)
 }
 
 export interface Guard {
@@ -64,22 +63,24 @@ export function startGuard(runId: string, further?: { argv: readonly string[]; e
   }
 }
 
-/** Kills until no process is left, because a process may start another process meanwhile. */
+/** Kills until no process is left, because a process may start another process meanwhile. Throws if one of them stays alive. */
 export async function killProcesses(group: Partial<ProcessGroup>): Promise<void> {
-  await waitUntilGone(group, KILL_LIMIT_MS, (id) => signalProcess(id, 'SIGKILL'))
+  const left = await waitUntilGone(group, KILL_LIMIT_MS, (id) => signalProcess(id, 'SIGKILL'))
+  if (left.length === 0) return
+  const why = 'A process of another user cannot be killed, for example one that was started with sudo'
+  throw new Error(`these processes are still alive: ${left.join(', ')}. ${why}`)
 }
 
-/** Whether the processes have exited in time. Until then, `act` is called with each process that has not exited. */
+/** Returns the processes that have not exited in time. Until then, `act` is called with each of them. */
 export async function waitUntilGone(
   group: Partial<ProcessGroup>,
   withinMs: number,
   act: (id: number) => void = () => undefined,
-): Promise<boolean> {
+): Promise<readonly number[]> {
   const deadlineMs = performance.now() + withinMs
   for (;;) {
     const left = process.platform === 'linux' ? findInProc(group) : await findByPs(group)
-    if (left.length === 0) return true
-    if (performance.now() >= deadlineMs) return false
+    if (left.length === 0 || performance.now() >= deadlineMs) return left
     left.forEach(act)
     await delay(POLL_MS)
   }

@@ -88,9 +88,10 @@ function toRunContext(
   const engine = project.container?.engine
   const resources = resourcesOf(runId, store.folder, temporaryFolder, { gitFolder, engine })
   const log = (text: string) => service.log(`run ${runId}: ${text}`)
+  const logError = (text: string) => service.logError(`run ${runId}: ${text}`)
   const base = baseEnvironment(resources, project.container === undefined ? personEnv : undefined)
   return {
-    ...{ runId, project, checkout, selection, autofix, resources, stopGraceMs, personEnv, log },
+    ...{ runId, project, checkout, selection, autofix, resources, stopGraceMs, personEnv, log, logError },
     testEnv: { ...base, ...environment, ...variables },
     output: new RunOutput(join(outputs, runId), log),
   }

@@ -304,7 +304,9 @@ describe("an engine's program", () => {
   it('that responds with an error at the end is named in the log, and the next start tries again', async () => {
     const { log, run } = await runWith('test "$2" = ps && { echo "no daemon" >&2; exit 1; }; exit 1')
     expect(run.status).toBe('FAILED')
-    expect(log).toMatch(/could not remove its files: a container may be left, because ".*engine ps" failed: no daemon/)
+    expect(log).toMatch(
+      /could not remove everything that it left: a container may be left, because ".*engine ps" failed: no daemon/,
+    )
   })
 
   it('is called until it lists no container of the run, because it may be removing one itself', async () => {

@@ -2,9 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
-import { pidsIn, puppetProject, startService, temporaryFolder, until } from '../support/a-local-service.ts'
+import { readRunsAtEnd } from '../../src/service.ts'
+import { PASSING_SCRIPT } from '../support/a-job.ts'
+import { pidsIn, puppetProject, startService, temporaryFolder, until, WEB_SHOP } from '../support/a-local-service.ts'
 
 // Whatever tests leave behind, their run finishes, the next one runs, and the service can be stopped.
 
@@ -26,6 +28,39 @@ describe('a service whose tests', () => {
     const patient = await startService({ projects: { shop: project } })
     expect(await patient.run({ branch: 'other' })).toMatchObject({ status: 'PASSED' })
   })
+
+  it.runIf(process.platform === 'linux')(
+    'leave a process that cannot be killed says so, and their result counts',
+    async () => {
+      const pid = join(temporaryFolder(), 'pid')
+      const script = `sleep 600 & echo $! > ${pid}; ${PASSING_SCRIPT}`
+      const project = { folder: WEB_SHOP, framework: 'vitest', command: ['sh', '-c', script, 'sh'] } as const
+      const dataFolder = join(temporaryFolder(), 'data')
+      const service = await startService({ projects: { shop: project }, dataFolder, endWaitMs: 60_000 })
+      onTestFinished(() => void vi.restoreAllMocks())
+      vi.spyOn(process, 'kill').mockImplementation(() => {
+        throw Object.assign(new Error('not permitted'), { code: 'EPERM' })
+      })
+      // Each wait is over when the clock is read again.
+      const { now } = performance
+      let reads = 0
+      vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + reads++ * 10_000)
+      const runId = await service.startRun()
+      // The second response waits for the end.
+      await service.get(runId)
+      expect((await service.get(runId)).body).toMatchObject({ status: 'PASSED' })
+      await service.close()
+      vi.restoreAllMocks()
+      const [left] = await pidsIn(pid)
+      process.kill(Number(left), 'SIGKILL')
+      const problem = `these processes are still alive: ${left}. A process of another user cannot be killed`
+      expect(service.log.filter((line) => line.includes(`error: run ${runId}: ${problem}`))).toHaveLength(1)
+      expect(service.log.join('\n')).toContain(
+        `error: run ${runId}: could not remove everything that it left: ${problem}`,
+      )
+      expect(readRunsAtEnd(dataFolder)).toMatchObject({ isClean: false, hadProblem: true })
+    },
+  )
 
   /** Runs a script as a user who is not root, because root may write to every folder. */
   function runAsUser(script: string, cwd: string): { stdout: string; stderr: string } {

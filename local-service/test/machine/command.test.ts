@@ -13,6 +13,7 @@ describe('a command', () => {
     env: PLAIN_ENV,
     runId: `test-${Math.random()}`,
     stopGraceMs: 300,
+    logError: (text: string) => expect.unreachable(text),
   })
 
   it('exits with its code and its output, without colours', async () => {

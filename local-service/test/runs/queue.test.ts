@@ -80,7 +80,7 @@ describe('a queue of runs', () => {
     ended.resolve(PASSED)
     await until(() => status() === 'PASSED')
     await queue.close()
-    expect(log.join('\n')).toContain('could not remove its files: a link has replaced a part of')
+    expect(log.join('\n')).toContain('could not remove everything that it left: a link has replaced a part of')
     expect(saves.at(-1)).toBe('PASSED with resources')
   })
 

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { ROOT } from '../../../test/documents/documents.ts'
 import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { expectConformingResponse } from '../../../test/support/openapi.ts'
@@ -207,6 +207,7 @@ export function runContextIn(
     stopGraceMs: 1000,
     output: new RunOutput(join(folder, 'outputs', runId), () => {}),
     log: () => {},
+    logError: (text) => expect.unreachable(text),
     ...facts,
   }
 }
