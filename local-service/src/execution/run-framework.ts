@@ -65,7 +65,7 @@ async function callOf(
   reportFile: string,
   thread: ReadingThread,
 ): Promise<FrameworkCall | StopReason> {
-  const { checkout, project, resources, selection } = run
+  const { checkout, project, resources, selection, personEnv } = run
   const start = startOf(run, source)
   if (start.kind === 'unusable') return { status: 'INTERRUPTED', message: start.reason }
   const options = {
@@ -74,6 +74,7 @@ async function callOf(
     selection,
     folders: source,
     thread,
+    personEnv,
     env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
     outputFolder: resources.filesFolder,
     inputFolder: join(resources.frameworkFolder, 'input'),

@@ -28,6 +28,8 @@ export interface RunOptions extends FrameworkSettings {
   readonly selection: Selection
   readonly folders: TestedFolders
   readonly env: Readonly<Record<string, string>>
+  /** For git. */
+  readonly personEnv: NodeJS.ProcessEnv
   readonly thread: ReadingThread
   /** The folder for everything else that the framework writes while it runs. */
   readonly outputFolder: string

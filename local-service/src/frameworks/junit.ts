@@ -22,9 +22,9 @@ function whyRefused({ report = '', args, merge }: FrameworkSettings): string | u
 const linesOf = (report: string) => report.split('\n').flatMap((line) => line.trim() || [])
 
 /** Without a repository, there are none. */
-async function listFiles(root: string): Promise<string> {
+async function listFiles(root: string, env: NodeJS.ProcessEnv): Promise<string> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-  return (await tryReadGit(args, { root, env: process.env })) ?? ''
+  return (await tryReadGit(args, { root, env })) ?? ''
 }
 
 export const junit: Framework = {
@@ -33,7 +33,7 @@ export const junit: Framework = {
   packages: [],
   oldestVersion: '0',
   refuse: whyRefused,
-  async run({ start, folders, report = '' }) {
+  async run({ start, folders, personEnv, report = '' }) {
     const patterns = linesOf(report)
     const command = start.kind === 'command' ? start.command : undefined
     const old = new Set(command === undefined ? [] : (await findReports(patterns, folders.folder)).keys())
@@ -43,7 +43,13 @@ export const junit: Framework = {
       title: command !== undefined ? quoteCommand(command) : 'reading the JUnit files',
       replacesReporters: false,
       readReport: async (end, thread) =>
-        thread.read('junit', { patterns, folders, old, end, repositoryFiles: await listFiles(folders.root) }),
+        thread.read('junit', {
+          patterns,
+          folders,
+          old,
+          end,
+          repositoryFiles: await listFiles(folders.root, personEnv),
+        }),
     }
   },
 }

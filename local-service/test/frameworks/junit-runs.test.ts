@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
-import { folderWith, isAlive, pidsIn, startService, until } from '../support/a-local-service.ts'
+import { folderWith, isAlive, PLAIN_ENV, pidsIn, startService, until } from '../support/a-local-service.ts'
 
 // The command is Node's own test runner, or a script.
 
@@ -61,6 +61,19 @@ describe("a run with Node's test runner", () => {
       hangs: { status, message: expect.stringContaining('timed out after 20ms'), filePath },
       'broken.test.mjs': { status, message: expect.stringContaining('test failed'), filePath: 'broken.test.mjs' },
     })
+  })
+
+  it('has the places in its own repository, also if a git hook of another one has started the service', async () => {
+    const filePath = 'src/test/java/shop/CartTest.java'
+    const { folder } = await aRepository({ [filePath]: '' })
+    const other = await aRepository({ 'a.txt': '' })
+    vi.stubEnv('GIT_DIR', join(other.folder, '.git'))
+    vi.stubEnv('GIT_WORK_TREE', other.folder)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const report = '<testsuite name="s"><testcase name="adds" classname="shop.CartTest"/></testsuite>'
+    const project = { folder, command: `echo '${report}' > junit.xml`, report: 'junit.xml' }
+    const service = await startService({ projects: { shop: project }, env: { ...PLAIN_ENV, ...process.env } })
+    expect((await service.run()).results?.testCases).toMatchObject([{ filePath }])
   })
 
   it('gets the environment, and says that no report was written if its folder is not there', async () => {

@@ -20,6 +20,7 @@ export async function beginJunitRun(report: string, folders: TestedFolders) {
     inputFolder: '',
     report,
     env: {},
+    personEnv: process.env,
     args: [],
     isInPlace: true,
     thread: createThread(),
