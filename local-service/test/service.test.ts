@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { resourcesOf } from '../src/execution/resources.ts'
 import type { Run } from '../src/runs/run.ts'
@@ -53,6 +54,18 @@ it('if something cannot be removed, the log says of which run, the rest is remov
   expect(existsSync(resources.folder)).toBe(false)
   const store = openRunStore(removal.dataFolder)
   expect(store.findUnfinished()).toMatchObject([{ run: { runId: RUN_ID }, left: { engine: ['docker'] } }])
+  expect(store.readEnd()).toMatchObject({ isClean: false, hadProblem: true })
+  store.close()
+})
+
+it('if an unfinished run cannot be read, the log says so, and the end is not clean', async () => {
+  const { removal, log } = await leaveRun('exit 0')
+  const database = new DatabaseSync(join(removal.dataFolder, 'runs.sqlite'))
+  database.exec(`update runs set run = 'no JSON'`)
+  database.close()
+  await removeUnfinished(removal)
+  expect(log.join('\n')).toContain('cannot be read, so what it left may still be on this machine')
+  const store = openRunStore(removal.dataFolder)
   expect(store.readEnd()).toMatchObject({ isClean: false, hadProblem: true })
   store.close()
 })

@@ -68,6 +68,11 @@ export function openRunStore(dataFolder: string) {
   }
 }
 
+function isReadable({ run_id, run: text }: Readonly<Record<string, unknown>>): boolean {
+  const { runId, phase } = fieldsOf(parseJson(String(text)))
+  return RUN_ID.test(String(run_id)) && runId === run_id && isObject(phase)
+}
+
 function storeIn(database: DatabaseSync) {
   const upsert = database.prepare(
     `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)
@@ -103,16 +108,20 @@ function storeIn(database: DatabaseSync) {
      * besides what its id names. Tests may have written anything to the database, so nothing comes from it unchecked.
      */
     findUnfinished: () =>
-      selectUnfinished.all().flatMap(({ run_id, run: text, resources }) => {
-        const run = parseJson(String(text)) as Run
-        if (!RUN_ID.test(String(run_id)) || fieldsOf(run).runId !== run_id || !isObject(run.phase)) return []
-        const { gitFolder, engine } = fieldsOf(parseJson(String(resources)))
-        const left = {
-          gitFolder: typeof gitFolder === 'string' ? gitFolder : undefined,
-          engine: engine === 'docker' || engine === 'podman' ? [engine] : undefined,
-        }
-        return { run, left: resources === null ? undefined : left }
-      }),
+      selectUnfinished
+        .all()
+        .filter(isReadable)
+        .map(({ run: text, resources }) => {
+          const run = parseJson(String(text)) as Run
+          const { gitFolder, engine } = fieldsOf(parseJson(String(resources)))
+          const left = {
+            gitFolder: typeof gitFolder === 'string' ? gitFolder : undefined,
+            engine: engine === 'docker' || engine === 'podman' ? [engine] : undefined,
+          }
+          return { run, left: resources === null ? undefined : left }
+        }),
+    /** Whether there is an unfinished run that cannot be read. Nobody knows what it has left. */
+    hasUnreadable: () => !selectUnfinished.all().every(isReadable),
     /** The id is the name of a folder. The other values are texts, whatever somebody else has written to the database. */
     findFinished: () =>
       selectFinished
@@ -126,7 +135,7 @@ function storeIn(database: DatabaseSync) {
           shownBytes: Number(row.shown_bytes),
         })),
     readEnd(): RunsAtEnd {
-      const isClean = this.findUnfinished().length === 0
+      const isClean = selectUnfinished.all().length === 0
       return { finished: this.findFinished(), isClean, hadProblem: selectProblem.get() !== undefined }
     },
     markProblem: () => void insertProblem.run(),

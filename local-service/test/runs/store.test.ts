@@ -98,6 +98,7 @@ describe('the store of runs', () => {
       ['c', 'no JSON', '{}', '0'],
     ])
     expect(forged.findUnfinished()).toEqual([{ run, left: {} }])
+    expect(forged.hasUnreadable()).toBe(true)
   })
 
   it('lists texts and numbers, whatever somebody else has written to it', async () => {
