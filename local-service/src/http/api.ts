@@ -67,7 +67,7 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
 }
 
 function addRuns(api: Hono, projects: Configuration['projects'], service: ServiceContext): void {
-  const { queue, outputs, store } = service
+  const { queue, outputs, store, logError } = service
   api.post(RUNS, async (c) => {
     const { frameworkProjects, ...parameters } = parseStart(await readBody(c))
     const project = orNotFound('project', c.req.param('projectId'), projects)
@@ -95,8 +95,12 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
       refuse('invalid', `"from" must be the number of a byte, such as ?from=0, got ${quote(from)}.`)
     }
     const part = readOutput(join(outputs, runId), Number(from))
-    // In a job, post shows what no client has read.
-    store.markShown(runId, part.next)
+    try {
+      // In a job, post shows what no client has read.
+      store.markShown(runId, part.next)
+    } catch (error) {
+      logError(`run ${runId}: could not be marked as shown, so post shows its output again: ${messageOf(error)}`)
+    }
     return c.json(part)
   })
 }

@@ -1,7 +1,7 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RunOutcome } from '../../src/execution/outcome.ts'
 import { resourcesOf } from '../../src/execution/resources.ts'
 import { createApi } from '../../src/http/api.ts'
@@ -20,10 +20,11 @@ let api: ReturnType<typeof createApi>
 let store: RunStore
 let queue: RunQueue
 let log: string[]
+let folder: string
 
 beforeEach(async () => {
   log = []
-  const folder = temporaryFolder()
+  folder = temporaryFolder()
   const shop = puppetProject(join(folder, 'shop'))
   mkdirSync(shop.folder)
   const configuration = readConfiguration({ projects: { shop }, suites: { smoke: { project: 'shop' } } }, folder)
@@ -85,6 +86,34 @@ it('a client that has read RUNNING learns of the end of the run by its next requ
   await send({ target: '/' })
   ended.resolve(PASSED)
   expect(await next).toBe('PASSED')
+})
+
+describe('what a run has written', () => {
+  function addRun(): string {
+    const run = queueRun({ projectId: 'shop' })
+    queue.add(run, { resources: resourcesOf(run.runId, '/none', '/none'), execute: async () => PASSED })
+    return run.runId
+  }
+
+  it('is told also if the store cannot note that it was, as on a full disk', async () => {
+    const runId = addRun()
+    mkdirSync(join(folder, runId))
+    writeFileSync(join(folder, runId, 'output.txt'), 'hello')
+    vi.spyOn(store, 'markShown').mockImplementation(() => {
+      throw new Error('database or disk is full')
+    })
+    const { status, text } = await send({ target: `${RUNS}/${runId}/output?from=0` })
+    expect([status, JSON.parse(text)]).toEqual([200, { text: 'hello', next: 5 }])
+    const problem = 'could not be marked as shown, so post shows its output again: database or disk is full'
+    expect(log).toEqual([`error: run ${runId}: ${problem}`])
+  })
+
+  it('keeps no client from learning how the run is, whatever tests have put in its place', async () => {
+    const runId = addRun()
+    symlinkSync(runId, join(folder, runId))
+    const { status, text } = await send({ target: `${RUNS}/${runId}` })
+    expect([status, JSON.parse(text).outputBytes]).toEqual([200, 0])
+  })
 })
 
 describe('the key', () => {
