@@ -7,17 +7,17 @@ import { readPartOfFile } from '../machine/files.ts'
 const OUTPUT_FILE = 'output.txt'
 const OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
 
-/** It is written while the run runs, so it stays if the service is killed. An error is a line in the log, and changes no verdict. */
+/** It is written while the run runs, so it stays if the service is killed. An error is logged, and changes no verdict. */
 export class RunOutput {
   readonly folder: string
-  readonly #log: (text: string) => void
+  readonly #logError: (text: string) => void
   readonly #limitBytes: number
   #file: number | undefined
   #writtenBytes = 0
 
-  constructor(folder: string, log: (text: string) => void, limitBytes = OUTPUT_LIMIT_BYTES) {
+  constructor(folder: string, logError: (text: string) => void, limitBytes = OUTPUT_LIMIT_BYTES) {
     this.folder = folder
-    this.#log = log
+    this.#logError = logError
     this.#limitBytes = limitBytes
   }
 
@@ -27,7 +27,7 @@ export class RunOutput {
       mkdirSync(this.folder, { recursive: true, mode: 0o700 })
       this.#file = openSync(join(this.folder, OUTPUT_FILE), 'wx', 0o600)
     } catch (error) {
-      this.#log(`could not create the file for its output: ${messageOf(error)}`)
+      this.#logError(`could not create the file for its output: ${messageOf(error)}`)
     }
   }
 
@@ -41,7 +41,7 @@ export class RunOutput {
       if (bytes.length <= room) return
       writeFileSync(this.#file, '\n… The rest of the output is left out.\n')
     } catch (error) {
-      this.#log(`could not write more of its output: ${messageOf(error)}`)
+      this.#logError(`could not write more of its output: ${messageOf(error)}`)
     }
     this.close()
   }
@@ -64,7 +64,7 @@ export class RunOutput {
       for (const { parentPath, name } of others) await rm(join(parentPath, name))
       await rename(written, join(this.folder, 'files'))
     } catch (error) {
-      this.#log(`could not keep the files of the framework: ${messageOf(error)}`)
+      this.#logError(`could not keep the files of the framework: ${messageOf(error)}`)
     }
   }
 }

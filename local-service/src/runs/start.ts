@@ -93,7 +93,7 @@ function toRunContext(
   return {
     ...{ runId, project, checkout, selection, autofix, resources, stopGraceMs, personEnv, log, logError },
     testEnv: { ...base, ...environment, ...variables },
-    output: new RunOutput(join(outputs, runId), log),
+    output: new RunOutput(join(outputs, runId), logError),
   }
 }
 
