@@ -65,7 +65,7 @@ export function readPartOfFile(
   partBytes: number,
   limitBytes = Number.POSITIVE_INFINITY,
 ): Buffer {
-  if (!existsSync(file)) return Buffer.alloc(0)
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return Buffer.alloc(0)
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const opened = fstatSync(descriptor)

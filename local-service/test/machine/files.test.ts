@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isInside, readPartOfFile, readRegularFile } from '../../src/machine/files.ts'
@@ -27,6 +27,8 @@ describe('a file that others can write', () => {
     symlinkSync(file, link)
     execFileSync('mkfifo', [pipe])
     expect(() => readPartOfFile(file, 0, 9, 3)).toThrow(/file is larger than/)
+    expect(() => readRegularFile(link)).toThrow(/^ELOOP/)
+    rmSync(file)
     expect(() => readRegularFile(link)).toThrow(/^ELOOP/)
     for (const other of [pipe, folder]) {
       expect(() => readRegularFile(other)).toThrow(`${other} is not a regular file`)
