@@ -63,6 +63,24 @@ export async function chooseCheckout(
   return { kind: 'work-tree', place: repository, commit, branchName: branch }
 }
 
+/**
+ * A run in place may wait for others, and somebody can check out something else meanwhile. Then the run must not begin, because its
+ * client would take the result for that of what it asked for. Returns why, as sentences.
+ */
+export async function whyMoved(
+  { branchName: asked, ...checkout }: Checkout,
+  env: NodeJS.ProcessEnv,
+  stop: AbortSignal,
+): Promise<string | undefined> {
+  if (checkout.kind !== 'in-place' || asked === undefined) return undefined
+  const repository = await openRepository(checkout.place.folder, env, stop)
+  if ('kind' in repository) return `git cannot say any more what is checked out: ${repository.reason}.`
+  const { branch, commit } = repository.head
+  if (asked === branch || asked === commit) return undefined
+  const now = quote(HASH.test(asked) ? commit : (branch ?? commit))
+  return `${quote(asked)} was checked out when the run was started, and ${now} when it began. Start the run again when no step changes that.`
+}
+
 /** Packages are searched from the folder up to the root. Outside a job's workspace, only the folder is searched. */
 function placeWithoutGit(folder: string, { checkoutOfJob: ofJob }: CheckoutContext) {
   if (ofJob === undefined || !isInside(folder, ofJob.root)) return { place: { root: folder, folder } }

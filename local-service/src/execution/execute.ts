@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path'
+import { whyMoved } from '../checkout/checkout.ts'
 import { linkPackages } from '../checkout/packages.ts'
 import { addWorkTree } from '../checkout/repository.ts'
 import { isBad } from '../frameworks/report.ts'
@@ -20,6 +21,8 @@ export async function executeRun(
   await createRunFolders(run.resources)
   run.output.open()
   try {
+    const moved = await whyMoved(run.checkout, gitEnvironment(run), stop)
+    if (moved !== undefined) return withoutTests(stop, moved)
     const source = await prepareFiles(run, stop)
     const setup = setupOf(run)
     if (setup !== undefined) {

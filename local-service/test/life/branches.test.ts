@@ -7,6 +7,7 @@ import { openRepository, removeWorkTree } from '../../src/checkout/repository.ts
 import type { RunContext } from '../../src/execution/context.ts'
 import { prepareFiles } from '../../src/execution/execute.ts'
 import { removeResources } from '../../src/execution/resources.ts'
+import { PASSING_SCRIPT } from '../support/a-job.ts'
 import {
   isAlive,
   PLAIN_ENV,
@@ -101,6 +102,46 @@ describe('a run of what is checked out', () => {
       const error = expect.stringMatching(/ has no branch .* To test what is checked out, give the branch /)
       expect(await service.start({ branch })).toEqual({ status: 400, body: { error } })
     }
+  })
+})
+
+describe('a run of the folder itself that waits for another one', () => {
+  async function runAfter(change: readonly string[], branch: (commit: string) => string | undefined) {
+    const { folder, git, commit } = await aRepository({ 'a.txt': 'main' })
+    const begun = join(temporaryFolder(), 'begun')
+    const script = `test "$WAITS" && { echo $$ > ${begun}; exec sleep 600; }; ${PASSING_SCRIPT}`
+    const project = { folder, framework: 'vitest', command: ['sh', '-c', script, 'sh'] }
+    const service = await startService({ projects: { shop: project } })
+    const first = await service.startRun({ envOverrides: { WAITS: 'yes' } })
+    const waiting = await service.startRun({ branch: branch(await git('rev-parse', 'HEAD')) })
+    await pidsIn(begun)
+    if (change[0] === 'commit') await commit({ 'a.txt': 'later' })
+    else await git(...change)
+    await service.cancel(first)
+    const { status, message } = await service.waitFor(waiting)
+    return { status, message }
+  }
+
+  it.each<[string, string[], (commit: string) => string | undefined, RegExp]>([
+    [
+      'the commit',
+      ['commit'],
+      (commit) => commit,
+      /^"[0-9a-f]{40}" was .* started, and "[0-9a-f]{40}" when it began\. Start/,
+    ],
+    ['the branch', ['switch', '--quiet', 'other'], () => 'main', /^"main" was .* started, and "other" when it began\./],
+    [
+      'no branch',
+      ['switch', '--quiet', 'other'],
+      () => undefined,
+      /^"main" was .* started, and "other" when it began\./,
+    ],
+  ])('does not begin if something else is checked out meanwhile than %s', async (_, change, branch, message) => {
+    expect(await runAfter(change, branch)).toEqual({ status: 'INTERRUPTED', message: expect.stringMatching(message) })
+  })
+
+  it('tests the branch as it is when the run begins', async () => {
+    expect(await runAfter(['commit'], () => 'main')).toMatchObject({ status: 'PASSED' })
   })
 })
 
