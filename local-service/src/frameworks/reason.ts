@@ -97,12 +97,14 @@ function quoteOutput(end: CommandEnd): string {
   const filled = [...lines.keys()].filter((index) => lines[index]?.trim() !== '')
   const quoted = lines.slice(filled.at(-QUOTED_LINES) ?? 0)
   const said = quoted.filter((line) => !/^ +(?:at |❯ )/.test(line))
-  const first = said.findLast((line) => FIRST_LINE_OF_ERROR.test(line)) ?? said.at(-1)
+  const first = said.findLast((line) => FIRST_LINE_OF_ERROR.test(line) || ERROR_OF_COMPILER.test(line)) ?? said.at(-1)
   const all = quoted.join('\n')
   return first === quoted[0] ? `: ${all}` : `: ${first?.trim()}\nIts output ends with:\n${all}`
 }
 
 const FIRST_LINE_OF_ERROR = /^(?:[A-Z]\w*Error(?: \[\w+\])?|Error(?: \[\w+\])?|error): \S/m
+/** `Cart.cs(1,10): error CS1513: } expected`, or `cart.cc:3:5: error: expected ';'`. */
+const ERROR_OF_COMPILER = /^\S.*: error(?: [A-Z]+\d+)?: \S/
 /** Where the error begins in a text that no test has written. Vitest has headlines for its own errors, and others for those of tests. */
 const BEGINNINGS: readonly RegExp[] = [
   /(?<=^⎯+ (?:Startup|Unhandled|Collect|Test Run) (?:Error|Rejection) ⎯+\n)/m,

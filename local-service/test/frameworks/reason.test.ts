@@ -215,12 +215,17 @@ describe('the output of any other tool', () => {
     )
   })
 
-  // As Deno and Swift Testing end.
+  // As Deno, .NET and Swift Testing end.
   it.each([
     [
       'the error',
       'Check file:///shop/a.test.js\nok | 1 passed\n\nerror: Uncaught Error: no db\nsee above',
       'error: Uncaught Error: no db',
+    ],
+    [
+      'the error of a compiler',
+      'Test run\n/shop/Desk.cs(1,10): error CS1513: } expected [/shop/Desk.csproj]\n\nPassed!  - Failed: 0, Passed: 2',
+      '/shop/Desk.cs(1,10): error CS1513: } expected [/shop/Desk.csproj]',
     ],
     [
       'the line above the stack',
