@@ -3,6 +3,8 @@ import type { Clock } from '../../src/clock.ts'
 
 /** If a real timer is set for longer, it fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
+/** More than any test needs. So a loop without end fails at once. */
+const MOST_TIMERS = 100_000
 
 interface Timer {
   readonly atMs: number
@@ -71,7 +73,7 @@ export class FakeClock implements Clock {
     }
     promise.then(done, done)
     let idleTurns = 0
-    for (;;) {
+    for (let rung = 0; rung <= MOST_TIMERS; ) {
       await realTurn()
       if (settled) return promise
       const next = this.#timers.shift()
@@ -83,7 +85,9 @@ export class FakeClock implements Clock {
       idleTurns = 0
       this.#nowMs = next.atMs
       next.ring()
+      rung++
     }
+    throw new Error(`${MOST_TIMERS} timers have rung, and the promise has not settled`)
   }
 }
 
