@@ -1,7 +1,8 @@
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aRepository } from '../../../test/support/git-repository.ts'
+import { gitIn } from '../../../test/support/git-repository.ts'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { beginJunitRun } from '../support/a-junit-run.ts'
 
 // Each folder of junit-reports has a project, and what a tool wrote and printed when it tested this project. `runs.json` says
@@ -20,7 +21,8 @@ interface Recorded {
 
 /** The project as a repository, with reports that are not older than the run. */
 async function read(name: string, { tool, report, exitCode }: Recorded): Promise<string> {
-  const { folder } = await aRepository({ '.gitignore': '' })
+  const folder = temporaryFolder()
+  await gitIn(folder, 'init', '--quiet')
   const isOurs = (path: string) => !/(?:runs\.json|cases\.txt|\.out\.txt)$/.test(path)
   const isReport = (path: string) => globSync(report, { cwd: join(REPORTS, name) }).some((one) => path.endsWith(one))
   cpSync(join(REPORTS, name), folder, { recursive: true, filter: (path) => isOurs(path) && !isReport(path) })

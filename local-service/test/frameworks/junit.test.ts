@@ -70,6 +70,7 @@ describe('the title of a test case', () => {
 describe('the status of a test case', () => {
   it.each<[string, number, string, string]>([
     ['has failed if it has a failure', 1, '<failure message="no"/>', 'FAILED | no'],
+    ['is pending in cucumber-js', 0, '<failure type="PENDING">Pending step</failure>', 'SKIPPED | Pending step'],
     ['has failed, although the command passed', 0, '<failure message="no"/>', 'FAILED | no'],
     [
       'has the reason of a skip',

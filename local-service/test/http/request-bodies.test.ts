@@ -14,8 +14,8 @@ describe('the body of a start', () => {
     expect(() => start({ branch: '🐙'.repeat(256) })).toThrow(refusal('"branch": It is longer than 255 characters.'))
   })
 
-  it('ignores a deprecated name beside the new one', () => {
-    const both = { environment: 'a', environmentName: 'b', frameworkProjectName: 'c', runGroupName: 'd' }
+  it('ignores a deprecated name beside the new one, and a field that the interface does not know', () => {
+    const both = { environment: 'a', environmentName: 'b', frameworkProjectName: 'c', runGroupName: 'd', commit: 'e' }
     expect(start(both)).toMatchObject({ environment: 'a', frameworkProjects: ['c'] })
   })
 
@@ -47,6 +47,13 @@ it("the body of a test suite's start may have other fields", () => {
     metadata: { commit: 'c0ffee', git: { sha: 'c0ffee', branch: 'main' } },
     autofix: true,
     branch: 'other',
+    environment: 'staging',
+    variableOverrides: { A: 1 },
   }
-  expect(parseSuiteStart(bodyOf(body))).toMatchObject({ branch: 'main', autofix: false })
+  expect(parseSuiteStart(bodyOf(body))).toMatchObject({
+    branch: 'main',
+    autofix: false,
+    environment: 'staging',
+    variables: { A: '1' },
+  })
 })

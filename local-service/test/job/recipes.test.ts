@@ -399,14 +399,14 @@ describe.skipIf(!ON_LINUX).concurrent('the recipe baseline.yml', () => {
 
 describe.concurrent('a recipe for shards', () => {
   const PROJECTS = {
-    'sharded-playwright.yml': {
-      ...PLAYWRIGHT,
-      'playwright.config.ts': `export default { globalTeardown: './teardown.ts' }`,
+    'sharded-playwright.yml': PLAYWRIGHT,
+    'sharded-vitest.yml': {
+      ...VITEST,
+      'vitest.config.ts': `export default { test: { globalSetup: './teardown.ts' } }`,
       // If there is the file `broken`, the framework fails after it has written its report.
       'teardown.ts': `import { existsSync } from 'node:fs'
-export default () => { if (existsSync('broken')) process.on('exit', () => { process.exitCode = 7 }) }`,
+export const teardown = () => { if (existsSync('broken')) process.on('exit', () => { process.exitCode = 7 }) }`,
     },
-    'sharded-vitest.yml': VITEST,
   }
   const withoutCommands = (recipe: string) =>
     read(`${FOLDER}/${recipe}`)
@@ -449,14 +449,14 @@ export default () => { if (existsSync('broken')) process.on('exit', () => { proc
     for (const shard of [1, 2, 3, 4]) await playShard(shard, 'is refused')
     const [red = 0, ...others] = [...played].filter(([, { result }]) => result === 'failure').map(([shard]) => shard)
     expect(others, [...played.values()].map(({ log }) => log).join('\n')).toEqual([])
-    if (framework === 'vitest') {
+    if (framework === '@playwright/test') {
       const failed = await merge()
       expect(failed.result, failed.log).toBe('failure')
       expect(failed.log).toContain('finished as FAILED: 1 of 4 test cases failed (“ships” at ships.test.ts:2).')
       expect(failed.log).toMatch(/^##\[error\].*ships.*\n.*rain/m)
       expect(failed.log).not.toMatch(REST)
       // All that follows is the same in both recipes.
-      expect(withoutCommands(recipe)).toEqual(withoutCommands('sharded-playwright.yml'))
+      expect(withoutCommands(recipe)).toEqual(withoutCommands('sharded-vitest.yml'))
       return
     }
 
