@@ -107,7 +107,7 @@ async function cancel(runId: string, file: MainFile, world: PostWorld): Promise<
     case 'not-supported':
       return fragment`The action cannot cancel runs of test suites.`
     case 'failed':
-      return failureText(result.failure, 'cancel')
+      return failureText(result.failure)
   }
 }
 

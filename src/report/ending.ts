@@ -4,7 +4,7 @@ import { FAILING, isFinished, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, quote, untruncated } from '../text/safe-text.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { countsOf, missingCounts, newFailuresText } from './counts.ts'
-import { failureAdvice, failureReason, notFoundAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
+import { failureAdvice, failureReason, notFoundAdvice, refusalAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
 import { CANCEL_IT, casesOf, durationText, inBrackets, join, joinSentences, NONE, RUN_WITHOUT_ID } from './phrases.ts'
 import { casesOfKind, placeOf, titleOf } from './test-case.ts'
 import { linkedRunId } from './what-is-tested.ts'
@@ -96,7 +96,7 @@ export function endingText(outcome: StepOutcome): EndingText {
     }
     case 'start-failed': {
       const why = failureReason(ending.failure)
-      const next = [...failureAdvice(ending.failure, 'start'), ...aboutRun]
+      const next = [...failureAdvice(ending.failure), ...refusalAdvice(ending.failure), ...aboutRun]
       if (cancellation.kind === 'id-unknown') {
         const what = fragment`The start request returned no run id, because ${why}`
         return end(FAIL, fragment`Run may have been started`, what, ...next)
@@ -105,7 +105,7 @@ export function endingText(outcome: StepOutcome): EndingText {
     }
     case 'poll-failed': {
       const { failure } = ending
-      const advice = isNotFound(failure) ? notFoundAdvice(subject.ownsRun) : failureAdvice(failure, 'poll')
+      const advice = isNotFound(failure) ? [notFoundAdvice(subject.ownsRun)] : failureAdvice(failure)
       const what = fragment`The status of run ${id} could not be read, because ${failureReason(failure)}`
       return end(FAIL, fragment`Run status could not be read`, what, ...advice, ...aboutRun)
     }

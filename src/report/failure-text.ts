@@ -1,16 +1,14 @@
 import { STATUS_CODES } from 'node:http'
 import type { Failure, InvalidResponseFailure } from '../model/failure.ts'
 import { code, type Fragment, fragment, quote } from '../text/safe-text.ts'
-import { durationText, joinSentences, NONE } from './phrases.ts'
+import { joinSentences, NONE } from './phrases.ts'
 
 /** The limit of the service's own sentences. Their end often says what to do. */
 export const SENTENCE_LIMIT_CHARS = 1_000
 
-export type RequestKind = 'start' | 'poll' | 'cancel'
-
 /** Why a request failed, and what to do about it if something can be done, as sentences. */
-export function failureText(failure: Failure, request: RequestKind): Fragment {
-  return joinSentences([fragment`${failureReason(failure, fragment`The`)}.`, ...failureAdvice(failure, request)])
+export function failureText(failure: Failure): Fragment {
+  return joinSentences([fragment`${failureReason(failure, fragment`The`)}.`, ...failureAdvice(failure)])
 }
 
 /** Why a request failed, as a part of a sentence, for example `the service did not respond (ECONNRESET)`. */
@@ -23,15 +21,12 @@ export function failureReason(failure: Failure, article = fragment`the`): Fragme
     case 'no-response':
       return fragment`${article} service did not respond (${failure.reason})`
     case 'status': {
-      const { status, error, body, retryAfterMs } = failure
+      const { status, error, body } = failure
       const name = STATUS_CODES[status]
       const words = name === undefined ? String(status) : `${status} ${name}`
-      const pause =
-        retryAfterMs === undefined ? NONE : fragment` (it asks for a pause of ${durationText(retryAfterMs)})`
       const said = error === undefined ? undefined : fragment` and said ${quote(error, SENTENCE_LIMIT_CHARS)}`
       const sent = body === undefined ? NONE : fragment` and sent ${quote(body)}`
-      const who = status === 407 ? fragment`proxy` : fragment`service`
-      return fragment`${article} ${who} responded with ${words}${pause}${said ?? sent}`
+      return fragment`${article} service responded with ${words}${said ?? sent}`
     }
     case 'invalid-response':
       return fragment`${article} service sent an invalid response (${expectedAndGot(failure)})`
@@ -48,7 +43,7 @@ export function expectedAndGot({ expected, got }: InvalidResponseFailure): Fragm
 }
 
 /** What to do about the failure. Empty if nothing can be done. */
-export function failureAdvice(failure: Failure, request: RequestKind): readonly Fragment[] {
+export function failureAdvice(failure: Failure): readonly Fragment[] {
   switch (failure.kind) {
     case 'not-sent':
       return [connectionAdvice(failure.problem)]
@@ -58,7 +53,7 @@ export function failureAdvice(failure: Failure, request: RequestKind): readonly 
         fragment`Check the path in the input ${code('base-url')}, and whether a proxy responds instead of the service.`,
       ]
     case 'status':
-      return statusAdvice(failure, request)
+      return statusAdvice(failure.status)
     case 'no-response':
     case 'not-listed':
     case 'aborted':
@@ -66,13 +61,19 @@ export function failureAdvice(failure: Failure, request: RequestKind): readonly 
   }
 }
 
-/** What to do if the service does not know the run. */
-export function notFoundAdvice(ownsRun: boolean): readonly Fragment[] {
+/** What to do if the service refuses a start. If it says itself what is wrong, advice of ours could contradict it. */
+export function refusalAdvice(failure: Failure): readonly Fragment[] {
+  if (failure.kind !== 'status' || failure.error !== undefined || ![400, 404, 422].includes(failure.status)) return []
   return [
-    ownsRun
-      ? fragment`This step started the run, but the service does not know it any more. Ask the operators of the service for the reason, and re-run the job.`
-      : fragment`Check the inputs ${code('run-id')}, ${code('project')} (or ${code('test-suite')}) and ${code('base-url')}.`,
+    fragment`Check the inputs, most of all ${code('base-url')}, ${code('project')} (or ${code('test-suite')}), ${code('branch')} and ${code('environment')}.`,
   ]
+}
+
+/** What to do if the service does not know the run. */
+export function notFoundAdvice(ownsRun: boolean): Fragment {
+  return ownsRun
+    ? fragment`This step started the run, but the service does not know it any more. Ask the operators of the service for the reason, and re-run the job.`
+    : fragment`Check the inputs ${code('run-id')}, ${code('project')} (or ${code('test-suite')}) and ${code('base-url')}.`
 }
 
 function connectionAdvice(problem: Extract<Failure, { kind: 'not-sent' }>['problem']): Fragment {
@@ -86,10 +87,7 @@ function connectionAdvice(problem: Extract<Failure, { kind: 'not-sent' }>['probl
   }
 }
 
-function statusAdvice(
-  { status, error }: Extract<Failure, { kind: 'status' }>,
-  request: RequestKind,
-): readonly Fragment[] {
+function statusAdvice(status: number): readonly Fragment[] {
   // Without the address, because a redirect may have a secret in it.
   if (status >= 300 && status < 400)
     return [
@@ -97,10 +95,5 @@ function statusAdvice(
     ]
   if (status === 401 || status === 403)
     return [fragment`Check the input ${code('api-key')}, and whether its key has access to this project.`]
-  if (status === 407) return [fragment`Put the proxy's user name and password into ${code('HTTPS_PROXY')}.`]
-  // If the service itself says what is wrong, advice of ours could contradict it.
-  if (request !== 'start' || error !== undefined || ![400, 404, 422].includes(status)) return []
-  return [
-    fragment`Check the inputs, most of all ${code('base-url')}, ${code('project')} (or ${code('test-suite')}), ${code('branch')} and ${code('environment')}.`,
-  ]
+  return []
 }

@@ -185,13 +185,10 @@ function unpacked(body: Buffer, contentEncoding = 'identity'): Buffer | Failure 
 // UNSPECIFIED.
 const CERTIFICATE_ERROR =
   /CERT|^UNABLE_TO_|^(INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED|UND_ERR_PRX_TLS)$/
-/** The words of undici's proxy agent for a refused tunnel. */
-const PROXY_WANTS_CREDENTIALS = /^Proxy response \(407\)/
 
 function failureToConnect(error: Error, redact: Redact, isThisMachine: boolean): Failure {
-  const reason = redact(reasonOf(error))
-  if (PROXY_WANTS_CREDENTIALS.test(reason)) return { failure: true, kind: 'status', status: 407 }
-  return { failure: true, kind: 'not-sent', reason, problem: problemOf(codeOf(firstOf(error)), isThisMachine) }
+  const problem = problemOf(codeOf(firstOf(error)), isThisMachine)
+  return { failure: true, kind: 'not-sent', reason: redact(reasonOf(error)), problem }
 }
 
 function problemOf(code: string, isThisMachine: boolean): Extract<Failure, { kind: 'not-sent' }>['problem'] {

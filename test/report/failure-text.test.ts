@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Failure } from '../../src/model/failure.ts'
-import { failureReason, failureText, type RequestKind } from '../../src/report/failure-text.ts'
+import { failureReason, failureText, refusalAdvice } from '../../src/report/failure-text.ts'
 import { html, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
-const said = (failure: Failure, request: RequestKind = 'start') => render(failureText(failure, request))
+const said = (failure: Failure) => render(failureText(failure))
 
 // endings.md has the usual failures.
 
@@ -32,30 +32,18 @@ describe('the sentence on a failure', () => {
       { failure: true, kind: 'status', status: 302 },
       'The service responded with 302 Found. The input base-url leads to another server. The action does not follow redirects. Set base-url to the address of the service itself.',
     ],
-    [
-      { failure: true, kind: 'status', status: 429, retryAfterMs: 90_000 },
-      'The service responded with 429 Too Many Requests (it asks for a pause of 1 min 30 s).',
-    ],
     [{ failure: true, kind: 'not-listed' }, 'The service accepted the cancel, but does not list the run.'],
     [{ failure: true, kind: 'aborted' }, 'The request was given up because the step is ending.'],
   ])('of %j says what happened', (failure, sentence) => {
     expect(said(failure)).toBe(sentence)
   })
 
-  it.each<[number, string, readonly RequestKind[]]>([
-    [400, 'branch', ['start']],
-    [422, 'environment', ['start']],
-    [401, 'api-key', ['start', 'poll', 'cancel']],
-    [403, 'api-key', ['start', 'poll', 'cancel']],
-    [404, 'project', ['start']],
-    [407, 'HTTPS_PROXY', ['start', 'poll', 'cancel']],
-    [302, 'base-url', ['start', 'poll', 'cancel']],
-  ])('of status %d mentions %s only for the requests %j', (status, input, requests) => {
-    for (const request of ['start', 'poll', 'cancel'] as const) {
-      expect(said({ failure: true, kind: 'status', status }, request).includes(input), request).toBe(
-        requests.includes(request),
-      )
-    }
+  it.each([
+    [401, 'api-key'],
+    [403, 'api-key'],
+    [302, 'base-url'],
+  ])('of status %d mentions %s', (status, input) => {
+    expect(said({ failure: true, kind: 'status', status })).toContain(input)
   })
 
   it('of a certificate says what is wrong with it, and names NODE_EXTRA_CA_CERTS', () => {
@@ -101,14 +89,16 @@ describe('the sentence on a failure', () => {
     )
   })
 
-  it.each([400, 422])('of status %i has no advice of ours if the service says what is wrong', (status) => {
-    const sentence = said({
-      failure: true,
-      kind: 'status',
-      status,
-      error: untrusted('The branch is unknown. Create it.'),
-    })
-    expect(sentence).toMatch(/^The service responded with \d+.* and said “The branch is unknown. Create it.”\.$/)
-    expect(said({ failure: true, kind: 'status', status, body: untrusted('<html>') })).toContain('Check the inputs')
+  it.each([
+    [400, 1],
+    [404, 1],
+    [422, 1],
+    [500, 0],
+  ])('of status %i has advice about the inputs of a start %i times, if the service does not say what is wrong', (status, times) => {
+    const failure: Failure = { failure: true, kind: 'status', status, body: untrusted('<html>') }
+    expect(refusalAdvice(failure).map(render)).toEqual(
+      Array(times).fill(expect.stringContaining('project (or test-suite), branch and environment')),
+    )
+    expect(refusalAdvice({ ...failure, error: untrusted('The branch is unknown.') })).toEqual([])
   })
 })

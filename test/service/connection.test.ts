@@ -101,6 +101,11 @@ describe('the proxy for https', () => {
 
   it.each([
     ['refuses', async () => (await forwardProxy({ refusal: '502 Bad Gateway' })).address, /502/],
+    [
+      'requires credentials',
+      async () => (await forwardProxy({ refusal: '407 Proxy Authentication Required' })).address,
+      /407/,
+    ],
     ['is not there', async () => `http://127.0.0.1:${await closedPort()}`, /ECONNREFUSED/],
     [
       'closes without a response',
@@ -123,13 +128,6 @@ describe('the proxy for https', () => {
     await service.arrived
     proxy.cut()
     expect(await start).toMatchObject({ kind: 'no-response' })
-  })
-
-  it('requires credentials, and the request is not repeated', async () => {
-    const { service, startThrough } = await tlsService()
-    const proxy = await forwardProxy({ refusal: '407 Proxy Authentication Required' })
-    expect(await failureOf(startThrough(proxy.address))).toEqual({ failure: true, kind: 'status', status: 407 })
-    expect(service.connections).toHaveLength(0)
   })
 
   it.each([
