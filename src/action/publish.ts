@@ -1,6 +1,6 @@
 import type { ReportFile } from '../files/report-files.ts'
 import type { When } from '../github/outputs.ts'
-import { hasReadRun, type ReadRunOutcome, type StepOutcome, statusOf } from '../model/outcome.ts'
+import { isOutcomeWithRun, type OutcomeWithRun, type StepOutcome, statusOf } from '../model/outcome.ts'
 import { runDurationMs } from '../model/run.ts'
 import { annotations } from '../report/annotations.ts'
 import { ctrf } from '../report/ctrf.ts'
@@ -67,7 +67,7 @@ function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSumm
 }
 
 function publishReportFiles(outcome: StepOutcome, world: World): string | undefined {
-  if (!hasReadRun(outcome)) return undefined
+  if (!isOutcomeWithRun(outcome)) return undefined
   const files = reportFiles(outcome)
   const folder = files.length === 0 ? undefined : world.writeReportFiles(files, outcome.runId)
   if (folder !== undefined) world.setOutput('report-dir', folder)
@@ -75,7 +75,7 @@ function publishReportFiles(outcome: StepOutcome, world: World): string | undefi
 }
 
 /** None if the service sent neither results nor a message. */
-export function reportFiles(outcome: ReadRunOutcome): readonly ReportFile[] {
+export function reportFiles(outcome: OutcomeWithRun): readonly ReportFile[] {
   const { testCases, message, responseText } = outcome.run
   if ((testCases === undefined && message === undefined) || responseText === undefined) return []
   return [

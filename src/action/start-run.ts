@@ -1,5 +1,5 @@
 import { type Failure, isFailure } from '../model/failure.ts'
-import type { OutcomeWithoutVerdict } from '../model/outcome.ts'
+import type { EndedStep } from '../model/outcome.ts'
 import type { StartParameters } from '../model/run.ts'
 import { failureText } from '../report/failure-text.ts'
 import { durationText } from '../report/phrases.ts'
@@ -10,7 +10,7 @@ import { askedPauseMs, LoggedPauses, pauseMs } from './pauses.ts'
 import type { RunWorld } from './world.ts'
 
 /** No run, or no id of it. */
-type NoRun = Pick<OutcomeWithoutVerdict, 'ending' | 'cancellation'>
+type NoRun = Pick<EndedStep, 'ending' | 'cancellation'>
 
 /** With less time left, main does not try again, because it could only cancel the run. */
 const SHORTEST_WAIT_MS = 1_000

@@ -1,4 +1,4 @@
-import type { Cancellation, OutcomeWithoutVerdict, StepOutcome, StepSubject } from '../model/outcome.ts'
+import type { Cancellation, EndedStep, StepOutcome, StepSubject } from '../model/outcome.ts'
 import type { Run } from '../model/run.ts'
 import { whatIsTested } from '../report/what-is-tested.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -53,7 +53,7 @@ async function startAndWait(
   settings: StepSettings,
   deadlineMs: number,
   world: World,
-): Promise<Omit<OutcomeWithoutVerdict, 'subject' | 'tookMs'>> {
+): Promise<Omit<EndedStep, 'subject' | 'tookMs'>> {
   const { mainFile, clock, signal } = world
   const { wait, cancelOnAbort, subject } = settings
   let runId = settings.runId

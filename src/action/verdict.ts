@@ -1,5 +1,5 @@
 import { comparePast, compareTestCases } from '../model/baseline.ts'
-import type { Conclusion, OutcomeWithoutVerdict, StepOutcome, Verdict } from '../model/outcome.ts'
+import type { Conclusion, EndedStep, StepOutcome, Verdict } from '../model/outcome.ts'
 import { type Counts, countTestCases, isSameBranch, type Run } from '../model/run.ts'
 
 export interface VerdictRules {
@@ -17,10 +17,10 @@ const CONCLUSION_OF_STATUS: Readonly<Partial<Record<Run['status'], Conclusion>>>
 }
 
 /** A step that waits succeeds only after a PASSED run. `rules` say what else a PASSED run needs. */
-export function concludeStep(before: OutcomeWithoutVerdict, rules: VerdictRules): StepOutcome {
+export function concludeStep(before: EndedStep, rules: VerdictRules): StepOutcome {
   // If the wait's limit was exceeded and the cancel finds a finished run, the run's own verdict counts.
   const hasFinishedSince = before.ending.kind === 'wait-timeout' && before.cancellation.kind === 'already-finished'
-  const outcome: OutcomeWithoutVerdict = hasFinishedSince ? { ...before, ending: { kind: 'finished' } } : before
+  const outcome: EndedStep = hasFinishedSince ? { ...before, ending: { kind: 'finished' } } : before
   const testCases = outcome.run?.testCases ?? []
   const { baseline } = outcome.subject
   const counts = countTestCases(testCases)
@@ -33,9 +33,7 @@ export function concludeStep(before: OutcomeWithoutVerdict, rules: VerdictRules)
   }
 }
 
-type ShortVerdict = Pick<Verdict, 'conclusion' | 'success'>
-
-function verdictOf(outcome: OutcomeWithoutVerdict, counts: Counts, rules: VerdictRules): ShortVerdict {
+function verdictOf(outcome: EndedStep, counts: Counts, rules: VerdictRules): Verdict {
   const { ending, run } = outcome
   switch (ending.kind) {
     case 'finished':
@@ -55,7 +53,7 @@ function verdictOf(outcome: OutcomeWithoutVerdict, counts: Counts, rules: Verdic
   }
 }
 
-function verdictOfPassed(counts: Counts, { passWithNoTests, strict }: VerdictRules): ShortVerdict {
+function verdictOfPassed(counts: Counts, { passWithNoTests, strict }: VerdictRules): Verdict {
   const didAnyCaseRun = counts.passed + counts.failed > 0
   const hasDoubts = counts.failed + counts.other > 0
   if (!didAnyCaseRun && !passWithNoTests) return { conclusion: 'no-tests', success: false }
@@ -64,7 +62,7 @@ function verdictOfPassed(counts: Counts, { passWithNoTests, strict }: VerdictRul
 }
 
 /** If the input `run-id` names the run, it may be of any branch. The branch of a test suite is only metadata. */
-function isOtherBranch({ run, subject: { target, ownsRun, parameters } }: OutcomeWithoutVerdict): boolean {
+function isOtherBranch({ run, subject: { target, ownsRun, parameters } }: EndedStep): boolean {
   const { branch } = parameters
   if (!ownsRun || target.kind !== 'project' || branch === undefined || run?.branchName === undefined) return false
   return !isSameBranch(run.branchName, branch)

@@ -1,5 +1,5 @@
 import { type Failure, isFailure, isNotFound } from '../model/failure.ts'
-import type { Ending, OutcomeWithoutVerdict } from '../model/outcome.ts'
+import type { EndedStep, Ending } from '../model/outcome.ts'
 import { isFinished, type Run } from '../model/run.ts'
 import { progressText } from '../report/counts.ts'
 import { failureText } from '../report/failure-text.ts'
@@ -20,7 +20,7 @@ export interface WaitSettings {
 }
 
 /** How the wait ended, and the run as a poll last described it. */
-type Waited = Pick<OutcomeWithoutVerdict, 'ending' | 'run'>
+type Waited = Pick<EndedStep, 'ending' | 'run'>
 
 /** The wait's limit cuts a poll short, but only this long after it. So the poll at the limit has time for its response. */
 const POLL_AFTER_LIMIT_MS = 5_000

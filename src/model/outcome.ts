@@ -68,7 +68,8 @@ export interface Job {
   readonly url: string
 }
 
-export interface OutcomeWithoutVerdict {
+/** What is known when the step has ended, before the verdict. */
+export interface EndedStep {
   readonly subject: StepSubject
   readonly ending: Ending
   readonly cancellation: Cancellation
@@ -83,6 +84,10 @@ export interface OutcomeWithoutVerdict {
 export interface Verdict {
   readonly conclusion: Conclusion
   readonly success: boolean
+}
+
+/** Every report is a function of it. */
+export interface StepOutcome extends EndedStep, Verdict {
   readonly counts: Counts
   /** How test cases did in the earlier runs. Absent if there is no baseline. */
   readonly past?: ReadonlyMap<TestCase, PastOfCase> | undefined
@@ -90,15 +95,9 @@ export interface Verdict {
   readonly comparison?: Comparison | undefined
 }
 
-/** Every report is a function of it. */
-export interface StepOutcome extends OutcomeWithoutVerdict, Verdict {}
+export type OutcomeWithRun = StepOutcome & { readonly runId: string; readonly run: Run }
 
-export interface ReadRunOutcome extends StepOutcome {
-  readonly runId: string
-  readonly run: Run
-}
-
-export function hasReadRun(outcome: StepOutcome): outcome is ReadRunOutcome {
+export function isOutcomeWithRun(outcome: StepOutcome): outcome is OutcomeWithRun {
   return outcome.run !== undefined
 }
 

@@ -1,4 +1,4 @@
-import type { ReadRunOutcome } from '../model/outcome.ts'
+import type { OutcomeWithRun } from '../model/outcome.ts'
 import {
   type CaseKind,
   countTestCases,
@@ -16,7 +16,7 @@ import { testedBranch } from './what-is-tested.ts'
 
 // The Common Test Report Format (https://ctrf.io), in the schema 0.0 of the package `ctrf`.
 
-export function ctrf(outcome: ReadRunOutcome): string {
+export function ctrf(outcome: OutcomeWithRun): string {
   const { runId, run, subject } = outcome
   const branchName = testedBranch(outcome)
   const entries = fileEntries(outcome)

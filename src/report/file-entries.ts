@@ -1,4 +1,4 @@
-import type { ReadRunOutcome } from '../model/outcome.ts'
+import type { OutcomeWithRun } from '../model/outcome.ts'
 import type { TestCase } from '../model/run.ts'
 import { render } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
@@ -8,7 +8,7 @@ import { verdictSentences } from './ending.ts'
  * The test cases of `junit.xml` and `ctrf.json`, and an entry for the run itself if it is needed, because programs that read these
  * files look only at test cases.
  */
-export function fileEntries(outcome: ReadRunOutcome): readonly TestCase[] {
+export function fileEntries(outcome: OutcomeWithRun): readonly TestCase[] {
   const { run, success, counts } = outcome
   const { testCases = [], rawStatus, message } = run
   // Without the entry, a run that ended early would look complete, and a run without a failed test case would look green.

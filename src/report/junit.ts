@@ -1,4 +1,4 @@
-import type { ReadRunOutcome } from '../model/outcome.ts'
+import type { OutcomeWithRun } from '../model/outcome.ts'
 import { countTestCases, runDurationMs, showsReason, type TestCase } from '../model/run.ts'
 import { linesOf, render, untruncated, type Xml, xml } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
@@ -13,14 +13,14 @@ import { titleOf } from './test-case.ts'
 /** For test cases without a file, and for the run itself. */
 const CLASS_NAME = 'test-run'
 
-export function junit(outcome: ReadRunOutcome): string {
+export function junit(outcome: OutcomeWithRun): string {
   const entries = fileEntries(outcome)
   const nameFor = uniqueNames()
   const cases = entries.map((testCase) => render(caseElement(testCase, nameFor)))
   return `${render(opening(outcome, entries))}${cases.join('')}</testsuite>\n</testsuites>\n`
 }
 
-function opening({ run, subject }: ReadRunOutcome, entries: readonly TestCase[]): Xml {
+function opening({ run, subject }: OutcomeWithRun, entries: readonly TestCase[]): Xml {
   const { total, byKind, skipped, other } = countTestCases(entries)
   const errors = byKind['timed-out'] + byKind.interrupted
   const ms = runDurationMs(run) ?? entries.reduce((sum, { durationMs = 0 }) => sum + durationMs, 0)

@@ -1,5 +1,5 @@
 import type { Baseline } from '../model/baseline.ts'
-import type { OutcomeWithoutVerdict, StepOutcome, StepSubject } from '../model/outcome.ts'
+import type { EndedStep, StepOutcome, StepSubject } from '../model/outcome.ts'
 import { isCommit } from '../model/run.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
@@ -48,7 +48,7 @@ export function whatIsTested(subject: StepSubject): Fragment {
 }
 
 /** Empty if the step knows no run. */
-export function linkedRunId({ runId, runUrl }: Pick<OutcomeWithoutVerdict, 'runId' | 'runUrl'>): Fragment {
+export function linkedRunId({ runId, runUrl }: Pick<EndedStep, 'runId' | 'runUrl'>): Fragment {
   if (runId === undefined) return NONE
   return runUrl === undefined ? fragment`${runId}` : link(runUrl, fragment`${runId}`)
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { publish as publishOutcome, type ReportSettings, reportFiles } from '../../src/action/publish.ts'
 import type { Annotation } from '../../src/github/outputs.ts'
 import type { Baseline } from '../../src/model/baseline.ts'
-import { type AbortCause, hasReadRun, type StepOutcome } from '../../src/model/outcome.ts'
+import { type AbortCause, isOutcomeWithRun, type StepOutcome } from '../../src/model/outcome.ts'
 import { endingText, verdictLevel, verdictSentences } from '../../src/report/ending.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
@@ -147,7 +147,7 @@ describe('the report files', () => {
 
   test('are three for a run with results or with a message, and none for any other run', () => {
     for (const [name, outcome] of Object.entries(ENDINGS)) {
-      const names = hasReadRun(outcome) ? reportFiles(outcome).map((file) => file.name) : []
+      const names = isOutcomeWithRun(outcome) ? reportFiles(outcome).map((file) => file.name) : []
       const expected = outcome.run?.testCases || outcome.run?.message ? ['results.json', 'junit.xml', 'ctrf.json'] : []
       expect(names, name).toEqual(expected)
     }

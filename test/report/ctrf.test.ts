@@ -1,10 +1,10 @@
 import { validateStrict } from 'ctrf'
 import { describe, expect, it } from 'vitest'
-import type { ReadRunOutcome } from '../../src/model/outcome.ts'
+import type { OutcomeWithRun } from '../../src/model/outcome.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
 import { anOutcome, aRun, aTestCase } from '../support/builders.ts'
 
-function parsed(result: ReadRunOutcome) {
+function parsed(result: OutcomeWithRun) {
   const report: unknown = JSON.parse(ctrf(result))
   validateStrict(report)
   return report

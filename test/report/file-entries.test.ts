@@ -1,6 +1,6 @@
 import { XMLParser } from 'fast-xml-parser'
 import { expect, it } from 'vitest'
-import { hasReadRun, type ReadRunOutcome } from '../../src/model/outcome.ts'
+import { isOutcomeWithRun, type OutcomeWithRun } from '../../src/model/outcome.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
 import { verdictSentences } from '../../src/report/ending.ts'
 import { junit } from '../../src/report/junit.ts'
@@ -10,20 +10,20 @@ import { ENDINGS } from '../support/endings.ts'
 
 // Programs that read these files look only at test cases.
 
-function entryOfJunit(outcome: ReadRunOutcome): { readonly '@_type': string; readonly '#text': string } | undefined {
+function entryOfJunit(outcome: OutcomeWithRun): { readonly '@_type': string; readonly '#text': string } | undefined {
   const parser = new XMLParser({ ignoreAttributes: false, htmlEntities: true, isArray: (name) => name === 'testcase' })
   const { testcase: cases = [] } = parser.parse(junit(outcome).toString()).testsuites.testsuite
   return cases.find((one: Record<string, string>) => one['@_name'] === 'The run itself')?.error
 }
 
-function entryOfCtrf(outcome: ReadRunOutcome): Record<string, unknown> | undefined {
+function entryOfCtrf(outcome: OutcomeWithRun): Record<string, unknown> | undefined {
   const { tests } = JSON.parse(ctrf(outcome)).results
   return tests.find(({ name }: { name: string }) => name === 'The run itself')
 }
 
 it('junit.xml and ctrf.json have an entry for the run itself if they would look green or complete otherwise, or if the run has a message', () => {
   const withEntry = Object.entries(ENDINGS).filter(([name, outcome]) => {
-    if (!hasReadRun(outcome)) return false
+    if (!isOutcomeWithRun(outcome)) return false
     const [inJunit, inCtrf] = [entryOfJunit(outcome), entryOfCtrf(outcome)]
     expect(inJunit !== undefined, name).toBe(inCtrf !== undefined)
     return outcome.run.testCases !== undefined && inJunit !== undefined

@@ -3,7 +3,7 @@ import { schema } from 'ctrf'
 import fc from 'fast-check'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
-import { hasReadRun, type ReadRunOutcome, type StepOutcome } from '../../src/model/outcome.ts'
+import { isOutcomeWithRun, type OutcomeWithRun, type StepOutcome } from '../../src/model/outcome.ts'
 import { annotations } from '../../src/report/annotations.ts'
 import { commentBody } from '../../src/report/comment-body.ts'
 import { ctrf } from '../../src/report/ctrf.ts'
@@ -45,11 +45,11 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
       .join('\n'),
     summary: render(jobSummary(outcome, { alreadyBytes: 0 })),
     comment: render(commentBody(outcome, { marker: MARKER, hasSummary: true })),
-    ...(hasReadRun(outcome) ? filesOf(outcome) : {}),
+    ...(isOutcomeWithRun(outcome) ? filesOf(outcome) : {}),
   }
 }
 
-function filesOf(outcome: ReadRunOutcome): Record<string, string> {
+function filesOf(outcome: OutcomeWithRun): Record<string, string> {
   return {
     'results.json': safeJson(outcome.run.responseText ?? untrusted('null')),
     'junit.xml': junit(outcome).toString(),
@@ -133,7 +133,7 @@ describe('whatever text is in a step', () => {
 
   it('junit.xml is well-formed, names each case of a class differently, and its totals agree with its cases', () => {
     always((outcome) => {
-      if (!hasReadRun(outcome)) return
+      if (!isOutcomeWithRun(outcome)) return
       const xml = junit(outcome).toString()
       expect(XMLValidator.validate(xml)).toBe(true)
       // https://www.w3.org/TR/xml/#charsets
@@ -158,7 +158,7 @@ describe('whatever text is in a step', () => {
   it('ctrf.json is valid, and its summary agrees with its tests', () => {
     const isValid = new Ajv({ validateFormats: false }).compile(schema)
     always((outcome) => {
-      if (!hasReadRun(outcome)) return
+      if (!isOutcomeWithRun(outcome)) return
       const report = JSON.parse(ctrf(outcome))
       isValid(report)
       expect(isValid.errors).toBeNull()

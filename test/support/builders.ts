@@ -1,9 +1,9 @@
 import { concludeStep } from '../../src/action/verdict.ts'
 import type { Baseline } from '../../src/model/baseline.ts'
 import {
-  hasReadRun,
-  type OutcomeWithoutVerdict,
-  type ReadRunOutcome,
+  type EndedStep,
+  isOutcomeWithRun,
+  type OutcomeWithRun,
   type StepOutcome,
   type StepSubject,
 } from '../../src/model/outcome.ts'
@@ -94,14 +94,14 @@ function finished(run: Run): Run {
   return run
 }
 
-export interface OutcomeFields extends Partial<Omit<OutcomeWithoutVerdict, 'subject'>> {
+export interface OutcomeFields extends Partial<Omit<EndedStep, 'subject'>> {
   readonly subject?: Partial<StepSubject>
   readonly passWithNoTests?: boolean
   readonly strict?: boolean
 }
 
 /** The outcome of a step with this history. By default, the run has finished. The verdict follows from the history. */
-export function anOutcome(fields?: OutcomeFields & { readonly ending?: never }): ReadRunOutcome
+export function anOutcome(fields?: OutcomeFields & { readonly ending?: never }): OutcomeWithRun
 export function anOutcome(fields: OutcomeFields): StepOutcome
 export function anOutcome(fields: OutcomeFields = {}): StepOutcome {
   const { passWithNoTests = false, strict = false, tookMs = 190_000, runUrl, subject } = fields
@@ -112,7 +112,7 @@ export function anOutcome(fields: OutcomeFields = {}): StepOutcome {
     ending.kind === 'start-failed' ||
     cancellation.kind === 'id-unknown' ||
     (ending.kind === 'aborted' && cancellation.kind === 'none')
-  const history: OutcomeWithoutVerdict = {
+  const history: EndedStep = {
     ending,
     cancellation,
     runId: hasNoRun ? undefined : (fields.runId ?? 'run_7f3a'),
@@ -131,7 +131,7 @@ export function anOutcome(fields: OutcomeFields = {}): StepOutcome {
 }
 
 /** For tests that go through outcomes of all kinds. */
-export function withRun(outcome: StepOutcome): ReadRunOutcome {
-  if (!hasReadRun(outcome)) throw new TypeError('The step has not read its run')
+export function withRun(outcome: StepOutcome): OutcomeWithRun {
+  if (!isOutcomeWithRun(outcome)) throw new TypeError('The step has not read its run')
   return outcome
 }

@@ -1,5 +1,5 @@
 import type { Failure } from '../../src/model/failure.ts'
-import type { Cancellation, Ending, ReadRunOutcome, StepOutcome } from '../../src/model/outcome.ts'
+import type { Cancellation, Ending, OutcomeWithRun, StepOutcome } from '../../src/model/outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { aBaseline, anOutcome, aRun, aTestCase, type OutcomeFields, type RunFields, testCasesBy } from './builders.ts'
 
@@ -28,7 +28,7 @@ const pollFailed = (failure: Failure, cancellation: Cancellation, fields?: Outco
 const startFailed = (failure: Failure, kind: 'none' | 'id-unknown') =>
   anOutcome({ ending: { kind: 'start-failed', failure }, cancellation: { kind } })
 const cancelFailed = (failure: Failure): Cancellation => ({ kind: 'failed', failure })
-const onOtherBranch = (fields: RunFields): ReadRunOutcome =>
+const onOtherBranch = (fields: RunFields): OutcomeWithRun =>
   anOutcome({ run: aRun({ branchName: 'main', ...fields }), subject: { parameters: { branch: 'feature/cart' } } })
 const status = (code: number, error?: string): Failure => ({
   failure: true,
