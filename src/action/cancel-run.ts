@@ -24,22 +24,12 @@ interface CancelOptions {
   readonly onRun?: (run: Run) => void
 }
 
-/**
- * Tries to cancel a run until the result is final or the time is up. If this process is aborted meanwhile, it drops the
- * request in flight, and tries again until `cancelDeadlineMs`. Main and post may both cancel a run, because a second
- * cancel does no harm.
- */
+/** Tries to cancel a run until the result is final or the time is up. Main and post may both do so, because a second cancel does no harm. */
 export async function cancelRun(handle: RunHandle, options: CancelOptions, world: RunWorld): Promise<CancelResult> {
-  const { signal, log } = world
   const { cancel } = world.service
   if (cancel === undefined) return { kind: 'not-supported' }
-  log.info(fragment`Cancelling run ${handle.id} at the service.`)
-  const cancelling = new Cancelling({ handle, cancel, onRun: options.onRun }, world)
-  const result = await cancelling.tryUntil(options.deadlineMs, signal)
-  if (result !== 'aborted') return result
-  const afterAbort = await cancelling.tryUntil(abortReason(signal).cancelDeadlineMs, new AbortController().signal)
-  if (afterAbort === 'aborted') throw new TypeError('A signal that nobody can abort was aborted')
-  return afterAbort
+  world.log.info(fragment`Cancelling run ${handle.id} at the service.`)
+  return new Cancelling({ handle, cancel, onRun: options.onRun }, world).tryUntil(options.deadlineMs, world.signal)
 }
 
 interface RunToCancel {
@@ -48,12 +38,11 @@ interface RunToCancel {
   readonly onRun: CancelOptions['onRun']
 }
 
-/** The tries so far, and the next one. */
 class Cancelling {
   readonly #run: RunToCancel
   readonly #world: RunWorld
-  /** The responses to the cancels, each of which was a failure. */
-  readonly #responses: Failure[] = []
+  /** Whether the service may have accepted a cancel that brought no result. */
+  #mayBeAccepted = false
   /** Since when no request has told anything about the run. */
   #failingSinceMs: number | undefined
 
@@ -62,7 +51,8 @@ class Cancelling {
     this.#world = world
   }
 
-  async tryUntil(deadlineMs: number, signal: AbortSignal): Promise<CancelResult | 'aborted'> {
+  /** If the signal aborts, drops the request in flight, and goes on until `cancelDeadlineMs`. */
+  async tryUntil(deadlineMs: number, signal: AbortSignal): Promise<CancelResult> {
     const { clock, random, service } = this.#world
     for (let tries = 1; !signal.aborted; tries++) {
       const result = await this.#tryOnce(deadlineMs, signal)
@@ -75,7 +65,8 @@ class Cancelling {
       const nextTryMs = Math.min(nowMs + pauseMs(tries, result.pauseAskedBy, random), lastTryMs)
       await clock.sleep(nextTryMs - nowMs, signal)
     }
-    return 'aborted'
+    // Nothing aborts the signal of these tries.
+    return this.tryUntil(abortReason(signal).cancelDeadlineMs, new AbortController().signal)
   }
 
   async #tryOnce(deadlineMs: number, signal: AbortSignal): Promise<CancelResult | NoResult> {
@@ -83,8 +74,9 @@ class Cancelling {
     const { handle, cancel, onRun } = this.#run
     const response = await cancel(handle.id, this.#requestOptions(deadlineMs, signal))
     if (!isFailure(response)) return { kind: 'cancelled' }
-    const mayBeOurs = mayHaveCancelled(response, this.#responses)
-    this.#responses.push(response)
+    // If this response does not list the run, this cancel has not cancelled it yet. It may still do so.
+    const isOurs = this.#mayBeAccepted || (response.kind !== 'not-listed' && mayHaveBeenAccepted(response))
+    this.#mayBeAccepted ||= mayHaveBeenAccepted(response)
     this.#failingSinceMs ??= clock.now()
     if (isKeyRefused(response)) return { kind: 'failed', failure: response }
     if (!mustReadRun(response)) return { kind: 'no result', response, pauseAskedBy: response }
@@ -99,7 +91,7 @@ class Cancelling {
     this.#failingSinceMs = undefined
     onRun?.(run)
     if (!isFinished(run)) return { kind: 'no result', response, pauseAskedBy: response }
-    return { kind: run.status === 'CANCELLED' && mayBeOurs ? 'cancelled' : 'already-finished' }
+    return { kind: run.status === 'CANCELLED' && isOurs ? 'cancelled' : 'already-finished' }
   }
 
   /** A request gets half of the time that is left, so that a request that hangs leaves time for another try. */
@@ -107,14 +99,6 @@ class Cancelling {
     const leftMs = Math.max(1, deadlineMs - this.#world.clock.now())
     return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
   }
-}
-
-/** Whether this process may have cancelled a run that is CANCELLED after this response. */
-function mayHaveCancelled(response: Failure, earlier: readonly Failure[]): boolean {
-  // Also an earlier try whose response did not list the run may have cancelled it meanwhile.
-  if (earlier.some(mayHaveBeenAccepted)) return true
-  // If this response does not list the run, this try has not cancelled it yet.
-  return response.kind !== 'not-listed' && mayHaveBeenAccepted(response)
 }
 
 /** Whether this process reads the run before it cancels again. After a transient failure, it only cancels again. */

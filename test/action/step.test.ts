@@ -230,6 +230,7 @@ describe('when the step is cancelled', () => {
     expect(effects).toContain('output status=RUNNING')
     expect(effects.indexOf('output status=RUNNING')).toBeLessThan(effects.indexOf('output conclusion=cancelled'))
     expect(outcome).toMatchObject({ run: RUNNING, cancellation: { kind: 'failed' } })
+    expect(effects).not.toContain('file removed')
   })
 })
 
