@@ -41,22 +41,11 @@ export async function cleanUpAfterMain(files: readonly MainFile[], world: PostWo
 /** If main lives, asks it to stop, and waits until its file is gone. A main that lives cancels its run itself. */
 async function stopMain(file: MainFile, world: PostWorld): Promise<void> {
   if (!file.askToStop()) return
-  switch (await waitForAnswer(file, world)) {
-    case 'gone':
-    case 'silent':
-      return
-    case 'answered':
-      world.log.info(
-        fragment`The step's process is still running. It has up to ${durationText(EXIT_LIMIT_MS)} to exit.`,
-      )
-      await waitUntil(() => file.isGone(), EXIT_LIMIT_MS, world)
-  }
-}
-
-async function waitForAnswer(file: MainFile, world: PostWorld): Promise<'gone' | 'answered' | 'silent'> {
   await waitUntil(() => file.isGone() || file.isStopAnswered(), ANSWER_LIMIT_MS, world)
-  if (file.isGone()) return 'gone'
-  return file.isStopAnswered() ? 'answered' : 'silent'
+  // If nobody has answered, main is dead.
+  if (file.isGone() || !file.isStopAnswered()) return
+  world.log.info(fragment`The step's process is still running. It has up to ${durationText(EXIT_LIMIT_MS)} to exit.`)
+  await waitUntil(() => file.isGone(), EXIT_LIMIT_MS, world)
 }
 
 async function waitUntil(isTrue: () => boolean, limitMs: number, { clock, signal }: PostWorld): Promise<void> {
@@ -89,7 +78,7 @@ async function cancel(runId: string, file: MainFile, world: PostWorld): Promise<
   const { clock, log } = world
   if (!world.hasSameInputs(file))
     return fragment`The post step cannot cancel the run, because base-url, project or test-suite has another value now. Perhaps a later step changed a variable that the input uses.`
-  const service = await openService(world)
+  const service = await world.open()
   if ('problem' in service) return service.problem
   const nowMs = clock.now()
   // Main may have started the run just before it was killed, so post counts the 15 s of `doesNotExist` from now.
@@ -108,13 +97,5 @@ async function cancel(runId: string, file: MainFile, world: PostWorld): Promise<
       return fragment`The action cannot cancel runs of test suites.`
     case 'failed':
       return failureText(result.failure)
-  }
-}
-
-async function openService({ open }: PostWorld): ReturnType<PostWorld['open']> {
-  try {
-    return await open()
-  } catch (cause) {
-    return { problem: fragment`The post step cannot send a request: ${messageOf(cause)}.` }
   }
 }

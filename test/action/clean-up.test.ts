@@ -26,20 +26,16 @@ interface Main {
 interface Setting {
   readonly script?: Script
   readonly mains?: readonly Main[]
-  readonly openError?: Error
   readonly signalAtMs?: number
   readonly hasSameInputs?: boolean
 }
 
-async function post({ script = CANCEL, mains, openError, signalAtMs, hasSameInputs = true }: Setting) {
+async function post({ script = CANCEL, mains, signalAtMs, hasSameInputs = true }: Setting) {
   const clock = new FakeClock()
   const service = new FakeService(clock, script)
   const world = new FakeWorld(clock, service)
   if (signalAtMs !== undefined) world.signalAt(signalAtMs)
-  const open = async () => {
-    if (openError !== undefined) throw openError
-    return service
-  }
+  const open = async () => service
   // By default, post finds a main that was killed while it waited.
   const found: readonly Main[] = mains ?? [{ file: new MemoryFile(STARTED) }]
   for (const { file, answersAfterMs = Infinity, endsAfterMs = Infinity, leaves } of found) {
@@ -91,15 +87,6 @@ describe('the run that main left', () => {
     const { warnings, requests } = await post({ script: {} })
     expect(warnings).toEqual([expect.stringMatching(/run-1 may still be running.*cannot cancel/)])
     expect(requests).toEqual([])
-  })
-
-  test('is named if the service cannot be reached at all, with the reason', async () => {
-    const { warnings } = await post({ openError: new Error('connect EBUSY') })
-    expect(warnings).toEqual([
-      expect.stringMatching(
-        /run-1 may still be running\. The post step cannot send a request: connect EBUSY\. If the run should not/,
-      ),
-    ])
   })
 
   test('is named, and nothing is sent, if a later step has changed the inputs', async () => {
