@@ -66,48 +66,29 @@ export type EventBranch =
   | { readonly kind: 'branch' | 'fork'; readonly name: string }
   | { readonly kind: 'none'; readonly why: Fragment }
 
-/** Which part of the event has the branch that the event is about. `ref` is what the workflow runs on. */
-type BranchSource = 'ref' | 'pull request' | 'workflow run' | 'none'
-
-/**
- * The events whose name alone says it, as on GitHub's page "Events that trigger workflows". The ref of a deployment may be a branch, a
- * tag or a commit, and a release has a tag.
- */
-const SOURCE_OF_EVENT: Readonly<Record<string, BranchSource>> = {
-  push: 'ref',
-  merge_group: 'ref',
-  workflow_dispatch: 'ref',
-  schedule: 'ref',
-  workflow_run: 'workflow run',
-  deployment: 'none',
-  deployment_status: 'none',
-  release: 'none',
-}
-
-function branchSourceOf({ name, payload }: WorkflowEvent): BranchSource {
-  const source = SOURCE_OF_EVENT[name]
-  if (source !== undefined) return source
-  if (payload.pull_request || name.startsWith('pull_request')) return 'pull request'
-  // A comment on a pull request is the event `issue_comment`, whose payload does not have the branch.
-  return payload.issue?.pull_request ? 'none' : 'ref'
-}
+// What the names of events say, as on GitHub's page "Events that trigger workflows".
+const NEVER_ABOUT_A_FORK = ['push', 'merge_group', 'workflow_dispatch', 'schedule']
+/** The ref of a deployment may be a branch, a tag or a commit, and a release has a tag. */
+const WITHOUT_BRANCH = ['deployment', 'deployment_status', 'release']
 
 /** The branch that the event is about, so that the check is about the code that GitHub shows it for. */
 export function branchOfEvent(event: WorkflowEvent): EventBranch {
-  const { name, payload, problem, ref } = event
-  // Without its file, any event may be about a fork, except those that never are.
-  if (problem !== undefined && SOURCE_OF_EVENT[name] !== 'ref') return { kind: 'none', why: problem }
-  switch (branchSourceOf(event)) {
-    case 'ref':
-      if (ref.type === 'branch') return { kind: 'branch', name: ref.name }
-      return { kind: 'none', why: fragment`this workflow run is about "${ref.name}", and a tag is no branch` }
-    case 'pull request':
-      return headBranch(payload.pull_request?.head?.ref, payload.pull_request?.head?.repo, event)
-    case 'workflow run':
-      return headBranch(payload.workflow_run?.head_branch, payload.workflow_run?.head_repository, event)
-    case 'none':
-      return namesNoBranch(event)
-  }
+  const { name, payload, problem } = event
+  if (NEVER_ABOUT_A_FORK.includes(name)) return branchOfRef(event)
+  if (problem !== undefined) return { kind: 'none', why: problem }
+  if (name === 'workflow_run')
+    return headBranch(payload.workflow_run?.head_branch, payload.workflow_run?.head_repository, event)
+  if (payload.pull_request || name.startsWith('pull_request'))
+    return headBranch(payload.pull_request?.head?.ref, payload.pull_request?.head?.repo, event)
+  // A comment on a pull request is the event `issue_comment`, whose payload does not have the branch.
+  const hasNoBranch = WITHOUT_BRANCH.includes(name) || payload.issue?.pull_request
+  return hasNoBranch ? namesNoBranch(event) : branchOfRef(event)
+}
+
+/** What the workflow runs on. */
+function branchOfRef({ ref }: WorkflowEvent): EventBranch {
+  if (ref.type === 'branch') return { kind: 'branch', name: ref.name }
+  return { kind: 'none', why: fragment`this workflow run is about "${ref.name}", and a tag is no branch` }
 }
 
 function headBranch(
