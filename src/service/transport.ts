@@ -14,6 +14,7 @@ export interface RequestOptions {
   readonly signal: AbortSignal
   /** If the request has been sent when the signal aborts, its response is still awaited for this long. */
   readonly graceIfSentMs?: (() => number) | undefined
+  /** Instead of 30 s, but no longer. */
   readonly limitMs?: number | undefined
   /** Uses no connection that is already open, because the service may be about to close it. */
   readonly onNewConnection?: boolean | undefined
@@ -59,7 +60,7 @@ const NOT_WANTED: Failure = {
 
 /**
  * One request and its response. If the request fails before `onRequestStart`, the service cannot have received it. Errors, the
- * signal and the time limit come at any moment. The first call of `#end` counts.
+ * signal and the time limit come at any moment. The first end counts.
  */
 class Exchange implements ResponseHandler {
   readonly result = Promise.withResolvers<ServiceResponse | Failure>()
@@ -75,8 +76,10 @@ class Exchange implements ResponseHandler {
 
   constructor({ signal, graceIfSentMs, limitMs }: RequestOptions, settings: TransportSettings) {
     this.#settings = settings
-    signal.addEventListener('abort', () => void this.#onAbort(graceIfSentMs?.()), { signal: this.#settled.signal })
-    void this.#enforceLimit(limitMs)
+    signal.addEventListener('abort', () => void this.#failAfterAbort(graceIfSentMs?.()), {
+      signal: this.#settled.signal,
+    })
+    void this.#failAfter(limitMs)
   }
 
   onRequestStart(controller: RequestController): void {
@@ -94,53 +97,57 @@ class Exchange implements ResponseHandler {
   onResponseData(_: unknown, chunk: Buffer): void {
     this.#bytes += chunk.byteLength
     if (this.#bytes <= BODY_LIMIT_BYTES) this.#chunks.push(chunk)
-    else this.#end(TOO_LARGE)
+    else this.#fail(TOO_LARGE)
   }
 
   onResponseEnd(): void {
-    this.#end()
+    if (this.#status === undefined) this.#fail(invalid('a response', 'none'))
+    else this.#settle(this.#response(this.#status))
   }
 
   onResponseError(_: unknown, error: Error): void {
     const { redact, baseUrl } = this.#settings
-    if (this.#controller === undefined) this.#end(failureToConnect(error, redact, isLoopback(baseUrl)))
+    if (this.#controller === undefined) this.#fail(failureToConnect(error, redact, isLoopback(baseUrl)))
     else if (this.#status === undefined)
-      this.#end({ failure: true, kind: 'no-response', reason: redact(reasonOf(error)) })
-    else this.#end(invalid('a complete response', `${this.#bytes} bytes, then the end of the connection`))
+      this.#fail({ failure: true, kind: 'no-response', reason: redact(reasonOf(error)) })
+    else this.#fail(invalid('a complete response', `${this.#bytes} bytes, then the end of the connection`))
   }
 
-  async #onAbort(graceMs = 0): Promise<void> {
-    if (this.#controller === undefined) return this.#end(NOT_WANTED)
+  async #failAfterAbort(graceMs = 0): Promise<void> {
+    if (this.#controller === undefined) return this.#fail(NOT_WANTED)
     if (graceMs > 0) await this.#settings.clock.sleep(graceMs, this.#settled.signal)
-    this.#end({ failure: true, kind: 'aborted' })
+    this.#fail({ failure: true, kind: 'aborted' })
   }
 
-  async #enforceLimit(limitMs = REQUEST_LIMIT_MS): Promise<void> {
+  async #failAfter(limitMs = REQUEST_LIMIT_MS): Promise<void> {
     const ms = Math.min(limitMs, REQUEST_LIMIT_MS)
     await this.#settings.clock.sleep(ms, this.#settled.signal)
     const within = `within ${Number((ms / 1000).toPrecision(2))} s`
     if (this.#controller === undefined)
-      this.#end({ failure: true, kind: 'not-sent', reason: `no connection ${within}` })
-    else this.#end({ failure: true, kind: 'no-response', reason: `no complete response ${within}` })
+      this.#fail({ failure: true, kind: 'not-sent', reason: `no connection ${within}` })
+    else this.#fail({ failure: true, kind: 'no-response', reason: `no complete response ${within}` })
   }
 
-  /** Without a failure, the response is complete. */
-  #end(failure?: Failure): void {
+  #fail(failure: Failure): void {
     if (this.#settled.signal.aborted) return
-    this.#settled.abort()
-    if (failure !== undefined) this.#controller?.abort(new Error(failure.kind))
-    this.result.resolve(this.#resultAfter(failure))
+    this.#controller?.abort(new Error(failure.kind))
+    // A status that is not 2xx counts whatever becomes of the body.
+    if (this.#status === undefined || isSuccess(this.#status)) this.#settle(failure)
+    else this.#settle(this.#response(this.#status))
   }
 
-  #resultAfter(failure: Failure | undefined): ServiceResponse | Failure {
-    if (this.#status === undefined) return failure ?? invalid('a response', 'none')
+  #settle(result: ServiceResponse | Failure): void {
+    this.#settled.abort()
+    this.result.resolve(result)
+  }
+
+  /** What has come of the response. */
+  #response(status: number): ServiceResponse | Failure {
     const body = unpacked(Buffer.concat(this.#chunks), this.#header('content-encoding'))
-    const problem = failure ?? (isFailure(body) ? body : undefined)
-    // A status that is not 2xx counts whatever becomes of the body.
-    if (problem !== undefined && isSuccess(this.#status)) return problem
+    if (isFailure(body) && isSuccess(status)) return body
     // It also removes the byte order mark that some servers put before the text.
     const text = isFailure(body) ? '' : this.#settings.redact(new TextDecoder().decode(body))
-    return { status: this.#status, header: (name) => this.#header(name), text }
+    return { status, header: (name) => this.#header(name), text }
   }
 
   #header(name: string): string | undefined {
