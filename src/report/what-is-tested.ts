@@ -37,13 +37,12 @@ function baselineText([{ finishedAt }, ...earlier]: Baseline): Fragment {
 export function whatIsTested(subject: StepSubject): Fragment {
   const { target, parameters } = subject
   const { branch, environment, frameworkProject } = parameters
-  const isProject = target.kind === 'project'
-  const facts = [fragment`${isProject ? fragment`project` : fragment`test suite`} ${quote(target.id)}`]
+  const kind = target.kind === 'project' ? fragment`project` : fragment`test suite`
+  const facts = [fragment`${kind} ${quote(target.id)}`]
   if (environment !== undefined) facts.push(fragment`environment ${quote(environment)}`)
   if (branch !== undefined)
     facts.push(fragment`${isCommit(branch) ? fragment`commit` : fragment`branch`} ${quote(branch)}`)
   if (frameworkProject !== undefined) facts.push(fragment`framework project ${quote(frameworkProject)}`)
-  if (branch === undefined && isProject) facts.push(fragment`on the project's default branch`)
   return join(facts, fragment`, `)
 }
 

@@ -56,9 +56,8 @@ describe('the line of facts', () => {
   })
 })
 
-it('the line of a start says what is tested: a branch, a commit, or the default branch of the project', () => {
+it('the line of a start says what is tested: a branch or a commit', () => {
   const said = (parameters: object) => render(whatIsTested(anOutcome({ subject: { parameters } }).subject))
   expect(said({ branch: 'b', environment: 'staging' })).toBe('project “web-shop”, environment “staging”, branch “b”')
   expect(said({ branch: 'f'.repeat(40) })).toBe(`project “web-shop”, commit “${'f'.repeat(40)}”`)
-  expect(said({})).toBe("project “web-shop”, on the project's default branch")
 })
