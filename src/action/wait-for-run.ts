@@ -37,19 +37,20 @@ export async function waitForRun(
   world: World,
 ): Promise<Waited> {
   const output = new TestOutput(handle.id, settings.showOutput, world)
-  const waited = await pollUntilEnd(handle, deadlineMs, settings, output, world)
+  const waited = await pollUntilEnd({ ...settings, handle, deadlineMs, output }, world)
   const restLimitMs = waited.ending.kind === 'finished' ? REST_LIMIT_MS : 0
   await output.readRest(waited.run?.outputBytes, world.clock.now() + restLimitMs)
   return waited
 }
 
-async function pollUntilEnd(
-  handle: RunHandle,
-  deadlineMs: number,
-  { waitLimitMs, pollIntervalMs }: WaitSettings,
-  output: TestOutput,
-  world: World,
-): Promise<Waited> {
+interface Wait extends WaitSettings {
+  readonly handle: RunHandle
+  readonly deadlineMs: number
+  readonly output: TestOutput
+}
+
+async function pollUntilEnd(wait: Wait, world: World): Promise<Waited> {
+  const { handle, deadlineMs, waitLimitMs, pollIntervalMs, output } = wait
   const { service, clock, random, signal } = world
   const firstPollMs = clock.now()
   const jitter = random()
