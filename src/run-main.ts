@@ -44,8 +44,8 @@ export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainF
       programText,
       writeSummary,
       writeReportFiles: (files, runId) => writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), log),
-      writeComment(outcome, hasSummary) {
-        const body = (marker: string) => commentBody(outcome, { marker, hasSummary })
+      writeComment(outcome) {
+        const body = (marker: string) => commentBody(outcome, marker)
         const { success } = outcome
         return keepCommentUpToDate({ env, event, settings: comment, success, body, log, clock, signal })
       },

@@ -23,14 +23,14 @@ export interface ReportSettings {
  */
 export async function publish(outcome: StepOutcome, settings: ReportSettings, world: World): Promise<void> {
   setOutputs(outcome, world)
-  const hasSummary = settings.summary === 'always' || (settings.summary === 'on-failure' && !outcome.success)
-  announceVerdict(outcome, settings, hasSummary, world)
+  announceVerdict(outcome, settings, world)
   if (hasJobEnded(world.signal)) return
   const reportDir = publishReportFiles(outcome, world)
+  const hasSummary = settings.summary === 'always' || (settings.summary === 'on-failure' && !outcome.success)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
   // An aborted step has no time for the comment. If this step only started the run, the step that waits for the run writes it.
   if (world.signal.aborted || outcome.ending.kind === 'started') return
-  const commentUrl = await world.writeComment(outcome, hasSummary)
+  const commentUrl = await world.writeComment(outcome)
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
 }
 
@@ -55,7 +55,7 @@ function setOutputs(outcome: StepOutcome, world: World): void {
   world.setOutput('newly-skipped', comparison.newlySkipped.length)
 }
 
-function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSummary: boolean, world: World): void {
+function announceVerdict(outcome: StepOutcome, settings: ReportSettings, world: World): void {
   const sentences = verdictSentences(outcome)
   const level = verdictLevel(outcome)
   const { filePath, line } = outcome.run ?? {}
@@ -63,7 +63,7 @@ function announceVerdict(outcome: StepOutcome, settings: ReportSettings, hasSumm
   if (level === 'info') world.log.info(sentences)
   else world.annotate({ level, title: render(endingText(outcome).title), message: sentences, file, line })
   if (level !== 'error' || !settings.annotations) return
-  for (const annotation of annotations(outcome, hasSummary)) world.annotate(annotation)
+  for (const annotation of annotations(outcome)) world.annotate(annotation)
 }
 
 function publishReportFiles(outcome: StepOutcome, world: World): string | undefined {

@@ -38,9 +38,8 @@ const LEFT_AFTER_CANCELLATION: Readonly<Record<Cancellation['kind'], 'nothing' |
 
 export async function performStep(settings: StepSettings, world: World): Promise<StepOutcome> {
   const { clock, mainFile, signal } = world
-  const beganMs = clock.now()
-  const waited = await startAndWait(settings, beganMs + settings.waitLimitMs, world)
-  const outcome = concludeStep({ ...waited, subject: settings.subject, tookMs: clock.now() - beganMs }, settings)
+  const ended = await startAndWait(settings, clock.now() + settings.waitLimitMs, world)
+  const outcome = concludeStep({ ...ended, subject: settings.subject }, settings)
   const left = LEFT_AFTER_CANCELLATION[outcome.cancellation.kind]
   if (left === 'nothing') mainFile.done()
   await publish(outcome, settings.reports, world)
@@ -53,7 +52,7 @@ async function startAndWait(
   settings: StepSettings,
   deadlineMs: number,
   world: World,
-): Promise<Omit<EndedStep, 'subject' | 'tookMs'>> {
+): Promise<Omit<EndedStep, 'subject'>> {
   const { mainFile, clock, signal } = world
   const { wait, cancelOnAbort, subject } = settings
   let runId = settings.runId

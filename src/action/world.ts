@@ -25,7 +25,7 @@ export interface World {
   /** Returns the folder. If the files cannot be written, it warns and returns undefined. */
   writeReportFiles(files: readonly ReportFile[], runId: string): string | undefined
   /** Writes the pull request comment if the user wants one. Returns the comment's address. */
-  writeComment(outcome: StepOutcome, hasSummary: boolean): Promise<string | undefined>
+  writeComment(outcome: StepOutcome): Promise<string | undefined>
 }
 
 export type RunWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>

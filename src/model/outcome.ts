@@ -78,7 +78,6 @@ export interface EndedStep {
   readonly runUrl?: string | undefined
   /** The run as the service last described it. Absent if it never did. If the ending is `finished`, this run has finished. */
   readonly run?: Run | undefined
-  readonly tookMs: number
 }
 
 export interface Verdict {

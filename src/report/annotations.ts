@@ -2,7 +2,7 @@ import type { Annotation } from '../github/outputs.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { FAILING, type TestCase } from '../model/run.ts'
 import { commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
-import { casesOf, durationText, NONE, seeSummary } from './phrases.ts'
+import { casesOf } from './phrases.ts'
 import { casesOfKind, titleOf } from './test-case.ts'
 
 /**
@@ -12,7 +12,7 @@ import { casesOfKind, titleOf } from './test-case.ts'
 const CASES_SHOWN = 8
 
 /** The annotations after the verdict: the first failing test cases, then the number of the other failing test cases. */
-export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotation[] {
+export function annotations(outcome: StepOutcome): Annotation[] {
   const shown = casesOfKind(FAILING, outcome)
     .slice(0, CASES_SHOWN)
     .map((testCase): Annotation => {
@@ -28,14 +28,12 @@ export function annotations(outcome: StepOutcome, hasSummary: boolean): Annotati
     })
   const more = outcome.counts.failed - shown.length
   if (more === 0) return shown
-  const message = fragment`${more} more ${casesOf(more)} failed.${seeSummary(hasSummary)}`
+  const message = fragment`${more} more ${casesOf(more)} failed.`
   return [...shown, { level: 'error', title: 'More failed tests', message }]
 }
 
 function annotationMessage(testCase: TestCase): Fragment {
-  const { rawStatus, durationMs, message } = testCase
+  const { rawStatus, message } = testCase
   const title = titleOf(testCase)
-  if (message !== undefined) return fragment`${title}\n${linesOf(message)}`
-  const time = durationMs === undefined ? NONE : fragment` after ${durationText(durationMs)}`
-  return fragment`${title}: ${rawStatus}${time}`
+  return message === undefined ? fragment`${title}: ${rawStatus}` : fragment`${title}\n${linesOf(message)}`
 }

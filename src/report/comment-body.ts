@@ -2,7 +2,7 @@ import type { StepOutcome } from '../model/outcome.ts'
 import { fragment, type Html, hiddenMarker, html, link } from '../text/safe-text.ts'
 import { caseTable } from './case-layout.ts'
 import { headline, introduction, paragraph, sizeBytes } from './page-head.ts'
-import { casesOf, dotted, seeSummary } from './phrases.ts'
+import { casesOf, dotted } from './phrases.ts'
 import { casesOfKind, FAILING_OR_OTHER } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 
@@ -11,10 +11,7 @@ const ROWS_SHOWN = 20
 const SIZE_LIMIT_BYTES = 65_000
 
 /** The pull request comment, with as many of its rows as fit. The marker is an HTML comment of ours. */
-export function commentBody(
-  outcome: StepOutcome,
-  { marker, hasSummary }: { readonly marker: string; readonly hasSummary: boolean },
-): Html {
+export function commentBody(outcome: StepOutcome, marker: string): Html {
   const testCases = casesOfKind(FAILING_OR_OTHER, outcome)
   const { job } = outcome.subject
   const log = job === undefined ? [] : [link(job.url, fragment`Log of the job ${job.name}`)]
@@ -26,7 +23,7 @@ export function commentBody(
 ${[
   introduction(outcome),
   shown.length === 0 ? html`` : caseTable(shown, outcome),
-  paragraph(more === 0 ? undefined : fragment`… and ${more} more ${casesOf(more)}.${seeSummary(hasSummary)}`),
+  paragraph(more === 0 ? undefined : fragment`… and ${more} more ${casesOf(more)}.`),
   paragraph(dotted([...factsOf(outcome), ...log])),
 ]}`
     if (rows === 0 || sizeBytes(body) <= SIZE_LIMIT_BYTES) return body

@@ -6,17 +6,16 @@ import { casesOf, durationText, inBrackets, join, joinWithDots, NONE } from './p
 import { countNew } from './test-case.ts'
 
 /** A page's line of counts and times. Undefined if there is nothing to count yet. */
-export function countsLine({ run, counts, comparison, tookMs }: StepOutcome): Fragment | undefined {
+export function countsLine({ run, counts, comparison }: StepOutcome): Fragment | undefined {
   if (run === undefined || (run.testCases === undefined && !isFinished(run))) return undefined
   const nothing = run.testCases === undefined ? fragment`No results` : fragment`No test cases`
   const runMs = runDurationMs(run)
-  const what = runMs === undefined ? fragment`waited` : fragment`run time`
   return joinWithDots([
     ...(counts.total === 0 ? [nothing] : countsOf(counts)),
     ...nonZero(comparison?.added.length ?? 0, fragment`added`),
     ...missingCounts(comparison),
     ...testTime(run),
-    fragment`${what} ${durationText(runMs ?? tookMs)}`,
+    ...(runMs === undefined ? [] : [fragment`run time ${durationText(runMs)}`]),
   ])
 }
 

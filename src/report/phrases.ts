@@ -13,11 +13,6 @@ export function casesOf(count: number): Fragment {
   return count === 1 ? fragment`test case` : fragment`test cases`
 }
 
-/** A sentence with a space before it, or nothing. */
-export function seeSummary(hasSummary: boolean): Fragment {
-  return hasSummary ? fragment` See the job summary.` : NONE
-}
-
 export function inBrackets(parts: readonly Fragment[]): Fragment {
   return parts.length === 0 ? NONE : fragment` (${join(parts, fragment`, `)})`
 }

@@ -4,12 +4,12 @@ import { render } from '../../src/text/safe-text.ts'
 import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy } from '../support/builders.ts'
 
 const ofRun = (status: string, counts: Record<string, number>) =>
-  annotations(anOutcome({ run: aRun({ status, testCases: testCasesBy(counts) }) }), true)
+  annotations(anOutcome({ run: aRun({ status, testCases: testCasesBy(counts) }) }))
 
 /** The annotation of a failing case, if another case fails too. */
 function messageOf(fields: TestCaseFields): string {
   const run = aRun({ status: 'FAILED', testCases: [aTestCase(fields), aTestCase({ status: 'FAILED' })] })
-  return render(annotations(anOutcome({ run }), true)[0]?.message ?? expect.fail())
+  return render(annotations(anOutcome({ run }))[0]?.message ?? expect.fail())
 }
 
 // endings.md has their order and words.
@@ -17,18 +17,12 @@ function messageOf(fields: TestCaseFields): string {
 describe('the annotations', () => {
   it.each([
     [8, 8, undefined],
-    [9, 9, '1 more test case failed. See the job summary.'],
-    [2008, 9, '2,000 more test cases failed. See the job summary.'],
+    [9, 9, '1 more test case failed.'],
+    [2008, 9, '2,000 more test cases failed.'],
   ])('for %d failing cases are %d', (failing, count, last) => {
     const shown = ofRun('FAILED', { FAILED: failing })
     expect(shown).toHaveLength(count)
     expect(shown[8] && render(shown[8].message)).toBe(last)
-  })
-
-  it('do not mention the summary if there is none', () => {
-    const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 10 }) })
-    const last = annotations(anOutcome({ run }), false).at(-1)
-    expect(last && render(last.message)).toBe('2 more test cases failed.')
   })
 
   it('have a place and a message, also for a single failing case, if the service sent them', () => {
@@ -42,7 +36,7 @@ describe('the annotations', () => {
         line: 12,
       }),
     ]
-    const [annotation, ...others] = annotations(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }), true)
+    const [annotation, ...others] = annotations(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))
     expect(others).toEqual([])
     expect(annotation).toMatchObject({ level: 'error', title: 'Test failed', file: { text: 'e2e/pay.ts' }, line: 12 })
     expect(annotation && render(annotation.message)).toBe('pays\nexpected 41\n  to be 42')
@@ -51,9 +45,9 @@ describe('the annotations', () => {
   it('have a place without a line, and the status if there is no message', () => {
     const fields = { title: 'pays', status: 'TIMEDOUT', filePath: 'e2e/pay.ts', durationMs: 30_000 }
     const run = aRun({ status: 'FAILED', testCases: [aTestCase(fields)] })
-    const [annotation] = annotations(anOutcome({ run }), true)
+    const [annotation] = annotations(anOutcome({ run }))
     expect(annotation).toMatchObject({ title: 'Test timed out', file: { text: 'e2e/pay.ts' }, line: undefined })
-    expect(annotation && render(annotation.message)).toBe('pays: TIMEDOUT after 30 s')
+    expect(annotation && render(annotation.message)).toBe('pays: TIMEDOUT')
   })
 
   it('name a case without a title, and leave out a duration that the service did not send', () => {

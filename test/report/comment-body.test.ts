@@ -10,8 +10,7 @@ const MARKER = '<!-- test-run-action 0f3a run 1 attempt 1 -->'
 const JOB_URL = 'https://github.com/o/r/actions/runs/1/job/2'
 const JOB = { name: 'test-run', url: JOB_URL }
 
-const bodyOf = (outcome: StepOutcome, options: Partial<Parameters<typeof commentBody>[1]> = {}) =>
-  render(commentBody(outcome, { marker: MARKER, hasSummary: true, ...options }))
+const bodyOf = (outcome: StepOutcome) => render(commentBody(outcome, MARKER))
 
 const pageOf = (...args: Parameters<typeof bodyOf>) => renderedPage(bodyOf(...args))
 
@@ -35,14 +34,13 @@ describe('the comment', () => {
     expect(page.text).toContain('Environment staging · Branch main · Run run_7f3a · Log of the job test-run')
   })
 
-  it('shows twenty cases that did not pass, counts the others, and does not mention a summary that does not exist', () => {
+  it('shows twenty cases that did not pass, and counts the others', () => {
     const run = aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 1025 }) })
     const page = pageOf(anOutcome({ run }))
     expect(tableRows(page)).toHaveLength(21)
-    expect(page.text).toContain('… and 1,005 more test cases. See the job summary.')
-    expect(pageOf(anOutcome({ run }), { hasSummary: false }).text).toMatch(/… and 1,005 more test cases\.$/m)
+    expect(page.text).toContain('… and 1,005 more test cases.')
     const oneMore = anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 21 }) }) })
-    expect(pageOf(oneMore).text).toContain('… and 1 more test case. See the job summary.')
+    expect(pageOf(oneMore).text).toContain('… and 1 more test case.')
   })
 
   it('shows fewer rows if their texts are long, and counts all the others', () => {
@@ -51,7 +49,7 @@ describe('the comment', () => {
     const shown = tableRows(page).length - 1
     expect(shown).toBeGreaterThan(10)
     expect(shown).toBeLessThan(19)
-    expect(page.text).toContain(`… and ${20 - shown} more test cases. See the job summary.`)
+    expect(page.text).toContain(`… and ${20 - shown} more test cases.`)
   })
 
   it('names what distinguishes it from other comments of the pull request', () => {

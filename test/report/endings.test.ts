@@ -19,9 +19,9 @@ it('the verdict truncates titles', () => {
   expect(render(verdictSentences(anOutcome({ run })))).toContain(`“${'x'.repeat(499)}…”`)
 })
 
-it('the line of counts has the time waited if the duration of the run is not known', () => {
-  const line = countsLine(anOutcome({ run: aRun({ startedAt: undefined, testCases: [] }), tookMs: 4_200 }))
-  expect(line && render(line)).toBe('No test cases · waited 4.2 s')
+it('the line of counts has no time if the duration of the run is not known', () => {
+  const line = countsLine(anOutcome({ run: aRun({ startedAt: undefined, testCases: [] }) }))
+  expect(line && render(line)).toBe('No test cases')
 })
 
 function pageOf(outcome: StepOutcome): string {
@@ -31,7 +31,7 @@ function pageOf(outcome: StepOutcome): string {
   const verdict = { level: verdictLevel(outcome), title: render(title), message: sentences }
   return [
     `${success ? 'success' : 'failure'}, ${conclusion}`,
-    ...[verdict, ...(success ? [] : annotations(outcome, true))].map(
+    ...[verdict, ...(success ? [] : annotations(outcome))].map(
       ({ level, title, message }) => `- ${level === 'info' ? 'log line' : level} **${title}** ${render(message)}`,
     ),
     ...headOf(outcome).map((line) => `> ${line}`),

@@ -40,11 +40,11 @@ function tamed(): (text: string) => string {
 function everyOutput(outcome: StepOutcome): Record<string, string> {
   return {
     sentence: render(verdictSentences(outcome)),
-    annotations: annotations(outcome, true)
+    annotations: annotations(outcome)
       .map(({ message, file }) => `${render(message)}\nfile=${file ? render(file) : ''}`)
       .join('\n'),
     summary: render(jobSummary(outcome, { alreadyBytes: 0 })),
-    comment: render(commentBody(outcome, { marker: MARKER, hasSummary: true })),
+    comment: render(commentBody(outcome, MARKER)),
     ...(isOutcomeWithRun(outcome) ? filesOf(outcome) : {}),
   }
 }

@@ -104,7 +104,7 @@ export interface OutcomeFields extends Partial<Omit<EndedStep, 'subject'>> {
 export function anOutcome(fields?: OutcomeFields & { readonly ending?: never }): OutcomeWithRun
 export function anOutcome(fields: OutcomeFields): StepOutcome
 export function anOutcome(fields: OutcomeFields = {}): StepOutcome {
-  const { passWithNoTests = false, strict = false, tookMs = 190_000, runUrl, subject } = fields
+  const { passWithNoTests = false, strict = false, runUrl, subject } = fields
   const { ending = { kind: 'finished' } } = fields
   const isNothingLeft = ['finished', 'started', 'start-failed'].includes(ending.kind)
   const { cancellation = { kind: isNothingLeft ? 'none' : 'not-wanted' } } = fields
@@ -118,7 +118,6 @@ export function anOutcome(fields: OutcomeFields = {}): StepOutcome {
     runId: hasNoRun ? undefined : (fields.runId ?? 'run_7f3a'),
     runUrl,
     run: ending.kind === 'finished' ? finished(fields.run ?? aRun()) : fields.run,
-    tookMs,
     subject: {
       target: { kind: 'project', id: 'web-shop' },
       parameters: { branch: 'main', environment: 'staging' },
