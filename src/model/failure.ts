@@ -45,9 +45,4 @@ export function isNotFound(failure: Failure): boolean {
   return failure.kind === 'status' && failure.status === 404
 }
 
-/** Failures are plain data. */
-export function isSameFailure(one: Failure, other: Failure): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
-}
-
 export type InvalidResponseFailure = Extract<Failure, { kind: 'invalid-response' }>

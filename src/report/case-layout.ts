@@ -23,7 +23,6 @@ interface CaseParts {
   readonly status: Fragment
   /** What the baseline says about it. */
   readonly mark: Fragment | undefined
-  /** In bold. If there is no title but the path of a file that could not be loaded, this is the place. */
   readonly title: Html
   readonly place: Fragment | undefined
   readonly duration: Fragment | undefined
@@ -31,14 +30,12 @@ interface CaseParts {
 
 function partsOf(testCase: TestCase, outcome: StepOutcome): CaseParts {
   const { durationMs } = testCase
-  const [title, place] = [titleOf(testCase), placeOf(testCase)]
-  const linked = place && linkedPlace(place, outcome)
-  const isTitleThePath = linked !== undefined && String(title) === String(place?.path)
+  const place = placeOf(testCase)
   return {
     status: statusOf(testCase),
     mark: pastText(testCase, outcome),
-    title: html`<b>${isTitleThePath ? linked : title}</b>`,
-    place: isTitleThePath ? undefined : linked,
+    title: html`<b>${titleOf(testCase)}</b>`,
+    place: place && linkedPlace(place, outcome),
     duration: durationMs === undefined ? undefined : durationText(durationMs),
   }
 }

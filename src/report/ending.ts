@@ -1,4 +1,4 @@
-import { isNotFound, isSameFailure } from '../model/failure.ts'
+import { isNotFound } from '../model/failure.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { FAILING, isFinished, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, quote, untruncated } from '../text/safe-text.ts'
@@ -35,7 +35,7 @@ export function verdictSentences(outcome: StepOutcome): Fragment {
   const message = outcome.run?.message
   const quoted = message === undefined ? NONE : fragment`${has} ${quote(firstLineOf(message), SENTENCE_LIMIT_CHARS)}`
   const results = isFinal ? join([resultsOf(outcome), ...missingCounts(outcome.comparison)], fragment`, `) : NONE
-  return joinSentences([fragment`${what}${quoted}${results}.`, ...next, ...otherTests(outcome)])
+  return joinSentences([fragment`${what}${quoted}${results}.`, ...next])
 }
 
 /**
@@ -46,15 +46,8 @@ export function pageSentences(outcome: StepOutcome): Fragment | undefined {
   const { what, next } = endingText(outcome)
   // After a finished run, the headline and the counts say what happened.
   const needsWhat = outcome.ending.kind !== 'finished' || next.length > 0
-  const sentences = [...(needsWhat ? [fragment`${what}.`] : []), ...next, ...otherTests(outcome)]
+  const sentences = [...(needsWhat ? [fragment`${what}.`] : []), ...next]
   return sentences.length === 0 ? undefined : joinSentences(sentences)
-}
-
-/** A sentence if this run has no test case of the baseline. */
-function otherTests({ comparison, counts }: StepOutcome): readonly Fragment[] {
-  const added = comparison?.added.length ?? 0
-  if (added === 0 || added < counts.total) return []
-  return [fragment`This run has no test case of the baseline. Check whether the baseline is of the same project.`]
 }
 
 /** How the log shows the verdict. A success is a warning if a test case failed, or has no known result. */
@@ -227,14 +220,14 @@ function momentOfAbort(outcome: StepOutcome): Fragment {
   return status === undefined ? fragment`while this step waited for run ${id}` : fragment`while run ${id} was ${status}`
 }
 
-/** Whether the step cancelled the run, and whether the run may still be running. Empty if the sentence before says it. */
+/** Whether the step cancelled the run, and whether the run may still be running. */
 function cancellationText({ ending, cancellation, run, runId, subject }: StepOutcome): readonly Fragment[] {
-  const isRunNotFound = ending.kind === 'poll-failed' && isNotFound(ending.failure)
+  // The sentence before says that the service does not know the run.
+  if (ending.kind === 'poll-failed' && isNotFound(ending.failure)) return []
   switch (cancellation.kind) {
     case 'none':
       return []
     case 'not-wanted': {
-      if (isRunNotFound) return []
       const byDefault = subject.ownsRun ? NONE : fragment` (the default with ${code('run-id')})`
       const why = fragment`because the input ${code('cancel-on-abort')} is ${code('false')}${byDefault}`
       return [fragment`This step did not cancel the run, ${why}.`, MAY_BE_RUNNING, CANCEL_IT]
@@ -248,17 +241,15 @@ function cancellationText({ ending, cancellation, run, runId, subject }: StepOut
     case 'already-finished':
       return [fragment`The run had already finished as ${run?.rawStatus ?? ''}.`]
     case 'not-found':
-      return isRunNotFound ? [] : [fragment`The service does not know the run any more.`]
+      return [fragment`The service does not know the run any more.`]
     case 'id-unknown':
       return [RUN_WITHOUT_ID]
     case 'failed': {
-      const { failure } = cancellation
-      const isKnown = 'failure' in ending && ending.failure !== undefined && isSameFailure(ending.failure, failure)
-      const why = isKnown ? NONE : fragment`, because ${failureReason(failure)}`
+      const why = failureReason(cancellation.failure)
       // Post may not run if the job has ended.
       const hasJobEnded = ending.kind === 'aborted' && ending.cause === 'job ended'
       const next = hasJobEnded ? CANCEL_IT : fragment`The post step tries again to cancel the run.`
-      return [fragment`This step could not cancel the run${why}.`, MAY_BE_RUNNING, next]
+      return [fragment`This step could not cancel the run, because ${why}.`, MAY_BE_RUNNING, next]
     }
   }
 }

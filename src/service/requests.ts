@@ -68,7 +68,7 @@ export function createSendJson(settings: TransportSettings): SendJson {
 
 /** For the debug log, which contains no header's value and nothing of a body. */
 function statusOrFailure(response: ServiceResponse | Failure): Fragment {
-  if (!isFailure(response) || response.kind === 'status') return fragment`status ${response.status}`
+  if (!isFailure(response)) return fragment`status ${response.status}`
   return 'reason' in response ? fragment`${response.kind} (${response.reason})` : fragment`${response.kind}`
 }
 

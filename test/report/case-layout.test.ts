@@ -47,11 +47,6 @@ describe('a table of test cases', () => {
     expect(text).toContain(`<br><a href="${link}"><code>e2e/#1 &lt;pay&gt;?/50%.ts</code></a></td>`)
   })
 
-  it('has the path of a file that cannot be loaded once, although it is its title too', () => {
-    const path = 'e2e/broken.ts'
-    expect(rows([{ title: path, filePath: path, status: 'FAILED', line: 3 }])[1]?.[1]).toBe('e2e/broken.ts:3')
-  })
-
   it('has the reason of a skipped case', () => {
     const message = 'later: the shop has no cart yet\n  at x'
     expect(rows([{ title: 'a', status: 'SKIPPED', filePath: 'e2e/pay.ts', message }])[1]?.[1]).toBe(

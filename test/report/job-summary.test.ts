@@ -159,14 +159,6 @@ describe('with a baseline, the job summary', () => {
       'It has no lists of removed, newly skipped and unstable test cases, because it would be too long.</p>',
     )
   })
-
-  it('says if the baseline has none of the cases', () => {
-    const [ours, others] = [testCasesBy({ PASSED: 3 }), testCasesBy({ FLAKY: 40 })]
-    const sentence = 'This run has no test case of the baseline. Check whether the baseline is of the same project.'
-    expect(summaryWith(ours, aBaselineOf(others))).toContain(`<p>${sentence}</p>`)
-    expect(summaryWith([...ours, ...others.slice(1)], aBaselineOf(others))).not.toContain(sentence)
-    expect(summaryWith([], aBaselineOf(others))).not.toContain(sentence)
-  })
 })
 
 describe('the limits of the job summary', () => {

@@ -64,11 +64,6 @@ export const ENDINGS = {
     { PASSED: 38, FLAKY: 1, SKIPPED: 2 },
     { subject: { baseline: aBaseline({ PASSED: 41, FAILED: 1 }, 'FAILED') } },
   ),
-  passedWithOtherTests: finished(
-    'PASSED',
-    { PASSED: 2 },
-    { subject: { baseline: aBaseline({ FLAKY: 40 }, 'PASSED') } },
-  ),
   failedInMatrix: finished(
     'FAILED',
     { FAILED: 3, PASSED: 37 },
