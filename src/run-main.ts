@@ -11,8 +11,9 @@ import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
 import { MainFileNotWritten, type MainFileWriter } from './handover/main-file-writer.ts'
 import { readBaseline } from './inputs/baseline.ts'
 import { InvalidInputsError } from './inputs/input-reader.ts'
-import { readInputs } from './inputs/inputs.ts'
+import { readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
 import { commentBody } from './report/comment-body.ts'
+import { invalidInputsSummary } from './report/job-summary.ts'
 import { openService } from './service/client.ts'
 import { fragment } from './text/safe-text.ts'
 
@@ -55,20 +56,22 @@ export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainF
     const { success } = await performStep({ ...settings, subject: { ...subject, baseline } }, world)
     return success
   } catch (error) {
-    if (!sayWhyNothingWasStarted(error, output)) throw error
+    if (!sayWhyNothingWasStarted(error, env, output)) throw error
     mainFile.done()
     return false
   }
 }
 
 /** Returns false if the error is a bug. */
-function sayWhyNothingWasStarted(error: unknown, output: RunnerOutput): boolean {
+function sayWhyNothingWasStarted(error: unknown, env: NodeJS.ProcessEnv, output: RunnerOutput): boolean {
   output.setOutput('conclusion', 'error')
   if (error instanceof InvalidInputsError) {
     for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
+    if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
     return true
   }
   if (error instanceof MainFileNotWritten) {
+    // No summary is written here, because the disk is probably full.
     const message = fragment`No run was started, because the step could not write its file for the post step: ${error.message}. Without this file, nothing would cancel the run if the step were killed. Free some space on the runner, or check its temporary folder.`
     output.annotate({ level: 'error', title: 'Run not started', message })
     return true

@@ -43,15 +43,22 @@ test('a signal that came while the action was loading is handled before anything
   expect(service.requests).toEqual([])
 })
 
-test('invalid inputs are an error, and leave post nothing', async () => {
+test('invalid inputs are an error, leave post nothing, and are in the job summary, unless the input summary is never', async () => {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   onTestFinished(() => write.mockRestore())
-  const output = join(temporaryFolder(), 'output')
-  writeFileSync(output, '')
-  const env = { ...inputVariables({ 'base-url': 'ftp://x' }), GITHUB_OUTPUT: output }
-  const file = new MemoryFile({ phase: 'nothing started' })
-  expect(await runMain(env, new AbortController().signal, new MainFileWriter(file))).toBe(false)
-  expect(file.isGone()).toBe(true)
-  expect(readFileSync(output, 'utf8')).toContain('conclusion=error')
+  const summaryWith = async (summary: string) => {
+    const [path, output] = ['summary.md', 'output'].map((name) => join(temporaryFolder(), name)) as [string, string]
+    for (const file of [path, output]) writeFileSync(file, '')
+    const inputs = inputVariables({ 'base-url': 'ftp://x', summary })
+    const env = { ...inputs, GITHUB_STEP_SUMMARY: path, GITHUB_OUTPUT: output }
+    const file = new MemoryFile({ phase: 'nothing started' })
+    expect(await runMain(env, new AbortController().signal, new MainFileWriter(file))).toBe(false)
+    expect(file.isGone()).toBe(true)
+    expect(readFileSync(output, 'utf8')).toContain('conclusion=error')
+    return readFileSync(path, 'utf8')
+  }
+  for (const when of ['', 'always', 'on-failure'])
+    expect(await summaryWith(when), when).toMatch(/^## ❌ Invalid inputs\n/)
+  expect(await summaryWith('never')).toBe('')
   expect(write.mock.calls.join('')).toContain('::error title=Invalid input::Input base-url')
 })

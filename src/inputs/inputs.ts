@@ -65,6 +65,10 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
   }
 }
 
+export function wantsSummaryOfProblems(env: NodeJS.ProcessEnv): boolean {
+  return new InputReader(env).choice('summary', WHEN, 'always') !== 'never'
+}
+
 function readRunId(inputs: InputReader): string | undefined {
   const given = inputs.text('run-id')
   if (given !== '' && !isUsableRunId(given)) {

@@ -57,6 +57,11 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   return html`${top}${paragraph(fragment`This summary has only its headline, because it would be too long${files}.`)}`
 }
 
+export function invalidInputsSummary(messages: readonly Fragment[]): Html {
+  const items = messages.map((message) => html`<li>${message}</li>\n`)
+  return html`## ❌ Invalid inputs\n<p>Nothing was requested from the service.</p>\n<ul>\n${items}</ul>\n`
+}
+
 /** The heading is Markdown, or HTML if Markdown could interpret a value in it. */
 function heading(outcome: StepOutcome): Html {
   const title = headline(outcome)
