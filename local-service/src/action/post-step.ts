@@ -35,9 +35,11 @@ const NO_RUN =
   'No gate has started a run at this local service, so it has tested nothing. If a gate behind it has failed, its message says why. ' +
   'Otherwise, put a gate directly behind this local service, because a gate uses the local service that started last.'
 
-const CLEAN_UP_FAILED =
-  'Not everything that the local service left could be removed. Processes, containers and work trees of its runs may still be ' +
-  'on this machine. The log above says what is known. To find the containers, run ' +
+const PROBLEM = 'The local service could not do something itself. The log above says what.'
+
+const MAY_BE_LEFT =
+  'Processes, containers and work trees of the local service may still be on this machine, because they could not be removed, or ' +
+  'because nobody knows whether they were. The log above says what is known. To find the containers, run ' +
   '"docker ps --all --filter label=test-run-service.run", or the same with podman.'
 
 async function post(): Promise<void> {
@@ -54,8 +56,7 @@ async function post(): Promise<void> {
 type End = 'was gone' | 'stopped' | 'killed'
 
 async function report(folder: ServiceFolder, end: End | undefined): Promise<void> {
-  const hasDied = end === 'was gone' || end === 'killed'
-  const isCleanedUp = !hasDied || (await attempt('remove what the service left', () => cleanUp(folder)))
+  const isCleanedUp = end === 'stopped' || (await attempt('remove what the service left', () => cleanUp(folder)))
   const found = await attempt('read which runs have finished', () => readRuns(folder))
   await showOutput(found?.finished ?? [], folder)
   await attempt('show the log of the service', () => {
@@ -64,7 +65,8 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
   })
   if (end === 'was gone') core.error(KILLED)
   if (core.getState('is-up') !== '' && hasHadNoRun(folder)) core.warning(NO_RUN)
-  if (!isCleanedUp || found?.isClean === false) core.warning(CLEAN_UP_FAILED)
+  if (!isCleanedUp || !found?.isClean) core.warning(MAY_BE_LEFT)
+  else if (found.hadProblem) core.warning(PROBLEM)
 }
 
 /** Tests may have written a store whose queries never end. So a process of its own reads it, and post can kill this process. */

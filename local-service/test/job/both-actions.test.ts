@@ -394,6 +394,8 @@ describe.concurrent('a problem of the service itself', () => {
     const shown = groupsIn(post.log).get('Log of the local service') ?? []
     expect(shown.join('\n')).toMatch(/Z error: run \S+: failed to run: ENOTDIR/)
     expect(shown.join('\n')).not.toContain('it rains')
+    const problem = 'The local service could not do something itself. The log above says what.'
+    expect(post.annotations).toMatchObject([{ level: 'warning', message: problem }])
   })
 })
 

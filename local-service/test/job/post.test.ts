@@ -37,8 +37,11 @@ describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and
     const settings = { inputs: SCRIPTED, env: { NODE_OPTIONS } }
     const { step, post: ended } = await jobs.play(jobs.scripted(BROKEN), settings, { 'show-output': 'false' })
     await until(() => processesOf(step).length === 0)
+    const isAboutRest = (message: string) => message.includes('may still be on this machine')
+    const messages = ended.annotations.map(({ message }) => message)
     const shown = {
-      warnings: ended.annotations.map(({ message }) => message),
+      warnings: messages.filter((message) => !isAboutRest(message)),
+      warnsOfRest: messages.some(isAboutRest),
       isOutputShown: ended.log.some((line) => line.startsWith('##[group]Output of run')),
       isLogShown: ended.log.some((line) => line.includes('Log of the local service')),
       isFolderRemoved: readdirSync(serviceFolder(step)).join() === 'output',
@@ -46,8 +49,8 @@ describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and
     return { conclusion: ended.conclusion, shown }
   }
 
-  const ALL = { isOutputShown: true, isLogShown: false, isFolderRemoved: true }
-  const NO_RUNS = { isOutputShown: false, isLogShown: true, isFolderRemoved: true }
+  const ALL = { isOutputShown: true, isLogShown: false, isFolderRemoved: true, warnsOfRest: false }
+  const NO_RUNS = { isOutputShown: false, isLogShown: true, isFolderRemoved: true, warnsOfRest: true }
   const NO_STORE = failing('node:fs', 'realpathSync', `args[0].endsWith('/data')`, `process.argv.at(-1) === 'tell'`)
   const KILL = `if (process.argv[1]?.includes('local-service/dist/post')) process.kill = () => { throw new Error('it rains') }`
 
