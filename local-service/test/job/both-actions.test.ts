@@ -33,6 +33,8 @@ const KILLED = {
   message: expect.stringContaining('The local service was killed or crashed before post'),
 }
 
+const NO_RUN = expect.stringContaining('No gate has started a run at this local service')
+
 /** The processes of the action believe that this is macOS, so they do not read /proc. The tests' processes do not. */
 const WITHOUT_PROC = importing(
   `if (/local-service\\/dist\\/.*index.js$/.test(process.argv[1])) Object.defineProperty(process, 'platform', { value: 'darwin' })`,
@@ -403,7 +405,9 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
   test.for([0, 100])('after a SIGKILL of main %i ms after its start', async (ms, { jobs }) => {
     const step = jobs.service(jobs.scripted(HANGING_SCRIPT), { inputs: SCRIPTED })
     const { post } = await step.run({ on: ms, by: 'kill' })
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [] })
+    expect(post.conclusion).toBe('success')
+    // On a quick machine, the service is up before the kill. Then post warns that no gate has used it.
+    expect([[], [NO_RUN]]).toContainEqual(post.annotations.map(({ message }) => message))
     await until(() => processesOf(step).length === 0)
   })
 
