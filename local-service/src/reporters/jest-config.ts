@@ -48,14 +48,12 @@ export function projectsOf({ projects = [] }: Argv): readonly string[] {
   return projects.length === 0 ? [process.cwd()] : projects
 }
 
-/** What the project has configured. Undefined if Jest cannot read it. Jest reads it again, and then says what is wrong. */
-export async function readConfigured(jest: Jest, argv: Argv): Promise<GlobalConfig | undefined> {
+/** What the project has configured. Jest reads it too, so its warnings are left out here. */
+export async function readConfigured(jest: Jest, argv: Argv): Promise<GlobalConfig> {
   const { warn, error } = console
   console.warn = console.error = () => undefined
   try {
     return (await jest.readConfigs(argv, projectsOf(argv))).globalConfig
-  } catch {
-    return undefined
   } finally {
     Object.assign(console, { warn, error })
   }

@@ -18,7 +18,8 @@ readOutput()
 try {
   const jest = loadJest(script)
   const argv = await jest.buildArgv(args)
-  const configured = await readConfigured(jest, argv)
+  // If Jest cannot read it, Jest says below what is wrong.
+  const configured = await readConfigured(jest, argv).catch(() => undefined)
   const ofProject = configured?.reporters ?? [['default', {}]]
   // The gate has annotations itself.
   const reporters = [[REPORTER, {}] as const, ...ofProject.filter(([name]) => name !== 'github-actions')]

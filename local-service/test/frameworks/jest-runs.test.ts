@@ -117,4 +117,14 @@ describe('a run of Jest', () => {
     expect([run.status, run.cases]).toEqual(['PASSED', ['FLAKY passes at last']])
     expect(await run.read('told')).toBe('yes')
   })
+
+  it.each([
+    ['is missing', {}, 'Module ./processor.js in the testResultsProcessor option was not found.'],
+    ['throws', { 'processor.js': "throw new Error('it rains')" }, 'it rains'],
+  ])('by a command of the project fails if the configured processor %s, as by hand', async (_, files, reason) => {
+    const config = { 'jest.config.js': "module.exports = { testResultsProcessor: './processor.js' }" }
+    const run = await runJest({ ...config, ...files, 'a.test.js': PASSES }, { command: 'npx jest' })
+    expect([run.status, run.cases]).toEqual(['FAILED', ['PASSED passes']])
+    expect(run.message).toContain(reason)
+  })
 })
