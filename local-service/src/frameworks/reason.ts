@@ -85,6 +85,7 @@ function findCrash(output: string): string | undefined {
 }
 
 const QUOTED_LINES = 10
+const LINE_OF_STACK = /^\s+(?:at |❯ )/
 
 /**
  * The last lines of the output, as the rest of a sentence, if the command exited with an error that nothing else names. Many readers
@@ -94,12 +95,14 @@ const QUOTED_LINES = 10
 function quoteOutput(end: CommandEnd): string {
   if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return ''
   const lines = end.output.trim().split('\n')
-  const filled = [...lines.keys()].filter((index) => lines[index]?.trim() !== '')
-  const quoted = lines.slice(filled.at(-QUOTED_LINES) ?? 0)
-  const said = quoted.filter((line) => !/^ +(?:at |❯ )/.test(line))
-  const first = said.findLast((line) => FIRST_LINE_OF_ERROR.test(line) || ERROR_OF_COMPILER.test(line)) ?? said.at(-1)
+  // A stack may be longer than what is quoted, and the reason is above it.
+  const said = [...lines.entries()].filter(([, line]) => line.trim() !== '' && !LINE_OF_STACK.test(line))
+  const last = said.slice(-QUOTED_LINES)
+  const quoted = lines.slice(last[0]?.[0])
+  const texts = last.map(([, line]) => line)
+  const first = texts.findLast((line) => FIRST_LINE_OF_ERROR.test(line) || ERROR_OF_COMPILER.test(line)) ?? texts.at(-1)
   const all = quoted.join('\n')
-  return first === quoted[0] ? `: ${all}` : `: ${first?.trim()}\nIts output ends with:\n${all}`
+  return first === undefined || first === quoted[0] ? `: ${all}` : `: ${first.trim()}\nIts output ends with:\n${all}`
 }
 
 const FIRST_LINE_OF_ERROR = /^(?:[A-Z]\w*Error(?: \[\w+\])?|Error(?: \[\w+\])?|error): \S/m

@@ -232,6 +232,11 @@ describe('the output of any other tool', () => {
       '1 passed\n\nerror during close Error: no db\n    at teardown (/shop/setup.ts:3:9)\n    at run.js:1:2',
       'error during close Error: no db',
     ],
+    [
+      'the line above a long stack',
+      `1 passed\nError: no db\n${'    at teardown (/shop/setup.ts:3:9)\n'.repeat(20)}    at run.js:1:2`,
+      'Error: no db',
+    ],
     ['the last line', '◇ Test run started.\n↳ Swift\n✘ Test run with 2 tests failed', '✘ Test run with 2 tests failed'],
   ])('is quoted with %s in the first line, which is all that many readers show', (_what, output, line) => {
     const reason = whyNotPassed({ title: '`swift test`' }, exited(output), COMPLETE)
