@@ -49,7 +49,6 @@ describe('the command', () => {
 
   it.each([
     'SIGINT',
-    'SIGTERM',
     'SIGHUP',
   ] as const)('stops on %s with code 0 and leaves neither process, nor port, nor folder', async (signal) => {
     const home = temporaryFolder()

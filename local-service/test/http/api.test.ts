@@ -175,6 +175,18 @@ describe('a path', () => {
   })
 })
 
+it.each([
+  ['?from=-1', '"-1"'],
+  ['?from=x', '"x"'],
+  ['', '""'],
+])('a part of the output begins at a byte, and not at %j', async (query, given) => {
+  const run = queueRun({ projectId: 'shop' })
+  store.save(run)
+  const { status, text } = await send({ target: `${RUNS}/${run.runId}/output${query}` })
+  const error = `"from" must be the number of a byte, such as ?from=0, got ${given}.`
+  expect([status, JSON.parse(text)]).toEqual([400, { error }])
+})
+
 describe('a body', () => {
   const TYPE = 'application/json'
 

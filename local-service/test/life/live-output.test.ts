@@ -34,16 +34,6 @@ describe('the output of a run', () => {
     expect((await read(service, runId, `?from=${BEGIN + 4}`)).body).toEqual({ text: 'two €\n', next })
   })
 
-  it.each([
-    ['?from=-1', /^"from" must be the number of a byte, such as \?from=0, got "-1"\.$/],
-    ['?from=x', /^"from" must be the number of a byte/],
-    ['', /^"from" must be the number of a byte, such as \?from=0, got ""\.$/],
-  ])('has no part %j, and the response says why', async (query, error) => {
-    const { service, runId, finish } = await startShell('true')
-    expect(await read(service, runId, query)).toEqual({ status: 400, body: { error: expect.stringMatching(error) } })
-    finish()
-  })
-
   it('comes in parts of at most 256 KiB that end between two characters', async () => {
     const { service, runId, finish } = await startShell(`for i in $(seq 20000); do echo '€€€€€ is a price'; done`)
     finish()
