@@ -28,7 +28,6 @@ function writeReport() {
   const tests = cases.map(([title, state]) => ({ file, path: ['puppet', title], state, durationMs: 3.4 }))
   const text = JSON.stringify({ event: 'finished', files: [{ file }], tests })
   if (report === 'whole') writeFileSync(reportFile, text)
-  if (report === 'cut') writeFileSync(reportFile, text.slice(0, 20))
 }
 
 for (const signal of ignores) process.on(signal, () => note(signal))
