@@ -66,11 +66,6 @@ interface NamesOfTool {
 /** By tool, each with an example. The first entry that fits decides. No entry looks at the result, so that a title does not depend on it. */
 const NAMES_OF_TOOLS: readonly NamesOfTool[] = [
   {
-    // JUnit for Java, a class that failed: classname="shop.CartTest" name="" is "shop.CartTest".
-    fits: ({ name, classname }) => name === '' && classname !== undefined,
-    parts: ({ rest, classname = '' }) => [rest || classname],
-  },
-  {
     // jest-junit: classname="cart adds" name="cart adds" is "cart adds".
     fits: ({ name, classname }) => name === classname,
     parts: ({ name }) => [name],
@@ -78,7 +73,7 @@ const NAMES_OF_TOOLS: readonly NamesOfTool[] = [
   {
     // Vitest and Deno have the file as the class: classname="src/cart.test.js" name="cart > adds" is "cart > adds".
     fits: ({ classname, rest }) => Boolean(classname) && rest === '',
-    parts: ({ name }) => [name],
+    parts: ({ name, classname = '' }) => [name || classname],
   },
   {
     // Bun, in the suites "cart.test.js", "cart" and "inner": classname="inner > cart" name="adds" is "cart > inner > adds".
@@ -92,10 +87,7 @@ const NAMES_OF_TOOLS: readonly NamesOfTool[] = [
   },
   {
     // mocha-junit-reporter, in the suite "cart": classname="adds" name="cart adds" is "cart adds".
-    fits({ name, classname = '', suites }) {
-      const suite = suites.at(-1) ?? ''
-      return suite !== '' && !classname.startsWith(suite) && name.endsWith(`${suite} ${classname}`)
-    },
+    fits: ({ name, classname, suites }) => Boolean(suites.at(-1)) && name.endsWith(`${suites.at(-1)} ${classname}`),
     parts: ({ name }) => [name],
   },
   {

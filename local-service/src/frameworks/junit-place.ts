@@ -1,6 +1,6 @@
-import { readdirSync, statSync } from 'node:fs'
-import { basename, dirname, extname, isAbsolute, join, relative, resolve } from 'node:path'
+import { basename, dirname, extname, isAbsolute, relative, resolve } from 'node:path'
 import { foldersBetween, isInside } from '../machine/files.ts'
+import { type Frame, GoTests } from './junit-place-go.ts'
 import type { XmlCase } from './junit-xml.ts'
 import type { Fields } from './report-reader.ts'
 import type { SourceFiles } from './source-files.ts'
@@ -13,17 +13,10 @@ interface FileAndRest {
   readonly rest: string
 }
 
-interface Frame {
-  readonly file: string
-  readonly line: number
-}
-
 /** Languages that print a stack. */
 const WITH_STACK = /\.(?:[cm]?[jt]sx?|py|rb|php|cs|fs|vb|java|kt|groovy|scala|exs?)$/
 const OF_NET = ['.cs', '.fs', '.vb']
 const OF_JVM = ['.java', '.kt', '.groovy', '.scala']
-/** The name of pytest's only suite. Its classes are modules, and its lines count from 0. */
-const PYTEST = 'pytest'
 /** A path ends before a comma and before a quote. Otherwise, in a long list without spaces, each path would be tried up to the end of the list. */
 const PATH = String.raw`(?:^|[\s(["'])(?:file:\/\/)?(?<path>[/@.\p{L}\w][^\s():"',]*\.\w+)`
 /** Most tools: `cart.js:7`. .NET, in any language: `Cart.cs:line 7`. */
@@ -51,13 +44,14 @@ export class Places {
   /** The folder of the report, the folders above it, the project's folder and the root. */
   readonly #bases: readonly string[]
   readonly #resolved = new Map<string, string | undefined>()
-  readonly #testsOfGo = new Map<string, ReadonlyMap<string, Frame>>()
+  readonly #go: GoTests
 
   constructor(source: SourceFiles, report: string) {
     const [{ folder, root }, ofReport] = [source.repository, dirname(report)]
     const above = isInside(ofReport, folder) ? foldersBetween({ folder: ofReport, root: folder }) : [ofReport]
     this.#source = source
     this.#bases = [...new Set([...above, folder, root])]
+    this.#go = new GoTests(source, this.#bases)
   }
 
   /** A relative path may start in each of the folders. */
@@ -76,57 +70,70 @@ export class Places {
   }
 
   /** By the attribute, else by the class. The title and the file must not depend on the message. */
-  fileOf({ attributes, file: given, suites }: XmlCase): FileAndRest {
-    const { name = '', classname = '' } = attributes
-    const rest = classname.trim()
-    const isPytest = suites.at(-1) === PYTEST
+  fileOf(found: XmlCase): FileAndRest {
+    const { name = '', classname = '' } = found.attributes
     // If Node cannot load a file, the path is the name.
-    const called = given || (isAbsolute(name) ? name : '')
-    const file = this.resolveFile(called.replace(/^file:\/\//, '').replace(LINE, ''))
-    if (file !== undefined && rest === basename(file)) return { file, rest: '' }
-    // If pytest cannot load a file, the module is the name.
-    const nameOfClass = isPytest && rest === '' ? name : rest
-    const ofClass = this.#fileOfClass(nameOfClass, file === undefined ? '.py' : extname(file), isPytest)
-    const isSame = file === undefined || file === ofClass.file
-    return { file: file ?? ofClass.file, rest: isSame && rest !== '' ? ofClass.rest : rest }
+    const path = found.file || (isAbsolute(name) ? name : '')
+    const file = this.resolveFile(path.replace(/^file:\/\//, '').replace(LINE, ''))
+    const ofTest = classname.trim()
+    if (ofTest === '') return { file: file ?? this.#fileOfBrokenModule(found), rest: '' }
+    if (file !== undefined && ofTest === basename(file)) return { file, rest: '' }
+    const ofClass = this.#fileOfClass(ofTest, file === undefined ? '.py' : extname(file), isOfPytest(found))
+    return file === undefined || file === ofClass.file ? ofClass : { file, rest: ofTest }
   }
 
-  /** The class is a path, a module such as `tests.test_cart`, maybe with a class of it, or a class of Java. */
+  /** If pytest cannot load a file, the name is the module, and there is no class. */
+  #fileOfBrokenModule(found: XmlCase): string | undefined {
+    return isOfPytest(found) ? this.#fileOfClass(found.attributes.name ?? '', '.py', true).file : undefined
+  }
+
   #fileOfClass(name: string, ending: string, isPytest: boolean): FileAndRest {
+    const file = this.#fileOfPath(name, ending)
+    if (file !== undefined) return { file, rest: '' }
+    return this.#fileOfModule(name, ending, isPytest) ?? { file: this.#fileOfQualifiedClass(name), rest: name }
+  }
+
+  /** A class such as `tests/cart.test.js`, `tests/cart` or `cart.js`. */
+  #fileOfPath(name: string, ending: string): string | undefined {
     const paths = name.includes('/') ? [name, name + ending] : name.includes('.') ? [name] : []
-    const path = paths.map((one) => this.resolveFile(one)).find((file) => file !== undefined)
-    if (path !== undefined) return { file: path, rest: '' }
-    const parts = OF_JVM.includes(ending) ? [] : name.trim().split('.')
-    // A single word is a module only in pytest.
+    return paths.map((path) => this.resolveFile(path)).find((file) => file !== undefined)
+  }
+
+  /** A class such as `tests.test_cart` or `tests.test_cart.TestCart`. A single word is a module only in pytest. */
+  #fileOfModule(name: string, ending: string, isPytest: boolean): FileAndRest | undefined {
+    if (OF_JVM.includes(ending)) return undefined
+    const parts = name.trim().split('.')
     for (let count = parts.length; count > (isPytest ? 0 : 1); count--) {
       const file = this.resolveFile(parts.slice(0, count).join('/') + ending)
       if (file !== undefined) return { file, rest: parts.slice(count).join('.') }
     }
-    if (!/^[\p{L}\w$]+(?:\.[\p{L}\w$]+)+$/u.test(name)) return { rest: name }
-    const ofClass = name.replace(/\$.*/, '').replaceAll('.', '/')
+    return undefined
+  }
+
+  /** A class of the JVM or of .NET, such as `shop.CartTest` or `shop.CartTest$Inner`. */
+  #fileOfQualifiedClass(name: string): string | undefined {
+    if (!/^[\p{L}\w$]+(?:\.[\p{L}\w$]+)+$/u.test(name)) return undefined
+    const path = name.replace(/\$.*/, '').replaceAll('.', '/')
     // In .NET, the folders need not be those of the namespace.
-    const endings = [...OF_JVM.map((one) => ofClass + one), ...OF_NET.map((one) => basename(ofClass) + one)]
-    const files = endings.map((one) => this.#source.findEnding(one)).filter((file) => file !== undefined)
-    return { file: files.length === 1 ? files[0] : undefined, rest: name }
+    const paths = [...OF_JVM.map((ending) => path + ending), ...OF_NET.map((ending) => basename(path) + ending)]
+    const files = paths.map((one) => this.#source.findEnding(one)).filter((file) => file !== undefined)
+    return files.length === 1 ? files[0] : undefined
   }
 
   /** The file is that of the test, whatever its result. The line is that of the innermost frame in it, else that of the test. */
   placeOf(found: XmlCase, ofReport: string | undefined, text: string): Fields {
     const frames = this.#framesIn(text, found, ofReport)
-    const ofTest = ofReport === undefined ? this.#testOfGo(found) : undefined
-    const file = ofReport ?? ofTest?.file ?? this.#fileOfFrames(frames, found)
-    const { line: given, lineno = LINE.exec(found.file)?.[1] } = found.attributes
-    const line = ofTest?.line ?? Number(given ?? lineno) + (found.suites.at(-1) === PYTEST ? 1 : 0)
-    return { file, line: frames.find((frame) => frame.file === file)?.line ?? line }
+    const ofGo = ofReport === undefined ? this.#go.testOf(found) : undefined
+    const file = ofReport ?? ofGo?.file ?? this.#fileOfFrames(frames, found)
+    const inFile = frames.find((frame) => frame.file === file)
+    return { file, line: inFile?.line ?? ofGo?.line ?? lineOf(found) }
   }
 
   /** A reason whose stack has only frames in the repository, the innermost first. Nothing goes if none of its frames is there. */
   withOwnFrames(text: string, found: XmlCase, file: string | undefined): string {
     const frames = this.#framesIn(text, found, file)
-    if (frames[0]?.file.endsWith('.py')) {
-      const places = new Set(frames.map((one) => `at ${relative(this.#source.repository.root, one.file)}:${one.line}`))
-      return places.size < 2 ? text : [text, ...[...places].slice(0, MOST_FRAMES)].join('\n')
-    }
+    if (frames.length === 0) return text
+    if (isOfPython(frames)) return this.#withFramesBehind(text, frames)
     let inARow = 0
     const lines = text.split('\n').filter((line) => {
       if (!FRAME.test(line)) inARow = 0
@@ -134,7 +141,14 @@ export class Places {
       else return false
       return inARow <= MOST_FRAMES
     })
-    return frames.length === 0 ? text : lines.join('\n')
+    return lines.join('\n')
+  }
+
+  /** pytest prints the source between the frames. So the frames are repeated behind it, unless there is only one. */
+  #withFramesBehind(text: string, frames: readonly Frame[]): string {
+    const { root } = this.#source.repository
+    const places = new Set(frames.map(({ file, line }) => `at ${relative(root, file)}:${line}`))
+    return places.size === 1 ? text : [text, ...[...places].slice(0, MOST_FRAMES)].join('\n')
   }
 
   /** The innermost first. Only Python prints it last. */
@@ -143,7 +157,7 @@ export class Places {
       const ofFrame = this.#fileAt(path, found, file)
       return ofFrame === undefined ? [] : { file: ofFrame, line }
     })
-    return frames[0]?.file.endsWith('.py') ? frames.toReversed() : frames
+    return isOfPython(frames) ? frames.toReversed() : frames
   }
 
   /**
@@ -160,61 +174,28 @@ export class Places {
     return files.find((file) => this.#source.read(file).includes(own)) ?? files.find(isOwn)
   }
 
-  /** In Go, the name is a function of a file of the package. A test of a test has the name of the outer one first. */
-  #testOfGo({ attributes: { name = '', classname = '' }, suites }: XmlCase): Frame | undefined {
-    const called = /^Test\w*|^Fuzz\w*|^Example\w*/.exec(name)?.[0]
-    const folder = called && this.#folderOfGo(packageOfGo(classname, suites))
-    if (!folder) return undefined
-    if (!this.#testsOfGo.has(folder)) this.#testsOfGo.set(folder, this.#findTestsOfGo(folder))
-    return this.#testsOfGo.get(folder)?.get(called)
-  }
-
-  #findTestsOfGo(folder: string): Map<string, Frame> {
-    const files = readdirSync(folder).filter((file) => file.endsWith('_test.go'))
-    const found = files.flatMap((name) => {
-      const file = join(folder, name)
-      const lines = this.#source.read(file).split('\n')
-      return lines.flatMap((line, index): [string, Frame][] => {
-        const [, called] = /^func (\w+)\(/.exec(line) ?? []
-        return called === undefined ? [] : [[called, { file, line: index + 1 }]]
-      })
-    })
-    return new Map(found)
-  }
-
-  #fileAt(path: string, { attributes, suites }: XmlCase, own: string | undefined): string | undefined {
+  #fileAt(path: string, found: XmlCase, own: string | undefined): string | undefined {
     if (/node_modules|site-packages/.test(path)) return undefined
     if (path.includes('/')) return this.resolveFile(path)
-    if (path.endsWith('.go')) return this.#fileOfGo(path, packageOfGo(attributes.classname ?? '', suites))
+    if (path.endsWith('.go')) return this.#go.findFile(path, found)
     if (!OF_JVM.includes(extname(path))) return this.resolveFile(path)
     return own?.endsWith(`/${path}`) ? own : this.#source.findEnding(path)
   }
-
-  /** A position of Go has only the name of the file. */
-  #fileOfGo(name: string, ofPackage: string): string | undefined {
-    const file = join(this.#folderOfGo(ofPackage) ?? '', name)
-    if (this.#source.isFile(file)) return file
-    return this.#source.findEnding(`${ofPackage}/${name}`) ?? this.#source.findEnding(name)
-  }
-
-  /** The folder of a package, by its import path. */
-  #folderOfGo(ofPackage: string): string | undefined {
-    const listed = this.#source.named('go.mod')
-    for (const folder of [...this.#bases, ...listed.map(dirname)]) {
-      const [, module] = /^module\s+"?([^\s"]+)/m.exec(this.#source.read(join(folder, 'go.mod'))) ?? []
-      if (module === undefined || !`${ofPackage}/`.startsWith(`${module}/`)) continue
-      const found = resolve(folder, `.${ofPackage.slice(module.length)}`)
-      if (isInside(found, this.#source.repository.root) && statSync(found, { throwIfNoEntry: false })?.isDirectory())
-        return found
-    }
-    return undefined
-  }
 }
 
-/** Some tools for Go have only the end of the package as the class. */
-function packageOfGo(classname: string, suites: readonly string[]): string {
-  const suite = suites.at(-1) ?? ''
-  return suite.endsWith(`/${classname}`) ? suite : classname || suite
+/** Then classes are modules, and lines count from 0. */
+function isOfPytest({ suites }: XmlCase): boolean {
+  return suites.at(-1) === 'pytest'
+}
+
+function isOfPython([first]: readonly Frame[]): boolean {
+  return first?.file.endsWith('.py') === true
+}
+
+/** Where the test begins. Minitest has `lineno`, and ExUnit has the line behind the file. */
+function lineOf(found: XmlCase): number {
+  const { line, lineno } = found.attributes
+  return Number(line ?? lineno ?? LINE.exec(found.file)?.[1]) + (isOfPytest(found) ? 1 : 0)
 }
 
 /** The name of a test as its source may have it: without its modules and without its parameters. */

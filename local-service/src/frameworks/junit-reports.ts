@@ -30,58 +30,87 @@ export interface JunitReports {
 
 /** `onFile` gets the name of each file before it is read. */
 export async function readJunitReports(
-  { patterns, folders, old, end, repositoryFiles }: JunitReports,
+  input: JunitReports,
   onFile: (file: string) => void = () => undefined,
 ): Promise<Report> {
+  const { patterns, folders, old, end, repositoryFiles } = input
   const found = await findReports(patterns, folders.folder)
   const written = [...found].filter(([state]) => !old.has(state)).map(([, path]) => path)
   const hasPassed = hasSucceeded(end)
   const source = new SourceFiles(folders, repositoryFiles)
   const entries: Entry[] = []
-  /** Why a report could not be read, and what fails the run although all could be read. */
-  const [unreadable, failures]: [string[], string[]] = [[], []]
+  let unreadable: string | undefined
+  let miscounted: string | undefined
   for (const path of written.sort()) {
-    const about = (what: string) => `its report ${quote(path)} ${what}`
-    const places = new Places(source, resolve(folders.folder, path))
-    const cases: XmlCase[] = []
-    const onCase = (one: XmlCase) => {
-      if (entries.length + cases.length === LIMIT_CASES) throw new Error(`has more than ${LIMIT_CASES} test cases`)
-      // If pytest is stopped, the test that is running has neither a name nor a result.
-      if (!one.attributes.name && !one.attributes.classname && one.outcomes.length === 0) return
-      cases.push(one)
-    }
     onFile(path)
-    try {
-      readJunitXml(decodeXml(readReport(path, folders.folder)), onCase, (what) => failures.push(about(what)))
-    } catch (error) {
-      unreadable.push(about(messageOf(error)))
-    }
-    const entryOf = (one: XmlCase) =>
-      toEntry(one, path, { hasPassed, isOneOfSeveral: written.length > 1, places, source })
-    for (const one of cases) entries.push(entryOf(one))
+    const report = readReport(path, folders.folder, LIMIT_CASES - entries.length)
+    unreadable ??= report.unreadable
+    miscounted ??= report.miscounted
+    const places = new Places(source, resolve(folders.folder, path))
+    const about = { hasPassed, isOneOfSeveral: written.length > 1, places, source }
+    for (const one of report.cases) entries.push(toEntry(one, path, about))
   }
-  const isPattern = (path: string) => /[*?[{]/.test(path)
+  const incomplete = unreadable ?? whyNothingRead(input, found.size, written.length)
+  const testCases = joinAttempts(entries, hasPassed)
+  return {
+    testCases,
+    isComplete: incomplete === undefined,
+    // All could be read, but the run fails nevertheless.
+    problem: incomplete ?? miscounted ?? whyNotAllWritten(input),
+    errors: hasPassed ? [] : findToolLines(end.output, testCases),
+    said: [],
+  }
+}
+
+interface ReadReport {
+  readonly cases: readonly XmlCase[]
+  /** Why it could not be read, or only a part of it. */
+  readonly unreadable?: string | undefined
+  /** Of a suite that counts more failures than it has. */
+  readonly miscounted?: string | undefined
+}
+
+function readReport(path: string, folder: string, mostCases: number): ReadReport {
+  const about = (what: string | undefined) => what && `its report ${quote(path)} ${what}`
+  const cases: XmlCase[] = []
+  const miscounted: string[] = []
+  const onCase = (one: XmlCase) => {
+    if (cases.length === mostCases) throw new Error(`has more than ${LIMIT_CASES} test cases`)
+    // If pytest is stopped, the test that is running has neither a name nor a result.
+    if (!one.attributes.name && !one.attributes.classname && one.outcomes.length === 0) return
+    cases.push(one)
+  }
+  try {
+    readJunitXml(decodeXml(readFileOf(path, folder)), onCase, (what) => miscounted.push(what))
+    return { cases, miscounted: about(miscounted[0]) }
+  } catch (error) {
+    return { cases, unreadable: about(messageOf(error)) }
+  }
+}
+
+function isPattern(path: string): boolean {
+  return /[*?[{]/.test(path)
+}
+
+function whyNothingRead({ patterns, end }: JunitReports, found: number, written: number): string | undefined {
   const quoted = patterns.map(quote).join(' or ')
   // A command that has nothing to do, such as `nx affected`, writes no report.
-  const hadNothingToDo = hasPassed && patterns.every(isPattern)
-  if (found.size === 0 && !hadNothingToDo)
-    unreadable.push(`no file in the project's folder matches ${quoted}. ${whatToDo(end)}`)
-  else if (found.size > 0 && written.length === 0)
-    unreadable.push(
-      `it wrote no report: what matches ${quoted} is older than this run. Let the command run all tests and write the report anew`,
-    )
-  // A line that is no pattern names one file.
-  const named = patterns
+  const hadNothingToDo = hasSucceeded(end) && patterns.every(isPattern)
+  if (found === 0 && !hadNothingToDo) return `no file in the project's folder matches ${quoted}. ${whatToDo(end)}`
+  if (found === 0 || written > 0) return undefined
+  return `it wrote no report: what matches ${quoted} is older than this run. Let the command run all tests and write the report anew`
+}
+
+/** A line that is no pattern names one file. */
+function whyNotAllWritten({ patterns, folders, old, end }: JunitReports): string | undefined {
+  const states = patterns
     .filter((path) => !isPattern(path))
     .map((path) => ({ path, state: stateOf(resolve(folders.folder, path)) }))
-  const missing = named.filter(({ state }) => state === undefined).map(({ path }) => quote(path))
-  if (missing.length > 0) failures.push(`there is no file ${missing.join(', ')}. ${whatToDo(end)}`)
-  const notWritten = named.filter(({ state }) => state !== undefined && old.has(state)).map(({ path }) => quote(path))
-  if (notWritten.length > 0 && written.length > 0)
-    failures.push(`it did not write ${notWritten.join(', ')}, which is older than this run. ${whatToDo(end)}`)
-  const testCases = joinAttempts(entries, hasPassed)
-  const errors = hasPassed ? [] : findToolLines(end.output, testCases)
-  return { testCases, isComplete: unreadable.length === 0, problem: [...unreadable, ...failures][0], errors, said: [] }
+  const missing = states.filter(({ state }) => state === undefined).map(({ path }) => quote(path))
+  if (missing.length > 0) return `there is no file ${missing.join(', ')}. ${whatToDo(end)}`
+  const notWritten = states.filter(({ state = '' }) => old.has(state)).map(({ path }) => quote(path))
+  if (notWritten.length === 0) return undefined
+  return `it did not write ${notWritten.join(', ')}, which is older than this run. ${whatToDo(end)}`
 }
 
 /** What to do about a file that is not there. */
@@ -91,7 +120,7 @@ function whatToDo(end: CommandEnd): string {
     : 'Give "report" the path that the command writes, from the project\'s folder. If the path is right, what writes it may have failed before'
 }
 
-function readReport(path: string, folder: string): Buffer {
+function readFileOf(path: string, folder: string): Buffer {
   try {
     const file = resolve(folder, path)
     const isLink = lstatSync(file).isSymbolicLink()

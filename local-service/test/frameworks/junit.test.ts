@@ -43,6 +43,7 @@ describe('the title of a test case', () => {
     ['the suite and the name, if the class is that of Node', 'classname="test" name="adds"', 'suite > adds'],
     ['the name, if the class is the file', 'classname="cart.test.js" name="adds" file="cart.test.js"', 'adds'],
     ['the name, if the class is the path', 'classname="tests/test_cart" name="adds" file="tests/test_cart.py"', 'adds'],
+    ['the class, if it is the file and there is no name', 'classname="tests/test_cart.py"', 'tests/test_cart.py'],
     ['the name, if the class has the same words', 'classname=" adds" name=" adds"', 'adds'],
     ['the name, if it ends with the suite and the class', 'classname="adds" name="shop suite adds"', 'shop suite adds'],
     ['a group whose name the name repeats', 'classname="once" name="runs only once"', 'once > runs only once'],
@@ -239,6 +240,12 @@ describe('the reason of a failed test', () => {
       typeof reason === 'string' ? reason : expect.stringMatching(reason),
     ])
   })
+})
+
+it('the reason of a test of Bazel, whose program writes no report, is the end of what its suite printed', async () => {
+  const failed = '<testcase name="a"><error message="exited with error code 1"></error></testcase>'
+  const { testCases } = await read(inSuite(`${failed}<system-out>no money</system-out>`), 1)
+  expect(testCases).toMatchObject([{ status: 'FAILED', message: 'no money' }])
 })
 
 describe('a test case', () => {
