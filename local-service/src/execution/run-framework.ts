@@ -5,11 +5,9 @@ import type { FrameworkCall } from '../frameworks/framework.ts'
 import { type Reading, ReadingThread } from '../frameworks/reading.ts'
 import type { Report } from '../frameworks/report.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
-import { UnusableReports } from '../frameworks/unusable-reports.ts'
 import type { CommandEnd } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/files.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
-import { quote } from '../text.ts'
 import { type RunContext, tell } from './context.ts'
 import { type RunOutcome, type StopReason, toOutcome, withoutTests } from './outcome.ts'
 import { runProjectCommand, startOf } from './project-command.ts'
@@ -67,10 +65,8 @@ async function callOf(
 ): Promise<FrameworkCall | StopReason> {
   const { checkout, project, resources, selection, personEnv } = run
   const start = startOf(run, source)
-  if (start.kind === 'unusable') return { status: 'INTERRUPTED', message: start.reason }
   const options = {
     ...project,
-    start,
     selection,
     folders: source,
     thread,
@@ -80,11 +76,9 @@ async function callOf(
     inputFolder: join(resources.frameworkFolder, 'input'),
     isInPlace: checkout.kind === 'in-place',
   }
-  return project.framework.run(options).catch((error: unknown) => {
-    if (!(error instanceof UnusableReports)) throw error
-    const message = `The reports cannot be merged: the folder ${quote(project.merge)} ${error.message}.`
-    return { status: error.isOverLimit ? 'FAILED' : 'INTERRUPTED', message } as const
-  })
+  const call = start.kind === 'unusable' ? start : await project.framework.run({ ...options, start })
+  if (!('kind' in call)) return call
+  return { status: call.isOverLimit ? 'FAILED' : 'INTERRUPTED', message: call.reason }
 }
 
 /** A client that asks how far the run is does not wait long for it. */

@@ -50,10 +50,13 @@ export function loadsReporters(node: string): boolean {
   return EXTENSION === '.js' || (existsSync(node) && realpathSync(node) === process.execPath)
 }
 
-/** A project that cannot be served or run. The reason is one or more sentences. */
+/** A project that cannot be served or run. */
 export interface Unusable {
   readonly kind: 'unusable'
+  /** One or more sentences. */
   readonly reason: string
+  /** Whether tests have written more than can be read. Then they have failed. */
+  readonly isOverLimit?: boolean
 }
 
 export function unusable(reason: string): Unusable {
@@ -105,8 +108,7 @@ export interface Framework {
   readonly sharedConfigFile?: RegExp | undefined
   /** Why the framework cannot use the settings of a project in this folder, as sentences. */
   refuse(settings: FrameworkSettings, folder: string): string | undefined
-  /** Throws UnusableReports if the reports cannot be merged. */
-  run(options: RunOptions): Promise<FrameworkCall>
+  run(options: RunOptions): Promise<FrameworkCall | Unusable>
 }
 
 /** The whole command: what starts the framework, then `ours`, then the selected tests, and then the arguments of the user. */

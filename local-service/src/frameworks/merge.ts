@@ -2,11 +2,9 @@ import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { SHARD_ROOTS } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
-import type { Checked } from './blob-reports.ts'
-import { type FrameworkCall, PASS_WITH_NO_TESTS, type RunOptions } from './framework.ts'
+import { type FrameworkCall, PASS_WITH_NO_TESTS, type RunOptions, type Unusable } from './framework.ts'
 import type { Reading } from './reading.ts'
 import { isBad } from './report.ts'
-import { UnusableReports } from './unusable-reports.ts'
 
 // The framework's own command is green in more ways than a run: a shard is missing, or its coverage, or the framework exits with 0
 // whatever the tests did.
@@ -14,31 +12,37 @@ import { UnusableReports } from './unusable-reports.ts'
 /** `ours` are the arguments that make the framework merge. */
 type Merge = Pick<FrameworkCall, 'title' | 'findProblems' | 'remark' | 'env'> & { readonly ours: readonly string[] }
 
-/** Throws UnusableReports. */
-function usable<Facts>(reading: Reading<Checked<Facts>>): { readonly missing: string | undefined } & Facts {
+/** Why the reports cannot be merged. */
+function toUnusable(reading: Exclude<Reading<unknown>, { kind: 'read' }>, merge: string): Unusable {
+  const reason = (why: string) => `The reports cannot be merged: the folder ${quote(merge)} ${why}.`
   switch (reading.kind) {
-    case 'read':
-      if (reading.value.kind === 'usable') return reading.value
-      throw new UnusableReports(reading.value.why)
-    case 'over-limit':
+    case 'unusable':
+      return { kind: 'unusable', reason: reason(reading.why) }
     case 'failed':
-      throw new UnusableReports(`cannot be read: ${reading.why}`, { isOverLimit: reading.kind === 'over-limit' })
+    case 'over-limit':
+      return {
+        kind: 'unusable',
+        reason: reason(`cannot be read: ${reading.why}`),
+        isOverLimit: reading.kind === 'over-limit',
+      }
     case 'stopped':
-      throw new UnusableReports('is no longer needed')
+      return { kind: 'unusable', reason: reason('is no longer needed') }
   }
 }
 
 export async function mergeVitest(
   merge: string,
   { args, folders, inputFolder, thread, env }: RunOptions,
-): Promise<Merge> {
+): Promise<Merge | Unusable> {
   const blobs = {
     folder: resolve(folders.folder, merge),
     root: folders.root,
     newFolder: inputFolder,
     passesWithNoTests: args.includes(PASS_WITH_NO_TESTS),
   }
-  const { folder, missing, lost, uncounted, withoutCoverage } = usable(await thread.read('vitestBlobs', blobs))
+  const reading = await thread.read('vitestBlobs', blobs)
+  if (reading.kind !== 'read') return toUnusable(reading, merge)
+  const { folder, missing, lost, uncounted, withoutCoverage } = reading.value
   const problems = [missing, lost]
   return {
     ours: [`--mergeReports=${folder}`],
@@ -57,8 +61,13 @@ export async function mergeVitest(
   }
 }
 
-export async function mergePlaywright(merge: string, { args, folders, thread, env }: RunOptions): Promise<Merge> {
-  const { missing, roots } = usable(await thread.read('playwrightBlobs', { folder: resolve(folders.folder, merge) }))
+export async function mergePlaywright(
+  merge: string,
+  { args, folders, thread, env }: RunOptions,
+): Promise<Merge | Unusable> {
+  const reading = await thread.read('playwrightBlobs', { folder: resolve(folders.folder, merge) })
+  if (reading.kind !== 'read') return toUnusable(reading, merge)
+  const { missing, roots } = reading.value
   // Without the configuration, places are those of the machine of the shard.
   const isConfigured = args.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))
   const isConfig = (file: string) => /^playwright\.config\.[cm]?[jt]s$/.test(file)

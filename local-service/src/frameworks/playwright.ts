@@ -37,11 +37,13 @@ export const playwright: Framework = {
   async run(options) {
     const { start, isInPlace, outputFolder, inputFolder, env, merge } = options
     const [named] = (start.kind === 'command' && wordsBehindProgram(start.command, PROGRAMS.playwright)) || []
-    const { ours, ...call } =
+    const begun =
       merge === undefined
         ? // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
           { ours: [...(named === 'test' ? [] : ['test']), '--forbid-only'], title: 'playwright', env }
         : await mergePlaywright(merge, options)
+    if ('kind' in begun) return begun
+    const { ours, ...call } = begun
     // Playwright empties its output folder, and by default all runs of a project share one folder.
     const ofRun = isInPlace ? [] : ['--reporter=list', `--output=${outputFolder}`]
     return {

@@ -1,38 +1,37 @@
 import { parentPort } from 'node:worker_threads'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import type { TestedFolders } from '../machine/files.ts'
-import { checkPlaywrightBlobs, checkVitestBlobs } from './blob-reports.ts'
+import { type OnFile, UnusableReports } from './blob-folder.ts'
 import { fitResults } from './fit-results.ts'
 import { type JunitReports, readJunitReports } from './junit-reports.ts'
+import { checkPlaywrightBlobs } from './playwright-blobs.ts'
 import { toReport } from './report.ts'
 import { ReportReader } from './report-reader.ts'
+import { checkVitestBlobs } from './vitest-blobs.ts'
 
 // The thread in which the service reads what tests wrote. `reading.ts` starts it, and ends it if it takes too much.
 
-/** By file. Each goes on where it was when it counted the tests so far. */
-const reporters = new Map<string, ReportReader>()
+/** A thread reads for one run, so there is one report. The reader goes on where it was when it counted the tests so far. */
+let reader: ReportReader | undefined
 
-function reporterOf(file: string): ReportReader {
-  const reader = reporters.get(file) ?? new ReportReader(file)
-  reporters.set(file, reader)
+function readerOf(file: string): ReportReader {
+  reader ??= new ReportReader(file)
   return reader
 }
 
 /** What the service's reporter wrote. `finished` is its last event. */
 function readReport({ file, folders }: { file: string; folders: TestedFolders }) {
-  const events = reporterOf(file).readAll()
+  const events = readerOf(file).readAll()
   const { status, hasCoverage } = events.finished ?? {}
   const report = toReport(events, folders)
   return { report: report && fitResults(report), finished: { status, hasCoverage } }
 }
 
-type OnFile = (file: string) => void
-
 const READERS = {
   junit: async (input: JunitReports, onFile: OnFile) => fitResults(await readJunitReports(input, onFile)),
   vitestBlobs: checkVitestBlobs,
   playwrightBlobs: checkPlaywrightBlobs,
-  progress: ({ file }: { file: string }) => reporterOf(file).readProgress(),
+  progress: ({ file }: { file: string }) => readerOf(file).readProgress(),
   report: readReport,
 }
 
@@ -47,6 +46,8 @@ export type Response =
   /** The reader begins with this file. */
   | { readonly kind: 'file'; readonly file: string }
   | { readonly kind: 'read'; readonly value: unknown }
+  /** It was read, and cannot be used. */
+  | { readonly kind: 'unusable'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string }
 
 const respond = (response: Response) => parentPort?.postMessage(response)
@@ -56,6 +57,6 @@ parentPort?.on('message', async ({ name, input }: Request) => {
     const read = READERS[name] as (input: unknown, onFile: OnFile) => unknown
     respond({ kind: 'read', value: await read(input, (file) => respond({ kind: 'file', file })) })
   } catch (error) {
-    respond({ kind: 'failed', why: messageOf(error) })
+    respond({ kind: error instanceof UnusableReports ? 'unusable' : 'failed', why: messageOf(error) })
   }
 })

@@ -9,6 +9,8 @@ import type { Readers, Request, Response } from './reading-thread.ts'
 
 export type Reading<Value> =
   | { readonly kind: 'read'; readonly value: Value }
+  /** `why` is the rest of a sentence about the folder of the reports. */
+  | { readonly kind: 'unusable'; readonly why: string }
   /** `why` is the rest of a sentence about the framework. */
   | { readonly kind: 'over-limit'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string }
@@ -31,8 +33,8 @@ export class ReadingThread {
   readonly #limits: typeof LIMITS
   #worker: Worker | undefined
   #last: Promise<unknown> = Promise.resolve()
-  #isOver = false
-  #isDisposed = false
+  /** What the next reading does. */
+  #next: 'keeps-thread' | 'ends-thread' | 'reads-nothing' = 'keeps-thread'
 
   /** A run that is stopped ends what is being read, and then reads nothing more. */
   constructor(stop: AbortSignal, limits: Partial<typeof LIMITS> = {}) {
@@ -56,14 +58,15 @@ export class ReadingThread {
     name: Name,
     input: Parameters<Readers[Name]>[0],
   ): Promise<Reading<Awaited<ReturnType<Readers[Name]>>>> {
-    const wasStopped = this.#stop.aborted
-    const reading = this.#last.then(() => this.#read({ name, input }, wasStopped))
+    // A run that is stopped already has this reading as its last, and nothing ends it early.
+    const stop = this.#stop.aborted ? undefined : this.#stop
+    const reading = this.#last.then(() => this.#read({ name, input }, stop))
     this.#last = reading
     return reading as Promise<Reading<Awaited<ReturnType<Readers[Name]>>>>
   }
 
-  async #read(request: Request, wasStopped: boolean): Promise<Reading<unknown>> {
-    if (this.#isOver) return { kind: 'stopped' }
+  async #read(request: Request, stop: AbortSignal | undefined): Promise<Reading<unknown>> {
+    if (this.#next === 'reads-nothing') return { kind: 'stopped' }
     let worker: Worker
     try {
       worker = this.start()
@@ -71,19 +74,18 @@ export class ReadingThread {
       // For example, the system allows no further thread. A later reading tries again.
       return { kind: 'failed', why: `its report cannot be read: ${messageOf(error)}` }
     }
-    const seconds = wasStopped ? STOPPED_SECONDS : this.#limits.seconds
+    const reading = await this.#ask(worker, request, stop)
+    // If it only counted the tests so far, the stopped run still has to read its results.
+    if (reading.kind === 'stopped' && request.name !== 'progress') this.#next = 'reads-nothing'
+    if (reading.kind !== 'read' || this.#next === 'ends-thread') await this.#end()
+    return reading
+  }
+
+  async #ask(worker: Worker, request: Request, stop: AbortSignal | undefined): Promise<Reading<unknown>> {
     const { promise, resolve } = Promise.withResolvers<Reading<unknown>>()
     let report = 'its report'
     const overLimit = (what: string) => resolve({ kind: 'over-limit', why: `${report} ${what}` })
     const fail = (why: string) => resolve({ kind: 'failed', why: `${report} cannot be read: ${why}` })
-    const onStop = () => {
-      // The number of tests so far is not what the stopped run has to read.
-      this.#isOver = request.name !== 'progress'
-      resolve({ kind: 'stopped' })
-    }
-    if (!wasStopped && this.#stop.aborted) onStop()
-    if (!wasStopped) this.#stop.addEventListener('abort', onStop, { once: true })
-    const timer = setTimeout(() => overLimit(`takes longer than ${seconds} s to read`), seconds * 1000)
     const onMessage = (response: Response) => {
       if (response.kind === 'file') report = `its report ${quote(response.file)}`
       else if (response.kind === 'failed') fail(response.why)
@@ -95,13 +97,17 @@ export class ReadingThread {
       else fail(messageOf(error))
     }
     const onExit = () => fail('its thread has ended')
+    const onStop = () => resolve({ kind: 'stopped' })
+    const seconds = stop === undefined ? STOPPED_SECONDS : this.#limits.seconds
+    const timer = setTimeout(() => overLimit(`takes longer than ${seconds} s to read`), seconds * 1000)
+    if (stop?.aborted) onStop()
+    stop?.addEventListener('abort', onStop, { once: true })
     worker.on('message', onMessage).on('error', onError).on('exit', onExit).ref()
     worker.postMessage(request)
     const reading = await promise
     clearTimeout(timer)
-    this.#stop.removeEventListener('abort', onStop)
+    stop?.removeEventListener('abort', onStop)
     worker.off('message', onMessage).off('error', onError).off('exit', onExit).unref()
-    if (reading.kind !== 'read' || this.#isDisposed) await this.#end()
     return reading
   }
 
@@ -113,7 +119,7 @@ export class ReadingThread {
 
   /** Ends the thread. A later reading has a thread for itself. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isDisposed = true
+    if (this.#next === 'keeps-thread') this.#next = 'ends-thread'
     await this.#end()
   }
 }

@@ -28,8 +28,9 @@ export const vitest: Framework = {
   refuse: (settings, folder) => whyRefused('vitest', settings, folder),
   async run(options) {
     const { start, isInPlace, env, merge } = options
-    const { ours, ...call } =
-      merge === undefined ? { ours: [], title: 'vitest', env } : await mergeVitest(merge, options)
+    const begun = merge === undefined ? { ours: [], title: 'vitest', env } : await mergeVitest(merge, options)
+    if ('kind' in begun) return begun
+    const { ours, ...call } = begun
     const usesRunner = start.kind === 'installed' && loadsReporters(start.node)
     const reporter = usesRunner ? [] : [`--reporter=${REPORTER}`]
     const reporters = usesRunner && isInPlace ? [] : ['--reporter=default', ...reporter]

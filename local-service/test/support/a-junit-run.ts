@@ -25,9 +25,10 @@ export async function beginJunitRun(report: string, folders: TestedFolders) {
     isInPlace: true,
     thread: createThread(),
   }
-  const { readReport } = await junit.run({ ...options, start, selection })
+  const call = await junit.run({ ...options, start, selection })
   return async (code: number, output = ''): Promise<Report | undefined> => {
-    const reading = await readReport?.({ kind: 'exited', code, output }, createThread())
+    const reading =
+      'kind' in call ? undefined : await call.readReport?.({ kind: 'exited', code, output }, createThread())
     return reading?.kind === 'read' ? reading.value : undefined
   }
 }

@@ -1,0 +1,85 @@
+import { quote } from '../text.ts'
+
+// Which shards of a run there are. Reports are counted by their numbers, because nothing else says whether one is missing.
+
+export interface Shard {
+  /** What the shards of one run have in common. One folder can hold the shards of several systems. */
+  readonly set: string
+  readonly index: number
+  readonly total: number
+}
+
+/** A report of a shard. Without a number, `shard` is undefined. */
+export interface Counted {
+  readonly file: string
+  readonly shard?: Shard | undefined
+}
+
+/** A matrix of GitHub has at most 256 jobs. A higher number is a date, for example. */
+const MOST_SHARDS = 256
+
+export function toShard(set: string, index: unknown, total: unknown): Shard | undefined {
+  if (!Number.isSafeInteger(index) || !Number.isSafeInteger(total)) return undefined
+  const shard = { set, index: Number(index), total: Number(total) }
+  return shard.index >= 1 && shard.index <= shard.total && shard.total <= MOST_SHARDS ? shard : undefined
+}
+
+/**
+ * Which shards are missing or are there too often, as the rest of a sentence. Undefined if each number from 1 to the total is there
+ * equally often. Reports of several projects or systems of one kind may all have the same numbers.
+ */
+export function whyIncomplete(reports: readonly Counted[]): string | undefined {
+  const sets = [...setsOf(reports).values()]
+  const problems = sets.flatMap((ofSet) => whySetIncomplete(ofSet, sets.length > 1) ?? [])
+  if (problems.length === 0) return undefined
+  const next = 'A job may have been cancelled, or may have failed before a report was written or uploaded'
+  return `${problems.join(', and ')}. ${next}`
+}
+
+/** The reports of shards, by what the shards have in common. */
+export function setsOf<T extends Counted>(reports: readonly T[]) {
+  const shards = reports.flatMap(({ shard, ...report }) => (shard === undefined ? [] : [{ ...report, shard }]))
+  return Map.groupBy(shards, ({ shard }) => JSON.stringify([shard.set, shard.total]))
+}
+
+function whySetIncomplete(reports: readonly Required<Counted>[], areThereOthers: boolean): string | undefined {
+  const total = reports[0]?.shard?.total ?? 0
+  const numbers = Array.from({ length: total }, (_, at) => {
+    const files = reports.filter(({ shard }) => shard?.index === at + 1).map(({ file }) => quote(file))
+    return { name: `${at + 1}/${total}`, files }
+  })
+  const expected = expectedCounts(numbers.map(({ files }) => files.length))
+  const missing = numbers.filter(({ files }) => files.length < Math.max(...expected)).map(({ name }) => name)
+  const tooMany = numbers.filter(({ files }) => files.length > Math.min(...expected))
+  const beside = areThereOthers ? ` beside ${quote(reports[0]?.file)}` : ''
+  const sentences = [
+    ...(missing.length === 0 ? [] : [`${shardsAre(missing)} missing${beside}`]),
+    ...tooMany.map(({ name, files }) => {
+      const often = files.length === 2 ? 'twice' : `${files.length} times`
+      return `shard ${name} is there ${often}: an earlier attempt? Its reports are ${files.join(' and ')}`
+    }),
+  ]
+  const isUnclear = expected.length > 1 && numbers.every(({ files }) => files.length > 0)
+  return sentences.join(isUnclear ? ', or ' : ', and ') || undefined
+}
+
+/**
+ * How often each number must be there: as often as most numbers are, and at least once. If 1/2 is there once and 2/2 twice, both counts
+ * may be right. Then 1/2 is missing, or 2/2 is there twice.
+ */
+function expectedCounts(counts: readonly number[]): number[] {
+  const numbersByCount = [...Map.groupBy(counts, (count) => Math.max(1, count))]
+  const most = Math.max(...numbersByCount.map(([, { length }]) => length))
+  return numbersByCount.filter(([, { length }]) => length === most).map(([count]) => count)
+}
+
+function shardsAre(names: readonly string[]): string {
+  return names.length === 1 ? `shard ${names[0]} is` : `shards ${names.slice(0, -1).join(', ')} and ${names.at(-1)} are`
+}
+
+/** Nobody can check how many reports there must be if no name says it. Undefined for a single report, which is of the whole. */
+export function whyUncounted(reports: readonly Counted[]): string | undefined {
+  const { length } = reports.filter(({ shard }) => shard === undefined)
+  if (length < 2) return undefined
+  return `the names of ${length} reports do not say how many there must be, so nobody could check whether one is missing. A name such as blob-1-4.json says it`
+}

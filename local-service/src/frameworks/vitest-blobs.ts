@@ -1,0 +1,173 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fieldsOf } from '../../../src/text/json.ts'
+import { quote } from '../text.ts'
+import { type BlobFormat, type OnFile, readBlobs, UnusableReports } from './blob-folder.ts'
+import { stringOf } from './report-reader.ts'
+import { type Counted, type Shard, setsOf, toShard, whyIncomplete, whyUncounted } from './shards.ts'
+
+// What Vitest does not check when it merges blob reports.
+
+export interface VitestBlob extends Counted {
+  readonly testFiles: readonly TestFile[]
+  readonly hasCoverage: boolean
+}
+
+interface TestFile {
+  /** Vitest keeps only one result of two test files that have the same. */
+  readonly id: string
+  /** The absolute path on the machine of the shard. */
+  readonly path: string
+  /** The path from the root of the shard. */
+  readonly name: string
+  readonly hasFailed: boolean
+}
+
+interface VitestBlobs {
+  readonly folder: string
+  readonly root: string
+  /** For the reports with other paths in them. It does not exist yet. */
+  readonly newFolder: string
+  /** The framework's argument, if a report may be without a test file. */
+  readonly passesWithNoTests: boolean
+}
+
+/** Throws UnusableReports. */
+export async function checkVitestBlobs({ folder, root, newFolder, passesWithNoTests }: VitestBlobs, onFile: OnFile) {
+  const reports = await readBlobs(folder, VITEST_BLOBS, onFile)
+  refuseEqual(reports)
+  const empty = reports.find(({ testFiles }) => testFiles.length === 0)
+  if (empty !== undefined && !passesWithNoTests) {
+    throw new UnusableReports(
+      `has a report without a single test file, ${quote(empty.file)}. The global setup of the shard may have failed, or the shard has no tests. Give fewer shards, or add --passWithNoTests to the command of the shards and to the arguments of the merge`,
+    )
+  }
+  return {
+    folder: await withPathsOf(root, folder, reports, newFolder),
+    missing: whyIncomplete(reports),
+    lost: whyLost(reports),
+    uncounted: whyUncounted(reports),
+    withoutCoverage: reports.filter((report) => !report.hasCoverage).map(({ file }) => quote(file)),
+  }
+}
+
+/** Vitest fails at whatever else is in the folder, and does not name it. */
+export const VITEST_BLOBS: BlobFormat<VitestBlob> = { extension: '.json', stray: /^/, read: readVitestBlob }
+
+/**
+ * The file has the format of `flatted`: an array, in which a string stands for the element with this number. To resolve all
+ * of them would take long. Only the file's name, such as `blob-2-4.json`, says that it is shard 2 of 4.
+ */
+async function readVitestBlob(path: string, file: string): Promise<VitestBlob> {
+  const elements: unknown = JSON.parse(await readFile(path, 'utf8'))
+  if (!Array.isArray(elements) || !Array.isArray(elements[0])) throw new Error('it is JSON of another kind')
+  const at = (value: unknown) => (typeof value === 'string' ? elements[Number(value)] : value)
+  const [version, modules, , coverageSince4, coverageOf3] = elements[0].map(at)
+  if (typeof version !== 'string') throw new Error('it is JSON of another kind')
+  const coverage = Number.parseInt(version, 10) < 4 ? coverageOf3 : coverageSince4
+  return {
+    file,
+    shard: shardInName(file),
+    testFiles: Array.isArray(modules) ? modules.map(toTestFile) : [],
+    hasCoverage: coverage !== null && coverage !== undefined,
+  }
+
+  function toTestFile(module: unknown): TestFile {
+    const { id, filepath, name, result } = fieldsOf(at(module))
+    const hasFailed = at(fieldsOf(at(result)).state) === 'fail'
+    return { id: stringOf(at(id)), path: stringOf(at(filepath)), name: stringOf(at(name)), hasFailed }
+  }
+}
+
+/** How people write "2 of 4" in a name, the surest form first. */
+const FORMS_OF_SHARD = ['-?of-?', '-', '_', '\\.'].map(
+  // The second number can be the first of the next pair: in `node-20-2-4`, 20-2 is no shard, and 2-4 is.
+  // A letter behind the second number is of an id: `e12-34ab` is no shard.
+  (between) => new RegExp(`(?<!\\d)(\\d+)(?=${between}(\\d+)(?![a-z\\d]))`, 'gi'),
+)
+/** A date, also with a time, such as `2026-11-28T10-30`. */
+const DATE = /(?<!\d)\d{4}([-_.])\d\d\1\d\d(?:[T_-]\d\d[-_.]\d\d)?(?!\d)/gi
+
+/** The rest of the name without its digits is the set, so `linux` and `windows` are two sets, but the names of two attempts are one. */
+export function shardInName(file: string): Shard | undefined {
+  const name = file.replace(/\.json$/, '').replace(DATE, '')
+  const set = name.replace(/\d+/g, '')
+  for (const form of FORMS_OF_SHARD) {
+    const pairs = [...name.matchAll(form)].map(([, index, total]) => toShard(set, Number(index), Number(total)))
+    const shard = pairs.findLast((one) => one !== undefined)
+    if (shard !== undefined) return shard
+  }
+  return undefined
+}
+
+/**
+ * Vitest finds a test only by its absolute path. If shards ran in a folder with another path, such as in a container, this copies
+ * all reports to a new folder, with the paths of this folder in them. Returns the folder to merge. Throws UnusableReports.
+ */
+export async function withPathsOf(
+  root: string,
+  folder: string,
+  reports: readonly VitestBlob[],
+  newFolder: string,
+): Promise<string> {
+  const others = reports.map((report) => ({ ...report, other: findOtherRoot(report, root) }))
+  if (others.every(({ other }) => other === undefined)) return folder
+  await mkdir(newFolder)
+  for (const { file, other } of others) {
+    const text = await readFile(join(folder, file), 'utf8')
+    const own = other === undefined ? text : text.replaceAll(inJson(`${other}/`), inJson(`${root}/`))
+    await writeFile(join(newFolder, file), own)
+  }
+  return newFolder
+}
+
+function findOtherRoot({ file, testFiles }: VitestBlob, root: string): string | undefined {
+  const paths = testFiles.map(({ path }) => path)
+  if (paths.length === 0 || paths.some((path) => path.startsWith(`${root}/`))) return undefined
+  const found = paths.map((path) => rootOf(path, root)).find((other) => other !== undefined)
+  if (found !== undefined) return found
+  throw new UnusableReports(
+    `has a report, ${quote(file)}, of ${quote(paths[0])} and others, which are not in ${root}. Merge at the commit and in the folder of the shards`,
+  )
+}
+
+/** The end of the path that is there below `root` too. What is before it is the other root, but never the root of the machine. */
+function rootOf(path: string, root: string): string | undefined {
+  const parts = path.split('/')
+  const length = parts.findIndex((_, index) => index > 1 && existsSync(join(root, ...parts.slice(index))))
+  return length === -1 ? undefined : parts.slice(0, length).join('/')
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** Only the name of Vitest's file says which shard it is, and the jobs may all have run the same one. Throws UnusableReports. */
+export function refuseEqual(reports: readonly Omit<VitestBlob, 'hasCoverage'>[]): void {
+  for (const ofSet of setsOf(reports.filter(({ testFiles }) => testFiles.length > 0)).values()) {
+    const equal = Map.groupBy(ofSet, ({ testFiles }) => JSON.stringify(testFiles.map(({ id }) => id).sort()))
+    // Two reports of one number have the same test files. They are of two attempts, or of two systems.
+    const wrong = [...equal.values()].find((ones) => ones.some(({ shard }) => shard.index !== ones[0]?.shard.index))
+    if (wrong === undefined) continue
+    throw new UnusableReports(
+      `has reports of the same test files: ${wrong.map(({ file }) => quote(file)).join(', ')}. In each job of a shard, give --shard the number of this job`,
+    )
+  }
+}
+
+/** Which failures Vitest may lose, as the rest of a sentence: those of test files that have another result in another report. */
+export function whyLost(reports: readonly VitestBlob[]): string | undefined {
+  const results = reports.flatMap(({ file, testFiles }) => testFiles.map((one) => ({ ...one, report: file })))
+  const lost = [...Map.groupBy(results, ({ id }) => id).values()].flatMap((ofFile) => {
+    const failed = ofFile.find(({ hasFailed }) => hasFailed)
+    // In one report, Vitest 3 gives a file with types to check two results of one id, and keeps both.
+    const other = ofFile.find(({ hasFailed, report }) => !hasFailed && report !== failed?.report)
+    return failed === undefined || other === undefined ? [] : [{ failed, other }]
+  })
+  const [first] = lost
+  if (first === undefined) return undefined
+  const { failed, other } = first
+  const more = lost.length > 1 ? `, as for ${lost.length - 1} more` : ''
+  return `${quote(failed.name)} failed in ${quote(failed.report)} and not in ${quote(other.report)}, and Vitest keeps only one result of a test file${more}. Merge such reports in folders of their own, each with a gate of its own. With Vitest 5, give the shards of each system a VITEST_BLOB_LABEL instead`
+}
