@@ -3,7 +3,7 @@ import type { XmlCase, XmlOutcome } from './junit-xml.ts'
 
 // What a test of a JUnit report is: its status and its title. Each tool means something else by the same words.
 
-/** By element, and by the words of the attributes `status` and `result`. What is not here means nothing. */
+/** What the names of elements mean, and the words of the attributes `status` and `result`. What is not here means nothing. */
 const MEANING = {
   FAILED: /^(?:failure|error|rerunFailure|rerunError|failed|fail)$/,
   SKIPPED: /^(?:skip(?:ped)?|disabled|notrun|suppressed|ignored|pending)$/,
@@ -57,44 +57,23 @@ interface Names {
   readonly suites: readonly string[]
 }
 
-interface NamesOfTool {
-  fits(names: Names): boolean
-  /** The parts of the title. */
-  parts(names: Names): readonly string[]
-}
-
-/** By tool, each with an example. The first entry that fits decides. No entry looks at the result, so that a title does not depend on it. */
-const NAMES_OF_TOOLS: readonly NamesOfTool[] = [
-  {
-    // jest-junit: classname="cart adds" name="cart adds" is "cart adds".
-    fits: ({ name, classname }) => name === classname,
-    parts: ({ name }) => [name],
-  },
-  {
-    // Vitest and Deno have the file as the class: classname="src/cart.test.js" name="cart > adds" is "cart > adds".
-    fits: ({ classname, rest }) => Boolean(classname) && rest === '',
-    parts: ({ name, classname = '' }) => [name || classname],
-  },
-  {
-    // Bun, in the suites "cart.test.js", "cart" and "inner": classname="inner > cart" name="adds" is "cart > inner > adds".
-    fits: ({ classname, suites }) => suites.length > 2 && classname === suites.slice(1).toReversed().join(' > '),
-    parts: ({ name, suites }) => [...suites.slice(1), name],
-  },
-  {
-    // Node, in the suites "cart" and "inner": classname="test" name="adds" is "cart > inner > adds". Newer versions have classname="cart.inner".
-    fits: ({ classname, suites }) => [undefined, 'test', suites.join('.')].includes(classname),
-    parts: ({ name, suites }) => [...suites, name],
-  },
-  {
-    // mocha-junit-reporter, in the suite "cart": classname="adds" name="cart adds" is "cart adds".
-    fits: ({ name, classname, suites }) => Boolean(suites.at(-1)) && name.endsWith(`${suites.at(-1)} ${classname}`),
-    parts: ({ name }) => [name],
-  },
-  {
-    // Most tools: classname="cart" name="adds" is "cart > adds".
-    fits: () => true,
-    parts: ({ name, rest }) => [rest, name],
-  },
+/** How each tool names a test, with an example. The first that fits gives the parts of the title. None looks at the result, because a title must not depend on it. */
+const TITLES: readonly ((names: Names) => readonly string[] | undefined)[] = [
+  // jest-junit: classname="cart adds" name="cart adds" is "cart adds".
+  ({ name, classname }) => (name === classname ? [name] : undefined),
+  // Vitest and Deno have the file as the class: classname="src/cart.test.js" name="cart > adds" is "cart > adds".
+  ({ name, classname, rest }) => (classname && rest === '' ? [name || classname] : undefined),
+  // Bun, in the suites "cart.test.js", "cart" and "inner": classname="inner > cart" name="adds" is "cart > inner > adds".
+  ({ name, classname, suites: [, ...blocks] }) =>
+    blocks.length > 1 && classname === blocks.toReversed().join(' > ') ? [...blocks, name] : undefined,
+  // Node, in the suites "cart" and "inner": classname="test" name="adds" is "cart > inner > adds". Newer versions have classname="cart.inner".
+  ({ name, classname, suites }) =>
+    [undefined, 'test', suites.join('.')].includes(classname) ? [...suites, name] : undefined,
+  // mocha-junit-reporter, in the suite "cart": classname="adds" name="cart adds" is "cart adds".
+  ({ name, classname, suites }) =>
+    suites.at(-1) && name.endsWith(`${suites.at(-1)} ${classname}`) ? [name] : undefined,
+  // Most tools: classname="cart" name="adds" is "cart > adds".
+  ({ name, rest }) => [rest, name],
 ]
 
 /** The parts of the title. `rest` is the class without what names the file. */
@@ -105,7 +84,7 @@ export function titleOf(
   folder: string,
 ): string[] {
   const names = { name: attributes.name?.trim() ?? '', classname: attributes.classname?.trim(), rest, suites }
-  const parts = NAMES_OF_TOOLS.find(({ fits }) => fits(names))?.parts(names) ?? []
+  const parts = TITLES.map((partsOf) => partsOf(names)).find((found) => found !== undefined) ?? []
   // Node names a file that cannot be loaded, and PHPUnit a suite, by the absolute path.
   return parts.map((part) => (part === file || part.startsWith(`${folder}/`) ? relative(folder, part) : part))
 }

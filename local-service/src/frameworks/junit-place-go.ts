@@ -59,7 +59,7 @@ export class GoTests {
     const { root } = this.#source.repository
     for (const folder of [...this.#bases, ...this.#source.named('go.mod').map(dirname)]) {
       const [, module] = /^module\s+"?([^\s"]+)/m.exec(this.#source.read(join(folder, 'go.mod'))) ?? []
-      if (module === undefined || !`${ofPackage}/`.startsWith(`${module}/`)) continue
+      if (module === undefined || !ofPackage.startsWith(module)) continue
       const found = resolve(folder, `.${ofPackage.slice(module.length)}`)
       if (isInside(found, root) && statSync(found, { throwIfNoEntry: false })?.isDirectory()) return found
     }

@@ -26,17 +26,17 @@ const IN_PARENTHESES = new RegExp(String.raw`${PATH}(?:\(|: .+?\((?=\d+:\d+\)))(
 /** Python: `File "cart.py", line 7`. Bats: `in test file cart.bats, line 7`. */
 const IN_WORDS = /\b[Ff]ile ["']?(?<path>[^"',\n]+)["']?, line (?<line>\d+)/gm
 
-/** In their order in the text. */
+/** The places that a text names, in their order. */
 function positionsIn(text: string) {
   const found = [BEHIND_COLON, IN_PARENTHESES, IN_WORDS].flatMap((pattern) => [...text.matchAll(pattern)])
   const inOrder = found.sort((one, other) => one.index - other.index)
   return inOrder.map(({ groups: { path = '', line = '' } = {} }) => ({ path, line: Number(line) }))
 }
 
-/** Of a stack in JavaScript, .NET and the JVM. The JVM leaves out frames that the stack of the cause repeats. */
+/** A frame in a stack of JavaScript, .NET and the JVM. The JVM leaves out frames that the stack of the cause repeats. */
 const FRAME = /^\s+(?:at |\.\.\. \d+ more$)/
 const MOST_FRAMES = 5
-/** Of a file, as ExUnit has it. */
+/** ExUnit has the line behind the file, as in `cart_test.exs:7`. */
 const LINE = /:(\d+)$/
 
 export class Places {
@@ -77,7 +77,6 @@ export class Places {
     const file = this.resolveFile(path.replace(/^file:\/\//, '').replace(LINE, ''))
     const ofTest = classname.trim()
     if (ofTest === '') return { file: file ?? this.#fileOfBrokenModule(found), rest: '' }
-    if (file !== undefined && ofTest === basename(file)) return { file, rest: '' }
     const ofClass = this.#fileOfClass(ofTest, file === undefined ? '.py' : extname(file), isOfPytest(found))
     return file === undefined || file === ofClass.file ? ofClass : { file, rest: ofTest }
   }
@@ -101,7 +100,6 @@ export class Places {
 
   /** A class such as `tests.test_cart` or `tests.test_cart.TestCart`. A single word is a module only in pytest. */
   #fileOfModule(name: string, ending: string, isPytest: boolean): FileAndRest | undefined {
-    if (OF_JVM.includes(ending)) return undefined
     const parts = name.trim().split('.')
     for (let count = parts.length; count > (isPytest ? 0 : 1); count--) {
       const file = this.resolveFile(parts.slice(0, count).join('/') + ending)
@@ -183,7 +181,7 @@ export class Places {
   }
 }
 
-/** Then classes are modules, and lines count from 0. */
+/** In pytest, classes are modules, and lines count from 0. */
 function isOfPytest({ suites }: XmlCase): boolean {
   return suites.at(-1) === 'pytest'
 }

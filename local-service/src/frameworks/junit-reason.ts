@@ -16,7 +16,7 @@ export function reasonOf(found: XmlCase, status: ReturnType<typeof statusOf>): s
 
 /** Reasons of Node and Bun that say nothing. */
 const EMPTY_SKIP = /^(?:true|todo)$/i
-/** Of a test whose program writes no report. */
+/** Bazel says it if the program of the test writes no report. */
 const BAZEL = /^exited with error code \d+$/
 
 function endOf(output: string): string {

@@ -66,7 +66,7 @@ interface ReadReport {
   readonly cases: readonly XmlCase[]
   /** Why it could not be read, or only a part of it. */
   readonly unreadable?: string | undefined
-  /** Of a suite that counts more failures than it has. */
+  /** What is wrong with a suite that counts more failures than it has. */
   readonly miscounted?: string | undefined
 }
 

@@ -1,7 +1,8 @@
 import sax from 'sax'
 import { quote } from '../text.ts'
 
-// Reads the XML that test tools call JUnit. There is no standard, so this file only collects what a report has.
+// Reads the XML that test tools call JUnit. There is no standard, so this file only collects what a report has. How the parser treats
+// broken XML stands only in its source: https://github.com/isaacs/sax-js/blob/main/lib/sax.js
 
 /** What a report says about one test, or about a suite that failed itself. Then there are no attributes. */
 export interface XmlCase {
@@ -65,7 +66,7 @@ export function readJunitXml(
   onMissing: (problem: string) => void,
 ): void {
   const parser = createParser()
-  // Outside an element, the parser would report each character as an error. So the file is in an element of our own.
+  // Outside an element, the parser reports each character as an error ("Text data outside of root node"). So the file is in an element of our own.
   parser.write('<file>')
   const elements: Element[] = []
   /** Mocha names the file only in the first of several suites. */
@@ -153,12 +154,12 @@ function createParser(): sax.SAXParser {
     if (!COSTS_ONE_VALUE.test(message)) throw new Error(`is no XML: ${message.split('\n', 1)[0]}`)
     parser.resume()
   }
-  // The parser calls this method of the object with the attributes.
+  // The parser's function `attrib` calls this method of the object with the attributes.
   parser.onattribute = ({ name }) => name === 'hasOwnProperty' && Reflect.deleteProperty(parser.tag.attributes, name)
   return parser
 }
 
-/** The parser takes a character behind a raw `&` as a part of an entity, even the quote at the end of a value. No text has this character. */
+/** The parser takes a character behind a raw `&` as a part of an entity, even the quote at the end of a value (its states `*_ENTITY`). No text has this character. */
 const AMPERSAND = '\uFDD0'
 const REFERENCE = /&(?:#(x[\da-f]+|\d+);|(?!\w+;))/gi
 /** What XML does not allow. Tools write it, also as `&#27;`. */

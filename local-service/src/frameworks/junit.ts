@@ -21,7 +21,7 @@ function whyRefused({ report = '', args, merge }: FrameworkSettings): string | u
 
 const linesOf = (report: string) => report.split('\n').flatMap((line) => line.trim() || [])
 
-/** Without a repository, there are none. */
+/** The files of the repository, each with a zero byte behind it. Empty without a repository. */
 async function listFiles(root: string, env: NodeJS.ProcessEnv): Promise<string> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   return (await tryReadGit(args, { root, env })) ?? ''

@@ -11,6 +11,7 @@ const GO = 'package shop\n\nfunc TestA(t *testing.T) {}\n'
 const FILES: Files = {
   'cart.js': '',
   'cart.test.js': '',
+  cart_test: '',
   'test_cart.py': '',
   'tests/test_cart.py': '',
   'go.mod': 'module example.com/shop\n',
@@ -92,6 +93,7 @@ describe('the place of a test', () => {
     ['a folder with a dot', '', 'no\n    at .shop/a.js:3:1', '', '.shop/a.js:3', { files: { '.shop/a.js': '' } }],
     ['a folder with an at sign', '', 'no\n    at @x/a.js:3:1', '', '@x/a.js:3', { files: { '@x/a.js': '' } }],
     ['no class of one word', 'classname="test_cart"', 'no', '', ''],
+    ['no class that has the name of a program', 'classname="cart_test"', 'no', '', ''],
     ['the module', 'classname="tests.test_cart"', 'no', 'tests/test_cart.py', 'tests/test_cart.py'],
     ['.NET in German', 'classname="Shop.Cart"', 'bei Shop.Cart() in FOLDER/cart.test.js:Zeile 3', '', 'cart.test.js:3'],
     [
@@ -246,6 +248,7 @@ describe('the place of a test', () => {
       'no\n\ntests/a.py:7: in TestA\nlib.py:3: AssertionError',
       'no\n\ntests/a.py:7: in TestA\nlib.py:3: AssertionError\nat lib.py:3\nat tests/a.py:7',
     ],
+    ['of Python, unless there is only one', 'no\n\ntests/a.py:7: AssertionError', 'no\n\ntests/a.py:7: AssertionError'],
     ['of no file of the repository', 'no\n    at x.js:1:1\n    at y.js:2:1', 'no\n    at x.js:1:1\n    at y.js:2:1'],
   ])('ends a reason with the frames %s', async (_, text, reason) => {
     const files = ['a.js', 'src/shop/Cart.java', 'Cart.cs', 'CartTests.cs', 'tests/a.py', 'lib.py']
