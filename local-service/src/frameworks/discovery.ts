@@ -7,7 +7,7 @@ import { jest } from './jest.ts'
 import { playwright } from './playwright.ts'
 import { vitest } from './vitest.ts'
 
-/** Those that the service finds. A project with `report` is one of JUnit files. */
+/** The frameworks that the service finds. A project with `report` is one of JUnit files. */
 export const FRAMEWORKS: readonly Framework[] = [vitest, playwright, jest]
 
 /** All frameworks that a folder uses. If it shows none, a package of a workspace uses what the nearest folder above depends on. */

@@ -61,7 +61,7 @@ function sizeOfAll(testCases: readonly TestCase[]): number {
   return testCases.reduce((sum, testCase) => sum + sizeOf(testCase) + AROUND_CASE_BYTES, 0)
 }
 
-/** In a response. */
+/** What a value takes in a response. */
 function sizeOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
 }

@@ -11,9 +11,7 @@ export function whyNotPassed(
   report: Report | undefined,
 ): string | undefined {
   const own = report && findOwnWords(end.output, report)
-  const hasFailedTests = report?.isComplete === true && report.testCases.some(isBad)
-  const words = own ?? (report?.isComplete ? findCrash(end.output) : findWordsOfEnd(end, report))
-  const rest = words === undefined ? (hasFailedTests ? '' : quoteOutput(end)) : `: ${words}`
+  const rest = describeCause(own, end, report)
   const ended = `${title} ${describeEnd(end)}`
   // A signal, or a program that is not there, says more than a report that nobody could finish.
   if (!hasEndedByItself(end)) return `${ended}${rest}`
@@ -35,6 +33,14 @@ export function whyNotPassed(
       if (own !== undefined) return `${title} could not run the tests: ${own}`
       return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
   }
+}
+
+/** The rest of a sentence about the end: the framework's own words, else what the output says about the end, else the last lines of the output. */
+function describeCause(own: string | undefined, end: CommandEnd, report: Report | undefined): string {
+  const words = own ?? (report?.isComplete ? findCrash(end.output) : findWordsOfEnd(end, report))
+  if (words !== undefined) return `: ${words}`
+  // Failed tests say it themselves.
+  return report?.isComplete && report.testCases.some(isBad) ? '' : quoteOutput(end)
 }
 
 type Said =
@@ -114,7 +120,7 @@ const BEGINNINGS: readonly RegExp[] = [
   /(?<=^ *MISSING DEPENDENCY +)\S/m,
   FIRST_LINE_OF_ERROR,
 ]
-/** The stack, or a blank line. */
+/** An error ends before its stack, or before a blank line. */
 const END_OF_ERROR = /\n(?: +(?:at |❯ )|\s*\n)/
 /** The first line of the stack, if it is in a file of the project. */
 const FRAME_OF_VITEST = /^\n +❯ (?:.* )?((?!node:|node_modules\/|\/)[^\s:]+:\d+):\d+/
@@ -124,13 +130,17 @@ function findError(text: string): string | undefined {
   return index === undefined ? undefined : errorAt(text, index)
 }
 
+/** `Build failed with 1 error:` of esbuild and Rolldown. Vitest lists different versions behind `, received`. The reason is in the next line. */
+const HEADLINE = /^(.*(?::|, received))\n\s*/
+/** Vitest lists its projects so: `[`, `  "unit",` and `]`, each in a line of its own. */
+const LIST_OF_LINES = /^.*\[\n[^\]]*\]/
+
+/** Many readers show only the first line. So the first line gets the reason. */
 function errorAt(output: string, index: number): string | undefined {
-  // Many readers show only the first line. The first line of esbuild and of Rolldown is "Build failed with 1 error:", without the
-  // reason. In Rolldown and Vitest, a blank line may follow. Vitest has a list of its projects, with each bracket on its own line.
   const text = output
     .slice(index)
-    .replace(/^(.*(?::|, received))\n\s*/, '$1 ')
-    .replace(/^.*\[\n[^\]]*\]/, (list) => list.replace(/\s+/g, ' '))
+    .replace(HEADLINE, '$1 ')
+    .replace(LIST_OF_LINES, (list) => list.replace(/\s+/g, ' '))
   const end = END_OF_ERROR.exec(text)?.index ?? text.length
   const error = text.slice(0, end).trim()
   const [, place] = FRAME_OF_VITEST.exec(text.slice(end)) ?? []

@@ -11,10 +11,11 @@ const OF_THE_RUN =
   'Each run names its framework projects itself. Give "framework-project" to the gate, or "frameworkProjectName" in the request.'
 
 const MALFORMED: readonly Rule[] = [
+  // `--workers 2`
   [/^-[^\s=]*\s/, 'Write an option and its value with "=", or as two arguments.'],
-  // The titles of tests may contain an option, as in `--grep=accepts --force`.
+  // `--workers=2 --retries=1`. But the title of a test may contain an option, as in `--grep=accepts --force`.
   [/^-(?!-?(?:t|g|test-?name-?pattern|grep(?:-?invert)?)=).*\s--[a-z]/i, 'Give each option as an argument of its own.'],
-  // The value begins with a quote, and ends with this quote or is split before it.
+  // `--grep="a cart"`, and `--grep="a` if it was split.
   [
     /^(?:-[^=]*=)?(?:"(?:[^"]*|.*")|'(?:[^']*|.*'))$/s,
     'No shell removes the quotes. Leave them out, and give the value whole.',

@@ -24,7 +24,7 @@ const LIMIT_BYTES = 256 * 1024 * 1024
 /** Reads up to the first line that is not an event. Each call reads what was written since the last call. */
 export class ReportReader {
   readonly #file: string
-  /** Those of whole lines. */
+  /** So many bytes of whole lines were read. */
   #readBytes = 0
   #isBroken = false
   #total: number | undefined

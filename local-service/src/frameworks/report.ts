@@ -66,13 +66,14 @@ export function toReport({ said, finished, ...unfinished }: Events, folders: Tes
   if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
   if (tests.length > LIMIT_CASES) throw new Error(`it has more than ${LIMIT_CASES} test cases`)
   const repository = { ...folders, isOwnFile: createIsOwnFile(folders.root) }
-  // A file could not be loaded, or a hook failed. In an unfinished run, a test or a hook of the file keeps its process busy.
-  const ofFile = finished === undefined ? 'INTERRUPTED' : 'FAILED'
-  const explained = new Set(tests.filter((test) => statusOf(test) === ofFile).map(keyOf))
-  const unexplained = withoutRepeats(files).filter((file) => isObject(file.failure) || !explained.has(keyOf(file)))
+  // The file could not be loaded, or a hook failed. In an unfinished run, a test or a hook of the file keeps its process busy.
+  const statusOfFile = finished === undefined ? 'INTERRUPTED' : 'FAILED'
+  // A test of the file with the same status says the same, unless the file has a failure of its own.
+  const filesOfTests = new Set(tests.filter((test) => statusOf(test) === statusOfFile).map(keyOf))
+  const others = withoutRepeats(files).filter((file) => isObject(file.failure) || !filesOfTests.has(keyOf(file)))
   const testCases = [
     ...tests.map((test) => toTestCase(test, statusOf(test), repository)),
-    ...unexplained.map((file) => toTestCase(file, ofFile, repository)),
+    ...others.map((file) => toTestCase(file, statusOfFile, repository)),
   ]
   const errors = withoutRepeats(objectsIn(finished?.errors))
   return {
@@ -98,24 +99,25 @@ function toTestCase(
   status: TestCaseStatus,
   repository: Repository,
 ): TestCase {
-  const ofTest = Array.isArray(path) ? path.map(stringOf) : undefined
+  const titles = Array.isArray(path) ? path.map(stringOf) : undefined
+  const isTest = titles !== undefined
   const spent = state === 'pending' && typeof atMs === 'number' ? Date.now() - atMs : durationMs
   const needsReason = status !== 'PASSED' && status !== 'SKIPPED'
-  const reason = describeReason(fieldsOf(failure), ofTest === undefined ? undefined : file, repository)
+  const reason = describeReason(fieldsOf(failure), isTest ? file : undefined, repository)
   const unfinished =
-    status === 'INTERRUPTED' ? `This ${ofTest ? 'test' : 'file'} had not finished when the run ended.` : undefined
+    status === 'INTERRUPTED' ? `This ${isTest ? 'test' : 'file'} had not finished when the run ended.` : undefined
   const [name, system] = [stringOf(project), stringOf(label)]
   return {
     title: joinTitle([
       name && `[${name}]`,
       system && `[${system}]`,
-      ...(ofTest ?? [relative(repository.folder, stringOf(file))]),
+      ...(titles ?? [relative(repository.folder, stringOf(file))]),
     ]),
     status,
     durationMs: typeof spent === 'number' && spent > 0 ? Math.round(spent) : 0,
     // The reason of a skipped test is why it was skipped.
     message: status === 'PASSED' ? undefined : reason || unfinished,
-    ...placeIn(repository, needsReason ? placeOf({ failure, file, line }, ofTest !== undefined) : { file }),
+    ...placeIn(repository, needsReason ? placeOf({ failure, file, line }, isTest) : { file }),
   }
 }
 

@@ -63,13 +63,9 @@ export function describeResults(
   const { snapshot, runExecError } = results
   return {
     files: ordered.flatMap((file) => {
-      const { testExecError } = file
-      if (testExecError === undefined || testExecError === null) return []
-      return {
-        ...describeFile(file),
-        hasFailed: true,
-        failure: report.describeFailure([ofFile(testExecError)], placesOf),
-      }
+      if (!file.testExecError) return []
+      const failure = report.describeFailure([errorOfFile(file.testExecError)], placesOf)
+      return { ...describeFile(file), hasFailed: true, failure }
     }),
     tests: ordered.flatMap((file) =>
       file.testResults.map((test) => {
@@ -77,7 +73,7 @@ export function describeResults(
       }),
     ),
     errors: [
-      ...(runExecError ? [report.describeFailure([ofFile(runExecError)], placesOf)] : []),
+      ...(runExecError ? [report.describeFailure([errorOfFile(runExecError)], placesOf)] : []),
       ...(snapshot.failure ? [{ message: describeObsolete(snapshot) }] : []),
     ],
   }
@@ -87,7 +83,7 @@ export type FileOfProject = Pick<JestFile, 'displayName' | 'testFilePath'>
 
 type Titles = Pick<JestCase, 'ancestorTitles' | 'title'>
 
-/** Two projects may have the same file, and a file two tests of one title. */
+/** What tells a test from the others of its project. The project is not in it, because Jest's events of a test do not have it. */
 export function keyOf({ testFilePath }: FileOfProject, { ancestorTitles, title }: Titles): string {
   return JSON.stringify([testFilePath, ...ancestorTitles, title])
 }
@@ -120,17 +116,22 @@ function describeFailure(
   report: ReportWriter,
 ): Failure | undefined {
   return report.describeFailure(
-    failureMessages.map((stack, index) => ofTest(stack, failureDetails[index])),
+    failureMessages.map((stack, index) => errorOfTest(stack, failureDetails[index])),
     placesOf,
   )
 }
 
-/** Jest 30 writes what caused an error into the text. In Jest 29, only the thrown error has it, and a worker process loses it. */
-function ofTest(text: string, thrown: unknown): Thrown {
+/**
+ * Jest 30 writes what caused an error into the text, as `Error: top`, `[cause]: Error: deep` and `[errors]: Error: one`, with an empty line
+ * between them. In Jest 29, only the thrown error has it, and a worker process loses it.
+ */
+function errorOfTest(text: string, thrown: unknown): Thrown {
   const [stack = '', ...parts] = text.split(/\n\n\[(cause|errors)\]: /)
   const message = messageIn(stack)
-  if (parts.length === 0) return { ...ofObject(thrown), message, stack }
-  const inner = (kind: string) => parts.flatMap((part, index) => (parts[index - 1] === kind ? ofTest(part, {}) : []))
+  if (parts.length === 0) return { ...causesIn(thrown), message, stack }
+  // A kind is in front of its text.
+  const inner = (kind: string) =>
+    parts.flatMap((part, index) => (parts[index - 1] === kind ? errorOfTest(part, {}) : []))
   const causes = inner('cause')
   // If something else than an error was thrown, the cause says the same, and its stack has the place.
   if (causes[0]?.message === message) return { message, stack: `${stack}\n${String(causes[0].stack)}` }
@@ -139,7 +140,7 @@ function ofTest(text: string, thrown: unknown): Thrown {
   return { message, stack, cause, errors: inner('errors') }
 }
 
-function ofObject(thrown: unknown): Thrown {
+function causesIn(thrown: unknown): Thrown {
   const { cause, errors } = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as Thrown
   return { cause, errors }
 }
@@ -153,7 +154,7 @@ export function describeThrown(thrown: unknown, report: ReportWriter): Failure |
 }
 
 /** The stack may begin with advice about syntax that Jest does not know. The message has the error itself. */
-function ofFile({ name, message, stack, cause, errors }: Thrown): Thrown {
+function errorOfFile({ name, message, stack, cause, errors }: Thrown): Thrown {
   if (message) return { name: name === 'Error' ? '' : name, message, stack, cause, errors }
   return { message: messageIn(String(stack)), stack, cause, errors }
 }
@@ -176,7 +177,7 @@ function placesOf({ message, stack }: Thrown): Place[] {
   return [...(file === undefined ? [] : [{ file, line: Number(line) }]), ...framesIn(stack)]
 }
 
-/** In Jest's own words. */
+/** Says it in Jest's own words. */
 function describeObsolete({ unchecked, filesRemoved, uncheckedKeysByFile }: JestResults['snapshot']): string {
   const count = (number: number, noun: string) =>
     number === 0 ? [] : [`${number} ${noun}${number === 1 ? '' : 's'} obsolete`]

@@ -150,23 +150,26 @@ function describeTest(test: TestCase): TestFacts {
   return { id: test.id, project, file, line, path }
 }
 
-/** From the best outcome to the worst. Playwright says of a test that was cut off that it was skipped. */
-function rankOf(test: TestCase | undefined): number {
-  if (test?.results.at(-1)?.status === 'interrupted') return 4
-  return ['skipped', 'expected', 'flaky', 'unexpected'].indexOf(test?.outcome() ?? '')
+const FROM_BEST_TO_WORST = ['skipped', 'expected', 'flaky', 'unexpected', 'interrupted']
+
+function rankOf(test: TestCase): number {
+  // Playwright says of a test that was cut off that it was skipped.
+  const isInterrupted = test.results.at(-1)?.status === 'interrupted'
+  return FROM_BEST_TO_WORST.indexOf(isInterrupted ? 'interrupted' : test.outcome())
 }
 
 /** Each shard runs the projects on which others depend. So a merge has their tests several times, and the worst result counts. */
 function worstOfEachTest(tests: readonly TestCase[]): TestCase[] {
   const projects = new Set(tests.map((test) => test.parent.project()))
-  const ofEachShard = new Set([...projects].flatMap((one) => [one?.teardown, ...(one?.dependencies ?? [])]))
-  const kept = new Map<string, TestCase>()
+  const namesOfRepeated = new Set([...projects].flatMap((one) => [one?.teardown, ...(one?.dependencies ?? [])]))
+  const worst = new Map<string, TestCase>()
   for (const test of tests) {
-    const isRepeated = ofEachShard.has(test.parent.project()?.name)
+    const isRepeated = namesOfRepeated.has(test.parent.project()?.name)
     const key = isRepeated ? JSON.stringify([test.titlePath(), test.repeatEachIndex]) : test.id
-    if (rankOf(test) > rankOf(kept.get(key))) kept.set(key, test)
+    const other = worst.get(key)
+    if (other === undefined || rankOf(test) > rankOf(other)) worst.set(key, test)
   }
-  return [...kept.values()]
+  return [...worst.values()]
 }
 
 function fileOf({ parent, location }: TestCase): string {
@@ -189,7 +192,7 @@ function stateOf(test: TestCase, { status }: TestResult): ResultFacts['state'] {
   }
 }
 
-/** If exactly one step failed, or had not finished when the time was up, its title and the same of the steps within it. */
+/** The titles of the step that failed and of the failed steps within it. Empty if several steps failed. A step without an end has no duration. */
 function stepPath(steps: TestResult['steps']): string[] {
   const [failed, ...others] = steps.filter(({ error, duration }) => error !== undefined || duration < 0)
   if (failed?.category !== 'test.step' || others.length > 0) return []

@@ -43,7 +43,7 @@ export interface Failure {
   readonly message: string
   readonly file?: string | undefined
   readonly line?: number | undefined
-  /** Those in the repository, the innermost first. */
+  /** The frames in the repository, the innermost first. */
   readonly frames?: readonly Place[] | undefined
 }
 
@@ -76,7 +76,7 @@ export interface ReportEnd {
   readonly hasCoverage?: boolean | undefined
 }
 
-/** Of each message. The service removes the colours and cuts what is left. */
+/** So much of each message is written. The service removes the colours and cuts what is left. */
 const WRITTEN_CHARS = 20_000
 /** A report with many long messages could be too large to be read. After so many characters, further messages are short. */
 const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024
@@ -154,19 +154,25 @@ export class ReportWriter {
   /** If shards ran in a folder with another path, such as in a container, their paths become those of this job. */
   withOwnPaths<T>(errors: T, testFolder: string): T {
     if (this.#shardRoots.every((root) => root === testFolder)) return errors
-    const end = `/${this.pathInRepository(testFolder)}`
-    // In most cases, the shards had the whole repository, and not only the tests.
-    const own = new Map(
-      this.#shardRoots.map((root) =>
-        root.endsWith(end) && root !== end ? [root.slice(0, -end.length), `${this.#root}`] : [root, testFolder],
-      ),
-    )
-    const paths = [...own.keys()].sort((one, other) => other.length - one.length).map(inPattern)
-    // Not in the middle of another path. A colour may be in front of the path.
-    const path = new RegExp(`(?<=^|[^\\w.@-]|\\u001b\\[[\\d;]*m)(?:${paths.join('|')})(?=/)`, 'g')
+    const own = new Map(this.#shardRoots.map((root) => this.#ownFolderOf(root, testFolder)))
+    // The longest first, because one may be below another.
+    const folders = [...own.keys()].sort((one, other) => other.length - one.length).map(inPattern)
+    // A path begins behind a colour, or behind what cannot be in a path. Otherwise, the middle of another path would be replaced.
+    const begin = String.raw`(?<=^|[^\w.@-]|\u001b\[[\d;]*m)`
+    const path = new RegExp(`${begin}(?:${folders.join('|')})(?=/)`, 'g')
     return JSON.parse(JSON.stringify(errors), (_, value) =>
       typeof value === 'string' ? value.replace(path, (found) => own.get(found) ?? found) : value,
     )
+  }
+
+  /**
+   * A folder of the shard, and the folder of this job in its place. If the tests are in `e2e` of the repository, `/work/shop/e2e` of the
+   * shard shows that `/work/shop` is its repository. Otherwise, the shard had only the tests.
+   */
+  #ownFolderOf(shardRoot: string, testFolder: string): readonly [ofShard: string, own: string] {
+    const end = `/${this.pathInRepository(testFolder)}`
+    const hasRepository = shardRoot.endsWith(end) && shardRoot !== end
+    return hasRepository ? [shardRoot.slice(0, -end.length), `${this.#root}`] : [shardRoot, testFolder]
   }
 
   isInRepository({ file }: Place): boolean {
@@ -236,9 +242,8 @@ function causesOf({ errors, cause }: Thrown, seen: Set<unknown>): Described[] {
     if (typeof thrown !== 'object' || thrown === null) return [{ thrown: {}, text: `${text}${String(thrown)}` }]
     if (seen.has(thrown) || seen.size === MOST_CAUSES) return [{ thrown: {}, text: `${text}…` }]
     seen.add(thrown)
-    // JSON has neither large integers nor circles.
     if (!('message' in thrown)) {
-      // What is in it is in this text already, but not its place.
+      // Unlike JSON, this text can have large integers and circles. It has the causes too, but not their places.
       const inner = causesOf(Array.isArray(thrown) ? { errors: thrown } : thrown, seen)
       return [{ thrown, text: `${text}${inspect(thrown)}` }, ...inner.map((one) => ({ ...one, text: '' }))]
     }

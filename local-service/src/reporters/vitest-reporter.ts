@@ -102,12 +102,12 @@ export default class EventReporter implements Reporter {
       files: ordered.map((module) => ({
         ...describeFile(module),
         hasFailed: module.state() === 'failed',
-        // Those of loading it, and of its hooks outside describe blocks.
+        // The errors of loading the file, and of its hooks outside describe blocks.
         failure: this.#describeFailure(module.errors()),
       })),
       tests: ordered.flatMap(({ children }) => [
         ...[...children.allTests()].map((test) => ({ ...describeTest(test), ...this.#describeResult(test) })),
-        // Those in which a hook for all tests failed.
+        // The describe blocks in which a hook for all tests failed.
         ...[...children.allSuites()]
           .filter((suite) => suite.errors().length > 0)
           .map((suite) => ({ ...describeTest(suite), ...FAILED, failure: this.#describeFailure(suite.errors()) })),
