@@ -256,7 +256,9 @@ describe('a merge of Vitest', () => {
   })
 
   it('refuses the reports of jobs that all run the same shard', async () => {
-    await expect(problemsOf({ testFiles: ['a', 'a'] })).rejects.toThrow('has reports of the same test files: ')
+    await expect(problemsOf({ testFiles: ['a', 'a'] })).rejects.toThrow(
+      'The reports cannot be merged: the folder "all" has reports of the same test files: ',
+    )
   })
 
   it('with coverage fails if a report has none, because the framework would find the thresholds met', async () => {
