@@ -33,9 +33,9 @@ const isToDo = ({ tag, type }: XmlOutcome) => tag === 'skipped' && type === 'tod
 export function outcomesOf({ outcomes }: XmlCase, status: ReturnType<typeof statusOf>): readonly XmlOutcome[] {
   // What a test to do has thrown is not the reason of its skip.
   if (status === 'SKIPPED') return outcomes.some(isToDo) ? outcomes.filter(isToDo) : outcomes
-  const ofStatus = outcomes.filter(({ tag }) => status !== 'PASSED' && MEANING[status].test(tag))
-  const lastTry = ofStatus.findLast(({ tag }) => /^(?:rerun|flaky)/.test(tag))
-  return lastTry === undefined ? ofStatus : [lastTry]
+  const matching = outcomes.filter(({ tag }) => status !== 'PASSED' && MEANING[status].test(tag))
+  const lastTry = matching.findLast(({ tag }) => /^(?:rerun|flaky)/.test(tag))
+  return lastTry === undefined ? matching : [lastTry]
 }
 
 /** Surefire writes `1,234.5`, and TestNG `0,125` in some countries. The last separator is the decimal one. */

@@ -26,7 +26,7 @@ export class GoTests {
   /** The name is a function of a file of the package. A test of a test has the name of the outer one first, as in `TestPay/twice`. */
   testOf(found: XmlCase): Frame | undefined {
     const [name] = /^(?:Test|Fuzz|Example)\w*/.exec(found.attributes.name ?? '') ?? []
-    const folder = name === undefined ? undefined : this.#folderOf(packageOf(found))
+    const folder = name === undefined ? undefined : this.#folderOf(importPathOf(found))
     if (name === undefined || folder === undefined) return undefined
     const tests = this.#tests.get(folder) ?? this.#findTests(folder)
     this.#tests.set(folder, tests)
@@ -47,20 +47,20 @@ export class GoTests {
 
   /** The file with this name in the package of the test, else the only one in the repository. */
   findFile(name: string, found: XmlCase): string | undefined {
-    const ofPackage = packageOf(found)
-    const folder = this.#folderOf(ofPackage)
+    const importPath = importPathOf(found)
+    const folder = this.#folderOf(importPath)
     const file = folder && join(folder, name)
     if (file && this.#source.isFile(file)) return file
-    return this.#source.findEnding(`${ofPackage}/${name}`) ?? this.#source.findEnding(name)
+    return this.#source.findEnding(`${importPath}/${name}`) ?? this.#source.findEnding(name)
   }
 
   /** The folder of a package, by its import path. */
-  #folderOf(ofPackage: string): string | undefined {
+  #folderOf(importPath: string): string | undefined {
     const { root } = this.#source.repository
     for (const folder of [...this.#bases, ...this.#source.named('go.mod').map(dirname)]) {
       const [, module] = /^module\s+"?([^\s"]+)/m.exec(this.#source.read(join(folder, 'go.mod'))) ?? []
-      if (module === undefined || !ofPackage.startsWith(module)) continue
-      const found = resolve(folder, `.${ofPackage.slice(module.length)}`)
+      if (module === undefined || !importPath.startsWith(module)) continue
+      const found = resolve(folder, `.${importPath.slice(module.length)}`)
       if (isInside(found, root) && statSync(found, { throwIfNoEntry: false })?.isDirectory()) return found
     }
     return undefined
@@ -68,7 +68,7 @@ export class GoTests {
 }
 
 /** Some tools have only the end of the package as the class, and the whole package as the suite. */
-function packageOf({ attributes: { classname = '' }, suites }: XmlCase): string {
+function importPathOf({ attributes: { classname = '' }, suites }: XmlCase): string {
   const suite = suites.at(-1) ?? ''
   return suite.endsWith(`/${classname}`) ? suite : classname || suite
 }

@@ -47,8 +47,10 @@ export class Places {
   readonly #go: GoTests
 
   constructor(source: SourceFiles, report: string) {
-    const [{ folder, root }, ofReport] = [source.repository, dirname(report)]
-    const above = isInside(ofReport, folder) ? foldersBetween({ folder: ofReport, root: folder }) : [ofReport]
+    const [{ folder, root }, reportFolder] = [source.repository, dirname(report)]
+    const above = isInside(reportFolder, folder)
+      ? foldersBetween({ folder: reportFolder, root: folder })
+      : [reportFolder]
     this.#source = source
     this.#bases = [...new Set([...above, folder, root])]
     this.#go = new GoTests(source, this.#bases)
@@ -75,10 +77,10 @@ export class Places {
     // If Node cannot load a file, the path is the name.
     const path = found.file || (isAbsolute(name) ? name : '')
     const file = this.resolveFile(path.replace(/^file:\/\//, '').replace(LINE, ''))
-    const ofTest = classname.trim()
-    if (ofTest === '') return { file: file ?? this.#fileOfBrokenModule(found), rest: '' }
-    const ofClass = this.#fileOfClass(ofTest, file === undefined ? '.py' : extname(file), isOfPytest(found))
-    return file === undefined || file === ofClass.file ? ofClass : { file, rest: ofTest }
+    const className = classname.trim()
+    if (className === '') return { file: file ?? this.#fileOfBrokenModule(found), rest: '' }
+    const byClass = this.#fileOfClass(className, file === undefined ? '.py' : extname(file), isOfPytest(found))
+    return file === undefined || file === byClass.file ? byClass : { file, rest: className }
   }
 
   /** If pytest cannot load a file, the name is the module, and there is no class. */
@@ -119,12 +121,12 @@ export class Places {
   }
 
   /** The file is that of the test, whatever its result. The line is that of the innermost frame in it, else that of the test. */
-  placeOf(found: XmlCase, ofReport: string | undefined, text: string): Fields {
-    const frames = this.#framesIn(text, found, ofReport)
-    const ofGo = ofReport === undefined ? this.#go.testOf(found) : undefined
-    const file = ofReport ?? ofGo?.file ?? this.#fileOfFrames(frames, found)
+  placeOf(found: XmlCase, reportedFile: string | undefined, text: string): Fields {
+    const frames = this.#framesIn(text, found, reportedFile)
+    const goTest = reportedFile === undefined ? this.#go.testOf(found) : undefined
+    const file = reportedFile ?? goTest?.file ?? this.#fileOfFrames(frames, found)
     const inFile = frames.find((frame) => frame.file === file)
-    return { file, line: inFile?.line ?? ofGo?.line ?? lineOf(found) }
+    return { file, line: inFile?.line ?? goTest?.line ?? lineOf(found) }
   }
 
   /** A reason whose stack has only frames in the repository, the innermost first. Nothing goes if none of its frames is there. */
@@ -152,8 +154,8 @@ export class Places {
   /** The innermost first. Only Python prints it last. */
   #framesIn(text: string, found: XmlCase, file: string | undefined): Frame[] {
     const frames = positionsIn(text).flatMap(({ path, line }) => {
-      const ofFrame = this.#fileAt(path, found, file)
-      return ofFrame === undefined ? [] : { file: ofFrame, line }
+      const frameFile = this.#fileAt(path, found, file)
+      return frameFile === undefined ? [] : { file: frameFile, line }
     })
     return isOfPython(frames) ? frames.toReversed() : frames
   }

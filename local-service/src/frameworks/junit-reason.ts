@@ -10,8 +10,8 @@ export function reasonOf(found: XmlCase, status: ReturnType<typeof statusOf>): s
   const texts = chosen.map(textOf).filter((text) => text !== '')
   if (status === 'SKIPPED') return texts.filter((text) => !EMPTY_SKIP.test(text)).join('\n\n')
   // CTest has only what the test printed. In Bazel, the suite has it.
-  const ofSuite = texts.some((text) => BAZEL.test(text)) ? endOf(found.suiteOutput()) : ''
-  return ofSuite || texts.join('\n\n') || endOf(found.output) || chosen[0]?.type || (chosen[0]?.message ?? '')
+  const suiteOutput = texts.some((text) => BAZEL.test(text)) ? endOf(found.suiteOutput()) : ''
+  return suiteOutput || texts.join('\n\n') || endOf(found.output) || chosen[0]?.type || (chosen[0]?.message ?? '')
 }
 
 /** Reasons of Node and Bun that say nothing. */

@@ -147,8 +147,8 @@ function toEntry(found: XmlCase, report: string, { hasPassed, isOneOfSeveral, pl
   const { file, rest } = places.fileOf(found)
   const status = statusOf(found, hasPassed)
   const text = reasonOf(found, status)
-  const ofReport = isOneOfSeveral && (status === 'FAILED' || status === 'FLAKY') ? `in ${report}` : ''
-  const message = [places.withOwnFrames(text, found, file), ofReport].filter((part) => part !== '').join('\n\n')
+  const whichReport = isOneOfSeveral && (status === 'FAILED' || status === 'FLAKY') ? `in ${report}` : ''
+  const message = [places.withOwnFrames(text, found, file), whichReport].filter((part) => part !== '').join('\n\n')
   const testCase: TestCase = {
     title: joinTitle(titleOf(found, rest, file, source.repository.folder)) || report,
     status,

@@ -45,10 +45,10 @@ export const playwright: Framework = {
     if ('kind' in begun) return begun
     const { ours, ...call } = begun
     // Playwright empties its output folder, and by default all runs of a project share one folder.
-    const ofRun = isInPlace ? [] : ['--reporter=list', `--output=${outputFolder}`]
+    const outputArguments = isInPlace ? [] : ['--reporter=list', `--output=${outputFolder}`]
     return {
       ...call,
-      argv: commandLine(options, [...ours, ...ofRun]),
+      argv: commandLine(options, [...ours, ...outputArguments]),
       // Otherwise, the HTML reporter could open the report and wait for a person. The second variable, of which Playwright's
       // documentation says nothing, adds a reporter to those of the project.
       env: { ...call.env, PLAYWRIGHT_HTML_OPEN: 'never', PW_TEST_REPORTER: await reporterIn(inputFolder) },

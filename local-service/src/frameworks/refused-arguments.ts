@@ -40,8 +40,10 @@ export const PROGRAMS = {
     ],
     // With a filter, Vitest would lose test files without a word. A value on its own could be a filter.
     ofMerge: [
-      /^(?!-)|^-t|^--(?:test-?name-?pattern|shard|changed|exclude|dir|tags-?filter)\b/i,
-      'A merge of reports runs no test, so it takes no file and no filter. Write the value of an option with "=".',
+      [
+        /^(?!-)|^-t|^--(?:test-?name-?pattern|shard|changed|exclude|dir|tags-?filter)\b/i,
+        'A merge of reports runs no test, so it takes no file and no filter. Write the value of an option with "=".',
+      ],
     ],
     commands: /^(?:run|watch|dev|list|bench|related|init)$/,
   },
@@ -54,9 +56,11 @@ export const PROGRAMS = {
       [option('--project'), OF_THE_RUN],
     ],
     ofMerge: [
-      /^(?!(?:-c|--config|--reporter)(?:=|$))/,
-      'A merge of reports runs no test, so it takes only --config and --reporter.',
-      /^(?:-c|--config|--reporter)$/,
+      [
+        /^(?!(?:-c|--config|--reporter)(?:=|$))/,
+        'A merge of reports runs no test, so it takes only --config and --reporter.',
+        /^(?:-c|--config|--reporter)$/,
+      ],
     ],
     commands: /^(?:test|show-report|merge-reports|install)$/,
   },
@@ -69,11 +73,11 @@ export const PROGRAMS = {
       [option('--(?:json|output-?file|test-?results-?processor)'), CARRIES_RESULTS],
       [option('--select-?projects'), OF_THE_RUN],
     ],
-    ofMerge: undefined,
+    ofMerge: [],
     // Jest has none.
     commands: /^(?!)/,
   },
-} as const satisfies Readonly<Record<string, Program & { options: readonly Rule[]; ofMerge: Rule | undefined }>>
+} as const satisfies Readonly<Record<string, Program & { options: readonly Rule[]; ofMerge: readonly Rule[] }>>
 
 /** Why the framework cannot use the settings of the project in this folder. */
 export function whyRefused(
@@ -92,12 +96,9 @@ export function whyRefused(
   const isNamed = subcommand === program.runs
   if (isNamed && merge !== undefined && framework === 'playwright')
     return `"command" has ${quote(subcommand)}, but a merge needs another command of Playwright. Leave it out.`
-  if (merge !== undefined && program.ofMerge === undefined)
+  if (merge !== undefined && framework === 'jest')
     return '"merge" is for Vitest and Playwright Test. For shards of Jest, give "report", the JUnit files of all shards.'
-  const rules =
-    merge === undefined
-      ? program.options
-      : [...program.options, ...(program.ofMerge === undefined ? [] : [program.ofMerge])]
+  const rules = merge === undefined ? program.options : [...program.options, ...program.ofMerge]
   const ofCommand = isNamed ? others : [subcommand, ...others].filter((word) => word !== '')
   return whyOptionRefused('args', args, [...MALFORMED, ...rules]) ?? whyOptionRefused('command', ofCommand, rules)
 }

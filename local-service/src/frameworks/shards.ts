@@ -30,7 +30,7 @@ export function toShard(set: string, index: unknown, total: unknown): Shard | un
  */
 export function whyIncomplete(reports: readonly Counted[]): string | undefined {
   const sets = [...setsOf(reports).values()]
-  const problems = sets.flatMap((ofSet) => whySetIncomplete(ofSet, sets.length > 1) ?? [])
+  const problems = sets.flatMap((reportsOfSet) => whySetIncomplete(reportsOfSet, sets.length > 1) ?? [])
   if (problems.length === 0) return undefined
   const next = 'A job may have been cancelled, or may have failed before a report was written or uploaded'
   return `${problems.join(', and ')}. ${next}`

@@ -145,8 +145,8 @@ function inJson(text: string): string {
 
 /** Only the name of Vitest's file says which shard it is, and the jobs may all have run the same one. Throws UnusableReports. */
 export function refuseEqual(reports: readonly Omit<VitestBlob, 'hasCoverage'>[]): void {
-  for (const ofSet of setsOf(reports.filter(({ testFiles }) => testFiles.length > 0)).values()) {
-    const equal = Map.groupBy(ofSet, ({ testFiles }) => JSON.stringify(testFiles.map(({ id }) => id).sort()))
+  for (const reportsOfSet of setsOf(reports.filter(({ testFiles }) => testFiles.length > 0)).values()) {
+    const equal = Map.groupBy(reportsOfSet, ({ testFiles }) => JSON.stringify(testFiles.map(({ id }) => id).sort()))
     // Two reports of one number have the same test files. They are of two attempts, or of two systems.
     const wrong = [...equal.values()].find((ones) => ones.some(({ shard }) => shard.index !== ones[0]?.shard.index))
     if (wrong === undefined) continue
@@ -159,10 +159,10 @@ export function refuseEqual(reports: readonly Omit<VitestBlob, 'hasCoverage'>[])
 /** Which failures Vitest may lose, as the rest of a sentence: those of test files that have another result in another report. */
 export function whyLost(reports: readonly VitestBlob[]): string | undefined {
   const results = reports.flatMap(({ file, testFiles }) => testFiles.map((one) => ({ ...one, report: file })))
-  const lost = [...Map.groupBy(results, ({ id }) => id).values()].flatMap((ofFile) => {
-    const failed = ofFile.find(({ hasFailed }) => hasFailed)
+  const lost = [...Map.groupBy(results, ({ id }) => id).values()].flatMap((resultsOfFile) => {
+    const failed = resultsOfFile.find(({ hasFailed }) => hasFailed)
     // In one report, Vitest 3 gives a file with types to check two results of one id, and keeps both.
-    const other = ofFile.find(({ hasFailed, report }) => !hasFailed && report !== failed?.report)
+    const other = resultsOfFile.find(({ hasFailed, report }) => !hasFailed && report !== failed?.report)
     return failed === undefined || other === undefined ? [] : [{ failed, other }]
   })
   const [first] = lost

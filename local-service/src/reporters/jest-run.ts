@@ -20,9 +20,9 @@ try {
   const argv = await jest.buildArgv(args)
   // If Jest cannot read it, Jest says below what is wrong.
   const configured = await readConfigured(jest, argv).catch(() => undefined)
-  const ofProject = configured?.reporters ?? [['default', {}]]
+  const projectReporters = configured?.reporters ?? [['default', {}]]
   // The gate has annotations itself.
-  const reporters = [[REPORTER, {}] as const, ...ofProject.filter(([name]) => name !== 'github-actions')]
+  const reporters = [[REPORTER, {}] as const, ...projectReporters.filter(([name]) => name !== 'github-actions')]
   // It is the first, because no later reporter is called if an earlier reporter throws.
   const { results, globalConfig } = await jest.runCLI(
     configured === undefined ? argv : { ...argv, reporters },

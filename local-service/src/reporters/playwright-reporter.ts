@@ -59,14 +59,16 @@ export default class EventReporter implements Reporter {
 
   onEnd(result?: FullResult): void {
     this.#hasEnded = true
-    const ofFiles = this.#errors.filter((error) => this.#isOfFile(error))
-    const others = this.#errors.filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''))
+    const fileErrors = this.#errors.filter((error) => this.#isOfFile(error))
+    const others = this.#errors.filter(
+      (error) => !fileErrors.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''),
+    )
     const tests = worstOfEachTest(this.#tests)
     const isFlaky = this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky')
     const flaky = isFlaky ? [{ message: 'failOnFlakyTests is set, and a test is flaky' }] : []
     this.#report.finish({
       status: result?.status,
-      files: ofFiles.map((error) => ({
+      files: fileErrors.map((error) => ({
         project: '',
         file: error.location?.file ?? '',
         hasFailed: true,

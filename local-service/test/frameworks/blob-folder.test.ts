@@ -255,6 +255,14 @@ describe('a merge of Vitest', () => {
     expect(await problemsOf({ testFiles: ['a', ''], args: ['--passWithNoTests'] })).toEqual([])
   })
 
+  it('of reports that take too long to read says so, and has failed', async () => {
+    const why = 'its report "a.json" takes longer than 30 s to read'
+    const thread = { read: async () => ({ kind: 'over-limit', why }) }
+    const options = { args: [], folders: { root: '/shop', folder: '/shop' }, thread } as unknown as RunOptions
+    const reason = `The reports cannot be merged: the folder "all" cannot be read: ${why}.`
+    expect(await mergeVitest('all', options)).toEqual({ kind: 'unusable', reason, isOverLimit: true })
+  })
+
   it('refuses the reports of jobs that all run the same shard', async () => {
     await expect(problemsOf({ testFiles: ['a', 'a'] })).rejects.toThrow(
       'The reports cannot be merged: the folder "all" has reports of the same test files: ',
