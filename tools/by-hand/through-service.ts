@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join, resolve } from 'node:path'
+import { writeFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Framework, TestCase, ThroughService } from './results.ts'
@@ -25,11 +26,12 @@ export async function runThroughService(
   { folder, framework, args, env, temporaryFolder, limitMs }: RunThroughService,
   stop: AbortSignal,
 ): Promise<ThroughService> {
-  const options = ['--json', `--data=${join(temporaryFolder, 'data')}`, `--framework=${framework}`]
-  options.push(...args.map((arg) => `--arg=${arg}`))
+  const config = join(temporaryFolder, 'service.json')
+  await writeFile(config, JSON.stringify({ projects: { [basename(folder)]: { folder, framework, args } } }))
+  const options = ['--json', `--data=${join(temporaryFolder, 'data')}`, `--config=${config}`]
   if (limitMs !== undefined) options.push(`--run-limit-minutes=${limitMs / MINUTE_MS}`)
   // The group of its own keeps a Ctrl-C in the terminal from it. The service stops the run if it is stopped itself.
-  const child = spawn(process.execPath, [COMMAND, ...options, resolve(folder)], {
+  const child = spawn(process.execPath, [COMMAND, ...options], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
