@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
-import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { outputBytes, readOutput } from '../execution/output.ts'
@@ -19,7 +19,6 @@ import { describeRun, describeSuiteResult } from './response-bodies.ts'
 const STATUSES = { invalid: 400, unauthorized: 401, 'not-found': 404, failed: 500 } as const
 
 const RUNS = '/v1/projects/:projectId/runs'
-const SUITE_START = '/v1/testSuite/:testSuiteId/run'
 const SUITE_RUN = '/v1/testSuiteRun/:runId'
 
 /** The variables of a start are far smaller. */
@@ -40,18 +39,13 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
   const api = new Hono()
   api.onError((error, c) => {
     const isRefusal = error instanceof Refusal
-    if (!isRefusal) logError(`a request failed: ${error.stack}`)
     const status = STATUSES[isRefusal ? error.kind : 'failed']
+    if (!isRefusal) logError(`a request failed: ${error.stack}`)
+    else if (c.req.method === 'POST') log(`refused POST ${quote(c.req.path)} with ${status}: ${error.message}`)
     if (status === 401) c.header('www-authenticate', 'Bearer')
     const message = isRefusal ? error.message : 'The service failed to handle this request; its log says why.'
     return c.json({ error: message }, status)
   })
-  const logRefusal: MiddlewareHandler = async (c, next) => {
-    await next()
-    if (c.error !== undefined) log(`refused a start with ${c.res.status}: ${c.error.message}`)
-  }
-  api.post(RUNS, logRefusal)
-  api.post(SUITE_START, logRefusal)
   api.use(async ({ req }, next) => {
     if (isAuthorized(req.header('authorization'), key)) return next()
     refuse('unauthorized', 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
@@ -106,7 +100,7 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
 }
 
 function addSuiteRuns(api: Hono, suites: Configuration['suites'], service: ServiceContext): void {
-  api.post(SUITE_START, async (c) => {
+  api.post('/v1/testSuite/:testSuiteId/run', async (c) => {
     const parameters = parseSuiteStart(await readBody(c))
     const { name: suite, project, selection } = orNotFound('test suite', c.req.param('testSuiteId'), suites)
     const testSuiteRunId = await startRun(service, { ...parameters, project, selection, suite })

@@ -48,15 +48,7 @@ const SCRIPT = v.pipe(
   v.nonEmpty('It is empty'),
 )
 
-/** If somebody writes a whole command as one argument, the system would only say that the program is missing. */
-const ARGV = v.pipe(
-  v.array(v.string()),
-  v.minLength(1, 'It is empty'),
-  v.check(
-    ([program = '']) => !/^[^/]*\s/.test(program.trim()),
-    'Its program has a space. Write the whole command as one string, or each argument as an entry of the list',
-  ),
-)
+const ARGV = v.pipe(v.array(v.string()), v.minLength(1, 'It is empty'))
 
 const COMMAND = v.union([SCRIPT, ARGV], 'It is neither a string nor a list of strings')
 
@@ -71,7 +63,7 @@ export const PROJECT = v.strictObject({
   ),
   args: v.optional(v.array(v.string()), []),
   command: v.optional(COMMAND),
-  report: v.optional(v.pipe(v.string(), v.nonEmpty('It is empty'))),
+  report: v.optional(v.string()),
   merge: v.optional(v.pipe(v.string(), v.nonEmpty('It is empty'))),
   setup: v.optional(COMMAND),
   fix: v.optional(COMMAND),

@@ -57,11 +57,6 @@ describe('a command that starts a framework', () => {
       '"command" has "install", which does not run the tests once.',
     ],
     ['vitest', ' \n', '"projects.shop.command": It is empty.'],
-    [
-      'vitest',
-      ['npx vitest'],
-      '"projects.shop.command": Its program has a space. Write the whole command as one string, or',
-    ],
   ])('of %s is refused if it cannot do what a run needs: %j', (framework, command, reason) => {
     expect(() => read({ framework, command })).toThrow(reason)
   })

@@ -202,7 +202,7 @@ describe('a body', () => {
   ])('is refused: %j as %j', async (body, type, error) => {
     const { status, text } = await send({ method: 'POST', target: RUNS, body, type })
     expect([status, JSON.parse(text)]).toEqual([400, { error }])
-    expect(log).toEqual([`refused a start with 400: ${error}`])
+    expect(log).toEqual([`refused POST "${RUNS}" with 400: ${error}`])
   })
 
   it.each([RUNS, '/v1/testSuite/smoke/run'])('of more than 1 MiB is refused: %s', async (target) => {
@@ -212,7 +212,7 @@ describe('a body', () => {
     const { status, text } = await sendBytes(2 ** 20 + 1)
     expect([status, JSON.parse(text)]).toEqual([400, { error }])
     expect((await sendBytes(2 ** 20)).text).toContain('has no folder any more')
-    expect(log[0]).toBe(`refused a start with 400: ${error}`)
+    expect(log[0]).toBe(`refused POST "${target}" with 400: ${error}`)
   })
 
   it.each([TYPE, 'Application/JSON; charset=utf-8'])('is read as %j', async (type) => {
