@@ -6,6 +6,7 @@ import type { RunningTests } from '../execution/run-framework.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
 import { count } from '../text.ts'
 import type { CommonContext } from './context.ts'
+import { refuse } from './refusal.ts'
 import { finishRun, isFinished, markRunning, type Run } from './run.ts'
 
 interface RunTask {
@@ -25,23 +26,16 @@ interface Entry {
   readonly task: RunTask
   /** Settles when clients can see that the run is finished. */
   readonly end: PromiseWithResolvers<void>
+  /** Settles when the run has no process, and its files are removed. */
+  readonly over: PromiseWithResolvers<void>
   wasReadRunning?: boolean | undefined
-  state: State
+  /** Absent while the run waits. */
+  active?: Active | undefined
 }
-
-/** waiting → active → over. A run that is stopped while it waits is over at once. */
-type State =
-  | { readonly kind: 'waiting' }
-  | Active
-  /** Nothing of the run is on the machine. */
-  | { readonly kind: 'over' }
 
 /** The run may have processes and files on the machine. For clients, it may be finished already. */
 interface Active {
-  readonly kind: 'active'
   readonly stop: AbortController
-  /** Settles when the run is over. */
-  readonly over: Promise<void>
   /** Absent until the tests begin. */
   tests?: RunningTests | undefined
   /** The outcome of a run that somebody stops. It counts, also if the task ends before it is known. */
@@ -51,45 +45,43 @@ interface Active {
 /** Runs start in the order in which they came. A run that waits for a run with the same key lets others pass. */
 export class RunQueue {
   readonly #options: Options
-  /** A run stays here while it is unfinished, active or not saved. All other runs are only in the store. */
+  /** The runs that wait or are active. */
   readonly #entries = new Map<string, Entry>()
+  /** The runs whose last change the store did not take, for example because the disk is full. All other runs are in the store. */
+  readonly #unsaved = new Map<string, Run>()
   #isClosing = false
 
   constructor(options: Options) {
     this.#options = options
   }
 
-  /** Returns false if the queue is closing. */
-  add(run: Run, task: RunTask): boolean {
-    if (this.#isClosing) return false
-    this.#options.store.save(run)
-    const end = Promise.withResolvers<void>()
-    this.#entries.set(run.runId, { run, task, end, state: { kind: 'waiting' } })
+  /** Throws a Refusal if the run cannot begin. */
+  add(run: Run, task: RunTask): void {
+    if (this.#isClosing) refuse('failed', 'The service is stopping and takes no more runs.')
+    try {
+      this.#options.store.save(run)
+    } catch (error) {
+      refuse('failed', `The run was not started, because it could not be saved: ${messageOf(error)}.`)
+    }
+    const [end, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    this.#entries.set(run.runId, { run, task, end, over })
     this.#log(run, 'QUEUED')
     this.#startNext()
-    return true
   }
 
   #startNext(): void {
     const entries = [...this.#entries.values()]
     for (const entry of entries) {
-      const active = entries.filter(({ state }) => state.kind === 'active')
+      const active = entries.filter((other) => other.active !== undefined)
       if (active.length >= CONCURRENCY) return
       const { exclusiveKey } = entry.task
       const mustWait = exclusiveKey !== undefined && active.some(({ task }) => task.exclusiveKey === exclusiveKey)
-      if (entry.state.kind === 'waiting' && !mustWait) this.#start(entry)
+      if (entry.active === undefined && !mustWait) this.#execute(entry)
     }
   }
 
-  #start(entry: Entry): void {
-    const over = Promise.withResolvers<void>()
-    const state: Active = { kind: 'active', stop: new AbortController(), over: over.promise }
-    entry.state = state
-    this.#execute(entry, state).then(over.resolve, over.reject)
-  }
-
   find(runId: string): Run | undefined {
-    return this.#entries.get(runId)?.run ?? this.#options.store.find(runId)
+    return this.#entries.get(runId)?.run ?? this.#unsaved.get(runId) ?? this.#options.store.find(runId)
   }
 
   /** If a client has read that the run is RUNNING, waits for the end of the run, but only for the time that the options say. */
@@ -105,8 +97,8 @@ export class RunQueue {
   /** How far a run is. Undefined if it has finished, or if its tests have not begun. */
   async progressOf(runId: string): Promise<Progress | undefined> {
     const entry = this.#entries.get(runId)
-    if (entry?.state.kind !== 'active' || isFinished(entry.run)) return undefined
-    const progress = await entry.state.tests?.progress()
+    if (entry === undefined || isFinished(entry.run)) return undefined
+    const progress = await entry.active?.tests?.progress()
     // The run can finish meanwhile.
     return isFinished(entry.run) ? undefined : progress
   }
@@ -122,27 +114,20 @@ export class RunQueue {
     this.#isClosing = true
     const reason = { status: 'INTERRUPTED', message: 'the service was stopped' } as const
     const entries = [...this.#entries.values()]
-    const active = entries.flatMap(({ state }) => (state.kind === 'active' ? state.over : []))
-    await Promise.all([...entries.map((entry) => this.#stop(entry, reason)), ...active])
+    await Promise.all(entries.flatMap((entry) => [this.#stop(entry, reason), entry.over.promise]))
   }
 
   /** Clients see the outcome at once. The next run begins when the processes of this run have ended. */
   async #stop(entry: Entry, reason: StopReason): Promise<boolean> {
-    const { run, state } = entry
+    const { run, active } = entry
     if (isFinished(run)) return false
-    switch (state.kind) {
-      case 'waiting':
-        entry.state = { kind: 'over' }
-        this.#finish(entry, { ...reason, testCases: [] })
-        break
-      case 'active':
-        state.stop.abort(reason)
-        state.stopped = this.#outcomeOfStopped(run, state, reason)
-        this.#finish(entry, await state.stopped)
-        break
-      case 'over':
-        // Its outcome was taken before.
-        break
+    if (active === undefined) {
+      this.#finish(entry, { ...reason, testCases: [] })
+      this.#remove(entry)
+    } else {
+      active.stop.abort(reason)
+      active.stopped = this.#outcomeOfStopped(run, active, reason)
+      this.#finish(entry, await active.stopped)
     }
     return run.phase.status === reason.status
   }
@@ -157,10 +142,12 @@ export class RunQueue {
     }
   }
 
-  async #execute(entry: Entry, state: Active): Promise<void> {
+  async #execute(entry: Entry): Promise<void> {
     const { run, task } = entry
-    const { stop } = state
-    const { runLimitMinutes, store } = this.#options
+    const { runLimitMinutes } = this.#options
+    const stop = new AbortController()
+    const active: Active = { stop }
+    entry.active = active
     const limit = setTimeout(() => {
       this.#log(run, `exceeded its limit of ${runLimitMinutes} min; stopping it`)
       const message = `the run exceeded its limit of ${runLimitMinutes} min (run-limit-minutes)`
@@ -168,44 +155,51 @@ export class RunQueue {
     }, runLimitMinutes * 60_000)
     // Once a run is stopped, for example by a cancel, its limit no longer applies.
     stop.signal.addEventListener('abort', () => clearTimeout(limit), { once: true })
-    try {
-      markRunning(run)
-      store.save(run, task.resources)
-      this.#log(run, 'RUNNING')
-      const outcome = await task.execute(stop.signal, (tests) => {
-        state.tests = tests
-      })
-      this.#finish(entry, (await state.stopped) ?? outcome)
-    } catch (error) {
-      // A checkout that is stopped fails too.
-      if (!stop.signal.aborted) this.#logError(run, `failed to run: ${messageOf(error)}`)
-      const outcome = withoutTests(stop.signal, `the service could not run the tests: ${messageOf(error)}`)
-      this.#finish(entry, (await state.stopped) ?? outcome)
-    } finally {
-      clearTimeout(limit)
-    }
+    const outcome = await this.#outcomeOfTask(entry, active)
+    clearTimeout(limit)
+    this.#finish(entry, (await active.stopped) ?? outcome)
     const isGone = await removeResources(run.runId, task.resources, this.#options)
-    entry.state = { kind: 'over' }
-    this.#save(entry, isGone ? undefined : task.resources)
+    this.#save(run, isGone ? undefined : task.resources)
+    this.#remove(entry)
     this.#startNext()
   }
 
-  /** If the run is finished already, changes nothing. */
-  #finish(entry: Entry, outcome: RunOutcome): void {
-    const { run, task } = entry
-    if (!finishRun(run, outcome)) return
-    entry.end.resolve()
-    const { status, testCases, message } = outcome
-    this.#log(run, `${status}, ${count(testCases.length, 'test case')}${message === undefined ? '' : `: ${message}`}`)
-    this.#save(entry, entry.state.kind === 'active' ? task.resources : undefined)
+  async #outcomeOfTask({ run, task }: Entry, active: Active): Promise<RunOutcome> {
+    const { signal } = active.stop
+    try {
+      markRunning(run)
+      this.#options.store.save(run, task.resources)
+      this.#log(run, 'RUNNING')
+      return await task.execute(signal, (tests) => {
+        active.tests = tests
+      })
+    } catch (error) {
+      // A checkout that is stopped fails too.
+      if (!signal.aborted) this.#logError(run, `failed to run: ${messageOf(error)}`)
+      return withoutTests(signal, `the service could not run the tests: ${messageOf(error)}`)
+    }
   }
 
-  /** If the store does not take the outcome, for example because the disk is full, clients still learn it from here. */
-  #save({ run, state }: Entry, resources: RunResources | undefined): void {
+  /** If the run is finished already, changes nothing. */
+  #finish({ run, task, end, active }: Entry, outcome: RunOutcome): void {
+    if (!finishRun(run, outcome)) return
+    end.resolve()
+    const { status, testCases, message } = outcome
+    this.#log(run, `${status}, ${count(testCases.length, 'test case')}${message === undefined ? '' : `: ${message}`}`)
+    this.#save(run, active && task.resources)
+  }
+
+  #remove({ run, over }: Entry): void {
+    this.#entries.delete(run.runId)
+    over.resolve()
+  }
+
+  #save(run: Run, resources: RunResources | undefined): void {
     try {
       this.#options.store.save(run, resources)
-      if (state.kind === 'over') this.#entries.delete(run.runId)
+      this.#unsaved.delete(run.runId)
     } catch (error) {
+      this.#unsaved.set(run.runId, run)
       this.#logError(run, `could not be saved, so its outcome may be lost after a restart: ${messageOf(error)}`)
     }
   }

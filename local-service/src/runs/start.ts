@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { messageOf } from '../../../src/text/untrusted.ts'
 import { type Checkout, type CheckoutContext, chooseCheckout } from '../checkout/checkout.ts'
 import type { RunContext } from '../execution/context.ts'
 import { executeRun } from '../execution/execute.ts'
@@ -51,18 +50,13 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   const context = toRunContext(service, request, run.runId, checkout, environment)
   context.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
   context.log(`writes its output to ${context.output.folder}`)
-  const task = {
+  service.queue.add(run, {
     resources: context.resources,
     // Runs in place share the project's folder, and what its reporters write there.
     exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
-    execute: executeRun.bind(undefined, context),
-  }
-  try {
-    if (service.queue.add(run, task)) return run.runId
-  } catch (error) {
-    refuse('failed', `The run was not started, because it could not be saved: ${messageOf(error)}.`)
-  }
-  refuse('failed', 'The service is stopping and takes no more runs.')
+    execute: (stop, onTests) => executeRun(context, stop, onTests),
+  })
+  return run.runId
 }
 
 /** The environment of a run that names no environment, if the project has it. */

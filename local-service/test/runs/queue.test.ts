@@ -42,10 +42,10 @@ async function aQueue({ endWaitMs = 0 } = {}) {
       if (endsWhenStopped) stop.addEventListener('abort', () => ended.resolve(withoutTests(stop)))
       return ended.promise
     }
-    const isTaken = queue.add(run, { resources, exclusiveKey, execute })
+    queue.add(run, { resources, exclusiveKey, execute })
     const status = () => queue.find(run.runId)?.phase.status
     const saved = () => store.find(run.runId)?.phase
-    return { run, ended, isTaken, status, saved }
+    return { run, ended, status, saved }
   }
   return { queue, add, disk, log, begun, saves }
 }
@@ -271,7 +271,8 @@ describe('runs', () => {
       isClosed = true
     })
     await until(() => active.status() === 'INTERRUPTED')
-    expect([waiting.status(), add('late').isTaken]).toEqual(['INTERRUPTED', false])
+    expect(waiting.status()).toBe('INTERRUPTED')
+    expect(() => add('late')).toThrow('The service is stopping and takes no more runs.')
     await new Promise(setImmediate)
     expect(isClosed).toBe(false)
     active.ended.resolve(PASSED)
