@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, type CommandEnd, runCommand } from './command.ts'
-import { SHELL } from './script.ts'
 
 /** Its value is the id of the run. Containers without this label do not belong to the service. */
 const LABEL = 'test-run-service.run'
 /** The engine's program reads these variables itself. */
 const OF_ENGINE = /^(PATH|HOME|TMPDIR|(LD|XDG|SSH|SSL|DOCKER|CONTAINERS?)_.*|.*_PROXY)$/i
+/** The exit code of `docker run` if there was no container: https://docs.docker.com/engine/containers/run/#exit-status */
+const ENGINE_FAILED = 125
 const RESPONSE_LIMIT_MS = 20_000
 const REMOVAL_TRIES = 20
 
@@ -59,16 +60,8 @@ export async function runInContainer(
   const passed = Object.fromEntries(variables.filter(([variable]) => !OF_ENGINE.test(variable)))
   const whenServiceDies = { argv: [...engine, 'rm', '--force', '--volumes', name], env }
   const end = await runCommand({ ...command, argv, folder, env: { ...env, ...passed }, whenServiceDies }, stop)
-  if (end.kind !== 'exited' || end.code < 125 || end.code > 127) return end
-  // Docker has these exit codes of its own. Some commands, such as npm, have the last two as well, because they use a shell. Of a
-  // script, the output says what could not be run.
-  const [program] = command.argv
-  if (end.code !== 125 && program === SHELL) return end
-  const reason =
-    end.code === 125
-      ? `${engine[0]} could not start a container of ${image}`
-      : `the image ${image} cannot run ${program}, or ${program} could not run a program`
-  return { kind: 'not-started', reason: `${reason} (exit code ${end.code})`, output: end.output }
+  if (end.kind !== 'exited' || end.code !== ENGINE_FAILED) return end
+  return { kind: 'not-started', reason: `${engine[0]} could not start a container of ${image}`, output: end.output }
 }
 
 /** Which of the two an engine is. It may be a command such as `sudo podman`. */

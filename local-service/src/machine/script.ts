@@ -11,17 +11,12 @@ const START_SCRIPT = `if command -v bash >/dev/null 2>&1; then
 fi
 exec /bin/sh -e -c "$@"`
 
-/** Each system has it, and each image with a shell. */
-export const SHELL = '/bin/sh'
-
-/** How the shell calls the script in its own messages. */
-const NAME_OF_SCRIPT = 'command'
-
 /** What starts the command, with further arguments at its end. If there are any, a script must be one simple command. */
 export function argvOf(command: UserCommand, added: readonly string[] = []): readonly string[] {
   if (typeof command !== 'string') return [...command, ...added]
   const script = added.length === 0 ? command : `${command} "$@"`
-  return [SHELL, '-c', START_SCRIPT, 'sh', script, NAME_OF_SCRIPT, ...added]
+  // The shell calls the script `command` in its own messages.
+  return ['/bin/sh', '-c', START_SCRIPT, 'sh', script, 'command', ...added]
 }
 
 type Words =
