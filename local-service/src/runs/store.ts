@@ -140,6 +140,7 @@ function storeIn(database: DatabaseSync) {
     },
     markProblem: () => void insertProblem.run(),
     markShown: (runId: string, bytes: number) => void show.run(bytes, runId, bytes),
-    close: () => void (database.isOpen && database.close()),
+    /** May be called twice. */
+    close: () => database[Symbol.dispose](),
   }
 }
