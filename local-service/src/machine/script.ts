@@ -25,9 +25,28 @@ type Words =
   | { readonly kind: 'not-simple'; readonly found: string }
   | { readonly kind: 'unclosed'; readonly quote: string }
 
-/** The parts of a simple command. `2>&1` and `&>log` are redirections of it. The first group that matches says what a part is. */
-const PART =
-  /(?<blank>[ \t]+)|(?<joined>\\\n)|'(?<single>[^']*)'|"(?<double>(?:[^"\\]|\\.)*)"|\\(?<escaped>.)|(?<whole>`[^`]*`|\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|\d*[<>]&|&>|>\||[<>](?!<)|[^\s'"\\`;&|()<>])|(?<found>\|\|?|&&?|<<|[;()\n])/sy
+/** What can stand at a place of a script. The first pattern that matches counts. Its group is the text for the word. */
+const PARTS = [
+  ['blank', /([ \t]+)/y],
+  ['continued', /\\\n/y],
+  ['quoted', /'([^']*)'/y],
+  ['double-quoted', /"((?:[^"\\]|\\.)*)"/sy],
+  ['quoted', /\\(.)/sy],
+  ['substituted', /(`[^`]*`|\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\})/y],
+  // Such as `2>&1` and `&>log`, which a simple command can have.
+  ['redirected', /(\d*[<>]&|&>|>\||[<>](?!<))/y],
+  ['plain', /([^\s'"\\`;&|()<>])/y],
+  ['operator', /(\|\|?|&&?|<<|[;()\n])/y],
+] as const
+
+function partAt(script: string, at: number) {
+  for (const [part, pattern] of PARTS) {
+    pattern.lastIndex = at
+    const match = pattern.exec(script)
+    if (match !== null) return { part, text: match[1] ?? '', end: pattern.lastIndex }
+  }
+  return undefined
+}
 
 /**
  * The words of a script that is one simple command, as a shell reads them. A variable or a command substitution stays as it is
@@ -38,17 +57,19 @@ export function wordsOf(command: UserCommand): Words {
   const words: string[] = []
   let word: string | undefined
   for (let at = 0; at < command.length; ) {
-    PART.lastIndex = at
-    const part = PART.exec(command)
-    if (part?.groups === undefined) return { kind: 'unclosed', quote: command[at] ?? '' }
-    const { blank, joined, single, double, escaped, whole, found } = part.groups
-    if (found !== undefined) return { kind: 'not-simple', found }
-    // In the middle of a word, this sign begins no comment.
-    if (whole === '#' && word === undefined) return { kind: 'not-simple', found: whole }
-    if (blank !== undefined && word !== undefined) words.push(word)
-    const text = single ?? double?.replace(/\\(["\\$`])|\\\n/g, '$1') ?? escaped ?? whole ?? ''
-    if (joined === undefined) word = blank === undefined ? `${word ?? ''}${text}` : undefined
-    at = PART.lastIndex
+    const found = partAt(command, at)
+    if (found === undefined) return { kind: 'unclosed', quote: command[at] ?? '' }
+    const { part, text, end } = found
+    const isComment = part === 'plain' && text === '#' && word === undefined
+    if (part === 'operator' || isComment) return { kind: 'not-simple', found: text }
+    if (part === 'blank') {
+      if (word !== undefined) words.push(word)
+      word = undefined
+    } else if (part !== 'continued') {
+      const read = part === 'double-quoted' ? text.replace(/\\(["\\$`])|\\\n/g, '$1') : text
+      word = `${word ?? ''}${read}`
+    }
+    at = end
   }
   return { kind: 'words', words: word === undefined ? words : [...words, word] }
 }
