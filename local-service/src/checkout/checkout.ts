@@ -87,13 +87,12 @@ function placeWithoutGit(folder: string, { checkoutOfJob: ofJob }: CheckoutConte
   return { place: { root: ofJob.root, folder }, branch: ofJob.branch }
 }
 
-/** A project with what is checked out, or why nobody knows that, and with sentences that say why no run can test the folder, and what to do. */
+/** Adds to a project what is checked out, or why nobody knows that, and why no run can test the folder, as sentences. */
 export async function inspectFolder(project: Project, context: CheckoutContext) {
   const repository = await openRepository(project.folder, context.personEnv)
-  const [place, head] =
-    'kind' in repository
-      ? [placeWithoutGit(project.folder, context).place, { commit: undefined, whyUnknown: repository.reason }]
-      : [repository, repository.head]
+  const isUnknown = 'kind' in repository
+  const place = isUnknown ? placeWithoutGit(project.folder, context).place : repository
+  const head = isUnknown ? { commit: undefined, whyUnknown: repository.reason } : repository.head
   const { framework, command, setup } = project
   const isSearched = command === undefined && setup === undefined && framework.packages.length > 0
   const found = isSearched ? findFramework(framework, place) : undefined

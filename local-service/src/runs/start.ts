@@ -21,13 +21,15 @@ export interface ServiceContext extends CommonContext, CheckoutContext {
   readonly queue: RunQueue
 }
 
+type Variables = ReadonlyMap<string, string>
+
 export interface StartRequest {
   readonly project: Project
   readonly selection: Selection
   readonly suite?: string | undefined
   readonly branch?: string | undefined
   readonly environment?: string | undefined
-  readonly variables: Readonly<Record<string, string>>
+  readonly variables: Variables
   readonly autofix: boolean
 }
 
@@ -62,11 +64,11 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
 /** The environment of a run that names no environment, if the project has it. */
 const DEFAULT_ENVIRONMENT = 'default'
 
-function environmentOf({ project, environment: given }: StartRequest): Readonly<Record<string, string>> {
-  const environment = given ?? DEFAULT_ENVIRONMENT
-  if (Object.hasOwn(project.environments, environment)) return project.environments[environment] ?? {}
-  if (given === undefined) return {}
-  const known = quoteAll(Object.keys(project.environments))
+function environmentOf({ project, environment: given }: StartRequest): Variables {
+  const environment = project.environments.get(given ?? DEFAULT_ENVIRONMENT)
+  if (environment !== undefined) return environment
+  if (given === undefined) return new Map()
+  const known = quoteAll([...project.environments.keys()])
   refuse('invalid', `Project ${quote(project.id)} has no environment ${quote(given)}. Its environments: ${known}.`)
 }
 
@@ -75,7 +77,7 @@ function toRunContext(
   { project, selection, variables, autofix }: StartRequest,
   runId: string,
   checkout: Checkout,
-  environment: Readonly<Record<string, string>>,
+  environment: Variables,
 ): RunContext {
   const { store, temporaryFolder, personEnv, stopGraceMs, outputs } = service
   const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
@@ -86,7 +88,7 @@ function toRunContext(
   const base = baseEnvironment(resources, project.container === undefined ? personEnv : undefined)
   return {
     ...{ runId, project, checkout, selection, autofix, resources, stopGraceMs, personEnv, log, logError },
-    testEnv: { ...base, ...environment, ...variables },
+    testEnv: { ...base, ...Object.fromEntries([...environment, ...variables]) },
     output: new RunOutput(join(outputs, runId), logError),
   }
 }

@@ -5,7 +5,7 @@ import { messageOf } from '../../../src/text/untrusted.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { UserCommand } from '../machine/script.ts'
 import { quote } from '../text.ts'
-import { PROJECT, type Project, problemsOf, projectIn, recordOf, whyCannotSelect } from './project.ts'
+import { mapOf, PROJECT, type Project, problemsOf, projectIn, whyCannotSelect } from './project.ts'
 
 /** What the service serves: checked, with absolute folders. */
 export type Configuration = ReturnType<typeof readConfiguration>
@@ -26,10 +26,10 @@ const ID = v.pipe(v.string(), v.regex(/^(?!\.{0,2}$)/, 'An id is not empty, "." 
 /** The configuration file. The README's tables describe it. */
 const SETTINGS = v.strictObject({
   projects: v.pipe(
-    recordOf(ID, PROJECT),
-    v.check((projects) => Object.keys(projects).length > 0, 'It has no project. Give at least one'),
+    mapOf(ID, PROJECT),
+    v.check(({ size }) => size > 0, 'It has no project. Give at least one'),
   ),
-  suites: v.optional(recordOf(ID, SUITE), {}),
+  suites: v.optional(mapOf(ID, SUITE), {}),
 })
 
 /** Checks the settings. Relative folders start in `baseFolder`. Throws a ConfigurationError. */
@@ -37,13 +37,13 @@ export function readConfiguration(settings: unknown, baseFolder: string) {
   const result = v.safeParse(SETTINGS, settings)
   if (!result.success) throw new ConfigurationError(`The configuration: ${problemsOf(result.issues).join('\n')}`)
   const projects = new Map<string, Project>()
-  for (const [id, project] of Object.entries(result.output.projects)) {
+  for (const [id, project] of result.output.projects) {
     const found = projectIn(baseFolder, project)
     if ('kind' in found) throw new ConfigurationError(`Project ${quote(id)} ${found.reason}`)
     projects.set(id, { id, ...found })
   }
   const suites = new Map<string, { name: string; project: Project; selection: Selection }>()
-  for (const [id, { project: projectId, name = id, ...selection }] of Object.entries(result.output.suites)) {
+  for (const [id, { project: projectId, name = id, ...selection }] of result.output.suites) {
     const project = projects.get(projectId)
     if (project === undefined)
       throw new ConfigurationError(`Suite ${quote(id)}: There is no project ${quote(projectId)}.`)

@@ -23,10 +23,10 @@ const VARIABLE = v.pipe(
 const NAME_OF_VARIABLE = v.pipe(v.string(), v.regex(/^[^=\0]+$/, 'It cannot be the name of an environment variable'))
 
 /**
- * An object with any names. Valibot's own `record` takes an array for an object, and leaves out without a word what is called
+ * An object with any names, as a Map. Valibot's own `record` takes an array for an object, and leaves out without a word what is called
  * `constructor`, `prototype` or `__proto__`.
  */
-export function recordOf<const Key extends v.GenericSchema<string>, const Value extends v.GenericSchema>(
+export function mapOf<const Key extends v.GenericSchema<string>, const Value extends v.GenericSchema>(
   key: Key,
   value: Value,
 ) {
@@ -34,12 +34,11 @@ export function recordOf<const Key extends v.GenericSchema<string>, const Value 
     v.custom<Readonly<Record<string, v.InferInput<Value>>>>(isObject, 'It is not an object'),
     v.transform((object) => new Map(Object.entries(object))),
     v.map(key, value),
-    v.transform((map): Readonly<Record<string, v.InferOutput<Value>>> => Object.fromEntries(map)),
   )
 }
 
 /** Environment variables. */
-export const VARIABLES = recordOf(NAME_OF_VARIABLE, VARIABLE)
+export const VARIABLES = mapOf(NAME_OF_VARIABLE, VARIABLE)
 
 /** GitHub's runner too replaces Windows line ends before a shell reads a script. */
 const SCRIPT = v.pipe(
@@ -74,7 +73,7 @@ export const PROJECT = v.strictObject({
       options: v.optional(v.array(v.string()), []),
     }),
   ),
-  environments: v.optional(recordOf(v.string(), VARIABLES), {}),
+  environments: v.optional(mapOf(v.string(), VARIABLES), {}),
 })
 
 /** One sentence for each problem, on one line. */

@@ -54,6 +54,6 @@ it("the body of a test suite's start may have other fields", () => {
     branch: 'main',
     autofix: false,
     environment: 'staging',
-    variables: { A: '1' },
+    variables: new Map([['A', '1']]),
   })
 })

@@ -54,15 +54,17 @@ describe('a configuration', () => {
     const settings = { projects: { [name]: project }, suites: { [name]: { project: name } } }
     const { projects, suites } = readConfiguration(settings, WEB_SHOP)
     expect([[...projects.keys()], [...suites.keys()]]).toEqual([[name], [name]])
-    const environments = Object.entries(projects.get(name)?.environments ?? {})
-    expect(environments.map(([id, variables]) => [id, Object.entries(variables)])).toEqual([[name, [[name, '1']]]])
+    expect(projects.get(name)?.environments).toEqual(new Map([[name, new Map([[name, '1']])]]))
   })
 
   it('has variables of environments as text', () => {
     const project = { folder: '.', environments: { staging: { SHOP_PORT: 8080, SHOP_OPEN: true } } }
-    expect(readConfiguration({ projects: { shop: project } }, WEB_SHOP).projects.get('shop')?.environments).toEqual({
-      staging: { SHOP_PORT: '8080', SHOP_OPEN: 'true' },
-    })
+    const { projects } = readConfiguration({ projects: { shop: project } }, WEB_SHOP)
+    const variables = projects.get('shop')?.environments.get('staging') ?? []
+    expect([...variables]).toEqual([
+      ['SHOP_PORT', '8080'],
+      ['SHOP_OPEN', 'true'],
+    ])
   })
 })
 
