@@ -96,6 +96,6 @@ async function cancel(runId: string, file: MainFile, world: PostWorld): Promise<
     case 'not-supported':
       return fragment`The action cannot cancel runs of test suites.`
     case 'failed':
-      return failureText(result.failure)
+      return fragment`The post step could not cancel it, because ${failureText(result.failure)}`
   }
 }

@@ -61,5 +61,5 @@ export async function startRun(
 }
 
 function tryAgainText(failure: Failure, pauseMs: number, longestMs: number): Fragment {
-  return fragment`The run is not started yet. ${failureText(failure)} The step tries again in ${durationText(pauseMs)}, for ${durationText(longestMs)} at most.`
+  return fragment`The run is not started yet, because ${failureText(failure)} The step tries again in ${durationText(pauseMs)}, for ${durationText(longestMs)} at most.`
 }

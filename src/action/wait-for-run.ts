@@ -76,7 +76,7 @@ async function pollUntilEnd(wait: Wait, world: World): Promise<Waited> {
       if (nowMs >= deadlineMs) return { ending: limitExceeded(waitLimitMs, run, response), run }
       const nextPollMs = Math.min(nowMs + pauseMs(outage.polls, response, random), giveUpMs, deadlineMs)
       const line = () =>
-        fragment`Run ${handle.id}: after ${waited()}, the status cannot be read. ${failureText(response)} The step tries again.`
+        fragment`Run ${handle.id}: after ${waited()}, the status cannot be read, because ${failureText(response)} The step tries again.`
       await pauses.afterFailure(nextPollMs, line)
     } else {
       outage = undefined

@@ -6,34 +6,34 @@ import { joinSentences, NONE } from './phrases.ts'
 /** The limit of the service's own sentences. Their end often says what to do. */
 export const SENTENCE_LIMIT_CHARS = 1_000
 
-/** Why a request failed, and what to do about it if something can be done, as sentences. */
+/** What follows `because`: why a request failed, and sentences on what to do about it. */
 export function failureText(failure: Failure): Fragment {
-  return joinSentences([fragment`${failureReason(failure, fragment`The`)}.`, ...failureAdvice(failure)])
+  return joinSentences([fragment`${failureReason(failure)}.`, ...failureAdvice(failure)])
 }
 
 /** Why a request failed, as a part of a sentence, for example `the service did not respond (ECONNRESET)`. */
-export function failureReason(failure: Failure, article = fragment`the`): Fragment {
+export function failureReason(failure: Failure): Fragment {
   switch (failure.kind) {
     case 'not-sent':
       return failure.problem === 'certificate'
-        ? fragment`${article} service's certificate is not trusted (${failure.reason})`
-        : fragment`${article} service could not be reached (${failure.reason})`
+        ? fragment`the service's certificate is not trusted (${failure.reason})`
+        : fragment`the service could not be reached (${failure.reason})`
     case 'no-response':
-      return fragment`${article} service did not respond (${failure.reason})`
+      return fragment`the service did not respond (${failure.reason})`
     case 'status': {
       const { status, error, body } = failure
       const name = STATUS_CODES[status]
       const words = name === undefined ? String(status) : `${status} ${name}`
       const said = error === undefined ? undefined : fragment` and said ${quote(error, SENTENCE_LIMIT_CHARS)}`
       const sent = body === undefined ? NONE : fragment` and sent ${quote(body)}`
-      return fragment`${article} service responded with ${words}${said ?? sent}`
+      return fragment`the service responded with ${words}${said ?? sent}`
     }
     case 'invalid-response':
-      return fragment`${article} service sent an invalid response (${expectedAndGot(failure)})`
+      return fragment`the service sent an invalid response (${expectedAndGot(failure)})`
     case 'not-listed':
-      return fragment`${article} service accepted the cancel, but does not list the run`
+      return fragment`the service accepted the cancel, but does not list the run`
     case 'aborted':
-      return fragment`${article} request was given up because the step is ending`
+      return fragment`the request was given up because the step is ending`
   }
 }
 

@@ -12,7 +12,7 @@ describe('the sentence on a failure', () => {
   it.each<[Failure, string]>([
     [
       { failure: true, kind: 'status', status: 599, error: untrusted('x') },
-      'The service responded with 599 and said “x”.',
+      'the service responded with 599 and said “x”.',
     ],
     [
       {
@@ -22,18 +22,18 @@ describe('the sentence on a failure', () => {
         got: { sent: untrusted('<html>') },
         isNotJson: true,
       },
-      'The service sent an invalid response (expected JSON, got “<html>”). Check the path in the input base-url, and whether a proxy responds instead of the service.',
+      'the service sent an invalid response (expected JSON, got “<html>”). Check the path in the input base-url, and whether a proxy responds instead of the service.',
     ],
     [
       { failure: true, kind: 'invalid-response', expected: 'results to be an object', got: { words: 'an array' } },
-      'The service sent an invalid response (expected results to be an object, got an array).',
+      'the service sent an invalid response (expected results to be an object, got an array).',
     ],
     [
       { failure: true, kind: 'status', status: 302 },
-      'The service responded with 302 Found. The input base-url leads to another server. The action does not follow redirects. Set base-url to the address of the service itself.',
+      'the service responded with 302 Found. The input base-url leads to another server. The action does not follow redirects. Set base-url to the address of the service itself.',
     ],
-    [{ failure: true, kind: 'not-listed' }, 'The service accepted the cancel, but does not list the run.'],
-    [{ failure: true, kind: 'aborted' }, 'The request was given up because the step is ending.'],
+    [{ failure: true, kind: 'not-listed' }, 'the service accepted the cancel, but does not list the run.'],
+    [{ failure: true, kind: 'aborted' }, 'the request was given up because the step is ending.'],
   ])('of %j says what happened', (failure, sentence) => {
     expect(said(failure)).toBe(sentence)
   })
@@ -53,7 +53,7 @@ describe('the sentence on a failure', () => {
       reason: 'certificate has expired; CERT_HAS_EXPIRED',
       problem: 'certificate',
     })
-    expect(sentence).toContain("The service's certificate is not trusted (certificate has expired; CERT_HAS_EXPIRED).")
+    expect(sentence).toContain("the service's certificate is not trusted (certificate has expired; CERT_HAS_EXPIRED).")
     expect(sentence).toContain('NODE_EXTRA_CA_CERTS')
   })
 
@@ -82,7 +82,7 @@ describe('the sentence on a failure', () => {
     ['😀'.repeat(1_001), `${'😀'.repeat(999)}…`],
   ])('shows the service’s own sentence up to 1,000 characters, in the log and on pages (%#)', (sent, shown) => {
     const failure: Failure = { failure: true, kind: 'status', status: 409, error: untrusted(sent) }
-    expect(said(failure)).toBe(`The service responded with 409 Conflict and said “${shown}”.`)
+    expect(said(failure)).toBe(`the service responded with 409 Conflict and said “${shown}”.`)
     const page = render(html`${failureReason(failure)}`)
     expect(page).toBe(
       `the service responded with <code>409 Conflict</code> and said <code>${shown.replaceAll('<', '&lt;')}</code>`,
