@@ -8,7 +8,7 @@ import { endingText, verdictLevel, verdictSentences } from '../report/ending.ts'
 import { jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
 import { countNew } from '../report/test-case.ts'
-import { commandProperty, render, safeJson } from '../text/safe-text.ts'
+import { render, safeJson } from '../text/safe-text.ts'
 import { hasJobEnded } from './abort.ts'
 import type { World } from './world.ts'
 
@@ -58,8 +58,7 @@ function setOutputs(outcome: StepOutcome, world: World): void {
 function announceVerdict(outcome: StepOutcome, settings: ReportSettings, world: World): void {
   const sentences = verdictSentences(outcome)
   const level = verdictLevel(outcome)
-  const { filePath, line } = outcome.run ?? {}
-  const file = filePath && commandProperty(filePath)
+  const { filePath: file, line } = outcome.run ?? {}
   if (level === 'info') world.log.info(sentences)
   else world.annotate({ level, title: render(endingText(outcome).title), message: sentences, file, line })
   if (level !== 'error' || !settings.annotations) return

@@ -1,7 +1,8 @@
 import { debug, error, setSecret, warning } from '@actions/core'
 import type { Conclusion } from '../model/outcome.ts'
-import type { CommandProperty, Fragment, Html, Log } from '../text/safe-text.ts'
-import { commandMessage, fragment, render } from '../text/safe-text.ts'
+import type { FilePath } from '../model/run.ts'
+import type { Fragment, Html, Log } from '../text/safe-text.ts'
+import { commandMessage, commandProperty, fragment, render } from '../text/safe-text.ts'
 import { append, appendEntry } from './runner-file.ts'
 
 /** When the summary or the comment is written. With `on-failure`, only if the step fails. */
@@ -13,7 +14,7 @@ export interface Annotation {
   readonly title: string
   readonly message: Fragment
   /** Where GitHub shows the annotation in the files of a pull request. */
-  readonly file?: CommandProperty | undefined
+  readonly file?: FilePath | undefined
   readonly line?: number | undefined
 }
 
@@ -54,7 +55,8 @@ export function runnerOutput(env: NodeJS.ProcessEnv, hasJobEnded = () => false) 
     annotate({ level, title, message, file, line }: Annotation): void {
       const write = level === 'error' ? error : warning
       // `@actions/core` leaves out what is empty or 0.
-      write(commandMessage(message), { title, file: file === undefined ? '' : render(file), startLine: line ?? 0 })
+      const path = file === undefined ? '' : commandProperty(file)
+      write(commandMessage(message), { title, file: path, startLine: line ?? 0 })
     },
     mask: setSecret,
     setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void {

@@ -1,7 +1,7 @@
 import type { Annotation } from '../github/outputs.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { FAILING, type TestCase } from '../model/run.ts'
-import { commandProperty, type Fragment, fragment, linesOf } from '../text/safe-text.ts'
+import { type Fragment, fragment, linesOf } from '../text/safe-text.ts'
 import { casesOf } from './phrases.ts'
 import { casesOfKind, titleOf } from './test-case.ts'
 
@@ -22,7 +22,7 @@ export function annotations(outcome: StepOutcome): Annotation[] {
         // For example: Test timed out.
         title: `Test ${testCase.kind.replace('-', ' ')}`,
         message: annotationMessage(testCase),
-        file: filePath && commandProperty(filePath),
+        file: filePath,
         line,
       }
     })

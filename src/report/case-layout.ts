@@ -18,17 +18,8 @@ const STATUS: Readonly<Record<Exclude<CaseKind, 'other'>, Fragment>> = {
   passed: fragment`✅ Passed`,
 }
 
-/** What every layout shows of a test case. */
-interface CaseParts {
-  readonly status: Fragment
-  /** What the baseline says about it. */
-  readonly mark: Fragment | undefined
-  readonly title: Html
-  readonly place: Fragment | undefined
-  readonly duration: Fragment | undefined
-}
-
-function partsOf(testCase: TestCase, outcome: StepOutcome): CaseParts {
+/** What every layout shows of a test case. `mark` is what the baseline says about it. */
+function partsOf(testCase: TestCase, outcome: StepOutcome) {
   const { durationMs } = testCase
   const place = placeOf(testCase)
   return {

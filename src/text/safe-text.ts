@@ -27,8 +27,6 @@ class SafeText<Name extends string> {
   }
 }
 
-/** The value of a property of a workflow command, such as the file of an annotation. */
-export type CommandProperty = SafeText<'command property'>
 /** HTML within Markdown. */
 export type Html = SafeText<'HTML'>
 export type Xml = SafeText<'XML'>
@@ -62,7 +60,7 @@ interface Sink {
 }
 
 /** The final text. A fragment becomes text for the log. */
-export function render(safe: Fragment | Html | Xml | CommandProperty): string {
+export function render(safe: Fragment | Html | Xml): string {
   return safe instanceof Fragment ? withoutCommands(safe.writeTo(LINE)) : safe.text
 }
 
@@ -181,9 +179,9 @@ function inBasicPlane(text: string, unitsWithPairs = 0): string {
   )
 }
 
-/** `@actions/core` escapes the characters that would end the property. */
-export function commandProperty(value: Untrusted): CommandProperty {
-  return new SafeText('command property', inBasicPlane(oneLine(value as unknown as string)).replace(OLD_COMMAND, '# '))
+/** The value of a property, such as the file of an annotation. `@actions/core` escapes the characters that would end it. */
+export function commandProperty(value: Untrusted): string {
+  return inBasicPlane(oneLine(value as unknown as string)).replace(OLD_COMMAND, '# ')
 }
 
 // HTML.

@@ -106,7 +106,7 @@ describe('the verdict', () => {
     const place = { filePath: untrusted('cart.test.ts'), line: 48 }
     const run = { ...aRun({ status: 'FAILED', message: 'Error: lost' }), ...place }
     await publishOutcome(anOutcome({ run }), SETTINGS, world)
-    expect(shown.map(({ file, line }) => [file && render(file), line])).toEqual([['cart.test.ts', 48]])
+    expect(shown).toMatchObject([{ file: 'cart.test.ts', line: 48 }])
   })
 })
 

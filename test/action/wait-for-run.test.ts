@@ -151,7 +151,9 @@ describe('a poll that fails', () => {
     const { world } = await wait({ replies: [response(RUNNING), ...outage, response(RUNNING), response(PASSED)] })
     expect(world.texts('info ')).toEqual([
       'Run run-1: RUNNING',
-      expect.stringMatching(/^Run run-1: after 315 ms, the status cannot be read, because .*503.* The step tries again\.$/),
+      expect.stringMatching(
+        /^Run run-1: after 315 ms, the status cannot be read, because .*503.* The step tries again\.$/,
+      ),
     ])
     expect(world.texts('warning ')).toEqual([])
   })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { runnerOutput } from '../../src/github/outputs.ts'
-import { commandProperty, type Fragment, fragment, html, linesOf, render } from '../../src/text/safe-text.ts'
+import { type Fragment, fragment, html, linesOf, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { visibleText } from '../../src/text/visible-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/step-runner/file-commands.ts'
@@ -57,7 +57,7 @@ it.each(['error', 'warning'] as const)('an annotation of the level %s has its ti
 describe('the place of an annotation', () => {
   const annotate = (filePath: string, line?: number) =>
     linesWrittenBy(() => {
-      const file = commandProperty(untrusted(filePath))
+      const file = untrusted(filePath)
       runnerOutput({}).annotate({ level: 'error', title: 'Test failed', message: fragment`why`, file, line })
     })
 

@@ -38,7 +38,7 @@ describe('the annotations', () => {
     ]
     const [annotation, ...others] = annotations(anOutcome({ run: aRun({ status: 'FAILED', testCases }) }))
     expect(others).toEqual([])
-    expect(annotation).toMatchObject({ level: 'error', title: 'Test failed', file: { text: 'e2e/pay.ts' }, line: 12 })
+    expect(annotation).toMatchObject({ level: 'error', title: 'Test failed', file: 'e2e/pay.ts', line: 12 })
     expect(annotation && render(annotation.message)).toBe('pays\nexpected 41\n  to be 42')
   })
 
@@ -46,7 +46,7 @@ describe('the annotations', () => {
     const fields = { title: 'pays', status: 'TIMEDOUT', filePath: 'e2e/pay.ts', durationMs: 30_000 }
     const run = aRun({ status: 'FAILED', testCases: [aTestCase(fields)] })
     const [annotation] = annotations(anOutcome({ run }))
-    expect(annotation).toMatchObject({ title: 'Test timed out', file: { text: 'e2e/pay.ts' }, line: undefined })
+    expect(annotation).toMatchObject({ title: 'Test timed out', file: 'e2e/pay.ts', line: undefined })
     expect(annotation && render(annotation.message)).toBe('pays: TIMEDOUT')
   })
 

@@ -11,7 +11,7 @@ import { endingText, verdictSentences } from '../../src/report/ending.ts'
 import { fileEntries } from '../../src/report/file-entries.ts'
 import { jobSummary } from '../../src/report/job-summary.ts'
 import { junit } from '../../src/report/junit.ts'
-import { html, render, safeJson, untruncated } from '../../src/text/safe-text.ts'
+import { commandProperty, html, render, safeJson, untruncated } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { visibleText } from '../../src/text/visible-text.ts'
 import { randomRuns } from '../setup/seed.ts'
@@ -41,7 +41,7 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
   return {
     sentence: render(verdictSentences(outcome)),
     annotations: annotations(outcome)
-      .map(({ message, file }) => `${render(message)}\nfile=${file ? render(file) : ''}`)
+      .map(({ message, file }) => `${render(message)}\nfile=${file ? commandProperty(file) : ''}`)
       .join('\n'),
     summary: render(jobSummary(outcome, { alreadyBytes: 0 })),
     comment: render(commentBody(outcome, MARKER)),
