@@ -8,7 +8,7 @@ import {
   showsReason,
   type TestCase,
 } from '../model/run.ts'
-import { json } from '../text/safe-text.ts'
+import { safeJson } from '../text/safe-text.ts'
 import { visibleText } from '../text/visible-text.ts'
 import { fileEntries } from './file-entries.ts'
 import { titleOf } from './test-case.ts'
@@ -37,7 +37,7 @@ export function ctrf(outcome: OutcomeWithRun): string {
       tests: entries.map(testOf),
     },
   }
-  return `${json(report)}\n`
+  return `${safeJson(JSON.stringify(report))}\n`
 }
 
 function summaryOf(run: Run, entries: readonly TestCase[]) {
