@@ -37,16 +37,15 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const files = reportDir === undefined ? NONE : fragment`, but the report file ${code('junit.xml')} has everything`
   const all = casesOfKind(CASE_KINDS, outcome)
   const notPassed = all.filter(hasNotPassed).slice(0, CASE_LIMIT)
-  const lists = baselineLists(outcome)
-  const listed = lists.reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)
+  const listedCases = baselineLists(outcome).reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)
   for (const page of [
-    { shown: all.slice(0, CASE_LIMIT - listed), hasMessages: true, lists },
-    { shown: notPassed, hasMessages: true, lists: [] },
-    { shown: notPassed, hasMessages: false, lists: [] },
+    { shown: all.slice(0, CASE_LIMIT - listedCases), hasMessages: true, hasLists: true },
+    { shown: notPassed, hasMessages: true, hasLists: false },
+    { shown: notPassed, hasMessages: false, hasLists: false },
   ]) {
     const leftOut = leftOutText(all, page)
     const sentences = leftOut === undefined ? [] : [fragment`This summary leaves out ${leftOut}${files}.`]
-    if (listed > 0 && page.lists.length === 0)
+    if (listedCases > 0 && !page.hasLists)
       sentences.push(
         fragment`It has no lists of removed, newly skipped and unstable test cases, because it would be too long.`,
       )
@@ -73,7 +72,7 @@ interface Page {
   /** The first of all test cases, sorted by kind. */
   readonly shown: readonly TestCase[]
   readonly hasMessages: boolean
-  readonly lists: readonly List[]
+  readonly hasLists: boolean
 }
 
 /** Test cases of which only a baseline tells. */
@@ -95,7 +94,8 @@ function baselineLists(outcome: StepOutcome): readonly List[] {
   ]
 }
 
-function body(outcome: StepOutcome, { shown, hasMessages, lists }: Page): Html {
+function body(outcome: StepOutcome, { shown, hasMessages, hasLists }: Page): Html {
+  const lists = hasLists ? baselineLists(outcome) : []
   const notPassed = shown.filter(hasNotPassed)
   const areFew = notPassed.length <= OPEN_PARTS
   const parts = (testCases: readonly TestCase[], isOpen: boolean) =>
