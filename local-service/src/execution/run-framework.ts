@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FrameworkCall } from '../frameworks/framework.ts'
+import type { FrameworkCall, Unusable } from '../frameworks/framework.ts'
 import { type Reading, ReadingThread } from '../frameworks/reading.ts'
 import type { Report } from '../frameworks/report.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
@@ -31,7 +31,7 @@ export async function runFramework(
   const reportFile = join(resources.frameworkFolder, `report-${randomUUID()}`)
   await using thread = new ReadingThread(stop)
   const call = await callOf(run, source, reportFile, thread)
-  if ('status' in call) return withoutTests(stop, call.message, call.status)
+  if ('kind' in call) return withoutTests(stop, call.reason, call.isOverLimit ? 'FAILED' : 'INTERRUPTED')
   if (call.replacesReporters) {
     const reason = project.command === undefined ? '' : ', because the project has a "command"'
     tell(run, `the service replaces the reporters of the project${reason}`)
@@ -56,17 +56,18 @@ export async function runFramework(
   return outcomeOf(end, end.kind === 'stopped' ? stop.reason : undefined)
 }
 
-/** If the framework cannot be called, returns how the run ends. */
 async function callOf(
   run: RunContext,
   source: TestedFolders,
   reportFile: string,
   thread: ReadingThread,
-): Promise<FrameworkCall | StopReason> {
+): Promise<FrameworkCall | Unusable> {
   const { checkout, project, resources, selection, personEnv } = run
   const start = startOf(run, source)
-  const options = {
+  if (start.kind === 'unusable') return start
+  return project.framework.run({
     ...project,
+    start,
     selection,
     folders: source,
     thread,
@@ -75,10 +76,7 @@ async function callOf(
     outputFolder: resources.filesFolder,
     inputFolder: join(resources.frameworkFolder, 'input'),
     isInPlace: checkout.kind === 'in-place',
-  }
-  const call = start.kind === 'unusable' ? start : await project.framework.run({ ...options, start })
-  if (!('kind' in call)) return call
-  return { status: call.isOverLimit ? 'FAILED' : 'INTERRUPTED', message: call.reason }
+  })
 }
 
 /** A client that asks how far the run is does not wait long for it. */
