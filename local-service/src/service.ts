@@ -113,11 +113,8 @@ function openShared(options: SharedOptions) {
       // The store may be what has failed. Then the run is unfinished there.
     }
   }
-  return {
-    temporaryFolder: realpathSync(options.temporaryFolder),
-    personEnv: personalEnvironment(options.env),
-    ...{ log, logError, store },
-  }
+  const personEnv = personalEnvironment(options.env)
+  return { log, logError, store, personEnv, temporaryFolder: realpathSync(options.temporaryFolder) }
 }
 
 /** The result code of SQLite if another process has locked the database. */

@@ -86,11 +86,10 @@ function toRunContext(
   const log = (text: string) => service.log(`run ${runId}: ${text}`)
   const logError = (text: string) => service.logError(`run ${runId}: ${text}`)
   const base = baseEnvironment(resources, project.container === undefined ? personEnv : undefined)
-  return {
-    ...{ runId, project, checkout, selection, autofix, resources, stopGraceMs, personEnv, log, logError },
-    testEnv: { ...base, ...Object.fromEntries([...environment, ...variables]) },
-    output: new RunOutput(join(outputs, runId), logError),
-  }
+  const testEnv = { ...base, ...Object.fromEntries([...environment, ...variables]) }
+  const output = new RunOutput(join(outputs, runId), logError)
+  const asked = { runId, project, checkout, selection, autofix }
+  return { ...asked, resources, testEnv, personEnv, output, stopGraceMs, log, logError }
 }
 
 function describeCheckout(checkout: Checkout, { setup, folder }: Project): string {
