@@ -23,17 +23,17 @@ export async function executeRun(
   try {
     const moved = await whyMoved(run.checkout, gitEnvironment(run), stop)
     if (moved !== undefined) return withoutTests(stop, moved)
-    const source = await prepareFiles(run, stop)
+    const folders = await prepareFiles(run, stop)
     const setup = setupOf(run)
     if (setup !== undefined) {
-      const end = await runProjectCommand(source, run, setup, stop)
+      const end = await runProjectCommand(folders, run, setup, stop)
       if (!hasSucceeded(end)) return withoutTests(stop, `setup: ${quoteCommand(setup)} ${describeEnd(end)}`)
     }
-    const outcome = await runFramework(run, source, stop, onTests)
+    const outcome = await runFramework(run, folders, stop, onTests)
     await run.output.keepFiles(run.resources.filesFolder)
     // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
     if (run.autofix && outcome.status === 'FAILED' && outcome.testCases.some(isBad)) {
-      tell(run, `auto-fix: ${await fixTests(run, source, stop)}`)
+      tell(run, `auto-fix: ${await fixTests(run, folders, stop)}`)
     }
     return outcome
   } finally {

@@ -10,12 +10,12 @@ import { gitEnvironment, type RunContext } from './context.ts'
 import { runProjectCommand } from './project-command.ts'
 
 /** Runs the project's "fix" command, and returns what it did, as sentences. Nothing here changes the outcome of the run. */
-export async function fixTests(run: RunContext, source: TestedFolders, stop: AbortSignal): Promise<string> {
+export async function fixTests(run: RunContext, folders: TestedFolders, stop: AbortSignal): Promise<string> {
   const { fix } = run.project
   if (fix === undefined) return 'It was not tried, because the project has no "fix" command.'
-  const runFix = async () => `${quoteCommand(fix)} ${describeEnd(await runProjectCommand(source, run, fix, stop))}.`
+  const runFix = async () => `${quoteCommand(fix)} ${describeEnd(await runProjectCommand(folders, run, fix, stop))}.`
   try {
-    const repository = await openRepository(source.folder, gitEnvironment(run), stop)
+    const repository = await openRepository(folders.folder, gitEnvironment(run), stop)
     if ('kind' in repository)
       return `${await runFix()} There is no patch, because git has no repository: ${repository.reason}.`
     const before = await snapshotOf(repository, run)

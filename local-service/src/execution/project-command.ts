@@ -12,7 +12,7 @@ import type { RunResources } from './resources.ts'
 
 /** Runs a command in the project's folder of the tested files. If the project has a container, runs it in a new container. */
 export function runProjectCommand(
-  source: TestedFolders,
+  folders: TestedFolders,
   run: RunContext,
   command: UserCommand,
   stop: AbortSignal,
@@ -20,10 +20,10 @@ export function runProjectCommand(
 ): Promise<CommandEnd> {
   const { runId, project, checkout, resources, stopGraceMs, output, personEnv } = run
   const logError = (text: string) => tell({ log: run.logError, output }, text)
-  const base = { argv: argvOf(command), folder: source.folder, runId, stopGraceMs, output, logError }
+  const base = { argv: argvOf(command), folder: folders.folder, runId, stopGraceMs, output, logError }
   const settings = project.container
   if (settings === undefined) {
-    return runCommand({ ...base, env: { ...withProjectCommands(run.testEnv, source), ...variables } }, stop)
+    return runCommand({ ...base, env: { ...withProjectCommands(run.testEnv, folders), ...variables } }, stop)
   }
   // The packages of a work tree are links into the project's folder, and its git folder is there too.
   const linked = checkout.kind === 'work-tree' ? [checkout.place.root] : []
@@ -31,7 +31,7 @@ export function runProjectCommand(
     ...settings,
     env: personEnv,
     folder: project.folder,
-    folders: [source.root, resources.frameworkFolder, resources.tmpdir],
+    folders: [folders.root, resources.frameworkFolder, resources.tmpdir],
     readOnlyFolders: [REPORTERS_FOLDER, ...linked],
   }
   return runInContainer(container, { ...base, env: { ...run.testEnv, ...variables } }, stop)
@@ -43,20 +43,20 @@ function withProjectCommands(env: NodeJS.ProcessEnv, place: TestedFolders): Node
 }
 
 /** What starts the tests of the project. */
-export function startOf(run: RunContext, source: TestedFolders): Start | Unusable {
+export function startOf(run: RunContext, folders: TestedFolders): Start | Unusable {
   const { framework, command, container, folder } = run.project
   if (command !== undefined) return { kind: 'command', command }
   if (framework.packages.length === 0) return { kind: 'nothing' }
-  const tree = `the work tree, in ${relative(source.root, source.folder) || 'its root'}`
+  const tree = `the work tree, in ${relative(folders.root, folders.folder) || 'its root'}`
   const found =
     setupOf(run) === undefined
-      ? findFramework(framework, source, folder)
-      : findFramework(framework, source, tree, 'Let "setup" install it, or set "command".')
+      ? findFramework(framework, folders, folder)
+      : findFramework(framework, folders, tree, 'Let "setup" install it, or set "command".')
   if ('kind' in found) return found
   const installed = (node: string) => ({ kind: 'installed', node, script: found.script }) as const
   if (container !== undefined) return installed('node')
   // PATH may have no Node, because a person can start the service by the path of its Node.
-  const { PATH = '' } = withProjectCommands(run.testEnv, source)
+  const { PATH = '' } = withProjectCommands(run.testEnv, folders)
   const nodes = PATH.split(delimiter).flatMap((at) => (at === '' ? [] : join(at, 'node')))
   // A folder can have this name too.
   return installed(nodes.find((node) => existsSync(node) && statSync(node).isFile()) ?? process.execPath)

@@ -22,7 +22,7 @@ export interface RunningTests {
 /** Runs the tests once, reads the framework's report, and decides about the outcome. `onTests` is called when the tests begin. */
 export async function runFramework(
   run: RunContext,
-  source: TestedFolders,
+  folders: TestedFolders,
   stop: AbortSignal,
   onTests: (tests: RunningTests) => void,
 ): Promise<RunOutcome> {
@@ -30,7 +30,7 @@ export async function runFramework(
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
   const reportFile = join(resources.frameworkFolder, `report-${randomUUID()}`)
   await using thread = new ReadingThread(stop)
-  const call = await callOf(run, source, reportFile, thread)
+  const call = await callOf(run, folders, reportFile, thread)
   if ('kind' in call) return withoutTests(stop, call.reason, call.isOverLimit ? 'FAILED' : 'INTERRUPTED')
   if (call.replacesReporters) {
     const reason = project.command === undefined ? '' : ', because the project has a "command"'
@@ -40,7 +40,7 @@ export async function runFramework(
   const caller = { title: call.title, noTestsArgument: project.framework.noTestsArgument }
   if (call.argv !== undefined) thread.start()
   const outcomeOf = async (end: CommandEnd, reason: StopReason | undefined) => {
-    const reading = await readReport(call, end, thread, { file: reportFile, folders: source })
+    const reading = await readReport(call, end, thread, { file: reportFile, folders })
     if (reading.kind === 'stopped') return withoutTests(stop)
     return toOutcome(caller, end, toReport(reading), reason)
   }
@@ -52,27 +52,27 @@ export async function runFramework(
   const end: CommandEnd =
     call.argv === undefined
       ? { kind: 'no-command', output: '' }
-      : await runProjectCommand(source, run, call.argv, stop, call.env)
+      : await runProjectCommand(folders, run, call.argv, stop, call.env)
   return outcomeOf(end, end.kind === 'stopped' ? stop.reason : undefined)
 }
 
 async function callOf(
   run: RunContext,
-  source: TestedFolders,
+  folders: TestedFolders,
   reportFile: string,
   thread: ReadingThread,
 ): Promise<FrameworkCall | Unusable> {
   const { checkout, project, resources, selection, personEnv } = run
-  const start = startOf(run, source)
+  const start = startOf(run, folders)
   if (start.kind === 'unusable') return start
   return project.framework.run({
     ...project,
     start,
     selection,
-    folders: source,
+    folders,
     thread,
     personEnv,
-    env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: source.root },
+    env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: folders.root },
     outputFolder: resources.filesFolder,
     inputFolder: join(resources.frameworkFolder, 'input'),
     isInPlace: checkout.kind === 'in-place',
