@@ -1,7 +1,8 @@
+import { existsSync, realpathSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { removeFolder, type TestedFolders } from '../machine/files.ts'
+import { readRegularFile, removeFolder, type TestedFolders } from '../machine/files.ts'
 import { git, readGit, tryReadGit } from '../machine/git.ts'
 import { killProcesses } from '../machine/processes.ts'
 
@@ -92,14 +93,27 @@ export function removeWorkTree(tree: string, gitFolder: string): Promise<void> {
   return inTurn(gitFolder, () => removeTreeAndRecord(tree, gitFolder))
 }
 
-/**
- * Removes a work tree, and what git keeps of it in its own folder under the id of the run. If git was killed while it created the tree,
- * the tree is locked. `git worktree remove` refuses it, and `worktree prune` skips it.
- */
+/** If git was killed while it created a work tree, the tree is locked. `git worktree remove` refuses it, and `worktree prune` skips it. */
 async function removeTreeAndRecord(tree: string, gitFolder: string): Promise<void> {
-  const record = join(gitFolder, 'worktrees', basename(tree))
+  const record = findRecord(tree, gitFolder)
   // git fails if it reads a record that is half removed, and it skips a record without this file. So this file goes first.
-  await rm(join(record, 'gitdir'), { force: true })
+  if (record !== undefined) await rm(join(record, 'gitdir'), { force: true })
   await removeFolder(tree)
-  await rm(record, { recursive: true, force: true })
+  if (record !== undefined) await rm(record, { recursive: true, force: true })
+}
+
+/**
+ * What git keeps of a work tree in its own folder. Tests may have written the path of this folder, a link in it, or the record. So only
+ * what is surely git's and of this work tree is found.
+ */
+function findRecord(tree: string, gitFolder: string): string | undefined {
+  const record = join(gitFolder, 'worktrees', basename(tree))
+  // By these two, git tells its own folder from others: https://git-scm.com/docs/gitrepository-layout
+  const isOfGit = ['HEAD', 'objects'].every((name) => existsSync(join(gitFolder, name)))
+  if (!isOfGit || !existsSync(record)) return undefined
+  const isLinked = realpathSync(record) !== join(realpathSync(gitFolder), 'worktrees', basename(tree))
+  if (isLinked) return undefined
+  const named = readRegularFile(join(record, 'gitdir')).trim()
+  // A record that git has just begun, or that is half removed, names no work tree.
+  return named === '' || resolve(record, named) === join(tree, '.git') ? record : undefined
 }

@@ -79,8 +79,11 @@ export function readPartOfFile(
   }
 }
 
-/** Tests may have made a path that is too long for Node, but not for `rm`. */
+/** The path must have no link, because tests may have put one there. They may make a path that is too long for Node, but not for `rm`. */
 export async function removeFolder(folder: string): Promise<void> {
+  const parent = dirname(folder)
+  if (!existsSync(parent)) return
+  if (realpathSync(parent) !== parent) throw new Error(`a link has replaced a part of ${parent}`)
   const run = promisify(execFile)
   const remove = () => run('rm', ['-rf', '--', folder])
   await remove().catch(async (error: unknown) => {

@@ -1,6 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect } from 'vitest'
@@ -145,21 +155,31 @@ describe.skipIf(!ON_LINUX).concurrent('the clean-up after tests that replaced th
     const names = ['folder', 'temporaryFolder']
     const folders = names.map((name) => [name, join(foreign, name)] as const)
     forge({ ...Object.fromEntries(folders), engine: join(foreign, 'program') })
-    const named = forge({ engine: 'docker' })
-    // An id that leads out of the folder.
+    // The record of somebody else's work tree, and an id that leads out of the folder.
+    const ofWorkTree = forge({ gitFolder: join(foreign, 'git'), engine: 'docker' })
     forge({ runId: `../../../../${foreign}/named` })
+    // A folder of the service that is a link.
+    const ofLink = forge({ engine: 'docker' })
     database.close()
-    const kept = [...names, 'named'].map((name) => join(foreign, name))
-    for (const folder of kept) mkdirSync(folder)
+    const kept = [...names, `git/worktrees/${ofWorkTree}`, 'named', `linked/${ofLink}`].map((name) =>
+      join(foreign, name),
+    )
+    for (const folder of kept) {
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, 'gitdir'), '/somewhere/.git')
+    }
     replaceStore(step, forged)
     process.kill(serviceProcess(step), 'SIGKILL')
     await until(() => serviceProcess(step) === 0)
+    const data = join(serviceFolder(step), 'service/data')
+    renameSync(join(data, 'runs'), join(data, 'moved'))
+    symlinkSync(join(foreign, 'linked'), join(data, 'runs'))
 
     const post = await step.runPost()
     expect(post.conclusion).toBe('success')
     expect(existsSync(join(foreign, 'ran'))).toBe(false)
-    expect(kept.filter((folder) => !existsSync(folder))).toEqual([])
-    expect(readFileSync(join(foreign, 'called'), 'utf8')).toContain(`label=test-run-service.run=${named}`)
+    expect(kept.filter((folder) => !existsSync(join(folder, 'gitdir')))).toEqual([])
+    expect(readFileSync(join(foreign, 'called'), 'utf8')).toContain(`label=test-run-service.run=${ofWorkTree}`)
     expect(readFileSync(join(foreign, 'environment'), 'utf8')).not.toMatch(/token-of-the-runner|key-of-the-job/)
   })
 })

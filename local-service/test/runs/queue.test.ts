@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type RunOutcome, withoutTests } from '../../src/execution/outcome.ts'
 import { type RunResources, resourcesOf } from '../../src/execution/resources.ts'
@@ -72,12 +73,14 @@ describe('a queue of runs', () => {
   })
 
   it('keeps in its store what it could not remove', async () => {
+    const link = join(temporaryFolder(), 'link')
+    symlinkSync(temporaryFolder(), link)
     const { queue, add, log, saves } = await aQueue()
-    const { ended, status } = add('shop', { resources: resourcesOf('left', '/none', '/none', { engine: ['false'] }) })
+    const { ended, status } = add('shop', { resources: resourcesOf('left', '/none', link) })
     ended.resolve(PASSED)
     await until(() => status() === 'PASSED')
     await queue.close()
-    expect(log.join('\n')).toContain('could not remove everything that it left: a container may be left')
+    expect(log.join('\n')).toContain('could not remove everything that it left: a link has replaced a part of')
     expect(saves.at(-1)).toBe('PASSED with resources')
   })
 
