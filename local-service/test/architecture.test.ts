@@ -27,7 +27,7 @@ const ROOMS = [
 /** The packages that a room loads. A type is not loaded. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   entry: ['@actions/core'],
-  http: ['@hono/node-server', 'hono', 'valibot'],
+  http: ['@hono/node-server', 'hono', 'hono/body-limit', 'valibot'],
   settings: ['valibot'],
   frameworks: ['sax', 'yauzl'],
 }

@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { outputBytes, readOutput } from '../execution/output.ts'
 import type { RunQueue } from '../runs/queue.ts'
@@ -19,6 +20,9 @@ const STATUSES = { invalid: 400, unauthorized: 401, 'not-found': 404, failed: 50
 
 const RUNS = '/v1/projects/:projectId/runs'
 const SUITE_RUN = '/v1/testSuiteRun/:runId'
+
+/** The variables of a start are far smaller. */
+const BODY_LIMIT_BYTES = 1024 * 1024
 
 export function createRequestListener(...ofApi: Parameters<typeof createApi>): RequestListener {
   return getRequestListener(createApi(...ofApi).fetch, {
@@ -46,6 +50,8 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
     if (isAuthorized(req.header('authorization'), key)) return next()
     refuse('unauthorized', 'The API key is missing or invalid. Send the header "Authorization: Bearer <API_KEY>".')
   })
+  const onError = () => refuse('invalid', `The body is larger than ${BODY_LIMIT_BYTES / 2 ** 20} MiB.`)
+  api.on('POST', '*', bodyLimit({ maxSize: BODY_LIMIT_BYTES, onError }))
   addRuns(api, projects, service)
   addSuiteRuns(api, suites, service)
   api.notFound(({ req: { method, path } }) =>

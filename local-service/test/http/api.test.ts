@@ -205,6 +205,16 @@ describe('a body', () => {
     expect(log).toEqual([`refused POST "${RUNS}" with 400: ${error}`])
   })
 
+  it.each([RUNS, '/v1/testSuite/smoke/run'])('of more than 1 MiB is refused: %s', async (target) => {
+    const sendBytes = (bytes: number, type = TYPE) =>
+      send({ method: 'POST', target, body: `{}${' '.repeat(bytes - 2)}`, type })
+    const error = 'The body is larger than 1 MiB.'
+    const { status, text } = await sendBytes(2 ** 20 + 1)
+    expect([status, JSON.parse(text)]).toEqual([400, { error }])
+    expect((await sendBytes(2 ** 20)).text).toContain('has no folder any more')
+    expect(log[0]).toBe(`refused POST "${target}" with 400: ${error}`)
+  })
+
   it.each([TYPE, 'Application/JSON; charset=utf-8'])('is read as %j', async (type) => {
     const { status, text } = await send({ method: 'POST', target: RUNS, body: '{}', type })
     expect([status, JSON.parse(text).error]).toEqual([404, expect.stringContaining('has no folder any more')])
