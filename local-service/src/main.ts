@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { type LocalService, startLocalService } from './service.ts'
 import { readCommandLine, USAGE } from './settings/command-line.ts'
 import { ConfigurationError } from './settings/configuration.ts'
 
-function printAddress({ url, projects }: LocalService, key: string, json: boolean): void {
+function printAddress({ url, key, projects }: LocalService, json: boolean): void {
   if (json) {
     const printed = projects.map(({ id, folder, framework }) => ({ id, folder, framework: framework.name }))
     console.log(JSON.stringify({ url, key, projects: printed }))
@@ -27,10 +26,11 @@ async function main(): Promise<void> {
     return
   }
   const { settings, json, ...options } = commandLine
-  const key = randomBytes(24).toString('base64url')
-  const ofProcess = { env: process.env, temporaryFolder: tmpdir(), log: console.error }
-  const service = await startLocalService(settings, { ...options, ...ofProcess, key })
-  printAddress(service, key, json)
+  // Tests must not see the service's key.
+  const { LOCAL_SERVICE_KEY: _, ...env } = process.env
+  const log = (line: string) => console.error(line)
+  const service = await startLocalService(settings, { ...options, env, temporaryFolder: tmpdir(), log })
+  printAddress(service, json)
   await stop.promise
   await service.close()
 }

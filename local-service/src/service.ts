@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../src/text/untrusted.ts'
@@ -18,7 +19,8 @@ export interface ServiceOptions {
   /** The runs are kept here. While they run, their work trees and reports lie here too. */
   readonly dataFolder: string
   readonly temporaryFolder: string
-  readonly key: string
+  readonly port?: string | undefined
+  readonly key?: string | undefined
   readonly runLimitMinutes: number
   /** How long stopped tests have to exit: SIGINT first, SIGTERM at half of it, SIGKILL at its end. */
   readonly stopGraceMs?: number | undefined
@@ -58,17 +60,15 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
       if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
     }
     const queue = new RunQueue({ ...shared, runLimitMinutes, endWaitMs })
-    const listener = await listen(async () => {
+    const { port, key = randomBytes(24).toString('base64url') } = options
+    const listener = await listen(port, async () => {
       // These modules load Node's classes for requests, which takes 35 ms. Meanwhile, the client starts.
       const { createRequestListener } = await import('./http/api.ts')
-      return createRequestListener(
-        configuration,
-        { ...shared, stopGraceMs, outputs, checkoutOfJob, queue },
-        options.key,
-      )
+      return createRequestListener(configuration, { ...shared, stopGraceMs, outputs, checkoutOfJob, queue }, key)
     })
     return {
       url: listener.url,
+      key,
       projects: served,
       /** Interrupts every unfinished run, waits until its processes and work trees are gone, then frees the port. */
       async close() {

@@ -1,6 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { ROOT } from '../../test/documents/documents.ts'
 import {
   clientOf,
@@ -20,21 +21,28 @@ async function startMain(args: readonly string[], env: NodeJS.ProcessEnv = {}, c
 }
 
 describe('the command', () => {
-  it('prints its address and a key for a person', async () => {
+  it('prints its address and a key for a person, and keeps the key from the tests', async () => {
     const config = join(temporaryFolder(), 'config.json')
     await writeFile(config, JSON.stringify({ projects: { shop: puppetProject() } }))
-    const main = await startMain(['--config', config])
+    const main = await startMain(['--config', config], { LOCAL_SERVICE_KEY: 'secret-key' })
     await until(() => main.output().includes('Project: '))
-    const [, url = '', key = ''] =
-      /^Address: (\S+)\nKey: (\S{32})\nProject: shop \(vitest, .*web-shop\)$/m.exec(main.output()) ?? []
-    expect(await clientOf(url, key, 'shop').run()).toMatchObject({ status: 'PASSED' })
+    const [, url = ''] =
+      /^Address: (\S+)\nKey: secret-key\nProject: shop \(vitest, .*web-shop\)$/m.exec(main.output()) ?? []
+    const client = clientOf(url, 'secret-key', 'shop')
+    const run = await client.run(puppet({ tellsVariables: ['LOCAL_SERVICE_KEY'] }))
+    expect(run.results?.testCases).toMatchObject([{ title: 'puppet > LOCAL_SERVICE_KEY=undefined' }])
   })
 
-  it('prints the same as JSON for a program, and takes a folder', async () => {
-    const main = await startMain(['--json', 'examples/web-shop'], {}, ROOT)
+  it('prints the same as JSON for a program, and takes port, key and folder', async () => {
+    const port = await freePort()
+    const main = await startMain(
+      ['--json', '--port', String(port), 'examples/web-shop'],
+      { LOCAL_SERVICE_KEY: 'one' },
+      ROOT,
+    )
     expect(await main.ready()).toEqual({
-      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      key: expect.stringMatching(/^\S{32}$/),
+      url: `http://127.0.0.1:${port}`,
+      key: 'one',
       projects: [{ id: 'web-shop', folder: join(WEB_SHOP, '.'), framework: 'vitest' }],
     })
   })
@@ -47,9 +55,10 @@ describe('the command', () => {
     const [config, journal] = [join(home, 'config.json'), join(home, 'journal')]
     const settings = { projects: { shop: puppetProject() } }
     await writeFile(config, JSON.stringify(settings))
-    const main = await startMain(['--json', '--config', config], { TMPDIR: home })
-    const { url, key } = await main.ready()
-    const client = clientOf(url, key, 'shop')
+    const env = { TMPDIR: home, LOCAL_SERVICE_KEY: 'k' }
+    const main = await startMain(['--json', '--config', config], env)
+    const { url } = await main.ready()
+    const client = clientOf(url, 'k', 'shop')
     const actions = { hangs: true, leaves: 'in its group', journal }
     await client.startRun(puppet(actions))
     await until(async () => (await readJournal(journal)).length >= 2)
@@ -62,20 +71,47 @@ describe('the command', () => {
   })
 
   it('stops on SIGTERM also if npm has started it and gets the signal', async () => {
-    const env = { XDG_STATE_HOME: temporaryFolder() }
+    const env = { XDG_STATE_HOME: temporaryFolder(), LOCAL_SERVICE_KEY: 'k' }
     const command = ['npm', 'run', '--silent', 'service', '--', '--json', 'examples/web-shop'] as const
     const npm = startProcess(command, { cwd: ROOT, env })
-    const { url, key } = await npm.ready()
+    const { url } = await npm.ready()
     // Ends when no process has the output of npm any more.
     await npm.end('SIGTERM')
-    await expect(clientOf(url, key, 'shop').get('none')).rejects.toThrow('fetch failed')
+    await expect(clientOf(url, 'k', 'shop').get('none')).rejects.toThrow('fetch failed')
   })
 
   // The test of the command line has every sentence.
-  it('refuses a folder without tests with a sentence and code 2', async () => {
-    const main = await startMain([join(ROOT, 'docs')])
+  it.each([
+    ['a port that is no number', ['--port', 'http', WEB_SHOP], /^options\.port should be .*\nChoose another --port/],
+    [
+      'a folder without tests',
+      [join(ROOT, 'docs')],
+      /^Project "docs" uses none of Vitest, Playwright Test and Jest\. .*\n$/,
+    ],
+  ])('refuses %s with a sentence and code 2', async (_case, args, message) => {
+    const main = await startMain(args)
     expect(await main.exit).toBe(2)
-    expect(main.errors()).toMatch(/^Project "docs" uses none of Vitest, Playwright Test and Jest\. .*\n$/)
+    expect(main.errors()).toMatch(message)
     expect(main.output()).toBe('')
   })
+
+  it('refuses a port that is taken with a sentence and code 2', async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as { port: number }
+    const main = await startMain(['--port', String(port)])
+    expect(await main.exit).toBe(2)
+    expect(main.errors()).toContain(
+      `listen EADDRINUSE: address already in use 127.0.0.1:${port}\nChoose another --port, or leave it out for any free one.\n`,
+    )
+  })
 })
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

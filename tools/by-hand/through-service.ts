@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Framework, TestCase, ThroughService } from './results.ts'
@@ -26,12 +25,11 @@ export async function runThroughService(
   { folder, framework, args, env, temporaryFolder, limitMs }: RunThroughService,
   stop: AbortSignal,
 ): Promise<ThroughService> {
-  const config = join(temporaryFolder, 'service.json')
-  await writeFile(config, JSON.stringify({ projects: { [basename(folder)]: { folder, framework, args } } }))
-  const options = ['--json', `--data=${join(temporaryFolder, 'data')}`, `--config=${config}`]
+  const options = ['--json', `--data=${join(temporaryFolder, 'data')}`, `--framework=${framework}`]
+  options.push(...args.map((arg) => `--arg=${arg}`))
   if (limitMs !== undefined) options.push(`--run-limit-minutes=${limitMs / MINUTE_MS}`)
   // The group of its own keeps a Ctrl-C in the terminal from it. The service stops the run if it is stopped itself.
-  const child = spawn(process.execPath, [COMMAND, ...options], {
+  const child = spawn(process.execPath, [COMMAND, ...options, resolve(folder)], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,

@@ -5,22 +5,33 @@ import { parseArgs } from 'node:util'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { ConfigurationError, readOrder } from './configuration.ts'
 
-export const USAGE = `Usage: npm run service -- [FOLDER] [options]
+export const USAGE = `Usage: npm run service -- [FOLDER] [options] [-- COMMAND]
 
 Runs the tests of a project for the clients of the test run service's interface. It finds Vitest, Playwright Test and
-Jest itself. The project is in FOLDER, or in the current folder. The service prints its address, an API key and the id of the
-project. Ctrl-C stops the service.
+Jest itself. For every other test tool, give --report and the COMMAND that runs the tests. The project is in FOLDER, or in the
+current folder. The service prints its address, an API key and the id of the project. If the variable LOCAL_SERVICE_KEY is set, it
+is the key. Ctrl-C stops the service.
 
-  --config FILE      a JSON file with every other setting of a project; see "Configuration" in the README
+  --config FILE      a JSON file with several projects, environments or suites; see "Configuration" in the README
+  --port NUMBER      the port; default: any free port
+  --framework NAME   vitest, playwright or jest, needed if the project has several
+  --report PATTERNS  the JUnit files that the COMMAND writes, such as reports/*.xml; each line is a path or a pattern
+  --merge FOLDER     a folder of the project with the blob reports of all shards; a run merges them, and runs no test
+  --arg=ARGUMENT     a further argument for the tests, such as --arg=--shard=1/4; may be given several times
   --run-limit-minutes NUMBER  how long a run may take; default: 55
   --data FOLDER      the folder in which runs are kept, outside of the project; default: a folder in your home
   --json             print address, key and projects as one line of JSON
   --help             print this text
 
-If it cannot start with these arguments or this configuration, it exits with 2.`
+If it cannot start with these arguments, this configuration or this port, it exits with 2.`
 
 const OPTIONS = {
   config: { type: 'string' },
+  port: { type: 'string' },
+  framework: { type: 'string' },
+  report: { type: 'string' },
+  merge: { type: 'string' },
+  arg: { type: 'string', multiple: true },
   'run-limit-minutes': { type: 'string' },
   data: { type: 'string' },
   json: { type: 'boolean', default: false },
@@ -29,14 +40,21 @@ const OPTIONS = {
 
 /** Reads the command line. Undefined if it asks for help. Throws a ConfigurationError if it cannot be understood. */
 export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv, currentFolder: string) {
-  const { values, positionals } = parseCommandLine(args)
+  const { values, positionals, command } = parseCommandLine(args)
   if (values.help) return undefined
   const [folder, ...others] = positionals
   if (others.length > 0) throw new ConfigurationError(`Give one folder, not also ${others.join(', ')}.`)
-  const { config, data, json, 'run-limit-minutes': runLimitMinutes } = values
-  const { source, ...read } = readOrder({ folder, config, runLimitMinutes }, currentFolder)
+  const key = env.LOCAL_SERVICE_KEY
+  if (key !== undefined && !/^[\x21-\x7e]*$/.test(key)) {
+    throw new ConfigurationError('The API key has a space or a character that no header can have.')
+  }
+  const { config, framework, report, merge, arg, port, data, json, 'run-limit-minutes': runLimitMinutes } = values
+  const order = { folder, config, framework, command, report, merge, args: arg, runLimitMinutes }
+  const { source, ...read } = readOrder(order, currentFolder)
   return {
     ...read,
+    port,
+    key: key || undefined,
     // Each configuration file and each folder that is served has its own data.
     dataFolder: data === undefined ? defaultDataFolder(source, env) : resolve(currentFolder, data),
     json,
@@ -45,7 +63,11 @@ export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv,
 
 function parseCommandLine(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS })
+    const end = args.includes('--') ? args.indexOf('--') : args.length
+    const words = end < args.length ? args.slice(end + 1) : undefined
+    // One word is a script, such as `-- 'make && pytest'`.
+    const command = words?.length === 1 ? words[0] : words
+    return { ...parseArgs({ args: args.slice(0, end), allowPositionals: true, options: OPTIONS }), command }
   } catch (error) {
     throw new ConfigurationError(`${messageOf(error)}\n\n${USAGE}`)
   }

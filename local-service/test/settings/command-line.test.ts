@@ -26,13 +26,39 @@ function read(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
 
 describe('the command line', () => {
   it('serves the current folder unless it names another', () => {
-    expect(read([])).toMatchObject({ settings: { projects: { shop: { folder: HERE } } }, runLimitMinutes: 55 })
-    expect(read(['../blog', '--run-limit-minutes=0.5', '--json'])).toMatchObject({
-      settings: { projects: { blog: { folder: join(home, 'blog') } } },
+    const project = { folder: HERE, framework: undefined, command: undefined, report: undefined, args: undefined }
+    expect(read([])).toMatchObject({ settings: { projects: { shop: project } }, port: undefined, runLimitMinutes: 55 })
+    const args = ['--shard=1/4', '-u']
+    const options = ['--framework=vitest', ...args.map((arg) => `--arg=${arg}`), '--port=80', '--run-limit-minutes=0.5']
+    expect(read(['../blog', ...options, '--json'])).toMatchObject({
+      settings: { projects: { blog: { folder: join(home, 'blog'), framework: 'vitest', args } } },
+      port: '80',
       runLimitMinutes: 0.5,
       json: true,
     })
     expect(read(['--config=config.json'])).toMatchObject({ settings: { projects: {} }, folder: HERE })
+  })
+
+  it('takes the key from LOCAL_SERVICE_KEY', () => {
+    expect(read([], { LOCAL_SERVICE_KEY: 'in-the-environment' })?.key).toBe('in-the-environment')
+    expect(read([], { LOCAL_SERVICE_KEY: '' })?.key).toBeUndefined()
+    expect(() => read([], { LOCAL_SERVICE_KEY: 'a key' })).toThrow(
+      'The API key has a space or a character that no header can have.',
+    )
+  })
+
+  it('takes what follows "--" for the command of the tests, with its own options', () => {
+    const command = ['npx', 'jest', '--ci', '--port=1', '--', '-x']
+    expect(read(['--report=junit.xml', '.', '--', ...command])).toMatchObject({
+      settings: { projects: { shop: { command, report: 'junit.xml' } } },
+      port: undefined,
+    })
+  })
+
+  it('takes a single word behind "--" for a script', () => {
+    expect(read(['--report=junit.xml', '--', 'make && pytest'])).toMatchObject({
+      settings: { projects: { shop: { command: 'make && pytest' } } },
+    })
   })
 
   it("gives each served folder a data folder of its own in the user's state", () => {
@@ -48,6 +74,12 @@ describe('the command line', () => {
     ['a limit of zero', ['--run-limit-minutes=0'], /^The run limit is "0"\. Give a number from 0\.001 to 35000\.$/],
     ['two folders', ['a', 'b'], /^Give one folder, not also b\.$/],
     ['a folder beside a configuration', ['--config', 'c', 'a'], /^With a configuration file, give folder, framework/],
+    [
+      'a command beside a configuration',
+      ['--config', 'c', '--', 'npx'],
+      /^With a configuration file, give folder, framework, command/,
+    ],
+    ['an argument beside a configuration', ['--config', 'c', '--arg=-x'], /^With a configuration file, give folder/],
     [
       'a configuration that is not there',
       ['--config', '/none'],

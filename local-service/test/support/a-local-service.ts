@@ -167,7 +167,7 @@ export function startServiceProcess(project: object, data: string, env: NodeJS.P
   const config = join(temporaryFolder(), 'config.json')
   writeFileSync(config, JSON.stringify({ projects: { shop: project } }))
   const args = ['--json', '--config', config, '--data', data]
-  const service = startProcess([...MAIN, ...args], { env, endsBy: 'SIGKILL' })
+  const service = startProcess([...MAIN, ...args], { env: { LOCAL_SERVICE_KEY: KEY, ...env }, endsBy: 'SIGKILL' })
   return {
     /** A client for the first project. */
     async ready() {
