@@ -83,6 +83,7 @@ describe('a run of a Vitest project', () => {
         durationMs: expect.any(Number),
         message: 'This test had not finished when the run ended.',
         filePath: 'first.test.js',
+        line: 6,
       },
       { title: 'first > comes later', status: 'SKIPPED', durationMs: 0, filePath: 'first.test.js' },
       {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { puppet, puppetProject, readJournal, startService, temporaryFolder, until } from '../support/a-local-service.ts'
 
 describe('a run', () => {
@@ -45,13 +45,14 @@ describe('a run', () => {
     const script = `trap "" INT TERM; touch ${begun}; until test -e ${release}; do sleep 0.02; done`
     const project = { ...puppetProject(), command: ['sh', '-c', script] }
     const service = await startService({ stopGraceMs: 600_000, projects: { shop: project } })
+    onTestFinished(() => writeFile(release, ''))
     const running = await service.startRun()
     const queued = await service.startRun()
     await until(() => existsSync(begun))
     const closed = service.close()
     const stopped = { status: 'INTERRUPTED', message: 'the service was stopped', results: { testCases: [] } }
-    expect((await service.get(running)).body).toMatchObject({ ...stopped, startedAt: expect.any(String) })
-    expect((await service.get(queued)).body).toMatchObject({ ...stopped, startedAt: null })
+    expect(await service.waitFor(running)).toMatchObject({ ...stopped, startedAt: expect.any(String) })
+    expect(await service.waitFor(queued)).toMatchObject({ ...stopped, startedAt: null })
     expect(await service.start()).toEqual({
       status: 500,
       body: { error: 'The service is stopping and takes no more runs.' },
