@@ -25,11 +25,6 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
   }
 }
 
-export interface Guard {
-  watch(groupId: number): void
-  dismiss(): Promise<unknown>
-}
-
 /**
  * The further arguments of `sh` are the run's marker and what it does at the end. The service may die after the start of a process
  * and before it says the group. Then the marker tells which process that is. Without `/proc`, nothing tells it.
@@ -46,16 +41,20 @@ for id in $group; do kill -s KILL -- "-$id"; done
  * hangs, post kills the service's whole group. So the guard has a group of its own. A guard starts before the processes that it
  * watches, so that the service cannot die between the two starts.
  */
-export function startGuard(runId: string, further?: { argv: readonly string[]; env: NodeJS.ProcessEnv }): Guard {
-  const stdio: ['pipe', 'ignore', 'ignore'] = ['pipe', 'ignore', 'ignore']
+export function startGuard(runId: string, further?: { argv: readonly string[]; env: NodeJS.ProcessEnv }) {
   const args = ['-c', GUARD, 'sh', `${MARKER_VARIABLE}=${runId}`, ...(further?.argv ?? [])]
-  const guard: ChildProcess = spawn('/bin/sh', args, { cwd: '/', env: further?.env, detached: true, stdio })
+  const guard: ChildProcess = spawn('/bin/sh', args, {
+    cwd: '/',
+    env: further?.env,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
   // If the guard could not be started, there is nothing to wait for.
   const exit = once(guard, 'exit').catch(() => undefined)
   // At the limit of open files, there is no stdin.
   guard.stdin?.on('error', () => undefined)
   return {
-    watch: (groupId) => guard.stdin?.write(`${groupId}\n`),
+    watch: (groupId: number) => guard.stdin?.write(`${groupId}\n`),
     dismiss: () => {
       guard.kill('SIGKILL')
       return exit

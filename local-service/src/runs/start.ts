@@ -23,7 +23,7 @@ export interface ServiceContext extends CommonContext, CheckoutContext {
 
 type Variables = ReadonlyMap<string, string>
 
-export interface StartRequest {
+interface StartRequest {
   readonly project: Project
   readonly selection: Selection
   readonly suite?: string | undefined
