@@ -4,7 +4,7 @@ import { truncate } from '../../src/text/visible-text.ts'
 
 const QUOTED_LIMIT_CHARS = 100
 
-/** A value for a sentence. It is JSON, so that it stays on one line, and it is truncated. */
+/** Writes a value for a sentence. It is JSON, so that it stays on one line, and it is truncated. */
 export function quote(value: unknown): string {
   return truncate(JSON.stringify(value) ?? String(value), QUOTED_LIMIT_CHARS)
 }
@@ -20,18 +20,18 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
-/** A script, or a program and its arguments. */
+/** The command is a script, or a program and its arguments. */
 export function quoteCommand(command: string | readonly string[]): string {
   const text = typeof command === 'string' ? command : command.join(' ')
   return `\`${truncate(text.replace(/\s+/g, ' '), QUOTED_LIMIT_CHARS)}\``
 }
 
-/** Any text for the log. If a step prints the log, GitHub's runner executes no command that tests wrote. */
+/** Makes any text safe for the log. If a step prints the log, GitHub's runner executes no command that tests wrote. */
 export function toLogText(text: string): string {
   return render(linesOf(untrusted(text))).replaceAll('\n', '\n    | ')
 }
 
-/** A line for the log of a step that cannot be a command of the runner. */
+/** Makes a line for the log of a step that cannot be a command of the runner. */
 export function toLogLine(line: string): string {
   return render(untruncated(line))
 }

@@ -9,7 +9,7 @@ const PACKAGES = 'node_modules'
 /** Vite writes there when it loads a configuration. So a work tree gets folders of its own. */
 const TOOL_FOLDER = /^\.(cache|vite)/
 
-/** The script of the framework's package. The reason why there is none says what to do, and calls the project's folder `where`. */
+/** Finds the script of the framework's package. If there is none, the reason says what to do, and calls the project's folder `where`. */
 export function findFramework(
   { name: command, packages, oldestVersion }: Framework,
   place: TestedFolders,

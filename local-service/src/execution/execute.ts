@@ -41,7 +41,7 @@ export async function executeRun(
   }
 }
 
-/** Where the files are that a run tests. Makes the work tree if the run needs one. Throws if the run is stopped meanwhile. */
+/** Returns the folders that a run tests. Makes the work tree if the run needs one. Throws if the run is stopped meanwhile. */
 export async function prepareFiles(run: RunContext, stop: AbortSignal): Promise<TestedFolders> {
   const { checkout } = run
   if (checkout.kind === 'in-place') return checkout.place

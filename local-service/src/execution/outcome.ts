@@ -38,7 +38,7 @@ function statusOf(end: CommandEnd, report: Report | undefined): RunOutcome['stat
   return isFine && report.problem === undefined && !report.testCases.some(isBad) ? 'PASSED' : 'FAILED'
 }
 
-/** The outcome of a run whose tests did not begin: the service stopped it, or something kept it from running them. */
+/** Returns the outcome of a run whose tests did not begin. The service stopped it, or something kept it from running them. */
 export function withoutTests(
   stop: AbortSignal,
   message?: string,

@@ -81,7 +81,7 @@ export function outputBytes(folder: string): number {
   }
 }
 
-/** The output from byte `from` on, and the number of the byte after it. */
+/** Reads the output from byte `from` on. Returns also the number of the byte after it. */
 export function readOutput(folder: string, from: number): { text: string; next: number } {
   const read = readPartOfFile(join(folder, OUTPUT_FILE), from, PART_BYTES + LONGEST_CHARACTER_BYTES)
   const end = endOfCharacter(read, PART_BYTES)
@@ -90,7 +90,7 @@ export function readOutput(folder: string, from: number): { text: string; next: 
 
 const LONGEST_CHARACTER_BYTES = 4
 
-/** The last place up to `limit` that is between two characters. */
+/** Finds the last place up to `limit` that is between two characters. */
 function endOfCharacter(bytes: Buffer, limit: number): number {
   let end = Math.min(limit, bytes.length)
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--

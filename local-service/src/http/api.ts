@@ -33,7 +33,7 @@ export function createRequestListener(...ofApi: Parameters<typeof createApi>): R
   })
 }
 
-/** The interface over the projects and runs of this service. The body of a request is read only with a valid key. */
+/** Serves the interface over the projects and runs of this service. The body of a request is read only with a valid key. */
 export function createApi({ projects, suites }: Configuration, service: ServiceContext, key: string): Hono {
   const { log, logError } = service
   const api = new Hono()

@@ -3,7 +3,7 @@ import { isObject, parseJson } from '../../../src/text/json.ts'
 import { refuse } from '../runs/refusal.ts'
 import { problemsOf, VARIABLES } from '../settings/project.ts'
 
-/** The only limit in docs/openapi.yaml: `maxLength` of `StartRunRequest.branch`. */
+/** docs/openapi.yaml has this limit as `maxLength` of `StartRunRequest.branch`. */
 const BRANCH_LIMIT_CHARS = 255
 
 /** An empty text is refused in every field, as the interface refuses it in `branch`. */

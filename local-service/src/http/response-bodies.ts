@@ -1,7 +1,7 @@
 import type { TestCaseStatus } from '../frameworks/report.ts'
 import type { Run } from '../runs/run.ts'
 
-/** The run object of the interface. What is not known yet is left out, except `startedAt`. */
+/** Describes a run as the interface has it. What is not known yet is left out, except `startedAt`. */
 export function describeRun({ phase, branchName }: Run): object {
   if (!('finishedAt' in phase)) return { startedAt: null, ...phase, branchName }
   const { testCases, ...others } = phase

@@ -82,7 +82,7 @@ async function waitForEnd(child: ChildProcess, group: ProcessGroup, graceMs: num
   }
 }
 
-/** The beginning and the end of a long text. npm writes the error first, and then many lines about its usage. */
+/** Keeps the beginning and the end of a long text. npm writes the error first, and then many lines about its usage. */
 function createExcerpt() {
   let [first, last, isTruncated] = ['', '', false]
   return {

@@ -64,7 +64,7 @@ export async function runInContainer(
   return { kind: 'not-started', reason: `${engine[0]} could not start a container of ${image}`, output: end.output }
 }
 
-/** Which of the two an engine is. It may be a command such as `sudo podman`. */
+/** Says which of the two an engine is. It may be a command such as `sudo podman`. */
 export function engineName(engine: readonly string[]): 'docker' | 'podman' {
   return engine.some((part) => basename(part) === 'podman') ? 'podman' : 'docker'
 }
@@ -86,7 +86,7 @@ export async function removeContainers(
   throw new Error(`a container may be left, because "${engine[0]} ps" still lists it after ${REMOVAL_TRIES} removals`)
 }
 
-/** What the engine's program writes. An engine that is not installed has no containers. */
+/** Returns what the engine's program writes. An engine that is not installed has no containers. */
 function callEngine([program = '', ...first]: readonly string[], args: readonly string[], env: NodeJS.ProcessEnv) {
   const options = { env, timeout: RESPONSE_LIMIT_MS, killSignal: 'SIGKILL' } as const
   return new Promise<string>((resolve, reject) => {

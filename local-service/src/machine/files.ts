@@ -16,7 +16,7 @@ export function isInside(path: string, folder: string): boolean {
   return !/^\.\.(\/|$)/.test(relative(folder, path))
 }
 
-/** A folder and those above it, up to `root`. */
+/** Lists a folder and the folders above it, up to `root`. */
 export function foldersBetween({ folder, root }: TestedFolders): string[] {
   const folders = [folder]
   for (let at = folder; at !== root && at !== dirname(at); at = dirname(at)) folders.push(dirname(at))
@@ -44,7 +44,7 @@ export function readRegularFile(file: string): string {
   return readPartOfFile(file, 0, Number.POSITIVE_INFINITY, READ_LIMIT_BYTES).toString('utf8')
 }
 
-/** The `package.json` of a folder. Empty if it cannot be read. */
+/** Reads the `package.json` of a folder. The result is empty if it cannot be read. */
 export function readManifest(folder: string): Partial<Record<string, unknown>> {
   try {
     const file = realpathSync(join(folder, 'package.json'))

@@ -28,7 +28,7 @@ export function readGit(args: readonly string[], options: GitOptions): Promise<s
   return run([...ALWAYS, ...READS], args, options)
 }
 
-/** Like `readGit`, but undefined if git fails. */
+/** For a command that changes nothing. Returns undefined if git fails. */
 export function tryReadGit(args: readonly string[], options: GitOptions): Promise<string | undefined> {
   return readGit(args, options).catch(() => undefined)
 }

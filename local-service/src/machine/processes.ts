@@ -86,7 +86,7 @@ export async function waitUntilGone(
 }
 
 /**
- * The living processes in the run's process group, and those that carry its marker. These include what a test runner starts in
+ * Finds the living processes in the run's process group, and those that carry its marker. These include what a test runner starts in
  * other groups, such as Playwright's web server and browsers. The reads are synchronous, because they touch no disk.
  */
 function findInProc({ groupId, runId }: Partial<ProcessGroup>): number[] {

@@ -37,7 +37,6 @@ export function mapOf<const Key extends v.GenericSchema<string>, const Value ext
   )
 }
 
-/** Environment variables. */
 export const VARIABLES = mapOf(NAME_OF_VARIABLE, VARIABLE)
 
 /** GitHub's runner too replaces Windows line ends before a shell reads a script. */
@@ -76,7 +75,7 @@ export const PROJECT = v.strictObject({
   environments: v.optional(mapOf(v.string(), VARIABLES), {}),
 })
 
-/** One sentence for each problem, on one line. */
+/** Says each problem in one sentence, on one line. */
 export function problemsOf(issues: readonly v.BaseIssue<unknown>[]): string[] {
   return issues.map((issue) => `${quote(v.getDotPath(issue) ?? '')}: ${describe(issue).replace(/\s+/g, ' ')}.`)
 }
@@ -115,7 +114,7 @@ function candidatesFor(settings: v.InferOutput<typeof PROJECT>, folder: string):
   return FRAMEWORKS.filter(({ name }) => name === settings.framework)
 }
 
-/** Such as `"vitest", "playwright" or "jest"`. In British English, there is no comma before the last word. */
+/** Lists names as `"vitest", "playwright" or "jest"`. In British English, there is no comma before the last word. */
 function namesOf(frameworks: readonly Framework[]): string {
   const names = frameworks.map(({ name }) => quote(name))
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names)
