@@ -83,9 +83,20 @@ describe('what the pages name', () => {
       ['The post step repeats it for at most 60 s', 'POST_LIMIT_MS = 60_000'],
       ['at most 35,000', '0, 35_000'],
       ['0.05 to 3,600', '0.05, 3_600'],
+      ['20 lines and 2,000 characters', 'lines: 20, chars: 2_000'],
+      ['the first 100 that did not pass', 'PARTS = 100'],
+      ['in an annotation | 4,000 characters', 'MESSAGE_LIMIT_UNITS = 4000'],
+      ['the 20 files with the latest', 'MOST_RUNS = 20'],
+      ['Default: 55.', "runLimitMinutes = '55'"],
+      ['256 MiB of the output of a run', 'OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024'],
+      ['A report may have 64 MiB', 'LIMIT_BYTES = 64 * 1024 * 1024'],
+      ['more than 30 s or 1 GiB of memory', 'seconds: 30, mebibytes: 1024'],
+      ['At most two runs', 'CONCURRENCY = 2'],
+      ['SIGTERM after 2.5 s, and SIGKILL after 5 s', 'stopGraceMs = 5000'],
     ] as const
-    const prose = ['README.md', 'docs/reference.md', 'docs/own-service.md'].map(read).join('\n').replace(/\s+/g, ' ')
-    const sources = globSync('src/**/*.ts', { cwd: ROOT }).map(read).join('\n')
+    const pages = ['README.md', 'docs/reference.md', 'docs/own-service.md', 'local-service/README.md']
+    const prose = pages.map(read).join('\n').replace(/\s+/g, ' ')
+    const sources = globSync(['src/**/*.ts', 'local-service/src/**/*.ts'], { cwd: ROOT }).map(read).join('\n')
     const wrong = limits.filter(([words, constant]) => !prose.includes(words) || !sources.includes(constant))
     expect(wrong).toEqual([])
   })
