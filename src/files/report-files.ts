@@ -1,5 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { fragment, type Log } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 
@@ -18,7 +18,7 @@ export function defaultReportFolder(env: NodeJS.ProcessEnv, runId: string): stri
 /** Returns the folder. If the files cannot be written, warns once and returns undefined. */
 export function writeReportFiles(files: readonly ReportFile[], folder: string, log: Log): string | undefined {
   try {
-    mkdirSync(folder, { recursive: true })
+    makeFolder(folder)
     for (const { name, text } of files) {
       // An existing file is not opened, because main would handle no signal while it waits for a named pipe.
       rmSync(join(folder, name), { force: true })
@@ -31,4 +31,15 @@ export function writeReportFiles(files: readonly ReportFile[], folder: string, l
     )
     return undefined
   }
+}
+
+/**
+ * Not Node's own `recursive`. If it gets ENOENT, it makes the parent and tries again. Below `/proc`, which exists and gives ENOENT
+ * for each new folder, it never ends (seen with Node 24).
+ */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  const parent = dirname(folder)
+  if (parent !== folder) makeFolder(parent)
+  mkdirSync(folder)
 }

@@ -100,4 +100,13 @@ describe('one warning and no folder is the result of', () => {
     expect(readdirSync(workspace)).toEqual([path.split('/')[0]])
     expect(warnings).toHaveLength(1)
   })
+
+  it.runIf(process.platform === 'linux')(
+    'a place in which nobody can make a folder, and main does not hang there',
+    () => {
+      const { warnings, write } = job()
+      expect(write('/proc/reports/deeper')).toBeUndefined()
+      expect(warnings).toHaveLength(1)
+    },
+  )
 })
