@@ -65,7 +65,7 @@ const TITLES: readonly ((names: Names) => readonly string[] | undefined)[] = [
   ({ name, classname, rest }) => (classname && rest === '' ? [name || classname] : undefined),
   // Bun, in the suites "cart.test.js", "cart" and "inner": classname="inner > cart" name="adds" is "cart > inner > adds".
   ({ name, classname, suites: [, ...blocks] }) =>
-    blocks.length > 1 && classname === blocks.toReversed().join(' > ') ? [...blocks, name] : undefined,
+    classname === blocks.toReversed().join(' > ') ? [...blocks, name] : undefined,
   // Node, in the suites "cart" and "inner": classname="test" name="adds" is "cart > inner > adds". Newer versions have classname="cart.inner".
   ({ name, classname, suites }) =>
     [undefined, 'test', suites.join('.')].includes(classname) ? [...suites, name] : undefined,
