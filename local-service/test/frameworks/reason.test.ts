@@ -196,6 +196,12 @@ describe('the output of a framework that says nothing about itself', () => {
       `vitest exited with code 1, although no test failed: the end\nIts output ends with:\n${SUMMARY.join('\n')}\n\nthe end`,
     ],
     [
+      'is not quoted if failed tests say why',
+      exited('noise\n'),
+      { ...COMPLETE, testCases: [FAILED], problem: 'its report counts 2 failed and lists 1' },
+      'vitest exited with code 1, and its report counts 2 failed and lists 1',
+    ],
+    [
       'is not quoted after exit code 0',
       exited('fine\n', 0),
       cutOff,

@@ -84,6 +84,17 @@ describe('a report', () => {
     })
   })
 
+  it('has the failure of a file beside a failed test of it, and nothing more of a file that only has failed tests', () => {
+    const [file, other] = ['/repository/shop/a.test.ts', '/repository/shop/b.test.ts']
+    const tests = [file, other].map((one) => ({ file: one, path: ['adds'], state: 'failed' }))
+    const files = [
+      { file, hasFailed: true, failure: { message: 'no database' } },
+      { file: other, hasFailed: true },
+    ]
+    const titles = finished(tests, { files })?.testCases.map(({ title }) => title)
+    expect(titles).toEqual(['adds', 'adds', 'a.test.ts'])
+  })
+
   it.each([
     ['/repository/shop/a.ts', 3, { filePath: 'shop/a.ts', line: 3 }],
     ['/repository/lib/a.ts', 3, { filePath: 'lib/a.ts', line: 3 }],
