@@ -17,15 +17,12 @@ export function loadJest(script) {
 export function projectsOf({ projects = [] }) {
     return projects.length === 0 ? [process.cwd()] : projects;
 }
-/** What the project has configured. Undefined if Jest cannot read it. Jest reads it again, and then says what is wrong. */
+/** What the project has configured. Jest reads it too, so its warnings are left out here. */
 export async function readConfigured(jest, argv) {
     const { warn, error } = console;
     console.warn = console.error = () => undefined;
     try {
         return (await jest.readConfigs(argv, projectsOf(argv))).globalConfig;
-    }
-    catch {
-        return undefined;
     }
     finally {
         Object.assign(console, { warn, error });

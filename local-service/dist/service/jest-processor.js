@@ -15,18 +15,27 @@ import { ReportWriter } from './report-writer.js';
 export default async function processResults(results) {
     const report = new ReportWriter();
     report.finish(describeResults(results, report));
-    const configured = await findConfigured().catch(() => undefined);
+    const configured = await findConfigured();
     return configured === undefined ? results : configured(results);
 }
-/** The option has replaced the one that the project has configured. */
+/** The option has replaced the one that the project has configured. If that one cannot be loaded, Jest fails, as it does by hand. */
 async function findConfigured() {
-    const [, script = '', ...args] = process.argv;
-    const jest = loadJest(script);
-    const argv = await jest.buildArgv(args);
-    const path = (await readConfigured(jest, { ...argv, testResultsProcessor: undefined }))?.testResultsProcessor;
+    const path = await findPath().catch((error) => {
+        if (error.message.includes(OPTION))
+            throw error;
+        // The command may be another program that starts Jest, and then its arguments mean something else.
+        console.warn(`The service cannot find out whether the project has a ${OPTION}: ${error.message}`);
+    });
     if (typeof path !== 'string')
         return undefined;
     const { default: exported } = await import(__rewriteRelativeImportExtension(pathToFileURL(path).href));
     // Babel and TypeScript put a default export into the exports of CommonJS.
     return exported.default ?? exported;
+}
+const OPTION = 'testResultsProcessor';
+async function findPath() {
+    const [, script = '', ...args] = process.argv;
+    const jest = loadJest(script);
+    const argv = await jest.buildArgv(args);
+    return (await readConfigured(jest, { ...argv, [OPTION]: undefined }))[OPTION];
 }

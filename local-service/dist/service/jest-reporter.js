@@ -8,6 +8,8 @@ export default class EventReporter {
     #failedAttempts = new Map();
     /** Only the events of a file have its own project. Those of a test have any project. */
     #files = new Map();
+    /** With their projects, because the result of a file that could not be loaded does not name its project. */
+    #results = new Map();
     onRunStart() {
         run.phase = 'tests';
     }
@@ -27,13 +29,16 @@ export default class EventReporter {
             this.#failedAttempts.set(key, result);
         report.finishTest(describeTest(file, result), describeCase(result, report, this.#failedAttempts.get(key)));
     }
-    onTestFileResult(_, file) {
+    onTestFileResult({ context }, result) {
+        const file = { ...result, displayName: context.config.displayName };
+        this.#results.set(result, file);
         report.announce({ event: 'file-finished', file: describeFile(file) });
     }
     /** With `--bail`, Jest exits when it has called this. */
     onRunComplete(_, results) {
         run.phase = 'after';
-        report.finish(describeResults(results, report, this.#failedAttempts));
+        const testResults = results.testResults.map((file) => this.#results.get(file) ?? file);
+        report.finish(describeResults({ ...results, testResults }, report, this.#failedAttempts));
     }
     #fileOf({ path }) {
         return this.#files.get(path) ?? { testFilePath: path };

@@ -6,25 +6,21 @@ export function describeResults(results, report, failedAttempts = new Map()) {
     const { snapshot, runExecError } = results;
     return {
         files: ordered.flatMap((file) => {
-            const { testExecError } = file;
-            if (testExecError === undefined || testExecError === null)
+            if (!file.testExecError)
                 return [];
-            return {
-                ...describeFile(file),
-                hasFailed: true,
-                failure: report.describeFailure([ofFile(testExecError)], placesOf),
-            };
+            const failure = report.describeFailure([errorOfFile(file.testExecError)], placesOf);
+            return { ...describeFile(file), hasFailed: true, failure };
         }),
         tests: ordered.flatMap((file) => file.testResults.map((test) => {
             return { ...describeTest(file, test), ...describeCase(test, report, failedAttempts.get(keyOf(file, test))) };
         })),
         errors: [
-            ...(runExecError ? [report.describeFailure([ofFile(runExecError)], placesOf)] : []),
+            ...(runExecError ? [report.describeFailure([errorOfFile(runExecError)], placesOf)] : []),
             ...(snapshot.failure ? [{ message: describeObsolete(snapshot) }] : []),
         ],
     };
 }
-/** Two projects may have the same file, and a file two tests of one title. */
+/** What tells a test from the others of its project. The project is not in it, because Jest's events of a test do not have it. */
 export function keyOf({ testFilePath }, { ancestorTitles, title }) {
     return JSON.stringify([testFilePath, ...ancestorTitles, title]);
 }
@@ -49,15 +45,19 @@ export function describeCase(test, report, failedAttempt) {
     };
 }
 function describeFailure({ failureMessages, failureDetails = [] }, report) {
-    return report.describeFailure(failureMessages.map((stack, index) => ofTest(stack, failureDetails[index])), placesOf);
+    return report.describeFailure(failureMessages.map((stack, index) => errorOfTest(stack, failureDetails[index])), placesOf);
 }
-/** Jest 30 writes what caused an error into the text. In Jest 29, only the thrown error has it, and a worker process loses it. */
-function ofTest(text, thrown) {
+/**
+ * Jest 30 writes what caused an error into the text, as `Error: top`, `[cause]: Error: deep` and `[errors]: Error: one`, with an empty line
+ * between them. In Jest 29, only the thrown error has it, and a worker process loses it.
+ */
+function errorOfTest(text, thrown) {
     const [stack = '', ...parts] = text.split(/\n\n\[(cause|errors)\]: /);
     const message = messageIn(stack);
     if (parts.length === 0)
-        return { ...ofObject(thrown), message, stack };
-    const inner = (kind) => parts.flatMap((part, index) => (parts[index - 1] === kind ? ofTest(part, {}) : []));
+        return { ...causesIn(thrown), message, stack };
+    // A kind is in front of its text.
+    const inner = (kind) => parts.flatMap((part, index) => (parts[index - 1] === kind ? errorOfTest(part, {}) : []));
     const causes = inner('cause');
     // If something else than an error was thrown, the cause says the same, and its stack has the place.
     if (causes[0]?.message === message)
@@ -66,7 +66,7 @@ function ofTest(text, thrown) {
     const cause = causes.reduceRight((deeper, one) => ({ ...one, cause: deeper }), undefined);
     return { message, stack, cause, errors: inner('errors') };
 }
-function ofObject(thrown) {
+function causesIn(thrown) {
     const { cause, errors } = (typeof thrown === 'object' && thrown !== null ? thrown : {});
     return { cause, errors };
 }
@@ -78,7 +78,7 @@ export function describeThrown(thrown, report) {
     return report.describeFailure([error], placesOf);
 }
 /** The stack may begin with advice about syntax that Jest does not know. The message has the error itself. */
-function ofFile({ name, message, stack, cause, errors }) {
+function errorOfFile({ name, message, stack, cause, errors }) {
     if (message)
         return { name: name === 'Error' ? '' : name, message, stack, cause, errors };
     return { message: messageIn(String(stack)), stack, cause, errors };
@@ -98,7 +98,7 @@ function placesOf({ message, stack }) {
     const [, file, line] = PLACE_OF_PARSER.exec(String(message)) ?? [];
     return [...(file === undefined ? [] : [{ file, line: Number(line) }]), ...framesIn(stack)];
 }
-/** In Jest's own words. */
+/** Says it in Jest's own words. */
 function describeObsolete({ unchecked, filesRemoved, uncheckedKeysByFile }) {
     const count = (number, noun) => number === 0 ? [] : [`${number} ${noun}${number === 1 ? '' : 's'} obsolete`];
     const names = uncheckedKeysByFile.flatMap(({ keys }) => keys);

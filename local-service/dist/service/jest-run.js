@@ -14,10 +14,11 @@ readOutput();
 try {
     const jest = loadJest(script);
     const argv = await jest.buildArgv(args);
-    const configured = await readConfigured(jest, argv);
-    const ofProject = configured?.reporters ?? [['default', {}]];
+    // If Jest cannot read it, Jest says below what is wrong.
+    const configured = await readConfigured(jest, argv).catch(() => undefined);
+    const projectReporters = configured?.reporters ?? [['default', {}]];
     // The gate has annotations itself.
-    const reporters = [[REPORTER, {}], ...ofProject.filter(([name]) => name !== 'github-actions')];
+    const reporters = [[REPORTER, {}], ...projectReporters.filter(([name]) => name !== 'github-actions')];
     // It is the first, because no later reporter is called if an earlier reporter throws.
     const { results, globalConfig } = await jest.runCLI(configured === undefined ? argv : { ...argv, reporters }, projectsOf(argv));
     end(results === undefined || results.success ? 0 : globalConfig.testFailureExitCode, globalConfig);

@@ -40,14 +40,14 @@ export default class EventReporter {
     }
     onEnd(result) {
         this.#hasEnded = true;
-        const ofFiles = this.#errors.filter((error) => this.#isOfFile(error));
-        const others = this.#errors.filter((error) => !ofFiles.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''));
+        const fileErrors = this.#errors.filter((error) => this.#isOfFile(error));
+        const others = this.#errors.filter((error) => !fileErrors.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''));
         const tests = worstOfEachTest(this.#tests);
         const isFlaky = this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky');
         const flaky = isFlaky ? [{ message: 'failOnFlakyTests is set, and a test is flaky' }] : [];
         this.#report.finish({
             status: result?.status,
-            files: ofFiles.map((error) => ({
+            files: fileErrors.map((error) => ({
                 project: '',
                 file: error.location?.file ?? '',
                 hasFailed: true,
@@ -122,24 +122,25 @@ function describeTest(test) {
     const line = test.location.file === file ? test.location.line : undefined;
     return { id: test.id, project, file, line, path };
 }
-/** From the best outcome to the worst. Playwright says of a test that was cut off that it was skipped. */
+const FROM_BEST_TO_WORST = ['skipped', 'expected', 'flaky', 'unexpected', 'interrupted'];
 function rankOf(test) {
-    if (test?.results.at(-1)?.status === 'interrupted')
-        return 4;
-    return ['skipped', 'expected', 'flaky', 'unexpected'].indexOf(test?.outcome() ?? '');
+    // Playwright says of a test that was cut off that it was skipped.
+    const isInterrupted = test.results.at(-1)?.status === 'interrupted';
+    return FROM_BEST_TO_WORST.indexOf(isInterrupted ? 'interrupted' : test.outcome());
 }
 /** Each shard runs the projects on which others depend. So a merge has their tests several times, and the worst result counts. */
 function worstOfEachTest(tests) {
     const projects = new Set(tests.map((test) => test.parent.project()));
-    const ofEachShard = new Set([...projects].flatMap((one) => [one?.teardown, ...(one?.dependencies ?? [])]));
-    const kept = new Map();
+    const namesOfRepeated = new Set([...projects].flatMap((one) => [one?.teardown, ...(one?.dependencies ?? [])]));
+    const worst = new Map();
     for (const test of tests) {
-        const isRepeated = ofEachShard.has(test.parent.project()?.name);
+        const isRepeated = namesOfRepeated.has(test.parent.project()?.name);
         const key = isRepeated ? JSON.stringify([test.titlePath(), test.repeatEachIndex]) : test.id;
-        if (rankOf(test) > rankOf(kept.get(key)))
-            kept.set(key, test);
+        const other = worst.get(key);
+        if (other === undefined || rankOf(test) > rankOf(other))
+            worst.set(key, test);
     }
-    return [...kept.values()];
+    return [...worst.values()];
 }
 function fileOf({ parent, location }) {
     let suite = parent;
@@ -161,7 +162,7 @@ function stateOf(test, { status }) {
             return status === 'timedOut' ? 'timedOut' : 'failed';
     }
 }
-/** If exactly one step failed, or had not finished when the time was up, its title and the same of the steps within it. */
+/** The titles of the step that failed and of the failed steps within it. Empty if several steps failed. A step without an end has no duration. */
 function stepPath(steps) {
     const [failed, ...others] = steps.filter(({ error, duration }) => error !== undefined || duration < 0);
     if (failed?.category !== 'test.step' || others.length > 0)

@@ -11,7 +11,7 @@ export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE';
 export const REPORT_ROOT = 'LOCAL_SERVICE_REPORT_ROOT';
 /** A list in JSON: the folders of the tests on the machines of the shards whose reports Playwright merges. */
 export const SHARD_ROOTS = 'LOCAL_SERVICE_SHARD_ROOTS';
-/** Of each message. The service removes the colours and cuts what is left. */
+/** So much of each message is written. The service removes the colours and cuts what is left. */
 const WRITTEN_CHARS = 20_000;
 /** A report with many long messages could be too large to be read. After so many characters, further messages are short. */
 const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024;
@@ -82,13 +82,22 @@ export class ReportWriter {
     withOwnPaths(errors, testFolder) {
         if (this.#shardRoots.every((root) => root === testFolder))
             return errors;
-        const end = `/${this.pathInRepository(testFolder)}`;
-        // In most cases, the shards had the whole repository, and not only the tests.
-        const own = new Map(this.#shardRoots.map((root) => root.endsWith(end) && root !== end ? [root.slice(0, -end.length), `${this.#root}`] : [root, testFolder]));
-        const paths = [...own.keys()].sort((one, other) => other.length - one.length).map(inPattern);
-        // Not in the middle of another path. A colour may be in front of the path.
-        const path = new RegExp(`(?<=^|[^\\w.@-]|\\u001b\\[[\\d;]*m)(?:${paths.join('|')})(?=/)`, 'g');
+        const own = new Map(this.#shardRoots.map((root) => this.#ownFolderOf(root, testFolder)));
+        // The longest first, because one may be below another.
+        const folders = [...own.keys()].sort((one, other) => other.length - one.length).map(inPattern);
+        // A path begins behind a colour, or behind what cannot be in a path. Otherwise, the middle of another path would be replaced.
+        const begin = String.raw `(?<=^|[^\w.@-]|\u001b\[[\d;]*m)`;
+        const path = new RegExp(`${begin}(?:${folders.join('|')})(?=/)`, 'g');
         return JSON.parse(JSON.stringify(errors), (_, value) => typeof value === 'string' ? value.replace(path, (found) => own.get(found) ?? found) : value);
+    }
+    /**
+     * A folder of the shard, and the folder of this job in its place. If the tests are in `e2e` of the repository, `/work/shop/e2e` of the
+     * shard shows that `/work/shop` is its repository. Otherwise, the shard had only the tests.
+     */
+    #ownFolderOf(shardRoot, testFolder) {
+        const end = `/${this.pathInRepository(testFolder)}`;
+        const hasRepository = shardRoot.endsWith(end) && shardRoot !== end;
+        return hasRepository ? [shardRoot.slice(0, -end.length), `${this.#root}`] : [shardRoot, testFolder];
     }
     isInRepository({ file }) {
         return this.pathInRepository(file) !== undefined && !file.includes('/node_modules/');
@@ -145,9 +154,8 @@ function causesOf({ errors, cause }, seen) {
         if (seen.has(thrown) || seen.size === MOST_CAUSES)
             return [{ thrown: {}, text: `${text}…` }];
         seen.add(thrown);
-        // JSON has neither large integers nor circles.
         if (!('message' in thrown)) {
-            // What is in it is in this text already, but not its place.
+            // Unlike JSON, this text can have large integers and circles. It has the causes too, but not their places.
             const inner = causesOf(Array.isArray(thrown) ? { errors: thrown } : thrown, seen);
             return [{ thrown, text: `${text}${inspect(thrown)}` }, ...inner.map((one) => ({ ...one, text: '' }))];
         }

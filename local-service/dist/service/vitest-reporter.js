@@ -15,6 +15,8 @@ export default class EventReporter {
         if (this.#vitest !== undefined)
             return;
         this.#vitest = vitest;
+        // Then Vitest says in which line a test begins. If a failure has no place in its test's file, this is its line.
+        vitest.config.includeTaskLocation ??= true;
         // Vitest 3 has a listener after which no other is called.
         process.prependOnceListener('exit', () => this.#endEarly());
         process.prependOnceListener('SIGINT', () => this.#endByStop());
@@ -95,12 +97,12 @@ export default class EventReporter {
             files: ordered.map((module) => ({
                 ...describeFile(module),
                 hasFailed: module.state() === 'failed',
-                // Those of loading it, and of its hooks outside describe blocks.
+                // The errors of loading the file, and of its hooks outside describe blocks.
                 failure: this.#describeFailure(module.errors()),
             })),
             tests: ordered.flatMap(({ children }) => [
                 ...[...children.allTests()].map((test) => ({ ...describeTest(test), ...this.#describeResult(test) })),
-                // Those in which a hook for all tests failed.
+                // The describe blocks in which a hook for all tests failed.
                 ...[...children.allSuites()]
                     .filter((suite) => suite.errors().length > 0)
                     .map((suite) => ({ ...describeTest(suite), ...FAILED, failure: this.#describeFailure(suite.errors()) })),
