@@ -64,6 +64,8 @@ const BEFORE_THE_REASON: readonly (readonly [RegExp, string])[] = [
   [/^(?<place>\S+\.go:\d+:[ \t]*\n)\s*Error Trace:[\s\S]*?\n[ \t]*Error:\s*/, '$<place>'],
   // Rust: "thread 'main' (7) panicked at src/a.rs:7:9:", "no money"
   [/^thread '.*' (?:\(\d+\) )?panicked at (?=\S+\.\w+:\d)/, ''],
+  // Go: "go: errors parsing go.mod:", "/shop/go.mod:5: syntax error"
+  [/^(go: .*:)\n/, '$1 '],
   // GoogleTest, and what is left of Testify and Rust: "/shop/a.cc:8", "no money"
   [/^(?<place>\S+\.\w+:\d+(?::\d+)?):?[ \t]*\n\s*(?<reason>[\s\S]+)$/, '$<reason>\nat $<place>'],
 ]
@@ -99,9 +101,11 @@ const PARTS: readonly RegExp[] = [
   /^\t *\d+ - (?<title>.*) \((?!Failed|Disabled|Skipped)\w[\w ]*\)$/gm,
   // Meson: "7/7 pays   TIMEOUT   1.04s   killed by signal 15 SIGTERM"
   /^ *\d+\/\d+ (?<title>.*?) +(?:TIMEOUT|UNEXPECTEDPASS|ERROR|INTERRUPT)\b.*/gm,
-  // pytest: "ERROR: usage: pytest [options]" with "pytest: error: no such option" below it, and "ERROR: file or directory not found: a.py"
+  // pytest, below "ERROR: usage: pytest [options]": "pytest: error: no such option"
+  /(?<=^ERROR: usage: .*\n)\S+: error: .*/gm,
+  // pytest: "ERROR: file or directory not found: a.py"
   // pytest-cov: "FAIL Required test coverage of 90% not reached. Total coverage: 50.00%"
-  /^(?:ERROR:|FAIL) (?:.*\n\S+: error: |Required test coverage |(?:file or directory )?not found: ).*/gm,
+  /^(?:ERROR:|FAIL) (?:Required test coverage |(?:file or directory )?not found: ).*/gm,
 ]
 
 /** The parts that no failed test case with a place explains. */

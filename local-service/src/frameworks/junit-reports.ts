@@ -50,16 +50,29 @@ export async function readJunitReports(
     const about = { hasPassed, isOneOfSeveral: written.length > 1, places, source }
     for (const one of report.cases) entries.push(toEntry(one, path, about))
   }
-  const incomplete = unreadable ?? whyNothingRead(input, found.size, written.length)
+  const incomplete = asProblem(unreadable) ?? whyNothingRead(input, found.size, written.length)
+  // If all could be read, the run may fail nevertheless.
+  const problem = incomplete ?? asProblem(miscounted) ?? whyNotAllWritten(input)
   const testCases = joinAttempts(entries, hasPassed)
   return {
     testCases,
     isComplete: incomplete === undefined,
-    // All could be read, but the run fails nevertheless.
-    problem: incomplete ?? miscounted ?? whyNotAllWritten(input),
+    problem: problem?.fact,
+    advice: problem?.advice,
     errors: hasPassed ? [] : findToolLines(end.output, testCases),
     said: [],
   }
+}
+
+interface Problem {
+  /** The rest of a sentence about the command. */
+  readonly fact: string
+  /** What to do, as sentences. */
+  readonly advice?: string
+}
+
+function asProblem(fact: string | undefined): Problem | undefined {
+  return fact === undefined ? undefined : { fact }
 }
 
 interface ReadReport {
@@ -92,25 +105,28 @@ function isPattern(path: string): boolean {
   return /[*?[{]/.test(path)
 }
 
-function whyNothingRead({ patterns, end }: JunitReports, found: number, written: number): string | undefined {
+function whyNothingRead({ patterns, end }: JunitReports, found: number, written: number): Problem | undefined {
   const quoted = patterns.map(quote).join(' or ')
   // A command that has nothing to do, such as `nx affected`, writes no report.
   const hadNothingToDo = hasSucceeded(end) && patterns.every(isPattern)
-  if (found === 0 && !hadNothingToDo) return `no file in the project's folder matches ${quoted}. ${whatToDo(end)}`
+  if (found === 0 && !hadNothingToDo) {
+    return { fact: `no file in the project's folder matches ${quoted}`, advice: whatToDo(end) }
+  }
   if (found === 0 || written > 0) return undefined
-  return `it wrote no report: what matches ${quoted} is older than this run. Let the command run all tests and write the report anew`
+  const fact = `it wrote no report: what matches ${quoted} is older than this run`
+  return { fact, advice: 'Let the command run all tests and write the report anew' }
 }
 
 /** A line that is no pattern names one file. */
-function whyNotAllWritten({ patterns, folders, old, end }: JunitReports): string | undefined {
+function whyNotAllWritten({ patterns, folders, old, end }: JunitReports): Problem | undefined {
   const states = patterns
     .filter((path) => !isPattern(path))
     .map((path) => ({ path, state: stateOf(resolve(folders.folder, path)) }))
   const missing = states.filter(({ state }) => state === undefined).map(({ path }) => quote(path))
-  if (missing.length > 0) return `there is no file ${missing.join(', ')}. ${whatToDo(end)}`
+  if (missing.length > 0) return { fact: `there is no file ${missing.join(', ')}`, advice: whatToDo(end) }
   const notWritten = states.filter(({ state = '' }) => old.has(state)).map(({ path }) => quote(path))
   if (notWritten.length === 0) return undefined
-  return `it did not write ${notWritten.join(', ')}, which is older than this run. ${whatToDo(end)}`
+  return { fact: `it did not write ${notWritten.join(', ')}, which is older than this run`, advice: whatToDo(end) }
 }
 
 /** What to do about a file that is not there. */

@@ -11,7 +11,8 @@ export function whyNotPassed(
   report: Report | undefined,
 ): string | undefined {
   const own = report && findOwnWords(end.output, report)
-  const rest = describeCause(own, end, report)
+  const { why, output } = describeCause(own, end, report)
+  const rest = why + output
   const ended = `${title} ${describeEnd(end)}`
   // A signal, or a program that is not there, says more than a report that nobody could finish.
   if (!hasEndedByItself(end)) return `${ended}${rest}`
@@ -20,8 +21,14 @@ export function whyNotPassed(
     case 'no-report':
       if (hasFailed(end) && rest !== '') return `${title} could not run the tests${rest}`
       return `${ended} without a report${rest}${hintAfterSuccess(end, NOT_PASSED_ON)}`
-    case 'problem':
-      return `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${said.problem}${rest}`
+    case 'problem': {
+      const { problem, advice } = said
+      // The tool itself says why it failed, and a report that could be read lacks nothing but that.
+      if (report?.isComplete && hasFailed(end) && !report.testCases.some(isBad) && why !== '')
+        return `${ended}${why}\nBesides, ${[problem, ...advice].join('. ')}${output}`
+      const next = advice.map((sentences) => (why === '' ? `. ${sentences}` : `\n${sentences}`))
+      return `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${problem}${why}${next.join('')}${output}`
+    }
     case 'unfinished':
       return `${ended} before it had reported all tests${rest}${hintAfterSuccess(end)}`
     case 'failed-tests':
@@ -29,28 +36,40 @@ export function whyNotPassed(
     case 'passed-tests':
       return `${ended}, although no test failed${rest}`
     case 'no-tests':
+      if (noTestsArgument === undefined && own === undefined)
+        return `${ended}, and its report has no test${why}\nIf you expect that, let the command exit with 0, and set the gate's input pass-with-no-tests to true.${output}`
       if (noTestsArgument === undefined) return `${ended}, although no test failed${rest}`
       if (own !== undefined) return `${title} could not run the tests: ${own}`
       return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
   }
 }
 
-/** The rest of a sentence about the end: the framework's own words, else what the output says about the end, else the last lines of the output. */
-function describeCause(own: string | undefined, end: CommandEnd, report: Report | undefined): string {
+/**
+ * `why` is the rest of a sentence about the end: the framework's own words, else what the output says about the end, else one of its last
+ * lines. `output` then has these lines.
+ */
+function describeCause(own: string | undefined, end: CommandEnd, report: Report | undefined): Cause {
   const words = own ?? (report?.isComplete ? findCrash(end.output) : findWordsOfEnd(end, report))
-  if (words !== undefined) return `: ${words}`
+  if (words !== undefined) return { why: `: ${words}`, output: '' }
   // Failed tests say it themselves.
-  return report?.isComplete && report.testCases.some(isBad) ? '' : quoteOutput(end)
+  return report?.isComplete && report.testCases.some(isBad) ? NO_CAUSE : quoteOutput(end)
 }
+
+interface Cause {
+  readonly why: string
+  readonly output: string
+}
+
+const NO_CAUSE: Cause = { why: '', output: '' }
 
 type Said =
   | { readonly kind: 'no-report' | 'unfinished' | 'failed-tests' | 'passed-tests' | 'no-tests' }
-  | { readonly kind: 'problem'; readonly problem: string }
+  | { readonly kind: 'problem'; readonly problem: string; readonly advice: readonly string[] }
 
 function whatIsSaid(report: Report | undefined): Said {
   if (report === undefined) return { kind: 'no-report' }
-  const { problem, isComplete, testCases } = report
-  if (problem !== undefined) return { kind: 'problem', problem }
+  const { problem, advice, isComplete, testCases } = report
+  if (problem !== undefined) return { kind: 'problem', problem, advice: advice === undefined ? [] : [advice] }
   if (!isComplete) return { kind: 'unfinished' }
   if (testCases.some(isBad)) return { kind: 'failed-tests' }
   return { kind: testCases.length > 0 ? 'passed-tests' : 'no-tests' }
@@ -93,13 +112,15 @@ function findCrash(output: string): string | undefined {
 const QUOTED_LINES = 10
 const LINE_OF_STACK = /^\s+(?:at |❯ )/
 
+/** pytest frames its last line. */
+const FRAME = /^([=*_─-])\1{2,} *| *([=*_─-])\2{2,}$/g
+
 /**
- * The last lines of the output, as the rest of a sentence, if the command exited with an error that nothing else names. Many readers
- * show only the first line of a reason. So it has the last line that begins as an error, else the last line that
- * is no line of a stack.
+ * The last lines of the output, if the command exited with an error that nothing else names. Many readers show only the first line of a
+ * reason. So it has the last line that begins as an error, else the last line that is no line of a stack.
  */
-function quoteOutput(end: CommandEnd): string {
-  if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return ''
+function quoteOutput(end: CommandEnd): Cause {
+  if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return NO_CAUSE
   const lines = end.output.trim().split('\n')
   // A stack may be longer than what is quoted, and the reason is above it.
   const said = [...lines.entries()].filter(([, line]) => line.trim() !== '' && !LINE_OF_STACK.test(line))
@@ -108,7 +129,8 @@ function quoteOutput(end: CommandEnd): string {
   const texts = last.map(([, line]) => line)
   const first = texts.findLast((line) => FIRST_LINE_OF_ERROR.test(line) || ERROR_OF_COMPILER.test(line)) ?? texts.at(-1)
   const all = quoted.join('\n')
-  return first === undefined || first === quoted[0] ? `: ${all}` : `: ${first.trim()}\nIts output ends with:\n${all}`
+  if (first === undefined || first === quoted[0]) return { why: `: ${all}`, output: '' }
+  return { why: `: ${first.trim().replace(FRAME, '') || first}`, output: `\nIts output ends with:\n${all}` }
 }
 
 const FIRST_LINE_OF_ERROR = /^(?:[A-Z]\w*Error(?: \[\w+\])?|Error(?: \[\w+\])?|error): \S/m

@@ -45,6 +45,8 @@ export interface Report {
    * test case has.
    */
   readonly problem?: string | undefined
+  /** What to do about the problem, as sentences. */
+  readonly advice?: string | undefined
 }
 
 /** The longest message of a test case or of a run. */

@@ -62,7 +62,7 @@ const TABLE: readonly [EndName, ReportName, string, string?][] = [
     'exit 1',
     'failure of no case',
     'FAILED',
-    'exited with code 1, and its report counts 3 failures and lists none: printed',
+    'exited with code 1: printed\nBesides, its report counts 3 failures and lists none',
   ],
   ['exit 1', 'no tests', 'FAILED', NO_TESTS],
   ['exit 137', 'complete', 'FAILED', 'exited with code 137, although no test failed: printed'],

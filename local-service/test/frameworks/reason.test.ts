@@ -221,6 +221,39 @@ describe('the output of any other tool', () => {
     )
   })
 
+  const NO_FILE = {
+    ...COMPLETE,
+    ...{ testCases: [], isComplete: false, problem: 'no file matches "a.xml"', advice: 'Give "report" the path' },
+  }
+  it.each<[string, CommandEnd, Report, string]>([
+    [
+      'what to do if there are no tests, as pytest ends then',
+      exited('collected 0 items\n\n======== no tests ran in 0.02s ========\n', 5),
+      { ...COMPLETE, testCases: [] },
+      "exited with code 5, and its report has no test: no tests ran in 0.02s\nIf you expect that, let the command exit with 0, and set the gate's input pass-with-no-tests to true.\nIts output ends with:\ncollected 0 items\n\n======== no tests ran in 0.02s ========",
+    ],
+    [
+      'the cause before the advice if a tool is missing',
+      exited('bash: line 1: pytest: command not found\n', 127),
+      NO_FILE,
+      'exited with code 127, and no file matches "a.xml": bash: line 1: pytest: command not found\nGive "report" the path',
+    ],
+    [
+      'the advice if nothing says more',
+      exited('', 1),
+      NO_FILE,
+      'exited with code 1, and no file matches "a.xml". Give "report" the path',
+    ],
+    [
+      'the cause before what the report lacks, as gotestsum reports a broken module',
+      exited('', 1),
+      { ...COMPLETE, testCases: [], errors: ['go: errors parsing go.mod: 5: no'], problem: 'it counts 2 and lists 0' },
+      'exited with code 1: go: errors parsing go.mod: 5: no\nBesides, it counts 2 and lists 0',
+    ],
+  ])('has %s', (_what, end, report, reason) => {
+    expect(whyNotPassed({ title: '`tool`' }, end, report)).toBe(`\`tool\` ${reason}`)
+  })
+
   // As Deno, .NET and Swift Testing end.
   it.each([
     [

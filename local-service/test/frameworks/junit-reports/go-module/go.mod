@@ -1,0 +1,5 @@
+module shop
+
+go 1.19
+
+require (
