@@ -153,6 +153,7 @@ export class Places {
 
   /** The innermost first. Only Python prints it last. */
   #framesIn(text: string, found: XmlCase, file: string | undefined): Frame[] {
+    if (text === '') return []
     const frames = positionsIn(text).flatMap(({ path, line }) => {
       const frameFile = this.#fileAt(path, found, file)
       return frameFile === undefined ? [] : { file: frameFile, line }

@@ -112,8 +112,9 @@ export function readJunitXml(
 function* partsOf(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     const end = at + PART_CHARS
-    const reference = text.lastIndexOf('&', end)
-    const next = reference > end - LONGEST_REFERENCE_CHARS ? reference : end
+    // A search in the whole text would go back to its beginning, for each part.
+    const reference = text.slice(end - LONGEST_REFERENCE_CHARS, end).lastIndexOf('&')
+    const next = reference === -1 ? end : end - LONGEST_REFERENCE_CHARS + reference
     yield text.slice(at, next)
     at = next
   }
@@ -172,7 +173,11 @@ function toCharacter(whole: string, digits: string | undefined): string {
   return code > 0x10_ff_ff || String.fromCodePoint(code).search(NO_XML) === 0 ? '\uFFFD' : whole
 }
 
+/** What may have to be replaced. Few texts have it. */
+const UNUSUAL = new RegExp(`[\\p{Cc}\\p{Cs}\\uFFFD-\\uFFFF${AMPERSAND}]`, 'u')
+
 function clean(text: string): string {
+  if (text.length <= LONGEST_TEXT_CHARS && !UNUSUAL.test(text)) return text
   const cut = text.slice(0, LONGEST_TEXT_CHARS).replaceAll(AMPERSAND, '&')
   return cut.replace(COLOUR, '').replace(NO_XML, '\uFFFD')
 }
