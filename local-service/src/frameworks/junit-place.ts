@@ -1,5 +1,6 @@
 import { basename, dirname, extname, isAbsolute, relative, resolve } from 'node:path'
 import { foldersBetween, isInside } from '../machine/files.ts'
+import { Scenarios } from './junit-place-cucumber.ts'
 import { type Frame, GoTests } from './junit-place-go.ts'
 import type { XmlCase } from './junit-xml.ts'
 import type { Fields } from './report-reader.ts'
@@ -45,6 +46,7 @@ export class Places {
   readonly #bases: readonly string[]
   readonly #resolved = new Map<string, string | undefined>()
   readonly #go: GoTests
+  readonly #scenarios: Scenarios
 
   constructor(source: SourceFiles, report: string) {
     const [{ folder, root }, reportFolder] = [source.repository, dirname(report)]
@@ -54,6 +56,7 @@ export class Places {
     this.#source = source
     this.#bases = [...new Set([...above, folder, root])]
     this.#go = new GoTests(source, this.#bases)
+    this.#scenarios = new Scenarios(source)
   }
 
   /** A relative path may start in each of the folders. */
@@ -123,10 +126,10 @@ export class Places {
   /** The file is that of the test, whatever its result. The line is that of the innermost frame in it, else that of the test. */
   placeOf(found: XmlCase, reportedFile: string | undefined, text: string): Fields {
     const frames = this.#framesIn(text, found, reportedFile)
-    const goTest = reportedFile === undefined ? this.#go.testOf(found) : undefined
-    const file = reportedFile ?? goTest?.file ?? this.#fileOfFrames(frames, found)
+    const ofSource = reportedFile === undefined ? (this.#scenarios.testOf(found) ?? this.#go.testOf(found)) : undefined
+    const file = reportedFile ?? ofSource?.file ?? this.#fileOfFrames(frames, found)
     const inFile = frames.find((frame) => frame.file === file)
-    return { file, line: inFile?.line ?? goTest?.line ?? lineOf(found) }
+    return { file, line: inFile?.line ?? ofSource?.line ?? lineOf(found) }
   }
 
   /** A reason whose stack has only frames in the repository, the innermost first. Nothing goes if none of its frames is there. */

@@ -23,6 +23,10 @@ export class SourceFiles {
     return this.#byName.get(name) ?? []
   }
 
+  withExtension(extension: string): readonly string[] {
+    return [...this.#byName].flatMap(([name, files]) => (name.endsWith(extension) ? files : []))
+  }
+
   /** The one file of the repository whose path ends so. */
   findEnding(path: string): string | undefined {
     const files = this.named(basename(path))
