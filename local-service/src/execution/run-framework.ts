@@ -37,14 +37,15 @@ export async function runFramework(
     tell(run, `the service replaces the reporters of the project${reason}`)
   }
   if (call.remark !== undefined) tell(run, call.remark)
-  const caller = { title: call.title, noTestsArgument: project.framework.noTestsArgument }
+  const { title, reportsOnlyEnd } = call
+  const caller = { title, reportsOnlyEnd, noTestsArgument: project.framework.noTestsArgument }
   if (call.argv !== undefined) thread.start()
   const outcomeOf = async (end: CommandEnd, reason: StopReason | undefined) => {
     const reading = await readReport(call, end, thread, { file: reportFile, folders })
     if (reading.kind === 'stopped') return withoutTests(stop)
     return toOutcome(caller, end, toReport(reading), reason)
   }
-  const hasNoProgress = call.readReport !== undefined || call.reportsOnlyEnd === true
+  const hasNoProgress = call.readReport !== undefined || reportsOnlyEnd === true
   onTests({
     progress: hasNoProgress ? async () => undefined : progressOf(thread, reportFile),
     stopped: (reason) => outcomeOf({ kind: 'stopped', output: '' }, reason),

@@ -6,7 +6,11 @@ import { isBad, type Report } from './report.ts'
 
 /** The reason of a run that did not pass. Undefined if the test cases say everything. */
 export function whyNotPassed(
-  { title, noTestsArgument }: Pick<FrameworkCall, 'title'> & Pick<Framework, 'noTestsArgument'>,
+  {
+    title,
+    noTestsArgument,
+    reportsOnlyEnd = false,
+  }: Pick<FrameworkCall, 'title' | 'reportsOnlyEnd'> & Pick<Framework, 'noTestsArgument'>,
   end: CommandEnd,
   report: Report | undefined,
 ): string | undefined {
@@ -19,7 +23,8 @@ export function whyNotPassed(
   const said = whatIsSaid(report)
   switch (said.kind) {
     case 'no-report':
-      if (hasFailed(end) && rest !== '') return `${title} could not run the tests${rest}`
+      // With `--bail`, the command of a project has run tests, and Jest exits before its end.
+      if (hasFailed(end) && rest !== '' && !reportsOnlyEnd) return `${title} could not run the tests${rest}`
       return `${ended} without a report${rest}${hintAfterSuccess(end, NOT_PASSED_ON)}`
     case 'problem': {
       const { problem, advice } = said

@@ -212,6 +212,11 @@ describe('the output of a framework that says nothing about itself', () => {
   })
 })
 
+it('a command of Jest that exits without a report may have run tests, because of --bail', () => {
+  const reason = whyNotPassed({ title: 'jest', reportsOnlyEnd: true }, exited('Tests: 1 failed\n'), undefined)
+  expect(reason).toBe('jest exited with code 1 without a report: Tests: 1 failed')
+})
+
 describe('the output of any other tool', () => {
   it('is quoted if its report and its lines do not say what is wrong', () => {
     const output = `Unable to find executable: /shop/cart\n1/1 Test #1: cart ...***Not Run\n\n0% tests passed\nErrors while running CTest\n`
