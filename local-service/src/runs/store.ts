@@ -68,9 +68,21 @@ export function openRunStore(dataFolder: string) {
   }
 }
 
-function isReadable({ run_id, run: text }: Readonly<Record<string, unknown>>): boolean {
-  const { runId, phase } = fieldsOf(parseJson(String(text)))
-  return RUN_ID.test(String(run_id)) && runId === run_id && isObject(phase)
+/**
+ * Reads a run that an earlier process did not finish, or whose resources it did not remove. `left` is what the run may have on the machine,
+ * besides what its id names. Tests may have written anything to the database, so nothing comes from it unchecked.
+ */
+function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, unknown>>) {
+  const run = parseJson(String(text)) as Run
+  const { runId, phase } = fieldsOf(run)
+  if (!RUN_ID.test(String(run_id)) || runId !== run_id || !isObject(phase)) return undefined
+  if (resources === null) return { run }
+  const { gitFolder, engine } = fieldsOf(parseJson(String(resources)))
+  const left = {
+    gitFolder: typeof gitFolder === 'string' ? gitFolder : undefined,
+    engine: engine === 'docker' || engine === 'podman' ? [engine] : undefined,
+  }
+  return { run, left }
 }
 
 function storeIn(database: DatabaseSync) {
@@ -103,25 +115,9 @@ function storeIn(database: DatabaseSync) {
       const row = select.get(runId)
       return row && JSON.parse(String(row.run))
     },
-    /**
-     * The runs that an earlier process did not finish, or whose resources it did not remove. `left` is what a run may have on the machine,
-     * besides what its id names. Tests may have written anything to the database, so nothing comes from it unchecked.
-     */
-    findUnfinished: () =>
-      selectUnfinished
-        .all()
-        .filter(isReadable)
-        .map(({ run: text, resources }) => {
-          const run = parseJson(String(text)) as Run
-          const { gitFolder, engine } = fieldsOf(parseJson(String(resources)))
-          const left = {
-            gitFolder: typeof gitFolder === 'string' ? gitFolder : undefined,
-            engine: engine === 'docker' || engine === 'podman' ? [engine] : undefined,
-          }
-          return { run, left: resources === null ? undefined : left }
-        }),
+    findUnfinished: () => selectUnfinished.all().flatMap((row) => toUnfinished(row) ?? []),
     /** Whether there is an unfinished run that cannot be read. Nobody knows what it has left. */
-    hasUnreadable: () => !selectUnfinished.all().every(isReadable),
+    hasUnreadable: () => selectUnfinished.all().some((row) => toUnfinished(row) === undefined),
     /** The id is the name of a folder. The other values are texts, whatever somebody else has written to the database. */
     findFinished: () =>
       selectFinished
