@@ -47,7 +47,7 @@ export class RunQueue {
   readonly #options: Options
   /** The runs that wait or are active. */
   readonly #entries = new Map<string, Entry>()
-  /** The runs whose last change the store did not take, for example because the disk is full. All other runs are in the store. */
+  /** The store did not take a change of these runs, for example because the disk was full. */
   readonly #unsaved = new Map<string, Run>()
   #isClosing = false
 
@@ -197,7 +197,6 @@ export class RunQueue {
   #save(run: Run, resources: RunResources | undefined): void {
     try {
       this.#options.store.save(run, resources)
-      this.#unsaved.delete(run.runId)
     } catch (error) {
       this.#unsaved.set(run.runId, run)
       this.#logError(run, `could not be saved, so its outcome may be lost after a restart: ${messageOf(error)}`)

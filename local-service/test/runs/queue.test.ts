@@ -218,6 +218,7 @@ describe('an outcome that cannot be saved', () => {
     await until(() =>
       log.join().includes('could not be saved, so its outcome may be lost after a restart: database or disk'),
     )
+    await queue.close()
     expect([status(), saved()?.status]).toEqual(['PASSED', 'RUNNING'])
     expect(await queue.cancel(run.runId)).toBe(false)
   })
