@@ -32,6 +32,8 @@ export function earlierRun(run: Pick<Run, 'status' | 'testCases' | 'finishedAt'>
 const keyOfTitle = ({ title }: TestCase) => JSON.stringify([title])
 const keyWithFile = ({ title, filePath }: TestCase) => JSON.stringify([title, filePath ?? null])
 
+const keysOf = (testCase: TestCase) => [keyOfTitle(testCase), keyWithFile(testCase)]
+
 function keysOfSame(testCase: TestCase): readonly string[] {
   const { filePath } = testCase
   if (filePath === undefined) return [keyOfTitle(testCase)]
@@ -45,20 +47,24 @@ interface SameCases {
   bad: number
 }
 
+/** Counts only the test cases with these keys, because the keys of all earlier runs would take much memory. */
 class CaseCounter {
   readonly #byKey = new Map<string, SameCases>()
+  readonly #keys: ReadonlySet<string>
 
-  constructor(testCases: readonly TestCase[]) {
+  constructor(keys: ReadonlySet<string>, testCases: readonly TestCase[] = []) {
+    this.#keys = keys
     for (const testCase of testCases) this.add(testCase)
   }
 
   add(testCase: TestCase): void {
-    for (const key of [keyOfTitle(testCase), keyWithFile(testCase)]) {
+    for (const key of keysOf(testCase)) {
+      if (!this.#keys.has(key)) continue
       const same = this.#byKey.get(key) ?? { all: 0, failed: 0, bad: 0 }
       this.#byKey.set(key, same)
       same.all++
       if (isFailing(testCase)) same.failed++
-      if (isFailing(testCase) || isFlaky(testCase)) same.bad++
+      if (isBad(testCase)) same.bad++
     }
   }
 
@@ -75,12 +81,18 @@ class CaseCounter {
  * each case, only the earlier runs that have as many count.
  */
 export function comparePast(testCases: readonly TestCase[], baseline: Baseline): ReadonlyMap<TestCase, PastOfCase> {
-  const earlierRuns = baseline.map((run) => new CaseCounter(run.testCases))
-  const seen = new CaseCounter([])
-  const past = new Map<TestCase, PastOfCase>()
+  const everBad = new Set(baseline.flatMap((run) => run.testCases.filter(isBad).flatMap(keysOf)))
   const failingFirst = [isFailing, isFlaky, isPassed].flatMap((isOfKind) => testCases.filter(isOfKind))
+  const mayHavePast = new Set(
+    failingFirst.filter((testCase) => isBad(testCase) || keysOfSame(testCase).some((key) => everBad.has(key))),
+  )
+  const keysWithPast = new Set([...mayHavePast].flatMap(keysOfSame))
+  const earlierRuns = baseline.map((run) => new CaseCounter(keysWithPast, run.testCases))
+  const seen = new CaseCounter(keysWithPast)
+  const past = new Map<TestCase, PastOfCase>()
   for (const testCase of failingFirst) {
     seen.add(testCase)
+    if (!mayHavePast.has(testCase)) continue
     const keys = keysOfSame(testCase)
     const number = seen.count('all', keys)
     const runs = earlierRuns.filter((run) => run.count('all', keys) >= number)
@@ -171,6 +183,11 @@ function hasRun({ kind }: TestCase): boolean {
 
 function isFailing({ kind }: TestCase): boolean {
   return FAILING.includes(kind)
+}
+
+/** Whether it failed or was flaky. */
+function isBad(testCase: TestCase): boolean {
+  return isFailing(testCase) || isFlaky(testCase)
 }
 
 function isFlaky({ kind }: TestCase): boolean {
