@@ -1,8 +1,8 @@
 import { type ExecFileException, execFile } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { basename } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, type CommandEnd, runCommand } from './command.ts'
+import { engineName } from './engine.ts'
+import { newId } from './random.ts'
 
 /** Its value is the id of the run. Containers without this label do not belong to the service. */
 const LABEL = 'test-run-service.run'
@@ -32,7 +32,7 @@ export async function runInContainer(
   command: Command,
   stop: AbortSignal,
 ): Promise<CommandEnd> {
-  const name = `test-run-${randomUUID()}`
+  const name = `test-run-${newId()}`
   const isPodman = engineName(engine) === 'podman'
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   const variables = Object.entries(command.env).filter(([, value]) => value !== undefined)
@@ -62,11 +62,6 @@ export async function runInContainer(
   const end = await runCommand({ ...command, argv, folder, env: { ...env, ...passed }, whenServiceDies }, stop)
   if (end.kind !== 'exited' || end.code !== ENGINE_FAILED) return end
   return { kind: 'not-started', reason: `${engine[0]} could not start a container of ${image}`, output: end.output }
-}
-
-/** Says which of the two an engine is. It may be a command such as `sudo podman`. */
-export function engineName(engine: readonly string[]): 'docker' | 'podman' {
-  return engine.some((part) => basename(part) === 'podman') ? 'podman' : 'docker'
 }
 
 /** This or an earlier process of the service may have left the containers. */
