@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FrameworkCall, Unusable } from '../frameworks/framework.ts'
@@ -7,6 +6,7 @@ import type { Report } from '../frameworks/report.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
 import type { CommandEnd } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/files.ts'
+import { newId } from '../machine/random.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { type RunContext, tell } from './context.ts'
 import { type RunOutcome, type StopReason, toOutcome, withoutTests } from './outcome.ts'
@@ -28,7 +28,7 @@ export async function runFramework(
 ): Promise<RunOutcome> {
   const { project, resources } = run
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
-  const reportFile = join(resources.frameworkFolder, `report-${randomUUID()}`)
+  const reportFile = join(resources.frameworkFolder, `report-${newId()}`)
   await using thread = new ReadingThread(stop)
   const call = await callOf(run, folders, reportFile, thread)
   if ('kind' in call) return withoutTests(stop, call.reason, call.isOverLimit ? 'FAILED' : 'INTERRUPTED')
@@ -39,7 +39,6 @@ export async function runFramework(
   if (call.remark !== undefined) tell(run, call.remark)
   const { title, reportsOnlyEnd } = call
   const caller = { title, reportsOnlyEnd, noTestsArgument: project.framework.noTestsArgument }
-  if (call.argv !== undefined) thread.start()
   const outcomeOf = async (end: CommandEnd, reason: StopReason | undefined) => {
     const reading = await readReport(call, end, thread, { file: reportFile, folders })
     if (reading.kind === 'stopped') return withoutTests(stop)
@@ -50,11 +49,12 @@ export async function runFramework(
     progress: hasNoProgress ? async () => undefined : progressOf(thread, reportFile),
     stopped: (reason) => outcomeOf({ kind: 'stopped', output: '' }, reason),
   })
-  const end: CommandEnd =
-    call.argv === undefined
-      ? { kind: 'no-command', output: '' }
-      : await runProjectCommand(folders, run, call.argv, stop, call.env)
-  return outcomeOf(end, end.kind === 'stopped' ? stop.reason : undefined)
+  const ended = call.argv && runProjectCommand(folders, run, call.argv, stop, call.env)
+  // Not before the tests, because they would start later.
+  if (ended !== undefined) thread.start()
+  const end: CommandEnd = (await ended) ?? { kind: 'no-command', output: '' }
+  // Awaited here, because the thread ends when this function returns.
+  return await outcomeOf(end, end.kind === 'stopped' ? stop.reason : undefined)
 }
 
 async function callOf(

@@ -42,8 +42,16 @@ export class ReadingThread {
     this.#limits = { ...LIMITS, ...limits }
   }
 
-  /** Starts the thread, so that it is ready when the tests have ended. */
-  start(): Worker {
+  /** Starts the thread, so that it is ready when the tests have ended. If that fails, a later reading tries again. */
+  start(): void {
+    try {
+      this.#start()
+    } catch {
+      // The reading says why.
+    }
+  }
+
+  #start(): Worker {
     if (this.#worker === undefined) {
       const { mebibytes, thread } = this.#limits
       this.#worker = new Worker(thread, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: mebibytes } })
@@ -69,7 +77,7 @@ export class ReadingThread {
     if (this.#next === 'reads-nothing') return { kind: 'stopped' }
     let worker: Worker
     try {
-      worker = this.start()
+      worker = this.#start()
     } catch (error) {
       // For example, the system allows no further thread. A later reading tries again.
       return { kind: 'failed', why: `its report cannot be read: ${messageOf(error)}` }

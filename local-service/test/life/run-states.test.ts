@@ -5,6 +5,18 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { puppet, puppetProject, readJournal, startService, temporaryFolder, until } from '../support/a-local-service.ts'
 
 describe('a run', () => {
+  it('has one thread for its report, which starts beside the tests', async () => {
+    let threads = 0
+    const onWorker = () => threads++
+    process.on('worker', onWorker)
+    onTestFinished(() => void process.off('worker', onWorker))
+    const service = await startService()
+    await service.startRun()
+    // Not by a poll, because each poll reads too.
+    await until(() => service.log.some((line) => line.includes('PASSED')))
+    expect(threads).toBe(1)
+  })
+
   it('keeps the cases that had finished if it is cancelled, and if the service stops', async () => {
     const event = { event: 'test-finished', test: { id: '1', path: ['adds'], state: 'passed' } }
     const script = `echo '${JSON.stringify(event)}' > "$LOCAL_SERVICE_REPORT_FILE"; trap "" INT; sleep 300; sleep 300`
