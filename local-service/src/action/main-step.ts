@@ -1,55 +1,29 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, openSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import * as core from '@actions/core'
-import { signalProcess } from '../machine/processes.ts'
-import { foldedGroup, toCommandMessage, toLogLine } from '../text.ts'
-import {
-  environmentOfService,
-  hasHadNoRun,
-  readEnd,
-  SERVICE,
-  type ServiceFolder,
-  serviceFolder,
-  TITLE_OF_LOG,
-} from './service-folder.ts'
-import type { OrderOfStep, StartResponse } from './service-process.ts'
+import { messageOf } from '../../../src/text/untrusted.ts'
+import type { Begun } from './announce-service.ts'
+import { environmentOfService, hasHadNoRun, SERVICE, type ServiceFolder, serviceFolder } from './service-folder.ts'
+import type { StartResponse } from './service-process.ts'
 
-// The main step of the action local-service: starts the service and leaves it running. Post stops it.
+// The main step of the action local-service starts the service and leaves it running. Post stops it. Main loads announce-service.ts
+// while Node starts the process of the service.
 
-const START_LIMIT_MS = 30_000
-
-async function main(): Promise<void> {
-  if (process.platform === 'win32') {
-    throw new Error('The local service needs Linux or macOS. Choose a runner with one of them in "runs-on".')
+function begin(env: NodeJS.ProcessEnv): Begun {
+  try {
+    if (process.platform === 'win32') {
+      throw new Error('The local service needs Linux or macOS. Choose a runner with one of them in "runs-on".')
+    }
+    refuseIfEarlierHadNoRun(env)
+    const parent = realpathSync(env.RUNNER_TEMP || tmpdir())
+    const folder = serviceFolder(mkdtempSync(join(parent, 'test-run-service-')))
+    for (const path of [folder.privateFolder, folder.outputFolder]) mkdirSync(path)
+    return beginService(folder)
+  } catch (error) {
+    return { kind: 'refused', reason: messageOf(error) }
   }
-  // If this service does not start, the gate behind it must not test what an earlier one serves.
-  core.exportVariable('TEST_RUN_SERVICE_URL', '')
-  refuseIfEarlierHadNoRun(process.env)
-  const order = readInputs()
-  core.setSecret(order.key)
-  const parent = realpathSync(process.env.RUNNER_TEMP || tmpdir())
-  const folder = serviceFolder(mkdtempSync(join(parent, 'test-run-service-')))
-  for (const path of [folder.privateFolder, folder.outputFolder]) mkdirSync(path)
-  core.saveState('folder', folder.path)
-  const { url, project, commit, log } = await startService(folder, order)
-  core.saveState('is-up', 'true')
-  core.setOutput('base-url', url)
-  core.setOutput('api-key', order.key)
-  core.setOutput('project', project)
-  core.setOutput('commit', commit)
-  core.setOutput('output-dir', folder.outputFolder)
-  // The gate in a later step takes these in place of empty inputs. They replace those of an earlier local service.
-  core.exportVariable('TEST_RUN_SERVICE_URL', url)
-  core.exportVariable('TEST_RUN_SERVICE_KEY', order.key)
-  core.exportVariable('TEST_RUN_SERVICE_PROJECT', project)
-  core.exportVariable('TEST_RUN_SERVICE_COMMIT', commit)
-  core.exportVariable('TEST_RUN_SERVICE_FOLDER', folder.path)
-  for (const line of log) core.info(toLogLine(line))
-  core.info(`The output of each run is in ${folder.outputFolder} until the end of the job.`)
 }
 
 /** Two local services and then two gates would be green, although nobody has tested what the first one serves. */
@@ -62,53 +36,23 @@ function refuseIfEarlierHadNoRun({ TEST_RUN_SERVICE_FOLDER: earlier }: NodeJS.Pr
   }
 }
 
-function readInputs(): OrderOfStep {
-  const input = (name: string) => core.getInput(name) || undefined
-  const linesOf = (name: string) => (input(name) === undefined ? undefined : core.getMultilineInput(name))
-  return {
-    folder: input('working-directory'),
-    config: input('config'),
-    framework: input('framework'),
-    command: input('command'),
-    report: input('report'),
-    merge: input('merge'),
-    args: linesOf('args'),
-    runLimitMinutes: input('run-limit-minutes'),
-    key: randomBytes(24).toString('base64url'),
-    workspace: process.env.GITHUB_WORKSPACE ?? process.cwd(),
-  }
-}
-
-/** If the service does not start, its process has ended when this throws. If main ends before it has sent the order, the service ends too. */
-async function startService(folder: ServiceFolder, order: OrderOfStep): Promise<StartResponse & { kind: 'up' }> {
+/** The service waits for its order. If main ends before it has sent the order, the service ends too. */
+function beginService(folder: ServiceFolder): Begun {
   const log = openSync(folder.log, 'a')
   const options: SpawnOptions = { detached: true, env: environmentOfService(), stdio: ['ignore', log, log, 'ipc'] }
   const service = spawn(process.execPath, [SERVICE, folder.path], options)
-  // Main saves the process before the service begins. So post can stop the service, whatever happens to main.
-  core.saveState('process', service.pid)
-  // If the service has ended already, it is closed.
-  service.send(order, () => undefined)
-  const limit = AbortSignal.timeout(START_LIMIT_MS)
-  // The id of its group is its process id.
-  limit.onabort = () => signalProcess(-Number(service.pid), 'SIGKILL')
-  // All messages have been received when this happens.
-  const closed = once(service, 'close')
-  const firstEvent = Promise.race([once(service, 'message'), closed.then(() => [])]).catch(({ message }) => {
-    throw new Error(`The local service could not be started: ${message}`)
-  })
-  const [response]: StartResponse[] = await firstEvent
-  if (response?.kind === 'up') {
-    limit.onabort = null
-    service.disconnect()
-    service.unref()
-    return response
-  }
-  const [code, signal] = await closed
-  if (response !== undefined) throw new Error(response.reason)
-  const early = `ended before it was up, ${signal === null ? `with exit code ${code}` : `by ${signal}`}`
-  const what = limit.aborted ? `could not be reached within ${START_LIMIT_MS / 1000} s` : early
-  core.info(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))
-  throw new Error(`The local service ${what}. The log above has what it wrote.`)
+  // Now, because nobody hears these events later.
+  const closed = once(service, 'close').catch(() => [])
+  const response: Promise<StartResponse | undefined> = Promise.race([
+    once(service, 'message'),
+    closed.then(() => []),
+  ]).then(
+    ([message]) => message,
+    ({ message }) => ({ kind: 'failed', reason: `The local service could not be started: ${message}` }),
+  )
+  return { kind: 'begun', folder, service, closed, response }
 }
 
-main().catch((error: Error) => core.setFailed(toCommandMessage(error.message)))
+const begun = begin(process.env)
+const { announceService } = await import('./announce-service.ts')
+await announceService(begun)

@@ -1,0 +1,102 @@
+import type { ChildProcess } from 'node:child_process'
+import * as core from '@actions/core'
+import { signalProcess } from '../machine/processes.ts'
+import { newKey } from '../machine/random.ts'
+import { foldedGroup, toCommandMessage, toLogLine } from '../text.ts'
+import { readEnd, type ServiceFolder, TITLE_OF_LOG } from './service-folder.ts'
+import type { OrderOfStep, StartResponse } from './service-process.ts'
+
+const START_LIMIT_MS = 30_000
+
+/** The process of the service before it has its order. */
+interface BegunService {
+  readonly kind: 'begun'
+  readonly folder: ServiceFolder
+  readonly service: ChildProcess
+  /** Undefined if the process ends without one. */
+  readonly response: Promise<StartResponse | undefined>
+  /** The exit code and the signal, when all messages have been received. */
+  readonly closed: Promise<readonly unknown[]>
+}
+
+export type Begun = BegunService | { readonly kind: 'refused'; readonly reason: string }
+
+/** Gives the service its order, and announces the service to the later steps of the job. */
+export async function announceService(begun: Begun): Promise<void> {
+  try {
+    // If this service does not start, the gate behind it must not test what an earlier one serves.
+    core.exportVariable('TEST_RUN_SERVICE_URL', '')
+    if (begun.kind === 'refused') throw new Error(begun.reason)
+    await announce(begun)
+  } catch (error) {
+    core.setFailed(toCommandMessage((error as Error).message))
+    // A service that has no order ends.
+    if (begun.kind === 'begun' && begun.service.connected) begun.service.disconnect()
+  }
+}
+
+async function announce(begun: BegunService): Promise<void> {
+  const { path, outputFolder } = begun.folder
+  core.saveState('folder', path)
+  const order = readInputs()
+  core.setSecret(order.key)
+  const { url, project, commit, log } = await startService(begun, order)
+  core.saveState('is-up', 'true')
+  core.setOutput('base-url', url)
+  core.setOutput('api-key', order.key)
+  core.setOutput('project', project)
+  core.setOutput('commit', commit)
+  core.setOutput('output-dir', outputFolder)
+  // The gate in a later step takes these in place of empty inputs. They replace those of an earlier local service.
+  core.exportVariable('TEST_RUN_SERVICE_URL', url)
+  core.exportVariable('TEST_RUN_SERVICE_KEY', order.key)
+  core.exportVariable('TEST_RUN_SERVICE_PROJECT', project)
+  core.exportVariable('TEST_RUN_SERVICE_COMMIT', commit)
+  core.exportVariable('TEST_RUN_SERVICE_FOLDER', path)
+  for (const line of log) core.info(toLogLine(line))
+  core.info(`The output of each run is in ${outputFolder} until the end of the job.`)
+}
+
+function readInputs(): OrderOfStep {
+  const input = (name: string) => core.getInput(name) || undefined
+  const linesOf = (name: string) => (input(name) === undefined ? undefined : core.getMultilineInput(name))
+  return {
+    folder: input('working-directory'),
+    config: input('config'),
+    framework: input('framework'),
+    command: input('command'),
+    report: input('report'),
+    merge: input('merge'),
+    args: linesOf('args'),
+    runLimitMinutes: input('run-limit-minutes'),
+    key: newKey(),
+    workspace: process.env.GITHUB_WORKSPACE ?? process.cwd(),
+  }
+}
+
+/** If the service does not start, its process has ended when this throws. */
+async function startService(
+  { folder, service, ...begun }: BegunService,
+  order: OrderOfStep,
+): Promise<StartResponse & { kind: 'up' }> {
+  // Main saves the process before the service gets its order. So post can stop the service, whatever happens to main.
+  core.saveState('process', service.pid)
+  // If the service has ended already, it is closed.
+  service.send(order, () => undefined)
+  const limit = AbortSignal.timeout(START_LIMIT_MS)
+  // The id of its group is its process id.
+  limit.onabort = () => signalProcess(-Number(service.pid), 'SIGKILL')
+  const response = await begun.response
+  if (response?.kind === 'up') {
+    limit.onabort = null
+    service.disconnect()
+    service.unref()
+    return response
+  }
+  const [code, signal] = await begun.closed
+  if (response !== undefined) throw new Error(response.reason)
+  const early = `ended before it was up, ${signal === null ? `with exit code ${code}` : `by ${signal}`}`
+  const what = limit.aborted ? `could not be reached within ${START_LIMIT_MS / 1000} s` : early
+  core.info(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))
+  throw new Error(`The local service ${what}. The log above has what it wrote.`)
+}
