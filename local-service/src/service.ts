@@ -1,14 +1,15 @@
-import { randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { messageOf } from '../../src/text/untrusted.ts'
 import { type CheckoutContext, inspectFolder } from './checkout/checkout.ts'
 import { personalEnvironment } from './execution/project-command.ts'
 import { listen } from './http/listen.ts'
 import { removeFolder } from './machine/files.ts'
+import { newKey } from './machine/random.ts'
 import { RunQueue } from './runs/queue.ts'
 import { recoverRuns } from './runs/recovery.ts'
-import { openRunStore, type RunStore, type RunsAtEnd } from './runs/store.ts'
+import { openRunStore, type RunStore } from './runs/store.ts'
 import { ConfigurationError, readConfiguration } from './settings/configuration.ts'
 import { quote, toLogText } from './text.ts'
 
@@ -42,11 +43,15 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
     throw new Error('The local service stops tests by process group, which Windows does not have. Use Linux or macOS.')
   }
   const configuration = readConfiguration(settings, options.folder)
-  const projects = [...configuration.projects.values()]
+  const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000, endWaitMs = 2000 } = options
+  const personEnv = personalEnvironment(options.env)
+  const inspecting = [...configuration.projects.values()].map((project) =>
+    inspectFolder(project, { personEnv, checkoutOfJob }),
+  )
   const shared = openShared(options)
-  const { store, personEnv, log } = shared
+  const { store, log } = shared
   try {
-    await recoverRuns(shared)
+    const [served] = await Promise.all([Promise.all(inspecting), recoverRuns(shared)])
     const outputs = options.outputs ?? join(store.folder, 'outputs')
     // Tests wrote the outputs of earlier runs, so it may be impossible to remove them. The service starts nevertheless.
     if (options.outputs === undefined) {
@@ -54,15 +59,14 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
         log(`warning: could not remove the outputs of earlier runs: ${messageOf(error)}`)
       })
     }
-    const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000, endWaitMs = 2000 } = options
-    const served = await Promise.all(projects.map((project) => inspectFolder(project, { personEnv, checkoutOfJob })))
     for (const { id, problem } of served) {
       if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
     }
     const queue = new RunQueue({ ...shared, runLimitMinutes, endWaitMs })
-    const { port, key = randomBytes(24).toString('base64url') } = options
+    const { port, key = newKey() } = options
     const listener = await listen(port, async () => {
-      // These modules load Node's classes for requests, which takes 35 ms. Meanwhile, the client starts.
+      // These modules load Node's classes for requests, which takes 35 ms. Meanwhile, the client learns the address and starts.
+      await nextTurn()
       const { createRequestListener } = await import('./http/api.ts')
       return createRequestListener(configuration, { ...shared, stopGraceMs, outputs, checkoutOfJob, queue }, key)
     })
@@ -88,16 +92,6 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
 export async function removeUnfinished(options: SharedOptions): Promise<void> {
   const shared = openShared(options)
   await recoverRuns(shared).finally(() => shared.store.close())
-}
-
-/** Reads what a service has left that has ended. */
-export function readRunsAtEnd(dataFolder: string): RunsAtEnd {
-  const store = openRunStore(dataFolder)
-  try {
-    return store.readEnd()
-  } finally {
-    store.close()
-  }
 }
 
 type SharedOptions = Pick<ServiceOptions, 'env' | 'dataFolder' | 'temporaryFolder' | 'log'>

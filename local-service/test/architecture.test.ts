@@ -61,7 +61,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'http/api.test.ts': ['runs/refusal'],
   interface: ['http/listen'],
   'interface/start-parameters.test.ts': ['http/response-bodies', 'runs/start'],
-  job: ['action/main-step', 'action/post-step', 'action/service-process'],
+  job: ['action/main-step', 'action/post-step', 'action/service-process', 'action/store-process'],
   'life/auto-fix.test.ts': ['execution/fix'],
   'life/branches.test.ts': ['checkout/checkout', 'execution/context', 'execution/execute', 'machine/git'],
   'life/containers.test.ts': ['machine/container'],

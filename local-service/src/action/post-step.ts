@@ -1,5 +1,7 @@
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import * as core from '@actions/core'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { removeFolder } from '../machine/files.ts'
@@ -12,6 +14,7 @@ import {
   readEnd,
   SERVICE,
   type ServiceFolder,
+  STORE_READER,
   serviceFolder,
   TITLE_OF_LOG,
 } from './service-folder.ts'
@@ -42,22 +45,26 @@ const MAY_BE_LEFT =
   'because nobody knows whether they were. The log above says what is known. To find the containers, run ' +
   '"docker ps --all --filter label=test-run-service.run", or the same with podman.'
 
+const READ_RUNS = 'read which runs have finished'
+
 async function post(): Promise<void> {
   const path = core.getState('folder')
   // If there is no folder, main has started nothing.
   if (path === '') return
   const folder = serviceFolder(path)
-  const end = await attempt('stop the service', () => stop(folder, Number(core.getState('process'))))
+  const stopping = attempt('stop the service', () => stop(folder, Number(core.getState('process'))))
+  using reader = await attempt(READ_RUNS, () => startReader(folder))
+  const end = await stopping
   // A service that main has not seen up had no run. If it failed, main has shown why.
-  if (core.getState('is-up') !== '' || end !== 'was gone') await report(folder, end)
-  await attempt(`remove the private files in ${path}`, () => removeFolder(folder.privateFolder))
+  if (core.getState('is-up') !== '' || end !== 'was gone') await report(folder, end, reader)
+  await attempt(`remove the private files in ${path}`, () => removeFolder(folder.privateFolder, true))
 }
 
 type End = 'was gone' | 'stopped' | 'killed'
 
-async function report(folder: ServiceFolder, end: End | undefined): Promise<void> {
+async function report(folder: ServiceFolder, end: End | undefined, reader: StoreReader | undefined): Promise<void> {
   const isCleanedUp = end === 'stopped' || (await attempt('remove what the service left', () => cleanUp(folder)))
-  const found = await attempt('read which runs have finished', () => readRuns(folder))
+  const found = await attempt(READ_RUNS, () => reader?.read())
   await showOutput(found?.finished ?? [], folder)
   await attempt('show the log of the service', () => {
     const isFine = end === 'stopped' && found !== undefined && found.isClean && !found.hadProblem
@@ -69,12 +76,32 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
   else if (found.hadProblem) core.warning(PROBLEM)
 }
 
-/** Tests may have written a store whose queries never end. So a process of its own reads it, and post can kill this process. */
-function readRuns(folder: ServiceFolder): RunsAtEnd {
-  const { status, stdout, stderr, error } = callService(folder, 'tell', READ_LIMIT_MS)
-  if (error !== undefined) throw error
-  if (status !== 0) throw new Error(stderr.trim())
-  return JSON.parse(stdout)
+type StoreReader = ReturnType<typeof startReader>
+
+/**
+ * Tests may have written a store whose queries never end. So a process of its own reads it, and post can kill this process. It loads
+ * its modules while the service stops.
+ */
+function startReader({ dataFolder }: ServiceFolder) {
+  const options = { env: environmentOfService(), maxBuffer: READ_LIMIT_BYTES }
+  const started = promisify(execFile)(process.execPath, [STORE_READER, dataFolder], options)
+  const reading = started.catch(({ stderr, message }) => {
+    throw new Error(stderr?.trim() || message)
+  })
+  // If post reads nothing, this failure does not matter.
+  reading.catch(() => undefined)
+  const { child } = started
+  child.stdin?.on('error', () => undefined)
+  return {
+    async read(): Promise<RunsAtEnd> {
+      child.stdin?.end()
+      const overLimit = delay(READ_LIMIT_MS, undefined, { ref: false }).then(() => {
+        throw new Error(`it takes longer than ${READ_LIMIT_MS / 1000} s`)
+      })
+      return JSON.parse((await Promise.race([reading, overLimit])).stdout)
+    },
+    [Symbol.dispose]: () => void child.kill('SIGKILL'),
+  }
 }
 
 /** The gate shows the output while the tests run. What no gate has shown is in a folded group here, for example after a kill. */
@@ -125,16 +152,12 @@ function isService(id: number, { path }: ServiceFolder): boolean {
 /** A new process of the service removes what a killed service left. Returns whether it removed everything. */
 function cleanUp(folder: ServiceFolder): boolean {
   core.info('The local service did not end by itself. Post now removes what the service left.')
-  const { status, output } = callService(folder, 'clean', STOP_LIMIT_MS)
+  const limits = { timeout: STOP_LIMIT_MS, maxBuffer: READ_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
+  const options = { encoding: 'utf8', env: environmentOfService(), ...limits } as const
+  const { status, output } = spawnSync(process.execPath, [SERVICE, folder.path, 'clean'], options)
   // If the process could not be started, there is no output.
   core.info(foldedGroup('Log of the clean-up', output?.join('') ?? ''))
   return status === 0
-}
-
-function callService({ path }: ServiceFolder, mode: 'tell' | 'clean', timeout: number) {
-  const limits = { timeout, maxBuffer: READ_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
-  const options = { encoding: 'utf8', env: environmentOfService(), ...limits } as const
-  return spawnSync(process.execPath, [SERVICE, path, mode], options)
 }
 
 await post()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { readPartOfFile } from '../machine/files.ts'
 
 export const SERVICE = join(import.meta.dirname, '../service/index.js')
+export const STORE_READER = join(import.meta.dirname, '../store/index.js')
 
 const LOG_LIMIT_BYTES = 256 * 1024
 

@@ -2,18 +2,12 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import {
-  type LocalService,
-  readRunsAtEnd,
-  removeUnfinished,
-  type ServedProject,
-  startLocalService,
-} from '../service.ts'
+import { type LocalService, removeUnfinished, type ServedProject, startLocalService } from '../service.ts'
 import { ConfigurationError, type Order, readOrder } from '../settings/configuration.ts'
 import { serviceFolder } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` gets its order from main and serves until a signal, or until the folder is
-// removed. `index.js FOLDER clean` removes what a killed service left, and ends. `index.js FOLDER tell` prints what the runs left, and ends.
+// removed. `index.js FOLDER clean` removes what a killed service left, and ends.
 
 export type OrderOfStep = Order & {
   readonly key: string
@@ -92,11 +86,9 @@ const folder = serviceFolder(path)
 const shared = { env: process.env, dataFolder: folder.dataFolder, temporaryFolder: tmpdir(), log: console.error }
 try {
   if (mode === 'clean') await removeUnfinished(shared)
-  else if (mode === 'tell') console.log(JSON.stringify(readRunsAtEnd(folder.dataFolder)))
   else await serve()
 } catch (error) {
-  if (mode === 'tell') console.error(messageOf(error))
-  else if (!(error instanceof ConfigurationError)) console.error(error)
+  if (!(error instanceof ConfigurationError)) console.error(error)
   process.exitCode = 1
   respond({ kind: 'failed', reason: messageOf(error) })
 }

@@ -7,7 +7,8 @@ import { promisify } from 'node:util'
 /** Marks every process of a run. Whatever a test starts inherits the variable, in any process group. */
 export const MARKER_VARIABLE = 'LOCAL_SERVICE_RUN_ID'
 
-const POLL_MS = 20
+/** The first pauses are shorter, because most processes end at once. */
+const LONGEST_PAUSE_MS = 20
 /** A killed process ends in milliseconds. If a process hangs in the kernel, it must not block the service. */
 const KILL_LIMIT_MS = 5000
 
@@ -77,11 +78,11 @@ export async function waitUntilGone(
   act: (id: number) => void = () => undefined,
 ): Promise<readonly number[]> {
   const deadlineMs = performance.now() + withinMs
-  for (;;) {
+  for (let pauseMs = 2; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const left = process.platform === 'linux' ? findInProc(group) : await findByPs(group)
     if (left.length === 0 || performance.now() >= deadlineMs) return left
     left.forEach(act)
-    await delay(POLL_MS)
+    await delay(pauseMs)
   }
 }
 
