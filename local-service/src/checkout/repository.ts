@@ -30,19 +30,17 @@ export async function openRepository(
   const options = { root: folder, env, signal }
   const places = ['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix']
   try {
-    const [lines, ref] = await Promise.all([
-      // Before the first commit, this fails, because there is no HEAD.
-      readGit([...places, 'HEAD^{commit}'], options).catch(() => readGit(places, options)),
-      // Not `--short`, which begins with "heads/" if there is a tag of this name.
-      tryReadGit(['symbolic-ref', '--quiet', 'HEAD'], options),
-    ])
-    const [root = '', gitFolder = '', path = '', commit] = lines.split('\n')
+    const lines = await readGit([...places, 'HEAD^{commit}', '--symbolic-full-name', 'HEAD'], options).catch(
+      // Before the first commit, git knows only the name of the branch.
+      async () => `${await readGit(places, options)}\n\n${await tryReadGit(['symbolic-ref', 'HEAD'], options)}`,
+    )
+    const [root = '', gitFolder = '', path = '', commit, ref = ''] = lines.split('\n')
     return {
       root,
       folder: resolve(root, path),
       // git prints its own folder relative to the folder in which it runs.
       gitFolder: resolve(folder, gitFolder),
-      head: { branch: ref?.replace('refs/heads/', ''), commit },
+      head: { branch: /^refs\/heads\/(.*)/.exec(ref)?.[1], commit: commit || undefined },
       env,
       signal,
     }

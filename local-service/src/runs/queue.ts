@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type RunOutcome, type StopReason, withoutTests } from '../execution/outcome.ts'
 import { type RunResources, removeResources } from '../execution/resources.ts'
@@ -158,6 +158,8 @@ export class RunQueue {
     const outcome = await this.#outcomeOfTask(entry, active)
     clearTimeout(limit)
     this.#finish(entry, (await active.stopped) ?? outcome)
+    // The response that says the end goes out first, because the search for processes takes long.
+    await nextTurn()
     const isGone = await removeResources(run.runId, task.resources, this.#options)
     this.#save(run, isGone ? undefined : task.resources)
     this.#remove(entry)
