@@ -1,7 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import * as core from '@actions/core'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { removeFolder } from '../machine/files.ts'
@@ -84,13 +83,13 @@ type StoreReader = ReturnType<typeof startReader>
  */
 function startReader({ dataFolder }: ServiceFolder) {
   const options = { env: environmentOfService(), maxBuffer: READ_LIMIT_BYTES }
-  const started = promisify(execFile)(process.execPath, [STORE_READER, dataFolder], options)
-  const reading = started.catch(({ stderr, message }) => {
-    throw new Error(stderr?.trim() || message)
+  const { promise: reading, resolve, reject } = Promise.withResolvers<string>()
+  const child = execFile(process.execPath, [STORE_READER, dataFolder], options, (error, stdout, stderr) => {
+    if (error === null) resolve(stdout)
+    else reject(new Error(stderr.trim() || error.message))
   })
   // If post reads nothing, this failure does not matter.
   reading.catch(() => undefined)
-  const { child } = started
   child.stdin?.on('error', () => undefined)
   return {
     async read(): Promise<RunsAtEnd> {
@@ -98,7 +97,7 @@ function startReader({ dataFolder }: ServiceFolder) {
       const overLimit = delay(READ_LIMIT_MS, undefined, { ref: false }).then(() => {
         throw new Error(`it takes longer than ${READ_LIMIT_MS / 1000} s`)
       })
-      return JSON.parse((await Promise.race([reading, overLimit])).stdout)
+      return JSON.parse(await Promise.race([reading, overLimit]))
     },
     [Symbol.dispose]: () => void child.kill('SIGKILL'),
   }

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { openRunStore } from '../runs/store.ts'
+import { readRunsAtEnd } from '../runs/store.ts'
 
 // The process that reads for post what the runs left. Node starts while the service stops. The store is free when the service has
 // ended, and post then ends the input of this process. The streams of Node take 5 ms to load, so none is used.
@@ -9,9 +9,7 @@ const [STDIN, STDOUT, STDERR] = [0, 1, 2]
 
 readFileSync(STDIN)
 try {
-  const store = openRunStore(process.argv[2] ?? '')
-  writeFileSync(STDOUT, JSON.stringify(store.readEnd()))
-  store.close()
+  writeFileSync(STDOUT, JSON.stringify(readRunsAtEnd(process.argv[2] ?? '')))
 } catch (error) {
   writeFileSync(STDERR, messageOf(error))
   process.exitCode = 1

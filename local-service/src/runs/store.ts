@@ -85,6 +85,16 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
   return { run, left }
 }
 
+/** Reads what a service has left that has ended. */
+export function readRunsAtEnd(dataFolder: string): RunsAtEnd {
+  const store = openRunStore(dataFolder)
+  try {
+    return store.readEnd()
+  } finally {
+    store.close()
+  }
+}
+
 function storeIn(database: DatabaseSync) {
   const upsert = database.prepare(
     `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)

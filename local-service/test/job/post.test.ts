@@ -79,7 +79,10 @@ describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and
     ],
     [
       ['remove the private files in .*: it rains'],
-      failingInPost('node:child_process', 'execFile', `args[0] === 'rm'`),
+      [
+        failingInPost('node:fs', 'rmSync', 'true'),
+        failingInPost('node:child_process', 'execFile', `args[0] === 'rm'`),
+      ].join(' '),
       { ...ALL, isFolderRemoved: false },
     ],
   ])('%s', async ([warnings, nodeOptions, done], { jobs }) => {

@@ -4,7 +4,7 @@ import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
-import { readRunsAtEnd } from '../../src/service.ts'
+import { readRunsAtEnd } from '../../src/runs/store.ts'
 import { PASSING_SCRIPT } from '../support/a-job.ts'
 import { pidsIn, puppetProject, startService, temporaryFolder, until, WEB_SHOP } from '../support/a-local-service.ts'
 
