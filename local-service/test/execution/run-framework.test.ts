@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { runFramework } from '../../src/execution/run-framework.ts'
+import type { Framework } from '../../src/frameworks/framework.ts'
+import { runContextIn, temporaryFolder } from '../support/a-local-service.ts'
+
+/** The outcome of a run whose framework is called so. */
+function outcomeOf(run: Framework['run']) {
+  const folder = temporaryFolder()
+  const context = runContextIn(folder, {}, { folder, framework: 'vitest' })
+  const framework = { ...context.project.framework, packages: [], run }
+  const project = { ...context.project, framework }
+  return runFramework({ ...context, project }, { root: folder, folder }, new AbortController().signal, () => undefined)
+}
+
+it.each([
+  ['over-limit', 'FAILED'],
+  ['failed', 'INTERRUPTED'],
+] as const)('a run whose reports cannot be read, because reading is %s, is %s and says why', async (kind, status) => {
+  const why = 'its report "a.xml" cannot be read'
+  const call = { argv: undefined, env: {}, title: 'vitest', replacesReporters: false }
+  const outcome = await outcomeOf(async () => ({ ...call, readReport: async () => ({ kind, why }) }))
+  expect(outcome).toMatchObject({ status, testCases: [], message: expect.stringContaining(why) })
+  const merge = { kind: 'unusable', reason: why, isOverLimit: kind === 'over-limit' } as const
+  expect(await outcomeOf(async () => merge)).toEqual({ status, testCases: [], message: why })
+})
