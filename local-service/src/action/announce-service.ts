@@ -13,7 +13,7 @@ interface BegunService {
   readonly kind: 'begun'
   readonly folder: ServiceFolder
   readonly service: ChildProcess
-  /** Undefined if the process ends without one. */
+  /** Undefined if the process ends without a response. */
   readonly response: Promise<StartResponse | undefined>
   /** The exit code and the signal, when all messages have been received. */
   readonly closed: Promise<readonly unknown[]>

@@ -41,7 +41,7 @@ function beginService(folder: ServiceFolder): Begun {
   const log = openSync(folder.log, 'a')
   const options: SpawnOptions = { detached: true, env: environmentOfService(), stdio: ['ignore', log, log, 'ipc'] }
   const service = spawn(process.execPath, [SERVICE, folder.path], options)
-  // Now, because nobody hears these events later.
+  // These events are heard from now on, because nobody would hear them later.
   const closed = once(service, 'close').catch(() => [])
   const response: Promise<StartResponse | undefined> = Promise.race([
     once(service, 'message'),

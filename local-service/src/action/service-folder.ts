@@ -25,7 +25,7 @@ export function serviceFolder(path: string) {
   }
 }
 
-/** The first run creates the folder of the runs, and nobody removes it before post. If the log is gone, nobody knows. */
+/** Whether there was no run. The first run creates the folder of the runs, and nobody removes it before post. If the log is gone, nobody knows. */
 export function hasHadNoRun({ log, dataFolder }: ServiceFolder): boolean {
   return existsSync(log) && !existsSync(join(dataFolder, 'runs'))
 }
@@ -44,7 +44,7 @@ export function environmentOfService(): NodeJS.ProcessEnv {
 export const TITLE_OF_LOG = 'Log of the local service'
 
 /**
- * The end of the log, or of the output of a run. What is before `fromByte` does not count. If the text is too long, its first line
+ * Reads the end of the log, or of the output of a run. What is before `fromByte` does not count. If the text is too long, its first line
  * says how much is left out. If there is no file, the text is empty.
  */
 export function readEnd(file: string, limitBytes = LOG_LIMIT_BYTES, fromByte = 0): string {

@@ -50,10 +50,10 @@ export async function runFramework(
     stopped: (reason) => outcomeOf({ kind: 'stopped', output: '' }, reason),
   })
   const ended = call.argv && runProjectCommand(folders, run, call.argv, stop, call.env)
-  // Not before the tests, because they would start later.
+  // The thread starts after the tests, because it would delay them.
   if (ended !== undefined) thread.start()
   const end: CommandEnd = (await ended) ?? { kind: 'no-command', output: '' }
-  // Awaited here, because the thread ends when this function returns.
+  // The outcome is awaited here, because the thread ends when this function returns.
   return await outcomeOf(end, end.kind === 'stopped' ? stop.reason : undefined)
 }
 
