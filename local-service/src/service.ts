@@ -44,13 +44,11 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
   }
   const configuration = readConfiguration(settings, options.folder)
   const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000, endWaitMs = 2000 } = options
-  const personEnv = personalEnvironment(options.env)
-  const inspecting = [...configuration.projects.values()].map((project) =>
-    inspectFolder(project, { personEnv, checkoutOfJob }),
-  )
   const shared = openShared(options)
-  const { store, log } = shared
+  const { store, log, personEnv } = shared
   try {
+    const projects = [...configuration.projects.values()]
+    const inspecting = projects.map((project) => inspectFolder(project, { personEnv, checkoutOfJob }))
     const [served] = await Promise.all([Promise.all(inspecting), recoverRuns(shared)])
     const outputs = options.outputs ?? join(store.folder, 'outputs')
     // Tests wrote the outputs of earlier runs, so it may be impossible to remove them. The service starts nevertheless.
