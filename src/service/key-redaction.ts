@@ -13,7 +13,7 @@ export function keyRedaction(apiKey: string): Redact {
   const parts = apiKey.match(/\\*[^\\]|\\+$/g) ?? []
   // What is found begins with all the backslashes there. Half of an escape sequence would make JSON invalid, and millions
   // of backslashes would be searched again from each of them.
-  const expression = new RegExp(String.raw`(?<!\\|u005[cC])${parts.map(escapedOrNot).join('')}`, 'g')
+  const expression = new RegExp(String.raw`(?<!\\|\\u005[cC])${parts.map(escapedOrNot).join('')}`, 'g')
   // Most texts have no backslash. For them, a step need not wait for the expression to be compiled.
   return (text) => (text.includes('\\') ? text.replace(expression, '***') : text.replaceAll(apiKey, '***'))
 }

@@ -130,10 +130,11 @@ class Exchange implements ResponseHandler {
 
   #fail(failure: Failure): void {
     if (this.#settled.signal.aborted) return
-    this.#controller?.abort(new Error(failure.kind))
     // A status that is not 2xx counts whatever becomes of the body.
     if (this.#status === undefined || isSuccess(this.#status)) this.#settle(failure)
     else this.#settle(this.#response(this.#status))
+    // undici calls `onResponseError` from within, so the result comes first.
+    this.#controller?.abort(new Error(failure.kind))
   }
 
   #settle(result: ServiceResponse | Failure): void {

@@ -48,6 +48,12 @@ it('the key is redacted in a string of JSON, each of its characters escaped or n
 
 it.each([
   ['as it is', 'a.b"c/d=', 'a.b"c/d= axb"c/d= a.b"c/d=a.b"c/d=', '*** axb"c/d= ******'],
+  [
+    'behind letters that are no escape sequence',
+    'abcdefgh12',
+    String.raw`"xu005cabcdefgh12 \n"`,
+    String.raw`"xu005c*** \n"`,
+  ],
   ['as PHP writes it', 'a.b"c/d=', String.raw`"a.b\"c\/d="`, '"***"'],
   ['as .NET writes it', 'a.b"c/d=', String.raw`"a.b\u0022c/d\u003D"`, '"***"'],
   ['as Go writes it', 'a.b"c/d=', String.raw`"a.b\"c/d\u003d"`, '"***"'],

@@ -7,7 +7,8 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isFailure } from '../../src/model/failure.ts'
-import { parseRetryAfter } from '../../src/service/requests.ts'
+import type { Connections } from '../../src/service/connection.ts'
+import { createSendJson, parseRetryAfter } from '../../src/service/requests.ts'
 import { REQUEST_LIMIT_MS } from '../../src/service/transport.ts'
 import { randomRuns } from '../setup/seed.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -455,6 +456,21 @@ describe('a request that reached the service', () => {
       kind: 'no-response',
       reason: expect.stringMatching(/closed|status/),
     })
+  })
+
+  it('fails for its own reason if the client tells of the end of the request at once, as undici does', async () => {
+    const clock = new FakeClock()
+    const connections: Connections = {
+      dispatch(_, handler) {
+        handler.onRequestStart({ abort: (error) => handler.onResponseError(undefined, error) })
+      },
+      renew() {},
+    }
+    const baseUrl = new URL('https://tests.example.com')
+    const redact = (text: string) => text
+    const settings = { baseUrl, apiKey: 'key', redact, userAgent: 'a-test/1', connections, clock }
+    const request = createSendJson(settings)({ method: 'GET', path: ['v1'] }, patient(), String)
+    expect(await clock.run(request)).toMatchObject({ reason: 'no complete response within 30 s' })
   })
 
   it.each([
