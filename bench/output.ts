@@ -1,3 +1,4 @@
+import { TestOutput } from '../src/action/test-output.ts'
 import { waitForRun } from '../src/action/wait-for-run.ts'
 import { untrusted } from '../src/text/untrusted.ts'
 import { FakeClock } from '../test/support/fake-clock.ts'
@@ -16,8 +17,10 @@ export async function requestsOfAnHour(showOutput: boolean): Promise<number> {
     get: () => giving(() => ({ ...(clock.now() < HOUR_MS ? RUNNING : PASSED), outputBytes: bytes() })),
     output: (from) => giving(() => ({ text: untrusted('x'.repeat(bytes() - from)), next: bytes() })),
   })
-  const settings = { waitLimitMs: 2 * HOUR_MS, showOutput }
+  const world = new FakeWorld(clock, service)
+  const output = new TestOutput('run-1', showOutput, world)
   const handle = { id: 'run-1', knownSinceMs: 0 }
-  await clock.run(waitForRun(handle, settings.waitLimitMs, settings, new FakeWorld(clock, service)))
+  const [waitLimitMs, deadlineMs] = [2 * HOUR_MS, 2 * HOUR_MS]
+  await clock.run(waitForRun({ handle, waitLimitMs, deadlineMs, output }, world))
   return service.requests.length
 }

@@ -7,6 +7,7 @@ import { cancelRun } from './cancel-run.ts'
 import type { RunHandle } from './failures.ts'
 import { publish, type ReportSettings } from './publish.ts'
 import { startRun } from './start-run.ts'
+import { TestOutput } from './test-output.ts'
 import { concludeStep, type VerdictRules } from './verdict.ts'
 import { type WaitSettings, waitForRun } from './wait-for-run.ts'
 import type { World } from './world.ts'
@@ -17,6 +18,8 @@ export interface StepSettings extends WaitSettings, VerdictRules {
   readonly runId?: string | undefined
   /** If false, the step starts the run and does not wait for it. */
   readonly wait: boolean
+  /** Whether the log shows the output of the tests while they run. */
+  readonly showOutput: boolean
   /** Whether main cancels the run if main stops waiting before the run has finished, for example at a time limit. */
   readonly cancelOnAbort: boolean
   /** The address of a run's page. Undefined if the input `run-url` is empty. */
@@ -69,18 +72,29 @@ async function startAndWait(
   // the run if `cancelOnAbort` is true.
   if (!wait && !signal.aborted) return { runId, runUrl, ending: { kind: 'started' }, cancellation: { kind: 'none' } }
 
-  const { ending, run } = await waitForRun(handle, deadlineMs, settings, world)
-  const known = { runId, runUrl, ending }
-  if (ending.kind === 'finished') return { ...known, run, cancellation: { kind: 'none' } }
-  if (!cancelOnAbort) return { ...known, run, cancellation: { kind: 'not-wanted' } }
+  const output = new TestOutput(runId, settings.showOutput, world)
+  const waited = await waitForRun({ ...settings, handle, deadlineMs, output }, world)
+  const cancelled = await cancelIfUnfinished(handle, waited, cancelOnAbort, world)
+  // Also if only the cancel found that the run has finished.
+  await output.readRest(cancelled.run)
+  return { runId, runUrl, ending: waited.ending, ...cancelled }
+}
 
+async function cancelIfUnfinished(
+  handle: RunHandle,
+  { ending, run }: Pick<EndedStep, 'ending' | 'run'>,
+  cancelOnAbort: boolean,
+  world: World,
+): Promise<Pick<EndedStep, 'run' | 'cancellation'>> {
+  if (ending.kind === 'finished') return { run, cancellation: { kind: 'none' } }
+  if (!cancelOnAbort) return { run, cancellation: { kind: 'not-wanted' } }
   let latestRun = run
   const onRun = (current: Run) => {
     world.setOutput('status', current.status)
     latestRun = current
   }
-  const cancellation = await cancelRun(handle, { deadlineMs: clock.now() + CANCEL_LIMIT_MS, onRun }, world)
-  return { ...known, run: latestRun, cancellation }
+  const cancellation = await cancelRun(handle, { deadlineMs: world.clock.now() + CANCEL_LIMIT_MS, onRun }, world)
+  return { run: latestRun, cancellation }
 }
 
 /** Returns the address of the run's page. */

@@ -1,4 +1,5 @@
 import { type Failure, isFailure } from '../model/failure.ts'
+import { isFinished, type Run } from '../model/run.ts'
 import type { ServiceClient } from '../service/client.ts'
 import { type Fragment, fragment, outputLines } from '../text/safe-text.ts'
 import { messageOf, untrusted } from '../text/untrusted.ts'
@@ -11,6 +12,7 @@ const SHOWN_LIMIT_BYTES = 16 * 1024 * 1024
 /** A part becomes lines piece by piece, because its lines take many times its memory. */
 const SLICE_CHARS = 16 * 1024
 const LINE_LIMIT_CHARS = 10_000
+const REST_LIMIT_MS = 10_000
 
 /** Shows the output of the tests in the log while they run. Whatever the service sends, it costs at most the output. */
 export class TestOutput {
@@ -40,11 +42,12 @@ export class TestOutput {
     })
   }
 
-  /** Reads the rest when no poll follows, and tries again until this time. Then the last line is shown even without its end. */
-  async readRest(bytes: number | undefined, untilMs: number): Promise<void> {
+  /** Reads the rest when no poll follows. If the run has finished, tries again for a while. The last line is shown even without its end. */
+  async readRest(run: Run | undefined): Promise<void> {
     const { clock, random, signal } = this.#world
+    const untilMs = clock.now() + (run !== undefined && isFinished(run) ? REST_LIMIT_MS : 0)
     await this.#guard(async () => {
-      this.#availableBytes = bytes ?? this.#availableBytes
+      this.#availableBytes = run?.outputBytes ?? this.#availableBytes
       for (let failures = 0; ; ) {
         const result = await this.#readPart(untilMs)
         if (result === 'nothing to read') break

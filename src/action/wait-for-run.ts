@@ -8,15 +8,13 @@ import { fragment } from '../text/safe-text.ts'
 import { abortedEnding } from './abort.ts'
 import { doesNotExist, isTransient, type RunHandle } from './failures.ts'
 import { LoggedPauses, pauseMs } from './pauses.ts'
-import { TestOutput } from './test-output.ts'
+import type { TestOutput } from './test-output.ts'
 import type { World } from './world.ts'
 
 export interface WaitSettings {
   /** How long main waits until the run has finished. It counts from the beginning of the step. */
   readonly waitLimitMs: number
   readonly pollIntervalMs?: number | undefined
-  /** Whether the log shows the output of the tests while they run. */
-  readonly showOutput: boolean
 }
 
 /** How the wait ended, and the run as a poll last described it. */
@@ -26,22 +24,6 @@ type Waited = Pick<EndedStep, 'ending' | 'run'>
 const POLL_AFTER_LIMIT_MS = 5_000
 /** How late the output of the tests may make a poll. */
 const OUTPUT_LIMIT_MS = 5_000
-/** How long main reads the rest of the output when the run has finished. */
-const REST_LIMIT_MS = 10_000
-
-/** Waits until the run has finished, until `deadlineMs`, or until the service has failed for too long. */
-export async function waitForRun(
-  handle: RunHandle,
-  deadlineMs: number,
-  settings: WaitSettings,
-  world: World,
-): Promise<Waited> {
-  const output = new TestOutput(handle.id, settings.showOutput, world)
-  const waited = await pollUntilEnd({ ...settings, handle, deadlineMs, output }, world)
-  const restLimitMs = waited.ending.kind === 'finished' ? REST_LIMIT_MS : 0
-  await output.readRest(waited.run?.outputBytes, world.clock.now() + restLimitMs)
-  return waited
-}
 
 interface Wait extends WaitSettings {
   readonly handle: RunHandle
@@ -49,7 +31,8 @@ interface Wait extends WaitSettings {
   readonly output: TestOutput
 }
 
-async function pollUntilEnd(wait: Wait, world: World): Promise<Waited> {
+/** Waits until the run has finished, until `deadlineMs`, or until the service has failed for too long. */
+export async function waitForRun(wait: Wait, world: World): Promise<Waited> {
   const { handle, deadlineMs, waitLimitMs, pollIntervalMs, output } = wait
   const { service, clock, random, signal } = world
   const firstPollMs = clock.now()

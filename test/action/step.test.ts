@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { performStep, type StepSettings } from '../../src/action/step.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { AbortCause, StepSubject } from '../../src/model/outcome.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import { aRun, testCasesBy } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
@@ -244,6 +245,27 @@ test('the limit of the wait counts from the beginning of the start, fails the st
   expect(mainFile).toEqual(['starting', 'started run-1', 'removed'])
   expect(outputs).toEqual({ 'run-id': 'run-1', status: 'CANCELLED', conclusion: 'wait-timeout' })
   expect(world.effects.find(({ text }) => text.includes('Cancelling'))?.atMs).toBe(SETTINGS.waitLimitMs)
+})
+
+test('a run that has finished when the step gives it up has all its output in the log before the verdict', async () => {
+  const whole = 'adds\npays\n'
+  const { outcome, effects } = await step({
+    script: {
+      start: STARTED,
+      get: [
+        response({ ...RUNNING, outputBytes: 5 }),
+        response({ ...RUNNING, outputBytes: 5 }),
+        response({ ...PASSED, outputBytes: 10 }),
+      ],
+      cancel: [NOT_LISTED],
+      output: (from) => response({ text: untrusted(whole.slice(from, from + 5)), next: from + 5 }),
+    },
+    showOutput: true,
+    waitLimitMs: 3_000,
+    pollIntervalMs: 10_000,
+  })
+  expect(outcome.conclusion).toBe('passed')
+  expect(effects.filter((text) => /^info (adds|pays)/.test(text))).toEqual(['info adds', 'info pays'])
 })
 
 test('a workflow without a cancel says so with the id. Then nothing is left for post', async () => {

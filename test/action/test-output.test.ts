@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { TestOutput } from '../../src/action/test-output.ts'
 import { waitForRun } from '../../src/action/wait-for-run.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Run } from '../../src/model/run.ts'
@@ -59,8 +60,15 @@ async function watch({ textAt = () => '', runMs = 60_000, pollIntervalMs = 5_000
   if (setting.redact !== undefined) Object.assign(service, { redact: setting.redact })
   const world = new FakeWorld(clock, service)
   if (setting.signalAtMs !== undefined) world.signalAt(setting.signalAtMs)
-  const settings = { waitLimitMs, pollIntervalMs, showOutput: setting.showOutput ?? true }
-  const { ending } = await clock.run(waitForRun({ id: 'run-1', knownSinceMs: 0 }, waitLimitMs, settings, world))
+  const testOutput = new TestOutput('run-1', setting.showOutput ?? true, world)
+  const handle = { id: 'run-1', knownSinceMs: 0 }
+  const waitAndReadRest = async () => {
+    const wait = { handle, deadlineMs: waitLimitMs, waitLimitMs, pollIntervalMs, output: testOutput }
+    const waited = await waitForRun(wait, world)
+    await testOutput.readRest(waited.run)
+    return waited
+  }
+  const { ending } = await clock.run(waitAndReadRest())
   const lines = world.effects
     .filter(({ text }) => /^info /.test(text))
     .map(({ atMs, text }) => ({ atMs, text: text.replace(/^info /, '') }))

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RunHandle } from '../../src/action/failures.ts'
+import { TestOutput } from '../../src/action/test-output.ts'
 import { adaptivePauseMs, type WaitSettings, waitForRun } from '../../src/action/wait-for-run.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import type { Run } from '../../src/model/run.ts'
@@ -48,8 +49,10 @@ async function wait(setting: Setting) {
   const service = new FakeService(clock, { get: replies }, failureLimitMs)
   const world = new FakeWorld(clock, service, random === undefined ? {} : { random })
   if (signalAtMs !== undefined) world.signalAt(signalAtMs)
-  const settings = { waitLimitMs: 60 * MINUTE_MS, showOutput: true, ...options }
-  const end = await clock.run(waitForRun(handle, stepBeganMs + settings.waitLimitMs, settings, world))
+  const settings = { waitLimitMs: 60 * MINUTE_MS, ...options }
+  const deadlineMs = stepBeganMs + settings.waitLimitMs
+  const output = new TestOutput(handle.id, true, world)
+  const end = await clock.run(waitForRun({ ...settings, handle, deadlineMs, output }, world))
   const statuses = world.texts('output status=')
   const ending = end.ending.kind === 'finished' ? { ...end.ending, run: end.run } : end.ending
   return { end, ending, endedMs: clock.now(), pollsMs: service.timesMs('get'), world, statuses }
