@@ -45,6 +45,8 @@ export class Places {
   /** The folder of the report, the folders above it, the project's folder and the root. */
   readonly #bases: readonly string[]
   readonly #resolved = new Map<string, string | undefined>()
+  /** Many tests have the same class. */
+  readonly #classes = new Map<string, FileAndRest>()
   readonly #go: GoTests
   readonly #scenarios: Scenarios
 
@@ -92,6 +94,13 @@ export class Places {
   }
 
   #fileOfClass(name: string, ending: string, isPytest: boolean): FileAndRest {
+    const key = JSON.stringify([name, ending, isPytest])
+    const found = this.#classes.get(key) ?? this.#findFileOfClass(name, ending, isPytest)
+    this.#classes.set(key, found)
+    return found
+  }
+
+  #findFileOfClass(name: string, ending: string, isPytest: boolean): FileAndRest {
     const file = this.#fileOfPath(name, ending)
     if (file !== undefined) return { file, rest: '' }
     return this.#fileOfModule(name, ending, isPytest) ?? { file: this.#fileOfQualifiedClass(name), rest: name }
