@@ -13,8 +13,10 @@ const ANNOUNCED: Readonly<Record<string, string>> = {
 export function announcedVariableOf(env: NodeJS.ProcessEnv, input: string): string | undefined {
   const variable = ANNOUNCED[input]
   if (variable === undefined || !hasText(env, variable)) return undefined
-  const hasOtherTarget = input === 'project' && isGiven(env, 'test-suite')
-  return isGiven(env, 'base-url') || isGiven(env, input) || hasOtherTarget ? undefined : variable
+  if (isGiven(env, 'base-url') || isGiven(env, input)) return undefined
+  // A run has one target, and a given target wins.
+  if (input === 'project' && isGiven(env, 'test-suite')) return undefined
+  return variable
 }
 
 /** Whether the announced service says that nobody knows its commit. The local service does so if git cannot read the checkout. */

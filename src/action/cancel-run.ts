@@ -74,9 +74,10 @@ class Cancelling {
     const { handle, cancel, onRun } = this.#run
     const response = await cancel(handle.id, this.#requestOptions(deadlineMs, signal))
     if (!isFailure(response)) return { kind: 'cancelled' }
-    // If this response does not list the run, this cancel has not cancelled it yet. It may still do so.
-    const isOurs = this.#mayBeAccepted || (response.kind !== 'not-listed' && mayHaveBeenAccepted(response))
+    const wasAcceptedBefore = this.#mayBeAccepted
     this.#mayBeAccepted ||= mayHaveBeenAccepted(response)
+    // If this response does not list the run, this cancel has not cancelled it yet. It may still do so.
+    const isOurs = response.kind === 'not-listed' ? wasAcceptedBefore : this.#mayBeAccepted
     this.#failingSinceMs ??= clock.now()
     if (isKeyRefused(response)) return { kind: 'failed', failure: response }
     if (!mustReadRun(response)) return { kind: 'no result', response, pauseAskedBy: response }
@@ -94,7 +95,10 @@ class Cancelling {
     return { kind: run.status === 'CANCELLED' && isOurs ? 'cancelled' : 'already-finished' }
   }
 
-  /** A request gets half of the time that is left, so that a request that hangs leaves time for another try. */
+  /**
+   * A request gets half of the time that is left, but at least a second, and never more than is left. So a request that hangs leaves
+   * time for another try.
+   */
   #requestOptions(deadlineMs: number, signal: AbortSignal) {
     const leftMs = Math.max(1, deadlineMs - this.#world.clock.now())
     return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }

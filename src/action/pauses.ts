@@ -17,7 +17,7 @@ export function askedPauseMs(failure: Failure): number {
 
 const LINE_INTERVAL_MS = 60_000
 
-/** Pauses that write about one line a minute to the log. The first failure has a line at once. */
+/** Pauses that write about one line a minute to the log. A failure has a line at once, unless one had a line in the last minute. */
 export class LoggedPauses {
   readonly #world: Pick<RunWorld, 'clock' | 'log' | 'signal'>
   #lastLineMs: number

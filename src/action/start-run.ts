@@ -49,8 +49,8 @@ export async function startRun(
     )
     const nowMs = clock.now()
     // The pause that the service asks for is never shortened before a start.
-    if (nowMs >= mayRepeatUntilMs || nowMs + askedPauseMs(response) > mayRepeatUntilMs)
-      return { ending: { kind: 'start-failed', failure: response }, cancellation }
+    const isTooLate = nowMs >= mayRepeatUntilMs || nowMs + askedPauseMs(response) > mayRepeatUntilMs
+    if (isTooLate) return { ending: { kind: 'start-failed', failure: response }, cancellation }
 
     const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), mayRepeatUntilMs)
     await pauses.afterFailure(nextTryMs, () => {
