@@ -42,7 +42,9 @@ export async function runFramework(
   const outcomeOf = async (end: CommandEnd, reason: StopReason | undefined) => {
     const reading = await readReport(call, end, thread, { file: reportFile, folders })
     if (reading.kind === 'stopped') return withoutTests(stop)
-    return toOutcome(caller, end, toReport(reading), reason)
+    const report = toReport(reading)
+    if (report?.remark !== undefined) tell(run, report.remark)
+    return toOutcome(caller, end, report, reason)
   }
   const hasNoProgress = call.readReport !== undefined || reportsOnlyEnd === true
   onTests({

@@ -2,18 +2,29 @@ import { statSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 
-/** What `report` names, by the states of the files. A file with another state was written since. A link has the state of its file. */
-export async function findReports(patterns: readonly string[], folder: string): Promise<Map<string, string>> {
-  const found = new Map<string, string>()
+interface FoundReports {
+  /** The paths by the states of the files. A file with another state was written since. A link has the state of its file. */
+  readonly files: ReadonlyMap<string, string>
+  readonly patternsWithoutFile: readonly string[]
+}
+
+/** What the lines of `report` name. */
+export async function findReports(patterns: readonly string[], folder: string): Promise<FoundReports> {
+  const files = new Map<string, string>()
+  const patternsWithoutFile: string[] = []
   const exclude = (path: string) => ['node_modules', '.git'].includes(basename(path))
   for (const pattern of patterns) {
+    let hasFile = false
     const isPath = stateOf(resolve(folder, pattern)) !== undefined
     for await (const path of isPath ? [pattern] : glob(withDotFolders(pattern), { cwd: folder, exclude })) {
       const state = stateOf(resolve(folder, path))
-      if (state !== undefined) found.set(state, path)
+      if (state === undefined) continue
+      hasFile = true
+      files.set(state, path)
     }
+    if (!hasFile) patternsWithoutFile.push(pattern)
   }
-  return found
+  return { files, patternsWithoutFile }
 }
 
 /** Node's `glob` finds folders that begin with a dot only by a pattern with this dot. So two of them may be in a path. */

@@ -34,8 +34,8 @@ export async function readJunitReports(
   onFile: (file: string) => void = () => undefined,
 ): Promise<Report> {
   const { patterns, folders, old, end, repositoryFiles } = input
-  const found = await findReports(patterns, folders.folder)
-  const written = [...found].filter(([state]) => !old.has(state)).map(([, path]) => path)
+  const { files, patternsWithoutFile } = await findReports(patterns, folders.folder)
+  const written = [...files].filter(([state]) => !old.has(state)).map(([, path]) => path)
   const hasPassed = hasSucceeded(end)
   const source = new SourceFiles(folders, repositoryFiles)
   const entries: Entry[] = []
@@ -50,7 +50,7 @@ export async function readJunitReports(
     const about = { hasPassed, isOneOfSeveral: written.length > 1, places, source }
     for (const one of report.cases) entries.push(toEntry(one, path, about))
   }
-  const incomplete = asProblem(unreadable) ?? whyNothingRead(input, found.size, written.length)
+  const incomplete = asProblem(unreadable) ?? whyIncomplete(input, patternsWithoutFile, written.length)
   // If all could be read, the run may fail nevertheless.
   const problem = incomplete ?? asProblem(miscounted) ?? whyNotAllWritten(input)
   const testCases = joinAttempts(entries, hasPassed)
@@ -59,6 +59,7 @@ export async function readJunitReports(
     isComplete: incomplete === undefined,
     problem: problem?.fact,
     advice: problem?.advice,
+    remark: hasPassed && problem === undefined ? whatIsMissing(patternsWithoutFile) : undefined,
     errors: hasPassed ? [] : findToolLines(end.output, testCases),
     said: [],
   }
@@ -105,15 +106,27 @@ function isPattern(path: string): boolean {
   return /[*?[{]/.test(path)
 }
 
-function whyNothingRead({ patterns, end }: JunitReports, found: number, written: number): Problem | undefined {
-  const quoted = patterns.map(quote).join(' or ')
+function whatIsMissing(patternsWithoutFile: readonly string[]): string | undefined {
+  if (patternsWithoutFile.length === 0) return undefined
+  return `no file in the project's folder matches ${quoteAll(patternsWithoutFile)}`
+}
+
+const quoteAll = (patterns: readonly string[]) => patterns.map(quote).join(' or ')
+
+function whyIncomplete(
+  { patterns, end }: JunitReports,
+  patternsWithoutFile: readonly string[],
+  written: number,
+): Problem | undefined {
+  const hasNoFile = patternsWithoutFile.length === patterns.length
   // A command that has nothing to do, such as `nx affected`, writes no report.
   const hadNothingToDo = hasSucceeded(end) && patterns.every(isPattern)
-  if (found === 0 && !hadNothingToDo) {
-    return { fact: `no file in the project's folder matches ${quoted}`, advice: whatToDo(end) }
-  }
-  if (found === 0 || written > 0) return undefined
-  const fact = `it wrote no report: what matches ${quoted} is older than this run`
+  // Without an exit code, a pattern without a file may be that of a job that was cancelled.
+  const needsFiles = end.kind === 'no-command' || (hasNoFile && !hadNothingToDo)
+  const missing = needsFiles ? whatIsMissing(patternsWithoutFile) : undefined
+  if (missing !== undefined) return { fact: missing, advice: whatToDo(end) }
+  if (hasNoFile || written > 0) return undefined
+  const fact = `it wrote no report: what matches ${quoteAll(patterns)} is older than this run`
   return { fact, advice: 'Let the command run all tests and write the report anew' }
 }
 

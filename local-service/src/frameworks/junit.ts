@@ -36,7 +36,7 @@ export const junit: Framework = {
   async run({ start, folders, personEnv, report = '' }) {
     const patterns = linesOf(report)
     const command = start.kind === 'command' ? start.command : undefined
-    const old = new Set(command === undefined ? [] : (await findReports(patterns, folders.folder)).keys())
+    const old = new Set(command === undefined ? [] : (await findReports(patterns, folders.folder)).files.keys())
     return {
       argv: command === undefined ? undefined : argvOf(command),
       env: {},

@@ -47,6 +47,8 @@ export interface Report {
   readonly problem?: string | undefined
   /** What to do about the problem, as sentences. */
   readonly advice?: string | undefined
+  /** What the log says about the report of a run that may pass. */
+  readonly remark?: string | undefined
 }
 
 /** The longest message of a test case or of a run. */

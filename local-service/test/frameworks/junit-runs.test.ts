@@ -131,6 +131,19 @@ describe('a command that is a script', () => {
   })
 })
 
+describe('a command with several reports', () => {
+  it('says in its output which pattern has no file, and passes', async () => {
+    const service = await startWith(
+      { 'kept.xml': PASSES },
+      { command: 'cp kept.xml unit.xml', report: 'unit.xml\ne2e/*.xml' },
+    )
+    const runId = await service.startRun()
+    expect((await service.waitFor(runId)).status).toBe('PASSED')
+    const remark = '[local service] no file in the project\'s folder matches "e2e/*.xml"\n'
+    expect(await service.outputOf(runId)).toContain(remark)
+  })
+})
+
 describe('what a command cannot do', () => {
   const settings = (project: object, suites: object = {}) => ({
     projects: { shop: { folder: '.', ...project } },
