@@ -1,9 +1,11 @@
 import { isAbsolute } from 'node:path'
+import type { CommandEnd } from '../machine/command.ts'
 import { tryReadGit } from '../machine/git.ts'
 import { argvOf } from '../machine/script.ts'
 import { quote, quoteCommand } from '../text.ts'
 import { findReports } from './find-reports.ts'
 import type { Framework, FrameworkSettings } from './framework.ts'
+import { STOPPED_SECONDS } from './reading.ts'
 
 // Every test tool that writes JUnit files: the project's own command runs it, and its exit code decides.
 
@@ -21,10 +23,12 @@ function whyRefused({ report = '', args, merge }: FrameworkSettings): string | u
 
 const linesOf = (report: string) => report.split('\n').flatMap((line) => line.trim() || [])
 
-/** The files of the repository, each with a zero byte behind it. Empty without a repository. */
-async function listFiles(root: string, env: NodeJS.ProcessEnv): Promise<string> {
+/** The files of the repository, each with a zero byte behind it. Empty without a repository, and if git takes too long. */
+async function listFiles(root: string, env: NodeJS.ProcessEnv, end: CommandEnd): Promise<string> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-  return (await tryReadGit(args, { root, env })) ?? ''
+  // The client that stops a run waits for git too.
+  const signal = end.kind === 'stopped' ? AbortSignal.timeout(STOPPED_SECONDS * 1000) : undefined
+  return (await tryReadGit(args, { root, env, signal })) ?? ''
 }
 
 export const junit: Framework = {
@@ -48,7 +52,7 @@ export const junit: Framework = {
           folders,
           old,
           end,
-          repositoryFiles: await listFiles(folders.root, personEnv),
+          repositoryFiles: await listFiles(folders.root, personEnv, end),
         }),
     }
   },

@@ -25,7 +25,7 @@ const THREAD =
 
 const LIMITS = { seconds: 30, mebibytes: 1024, thread: THREAD }
 /** The client that stops a run waits for the test cases that the run has so far. */
-const STOPPED_SECONDS = 5
+export const STOPPED_SECONDS = 5
 
 /** Reads for one run, one thing after the other. */
 export class ReadingThread {

@@ -131,6 +131,33 @@ describe('a command that is a script', () => {
   })
 })
 
+describe('a run that is cancelled', () => {
+  const filePath = 'src/test/java/shop/CartTest.java'
+  const cancelledRun = async () => {
+    const report = '<testsuite name="s"><testcase name="adds" classname="shop.CartTest"/></testsuite>'
+    const { folder } = await aRepository({ [filePath]: '', 'kept.xml': report })
+    const command = 'cp kept.xml junit.xml; echo written; sleep 600'
+    const service = await startService({ projects: { shop: { folder, command, report: 'junit.xml' } } })
+    const runId = await service.startRun()
+    await until(async () => (await service.outputOf(runId)).includes('written'), 'the report is written')
+    await service.cancel(runId)
+    return service.waitFor(runId)
+  }
+
+  it('has the places of the tests that it ran', async () => {
+    const { status, results } = await cancelledRun()
+    expect([status, results?.testCases]).toMatchObject(['CANCELLED', [{ title: 'shop.CartTest > adds', filePath }]])
+  })
+
+  it('has no places if git takes longer than 5 s, because the client waits', async () => {
+    const isOver = (ms: number) => (ms <= 5000 ? AbortSignal.abort() : new AbortController().signal)
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(isOver)
+    onTestFinished(() => timeout.mockRestore())
+    const { status, results } = await cancelledRun()
+    expect([status, results?.testCases]).toEqual(['CANCELLED', [expect.not.objectContaining({ filePath })]])
+  })
+})
+
 describe('a command with several reports', () => {
   it('says in its output which pattern has no file, and passes', async () => {
     const service = await startWith(
