@@ -1,9 +1,9 @@
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { mkdir, symlink } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
 import { isObject } from '../../../src/text/json.ts'
 import { type Framework, type Unusable, unusable } from '../frameworks/framework.ts'
-import { foldersBetween, readManifest, type TestedFolders } from '../machine/files.ts'
+import { foldersBetween, isInside, readManifest, type TestedFolders } from '../machine/files.ts'
 
 const PACKAGES = 'node_modules'
 /** Vite writes there when it loads a configuration. So a work tree gets folders of its own. */
@@ -51,8 +51,38 @@ export async function linkPackages(place: TestedFolders, tree: string): Promise<
   for (const at of foldersBetween(place)) {
     const [installed, folder] = [join(at, PACKAGES), join(tree, relative(place.root, at), PACKAGES)]
     if (!existsSync(installed) || lstatSync(folder, { throwIfNoEntry: false }) !== undefined) continue
-    await mkdir(folder)
-    const names = readdirSync(installed).filter((name) => !TOOL_FOLDER.test(name))
-    await Promise.all(names.map((name) => symlink(join(installed, name), join(folder, name))))
+    await linkEntries(installed, folder, place.root, tree)
   }
+}
+
+async function linkEntries(installed: string, folder: string, root: string, tree: string): Promise<void> {
+  await mkdir(folder)
+  for (const name of readdirSync(installed).filter((entry) => !TOOL_FOLDER.test(entry))) {
+    const [entry, link] = [join(installed, name), join(folder, name)]
+    const source = sourceBehind(entry, root)
+    if (source !== undefined) {
+      const sourceInTree = join(tree, relative(root, source))
+      // Without a link, an import fails. The sources of the folder would be those of another commit.
+      if (!existsSync(sourceInTree)) continue
+      await symlink(sourceInTree, link)
+      await linkPackages({ root, folder: source }, tree)
+    } else if (isScopeWithSources(entry, root)) {
+      await linkEntries(entry, link, root, tree)
+    } else {
+      await symlink(entry, link)
+    }
+  }
+}
+
+/** In a workspace, some packages are links to sources of the repository itself. */
+function sourceBehind(entry: string, root: string): string | undefined {
+  if (!lstatSync(entry).isSymbolicLink() || !existsSync(entry)) return undefined
+  const path = realpathSync(entry)
+  return isInside(path, root) && !relative(root, path).split(sep).includes(PACKAGES) ? path : undefined
+}
+
+/** A scope is a folder such as `@shop`, with packages in it. */
+function isScopeWithSources(entry: string, root: string): boolean {
+  if (!basename(entry).startsWith('@') || !existsSync(entry)) return false
+  return readdirSync(entry).some((name) => sourceBehind(join(entry, name), root) !== undefined)
 }

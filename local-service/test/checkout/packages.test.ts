@@ -1,4 +1,4 @@
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir, readdir, readFile, readlink, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
@@ -64,4 +64,64 @@ it('links the packages into a work tree, but not the folders in which tools keep
   await linkPackages(place, tree)
   const linked = await readdir(join(tree, 'shop/node_modules'))
   expect(linked.toSorted()).toEqual(['.bin', '.package-lock.json', '@scope', 'left-pad'])
+})
+
+it("leads to the work tree's own sources where a workspace has linked its packages", async () => {
+  const [root, tree, elsewhere] = [temporaryFolder(), temporaryFolder(), temporaryFolder()]
+  const sources = ['app', 'core', 'tools', 'ui'].map((name) => `packages/${name}/a.js`)
+  const writeSources = (folder: string, text: string) =>
+    writeFiles(folder, Object.fromEntries(sources.map((file) => [file, text])))
+  await writeSources(root, 'checked out')
+  await writeSources(tree, 'branch')
+  await writeFiles(elsewhere, { 'a.js': 'elsewhere' })
+  await writeFiles(root, {
+    'packages/gone/a.js': 'checked out',
+    'packages/gone/node_modules/bought/a.js': 'installed',
+    'node_modules/.pnpm/left-pad/node_modules/left-pad/a.js': 'installed',
+    'node_modules/@shop/bought/a.js': 'installed',
+    'node_modules/@other/bought/a.js': 'installed',
+    'packages/core/node_modules/@deep/bought/a.js': 'installed',
+  })
+  const links = {
+    'node_modules/core': '../packages/core',
+    'node_modules/gone': '../packages/gone',
+    'node_modules/elsewhere': elsewhere,
+    'node_modules/nowhere': '../packages/nowhere',
+    'node_modules/@nowhere': '../packages/nowhere',
+    'node_modules/@all': '../packages',
+    'node_modules/@shop/core': '../../packages/core',
+    'node_modules/@shop/gone': '../../packages/gone',
+    'node_modules/left-pad': '.pnpm/left-pad/node_modules/left-pad',
+    'packages/app/node_modules/ui': '../../../packages/ui',
+    'packages/app/node_modules/@shop': '../../../node_modules/@shop',
+    'packages/core/node_modules/tools': '../../tools',
+    'packages/tools/node_modules/core': '../../core',
+  }
+  await mkdir(join(root, 'packages/app/node_modules'))
+  await mkdir(join(root, 'packages/tools/node_modules'))
+  for (const [link, target] of Object.entries(links)) await symlink(target, join(root, link))
+  await linkPackages({ root, folder: join(root, 'packages/app') }, tree)
+
+  const read = (name: string) => readFile(join(tree, name, 'a.js'), 'utf8').catch(() => 'none')
+  const expected = {
+    'node_modules/core': 'branch',
+    'node_modules/gone': 'none',
+    'node_modules/elsewhere': 'elsewhere',
+    'node_modules/@all/core': 'branch',
+    'node_modules/@shop/core': 'branch',
+    'node_modules/@shop/gone': 'none',
+    'node_modules/@shop/bought': 'installed',
+    'node_modules/@other/bought': 'installed',
+    'node_modules/left-pad': 'installed',
+    'packages/app/node_modules/ui': 'branch',
+    'packages/app/node_modules/@shop/core': 'branch',
+    // The packages of the linked sources, and of the sources that they link.
+    'packages/core/node_modules/@deep/bought': 'installed',
+    'packages/core/node_modules/tools': 'branch',
+    'packages/tools/node_modules/core': 'branch',
+  }
+  const found = await Promise.all(Object.keys(expected).map(async (name) => [name, await read(name)]))
+  expect(Object.fromEntries(found)).toEqual(expected)
+  const others = ['.pnpm', '@other'].map((name) => join('node_modules', name))
+  for (const name of others) expect(await readlink(join(tree, name))).toBe(join(root, name))
 })
