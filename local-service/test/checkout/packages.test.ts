@@ -67,7 +67,7 @@ it('links the packages into a work tree, but not the folders in which tools keep
 })
 
 it("leads to the work tree's own sources where a workspace has linked its packages", async () => {
-  const [root, tree, elsewhere] = [temporaryFolder(), temporaryFolder(), temporaryFolder()]
+  const [root, tree, elsewhere] = [temporaryFolder(), join(temporaryFolder(), 'tree'), temporaryFolder()]
   const sources = ['app', 'core', 'tools', 'ui'].map((name) => `packages/${name}/a.js`)
   const writeSources = (folder: string, text: string) =>
     writeFiles(folder, Object.fromEntries(sources.map((file) => [file, text])))
