@@ -18,7 +18,8 @@ export interface GlobalConfig {
   readonly testFailureExitCode: number
   readonly forceExit: boolean
   readonly detectOpenHandles: boolean
-  readonly openHandlesTimeout: number
+  /** Jest has it from 29.5 on. */
+  readonly openHandlesTimeout?: number
 }
 
 interface Jest {

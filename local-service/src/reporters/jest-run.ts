@@ -39,7 +39,7 @@ try {
 }
 
 /** What Jest's own command does when the tests have ended. */
-function end(code: number, { forceExit, detectOpenHandles, openHandlesTimeout }: GlobalConfig): void {
+function end(code: number, { forceExit, detectOpenHandles, openHandlesTimeout = 1000 }: GlobalConfig): void {
   process.on('exit', () => {
     if (code !== 0) process.exitCode = code
   })

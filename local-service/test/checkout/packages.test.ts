@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
 import { findFramework, linkPackages } from '../../src/checkout/packages.ts'
 import { unusable } from '../../src/frameworks/framework.ts'
+import { jest } from '../../src/frameworks/jest.ts'
 import { playwright } from '../../src/frameworks/playwright.ts'
 import { vitest } from '../../src/frameworks/vitest.ts'
 import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
@@ -22,16 +23,18 @@ it.each([
   expect(findFramework(vitest, { root, folder: root })).toEqual(unusable(`vitest is not installed in ${root}. ${next}`))
 })
 
+it.each([
+  ['Playwright', playwright, '@playwright/test', '1.44.1', '1.45'],
+  ['Jest', jest, 'jest', '29.1.2', '29.2'],
+])('the command of %s is not that of a version that is too old', async (_, framework, name, version, oldest) => {
+  const manifest = JSON.stringify({ version, bin: 'cli.js' })
+  const root = await folderWith({ [`node_modules/${name}/package.json`]: manifest })
+  const problem = `${name} ${version} is installed in ${root}. The service needs ${oldest} or newer. Update the package.`
+  expect(findFramework(framework, { root, folder: root })).toEqual(unusable(problem))
+})
+
 describe('the command of Playwright', () => {
   const manifest = '{ "bin": { "playwright": "cli.js" } }'
-
-  it('is not that of a version that is too old', async () => {
-    const old = '{ "version": "1.44.1", "bin": "cli.js" }'
-    const root = await folderWith({ 'node_modules/@playwright/test/package.json': old })
-    const needs = 'The service needs 1.45 or newer. Update the package.'
-    const problem = `@playwright/test 1.44.1 is installed in ${root}. ${needs}`
-    expect(findFramework(playwright, { root, folder: root })).toEqual(unusable(problem))
-  })
 
   it('is that of the package for component tests, if only this package is installed', async () => {
     const root = temporaryFolder()

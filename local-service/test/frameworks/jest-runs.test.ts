@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
-import { startService, temporaryFolder } from '../support/a-local-service.ts'
+import { folderWith, startService, temporaryFolder } from '../support/a-local-service.ts'
 
 // Runs of the real Jest. Every kind of result is in test/reporters/jest-results.test.ts, and `npm run by-hand -- --table` has many kinds
 // of projects.
@@ -37,6 +37,18 @@ interface Kind {
   readonly config?: string
   readonly tests?: string
   readonly args?: readonly string[]
+}
+
+/** A Jest before 29.5, which does not say how long it waits for open handles. Something still runs after its tests. */
+const OLD_JEST = {
+  'jest/package.json': '{ "version": "29.2.0", "bin": "jest.js" }',
+  'jest/jest.js': '',
+  'jest-cli/index.js': 'exports.buildArgv = async () => ({})',
+  'jest-config/index.js': 'exports.readConfigs = async () => ({ globalConfig: {} })',
+  '@jest/core/index.js': `exports.runCLI = async () => {
+    setTimeout(() => {}, 100)
+    return { results: { success: true }, globalConfig: {} }
+  }`,
 }
 
 describe('a run of Jest', () => {
@@ -105,6 +117,15 @@ describe('a run of Jest', () => {
   it('is not passed if a test ends it with 0', async () => {
     const run = await runJest({ 'a.test.js': "it('passes', () => {})\nit('ends', () => process.exit(0))" })
     expect([run.status, run.cases]).toEqual(['INTERRUPTED', ['PASSED passes', 'INTERRUPTED ends']])
+  })
+
+  it('waits a second for open handles if Jest does not say how long', async () => {
+    const packages = Object.entries(OLD_JEST).map(([path, text]) => [`node_modules/${path}`, text])
+    const folder = await folderWith({ 'package.json': '{}', ...Object.fromEntries(packages) })
+    const service = await startService({ projects: { shop: { folder, framework: 'jest' } } })
+    const runId = await service.startRun()
+    await service.waitFor(runId)
+    expect(await service.outputOf(runId)).toBe('')
   })
 
   it('by a command of the project has the results too, and calls the configured processor', async () => {
