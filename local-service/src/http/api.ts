@@ -84,14 +84,15 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
   })
   api.get(`${RUNS}/:runId/output`, (c) => {
     const { runId } = findProjectRun(queue, c.req.param())
-    const from = c.req.query('from') ?? ''
-    if (!/^\d{1,15}$/.test(from)) {
-      refuse('invalid', `"from" must be the number of a byte, such as ?from=0, got ${quote(from)}.`)
+    const byte = c.req.query('from') ?? ''
+    if (!/^\d{1,15}$/.test(byte)) {
+      refuse('invalid', `"from" must be the number of a byte, such as ?from=0, got ${quote(byte)}.`)
     }
-    const part = readOutput(join(outputs, runId), Number(from))
+    const from = Number(byte)
+    const part = readOutput(join(outputs, runId), from)
     try {
       // In a job, post shows what no client has read.
-      store.markShown(runId, part.next)
+      store.markShown(runId, from, part.next)
     } catch (error) {
       logError(`run ${runId}: could not be marked as shown, so post shows its output again: ${messageOf(error)}`)
     }

@@ -108,7 +108,9 @@ function storeIn(database: DatabaseSync) {
     `select run_id, run ->> '$.projectId' as project_id, run ->> '$.phase.status' as status,
      run ->> '$.phase.message' as message, shown_bytes from runs where is_finished order by number`,
   )
-  const show = database.prepare('update runs set shown_bytes = ? where run_id = ? and shown_bytes < ?')
+  const show = database.prepare(
+    'update runs set shown_bytes = :next where run_id = :runId and shown_bytes between :from and :next',
+  )
   const insertProblem = database.prepare('insert or ignore into problem values (1)')
   const selectProblem = database.prepare('select number from problem')
   return {
@@ -145,7 +147,8 @@ function storeIn(database: DatabaseSync) {
       return { finished: this.findFinished(), isClean, hadProblem: selectProblem.get() !== undefined }
     },
     markProblem: () => void insertProblem.run(),
-    markShown: (runId: string, bytes: number) => void show.run(bytes, runId, bytes),
+    /** A client has read the output from a byte up to another. It counts only if it has no gap to what was read before. */
+    markShown: (runId: string, from: number, next: number) => void show.run({ runId, from, next }),
     /** May be called twice. */
     close: () => database[Symbol.dispose](),
   }

@@ -9,7 +9,7 @@ import type { RunQueue } from '../../src/runs/queue.ts'
 import { queueRun } from '../../src/runs/run.ts'
 import type { RunStore } from '../../src/runs/store.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
-import { KEY, PLAIN_ENV, puppetProject, temporaryFolder } from '../support/a-local-service.ts'
+import { KEY, PLAIN_ENV, puppetProject, temporaryFolder, until } from '../support/a-local-service.ts'
 import { createQueue, openStore, PASSED } from '../support/a-run-store.ts'
 
 // Sends requests without a socket. The tests in local-service/test/interface send them over HTTP.
@@ -106,6 +106,19 @@ describe('what a run has written', () => {
     expect([status, JSON.parse(text)]).toEqual([200, { text: 'hello', next: 5 }])
     const problem = 'could not be marked as shown, so post shows its output again: database or disk is full'
     expect(log).toEqual([`error: run ${runId}: ${problem}`])
+  })
+
+  it.each([
+    ['999', 0],
+    ['2', 0],
+    ['0', 5],
+  ])('is shown by post without a gap, if a client has read from byte %s on', async (from, shownBytes) => {
+    const runId = addRun()
+    mkdirSync(join(folder, runId))
+    writeFileSync(join(folder, runId, 'output.txt'), 'hello')
+    await until(() => store.findFinished().length === 1)
+    await send({ target: `${RUNS}/${runId}/output?from=${from}` })
+    expect(store.findFinished()).toMatchObject([{ runId, shownBytes }])
   })
 
   it('keeps no client from learning how the run is, whatever tests have put in its place', async () => {

@@ -65,8 +65,14 @@ describe('the store of runs', () => {
     finishRun(failed, { status: 'FAILED', testCases: [], message: 'it failed' })
     markRunning(running)
     for (const run of [passed, failed, running]) store.save(run)
-    store.markShown(passed.runId, 20)
-    store.markShown(passed.runId, 10)
+    // The second part is read once more, and a part behind a gap does not count.
+    for (const [from, next] of [
+      [0, 10],
+      [10, 20],
+      [5, 15],
+      [21, 30],
+    ] as const)
+      store.markShown(passed.runId, from, next)
     // What a client has read stays when the run is saved again.
     store.save(passed)
     expect(store.findFinished()).toEqual([
