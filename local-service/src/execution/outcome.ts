@@ -32,10 +32,14 @@ export function toOutcome(
 
 function statusOf(end: CommandEnd, report: Report | undefined): RunOutcome['status'] {
   if (!hasEndedByItself(end)) return 'INTERRUPTED'
-  if (!report?.isComplete) return hasFailed(end) ? 'FAILED' : 'INTERRUPTED'
+  const hasFailedTests = report?.testCases.some(isBad) === true
+  if (!report?.isComplete) {
+    // Without a command, the tests that failed decide, also if a part of the reports is missing.
+    return hasFailed(end) || (end.kind === 'no-command' && hasFailedTests) ? 'FAILED' : 'INTERRUPTED'
+  }
   // Without a test case, a framework exits with 0 only if it is configured to.
   const isFine = end.kind === 'no-command' || hasSucceeded(end)
-  return isFine && report.problem === undefined && !report.testCases.some(isBad) ? 'PASSED' : 'FAILED'
+  return isFine && report.problem === undefined && !hasFailedTests ? 'PASSED' : 'FAILED'
 }
 
 /** Returns the outcome of a run whose tests did not begin. The service stopped it, or something kept it from running them. */

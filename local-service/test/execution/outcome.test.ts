@@ -15,6 +15,7 @@ const ENDS = {
   // As a shell exits whose command was killed.
   'exit 137': { kind: 'exited', code: 137, output },
   signal: { kind: 'killed', signal: 'SIGKILL', output },
+  'no command': { kind: 'no-command', output: '' },
   'not started': { kind: 'not-started', reason: 'there is no program npx', output: '' },
 } as const satisfies Record<string, CommandEnd>
 
@@ -23,6 +24,7 @@ const REPORTS = {
   'cut off': { ...COMPLETE, testCases: [PASSED, RUNNING], isComplete: false },
   'no report': undefined,
   broken: { ...COMPLETE, isComplete: false, problem: 'its report is cut off' },
+  'broken, failed cases': { ...COMPLETE, testCases: [FAILED], isComplete: false, problem: 'its report is cut off' },
   'failed cases': { ...COMPLETE, testCases: [PASSED, FAILED] },
   'failed cases, framework errors': { ...COMPLETE, testCases: [PASSED, FAILED], errors: ['Error: lost'] },
   'framework errors': { ...COMPLETE, errors: ['Error: lost'] },
@@ -75,6 +77,8 @@ const TABLE: readonly [EndName, ReportName, string, string?][] = [
   ['signal', 'no report', 'INTERRUPTED', 'was killed by SIGKILL'],
   ['signal', 'failed cases', 'INTERRUPTED', 'was killed by SIGKILL'],
   ['signal', 'framework errors', 'INTERRUPTED', 'was killed by SIGKILL: Error: lost'],
+  ['no command', 'broken', 'INTERRUPTED', 'failed, because its report is cut off'],
+  ['no command', 'broken, failed cases', 'FAILED', 'failed, because its report is cut off'],
   ['not started', 'no report', 'INTERRUPTED', 'could not be started: there is no program npx'],
 ]
 

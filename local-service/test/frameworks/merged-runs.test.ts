@@ -153,7 +153,7 @@ async function expectSameOfJunitFiles(folder: string, run: (settings: object) =>
   expect([countNew(ofJobs, ofWhole), countNew(ofJobs)]).toEqual([0, 3])
   await rm(join(folder, 'all/2.xml'))
   expect(await read('all/1.xml\nall/2.xml')).toMatchObject({
-    status: 'INTERRUPTED',
+    status: 'FAILED',
     message: expect.stringContaining('matches "all/2.xml". '),
   })
 }
