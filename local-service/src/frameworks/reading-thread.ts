@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import type { TestedFolders } from '../machine/files.ts'
+import { OverLimit, type TestedFolders } from '../machine/files.ts'
 import { type OnFile, UnusableReports } from './blob-folder.ts'
 import { fitResults } from './fit-results.ts'
 import { type JunitReports, readJunitReports } from './junit-reports.ts'
@@ -20,7 +20,8 @@ function readerOf(file: string): ReportReader {
 }
 
 /** What the service's reporter wrote. `finished` is its last event. */
-function readReport({ file, folders }: { file: string; folders: TestedFolders }) {
+function readReport({ file, folders }: { file: string; folders: TestedFolders }, onFile: OnFile) {
+  onFile(file)
   const events = readerOf(file).readAll()
   const { status, hasCoverage } = events.finished ?? {}
   const report = toReport(events, folders)
@@ -48,7 +49,7 @@ export type Response =
   | { readonly kind: 'read'; readonly value: unknown }
   /** It was read, and cannot be used. */
   | { readonly kind: 'unusable'; readonly why: string }
-  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'over-limit' | 'failed'; readonly why: string }
 
 const respond = (response: Response) => parentPort?.postMessage(response)
 
@@ -57,6 +58,11 @@ parentPort?.on('message', async ({ name, input }: Request) => {
     const read = READERS[name] as (input: unknown, onFile: OnFile) => unknown
     respond({ kind: 'read', value: await read(input, (file) => respond({ kind: 'file', file })) })
   } catch (error) {
-    respond({ kind: error instanceof UnusableReports ? 'unusable' : 'failed', why: messageOf(error) })
+    respond({ kind: kindOf(error), why: messageOf(error) })
   }
 })
+
+function kindOf(error: unknown) {
+  if (error instanceof UnusableReports) return 'unusable'
+  return error instanceof OverLimit ? 'over-limit' : 'failed'
+}

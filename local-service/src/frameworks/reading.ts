@@ -93,10 +93,11 @@ export class ReadingThread {
     const { promise, resolve } = Promise.withResolvers<Reading<unknown>>()
     let report = 'its report'
     const overLimit = (what: string) => resolve({ kind: 'over-limit', why: `${report} ${what}` })
-    const fail = (why: string) => resolve({ kind: 'failed', why: `${report} cannot be read: ${why}` })
+    const fail = (why: string, kind: 'over-limit' | 'failed' = 'failed') =>
+      resolve({ kind, why: `${report} cannot be read: ${why}` })
     const onMessage = (response: Response) => {
       if (response.kind === 'file') report = `its report ${quote(response.file)}`
-      else if (response.kind === 'failed') fail(response.why)
+      else if (response.kind === 'over-limit' || response.kind === 'failed') fail(response.why, response.kind)
       else resolve(response)
     }
     const onError = (error: Error) => {

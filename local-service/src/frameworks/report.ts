@@ -1,7 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { fieldsOf, isObject } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
-import { createIsOwnFile, type TestedFolders } from '../machine/files.ts'
+import { createIsOwnFile, OverLimit, type TestedFolders } from '../machine/files.ts'
 import { cutMessage, SHOWN_FRAMES } from '../reporters/report-writer.ts'
 import { type Events, type Fields, keyOf, stringOf } from './report-reader.ts'
 
@@ -62,13 +62,13 @@ export function toMessage(text: string): string {
 /** With more test cases, a response would be larger than clients accept, whatever is left out. */
 export const LIMIT_CASES = 150_000
 
-/** Undefined if the framework reported nothing. Throws if there are too many test cases. */
+/** Undefined if the framework reported nothing. Throws OverLimit if there are too many test cases. */
 export function toReport({ said, finished, ...unfinished }: Events, folders: TestedFolders): Report | undefined {
   // The last event alone has the results. Without it, the other events show how far the run came.
   const tests = finished === undefined ? unfinished.tests : objectsIn(finished.tests)
   const files = finished === undefined ? unfinished.files : objectsIn(finished.files).filter((file) => file.hasFailed)
   if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
-  if (tests.length > LIMIT_CASES) throw new Error(`it has more than ${LIMIT_CASES} test cases`)
+  if (tests.length > LIMIT_CASES) throw new OverLimit(`it has more than ${LIMIT_CASES} test cases`)
   const repository = { ...folders, isOwnFile: createIsOwnFile(folders.root) }
   // The file could not be loaded, or a hook failed. In an unfinished run, a test or a hook of the file keeps its process busy.
   const statusOfFile = finished === undefined ? 'INTERRUPTED' : 'FAILED'

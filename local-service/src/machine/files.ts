@@ -65,9 +65,12 @@ export function readManifest(folder: string): Partial<Record<string, unknown>> {
   }
 }
 
+/** Tests wrote more than the service reads. */
+export class OverLimit extends Error {}
+
 /**
  * Reads the bytes from `from` on, but at most `partBytes`. A missing file is empty. Throws for a link, for a file that would
- * block (a named pipe), and for a file that is too large or never ends.
+ * block (a named pipe), and for a file that never ends. Throws OverLimit for a file that is too large.
  */
 export function readPartOfFile(
   file: string,
@@ -80,7 +83,7 @@ export function readPartOfFile(
   try {
     const opened = fstatSync(descriptor)
     if (!opened.isFile()) throw new Error(`${file} is not a regular file`)
-    if (opened.size > limitBytes) throw new Error(`${file} is larger than ${limitBytes / 2 ** 20} MiB`)
+    if (opened.size > limitBytes) throw new OverLimit(`${file} is larger than ${limitBytes / 2 ** 20} MiB`)
     // Others may still write to the file, so no further bytes are read.
     const bytes = Buffer.alloc(Math.max(0, Math.min(opened.size - from, partBytes)))
     return bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, from))

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { JunitReports } from '../../src/frameworks/junit-reports.ts'
@@ -28,6 +28,10 @@ function threadOf(body: string, limits: { seconds?: number; mebibytes?: number }
   const reading = new ReadingThread(stop.signal, { thread, ...limits })
   onTestFinished(() => reading[Symbol.asyncDispose]())
   return { reading, stop, read: () => reading.read('junit', INPUT) }
+}
+
+function writeTooManyCases(file: string): void {
+  writeFileSync(file, JSON.stringify({ event: 'finished', tests: new Array(150_001).fill({}) }))
 }
 
 describe('a thread that reads what tests wrote', () => {
@@ -65,6 +69,19 @@ describe('a thread that reads what tests wrote', () => {
       { kind, why },
       { kind, why },
     ])
+  })
+
+  it.each([
+    ['too long', (file: string) => truncateSync(file, 2 ** 28 + 1), '/.* is larger than 256 MiB'],
+    ['of too many test cases', writeTooManyCases, 'it has more than 150000 test cases'],
+  ])('finds that a report of a reporter is %s, and names it', async (_, write, problem) => {
+    const folder = await folderWith({ report: '' })
+    const file = join(folder, 'report')
+    write(file)
+    await using thread = new ReadingThread(new AbortController().signal)
+    const why = expect.stringMatching(`^its report "${file}" cannot be read: ${problem}$`)
+    const reading = await thread.read('report', { file, folders: { root: folder, folder } })
+    expect(reading).toEqual({ kind: 'over-limit', why })
   })
 
   it('that cannot be started says so, also the second time', async () => {
