@@ -34,7 +34,7 @@ catch (error) {
     process.exit(1);
 }
 /** What Jest's own command does when the tests have ended. */
-function end(code, { forceExit, detectOpenHandles, openHandlesTimeout }) {
+function end(code, { forceExit, detectOpenHandles, openHandlesTimeout = 1000 }) {
     process.on('exit', () => {
         if (code !== 0)
             process.exitCode = code;
