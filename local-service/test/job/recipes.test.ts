@@ -246,6 +246,20 @@ test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money'
   })
 })
 
+describe.concurrent('the recipe matrix.yml', () => {
+  test('names the version in the headline, and its check fails unless all jobs have passed', async ({ jobs }) => {
+    const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
+    const options = { job: 'tests', contexts: { matrix: { node: 22 } } }
+    const { result, log, summary } = await play(jobs, 'matrix.yml', folder, options)
+    expect(result, log).toBe('success')
+    expect(summary).toMatch(/^## ✅ Tests passed: 1 of 1 · .*22/)
+    for (const ofJobs of ['success', 'failure', 'cancelled'] as const) {
+      const check = await play(jobs, 'matrix.yml', folder, { needs: { tests: { result: ofJobs } } })
+      expect(check.result).toBe(ofJobs === 'success' ? 'success' : 'failure')
+    }
+  })
+})
+
 describe.concurrent('the recipe quarantine.yml', () => {
   test('requires only the tests without the tag, and runs the others too', async ({ jobs }) => {
     const { folder } = await jobs.project({
