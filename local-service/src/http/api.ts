@@ -80,7 +80,7 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
     const run = findProjectRun(queue, c.req.param())
     await queue.waitForEnd(run.runId)
     const progress = await queue.progressOf(run.runId)
-    return c.json({ ...describeRun(run), progress, outputBytes: outputBytes(join(outputs, run.runId)) })
+    return c.json({ ...describeRun(run, progress), outputBytes: outputBytes(join(outputs, run.runId)) })
   })
   api.get(`${RUNS}/:runId/output`, (c) => {
     const { runId } = findProjectRun(queue, c.req.param())

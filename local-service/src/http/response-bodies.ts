@@ -1,9 +1,13 @@
 import type { TestCaseStatus } from '../frameworks/report.ts'
+import type { Progress } from '../frameworks/report-reader.ts'
 import type { Run } from '../runs/run.ts'
 
-/** Describes a run as the interface has it. What is not known yet is left out, except `startedAt`. */
-export function describeRun({ phase, branchName }: Run): object {
-  if (!('finishedAt' in phase)) return { startedAt: null, ...phase, branchName }
+/**
+ * Describes a run as the interface has it. What is not known yet is left out, except `startedAt`. Only a run that has not finished has
+ * progress. The run may have finished while its progress was read.
+ */
+export function describeRun({ phase, branchName }: Run, progress?: Progress): object {
+  if (!('finishedAt' in phase)) return { startedAt: null, ...phase, branchName, progress }
   const { testCases, ...others } = phase
   return { ...others, branchName, results: { testCases } }
 }

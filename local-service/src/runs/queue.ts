@@ -94,13 +94,10 @@ export class RunQueue {
     entry.wasReadRunning = entry.run.phase.status === 'RUNNING'
   }
 
-  /** How far a run is. Undefined if it has finished, or if its tests have not begun. */
+  /** How far a run is, which may finish meanwhile. Undefined if it has finished, or if its tests have not begun. */
   async progressOf(runId: string): Promise<Progress | undefined> {
     const entry = this.#entries.get(runId)
-    if (entry === undefined || isFinished(entry.run)) return undefined
-    const progress = await entry.active?.tests?.progress()
-    // The run can finish meanwhile.
-    return isFinished(entry.run) ? undefined : progress
+    return entry === undefined || isFinished(entry.run) ? undefined : entry.active?.tests?.progress()
   }
 
   /** Cancels a run. If the run had finished, returns false and changes nothing. */

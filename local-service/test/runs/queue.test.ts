@@ -113,18 +113,6 @@ describe('a queue of runs', () => {
     ended.resolve(PASSED)
     expect(await atEnd).toBe('PASSED')
   })
-
-  it('has no progress of a run that finishes meanwhile', async () => {
-    const progress = { passed: 1, failed: 0, flaky: 0, skipped: 0 }
-    const read = Promise.withResolvers<typeof progress>()
-    const { queue, add } = await aQueue()
-    const [running, finished] = ['a', 'b'].map((name) => add(name, { tests: { progress: () => read.promise } }))
-    const found = [running, finished].map((one) => queue.progressOf(one?.run.runId ?? ''))
-    finished?.ended.resolve(PASSED)
-    await until(() => finished?.status() === 'PASSED')
-    read.resolve(progress)
-    expect(await Promise.all(found)).toEqual([progress, undefined])
-  })
 })
 
 describe('a cancel', () => {
