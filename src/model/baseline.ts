@@ -29,15 +29,15 @@ export function earlierRun(run: Pick<Run, 'status' | 'testCases' | 'finishedAt'>
 // Two test cases are the same if their titles are equal, and their files too if both have one. So a test case is looked for by these
 // keys: with a file, by the title with this file and by the title without a file. Without a file, by the title alone.
 
-const keyOfTitle = ({ title }: TestCase) => JSON.stringify([title])
-const keyWithFile = ({ title, filePath }: TestCase) => JSON.stringify([title, filePath ?? null])
+const keyOfTitle = ({ title }: Pick<TestCase, 'title'>) => JSON.stringify([title])
+const keyWithFile = ({ title, filePath }: Pick<TestCase, 'title' | 'filePath'>) =>
+  JSON.stringify([title, filePath ?? null])
 
 const keysOf = (testCase: TestCase) => [keyOfTitle(testCase), keyWithFile(testCase)]
 
-function keysOfSame(testCase: TestCase): readonly string[] {
-  const { filePath } = testCase
-  if (filePath === undefined) return [keyOfTitle(testCase)]
-  return [keyWithFile(testCase), keyWithFile({ ...testCase, filePath: undefined })]
+function keysOfSame({ title, filePath }: TestCase): readonly string[] {
+  if (filePath === undefined) return [keyOfTitle({ title })]
+  return [keyWithFile({ title, filePath }), keyWithFile({ title })]
 }
 
 /** How many test cases are the same, how many of them failed, and how many failed or were flaky. */
