@@ -37,7 +37,8 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const files = reportDir === undefined ? NONE : fragment`, but the report file ${code('junit.xml')} has everything`
   const all = casesOfKind(CASE_KINDS, outcome)
   const notPassed = all.filter(hasNotPassed).slice(0, CASE_LIMIT)
-  const listedCases = baselineLists(outcome).reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)
+  const lists = baselineLists(outcome)
+  const listedCases = lists.reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)
   for (const page of [
     { shown: all.slice(0, CASE_LIMIT - listedCases), hasMessages: true, hasLists: true },
     { shown: notPassed, hasMessages: true, hasLists: false },
@@ -50,7 +51,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
         fragment`It has no lists of removed, newly skipped and unstable test cases, because it would be too long.`,
       )
     const last = sentences.length === 0 ? undefined : joinSentences(sentences)
-    const text = html`${top}${body(outcome, page)}${paragraph(last)}`
+    const text = html`${top}${body(outcome, page, page.hasLists ? lists : [])}${paragraph(last)}`
     if (alreadyBytes + sizeBytes(text) <= SIZE_LIMIT_BYTES) return text
   }
   return html`${top}${paragraph(fragment`This summary has only its headline, because it would be too long${files}.`)}`
@@ -94,8 +95,7 @@ function baselineLists(outcome: StepOutcome): readonly List[] {
   ]
 }
 
-function body(outcome: StepOutcome, { shown, hasMessages, hasLists }: Page): Html {
-  const lists = hasLists ? baselineLists(outcome) : []
+function body(outcome: StepOutcome, { shown, hasMessages }: Page, lists: readonly List[]): Html {
   const notPassed = shown.filter(hasNotPassed)
   const areFew = notPassed.length <= OPEN_PARTS
   const parts = (testCases: readonly TestCase[], isOpen: boolean) =>
