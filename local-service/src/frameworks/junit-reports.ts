@@ -52,7 +52,7 @@ export async function readJunitReports(
   }
   const incomplete = asProblem(unreadable) ?? whyIncomplete(input, patternsWithoutFile, written.length)
   // If all could be read, the run may fail nevertheless.
-  const problem = incomplete ?? asProblem(miscounted) ?? whyNotAllWritten(input)
+  const problem = incomplete ?? asProblem(miscounted) ?? whyNotAllWritten(input, patternsWithoutFile)
   const testCases = joinAttempts(entries, hasPassed)
   return {
     testCases,
@@ -108,10 +108,10 @@ function isPattern(path: string): boolean {
 
 function whatIsMissing(patternsWithoutFile: readonly string[]): string | undefined {
   if (patternsWithoutFile.length === 0) return undefined
-  return `no file in the project's folder matches ${quoteAll(patternsWithoutFile)}`
+  return `no file in the project's folder matches ${quoteAny(patternsWithoutFile)}`
 }
 
-const quoteAll = (patterns: readonly string[]) => patterns.map(quote).join(' or ')
+const quoteAny = (patterns: readonly string[]) => patterns.map(quote).join(' or ')
 
 function whyIncomplete(
   { patterns, end }: JunitReports,
@@ -126,20 +126,25 @@ function whyIncomplete(
   const missing = needsFiles ? whatIsMissing(patternsWithoutFile) : undefined
   if (missing !== undefined) return { fact: missing, advice: whatToDo(end) }
   if (hasNoFile || written > 0) return undefined
-  const fact = `it wrote no report: what matches ${quoteAll(patterns)} is older than this run`
+  const fact = `it wrote no report: what matches ${quoteAny(patterns)} is older than this run`
   return { fact, advice: 'Let the command run all tests and write the report anew' }
 }
 
 /** A line that is no pattern names one file. */
-function whyNotAllWritten({ patterns, folders, old, end }: JunitReports): Problem | undefined {
-  const states = patterns
-    .filter((path) => !isPattern(path))
-    .map((path) => ({ path, state: stateOf(resolve(folders.folder, path)) }))
-  const missing = states.filter(({ state }) => state === undefined).map(({ path }) => quote(path))
-  if (missing.length > 0) return { fact: `there is no file ${missing.join(', ')}`, advice: whatToDo(end) }
-  const notWritten = states.filter(({ state = '' }) => old.has(state)).map(({ path }) => quote(path))
+function whyNotAllWritten(
+  { patterns, folders, old, end }: JunitReports,
+  patternsWithoutFile: readonly string[],
+): Problem | undefined {
+  const isName = (path: string) => !isPattern(path)
+  const missing = patternsWithoutFile.filter(isName)
+  if (missing.length > 0) return { fact: `there is no file ${missing.map(quote).join(', ')}`, advice: whatToDo(end) }
+  const isOld = (path: string) => old.has(stateOf(resolve(folders.folder, path)) ?? '')
+  const notWritten = patterns.filter((path) => isName(path) && isOld(path))
   if (notWritten.length === 0) return undefined
-  return { fact: `it did not write ${notWritten.join(', ')}, which is older than this run`, advice: whatToDo(end) }
+  return {
+    fact: `it did not write ${notWritten.map(quote).join(', ')}, which is older than this run`,
+    advice: whatToDo(end),
+  }
 }
 
 /** What to do about a file that is not there. */
