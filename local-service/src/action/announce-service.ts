@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import * as core from '@actions/core'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import { signalProcess } from '../machine/processes.ts'
 import { newKey } from '../machine/random.ts'
 import { foldedGroup, toCommandMessage, toLogLine } from '../text.ts'
@@ -29,7 +30,7 @@ export async function announceService(begun: Begun): Promise<void> {
     if (begun.kind === 'refused') throw new Error(begun.reason)
     await announce(begun)
   } catch (error) {
-    core.setFailed(toCommandMessage((error as Error).message))
+    core.setFailed(toCommandMessage(messageOf(error)))
     // A service that has no order ends.
     if (begun.kind === 'begun' && begun.service.connected) begun.service.disconnect()
   }
