@@ -1,9 +1,9 @@
 // Builds dist/ from src/, and local-service/dist/ from local-service/src/. TypeScript emits JavaScript, and ncc bundles it, once
 // for each process. `--check` builds into another folder and says what differs.
-import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { minify } from 'terser'
 import { rememberFreshDist } from './build-fingerprint.ts'
 
@@ -86,31 +86,11 @@ async function minifyChunks(outputRoot: string): Promise<void> {
   }
 }
 
-/** How `committed` differs from what was built. Every entry counts, also hidden files and links. */
-export function differences(fresh: string, committed: string, name = 'dist'): string[] {
-  const [wanted, found] = [entriesOf(fresh), entriesOf(committed)]
-  const paths = [...new Set([...wanted.keys(), ...found.keys()])].sort()
-  return paths.flatMap((path) => {
-    const [want, have] = [wanted.get(path), found.get(path)]
-    if (have === undefined) return [`missing: ${name}/${path}`]
-    if (want === undefined) return [`not built: ${name}/${path}`]
-    if (want !== have) return [`a ${have}, not a ${want}: ${name}/${path}`]
-    if (want === 'folder') return []
-    return readFileSync(join(fresh, path)).equals(readFileSync(join(committed, path))) ? [] : [`stale: ${name}/${path}`]
-  })
-}
-
-type Kind = 'file' | 'folder' | 'link or special file'
-
-function entriesOf(folder: string): Map<string, Kind> {
-  if (!existsSync(folder)) return new Map()
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  return new Map(
-    entries.map((entry) => {
-      const path = relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/')
-      return [path, entry.isFile() ? 'file' : entry.isDirectory() ? 'folder' : 'link or special file']
-    }),
-  )
+/** How `committed` differs from what was built, as git lists it. Every entry counts, also hidden files and links. */
+export function differences(fresh: string, committed: string): string {
+  const command = ['diff', '--no-index', '--no-renames', '--name-status', fresh, committed]
+  const { stdout, stderr } = spawnSync('git', command, { encoding: 'utf8' })
+  return stderr + stdout
 }
 
 const OUTPUTS = ['dist', 'local-service/dist'] as const
@@ -143,11 +123,9 @@ if (import.meta.main) {
   if (process.argv.includes('--check')) {
     const fresh = join(staging, 'fresh')
     await build(fresh)
-    const found = OUTPUTS.flatMap((output) => differences(join(fresh, output), join(root, output), output))
-    if (found.length > 0) {
-      console.error(
-        `dist/ is not what src/ builds. Run "npm run build", and commit what it changes.\n  ${found.join('\n  ')}`,
-      )
+    const found = OUTPUTS.map((output) => differences(relative(root, join(fresh, output)), output)).join('')
+    if (found !== '') {
+      console.error(`dist/ is not what src/ builds. Run "npm run build", and commit what it changes.\n${found}`)
       process.exit(1)
     }
     console.log('dist/ is what src/ builds.')
