@@ -5,107 +5,80 @@ import { prepareStep } from '../tools/runner-emulator/step-runner/runner.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** A project with one test, and the command by which a person runs it. */
-export interface Project {
+export interface Framework {
   readonly name: string
-  readonly files: Readonly<Record<string, string>>
-  readonly command: readonly string[]
-}
-
-export const PROJECTS: readonly Project[] = [
-  {
-    name: 'Vitest',
-    files: {
-      'package.json': '{ "type": "module", "devDependencies": { "vitest": "*" } }',
-      'a.test.ts': "import { test } from 'vitest'\ntest('adds', () => {})\n",
-    },
-    command: ['node_modules/vitest/vitest.mjs', 'run'],
-  },
-  {
-    name: 'Playwright',
-    files: {
-      'package.json': '{ "type": "module", "devDependencies": { "@playwright/test": "*" } }',
-      'playwright.config.ts': "export default { testDir: '.' }\n",
-      'a.spec.ts': "import { test } from '@playwright/test'\ntest('adds', () => {})\n",
-    },
-    command: ['node_modules/@playwright/test/cli.js', 'test'],
-  },
-]
-
-/** A project with 2,000 tests, which run in shards, and the command by which a person merges the reports of the shards. */
-export interface ShardedProject extends Project {
+  readonly module: string
+  /** The end of the names of its test files. */
+  readonly ending: string
+  readonly config: Readonly<Record<string, string>>
+  /** The commands by which a person runs all tests, runs a shard, and merges the reports of the shards. */
+  readonly all: readonly string[]
   readonly shard: (index: number) => readonly string[]
+  readonly merge: readonly string[]
 }
 
 const SHARDS = 4
-const [MANY_FILES, TESTS_OF_FILE] = [20, 100]
-const manyFiles = (module: string, ending: string) =>
-  Object.fromEntries(
-    Array.from({ length: MANY_FILES }, (_, index) => [
-      `shop-${index}${ending}`,
-      `import { test } from '${module}'\nfor (let i = 0; i < ${TESTS_OF_FILE}; i++) test(\`adds \${i}\`, () => {})\n`,
-    ]),
-  )
+const VITEST = ['node_modules/vitest/vitest.mjs', 'run']
+const PLAYWRIGHT = 'node_modules/@playwright/test/cli.js'
 
-export const SHARDED_PROJECTS: readonly ShardedProject[] = [
+export const FRAMEWORKS: readonly Framework[] = [
   {
     name: 'Vitest',
-    files: {
-      'package.json': '{ "type": "module", "devDependencies": { "vitest": "*" } }',
-      ...manyFiles('vitest', '.test.ts'),
-    },
+    module: 'vitest',
+    ending: '.test.ts',
+    config: {},
+    all: VITEST,
     shard: (index) => [
-      ...['node_modules/vitest/vitest.mjs', 'run', `--shard=${index}/${SHARDS}`, '--reporter=blob'],
+      ...[...VITEST, `--shard=${index}/${SHARDS}`, '--reporter=blob'],
       `--outputFile=all/blob-${index}-${SHARDS}.json`,
     ],
-    command: ['node_modules/vitest/vitest.mjs', 'run', '--mergeReports=all'],
+    merge: [...VITEST, '--mergeReports=all'],
   },
   {
     name: 'Playwright',
-    files: {
-      'package.json': '{ "type": "module", "devDependencies": { "@playwright/test": "*" } }',
-      'playwright.config.ts': "export default { testDir: '.' }\n",
-      ...manyFiles('@playwright/test', '.spec.ts'),
-    },
-    shard: (index) => ['node_modules/@playwright/test/cli.js', 'test', `--shard=${index}/${SHARDS}`, '--reporter=blob'],
-    command: ['node_modules/@playwright/test/cli.js', 'merge-reports', 'all', '--config=playwright.config.ts'],
+    module: '@playwright/test',
+    ending: '.spec.ts',
+    config: { 'playwright.config.ts': "export default { testDir: '.' }\n" },
+    all: [PLAYWRIGHT, 'test'],
+    shard: (index) => [PLAYWRIGHT, 'test', `--shard=${index}/${SHARDS}`, '--reporter=blob'],
+    merge: [PLAYWRIGHT, 'merge-reports', 'all', '--config=playwright.config.ts'],
   },
 ]
 
-export async function createProject({ files }: Project) {
-  const repository = await createRepository({ '.gitignore': 'node_modules\ntest-results\nall\n', ...files })
+/** A project with so many test files, and so many tests in each. */
+export async function createProject({ module, ending, config }: Framework, files: number, tests: number) {
+  const text = `import { test } from '${module}'\nfor (let i = 0; i < ${tests}; i++) test(\`adds \${i}\`, () => {})\n`
+  const repository = await createRepository({
+    '.gitignore': 'node_modules\ntest-results\nall\n',
+    'package.json': JSON.stringify({ type: 'module', devDependencies: { [module]: '*' } }),
+    ...config,
+    ...Object.fromEntries(Array.from({ length: files }, (_, index) => [`shop-${index}${ending}`, text])),
+  })
   await installPackages(repository.folder)
-  return repository
+  return repository.folder
 }
 
-/** The reports lie in the folder `all`. */
-export async function createShardedProject(project: ShardedProject) {
-  const repository = await createProject(project)
+/** Leaves the reports of the shards in the folder `all`. */
+export function runShards(folder: string, { shard }: Framework): void {
   for (let index = 1; index <= SHARDS; index++) {
-    const env = { ...process.env, PLAYWRIGHT_BLOB_OUTPUT_FILE: join(repository.folder, `all/report-${index}.zip`) }
-    execFileSync(process.execPath, project.shard(index), { cwd: repository.folder, stdio: 'ignore', env })
+    const env = { ...process.env, PLAYWRIGHT_BLOB_OUTPUT_FILE: join(folder, `all/report-${index}.zip`) }
+    execFileSync(process.execPath, shard(index), { cwd: folder, stdio: 'ignore', env })
   }
-  return repository
 }
 
-export function timeByHand(folder: string, { command }: Project): number {
+export function timeByHand(folder: string, command: readonly string[]): number {
   const begunMs = performance.now()
   execFileSync(process.execPath, command, { cwd: folder, stdio: 'ignore', env: { ...process.env, CI: 'true' } })
   return performance.now() - begunMs
 }
 
 /** Both actions: the local service and the gate, each with its post step. */
-export async function timeActions(
-  workspace: string,
-  ofService: Readonly<Record<string, string>> = {},
-): Promise<number> {
+export async function timeActions(workspace: string, ofService: Readonly<Record<string, string>>): Promise<number> {
   const begunMs = performance.now()
   await using service = prepareStep({ actionDir: join(ROOT, 'local-service'), workspace, inputs: ofService })
-  const { conclusion, outputs, log } = await service.startMain().result()
+  const { conclusion, env, log } = await service.startMain().result()
   if (conclusion !== 'success') throw new Error(log.join('\n'))
-  const { 'base-url': url = '', 'api-key': key = '', project = '', commit = '' } = outputs
-  const inputs = { 'base-url': url, 'api-key': key, project, branch: commit }
-  await using gate = prepareStep({ workspace, tempDir: service.tempDir, inputs })
+  await using gate = prepareStep({ workspace, tempDir: service.tempDir, env })
   const { main } = await gate.run()
   if (main.conclusion !== 'success') throw new Error(main.log.join('\n'))
   await service.runPost()

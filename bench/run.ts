@@ -3,16 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { arch, availableParallelism, cpus, loadavg, platform, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
+import type { ScenarioOptions } from '../test/support/scenario.ts'
 import { selfSignedCertificate } from '../test/support/self-signed-certificate.ts'
-import {
-  createProject,
-  createShardedProject,
-  PROJECTS,
-  type Project,
-  SHARDED_PROJECTS,
-  timeActions,
-  timeByHand,
-} from './local-service.ts'
+import { createProject, FRAMEWORKS, runShards, timeActions, timeByHand } from './local-service.ts'
 import { observeStep, type StepUse, timeEmptyStep, timeStep } from './measured-step.ts'
 import { requestsOfAnHour } from './output.ts'
 
@@ -20,6 +13,14 @@ const [STARTS, LARGE_RUNS, JOBS, HISTORY_FILES] = [25, 3, 9, 10]
 const STATUSES = ['PASSED', 'PASSED', 'PASSED', 'FAILED', 'PASSED', 'PASSED', 'SKIPPED', 'PASSED', 'PASSED', 'PASSED']
 
 type Row = readonly [what: string, goal: string, isReached: boolean, result: string]
+
+const UNITS = { ms: [1, 0], s: [1_000, 2], MB: [1e6, 0], requests: [1, 0] } as const
+
+/** The value and its limit are milliseconds, bytes or a number of requests. */
+function row(what: string, value: number, limit: number, unit: keyof typeof UNITS): Row {
+  const [size, digits] = UNITS[unit]
+  return [what, `≤ ${limit / size} ${unit}`, value <= limit, `${(value / size).toFixed(digits)} ${unit}`]
+}
 
 /** What a step costs without its run. The kinds of steps take turns, so that a busy moment of the machine affects all. */
 async function startUp(folder: string): Promise<Row[]> {
@@ -34,16 +35,16 @@ async function startUp(folder: string): Promise<Row[]> {
     https.push(startMs)
     tails.push(tailMs)
   }
-  const row = (service: string, sample: readonly number[], goal: number): Row => {
+  const start = (service: string, sample: readonly number[], goal: number): Row => {
     const times = median(sample) / median(empty)
     const result = `${median(sample).toFixed(1)} ms, ${times.toFixed(2)} times`
     return [`Start-up, ${service}`, `≤ ${goal.toFixed(1)} times an empty script`, times <= goal, result]
   }
   return [
     ['An empty script, from its start to its end', '', true, `${median(empty).toFixed(1)} ms`],
-    row('http, loopback', http, 2),
-    row('https, test CA', https, 2.4),
-    ['Tail: last poll to the end of the process', '< 50 ms', median(tails) < 50, `${median(tails).toFixed(0)} ms`],
+    start('http, loopback', http, 2),
+    start('https, test CA', https, 2.4),
+    row('Tail: last poll to the end of the process', median(tails), 50, 'ms'),
   ]
 }
 
@@ -60,34 +61,33 @@ async function largeResponse(folder: string): Promise<Row[]> {
   const cases = casesOf(100_000)
   const uses = []
   for (let run = 0; run < LARGE_RUNS; run++) uses.push(await observeStep(folder, { script: { end: 'FAILED', cases } }))
-  const cpuMs = median(uses.map((use) => use.cpuMs))
-  const peakBytes = Math.max(...uses.map((use) => use.peakBytes))
   return [
-    ['Processor time of 100,000 cases', '< 1 s', cpuMs < 1_000, `${(cpuMs / 1_000).toFixed(2)} s`],
-    ['Peak memory of 100,000 cases', '< 500 MB', peakBytes < 500e6, `${(peakBytes / 1e6).toFixed(0)} MB`],
+    row('Processor time of 100,000 cases', median(uses.map((use) => use.cpuMs)), 1_000, 's'),
+    row('Peak memory of 100,000 cases', Math.max(...uses.map((use) => use.peakBytes)), 500e6, 'MB'),
   ]
+}
+
+/** How much more a step uses with these options. The two kinds of steps take turns. */
+async function moreUse(folder: string, runs: number, base: ScenarioOptions, added: ScenarioOptions) {
+  const [without, withAdded]: [StepUse[], StepUse[]] = [[], []]
+  for (let run = 0; run < runs; run++) {
+    without.push(await observeStep(folder, base))
+    withAdded.push(await observeStep(folder, { ...base, ...added }))
+  }
+  return (of: keyof StepUse) => median(withAdded.map((use) => use[of])) - median(without.map((use) => use[of]))
 }
 
 /** What 16 MiB of output cost, compared with the same run without output. */
 async function longOutput(folder: string): Promise<Row[]> {
   const line = '\u001b[32m✓\u001b[39m e2e/pay.spec.ts > checkout > pays with a saved card \u001b[2m(1.2 s)\u001b[22m\n'
   const output = line.repeat(Math.floor((16 * 1024 * 1024) / Buffer.byteLength(line)))
-  const [without, with16MiB]: [StepUse[], StepUse[]] = [[], []]
-  for (let run = 0; run < LARGE_RUNS; run++) {
-    without.push(await observeStep(folder, {}))
-    with16MiB.push(await observeStep(folder, { script: { output } }))
-  }
-  const more = (of: (use: StepUse) => number) => median(with16MiB.map(of)) - median(without.map(of))
-  const cpuMs = more(({ totalCpuMs }) => totalCpuMs)
-  const endMs = more(({ endMs }) => endMs)
-  const bytes = more(({ peakBytes }) => peakBytes)
-  const [polls, requests] = [await requestsOfAnHour(false), await requestsOfAnHour(true)]
+  const more = await moreUse(folder, LARGE_RUNS, {}, { script: { output } })
   return [
-    ['16 MiB of output, more processor time', '< 3 s', cpuMs < 3_000, `${(cpuMs / 1_000).toFixed(2)} s`],
-    ['16 MiB of output, more memory', '< 150 MB', bytes < 150e6, `${(bytes / 1e6).toFixed(0)} MB`],
-    ['16 MiB of output at once, later exit', '< 10 s', endMs < 10_000, `${(endMs / 1_000).toFixed(2)} s`],
-    ['Requests of a run of one hour', '< 400', polls < 400, `${polls}`],
-    ['Requests of a run of one hour with output', '< 800', requests < 800, `${requests}`],
+    row('16 MiB of output, more processor time', more('totalCpuMs'), 3_000, 's'),
+    row('16 MiB of output, more memory', more('peakBytes'), 150e6, 'MB'),
+    row('16 MiB of output at once, later exit', more('endMs'), 10_000, 's'),
+    row('A run of one hour', await requestsOfAnHour(false), 400, 'requests'),
+    row('A run of one hour with output', await requestsOfAnHour(true), 800, 'requests'),
   ]
 }
 
@@ -101,59 +101,46 @@ async function history(folder: string): Promise<Row[]> {
     const run = { status: 'FAILED', finishedAt, results: { testCases: cases } }
     writeFileSync(join(baseline, `${day}.json`), JSON.stringify(run))
   }
-  const [without, withHistory]: [StepUse[], StepUse[]] = [[], []]
-  for (let run = 0; run < JOBS; run++) {
-    without.push(await observeStep(folder, { script: { end: 'FAILED', cases } }))
-    withHistory.push(await observeStep(folder, { script: { end: 'FAILED', cases }, inputs: { baseline } }))
-  }
-  const more = (of: (use: StepUse) => number) => median(withHistory.map(of)) - median(without.map(of))
-  const cpuMs = more(({ totalCpuMs }) => totalCpuMs)
-  const bytes = more(({ peakBytes }) => peakBytes)
+  const base = { script: { end: 'FAILED', cases } }
+  const more = await moreUse(folder, JOBS, base, { inputs: { baseline } })
   return [
-    [
-      'Ten earlier runs of 10,000 cases, more processor time',
-      '≤ 0.3 s',
-      cpuMs <= 300,
-      `${(cpuMs / 1_000).toFixed(2)} s`,
-    ],
-    ['Ten earlier runs of 10,000 cases, more memory', '≤ 50 MB', bytes <= 50e6, `${(bytes / 1e6).toFixed(0)} MB`],
+    row('Ten earlier runs of 10,000 cases, more processor time', more('totalCpuMs'), 300, 's'),
+    row('Ten earlier runs of 10,000 cases, more memory', more('peakBytes'), 50e6, 'MB'),
   ]
 }
 
-/** What both actions cost in a job, compared with the command that a person would run. */
-async function withoutService(): Promise<Row[]> {
+/** What both actions cost in a job, compared with the command that a person would run: for one test, and for a merge. */
+async function againstByHand(): Promise<Row[]> {
   const rows: Row[] = []
-  for (const project of PROJECTS) {
-    const { folder } = await createProject(project)
-    const { byHandMs, moreMs } = await moreThanByHand(folder, project)
-    const goalMs = project.name === 'Vitest' ? 700 : 1_000
-    const what = `Gate and local service, more than ${project.name} by hand (${(byHandMs / 1_000).toFixed(2)} s)`
-    rows.push([what, `≤ ${goalMs / 1_000} s`, moreMs <= goalMs, `${(moreMs / 1_000).toFixed(2)} s`])
-  }
-  return rows
-}
-
-/** What a merge costs with both actions, compared with the framework's own command. */
-async function merges(): Promise<Row[]> {
-  const rows: Row[] = []
-  for (const project of SHARDED_PROJECTS) {
-    const { folder } = await createShardedProject(project)
-    const { byHandMs, moreMs } = await moreThanByHand(folder, project, { merge: 'all' })
-    const what = `A merge of 2,000 tests, more than ${project.name}'s own merge (${(byHandMs / 1_000).toFixed(2)} s)`
-    rows.push([what, '≤ 1 s', moreMs <= 1_000, `${(moreMs / 1_000).toFixed(2)} s`])
+  for (const framework of FRAMEWORKS) {
+    const { name, all, merge } = framework
+    const small = await createProject(framework, 1, 1)
+    const limitMs = name === 'Vitest' ? 700 : 1_000
+    rows.push(await moreThanByHand(`Gate and local service, more than ${name} by hand`, small, all, limitMs, {}))
+    const large = await createProject(framework, 20, 100)
+    runShards(large, framework)
+    const what = `A merge of 2,000 tests, more than ${name}'s own merge`
+    rows.push(await moreThanByHand(what, large, merge, 1_000, { merge: 'all' }))
   }
   return rows
 }
 
 /** The command by hand and the job with both actions take turns. Removes the folder. */
-async function moreThanByHand(folder: string, project: Project, inputs?: Parameters<typeof timeActions>[1]) {
+async function moreThanByHand(
+  what: string,
+  folder: string,
+  command: readonly string[],
+  limitMs: number,
+  inputs: Readonly<Record<string, string>>,
+): Promise<Row> {
   const [byHand, actions]: [number[], number[]] = [[], []]
   for (let round = 0; round < JOBS; round++) {
-    byHand.push(timeByHand(folder, project))
+    byHand.push(timeByHand(folder, command))
     actions.push(await timeActions(folder, inputs))
   }
   rmSync(folder, { recursive: true })
-  return { byHandMs: median(byHand), moreMs: median(actions) - median(byHand) }
+  const byHandMs = median(byHand)
+  return row(`${what} (${(byHandMs / 1_000).toFixed(2)} s)`, median(actions) - byHandMs, limitMs, 's')
 }
 
 function median(values: readonly number[]): number {
@@ -175,8 +162,7 @@ const rows = [
   ...(await largeResponse(folder)),
   ...(await longOutput(folder)),
   ...(await history(folder)),
-  ...(await withoutService()),
-  ...(await merges()),
+  ...(await againstByHand()),
 ]
 rmSync(folder, { recursive: true })
 const table = rows.map(
