@@ -39,7 +39,6 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'frameworks/discovery.test.ts': ['settings/project'],
   'frameworks/jest-runs.test.ts': [
     'frameworks/jest',
-    'reporters/jest-config',
     'reporters/jest-processor',
     'reporters/jest-reporter',
     'reporters/jest-run',

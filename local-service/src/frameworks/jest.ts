@@ -10,7 +10,7 @@ export const jest: Framework = {
   name: 'jest',
   title: 'Jest',
   packages: ['jest'],
-  oldestVersion: '29.2',
+  oldestVersion: '29.0',
   noTestsArgument: PASS_WITH_NO_TESTS,
   // Also with a name of one's own, such as `jest.e2e.config.ts`.
   configFile: /^jest\b.*\bconfig\b.*\.(?:[cm]?[jt]s|json)$/,

@@ -29,7 +29,7 @@ export default class EventReporter {
   /** Only the events of a file have its own project. Those of a test have any project. */
   readonly #files = new Map<string, FileOfProject>()
   /** With their projects, because the result of a file that could not be loaded does not name its project. */
-  readonly #results = new Map<JestFile, JestFile>()
+  readonly #results: JestFile[] = []
 
   onRunStart(): void {
     run.phase = 'tests'
@@ -55,15 +55,14 @@ export default class EventReporter {
 
   onTestFileResult({ context }: JestTest, result: JestFile): void {
     const file = { ...result, displayName: context.config.displayName }
-    this.#results.set(result, file)
+    this.#results.push(file)
     report.announce({ event: 'file-finished', file: describeFile(file) })
   }
 
   /** With `--bail`, Jest exits when it has called this. */
   onRunComplete(_: unknown, results: JestResults): void {
     run.phase = 'after'
-    const testResults = results.testResults.map((file) => this.#results.get(file) ?? file)
-    report.finish(describeResults({ ...results, testResults }, report, this.#failedAttempts))
+    report.finish(describeResults({ ...results, testResults: this.#results }, report, this.#failedAttempts))
   }
 
   #fileOf({ path }: JestTest): FileOfProject {

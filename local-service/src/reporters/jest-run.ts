@@ -1,78 +1,79 @@
+import { realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
-import { type GlobalConfig, loadJest, projectsOf, readConfigured } from './jest-config.ts'
 import { report, run } from './jest-reporter.ts'
-import { describeThrown } from './jest-results.ts'
-import type { Failure } from './report-writer.ts'
+import { describePrinted } from './jest-results.ts'
 
 // Runs the command of the project's own Jest in this process, with the service's reporter beside those of the project. On the
 // command line, a reporter would replace those of the project. `jest-run SCRIPT ARGUMENTS` has the path of Jest's own command.
 
 const REPORTER = fileURLToPath(import.meta.url).replace(/jest-run(?=\.\w+$)/, 'jest-reporter')
 
-process.argv.splice(1, 1)
-const [, script = '', ...args] = process.argv
-// Jest's own command does so too.
-process.env.NODE_ENV ??= 'test'
-readOutput()
-try {
-  const jest = loadJest(script)
-  const argv = await jest.buildArgv(args)
-  // If Jest cannot read it, Jest says below what is wrong.
-  const configured = await readConfigured(jest, argv).catch(() => undefined)
-  const projectReporters = configured?.reporters ?? [['default', {}]]
-  // The gate has annotations itself.
-  const reporters = [[REPORTER, {}] as const, ...projectReporters.filter(([name]) => name !== 'github-actions')]
-  // It is the first, because no later reporter is called if an earlier reporter throws.
-  const { results, globalConfig } = await jest.runCLI(
-    configured === undefined ? argv : { ...argv, reporters },
-    projectsOf(argv),
-  )
-  end(results === undefined || results.success ? 0 : globalConfig.testFailureExitCode, globalConfig)
-} catch (error) {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  console.error(text)
-  const failure = describeThrown(error, report)
-  if (run.phase === 'before') finishWithout([failure])
-  else report.announce({ event: 'said', message: text })
-  process.exit(1)
+type Reporter = readonly [path: string, options: object]
+interface Configs {
+  readonly globalConfig: { readonly reporters?: readonly Reporter[] }
 }
 
-/** What Jest's own command does when the tests have ended. */
-function end(code: number, { forceExit, detectOpenHandles, openHandlesTimeout = 1000 }: GlobalConfig): void {
-  process.on('exit', () => {
-    if (code !== 0) process.exitCode = code
-  })
-  if (forceExit) process.exit(code)
-  if (detectOpenHandles || openHandlesTimeout === 0) return
-  setTimeout(() => {
-    console.warn(
-      `Jest did not exit ${openHandlesTimeout / 1000} s after the tests have ended. Something that a test has started still runs. To find it, run Jest with --detectOpenHandles.`,
-    )
-  }, openHandlesTimeout).unref()
+process.argv.splice(1, 1)
+// It may be a link, for example with pnpm.
+const script = realpathSync(`${process.argv[1]}`)
+const requireOfCore = createRequire(createRequire(createRequire(script).resolve('jest-cli')).resolve('@jest/core'))
+wrap('jest-config', 'readConfigs', addReporter)
+wrap('@jest/core', 'runCLI', announceErrors)
+readOutput()
+createRequire(script)(script)
+
+type Method<Result> = (...args: unknown[]) => Promise<Result>
+
+/** Jest's own files load the package from the same cache. They get it with another function in place of its own. */
+function wrap<Result>(name: string, method: string, around: (own: Method<Result>) => Method<Result>): void {
+  const loaded = requireOfCore(name)
+  const cached = requireOfCore.cache[requireOfCore.resolve(name)]
+  if (cached !== undefined) cached.exports = Object.create(loaded, { [method]: { value: around(loaded[method]) } })
+}
+
+function addReporter(readConfigs: Method<Configs>): Method<Configs> {
+  return async (...args) => {
+    const { globalConfig, ...others } = await readConfigs(...args)
+    const { reporters = [['default', {}] as const] } = globalConfig
+    // The gate has annotations itself.
+    const useful = reporters.filter(([name]) => name !== 'github-actions')
+    // Ours is the first, because no later reporter is called if an earlier reporter throws.
+    return { ...others, globalConfig: { ...globalConfig, reporters: [[REPORTER, {}], ...useful] } }
+  }
+}
+
+/** Those from the begin of the tests on, such as one of a global teardown. Jest prints it among the output of tests. */
+function announceErrors(runCLI: Method<unknown>): Method<unknown> {
+  return (...args) =>
+    runCLI(...args).catch((error) => {
+      if (run.phase !== 'before') report.announce({ event: 'said', message: String(error?.stack ?? error) })
+      throw error
+    })
 }
 
 /** Takes what Jest says about itself before and after the tests: that there are none, and that a threshold is not met. */
 function readOutput(): void {
-  let lastLine = ''
+  let lastText = ''
   for (const stream of [process.stdout, process.stderr]) {
     const write = stream.write
     stream.write = ((...parts: Parameters<typeof write>) => {
       const text = run.phase === 'tests' ? '' : stripVTControlCharacters(String(parts[0])).trim()
-      if (run.phase === 'before' && text.startsWith('No tests found, exiting with code 1')) finishWithout([])
+      if (run.phase === 'before' && text.startsWith('No tests found, exiting with code 1')) finishWithout()
       if (run.phase === 'after' && text.startsWith('Jest: ')) report.announce({ event: 'said', message: text })
-      lastLine = /.*$/.exec(text)?.[0] || lastLine
+      lastText = text || lastText
       return write.apply(stream, parts)
     }) as typeof write
   }
-  // If Jest cannot use an argument, it prints its usage, and then what is wrong with the argument.
+  // The last that Jest prints is why it could not begin. Before it, there may be its usage.
   process.once('exit', (code) => {
-    if (run.phase === 'before' && code !== 0) finishWithout([{ message: lastLine }])
+    if (run.phase === 'before' && code !== 0 && lastText !== '') finishWithout(lastText)
   })
 }
 
 /** No test has begun. */
-function finishWithout(errors: readonly (Failure | undefined)[]): void {
+function finishWithout(printed?: string): void {
   run.phase = 'after'
-  report.finish({ tests: [], files: [], errors })
+  report.finish({ tests: [], files: [], errors: printed === undefined ? [] : [describePrinted(printed, report)] })
 }

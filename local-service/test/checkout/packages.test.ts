@@ -25,7 +25,7 @@ it.each([
 
 it.each([
   ['Playwright', playwright, '@playwright/test', '1.44.1', '1.45'],
-  ['Jest', jest, 'jest', '29.1.2', '29.2'],
+  ['Jest', jest, 'jest', '28.1.3', '29.0'],
 ])('the command of %s is not that of a version that is too old', async (_, framework, name, version, oldest) => {
   const manifest = JSON.stringify({ version, bin: 'cli.js' })
   const root = await folderWith({ [`node_modules/${name}/package.json`]: manifest })
