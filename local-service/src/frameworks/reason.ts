@@ -23,8 +23,9 @@ export function whyNotPassed(
   const said = whatIsSaid(report)
   switch (said.kind) {
     case 'no-report':
-      // With `--bail`, the command of a project has run tests, and Jest exits before its end.
-      if (hasFailed(end) && rest !== '' && !reportsOnlyEnd) return `${title} could not run the tests${rest}`
+      if (hasFailed(end) && reportsOnlyEnd)
+        return `${ended} without a report. ${WHY_ONLY_AT_END}${output || (why && `\nIt said${why}`)}`
+      if (hasFailed(end) && rest !== '') return `${title} could not run the tests${rest}`
       return `${ended} without a report${rest}${hintAfterSuccess(end, NOT_PASSED_ON)}`
     case 'problem': {
       const { problem, advice } = said
@@ -85,6 +86,10 @@ function hintAfterSuccess(end: CommandEnd, otherCause = ''): string {
   if (end.kind !== 'exited' || end.code !== 0) return ''
   return `. A test or the configuration may have ended its process, for example with process.exit()${otherCause}. Look for it in the output, and correct it`
 }
+
+/** Jest has then run tests, and exits before its end. An old version cannot load the file that takes the results. */
+const WHY_ONLY_AT_END =
+  'With "command", the tests are not reported if --bail stops the run, or if Jest is older than 29.0.'
 
 const NOT_PASSED_ON = ', or the "command" of the project may not have passed on the arguments that the service adds'
 
