@@ -12,6 +12,8 @@ import { beginJunitRun } from '../support/a-junit-run.ts'
 const REPORTS = join(import.meta.dirname, 'junit-reports')
 /** The folder of the project in all files. */
 const FOLDER = '/home/runner/work/shop/shop'
+/** Its project is for the workflow "Nightly" only, because nobody could run the tool here. */
+const NOT_RECORDED = 'nextest'
 
 interface Recorded {
   readonly tool: string
@@ -45,7 +47,8 @@ async function read(name: string, { tool, report, exitCode }: Recorded): Promise
 }
 
 describe('the report of a tool', () => {
-  it.each(globSync('*', { cwd: REPORTS }).sort())('%s', async (name) => {
+  const names = globSync('*', { cwd: REPORTS }).filter((name) => name !== NOT_RECORDED)
+  it.each(names.sort())('%s', async (name) => {
     const runs: Recorded[] = JSON.parse(readFileSync(join(REPORTS, name, 'runs.json'), 'utf8'))
     const texts: string[] = []
     for (const run of runs) texts.push(await read(name, run))

@@ -12,7 +12,7 @@ import { PLAIN_ENV, startService, temporaryFolder } from '../support/a-local-ser
 const REPORTS = join(import.meta.dirname, 'junit-reports')
 /** The other folders there are of tools that the workflow does not install, or of older versions. */
 const OF_THE_WORKFLOW =
-  'bun ctest ctest-none cucumber deno go go-flaky googletest googletest-disabled jest maven mocha node phpunit phpunit-risky pytest pytest-broken rspec rspec-broken'
+  'bun catch2 ctest ctest-none cucumber deno dotnet go go-flaky googletest googletest-disabled gradle jest maven mocha nextest node phpunit phpunit-risky pytest pytest-broken rspec rspec-broken'
 
 /** Of several runs of a project, the one with the newest version. By default, it is the first. */
 const NEWEST: Readonly<Record<string, number>> = { node: 1 }
@@ -32,7 +32,7 @@ const ROWS = new Map(
   readFileSync(join(ROOT, 'local-service/README.md'), 'utf8')
     .split('\n')
     .flatMap((line) => {
-      const [, row, command, report] = /^\| ([^|]+) \| `([^`]+)` \| `([^`]+)` \|/.exec(line) ?? []
+      const [, row, command, report] = /^\| (?!tool)([^|]+) \| `([^`]+)` \| `([^`]+)` \|/.exec(line) ?? []
       return row === undefined ? [] : [[row, { command, report }] as const]
     }),
 )
@@ -46,6 +46,11 @@ function runOf(name: string): Recorded & { readonly settings: object } {
 
 it.each(OF_THE_WORKFLOW.split(' '))('the project %s has a command', (name) => {
   expect(runOf(name).settings).toEqual({ command: expect.anything(), report: expect.any(String) })
+})
+
+it('runs every row of the table', () => {
+  const rows = OF_THE_WORKFLOW.split(' ').map((name) => runOf(name).row)
+  expect([...ROWS.keys()].filter((row) => !rows.includes(row))).toEqual([])
 })
 
 describe.skipIf(process.env.JUNIT_TOOLS === undefined).each(OF_THE_WORKFLOW.split(' '))('the project %s', (name) => {
@@ -77,7 +82,11 @@ describe.skipIf(process.env.JUNIT_TOOLS === undefined).each(OF_THE_WORKFLOW.spli
 
 /** Where the lines of the page find the programs of the system. Another Python may come first in the PATH. */
 async function linkPrograms(folder: string): Promise<void> {
-  const links = { 'bin/python': '/usr/bin/python3', 'vendor/bin/phpunit': '/usr/bin/phpunit' }
+  const links = {
+    'bin/python': '/usr/bin/python3',
+    'vendor/bin/phpunit': '/usr/bin/phpunit',
+    gradlew: '/usr/bin/gradle',
+  }
   for (const [path, program] of Object.entries(links)) {
     await mkdir(join(folder, path, '..'), { recursive: true })
     if (existsSync(program)) await symlink(program, join(folder, path))

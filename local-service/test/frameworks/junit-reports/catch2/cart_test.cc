@@ -1,5 +1,9 @@
+#if __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
+#else
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
+#endif
 
 #include <stdexcept>
 
