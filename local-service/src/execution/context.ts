@@ -1,6 +1,6 @@
 import type { Checkout } from '../checkout/checkout.ts'
 import type { Selection } from '../frameworks/framework.ts'
-import { MARKER_VARIABLE } from '../machine/processes.ts'
+import type { TestedFolders } from '../machine/files.ts'
 import type { UserCommand } from '../machine/script.ts'
 import type { Project } from '../settings/project.ts'
 import type { RunOutput } from './output.ts'
@@ -10,32 +10,25 @@ export interface RunContext {
   readonly runId: string
   readonly project: Project
   readonly checkout: Checkout
+  /** What the run tests: the project's own folder, or its folder in the work tree. */
+  readonly folders: TestedFolders
+  /** The command that installs the packages, if the run needs it. In the project's folder itself, they are installed. */
+  readonly setup: UserCommand | undefined
   readonly selection: Selection
-  /** The environment of the tests. Their PATH and the variables of the framework's reporter are added later. */
+  /** The environment of the project's commands. The variables of the framework's reporter are added later. */
   readonly testEnv: NodeJS.ProcessEnv
-  /** The person's own environment, for git and for the program that starts containers. */
+  /** The person's own environment, for the program that starts containers. */
   readonly personEnv: NodeJS.ProcessEnv
+  /** The person's own environment for git, with the marker by which the next service finds git after a kill of this one. */
+  readonly gitEnv: NodeJS.ProcessEnv
   readonly autofix: boolean
   readonly resources: RunResources
   readonly output: RunOutput
+  /** Its reason is a `StopReason`. */
+  readonly stop: AbortSignal
   readonly stopGraceMs: number
+  /** Says something about the run in the log, and in the output of the run, which the gate shows. */
   readonly log: (text: string) => void
-  /** Logs what the service could not do itself, and marks it in the store. */
+  /** Says what the service could not do itself, and marks it in the store. */
   readonly logError: (text: string) => void
-}
-
-/** Says something about the run in the log, and in the output of the run, which the gate shows. */
-export function tell({ log, output }: Pick<RunContext, 'log' | 'output'>, text: string): void {
-  log(text)
-  output.write(`[local service] ${text}\n`)
-}
-
-/** The command that installs the packages, if the run needs it. In the project's folder itself, they are installed. */
-export function setupOf({ checkout, project }: RunContext): UserCommand | undefined {
-  return checkout.kind === 'work-tree' ? project.setup : undefined
-}
-
-/** The environment of the run's git commands. After a kill of the service, the next service finds them by the marker. */
-export function gitEnvironment({ runId, personEnv }: RunContext): NodeJS.ProcessEnv {
-  return { ...personEnv, [MARKER_VARIABLE]: runId }
 }

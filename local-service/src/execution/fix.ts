@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { openRepository, type Repository } from '../checkout/repository.ts'
 import { describeEnd } from '../machine/command.ts'
-import type { TestedFolders } from '../machine/files.ts'
 import { git, readGit, tryReadGit } from '../machine/git.ts'
+import { argvOf } from '../machine/script.ts'
 import { count, quoteAll, quoteCommand } from '../text.ts'
-import { gitEnvironment, type RunContext } from './context.ts'
+import type { RunContext } from './context.ts'
 import { runProjectCommand } from './project-command.ts'
 
 /** Runs the project's "fix" command, and returns what it did, as sentences. Nothing here changes the outcome of the run. */
-export async function fixTests(run: RunContext, folders: TestedFolders, stop: AbortSignal): Promise<string> {
+export async function fixTests(run: RunContext): Promise<string> {
   const { fix } = run.project
   if (fix === undefined) return 'It was not tried, because the project has no "fix" command.'
-  const runFix = async () => `${quoteCommand(fix)} ${describeEnd(await runProjectCommand(folders, run, fix, stop))}.`
+  const runFix = async () => `${quoteCommand(fix)} ${describeEnd(await runProjectCommand(run, argvOf(fix)))}.`
   try {
-    const repository = await openRepository(folders.folder, gitEnvironment(run), stop)
+    const repository = await openRepository(run.folders.folder, run.gitEnv, run.stop)
     if ('kind' in repository)
       return `${await runFix()} There is no patch, because git has no repository: ${repository.reason}.`
     const before = await snapshotOf(repository, run)

@@ -15,15 +15,18 @@ export interface RunOutcome {
 /** Why the service stops a run. It is the reason of the run's AbortSignal. */
 export type StopReason = Omit<RunOutcome, 'testCases'>
 
+/** The outcome of a run whose tests did not begin. */
+export function withoutTests(message: string, status: RunOutcome['status'] = 'INTERRUPTED'): RunOutcome {
+  return { status, message, testCases: [] }
+}
+
 /** The exit code decides. A report can make exit code 0 worse, and no report makes another exit code better. */
 export function toOutcome(
   caller: Parameters<typeof whyNotPassed>[0],
   end: CommandEnd,
   report: Report | undefined,
-  stopped: StopReason | undefined,
 ): RunOutcome {
   const testCases = report?.testCases ?? []
-  if (stopped !== undefined) return { ...stopped, testCases }
   const status = statusOf(end, report)
   if (status === 'PASSED') return { status, testCases }
   const reason = whyNotPassed(caller, end, report)
@@ -40,14 +43,4 @@ function statusOf(end: CommandEnd, report: Report | undefined): RunOutcome['stat
   // Without a test case, a framework exits with 0 only if it is configured to.
   const isFine = end.kind === 'no-command' || hasSucceeded(end)
   return isFine && report.problem === undefined && !hasFailedTests ? 'PASSED' : 'FAILED'
-}
-
-/** Returns the outcome of a run whose tests did not begin. The service stopped it, or something kept it from running them. */
-export function withoutTests(
-  stop: AbortSignal,
-  message?: string,
-  status: StopReason['status'] = 'INTERRUPTED',
-): RunOutcome {
-  const reason: StopReason = stop.aborted ? stop.reason : { status, message }
-  return { ...reason, testCases: [] }
 }

@@ -2,71 +2,56 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FrameworkCall, Unusable } from '../frameworks/framework.ts'
 import { type Reading, ReadingThread } from '../frameworks/reading.ts'
-import type { Report } from '../frameworks/report.ts'
+import type { Readers } from '../frameworks/reading-thread.ts'
+import type { Report, TestCase } from '../frameworks/report.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
 import type { CommandEnd } from '../machine/command.ts'
-import type { TestedFolders } from '../machine/files.ts'
 import { newId } from '../machine/random.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
-import { type RunContext, tell } from './context.ts'
-import { type RunOutcome, type StopReason, toOutcome, withoutTests } from './outcome.ts'
+import type { RunContext } from './context.ts'
+import { type RunOutcome, toOutcome, withoutTests } from './outcome.ts'
 import { runProjectCommand, startOf } from './project-command.ts'
 
 export interface RunningTests {
   /** Undefined if the framework says it only at its end. */
   progress(): Promise<Progress | undefined>
-  /** The outcome if the run is stopped now, for this reason. */
-  stopped(reason: StopReason): Promise<RunOutcome>
+  /** The test cases of a run that is stopped now. */
+  testCases(): Promise<readonly TestCase[]>
 }
 
 /** Runs the tests once, reads the framework's report, and decides about the outcome. `onTests` is called when the tests begin. */
-export async function runFramework(
-  run: RunContext,
-  folders: TestedFolders,
-  stop: AbortSignal,
-  onTests: (tests: RunningTests) => void,
-): Promise<RunOutcome> {
-  const { project, resources } = run
+export async function runFramework(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
+  const { project, resources, folders, stop, log } = run
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
   const reportFile = join(resources.frameworkFolder, `report-${newId()}`)
   await using thread = new ReadingThread(stop)
-  const call = await callOf(run, folders, reportFile, thread)
-  if ('kind' in call) return withoutTests(stop, call.reason, call.isOverLimit ? 'FAILED' : 'INTERRUPTED')
+  const call = await callOf(run, reportFile, thread)
+  if ('kind' in call) return withoutTests(call.reason, call.isOverLimit ? 'FAILED' : 'INTERRUPTED')
   if (call.replacesReporters) {
     const reason = project.command === undefined ? '' : ', because the project has a "command"'
-    tell(run, `the service replaces the reporters of the project${reason}`)
+    log(`the service replaces the reporters of the project${reason}`)
   }
-  if (call.remark !== undefined) tell(run, call.remark)
-  const { title, reportsOnlyEnd } = call
-  const caller = { title, reportsOnlyEnd, noTestsArgument: project.framework.noTestsArgument }
-  const outcomeOf = async (end: CommandEnd, reason: StopReason | undefined) => {
-    const reading = await readReport(call, end, thread, { file: reportFile, folders })
-    if (reading.kind === 'stopped') return withoutTests(stop)
-    const report = toReport(reading)
-    if (report?.remark !== undefined) tell(run, report.remark)
-    return toOutcome(caller, end, report, reason)
+  if (call.remark !== undefined) log(call.remark)
+  const read = async (end: CommandEnd) => {
+    const report = toReport(await readReport(call, end, thread, { file: reportFile, folders }))
+    if (report?.remark !== undefined) log(report.remark)
+    return report
   }
-  const hasNoProgress = call.readReport !== undefined || reportsOnlyEnd === true
+  const hasNoProgress = call.readReport !== undefined || call.reportsOnlyEnd === true
   onTests({
     progress: hasNoProgress ? async () => undefined : progressOf(thread, reportFile),
-    stopped: (reason) => outcomeOf({ kind: 'stopped', output: '' }, reason),
+    testCases: async () => (await read({ kind: 'stopped', output: '' }))?.testCases ?? [],
   })
-  const ended = call.argv && runProjectCommand(folders, run, call.argv, stop, call.env)
+  const ended = call.argv && runProjectCommand(run, call.argv, call.env)
   // The thread starts after the tests, because it would delay them.
   if (ended !== undefined) thread.start()
   const end: CommandEnd = (await ended) ?? { kind: 'no-command', output: '' }
-  // The outcome is awaited here, because the thread ends when this function returns.
-  return await outcomeOf(end, end.kind === 'stopped' ? stop.reason : undefined)
+  return toOutcome({ ...project.framework, ...call }, end, await read(end))
 }
 
-async function callOf(
-  run: RunContext,
-  folders: TestedFolders,
-  reportFile: string,
-  thread: ReadingThread,
-): Promise<FrameworkCall | Unusable> {
-  const { checkout, project, resources, selection, personEnv } = run
-  const start = startOf(run, folders)
+async function callOf(run: RunContext, reportFile: string, thread: ReadingThread): Promise<FrameworkCall | Unusable> {
+  const { checkout, project, resources, folders, selection, personEnv } = run
+  const start = startOf(run)
   if (start.kind === 'unusable') return start
   return project.framework.run({
     ...project,
@@ -104,7 +89,7 @@ async function readReport(
   call: FrameworkCall,
   end: CommandEnd,
   thread: ReadingThread,
-  ofReporter: { readonly file: string; readonly folders: TestedFolders },
+  ofReporter: Parameters<Readers['report']>[0],
 ): Promise<Reading<Report | undefined>> {
   if (call.readReport !== undefined) return call.readReport(end, thread)
   const reading = await thread.read('report', ofReporter)
@@ -115,8 +100,10 @@ async function readReport(
   return { kind: 'read', value: report && { ...report, problem } }
 }
 
-/** A report over a limit fails the run, because tests have made it so. */
-function toReport(reading: Exclude<Reading<Report | undefined>, { kind: 'stopped' }>): Report | undefined {
+/** Undefined if there is no report, or if the run is stopped meanwhile. */
+function toReport(reading: Reading<Report | undefined>): Report | undefined {
   if (reading.kind === 'read') return reading.value
+  if (reading.kind === 'stopped') return undefined
+  // A report over a limit fails the run, because tests have made it so.
   return { testCases: [], isComplete: reading.kind === 'over-limit', errors: [], said: [], problem: reading.why }
 }

@@ -123,19 +123,19 @@ export class RunQueue {
       this.#remove(entry)
     } else {
       active.stop.abort(reason)
-      active.stopped = this.#outcomeOfStopped(run, active, reason)
+      active.stopped = this.#outcomeOfStopped(run, active.tests, reason)
       this.#finish(entry, await active.stopped)
     }
     return run.phase.status === reason.status
   }
 
   /** If the test cases so far cannot be read, for example because no thread can be started, the outcome has none. */
-  async #outcomeOfStopped(run: Run, { tests, stop }: Active, reason: StopReason): Promise<RunOutcome> {
+  async #outcomeOfStopped(run: Run, tests: RunningTests | undefined, reason: StopReason): Promise<RunOutcome> {
     try {
-      return (await tests?.stopped(reason)) ?? withoutTests(stop.signal)
+      return { ...reason, testCases: (await tests?.testCases()) ?? [] }
     } catch (error) {
       this.#logError(run, `the test cases so far could not be read: ${messageOf(error)}`)
-      return withoutTests(stop.signal)
+      return { ...reason, testCases: [] }
     }
   }
 
@@ -174,8 +174,9 @@ export class RunQueue {
       })
     } catch (error) {
       // A checkout that is stopped fails too.
-      if (!signal.aborted) this.#logError(run, `failed to run: ${messageOf(error)}`)
-      return withoutTests(signal, `the service could not run the tests: ${messageOf(error)}`)
+      if (signal.aborted) return { ...signal.reason, testCases: [] }
+      this.#logError(run, `failed to run: ${messageOf(error)}`)
+      return withoutTests(`the service could not run the tests: ${messageOf(error)}`)
     }
   }
 

@@ -1,12 +1,13 @@
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { type Checkout, type CheckoutContext, chooseCheckout } from '../checkout/checkout.ts'
 import type { RunContext } from '../execution/context.ts'
 import { executeRun } from '../execution/execute.ts'
 import { RunOutput } from '../execution/output.ts'
-import { baseEnvironment } from '../execution/project-command.ts'
+import { testEnvironment } from '../execution/project-command.ts'
 import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
+import { MARKER_VARIABLE } from '../machine/processes.ts'
 import { type Project, readsReports } from '../settings/project.ts'
 import { quote, quoteAll } from '../text.ts'
 import type { CommonContext } from './context.ts'
@@ -56,7 +57,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
     resources: context.resources,
     // Runs in place share the project's folder, and what its reporters write there.
     exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
-    execute: (stop, onTests) => executeRun(context, stop, onTests),
+    execute: (stop, onTests) => executeRun({ ...context, stop }, onTests),
   })
   return run.runId
 }
@@ -78,18 +79,25 @@ function toRunContext(
   runId: string,
   checkout: Checkout,
   environment: Variables,
-): RunContext {
+): Omit<RunContext, 'stop'> {
   const { store, temporaryFolder, personEnv, stopGraceMs, outputs } = service
-  const gitFolder = checkout.kind === 'work-tree' ? checkout.place.gitFolder : undefined
-  const engine = project.container?.engine
-  const resources = resourcesOf(runId, store.folder, temporaryFolder, { gitFolder, engine })
-  const log = (text: string) => service.log(`run ${runId}: ${text}`)
-  const logError = (text: string) => service.logError(`run ${runId}: ${text}`)
-  const base = baseEnvironment(resources, project.container === undefined ? personEnv : undefined)
-  const testEnv = { ...base, ...Object.fromEntries([...environment, ...variables]) }
-  const output = new RunOutput(join(outputs, runId), logError)
-  const asked = { runId, project, checkout, selection, autofix }
-  return { ...asked, resources, testEnv, personEnv, output, stopGraceMs, log, logError }
+  const { place } = checkout
+  const isInPlace = checkout.kind === 'in-place'
+  const gitFolder = isInPlace ? undefined : checkout.place.gitFolder
+  const resources = resourcesOf(runId, store.folder, temporaryFolder, { gitFolder, engine: project.container?.engine })
+  const { tree } = resources
+  const folders = isInPlace ? place : { root: tree, folder: join(tree, relative(place.root, place.folder)) }
+  const setup = isInPlace ? undefined : project.setup
+  const gitEnv = { ...personEnv, [MARKER_VARIABLE]: runId }
+  const output = new RunOutput(join(outputs, runId), (text) => service.logError(`run ${runId}: ${text}`))
+  const tell = (log: (text: string) => void) => (text: string) => {
+    log(`run ${runId}: ${text}`)
+    output.write(`[local service] ${text}\n`)
+  }
+  const [log, logError] = [tell(service.log), tell(service.logError)]
+  const asked = { runId, project, checkout, folders, setup, selection, autofix }
+  const context = { ...asked, resources, personEnv, gitEnv, output, stopGraceMs, log, logError }
+  return { ...context, testEnv: testEnvironment(context, Object.fromEntries([...environment, ...variables])) }
 }
 
 function describeCheckout(checkout: Checkout, { setup, folder }: Project): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type StopReason, toOutcome, withoutTests } from '../../src/execution/outcome.ts'
+import { toOutcome } from '../../src/execution/outcome.ts'
 import type { Report, TestCase } from '../../src/frameworks/report.ts'
 import type { CommandEnd } from '../../src/machine/command.ts'
 
@@ -88,27 +88,6 @@ describe('the end of a run that nobody stopped', () => {
   it.each(TABLE)('with %s and the report "%s" means %s', (end, report, status, message) => {
     const { testCases = [] } = REPORTS[report] ?? {}
     const expected = { status, testCases, message: message && `vitest ${message}` }
-    expect(toOutcome(caller, ENDS[end], REPORTS[report], undefined)).toEqual(expected)
-  })
-})
-
-const REASONS: readonly StopReason[] = [
-  { status: 'CANCELLED' },
-  { status: 'TIMEDOUT', message: 'the run exceeded its limit' },
-  { status: 'INTERRUPTED', message: 'the service was stopped' },
-]
-
-describe('the end of a run that the service stopped', () => {
-  const ends: CommandEnd[] = [...Object.values(ENDS), { kind: 'stopped', output }]
-
-  it.each(REASONS)('is what the reason of the stop says, $status, with the cases of the report', (reason) => {
-    for (const report of Object.values(REPORTS)) {
-      const { testCases = [] } = report ?? {}
-      for (const end of ends) expect(toOutcome(caller, end, report, reason)).toEqual({ ...reason, testCases })
-    }
-  })
-
-  it.each(REASONS)('before its tests began is $status too', (reason) => {
-    expect(withoutTests(AbortSignal.abort(reason), 'setup: …')).toEqual({ ...reason, testCases: [] })
+    expect(toOutcome(caller, ENDS[end], REPORTS[report])).toEqual(expected)
   })
 })

@@ -25,7 +25,7 @@ async function runScript(script: string, { limitBytes, file }: { limitBytes?: nu
   if (file !== undefined) symlinkSync(file, join(outputs, 'output.txt'))
   const output = new RunOutput(outputs, (text) => log.push(text), limitBytes)
   const run = runContextIn(folder, { output, log: (text) => log.push(text) }, scripted(folder, script))
-  const { status } = await executeRun(run, new AbortController().signal)
+  const { status } = await executeRun(run)
   return { status, log, read: () => readFileSync(join(outputs, 'output.txt'), 'utf8') }
 }
 
@@ -47,7 +47,7 @@ describe('the output of a run', () => {
     expect(log).toEqual([REPLACES])
     const [kept = '', end] = read().split('\n… ')
     expect(kept.length).toBe(2 ** 19)
-    expect(kept.slice(0, 200)).toContain(`[local service] ${REPLACES}\n123456789\n1\n2\n`)
+    expect(kept.slice(0, 200)).toMatch(/^123456789\n1\n2\n/)
     expect(end).toBe('The rest of the output is left out.\n')
   })
 

@@ -9,7 +9,7 @@ function outcomeOf(run: Framework['run']) {
   const context = runContextIn(folder, {}, { folder, framework: 'vitest' })
   const framework = { ...context.project.framework, packages: [], run }
   const project = { ...context.project, framework }
-  return runFramework({ ...context, project }, { root: folder, folder }, new AbortController().signal, () => undefined)
+  return runFramework({ ...context, project }, () => undefined)
 }
 
 it.each([

@@ -119,8 +119,7 @@ async function aProject(
     }
     await once(spawn(process.execPath, argv, { cwd: folder, env, stdio: 'ignore' }), 'close')
   }
-  const run = (settings: object) =>
-    executeRun(runContextIn(folder, {}, { folder, ...settings }), new AbortController().signal)
+  const run = (settings: object) => executeRun(runContextIn(folder, {}, { folder, ...settings }))
   return { folder, runShard, run, merge: (settings: object = {}) => run({ merge: 'all', ...settings }) }
 }
 
@@ -222,7 +221,7 @@ describe('JUnit files without a command', () => {
   const run = async (files: Readonly<Record<string, string>>, report = 'reports/*.xml') => {
     const folder = await folderWith(files)
     const settings = { folder, report }
-    return executeRun(runContextIn(folder, {}, settings), new AbortController().signal)
+    return executeRun(runContextIn(folder, {}, settings))
   }
 
   it('are read as they are, also if they are old, and their failed cases decide', async () => {
@@ -306,7 +305,7 @@ describe('what a merge cannot do', () => {
   it('a folder without reports is refused, and nobody is told to pass with no tests', async () => {
     const folder = await folderWith({ 'all/notes.txt': '' })
     const settings = { folder, framework: 'playwright', merge: 'all', command: ['true'] }
-    const { status, message } = await executeRun(runContextIn(folder, {}, settings), new AbortController().signal)
+    const { status, message } = await executeRun(runContextIn(folder, {}, settings))
     expect(status).toBe('INTERRUPTED')
     expect(message).toMatch(
       /^The reports cannot be merged: the folder "all" has no blob report \(\*\.zip\)\. Upload the report/,

@@ -198,9 +198,9 @@ describe('a run of a Playwright Test project', () => {
         test('hangs', () => { writeFileSync('test.pid', String(process.pid)); return new Promise(() => {}) })`,
     })
     const log: string[] = []
-    const run = runContextIn(folder, { stopGraceMs: 20_000, log: (text) => log.push(text) })
     const stop = new AbortController()
-    const ended = executeRun(run, stop.signal)
+    const run = runContextIn(folder, { stop: stop.signal, stopGraceMs: 20_000, log: (text) => log.push(text) })
+    const ended = executeRun(run)
     const started = Promise.all([pidsIn(join(folder, 'test.pid')), pidsIn(join(folder, 'server.pid'))])
     await Promise.race([started, ended])
     expect(log).toEqual([])

@@ -266,8 +266,10 @@ describe('a run of another branch', () => {
     await writeFile(join(home, 'git'), `#!/bin/sh\n${script(home)}`, { mode: 0o755 })
     const checkout = { kind: 'work-tree', place, commit: await repository.git('rev-parse', 'other') } as const
     const ownEnv = { ...PLAIN_ENV, PATH: `${home}:${PLAIN_ENV.PATH}` }
-    const aRun = (personEnv: NodeJS.ProcessEnv = ownEnv) =>
-      runContextIn(home, { checkout, personEnv }, { folder: repository.folder, framework: 'vitest' })
+    const aRun = (facts: Partial<RunContext> = {}) => {
+      const run = runContextIn(home, { checkout, ...facts }, { folder: repository.folder, framework: 'vitest' })
+      return { ...run, gitEnv: { ...ownEnv, LOCAL_SERVICE_RUN_ID: run.runId, ...facts.gitEnv } }
+    }
     return { repository, place, home, aRun }
   }
 
@@ -282,7 +284,6 @@ describe('a run of another branch', () => {
       note ends`,
     )
     const log = () => readFile(join(home, 'log'), 'utf8')
-    const prepare = (run: RunContext) => prepareFiles(run, new AbortController().signal)
     const remove = ({ runId, resources }: RunContext) =>
       removeResources(
         runId,
@@ -290,10 +291,10 @@ describe('a run of another branch', () => {
         { personEnv: PLAIN_ENV, logError: expect.unreachable },
       )
     const [first, second, third] = [aRun(), aRun(), aRun()]
-    await prepare(first)
-    const prepared = prepare(second)
+    await prepareFiles(first)
+    const prepared = prepareFiles(second)
     await until(async () => (await log()).split('begins').length === 3)
-    await Promise.all([prepared, remove(first), prepare(third)])
+    await Promise.all([prepared, remove(first), prepareFiles(third)])
     const notes = (await log()).trim().split('\n')
     expect(notes).toEqual(['begins 0', 'ends 1', 'begins 1', 'ends 2', 'begins 2', 'ends 3'])
     await Promise.all([remove(second), remove(third)])
@@ -312,13 +313,13 @@ describe('a run of another branch', () => {
       wait`,
     )
     const stop = new AbortController()
-    const stopped = prepareFiles(aRun(), stop.signal)
+    const stopped = prepareFiles(aRun({ stop: stop.signal }))
     const [pid = 0] = await pidsIn(join(home, 'pid'))
-    const next = prepareFiles(aRun(PLAIN_ENV), new AbortController().signal)
+    const next = prepareFiles(aRun({ gitEnv: PLAIN_ENV }))
     stop.abort()
     await expect(stopped).rejects.toThrow('git worktree failed: it was stopped')
     expect(isAlive(pid)).toBe(false)
-    expect(await next).toBeDefined()
+    await next
     expect(workTreesOf(repository)).toBe(1)
   })
 
@@ -375,6 +376,6 @@ describe('a run of another branch', () => {
     const service = await startService({ projects })
     const { status, message } = await service.run({ branch: 'other' })
     expect(status).toBe('INTERRUPTED')
-    expect(message).toContain('vitest is not installed in the work tree, in its root. Let "setup" install it')
+    expect(message).toContain('vitest is not installed in the work tree. Let "setup" install it')
   })
 })

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type RunOutcome, withoutTests } from '../../src/execution/outcome.ts'
+import type { RunOutcome } from '../../src/execution/outcome.ts'
 import { type RunResources, resourcesOf } from '../../src/execution/resources.ts'
 import type { RunningTests } from '../../src/execution/run-framework.ts'
 import { queueRun } from '../../src/runs/run.ts'
@@ -38,8 +38,9 @@ async function aQueue({ endWaitMs = 0 } = {}) {
     const execute = (stop: AbortSignal, onTests: (tests: RunningTests) => void) => {
       begun.push(projectId)
       onBegin()
-      if (tests !== undefined) onTests({ progress: async () => undefined, stopped: async () => PASSED, ...tests })
-      if (endsWhenStopped) stop.addEventListener('abort', () => ended.resolve(withoutTests(stop)))
+      if (tests !== undefined)
+        onTests({ progress: async () => undefined, testCases: async () => PASSED.testCases, ...tests })
+      if (endsWhenStopped) stop.addEventListener('abort', () => ended.resolve({ ...stop.reason, testCases: [] }))
       return ended.promise
     }
     queue.add(run, { resources, exclusiveKey, execute })
@@ -129,31 +130,30 @@ describe('a cancel', () => {
   })
 
   it('has the test cases so far, and a second cancel changes nothing', async () => {
-    const outcome: RunOutcome = { ...PASSED, status: 'CANCELLED' }
     const { queue, add } = await aQueue()
-    const { run, ended, saved } = add('shop', { endsWhenStopped: false, tests: { stopped: async () => outcome } })
+    const { run, ended, saved } = add('shop', { endsWhenStopped: false, tests: {} })
     expect([await queue.cancel(run.runId), await queue.cancel(run.runId)]).toEqual([true, false])
-    expect(saved()).toMatchObject(outcome)
+    expect(saved()).toMatchObject({ status: 'CANCELLED', testCases: PASSED.testCases })
     ended.resolve(PASSED)
     await queue.close()
   })
 
   it('counts, also if the task ends before the test cases so far are read', async () => {
-    const soFar = Promise.withResolvers<RunOutcome>()
+    const soFar = Promise.withResolvers<RunOutcome['testCases']>()
     const { queue, add } = await aQueue()
-    const { run, ended, status } = add('shop', { endsWhenStopped: false, tests: { stopped: () => soFar.promise } })
+    const { run, ended, status } = add('shop', { endsWhenStopped: false, tests: { testCases: () => soFar.promise } })
     const isCancelled = queue.cancel(run.runId)
     // For example, the tests have failed, and the cancel ends the fix behind them.
     ended.resolve({ ...PASSED, status: 'FAILED' })
     await ended.promise
-    soFar.resolve({ ...PASSED, status: 'CANCELLED' })
+    soFar.resolve(PASSED.testCases)
     expect([await isCancelled, status()]).toEqual([true, 'CANCELLED'])
   })
 
   it('counts, also if the test cases so far cannot be read', async () => {
     const { queue, add, log } = await aQueue()
-    const stopped = async () => Promise.reject(new Error('no thread'))
-    const { run, ended, saved } = add('shop', { endsWhenStopped: false, tests: { stopped } })
+    const testCases = async () => Promise.reject(new Error('no thread'))
+    const { run, ended, saved } = add('shop', { endsWhenStopped: false, tests: { testCases } })
     expect(await queue.cancel(run.runId)).toBe(true)
     ended.reject(new Error('stopped'))
     await queue.close()

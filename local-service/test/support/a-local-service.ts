@@ -193,17 +193,22 @@ export function runContextIn(
 ): RunContext {
   const [project] = readConfiguration({ projects: { shop: settings } }, folder).projects.values()
   if (project === undefined) throw new Error('The folder is no project.')
+  const folders = { root: project.folder, folder: project.folder }
   // Another run of the same id, in another test or another clone, would be stopped with this one.
   const runId = randomUUID()
   return {
     runId,
     project,
-    checkout: { kind: 'in-place', place: { root: project.folder, folder: project.folder } },
+    checkout: { kind: 'in-place', place: folders },
+    folders,
+    setup: undefined,
     selection: { frameworkProjects: [], files: [] },
     testEnv: PLAIN_ENV,
     personEnv: PLAIN_ENV,
+    gitEnv: PLAIN_ENV,
     autofix: false,
     resources: resourcesOf(runId, join(folder, 'data'), folder),
+    stop: new AbortController().signal,
     stopGraceMs: 1000,
     output: new RunOutput(join(folder, 'outputs', runId), () => {}),
     log: () => {},
