@@ -100,7 +100,6 @@ const ENTRIES_OF_SERVICE = [
   ['main', 'action/main-step'],
   ['post', 'action/post-step'],
   ['service', 'action/service-process'],
-  ['store', 'action/store-process'],
   ['reading', 'frameworks/reading-thread'],
 ] as const
 

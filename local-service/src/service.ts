@@ -77,7 +77,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
         // The service responds until the end, so that clients that poll learn that their run is interrupted.
         await queue.close()
         await listener.close()
-        store.close()
+        return shared.close()
       },
     }
   } catch (error) {
@@ -86,38 +86,41 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
   }
 }
 
-/** Removes what a killed service left. What could not be removed is still in the store. */
-export async function removeUnfinished(options: SharedOptions): Promise<void> {
+/** Removes what a killed service left. */
+export async function removeUnfinished(options: SharedOptions): Promise<RunsAtEnd> {
   const shared = openShared(options)
-  await recoverRuns(shared).finally(() => shared.store.close())
+  await recoverRuns(shared)
+  return shared.close()
 }
 
 type SharedOptions = Pick<ServiceOptions, 'env' | 'dataFolder' | 'temporaryFolder' | 'log'>
 
+/** What the service leaves to read for post of its action. */
+export type RunsAtEnd = ReturnType<ReturnType<typeof openShared>['close']>
+
 function openShared(options: SharedOptions) {
   const log = (text: string) => options.log(`${new Date().toISOString()} ${toLogText(text)}`)
   const store = openDataFolder(options.dataFolder)
+  let hadProblem = false
   const logError = (text: string) => {
+    hadProblem = true
     log(`error: ${text}`)
-    try {
-      store.markProblem()
-    } catch {
-      // The store may be what has failed. Then the run is unfinished there.
-    }
   }
   const personEnv = personalEnvironment(options.env)
-  return { log, logError, store, personEnv, temporaryFolder: realpathSync(options.temporaryFolder) }
+  const close = () => {
+    // A run that is still unfinished may have left something on the machine.
+    const end = { finished: store.findFinished(), isClean: store.findUnfinished().length === 0, hadProblem }
+    store.close()
+    return end
+  }
+  return { log, logError, store, personEnv, temporaryFolder: realpathSync(options.temporaryFolder), close }
 }
-
-/** The result code of SQLite if another process has locked the database. */
-const BUSY = 5
 
 function openDataFolder(dataFolder: string): RunStore {
   try {
     return openRunStore(dataFolder)
   } catch (error) {
-    const isUsed = error instanceof Error && 'errcode' in error && error.errcode === BUSY
-    const problem = isUsed ? 'another service uses it' : messageOf(error)
-    throw new ConfigurationError(`Cannot use the data folder ${dataFolder}: ${problem}. Choose another folder.`)
+    const next = 'If another service uses it, choose another folder.'
+    throw new ConfigurationError(`Cannot use the data folder ${dataFolder}: ${messageOf(error)}. ${next}`)
   }
 }

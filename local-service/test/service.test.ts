@@ -36,25 +36,21 @@ async function leaveRun(engineScript: string) {
 
 it('what a killed service left is removed, without its settings', async () => {
   const { removal, resources } = await leaveRun('exit 0')
-  await removeUnfinished(removal)
+  const finished = [expect.objectContaining({ runId: RUN_ID, status: 'INTERRUPTED' })]
+  expect(await removeUnfinished(removal)).toEqual({ finished, isClean: true, hadProblem: false })
   expect(existsSync(resources.folder)).toBe(false)
-  const store = openRunStore(removal.dataFolder)
-  expect(store.findFinished()).toMatchObject([{ runId: RUN_ID, status: 'INTERRUPTED' }])
-  expect(store.findUnfinished()).toEqual([])
-  store.close()
   await removeUnfinished(removal)
 })
 
 it('if something cannot be removed, the log says of which run, the rest is removed, and the store still has the run', async () => {
   const { removal, resources, log } = await leaveRun('echo no daemon >&2; exit 1')
-  await removeUnfinished(removal)
+  expect(await removeUnfinished(removal)).toMatchObject({ isClean: false, hadProblem: true })
   expect(log.join('\n')).toContain(
     `error: run ${RUN_ID}: could not remove everything that it left: a container may be left, because "docker ps" failed: no daemon`,
   )
   expect(existsSync(resources.folder)).toBe(false)
   const store = openRunStore(removal.dataFolder)
   expect(store.findUnfinished()).toMatchObject([{ run: { runId: RUN_ID }, left: { engine: ['docker'] } }])
-  expect(store.readEnd()).toMatchObject({ isClean: false, hadProblem: true })
   store.close()
 })
 
@@ -63,11 +59,8 @@ it('if an unfinished run cannot be read, the log says so, and the end is not cle
   const database = new DatabaseSync(join(removal.dataFolder, 'runs.sqlite'))
   database.exec(`update runs set run = 'no JSON'`)
   database.close()
-  await removeUnfinished(removal)
+  expect(await removeUnfinished(removal)).toMatchObject({ isClean: false, hadProblem: true })
   expect(log.join('\n')).toContain('cannot be read, so what it left may still be on this machine')
-  const store = openRunStore(removal.dataFolder)
-  expect(store.readEnd()).toMatchObject({ isClean: false, hadProblem: true })
-  store.close()
 })
 
 describe('a data folder', () => {
@@ -78,7 +71,8 @@ describe('a data folder', () => {
 
   it('is opened by one service at a time', async () => {
     const { folder } = await openStore()
-    const message = `Cannot use the data folder ${folder}: another service uses it. Choose another folder.`
+    const next = 'If another service uses it, choose another folder.'
+    const message = `Cannot use the data folder ${folder}: database is locked. ${next}`
     expect(await refusalOf(folder)).toMatchObject({ constructor: ConfigurationError, message })
   })
 

@@ -10,35 +10,31 @@ import type { OrderOfStep, StartResponse } from './service-process.ts'
 const START_LIMIT_MS = 30_000
 
 /** The process of the service before it has its order. */
-interface BegunService {
-  readonly kind: 'begun'
+export interface BegunService {
   readonly folder: ServiceFolder
   readonly service: ChildProcess
-  /** Undefined if the process ends without a response. */
-  readonly response: Promise<StartResponse | undefined>
-  /** The exit code and the signal, when all messages have been received. */
-  readonly closed: Promise<readonly unknown[]>
+  /** What the service says to its order, or how it ended before. */
+  readonly response: Promise<StartResponse>
 }
 
-export type Begun = BegunService | { readonly kind: 'refused'; readonly reason: string }
-
 /** Gives the service its order, and announces the service to the later steps of the job. */
-export async function announceService(begun: Begun): Promise<void> {
+export async function announceService(begun: Promise<BegunService>): Promise<void> {
   try {
     // If this service does not start, the gate behind it must not test what an earlier one serves.
     core.exportVariable('TEST_RUN_SERVICE_URL', '')
-    if (begun.kind === 'refused') throw new Error(begun.reason)
-    await announce(begun)
+    await announce(await begun)
   } catch (error) {
     core.setFailed(toCommandMessage(messageOf(error)))
     // A service that has no order ends.
-    if (begun.kind === 'begun' && begun.service.connected) begun.service.disconnect()
+    await begun.then(({ service }) => service.connected && service.disconnect()).catch(() => undefined)
   }
 }
 
 async function announce(begun: BegunService): Promise<void> {
   const { path, outputFolder } = begun.folder
   core.saveState('folder', path)
+  // Main saves the process before the service gets its order. So post can stop the service, whatever happens to main.
+  core.saveState('process', begun.service.pid)
   const order = readInputs()
   core.setSecret(order.key)
   const { url, project, commit, log } = await startService(begun, order)
@@ -60,7 +56,6 @@ async function announce(begun: BegunService): Promise<void> {
 
 function readInputs(): OrderOfStep {
   const input = (name: string) => core.getInput(name) || undefined
-  const linesOf = (name: string) => (input(name) === undefined ? undefined : core.getMultilineInput(name))
   return {
     folder: input('working-directory'),
     config: input('config'),
@@ -68,36 +63,31 @@ function readInputs(): OrderOfStep {
     command: input('command'),
     report: input('report'),
     merge: input('merge'),
-    args: linesOf('args'),
+    args: input('args') === undefined ? undefined : core.getMultilineInput('args'),
     runLimitMinutes: input('run-limit-minutes'),
     key: newKey(),
     workspace: process.env.GITHUB_WORKSPACE ?? process.cwd(),
   }
 }
 
-/** If the service does not start, its process has ended when this throws. */
-async function startService(
-  { folder, service, ...begun }: BegunService,
-  order: OrderOfStep,
-): Promise<StartResponse & { kind: 'up' }> {
-  // Main saves the process before the service gets its order. So post can stop the service, whatever happens to main.
-  core.saveState('process', service.pid)
-  // If the service has ended already, it is closed.
-  service.send(order, () => undefined)
+async function startService({ folder, service, response: responding }: BegunService, order: OrderOfStep) {
   const limit = AbortSignal.timeout(START_LIMIT_MS)
   // The id of its group is its process id.
   limit.onabort = () => signalProcess(-Number(service.pid), 'SIGKILL')
-  const response = await begun.response
-  if (response?.kind === 'up') {
+  // If the service has ended already, it is closed.
+  service.send(order, () => undefined)
+  const response = await responding
+  if (response.kind === 'up') {
     limit.onabort = null
     service.disconnect()
     service.unref()
     return response
   }
-  const [code, signal] = await begun.closed
-  if (response !== undefined) throw new Error(response.reason)
-  const early = `ended before it was up, ${signal === null ? `with exit code ${code}` : `by ${signal}`}`
-  const what = limit.aborted ? `could not be reached within ${START_LIMIT_MS / 1000} s` : early
+  // Main lives until this service has ended, at the latest until the limit.
+  if (response.kind === 'failed') throw new Error(response.reason)
+  const what = limit.aborted
+    ? `could not be reached within ${START_LIMIT_MS / 1000} s`
+    : `ended before it was up, ${response.how}`
   core.info(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))
   throw new Error(`The local service ${what}. The log above has what it wrote.`)
 }

@@ -1,11 +1,11 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import * as core from '@actions/core'
+import { parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { removeFolder } from '../machine/files.ts'
+import { readRegularFile, removeFolder } from '../machine/files.ts'
 import { killProcesses, readIfPossible, signalProcess, waitUntilGone } from '../machine/processes.ts'
-import type { FinishedRun, RunsAtEnd } from '../runs/store.ts'
+import type { RunsAtEnd } from '../service.ts'
 import { foldedGroup, toCommandMessage } from '../text.ts'
 import {
   environmentOfService,
@@ -13,7 +13,6 @@ import {
   readEnd,
   SERVICE,
   type ServiceFolder,
-  STORE_READER,
   serviceFolder,
   TITLE_OF_LOG,
 } from './service-folder.ts'
@@ -22,7 +21,6 @@ import {
 
 const STOP_LIMIT_MS = 20_000
 /** The store has 1000 runs at most. */
-const READ_LIMIT_MS = 10_000
 const READ_LIMIT_BYTES = 64 * 1024 * 1024
 
 /** How much output of one run is read, and how much of all runs the log has. */
@@ -44,67 +42,41 @@ const MAY_BE_LEFT =
   'because nobody knows whether they were. The log above says what is known. To find the containers, run ' +
   '"docker ps --all --filter label=test-run-service.run", or the same with podman.'
 
-const READ_RUNS = 'read which runs have finished'
-
 async function post(): Promise<void> {
   const path = core.getState('folder')
   // If there is no folder, main has started nothing.
   if (path === '') return
   const folder = serviceFolder(path)
-  const stopping = attempt('stop the service', () => stop(folder, Number(core.getState('process'))))
-  using reader = await attempt(READ_RUNS, () => startReader(folder))
-  const end = await stopping
+  const end = await attempt('stop the service', () => stop(folder, Number(core.getState('process'))))
   // A service that main has not seen up had no run. If it failed, main has shown why.
-  if (core.getState('is-up') !== '' || end !== 'was gone') await report(folder, end, reader)
+  if (core.getState('is-up') !== '' || end !== 'was gone') await report(folder, end)
   await attempt(`remove the private files in ${path}`, () => removeFolder(folder.privateFolder, true))
 }
 
 type End = 'was gone' | 'stopped' | 'killed'
 
-async function report(folder: ServiceFolder, end: End | undefined, reader: StoreReader | undefined): Promise<void> {
-  const isCleanedUp = end === 'stopped' || (await attempt('remove what the service left', () => cleanUp(folder)))
-  const found = await attempt(READ_RUNS, () => reader?.read())
+async function report(folder: ServiceFolder, end: End | undefined): Promise<void> {
+  // If the service was killed, tests may have written this file.
+  const ownEnd = end === 'stopped' ? await attempt('read which runs have finished', () => readRuns(folder)) : undefined
+  const found = ownEnd ?? (await attempt('remove what the service left', () => cleanUp(folder)))
   await showOutput(found?.finished ?? [], folder)
   await attempt('show the log of the service', () => {
-    const isFine = end === 'stopped' && found !== undefined && found.isClean && !found.hadProblem
+    const isFine = ownEnd?.isClean && !ownEnd.hadProblem
     if (!isFine) core.info(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))
   })
   if (end === 'was gone') core.error(KILLED)
   if (core.getState('is-up') !== '' && hasHadNoRun(folder)) core.warning(NO_RUN)
-  if (!isCleanedUp || !found?.isClean) core.warning(MAY_BE_LEFT)
+  if (!found?.isClean) core.warning(MAY_BE_LEFT)
   else if (found.hadProblem) core.warning(PROBLEM)
 }
 
-type StoreReader = ReturnType<typeof startReader>
-
-/**
- * Tests may have written a store whose queries never end. So a process of its own reads it, and post can kill this process. It loads
- * its modules while the service stops.
- */
-function startReader({ dataFolder }: ServiceFolder) {
-  const options = { env: environmentOfService(), maxBuffer: READ_LIMIT_BYTES }
-  const { promise: reading, resolve, reject } = Promise.withResolvers<string>()
-  const child = execFile(process.execPath, [STORE_READER, dataFolder], options, (error, stdout, stderr) => {
-    if (error === null) resolve(stdout)
-    else reject(new Error(stderr.trim() || error.message))
-  })
-  // If post reads nothing, this failure does not matter.
-  reading.catch(() => undefined)
-  child.stdin?.on('error', () => undefined)
-  return {
-    async read(): Promise<RunsAtEnd> {
-      child.stdin?.end()
-      const overLimit = delay(READ_LIMIT_MS, undefined, { ref: false }).then(() => {
-        throw new Error(`it takes longer than ${READ_LIMIT_MS / 1000} s`)
-      })
-      return JSON.parse(await Promise.race([reading, overLimit]))
-    },
-    [Symbol.dispose]: () => void child.kill('SIGKILL'),
-  }
+/** Undefined if the service has not written the file, for example because the disk was full. */
+function readRuns({ runsAtEnd }: ServiceFolder): RunsAtEnd | undefined {
+  return parseJson(readRegularFile(runsAtEnd)) as RunsAtEnd | undefined
 }
 
 /** The gate shows the output while the tests run. What no gate has shown is in a folded group here, for example after a kill. */
-async function showOutput(runs: readonly FinishedRun[], folder: ServiceFolder): Promise<void> {
+async function showOutput(runs: RunsAtEnd['finished'], folder: ServiceFolder): Promise<void> {
   let roomBytes = ALL_OUTPUT_LIMIT_BYTES
   for (const { runId, projectId, status, message = '', shownBytes } of runs) {
     await attempt(`show the output of run ${runId}`, () => {
@@ -148,15 +120,19 @@ function isService(id: number, { path }: ServiceFolder): boolean {
   return stdout.trimEnd().endsWith(last.join(' '))
 }
 
-/** A new process of the service removes what a killed service left. Returns whether it removed everything. */
-function cleanUp(folder: ServiceFolder): boolean {
+/**
+ * A new process of the service removes what a killed service left. Tests may have written a store whose queries never end, so this
+ * process has a limit. Undefined if it fails. Its log says why.
+ */
+function cleanUp(folder: ServiceFolder): RunsAtEnd | undefined {
   core.info('The local service did not end by itself. Post now removes what the service left.')
   const limits = { timeout: STOP_LIMIT_MS, maxBuffer: READ_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
   const options = { encoding: 'utf8', env: environmentOfService(), ...limits } as const
-  const { status, output } = spawnSync(process.execPath, [SERVICE, folder.path, 'clean'], options)
+  const { stdout, stderr, error } = spawnSync(process.execPath, [SERVICE, folder.path, 'clean'], options)
   // If the process could not be started, there is no output.
-  core.info(foldedGroup('Log of the clean-up', output?.join('') ?? ''))
-  return status === 0
+  core.info(foldedGroup('Log of the clean-up', stderr ?? ''))
+  if (error !== undefined) throw error
+  return parseJson(stdout) as RunsAtEnd | undefined
 }
 
 await post()

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { readPartOfFile } from '../machine/files.ts'
 
 export const SERVICE = join(import.meta.dirname, '../service/index.js')
-export const STORE_READER = join(import.meta.dirname, '../store/index.js')
 
 const LOG_LIMIT_BYTES = 256 * 1024
 
@@ -18,6 +17,8 @@ export function serviceFolder(path: string) {
     privateFolder,
     /** The service keeps its runs here. They show what a killed service left. */
     dataFolder: join(privateFolder, 'data'),
+    /** The service writes here at its end what post shows of its runs. */
+    runsAtEnd: join(privateFolder, 'runs-at-end.json'),
     /** Only main creates it. The service and its commands write to it, because the runner would wait for pipes. */
     log: join(privateFolder, 'log'),
     /** The service writes the output of each run here, into a folder with the id of the run. Post leaves it to the runner. */

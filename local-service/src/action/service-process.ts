@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type LocalService, removeUnfinished, type ServedProject, startLocalService } from '../service.ts'
@@ -7,7 +7,7 @@ import { ConfigurationError, type Order, readOrder } from '../settings/configura
 import { serviceFolder } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` gets its order from main and serves until a signal, or until the folder is
-// removed. `index.js FOLDER clean` removes what a killed service left, and ends.
+// removed. `index.js FOLDER clean` removes what a killed service left. Both leave for post what the runs were.
 
 export type OrderOfStep = Order & {
   readonly key: string
@@ -25,6 +25,8 @@ export type StartResponse =
       readonly log: readonly string[]
     }
   | { readonly kind: 'failed'; readonly reason: string }
+  /** Main sees that the process has ended without a response. */
+  | { readonly kind: 'ended'; readonly how: string }
 
 const POLL_MS = 200
 
@@ -40,7 +42,10 @@ async function serve(): Promise<void> {
   respond(response)
   setInterval(() => isJobOver() && stop.resolve(), POLL_MS).unref()
   if (response.kind === 'up') await stop.promise
-  await service.close()
+  const end = JSON.stringify(await service.close())
+  // Tests may have put something else there. They have ended now.
+  rmSync(folder.runsAtEnd, { recursive: true, force: true })
+  writeFileSync(folder.runsAtEnd, end)
 }
 
 /** Undefined if main ended before it gave an order. */
@@ -85,7 +90,7 @@ const [path = '', mode] = process.argv.slice(2)
 const folder = serviceFolder(path)
 const shared = { env: process.env, dataFolder: folder.dataFolder, temporaryFolder: tmpdir(), log: console.error }
 try {
-  if (mode === 'clean') await removeUnfinished(shared)
+  if (mode === 'clean') console.log(JSON.stringify(await removeUnfinished(shared)))
   else await serve()
 } catch (error) {
   if (!(error instanceof ConfigurationError)) console.error(error)

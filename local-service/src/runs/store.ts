@@ -21,21 +21,11 @@ const SCHEMA = `
     run text not null,
     resources text,
     shown_bytes integer not null default 0
-  ) strict;
-  create table if not exists problem (number integer primary key check (number = 1)) strict`
+  ) strict`
 
 const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export type FinishedRun = ReturnType<RunStore['findFinished']>[number]
-
-/** What a service leaves to read when it has ended. */
-export interface RunsAtEnd {
-  readonly finished: readonly FinishedRun[]
-  /** Whether nothing of any run is left on the machine. */
-  readonly isClean: boolean
-  /** Whether the service could not do something itself. Its log says what. */
-  readonly hadProblem: boolean
-}
 
 /**
  * Opens the runs that are kept in a folder. Each change of a run is one write, and the write is in the database when the call
@@ -85,16 +75,6 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
   return { run, left }
 }
 
-/** Reads what a service has left that has ended. */
-export function readRunsAtEnd(dataFolder: string): RunsAtEnd {
-  const store = openRunStore(dataFolder)
-  try {
-    return store.readEnd()
-  } finally {
-    store.close()
-  }
-}
-
 function storeIn(database: DatabaseSync) {
   const upsert = database.prepare(
     `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)
@@ -111,8 +91,6 @@ function storeIn(database: DatabaseSync) {
   const show = database.prepare(
     'update runs set shown_bytes = :next where run_id = :runId and shown_bytes between :from and :next',
   )
-  const insertProblem = database.prepare('insert or ignore into problem values (1)')
-  const selectProblem = database.prepare('select number from problem')
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
@@ -127,9 +105,8 @@ function storeIn(database: DatabaseSync) {
       const row = select.get(runId)
       return row && JSON.parse(String(row.run))
     },
-    findUnfinished: () => selectUnfinished.all().flatMap((row) => toUnfinished(row) ?? []),
-    /** Whether there is an unfinished run that cannot be read. Nobody knows what it has left. */
-    hasUnreadable: () => selectUnfinished.all().some((row) => toUnfinished(row) === undefined),
+    /** Undefined stands for a run that cannot be read. Nobody knows what it has left. */
+    findUnfinished: () => selectUnfinished.all().map(toUnfinished),
     /** The id is the name of a folder. The other values are texts, whatever somebody else has written to the database. */
     findFinished: () =>
       selectFinished
@@ -142,11 +119,6 @@ function storeIn(database: DatabaseSync) {
           message: row.message === null ? undefined : String(row.message),
           shownBytes: Number(row.shown_bytes),
         })),
-    readEnd(): RunsAtEnd {
-      const isClean = selectUnfinished.all().length === 0
-      return { finished: this.findFinished(), isClean, hadProblem: selectProblem.get() !== undefined }
-    },
-    markProblem: () => void insertProblem.run(),
     /** A client has read the output from a byte up to another. It counts only if it has no gap to what was read before. */
     markShown: (runId: string, from: number, next: number) => void show.run({ runId, from, next }),
     /** May be called twice. */

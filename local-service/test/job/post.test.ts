@@ -16,16 +16,12 @@ import {
 const BROKEN = 'echo "Error: rain"; exit 1'
 
 /** Node options with which a function of Node fails in post. */
-function failingInPost(module: string, name: string, condition = 'true'): string {
-  return failing(module, name, condition, `process.argv[1]?.includes('local-service/dist/post')`)
-}
-
-function failing(module: string, name: string, condition: string, isProcess: string): string {
+function failing(module: string, name: string, condition = 'true'): string {
   const code = `
     import module from '${module}'
     import { syncBuiltinESMExports } from 'node:module'
     const { ${name} } = module
-    if (${isProcess}) {
+    if (process.argv[1]?.includes('local-service/dist/post')) {
       module.${name} = (...args) => { if (${condition}) throw new Error('it rains'); return ${name}(...args) }
       syncBuiltinESMExports()
     }`
@@ -37,8 +33,8 @@ describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and
     const settings = { inputs: SCRIPTED, env: { NODE_OPTIONS } }
     const { step, post: ended } = await jobs.play(jobs.scripted(BROKEN), settings, { 'show-output': 'false' })
     await until(() => processesOf(step).length === 0)
-    const isAboutRest = (message: string) => message.includes('may still be on this machine')
     const messages = ended.annotations.map(({ message }) => message)
+    const isAboutRest = (message: string) => message.includes('may still be on this machine')
     const shown = {
       warnings: messages.filter((message) => !isAboutRest(message)),
       warnsOfRest: messages.some(isAboutRest),
@@ -50,43 +46,34 @@ describe.skipIf(!ON_LINUX).concurrent('if one step of post fails, post warns and
   }
 
   const ALL = { isOutputShown: true, isLogShown: false, isFolderRemoved: true, warnsOfRest: false }
-  const NO_RUNS = { isOutputShown: false, isLogShown: true, isFolderRemoved: true, warnsOfRest: true }
-  const NO_STORE = failing(
-    'node:fs',
-    'realpathSync',
-    `args[0].endsWith('/data')`,
-    `process.argv[1]?.includes('local-service/dist/store')`,
-  )
-  const KILL = `if (process.argv[1]?.includes('local-service/dist/post')) process.kill = () => { throw new Error('it rains') }`
+  const NOT_STOPPED = { isOutputShown: false, isLogShown: true, isFolderRemoved: true, warnsOfRest: true }
+  const KILL = failing('node:process', 'kill')
+  const LIST_OF_RUNS = failing('node:fs', 'lstatSync', `args[0].endsWith('runs-at-end.json')`)
+  const LOG = failing('node:fs', 'lstatSync', `args[0].endsWith('log')`)
+  const FIRST_OUTPUT = `args[0].endsWith('output.txt') && !globalThis.failed && (globalThis.failed = true)`
 
-  test.for<[string[], string, object]>([
+  test.for<[string[], string[], object]>([
     // The service ends when its folder is removed. Until then, it has locked its store.
-    [['stop the service: it rains', 'read which runs have finished: database is locked'], importing(KILL), NO_RUNS],
-    [['read which runs have finished: it rains'], NO_STORE, NO_RUNS],
+    [['stop the service: it rains'], [KILL], NOT_STOPPED],
+    [
+      ['stop the service: it rains', 'remove what the service left: it rains'],
+      [KILL, failing('node:child_process', 'spawnSync')],
+      NOT_STOPPED,
+    ],
+    [['read which runs have finished: it rains'], [LIST_OF_RUNS], { ...ALL, isLogShown: true }],
     [
       ['show the output of run .*: it rains'],
-      failingInPost(
-        'node:fs',
-        'lstatSync',
-        `args[0].endsWith('output.txt') && !globalThis.failed && (globalThis.failed = true)`,
-      ),
+      [failing('node:fs', 'lstatSync', FIRST_OUTPUT)],
       { ...ALL, isOutputShown: false },
     ],
-    [
-      ['read which runs have finished: it rains', 'show the log of the service: it rains'],
-      [NO_STORE, failingInPost('node:fs', 'lstatSync', `args[0].endsWith('log')`)].join(' '),
-      { ...NO_RUNS, isLogShown: false },
-    ],
+    [['read which runs have finished: it rains', 'show the log of the service: it rains'], [LIST_OF_RUNS, LOG], ALL],
     [
       ['remove the private files in .*: it rains'],
-      [
-        failingInPost('node:fs', 'rmSync', 'true'),
-        failingInPost('node:child_process', 'execFile', `args[0] === 'rm'`),
-      ].join(' '),
+      [failing('node:fs', 'rmSync'), failing('node:child_process', 'execFile', `args[0] === 'rm'`)],
       { ...ALL, isFolderRemoved: false },
     ],
   ])('%s', async ([warnings, nodeOptions, done], { jobs }) => {
-    const { conclusion, shown } = await post(jobs, nodeOptions)
+    const { conclusion, shown } = await post(jobs, nodeOptions.join(' '))
     expect(conclusion).toBe('success')
     expect(shown).toEqual({
       ...done,

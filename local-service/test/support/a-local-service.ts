@@ -119,8 +119,13 @@ export async function startService({ projects, suites, ...options }: Given = {})
       ...options,
     },
   )
-  onTestFinished(() => service.close())
-  return { ...service, ...clientOf(service.url, KEY, service.projects[0]?.id), log }
+  let closed: ReturnType<LocalService['close']> | undefined
+  const close = () => {
+    closed ??= service.close()
+    return closed
+  }
+  onTestFinished(async () => void (await close()))
+  return { ...service, close, ...clientOf(service.url, KEY, service.projects[0]?.id), log }
 }
 
 /** Starts a process that gets this signal when the test ends, and whose end the test then waits for. */
