@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type RunOutcome, type StopReason, withoutTests } from '../execution/outcome.ts'
@@ -24,31 +25,22 @@ type Options = CommonContext & { readonly runLimitMinutes: number; readonly endW
 interface Entry {
   readonly run: Run
   readonly task: RunTask
+  /** Stops the run. The reason of its signal is a `StopReason`. */
+  readonly stop: AbortController
   /** Settles when clients can see that the run is finished. */
   readonly end: PromiseWithResolvers<void>
-  /** Settles when the run has no process, and its files are removed. */
-  readonly over: PromiseWithResolvers<void>
-  wasReadRunning?: boolean | undefined
-  /** Absent while the run waits. */
-  active?: Active | undefined
-}
-
-/** The run may have processes and files on the machine. For clients, it may be finished already. */
-interface Active {
-  readonly stop: AbortController
   /** Absent until the tests begin. */
   tests?: RunningTests | undefined
-  /** The outcome of a run that somebody stops. It counts, also if the task ends before it is known. */
-  stopped?: Promise<RunOutcome> | undefined
+  wasReadRunning?: boolean | undefined
 }
 
 /** Runs start in the order in which they came. A run that waits for a run with the same key lets others pass. */
 export class RunQueue {
   readonly #options: Options
-  /** The runs that wait or are active. */
+  /** The runs that wait or are active, and those whose end could not be saved, for example because the disk was full. */
   readonly #entries = new Map<string, Entry>()
-  /** The store did not take a change of these runs, for example because the disk was full. */
-  readonly #unsaved = new Map<string, Run>()
+  /** These runs may have processes and files on the machine. For clients, they may be finished already. */
+  readonly #active = new Map<Entry, Promise<void>>()
   #isClosing = false
 
   constructor(options: Options) {
@@ -63,25 +55,24 @@ export class RunQueue {
     } catch (error) {
       refuse('failed', `The run was not started, because it could not be saved: ${messageOf(error)}.`)
     }
-    const [end, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    this.#entries.set(run.runId, { run, task, end, over })
+    const entry = { run, task, stop: new AbortController(), end: Promise.withResolvers<void>() }
+    this.#entries.set(run.runId, entry)
     this.#log(run, 'QUEUED')
     this.#startNext()
   }
 
   #startNext(): void {
-    const entries = [...this.#entries.values()]
-    for (const entry of entries) {
-      const active = entries.filter((other) => other.active !== undefined)
-      if (active.length >= CONCURRENCY) return
-      const { exclusiveKey } = entry.task
-      const mustWait = exclusiveKey !== undefined && active.some(({ task }) => task.exclusiveKey === exclusiveKey)
-      if (entry.active === undefined && !mustWait) this.#execute(entry)
+    for (const entry of this.#entries.values()) {
+      if (this.#active.size >= CONCURRENCY) return
+      const { run, task } = entry
+      const keysInUse = [...this.#active.keys()].map((other) => other.task.exclusiveKey)
+      const mustWait = task.exclusiveKey !== undefined && keysInUse.includes(task.exclusiveKey)
+      if (run.phase.status === 'QUEUED' && !mustWait) this.#active.set(entry, this.#execute(entry))
     }
   }
 
   find(runId: string): Run | undefined {
-    return this.#entries.get(runId)?.run ?? this.#unsaved.get(runId) ?? this.#options.store.find(runId)
+    return this.#entries.get(runId)?.run ?? this.#options.store.find(runId)
   }
 
   /** If a client has read that the run is RUNNING, waits for the end of the run, but only for the time that the options say. */
@@ -97,7 +88,7 @@ export class RunQueue {
   /** How far a run is, which may finish meanwhile. Undefined if it has finished, or if its tests have not begun. */
   async progressOf(runId: string): Promise<Progress | undefined> {
     const entry = this.#entries.get(runId)
-    return entry === undefined || isFinished(entry.run) ? undefined : entry.active?.tests?.progress()
+    return entry === undefined || isFinished(entry.run) ? undefined : entry.tests?.progress()
   }
 
   /** Cancels a run. If the run had finished, returns false and changes nothing. */
@@ -110,96 +101,100 @@ export class RunQueue {
   async close(): Promise<void> {
     this.#isClosing = true
     const reason = { status: 'INTERRUPTED', message: 'the service was stopped' } as const
-    const entries = [...this.#entries.values()]
-    await Promise.all(entries.flatMap((entry) => [this.#stop(entry, reason), entry.over.promise]))
+    await Promise.all([...this.#entries.values()].map((entry) => this.#stop(entry, reason)))
+    await Promise.all(this.#active.values())
   }
 
-  /** Clients see the outcome at once. The next run begins when the processes of this run have ended. */
+  /** Returns whether the run has this end. */
   async #stop(entry: Entry, reason: StopReason): Promise<boolean> {
-    const { run, active } = entry
+    const { run, stop, end } = entry
     if (isFinished(run)) return false
-    if (active === undefined) {
+    if (run.phase.status === 'QUEUED') {
       this.#finish(entry, { ...reason, testCases: [] })
-      this.#remove(entry)
+      this.#forget(run)
     } else {
-      active.stop.abort(reason)
-      active.stopped = this.#outcomeOfStopped(run, active.tests, reason)
-      this.#finish(entry, await active.stopped)
+      stop.abort(reason)
+      await end.promise
     }
     return run.phase.status === reason.status
   }
 
-  /** If the test cases so far cannot be read, for example because no thread can be started, the outcome has none. */
-  async #outcomeOfStopped(run: Run, tests: RunningTests | undefined, reason: StopReason): Promise<RunOutcome> {
-    try {
-      return { ...reason, testCases: (await tests?.testCases()) ?? [] }
-    } catch (error) {
-      this.#logError(run, `the test cases so far could not be read: ${messageOf(error)}`)
-      return { ...reason, testCases: [] }
-    }
-  }
-
+  /** Nothing else finishes an active run. So a cancel and the end of the tests at the same moment have one result. */
   async #execute(entry: Entry): Promise<void> {
-    const { run, task } = entry
+    const { run, task, stop } = entry
     const { runLimitMinutes } = this.#options
-    const stop = new AbortController()
-    const active: Active = { stop }
-    entry.active = active
     const limit = setTimeout(() => {
       this.#log(run, `exceeded its limit of ${runLimitMinutes} min; stopping it`)
       const message = `the run exceeded its limit of ${runLimitMinutes} min (run-limit-minutes)`
       stop.abort({ status: 'TIMEDOUT', message } satisfies StopReason)
     }, runLimitMinutes * 60_000)
+    const ofTask = this.#outcomeOfTask(entry)
+    await Promise.race([ofTask, once(stop.signal, 'abort')])
     // Once a run is stopped, for example by a cancel, its limit no longer applies.
-    stop.signal.addEventListener('abort', () => clearTimeout(limit), { once: true })
-    const outcome = await this.#outcomeOfTask(entry, active)
     clearTimeout(limit)
-    this.#finish(entry, (await active.stopped) ?? outcome)
+    // Clients see the outcome at once. The next run begins when the processes of this run have ended.
+    this.#finish(entry, (await this.#outcomeOfStopped(entry)) ?? (await ofTask))
+    await ofTask
     // The response that says the end goes out first, because the search for processes takes long.
     await nextTurn()
     const isGone = await removeResources(run.runId, task.resources, this.#options)
-    this.#save(run, isGone ? undefined : task.resources)
-    this.#remove(entry)
+    this.#forget(run, isGone ? undefined : task.resources)
+    this.#active.delete(entry)
     this.#startNext()
   }
 
-  async #outcomeOfTask({ run, task }: Entry, active: Active): Promise<RunOutcome> {
-    const { signal } = active.stop
+  async #outcomeOfTask(entry: Entry): Promise<RunOutcome> {
+    const { run, task, stop } = entry
     try {
       markRunning(run)
       this.#options.store.save(run, task.resources)
       this.#log(run, 'RUNNING')
-      return await task.execute(signal, (tests) => {
-        active.tests = tests
+      return await task.execute(stop.signal, (tests) => {
+        entry.tests = tests
       })
     } catch (error) {
       // A checkout that is stopped fails too.
-      if (signal.aborted) return { ...signal.reason, testCases: [] }
+      if (stop.signal.aborted) return { ...stop.signal.reason, testCases: [] }
       this.#logError(run, `failed to run: ${messageOf(error)}`)
       return withoutTests(`the service could not run the tests: ${messageOf(error)}`)
     }
   }
 
-  /** If the run is finished already, changes nothing. */
-  #finish({ run, task, end, active }: Entry, outcome: RunOutcome): void {
-    if (!finishRun(run, outcome)) return
+  /** Undefined if nobody has stopped the run. At the limit of a run, its tests may have ended, so the task says its outcome. */
+  async #outcomeOfStopped({ run, tests, stop }: Entry): Promise<RunOutcome | undefined> {
+    const reason: StopReason | undefined = stop.signal.reason
+    if (reason === undefined || reason.status === 'TIMEDOUT') return undefined
+    try {
+      return { ...reason, testCases: (await tests?.testCases()) ?? [] }
+    } catch (error) {
+      // For example, no thread can be started.
+      this.#logError(run, `the test cases so far could not be read: ${messageOf(error)}`)
+      return { ...reason, testCases: [] }
+    }
+  }
+
+  #finish(entry: Entry, outcome: RunOutcome): void {
+    const { run, task, end } = entry
+    finishRun(run, outcome)
     end.resolve()
     const { status, testCases, message } = outcome
     this.#log(run, `${status}, ${count(testCases.length, 'test case')}${message === undefined ? '' : `: ${message}`}`)
-    this.#save(run, active && task.resources)
+    this.#save(run, this.#active.has(entry) ? task.resources : undefined)
   }
 
-  #remove({ run, over }: Entry): void {
-    this.#entries.delete(run.runId)
-    over.resolve()
+  /** From now on, clients learn of the run from the store. `left` is what could not be removed. */
+  #forget(run: Run, left?: RunResources): void {
+    if (this.#save(run, left)) this.#entries.delete(run.runId)
   }
 
-  #save(run: Run, resources: RunResources | undefined): void {
+  /** Returns whether the store has taken the run. */
+  #save(run: Run, resources: RunResources | undefined): boolean {
     try {
       this.#options.store.save(run, resources)
+      return true
     } catch (error) {
-      this.#unsaved.set(run.runId, run)
       this.#logError(run, `could not be saved, so its outcome may be lost after a restart: ${messageOf(error)}`)
+      return false
     }
   }
 
