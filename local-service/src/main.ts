@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { type LocalService, startLocalService } from './service.ts'
 import { readCommandLine, USAGE } from './settings/command-line.ts'
-import { ConfigurationError } from './settings/configuration.ts'
+import { ConfigurationError } from './settings/project.ts'
 
 function printAddress({ url, key, projects }: LocalService, json: boolean): void {
   if (json) {

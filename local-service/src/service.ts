@@ -10,7 +10,8 @@ import { newKey } from './machine/random.ts'
 import { RunQueue } from './runs/queue.ts'
 import { recoverRuns } from './runs/recovery.ts'
 import { openRunStore, type RunStore } from './runs/store.ts'
-import { ConfigurationError, readConfiguration } from './settings/configuration.ts'
+import { readConfiguration } from './settings/configuration.ts'
+import { ConfigurationError } from './settings/project.ts'
 import { quote, toLogText } from './text.ts'
 
 export interface ServiceOptions {

@@ -7,7 +7,7 @@ import { resourcesOf } from '../src/execution/resources.ts'
 import type { Run } from '../src/runs/run.ts'
 import { openRunStore } from '../src/runs/store.ts'
 import { removeUnfinished } from '../src/service.ts'
-import { ConfigurationError } from '../src/settings/configuration.ts'
+import { ConfigurationError } from '../src/settings/project.ts'
 import { folderWith, temporaryFolder } from './support/a-local-service.ts'
 import { openStore } from './support/a-run-store.ts'
 

@@ -3,7 +3,8 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type LocalService, removeUnfinished, type ServedProject, startLocalService } from '../service.ts'
-import { ConfigurationError, type Order, readOrder } from '../settings/configuration.ts'
+import { type Order, readOrder } from '../settings/configuration.ts'
+import { ConfigurationError } from '../settings/project.ts'
 import { serviceFolder } from './service-folder.ts'
 
 // The process of the action's service. `index.js FOLDER` gets its order from main and serves until a signal, or until the folder is

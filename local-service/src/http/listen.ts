@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { ConfigurationError } from '../settings/configuration.ts'
+import { ConfigurationError } from '../settings/project.ts'
 
 // The service listens on loopback only, because whoever reaches it can run code on this machine.
 const HOST = '127.0.0.1'

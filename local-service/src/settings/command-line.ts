@@ -3,7 +3,8 @@ import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { ConfigurationError, readOrder } from './configuration.ts'
+import { readOrder } from './configuration.ts'
+import { ConfigurationError } from './project.ts'
 
 export const USAGE = `Usage: npm run service -- [FOLDER] [options] [-- COMMAND]
 
@@ -41,24 +42,18 @@ const OPTIONS = {
 /** Reads the command line. Undefined if it asks for help. Throws a ConfigurationError if it cannot be understood. */
 export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv, currentFolder: string) {
   const { values, positionals, command } = parseCommandLine(args)
-  if (values.help) return undefined
+  const { port, data, json, help, arg, 'run-limit-minutes': runLimitMinutes, ...named } = values
+  if (help) return undefined
   const [folder, ...others] = positionals
   if (others.length > 0) throw new ConfigurationError(`Give one folder, not also ${others.join(', ')}.`)
-  const key = env.LOCAL_SERVICE_KEY
+  const key = env.LOCAL_SERVICE_KEY || undefined
   if (key !== undefined && !/^[\x21-\x7e]*$/.test(key)) {
     throw new ConfigurationError('The API key has a space or a character that no header can have.')
   }
-  const { config, framework, report, merge, arg, port, data, json, 'run-limit-minutes': runLimitMinutes } = values
-  const order = { folder, config, framework, command, report, merge, args: arg, runLimitMinutes }
-  const { source, ...read } = readOrder(order, currentFolder)
-  return {
-    ...read,
-    port,
-    key: key || undefined,
-    // Each configuration file and each folder that is served has its own data.
-    dataFolder: data === undefined ? defaultDataFolder(source, env) : resolve(currentFolder, data),
-    json,
-  }
+  const { source, ...read } = readOrder({ ...named, folder, command, args: arg, runLimitMinutes }, currentFolder)
+  // Each configuration file and each folder that is served has its own data.
+  const dataFolder = data === undefined ? defaultDataFolder(source, env) : resolve(currentFolder, data)
+  return { ...read, port, key, dataFolder, json }
 }
 
 function parseCommandLine(args: readonly string[]) {

@@ -5,12 +5,18 @@ import { messageOf } from '../../../src/text/untrusted.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { UserCommand } from '../machine/script.ts'
 import { quote } from '../text.ts'
-import { mapOf, PROJECT, type Project, problemsOf, projectIn, whyCannotSelect } from './project.ts'
+import {
+  ConfigurationError,
+  createProject,
+  mapOf,
+  PROJECT,
+  type Project,
+  problemsOf,
+  whyCannotSelect,
+} from './project.ts'
 
 /** What the service serves: checked, with absolute folders. */
 export type Configuration = ReturnType<typeof readConfiguration>
-
-export class ConfigurationError extends Error {}
 
 export const SUITE = v.strictObject({
   project: v.string(),
@@ -37,11 +43,7 @@ export function readConfiguration(settings: unknown, baseFolder: string) {
   const result = v.safeParse(SETTINGS, settings)
   if (!result.success) throw new ConfigurationError(`The configuration: ${problemsOf(result.issues).join('\n')}`)
   const projects = new Map<string, Project>()
-  for (const [id, project] of result.output.projects) {
-    const found = projectIn(baseFolder, project)
-    if ('kind' in found) throw new ConfigurationError(`Project ${quote(id)} ${found.reason}`)
-    projects.set(id, { id, ...found })
-  }
+  for (const [id, project] of result.output.projects) projects.set(id, createProject(id, project, baseFolder))
   const suites = new Map<string, { name: string; project: Project; selection: Selection }>()
   for (const [id, { project: projectId, name = id, ...selection }] of result.output.suites) {
     const project = projects.get(projectId)
@@ -59,24 +61,22 @@ export type Order = {
   readonly [Name in 'folder' | 'config' | 'framework' | 'report' | 'merge' | 'runLimitMinutes']?: string | undefined
 } & { readonly command?: UserCommand | undefined; readonly args?: readonly string[] | undefined }
 
-/** With a much longer delay, Node's timers fire at once. The gate has the same limit. */
-const RUN_LIMIT_MINUTES = 35_000
-
 /** Relative paths start in `currentFolder`. Throws a ConfigurationError. */
 export function readOrder({ config, runLimitMinutes = '55', ...project }: Order, currentFolder: string) {
   const source = resolve(currentFolder, config ?? project.folder ?? '.')
   const read = { source, runLimitMinutes: Number(runLimitMinutes) }
-  if (!(read.runLimitMinutes >= 0.001 && read.runLimitMinutes <= RUN_LIMIT_MINUTES)) {
-    const range = `a number from 0.001 to ${RUN_LIMIT_MINUTES}`
-    throw new ConfigurationError(`The run limit is ${quote(runLimitMinutes)}. Give ${range}.`)
+  // With a much longer delay, Node's timers fire at once. The gate has the same limit.
+  if (!(read.runLimitMinutes >= 0.001 && read.runLimitMinutes <= 35_000)) {
+    throw new ConfigurationError(`The run limit is ${quote(runLimitMinutes)}. Give a number from 0.001 to 35000.`)
   }
   if (config === undefined) {
     const projects = { [basename(source)]: { ...project, folder: source } }
     return { ...read, settings: { projects }, folder: source }
   }
   if (Object.values(project).some((given) => given !== undefined)) {
-    const settings = 'folder, framework, command, report, merge and args'
-    throw new ConfigurationError(`With a configuration file, give ${settings} in that file.`)
+    throw new ConfigurationError(
+      'With a configuration file, give folder, framework, command, report, merge and args in that file.',
+    )
   }
   return { ...read, settings: readSettings(source), folder: dirname(source) }
 }

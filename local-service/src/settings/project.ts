@@ -3,9 +3,12 @@ import { resolve } from 'node:path'
 import * as v from 'valibot'
 import { isObject } from '../../../src/text/json.ts'
 import { FRAMEWORKS, frameworksIn, testProjectsBelow } from '../frameworks/discovery.ts'
-import { type Framework, type Selection, type Unusable, unusable } from '../frameworks/framework.ts'
+import type { Framework, Selection } from '../frameworks/framework.ts'
 import { junit } from '../frameworks/junit.ts'
 import { quote, quoteAll } from '../text.ts'
+
+/** The service cannot start with these settings. */
+export class ConfigurationError extends Error {}
 
 /** A project's settings. If `framework` is absent, the service finds it in the project's folder. */
 export interface Project extends Omit<v.InferOutput<typeof PROJECT>, 'framework'> {
@@ -86,32 +89,27 @@ function describe({ message, expected, received }: v.BaseIssue<unknown>): string
   return expected === 'never' ? `The service does not know ${received}` : 'It is missing'
 }
 
-/** The reason why a project cannot be served is the rest of a sentence about it. */
-export function projectIn(baseFolder: string, settings: v.InferOutput<typeof PROJECT>): Omit<Project, 'id'> | Unusable {
+/** Throws a ConfigurationError if the project cannot be served. */
+export function createProject(id: string, settings: v.InferOutput<typeof PROJECT>, baseFolder: string): Project {
+  const refuse = (reason: string) => new ConfigurationError(`Project ${quote(id)} ${reason}`)
   const folder = resolve(baseFolder, settings.folder)
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return unusable(`has no folder ${folder}.`)
-  if (settings.report !== undefined && settings.framework !== undefined)
-    return unusable(
-      'has both "report" and "framework". Leave "framework" out to read JUnit files, or leave "report" out.',
-    )
-  const [framework, ...others] = candidatesFor(settings, folder)
-  if (framework === undefined) return unusable(usesNone(folder))
-  if (others.length > 0) {
-    const found = [framework, ...others]
-    return unusable(
-      `uses ${titlesOf(found)} in ${folder}. Set "framework" to ${namesOf(found)}. To run several, give each a service and a gate of its own.`,
-    )
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw refuse(`has no folder ${folder}.`)
+  const { report, framework: name } = settings
+  if (report !== undefined && name !== undefined) {
+    throw refuse('has both "report" and "framework". Leave "framework" out to read JUnit files, or leave "report" out.')
   }
-  const refusal = framework.refuse(settings, folder)
-  if (refusal !== undefined) return unusable(`cannot be served: ${refusal}`)
+  const named = name === undefined ? frameworksIn(folder) : FRAMEWORKS.filter((framework) => framework.name === name)
+  const candidates = report === undefined ? named : [junit]
+  const [framework] = candidates
+  if (framework === undefined) throw refuse(usesNone(folder))
+  if (candidates.length > 1) {
+    const next = `Set "framework" to ${namesOf(candidates)}. To run several, give each a service and a gate of its own.`
+    throw refuse(`uses ${titlesOf(candidates)} in ${folder}. ${next}`)
+  }
+  const problem = framework.refuse(settings, folder)
+  if (problem !== undefined) throw refuse(`cannot be served: ${problem}`)
   // Test frameworks report files by their real path.
-  return { ...settings, folder: realpathSync(folder), framework }
-}
-
-function candidatesFor(settings: v.InferOutput<typeof PROJECT>, folder: string): readonly Framework[] {
-  if (settings.report !== undefined) return [junit]
-  if (settings.framework === undefined) return frameworksIn(folder)
-  return FRAMEWORKS.filter(({ name }) => name === settings.framework)
+  return { ...settings, id, folder: realpathSync(folder), framework }
 }
 
 /** Lists names as `"vitest", "playwright" or "jest"`. In British English, there is no comma before the last word. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
 import { readCommandLine } from '../../src/settings/command-line.ts'
-import { ConfigurationError } from '../../src/settings/configuration.ts'
+import { ConfigurationError } from '../../src/settings/project.ts'
 
 let home: string
 /** The current folder. */
@@ -26,8 +26,8 @@ function read(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
 
 describe('the command line', () => {
   it('serves the current folder unless it names another', () => {
-    const project = { folder: HERE, framework: undefined, command: undefined, report: undefined, args: undefined }
-    expect(read([])).toMatchObject({ settings: { projects: { shop: project } }, port: undefined, runLimitMinutes: 55 })
+    const settings = { projects: { shop: { folder: HERE } } }
+    expect(read([])).toEqual(expect.objectContaining({ settings, port: undefined, runLimitMinutes: 55 }))
     const args = ['--shard=1/4', '-u']
     const options = ['--framework=vitest', ...args.map((arg) => `--arg=${arg}`), '--port=80', '--run-limit-minutes=0.5']
     expect(read(['../blog', ...options, '--json'])).toMatchObject({
