@@ -93,11 +93,9 @@ async function readReport(
 ): Promise<Reading<Report | undefined>> {
   if (call.readReport !== undefined) return call.readReport(end, thread)
   const reading = await thread.read('report', ofReporter)
-  if (reading.kind !== 'read') return reading
-  const { report, finished } = reading.value
-  const problems = report && call.findProblems?.(report, finished)
-  const problem = problems?.filter((one) => one !== undefined).join(', and ') || undefined
-  return { kind: 'read', value: report && { ...report, problem } }
+  if (reading.kind !== 'read' || reading.value === undefined) return reading
+  const problem = call.findProblems?.(reading.value).join(', and ') || undefined
+  return { kind: 'read', value: { ...reading.value, problem } }
 }
 
 /** Undefined if there is no report, or if the run is stopped meanwhile. */

@@ -5,7 +5,6 @@ import type { TestedFolders } from '../machine/files.ts'
 import { argvOf, type UserCommand } from '../machine/script.ts'
 import type { Reading, ReadingThread } from './reading.ts'
 import type { Report } from './report.ts'
-import type { Fields } from './report-reader.ts'
 
 /** Which tests of a project to run. Without restrictions, all tests run. */
 export interface Selection {
@@ -86,8 +85,8 @@ export interface FrameworkCall {
   readReport?(end: CommandEnd, thread: ReadingThread): Promise<Reading<Report>>
   /** Whether the service's reporter writes nothing before the tests have ended. */
   readonly reportsOnlyEnd?: boolean | undefined
-  /** Why the whole fails although no test did, as rests of sentences. `finished` is the last event of the service's reporter. */
-  findProblems?(report: Report, finished: Fields): readonly (string | undefined)[]
+  /** Why the whole fails although no test did, as rests of sentences. */
+  findProblems?(report: Report): readonly string[]
 }
 
 export interface Framework {

@@ -1,9 +1,9 @@
 import { basename, dirname, extname, isAbsolute, relative, resolve } from 'node:path'
 import { foldersBetween, isInside } from '../machine/files.ts'
+import type { Failure } from '../reporters/report-writer.ts'
 import { Scenarios } from './junit-place-cucumber.ts'
 import { type Frame, GoTests } from './junit-place-go.ts'
 import type { XmlCase } from './junit-xml.ts'
-import type { Fields } from './report-reader.ts'
 import type { SourceFiles } from './source-files.ts'
 
 // Where a test of a JUnit report is. A place that is not in one existing file of the repository is left out.
@@ -133,7 +133,7 @@ export class Places {
   }
 
   /** The file is that of the test, whatever its result. The line is that of the innermost frame in it, else that of the test. */
-  placeOf(found: XmlCase, reportedFile: string | undefined, text: string): Fields {
+  placeOf(found: XmlCase, reportedFile: string | undefined, text: string): Pick<Failure, 'file' | 'line'> {
     const frames = this.#framesIn(text, found, reportedFile)
     const ofSource = reportedFile === undefined ? (this.#scenarios.testOf(found) ?? this.#go.testOf(found)) : undefined
     const file = reportedFile ?? ofSource?.file ?? this.#fileOfFrames(frames, found)

@@ -19,13 +19,11 @@ function readerOf(file: string): ReportReader {
   return reader
 }
 
-/** What the service's reporter wrote. `finished` is its last event. */
+/** What the service's reporter wrote. */
 function readReport({ file, folders }: { file: string; folders: TestedFolders }, onFile: OnFile) {
   onFile(file)
-  const events = readerOf(file).readAll()
-  const { status, hasCoverage } = events.finished ?? {}
-  const report = toReport(events, folders)
-  return { report: report && fitResults(report), finished: { status, hasCoverage } }
+  const report = toReport(readerOf(file).readAll(), folders)
+  return report && fitResults(report)
 }
 
 const READERS = {

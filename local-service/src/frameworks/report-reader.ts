@@ -1,8 +1,8 @@
-import { fieldsOf, parseJson } from '../../../src/text/json.ts'
 import { readPartOfFile } from '../machine/files.ts'
+import type { FileFacts, ReportEnd, ReportEvent, ResultFacts, TestFacts } from '../reporters/report-writer.ts'
 
-// Reads the events that the service's reporters write, while they write. Tests can write to the report too, so anything may stand
-// in it.
+// Reads the events that the service's reporters write, while they write. Tests can write to the report too. If anything else stands in
+// it, reading may throw. So only the thread with limits reads it.
 
 /** Numbers of test cases, as the interface has them. */
 export interface Progress {
@@ -14,25 +14,27 @@ export interface Progress {
   readonly skipped: number
 }
 
-export type Fields = Readonly<Record<string, unknown>>
+/** What is known of a test. It has no state while it runs. Then its failure is that of an earlier attempt. */
+export type TestSoFar = TestFacts &
+  Partial<Omit<ResultFacts, 'state'>> & {
+    readonly state: ResultFacts['state'] | undefined
+    readonly atMs?: number | undefined
+  }
 
 export type Events = ReturnType<ReportReader['readAll']>
 
 /** What 100,000 failing test cases with short messages need, if each is tried twice. */
 const LIMIT_BYTES = 256 * 1024 * 1024
 
-/** Reads up to the first line that is not an event. Each call reads what was written since the last call. */
+/** Each call reads the lines that were written since the last call. If a process was killed while it wrote a line, this line is left out. */
 export class ReportReader {
   readonly #file: string
-  /** So many bytes of whole lines were read. */
   #readBytes = 0
-  #isBroken = false
   #total: number | undefined
-  readonly #tests = new Map<unknown, Fields>()
-  readonly #files = new Map<string, Fields>()
-  readonly #said: unknown[] = []
-  /** The last event. If the run was killed, there is none. */
-  #finished: Fields | undefined
+  readonly #tests = new Map<string, TestSoFar>()
+  readonly #files = new Map<string, FileFacts>()
+  readonly #said: string[] = []
+  #finished: ReportEnd | undefined
 
   constructor(file: string) {
     this.#file = file
@@ -47,56 +49,46 @@ export class ReportReader {
     const counts = { passed: 0, failed: 0, flaky: 0, skipped: 0 }
     for (const { state, isFlaky } of this.#tests.values()) {
       if (state === 'passed' || state === 'skipped') counts[state]++
-      else if (state !== 'pending') counts.failed++
-      if (state === 'passed' && isFlaky === true) counts.flaky++
+      else if (state !== undefined) counts.failed++
+      if (state === 'passed' && isFlaky) counts.flaky++
     }
     return { total: this.#total, ...counts }
   }
 
-  /** All events, when the tests have ended. Throws if the file cannot be read. */
+  /** All events, when the tests have ended. Throws if the file cannot be read, or if a line is no event. */
   readAll() {
-    // The last line may have no end, or be truncated.
-    const last = this.#readLines()
-    if (!this.#isBroken && last.length > 0) this.#take(last)
+    this.#readLines()
     const [tests, files] = [[...this.#tests.values()], [...this.#files.values()]]
     return { tests, files, said: this.#said, finished: this.#finished }
   }
 
-  /** Returns what is behind the last whole line. */
-  #readLines(): Buffer {
-    if (this.#isBroken) return Buffer.alloc(0)
+  #readLines(): void {
     const part = readPartOfFile(this.#file, this.#readBytes, Number.POSITIVE_INFINITY, LIMIT_BYTES)
     let at = 0
-    for (let end = part.indexOf('\n'); end !== -1 && !this.#isBroken; end = part.indexOf('\n', at)) {
-      this.#take(part.subarray(at, end))
+    for (let end = part.indexOf('\n'); end !== -1; end = part.indexOf('\n', at)) {
+      this.#take(JSON.parse(part.toString('utf8', at, end)))
+      this.#readBytes += end + 1 - at
       at = end + 1
     }
-    this.#readBytes += at
-    return part.subarray(at)
   }
 
-  #take(line: Buffer): void {
-    const event = fieldsOf(parseJson(line.toString()))
-    const [test, file] = [fieldsOf(event.test), fieldsOf(event.file)]
+  #take(event: ReportEvent): void {
     switch (event.event) {
       case 'total':
-        if (Number.isInteger(event.total)) this.#total = Number(event.total)
+        this.#total = event.total
         break
       case 'file-started':
-        this.#files.set(keyOf(file), file)
+        this.#files.set(keyOf(event.file), event.file)
         break
       case 'file-finished':
-        this.#files.delete(keyOf(file))
+        this.#files.delete(keyOf(event.file))
         break
       case 'test-started':
-        this.#tests.set(test.id, { ...this.#tests.get(test.id), ...test, state: 'pending', atMs: event.atMs })
+        this.#addToTest({ ...event.test, atMs: event.atMs, state: undefined })
         break
-      case 'test-finished': {
-        // A test that is tried again keeps the failure of an earlier attempt.
-        const state = event.isTriedAgain === true ? 'pending' : test.state
-        this.#tests.set(test.id, { ...this.#tests.get(test.id), ...test, state })
+      case 'test-finished':
+        this.#addToTest({ ...event.test, state: event.isTriedAgain ? undefined : event.test.state })
         break
-      }
       case 'said':
         this.#said.push(event.message)
         break
@@ -104,17 +96,17 @@ export class ReportReader {
         this.#finished = event
         break
       default:
-        this.#isBroken = true
+        throw new Error('it has a line that is no event')
     }
+  }
+
+  /** The first event of a test has all facts about it. */
+  #addToTest(facts: Pick<TestSoFar, 'id'> & Partial<TestSoFar>): void {
+    this.#tests.set(facts.id, { ...(this.#tests.get(facts.id) as TestSoFar), ...facts })
   }
 }
 
 /** Two framework projects may have the same file. */
-export function keyOf({ project, file }: Fields): string {
-  return JSON.stringify([stringOf(project), stringOf(file)])
-}
-
-/** Reads what should be a string. `String()` would throw for some objects that JSON can contain. */
-export function stringOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+export function keyOf({ project, file }: FileFacts): string {
+  return JSON.stringify([project, file])
 }

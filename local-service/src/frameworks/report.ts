@@ -1,11 +1,17 @@
 import { isAbsolute, relative, sep } from 'node:path'
-import { fieldsOf, isObject } from '../../../src/text/json.ts'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import { createIsOwnFile, OverLimit, type TestedFolders } from '../machine/files.ts'
-import { cutMessage, SHOWN_FRAMES } from '../reporters/report-writer.ts'
-import { type Events, type Fields, keyOf, stringOf } from './report-reader.ts'
+import {
+  cutMessage,
+  type Failure,
+  type FileFacts,
+  type Place,
+  type ReportEnd,
+  SHOWN_FRAMES,
+} from '../reporters/report-writer.ts'
+import { type Events, keyOf, type TestSoFar } from './report-reader.ts'
 
-// Makes test cases of what the service's reporters wrote. Tests can write to the report too, so anything may stand in it.
+// Makes test cases of what the service's reporters wrote.
 
 /** The interface leaves the statuses of a test case open. This service sends these statuses. */
 export type TestCaseStatus = 'PASSED' | 'FLAKY' | 'FAILED' | 'TIMEDOUT' | 'INTERRUPTED' | 'SKIPPED'
@@ -49,6 +55,10 @@ export interface Report {
   readonly advice?: string | undefined
   /** What the log says about the report of a run that may pass. */
   readonly remark?: string | undefined
+  /** What Playwright says about the whole run. */
+  readonly status?: string | undefined
+  /** Whether Vitest's coverage is switched on. */
+  readonly hasCoverage?: boolean | undefined
 }
 
 /** The longest message of a test case or of a run. */
@@ -62,66 +72,62 @@ export function toMessage(text: string): string {
 /** With more test cases, a response would be larger than clients accept, whatever is left out. */
 export const LIMIT_CASES = 150_000
 
+/** A test. Without titles, it is a file that could not be loaded, that had a failure outside its tests, or that has not ended. */
+type Facts = FileFacts & Partial<TestSoFar>
+
 /** Undefined if the framework reported nothing. Throws OverLimit if there are too many test cases. */
-export function toReport({ said, finished, ...unfinished }: Events, folders: TestedFolders): Report | undefined {
+export function toReport({ said, finished, ...soFar }: Events, folders: TestedFolders): Report | undefined {
   // The last event alone has the results. Without it, the other events show how far the run came.
-  const tests = finished === undefined ? unfinished.tests : objectsIn(finished.tests)
-  const files = finished === undefined ? unfinished.files : objectsIn(finished.files).filter((file) => file.hasFailed)
+  const { tests, files }: { tests: readonly Facts[]; files: readonly Facts[] } = finished ?? soFar
   if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
   if (tests.length > LIMIT_CASES) throw new OverLimit(`it has more than ${LIMIT_CASES} test cases`)
   const repository = { ...folders, isOwnFile: createIsOwnFile(folders.root) }
-  // The file could not be loaded, or a hook failed. In an unfinished run, a test or a hook of the file keeps its process busy.
+  // In an unfinished run, a test or a hook of the file keeps its process busy.
   const statusOfFile = finished === undefined ? 'INTERRUPTED' : 'FAILED'
   // A test of the file with the same status says the same, unless the file has a failure of its own.
   const filesOfTests = new Set(tests.filter((test) => statusOf(test) === statusOfFile).map(keyOf))
-  const others = withoutRepeats(files).filter((file) => isObject(file.failure) || !filesOfTests.has(keyOf(file)))
-  const testCases = [
-    ...tests.map((test) => toTestCase(test, statusOf(test), repository)),
-    ...others.map((file) => toTestCase(file, statusOfFile, repository)),
-  ]
-  const errors = withoutRepeats(objectsIn(finished?.errors))
+  const others = withoutRepeats(files).filter((file) => file.failure !== undefined || !filesOfTests.has(keyOf(file)))
+  const errors = withoutRepeats(finished?.errors ?? []).map((error) => error ?? {})
   return {
-    testCases,
+    testCases: [
+      ...tests.map((test) => toTestCase(test, statusOf(test), repository)),
+      ...others.map((file) => toTestCase(file, statusOfFile, repository)),
+    ],
     isComplete: finished !== undefined,
     errors: errors.map((error) => describeError(error, repository)),
     place: errors.map((error) => placeIn(repository, error)).find(({ filePath }) => filePath !== undefined),
-    said: said.map((text) => withoutTerminalSequences(stringOf(text))),
+    said: said.map(withoutTerminalSequences),
+    status: finished?.status,
+    hasCoverage: finished?.hasCoverage,
   }
 }
 
 /** In a merge, each shard may have the same error, for example of a file that none of them can load. */
-function withoutRepeats(facts: readonly Fields[]): Fields[] {
-  return [...new Map(facts.map((one) => [JSON.stringify(one), one])).values()]
+function withoutRepeats<T>(all: readonly T[]): T[] {
+  return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()]
 }
 
 /**
  * The title has the framework project, the label of a merged report, the describe blocks and the name. It depends on no other test, so it
  * is the same in each run.
  */
-function toTestCase(
-  { project, label, path, state, atMs, durationMs, failure, file, line }: Fields,
-  status: TestCaseStatus,
-  repository: Repository,
-): TestCase {
-  const titles = Array.isArray(path) ? path.map(stringOf) : undefined
-  const isTest = titles !== undefined
-  const spent = state === 'pending' && typeof atMs === 'number' ? Date.now() - atMs : durationMs
-  const needsReason = status !== 'PASSED' && status !== 'SKIPPED'
-  const reason = describeReason(fieldsOf(failure), isTest ? file : undefined, repository)
-  const unfinished =
-    status === 'INTERRUPTED' ? `This ${isTest ? 'test' : 'file'} had not finished when the run ended.` : undefined
-  const [name, system] = [stringOf(project), stringOf(label)]
+function toTestCase(facts: Facts, status: TestCaseStatus, repository: Repository): TestCase {
+  const { project, label, path, file, state, atMs, durationMs = 0, failure } = facts
+  const what = path === undefined ? 'file' : 'test'
+  const unfinished = status === 'INTERRUPTED' ? `This ${what} had not finished when the run ended.` : undefined
+  const spentMs = state === undefined && atMs !== undefined ? Date.now() - atMs : durationMs
+  const isFine = status === 'PASSED' || status === 'SKIPPED'
   return {
     title: joinTitle([
-      name && `[${name}]`,
-      system && `[${system}]`,
-      ...(titles ?? [relative(repository.folder, stringOf(file))]),
+      project ? `[${project}]` : '',
+      label ? `[${label}]` : '',
+      ...(path ?? [relative(repository.folder, file)]),
     ]),
     status,
-    durationMs: typeof spent === 'number' && spent > 0 ? Math.round(spent) : 0,
+    durationMs: Math.max(0, Math.round(spentMs)),
     // The reason of a skipped test is why it was skipped.
-    message: status === 'PASSED' ? undefined : reason || unfinished,
-    ...placeIn(repository, needsReason ? placeOf({ failure, file, line }, isTest) : { file }),
+    message: status === 'PASSED' ? undefined : (failure && describeReason(failure, facts, repository)) || unfinished,
+    ...placeIn(repository, isFine ? { file } : placeOf(facts)),
   }
 }
 
@@ -129,42 +135,39 @@ function toTestCase(
  * The file of a test is its own file, also if a helper threw. Otherwise, its place would depend on its result, and earlier runs could
  * not be compared. Only the failure to load a file has the place of the failure.
  */
-function placeOf({ failure, file, line }: Fields, isOfTest: boolean): Fields {
-  const { file: failed, line: failedLine, frames } = fieldsOf(failure)
-  if (!isOfTest || file === undefined) return failed === undefined ? { file, line } : { file: failed, line: failedLine }
-  const inTest = [...objectsIn(frames), { file: failed, line: failedLine }].find((frame) => frame.file === file)
+function placeOf({ path, file, line, failure }: Facts): Place {
+  if (path === undefined) return failure?.file === undefined ? { file } : { file: failure.file, line: failure.line }
+  const inTest = [...(failure?.frames ?? []), { ...failure }].find((frame) => frame.file === file)
   return { file, line: inTest?.line ?? line }
 }
 
 /** The message ends with the frames, unless they say no more than the place. */
-function describeReason({ message, ...failure }: Fields, testFile: unknown, repository: Repository): string {
-  const frames = objectsIn(failure.frames).slice(0, SHOWN_FRAMES)
-  const { file } = failure
-  const isPlace = frames.length === 1 && (testFile === undefined || file === testFile)
+function describeReason(failure: Failure, { path, file }: Facts, repository: Repository): string {
+  const frames = failure.frames?.slice(0, SHOWN_FRAMES) ?? []
+  const isPlace = frames.length === 1 && (path === undefined || failure.file === file)
   const shown = isPlace ? [] : frames.flatMap((frame) => describeFrame(frame, repository) ?? [])
-  return toMessage([stringOf(message).trimEnd(), ...shown].join('\n'))
+  return toMessage([failure.message.trimEnd(), ...shown].join('\n'))
 }
 
 /** As Node and Playwright print it, but with the path from the root. */
-function describeFrame({ method, column, ...place }: Fields, repository: Repository): string | undefined {
+function describeFrame({ method, column, ...place }: Place, repository: Repository): string | undefined {
   const { filePath, line } = placeIn(repository, place)
-  if (filePath === undefined || line === undefined || typeof column !== 'number') return undefined
+  if (line === undefined) return undefined
   const where = `${filePath}:${line}:${column}`
-  const name = stringOf(method)
-  return name === '' ? `at ${where}` : `at ${name} (${where})`
+  return method === undefined ? `at ${where}` : `at ${method} (${where})`
 }
 
-/** A pending test had begun when the run ended without the framework's last event. */
+/** A test without a state had begun when the run ended without the framework's last event. */
 const STATUSES: ReadonlyMap<unknown, TestCaseStatus> = new Map([
   ['passed', 'PASSED'],
   ['skipped', 'SKIPPED'],
   ['timedOut', 'TIMEDOUT'],
-  ['pending', 'INTERRUPTED'],
   ['interrupted', 'INTERRUPTED'],
+  [undefined, 'INTERRUPTED'],
 ])
 
-function statusOf({ state, isFlaky }: Fields): TestCaseStatus {
-  return state === 'passed' && isFlaky === true ? 'FLAKY' : (STATUSES.get(state) ?? 'FAILED')
+function statusOf({ state, isFlaky }: Facts): TestCaseStatus {
+  return state === 'passed' && isFlaky ? 'FLAKY' : (STATUSES.get(state) ?? 'FAILED')
 }
 
 export interface Repository extends TestedFolders {
@@ -173,25 +176,22 @@ export interface Repository extends TestedFolders {
 }
 
 /** The path from the root. Files outside the root, and those of other repositories, have no place. */
-export function placeIn({ root, isOwnFile }: Repository, { file, line }: Fields): Pick<TestCase, 'filePath' | 'line'> {
-  if (typeof file !== 'string' || !isAbsolute(file)) return {}
+export function placeIn(
+  { root, isOwnFile }: Repository,
+  { file, line }: Pick<Failure, 'file' | 'line'>,
+): Pick<TestCase, 'filePath' | 'line'> {
+  if (file === undefined || !isAbsolute(file)) return {}
   const parts = relative(root, file).split(sep)
   if (parts[0] === '' || parts[0] === '..' || !isOwnFile(file)) return {}
-  const hasLine = typeof line === 'number' && Number.isInteger(line) && line > 0
-  return { filePath: parts.join('/'), line: hasLine ? line : undefined }
+  return { filePath: parts.join('/'), line: line !== undefined && line > 0 ? line : undefined }
 }
 
-function describeError(error: Fields, repository: Repository): string {
+function describeError(error: NonNullable<ReportEnd['errors'][number]>, repository: Repository): string {
   const { filePath, line } = placeIn(repository, error)
   const place = filePath === undefined ? '' : `\nat ${filePath}${line === undefined ? '' : `:${line}`}`
-  return toMessage([`${stringOf(error.message)}${place}`, stringOf(error.origin)].join('\n'))
+  return toMessage([`${error.message ?? ''}${place}`, error.origin ?? ''].join('\n'))
 }
 
 export function joinTitle(path: readonly string[]): string {
   return path.filter((part) => part !== '').join(' > ')
-}
-
-/** The objects in what should be a list. */
-function objectsIn(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
 }

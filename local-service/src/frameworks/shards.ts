@@ -15,25 +15,16 @@ export interface Counted {
   readonly shard?: Shard | undefined
 }
 
-/** A matrix of GitHub has at most 256 jobs. A higher number is a date, for example. */
-const MOST_SHARDS = 256
-
-export function toShard(set: string, index: unknown, total: unknown): Shard | undefined {
-  if (!Number.isSafeInteger(index) || !Number.isSafeInteger(total)) return undefined
-  const shard = { set, index: Number(index), total: Number(total) }
-  return shard.index >= 1 && shard.index <= shard.total && shard.total <= MOST_SHARDS ? shard : undefined
-}
-
 /**
- * Which shards are missing or are there too often, as the rest of a sentence. Undefined if each number from 1 to the total is there
+ * Which shards are missing or are there too often, as the rest of a sentence. Empty if each number from 1 to the total is there
  * equally often. Reports of several projects or systems of one kind may all have the same numbers.
  */
-export function whyIncomplete(reports: readonly Counted[]): string | undefined {
+export function whyIncomplete(reports: readonly Counted[]): string[] {
   const sets = [...setsOf(reports).values()]
   const problems = sets.flatMap((reportsOfSet) => whySetIncomplete(reportsOfSet, sets.length > 1) ?? [])
-  if (problems.length === 0) return undefined
+  if (problems.length === 0) return []
   const next = 'A job may have been cancelled, or may have failed before a report was written or uploaded'
-  return `${problems.join(', and ')}. ${next}`
+  return [`${problems.join(', and ')}. ${next}`]
 }
 
 /** The reports of shards, by what the shards have in common. */

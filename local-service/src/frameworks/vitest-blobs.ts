@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fieldsOf } from '../../../src/text/json.ts'
 import { quote } from '../text.ts'
 import { type BlobFormat, type OnFile, readBlobs, UnusableReports } from './blob-folder.ts'
-import { stringOf } from './report-reader.ts'
-import { type Counted, type Shard, setsOf, toShard, whyIncomplete, whyUncounted } from './shards.ts'
+import { type Counted, type Shard, setsOf, whyIncomplete, whyUncounted } from './shards.ts'
 
 // What Vitest does not check when it merges blob reports.
 
@@ -45,39 +43,29 @@ export async function checkVitestBlobs({ folder, root, newFolder, passesWithNoTe
   }
   return {
     folder: await withPathsOf(root, folder, reports, newFolder),
-    missing: whyIncomplete(reports),
-    lost: whyLost(reports),
+    problems: [...whyIncomplete(reports), ...whyLost(reports)],
     uncounted: whyUncounted(reports),
     withoutCoverage: reports.filter((report) => !report.hasCoverage).map(({ file }) => quote(file)),
   }
 }
 
-/** Vitest fails at whatever else is in the folder, and does not name it. */
-export const VITEST_BLOBS: BlobFormat<VitestBlob> = { extension: '.json', stray: /^/, read: readVitestBlob }
+export const VITEST_BLOBS: BlobFormat<VitestBlob> = { extension: '.json', isAlone: true, read: readVitestBlob }
 
 /**
  * The file has the format of `flatted`: an array, in which a string stands for the element with this number. To resolve all
  * of them would take long. Only the file's name, such as `blob-2-4.json`, says that it is shard 2 of 4.
  */
 async function readVitestBlob(path: string, file: string): Promise<VitestBlob> {
-  const elements: unknown = JSON.parse(await readFile(path, 'utf8'))
-  if (!Array.isArray(elements) || !Array.isArray(elements[0])) throw new Error('it is JSON of another kind')
+  const elements = JSON.parse(await readFile(path, 'utf8'))
+  if (!Array.isArray(elements?.[0])) throw new Error('it is JSON of another kind')
   const at = (value: unknown) => (typeof value === 'string' ? elements[Number(value)] : value)
   const [version, modules, , coverageSince4, coverageOf3] = elements[0].map(at)
-  if (typeof version !== 'string') throw new Error('it is JSON of another kind')
   const coverage = Number.parseInt(version, 10) < 4 ? coverageOf3 : coverageSince4
-  return {
-    file,
-    shard: shardInName(file),
-    testFiles: Array.isArray(modules) ? modules.map(toTestFile) : [],
-    hasCoverage: coverage !== null && coverage !== undefined,
+  const toTestFile = (module: unknown): TestFile => {
+    const { id, filepath, name, result } = at(module)
+    return { id: at(id), path: at(filepath), name: at(name), hasFailed: at(at(result)?.state) === 'fail' }
   }
-
-  function toTestFile(module: unknown): TestFile {
-    const { id, filepath, name, result } = fieldsOf(at(module))
-    const hasFailed = at(fieldsOf(at(result)).state) === 'fail'
-    return { id: stringOf(at(id)), path: stringOf(at(filepath)), name: stringOf(at(name)), hasFailed }
-  }
+  return { file, shard: shardInName(file), testFiles: modules.map(toTestFile), hasCoverage: Boolean(coverage) }
 }
 
 /** How people write "2 of 4" in a name, the surest form first. */
@@ -89,13 +77,20 @@ const FORMS_OF_SHARD = ['-?of-?', '-', '_', '\\.'].map(
 /** A date, also with a time, such as `2026-11-28T10-30`. */
 const DATE = /(?<!\d)\d{4}([-_.])\d\d\1\d\d(?:[T_-]\d\d[-_.]\d\d)?(?!\d)/gi
 
+/** A matrix of GitHub has at most 256 jobs. A higher number is a date, for example. */
+const MOST_SHARDS = 256
+
 /** The rest of the name without its digits is the set, so `linux` and `windows` are two sets, but the names of two attempts are one. */
 export function shardInName(file: string): Shard | undefined {
   const name = file.replace(/\.json$/, '').replace(DATE, '')
   const set = name.replace(/\d+/g, '')
   for (const form of FORMS_OF_SHARD) {
-    const pairs = [...name.matchAll(form)].map(([, index, total]) => toShard(set, Number(index), Number(total)))
-    const shard = pairs.findLast((one) => one !== undefined)
+    const pairs = [...name.matchAll(form)].map(([, index, total]) => ({
+      set,
+      index: Number(index),
+      total: Number(total),
+    }))
+    const shard = pairs.findLast(({ index, total }) => index >= 1 && index <= total && total <= MOST_SHARDS)
     if (shard !== undefined) return shard
   }
   return undefined
@@ -157,7 +152,7 @@ export function refuseEqual(reports: readonly Omit<VitestBlob, 'hasCoverage'>[])
 }
 
 /** Which failures Vitest may lose, as the rest of a sentence: those of test files that have another result in another report. */
-export function whyLost(reports: readonly VitestBlob[]): string | undefined {
+export function whyLost(reports: readonly VitestBlob[]): string[] {
   const results = reports.flatMap(({ file, testFiles }) => testFiles.map((one) => ({ ...one, report: file })))
   const lost = [...Map.groupBy(results, ({ id }) => id).values()].flatMap((resultsOfFile) => {
     const failed = resultsOfFile.find(({ hasFailed }) => hasFailed)
@@ -166,8 +161,10 @@ export function whyLost(reports: readonly VitestBlob[]): string | undefined {
     return failed === undefined || other === undefined ? [] : [{ failed, other }]
   })
   const [first] = lost
-  if (first === undefined) return undefined
+  if (first === undefined) return []
   const { failed, other } = first
   const more = lost.length > 1 ? `, as for ${lost.length - 1} more` : ''
-  return `${quote(failed.name)} failed in ${quote(failed.report)} and not in ${quote(other.report)}, and Vitest keeps only one result of a test file${more}. Merge such reports in folders of their own, each with a gate of its own. With Vitest 5, give the shards of each system a VITEST_BLOB_LABEL instead`
+  return [
+    `${quote(failed.name)} failed in ${quote(failed.report)} and not in ${quote(other.report)}, and Vitest keeps only one result of a test file${more}. Merge such reports in folders of their own, each with a gate of its own. With Vitest 5, give the shards of each system a VITEST_BLOB_LABEL instead`,
+  ]
 }

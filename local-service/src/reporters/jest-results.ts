@@ -64,7 +64,7 @@ export function describeResults(
     files: ordered.flatMap((file) => {
       if (!file.testExecError) return []
       const failure = report.describeFailure([errorOfFile(file.testExecError)], placesOf)
-      return { ...describeFile(file), hasFailed: true, failure }
+      return { ...describeFile(file), failure }
     }),
     tests: ordered.flatMap((file) =>
       file.testResults.map((test) => {

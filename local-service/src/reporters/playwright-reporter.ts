@@ -71,7 +71,6 @@ export default class EventReporter implements Reporter {
       files: fileErrors.map((error) => ({
         project: '',
         file: error.location?.file ?? '',
-        hasFailed: true,
         failure: this.#describeFailure([error]),
       })),
       tests: tests.map((test) => ({ ...describeTest(test), ...this.#describeEnd(test) })),

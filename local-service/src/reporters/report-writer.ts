@@ -66,9 +66,21 @@ type NewsEvent =
   | { readonly event: 'total'; readonly total: number }
   | { readonly event: 'said'; readonly message: string }
 
+/** A line of the report. The result of a test that has begun only has the test's id. */
+export type ReportEvent =
+  | NewsEvent
+  | { readonly event: 'test-started'; readonly test: TestFacts; readonly atMs: number }
+  | {
+      readonly event: 'test-finished'
+      readonly test: Pick<TestFacts, 'id'> & ResultFacts
+      readonly isTriedAgain?: true | undefined
+    }
+  | ({ readonly event: 'finished' } & ReportEnd)
+
 export interface ReportEnd {
   readonly tests: readonly (TestFacts & ResultFacts)[]
-  readonly files: readonly (FileFacts & { readonly hasFailed: boolean; readonly failure?: Failure | undefined })[]
+  /** Those that could not be loaded, or in which something failed. */
+  readonly files: readonly (FileFacts & { readonly failure?: Failure | undefined })[]
   /** Those of no test and of no file. `origin` is what the framework prints behind the place. */
   readonly errors: readonly ((Partial<Failure> & { readonly origin?: string | undefined }) | undefined)[]
   /** What Playwright says about the whole run. */
@@ -125,7 +137,7 @@ export class ReportWriter {
     this.#write({ event: 'finished', ...end })
   }
 
-  #write(event: object): void {
+  #write(event: ReportEvent): void {
     if (this.#file === undefined) return
     const cut = (key: string, value: unknown) =>
       key === 'message' && typeof value === 'string' ? this.#cut(value) : value

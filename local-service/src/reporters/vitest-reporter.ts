@@ -98,10 +98,10 @@ export default class EventReporter implements Reporter {
     const all = config?.mergeReports ? (state?.getTestModules() ?? modules) : modules
     // Vitest finds the files in any order. With an order of their own, two runs can be compared.
     const ordered = [...all].sort(({ moduleId: a }, { moduleId: b }) => Number(a > b) - Number(a < b))
+    const failed = ordered.filter((module) => module.state() === 'failed')
     this.#report.finish({
-      files: ordered.map((module) => ({
+      files: failed.map((module) => ({
         ...describeFile(module),
-        hasFailed: module.state() === 'failed',
         // The errors of loading the file, and of its hooks outside describe blocks.
         failure: this.#describeFailure(module.errors()),
       })),

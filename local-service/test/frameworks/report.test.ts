@@ -1,198 +1,157 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import fc from 'fast-check'
-import { afterAll, describe, expect, it } from 'vitest'
-import { toMessage, toReport } from '../../src/frameworks/report.ts'
-import { ReportReader } from '../../src/frameworks/report-reader.ts'
+import { appendFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { toMessage } from '../../src/frameworks/report.ts'
+import type { FileFacts, ReportEnd, ReportEvent, ResultFacts, TestFacts } from '../../src/reporters/report-writer.ts'
+import { prepareReport } from '../support/a-report.ts'
 
-const FOLDERS = { root: '/repository', folder: '/repository/shop' }
-
-const HOME = mkdtempSync(join(tmpdir(), 'local-service-test-'))
-afterAll(() => rmSync(HOME, { recursive: true }))
-
-function readText(text: string) {
-  const file = join(HOME, 'report')
-  writeFileSync(file, text)
-  const reader = new ReportReader(file)
-  return toReport(reader.readAll(), FOLDERS)
+function read(...events: readonly (ReportEvent | object)[]) {
+  const { file, read: readReport } = prepareReport('/repository', {}, '/repository/shop')
+  appendFileSync(file, events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+  return readReport()
 }
 
-function read(...events: object[]) {
-  return readText(events.map((event) => JSON.stringify(event)).join('\n'))
+const TEST: TestFacts & ResultFacts = {
+  ...{ id: '1', project: '', file: '/repository/shop/a.test.ts', path: ['', 'adds'] },
+  ...{ state: 'passed', isFlaky: false, durationMs: 1.6 },
 }
+const FAILED = { ...TEST, state: 'failed' } as const
+/** What the service makes of the test. */
+const CASE = { title: 'adds', status: 'PASSED', durationMs: 2, filePath: 'shop/a.test.ts' }
 
-function finished(tests: object[], others: object = {}) {
-  return read({ event: 'finished', tests, ...others })
-}
+const endOf = (end: Partial<ReportEnd>): ReportEvent => ({
+  event: 'finished',
+  tests: [],
+  files: [],
+  errors: [],
+  ...end,
+})
+const casesOf = (end: Partial<ReportEnd>) => read(endOf(end))?.testCases
+const titlesOf = (end: Partial<ReportEnd>) => casesOf(end)?.map(({ title }) => title)
 
 describe('a report', () => {
   it('has the framework project in each title, and the file of each test, whatever other tests there are', () => {
-    const testIn = (file: string, project: string) => ({
-      ...{ file: `/repository/shop/${file}`, project, path: ['', 'cart', 'adds'] },
-      ...{ state: 'passed', durationMs: 1.6 },
-    })
-    const inA = { title: 'cart > adds', status: 'PASSED', durationMs: 2, filePath: 'shop/a.test.ts' }
-    const inB = { ...inA, filePath: 'shop/b.test.ts' }
-    const inUnit = { ...inA, title: '[unit] > cart > adds' }
-    expect(finished([testIn('a.test.ts', '')])?.testCases).toEqual([inA])
-    const all = [testIn('a.test.ts', ''), testIn('b.test.ts', ''), testIn('a.test.ts', 'unit')]
-    expect(finished([...all, testIn('a.test.ts', '')])?.testCases).toEqual([inA, inB, inUnit, inA])
+    const inB = { ...TEST, file: '/repository/shop/b.test.ts' }
+    const inUnit = { ...TEST, project: 'unit', path: ['cart', 'adds'], label: 'linux' }
+    expect(casesOf({ tests: [TEST] })).toEqual([CASE])
+    const caseInUnit = { ...CASE, title: '[unit] > [linux] > cart > adds' }
+    expect(casesOf({ tests: [TEST, inB, inUnit, TEST] })).toEqual([
+      CASE,
+      { ...CASE, filePath: 'shop/b.test.ts' },
+      caseInUnit,
+      CASE,
+    ])
   })
 
   it('says of a test that was interrupted that it had not finished, unless the framework says why', () => {
     const message = 'This test had not finished when the run ended.'
-    const interrupted = { path: ['a'], state: 'interrupted', durationMs: 12 }
+    const interrupted = { ...TEST, state: 'interrupted' } as const
     const failure = { message: 'the browser was closed' }
-    expect(finished([interrupted, { ...interrupted, failure }])?.testCases).toEqual([
-      { title: 'a', status: 'INTERRUPTED', durationMs: 12, message },
-      { title: 'a', status: 'INTERRUPTED', durationMs: 12, message: failure.message },
+    expect(casesOf({ tests: [interrupted, { ...interrupted, failure }] })).toEqual([
+      { ...CASE, status: 'INTERRUPTED', message },
+      { ...CASE, status: 'INTERRUPTED', message: failure.message },
     ])
   })
 
   it('has the results of its last event, whatever the events before it say, and in whatever order they came', () => {
-    const test = { id: '1', path: ['adds'] }
-    const result = { ...test, state: 'passed', durationMs: 2 }
-    const failed = { event: 'test-finished', test: { ...test, state: 'failed' } }
-    const late = { event: 'test-started', test, atMs: 0 }
-    const end = { event: 'finished', tests: [result] }
+    const failed = { event: 'test-finished', test: FAILED }
+    const late = { event: 'test-started', test: TEST, atMs: 0 }
+    const end = endOf({ tests: [TEST] })
     for (const events of [
       [failed, late, end],
       [end, failed, late],
-      [late, end, { event: 'file-started', file: {} }],
+      [late, end, { event: 'file-started', file: TEST }],
     ])
-      expect(read(...events)).toMatchObject({ isComplete: true, testCases: [{ title: 'adds', status: 'PASSED' }] })
+      expect(read(...events)).toMatchObject({ isComplete: true, testCases: [CASE] })
   })
 
   it('tells the same file of two framework projects apart', () => {
-    const file = '/repository/shop/a.test.ts'
-    const files = [
-      { project: 'unit', file, hasFailed: true },
-      { project: 'browser', file, hasFailed: true },
-    ]
-    const failedInUnit = { project: 'unit', file, path: ['adds'], state: 'failed' }
-    expect(finished([failedInUnit], { files })?.testCases.map(({ title }) => title)).toEqual([
+    const files: FileFacts[] = ['unit', 'browser'].map((project) => ({ project, file: TEST.file }))
+    expect(titlesOf({ tests: [{ ...FAILED, project: 'unit' }], files })).toEqual([
       '[unit] > adds',
       '[browser] > a.test.ts',
     ])
-
-    const started = files.map((of) => ({ event: 'file-started', file: of }))
-    const report = read(...started, { event: 'file-finished', file: files[0] })
-    expect(report).toMatchObject({
+    const started = files.map((file) => ({ event: 'file-started', file }))
+    expect(read(...started, { event: 'file-finished', file: files[0] })).toMatchObject({
       isComplete: false,
       testCases: [{ title: '[browser] > a.test.ts', status: 'INTERRUPTED' }],
     })
   })
 
   it('has the failure of a file beside a failed test of it, and nothing more of a file that only has failed tests', () => {
-    const [file, other] = ['/repository/shop/a.test.ts', '/repository/shop/b.test.ts']
-    const tests = [file, other].map((one) => ({ file: one, path: ['adds'], state: 'failed' }))
+    const other = { project: '', file: '/repository/shop/b.test.ts' }
     const files = [
-      { file, hasFailed: true, failure: { message: 'no database' } },
-      { file: other, hasFailed: true },
+      { ...other, failure: { message: 'no database' } },
+      { project: '', file: TEST.file },
     ]
-    const titles = finished(tests, { files })?.testCases.map(({ title }) => title)
-    expect(titles).toEqual(['adds', 'adds', 'a.test.ts'])
+    expect(titlesOf({ tests: [FAILED, { ...FAILED, ...other }], files })).toEqual(['adds', 'adds', 'b.test.ts'])
+  })
+
+  it('has an error once that several shards have', () => {
+    const error = { message: 'no database', file: '/repository/setup.ts', line: 3 }
+    expect(read(endOf({ errors: [error, { ...error }] }))).toMatchObject({
+      errors: ['no database\nat setup.ts:3'],
+      place: { filePath: 'setup.ts', line: 3 },
+    })
   })
 
   it.each([
     ['/repository/shop/a.ts', 3, { filePath: 'shop/a.ts', line: 3 }],
     ['/repository/lib/a.ts', 3, { filePath: 'lib/a.ts', line: 3 }],
     ['/repository/shop/a.ts', 0, { filePath: 'shop/a.ts' }],
-    ['/repository/shop/a.ts', 1.5, { filePath: 'shop/a.ts' }],
-    ['/repository/shop/a.ts', '3', { filePath: 'shop/a.ts' }],
     ['/repository/..a/b.ts', 3, { filePath: '..a/b.ts', line: 3 }],
     ['/elsewhere/a.ts', 3, {}],
     ['/repository', 3, {}],
     ['shop/a.ts', 3, {}],
-    [null, 3, {}],
   ])('has the place %s:%s from the root of the repository', (file, line, place) => {
-    const failure = { message: 'broken', file, line }
-    const testCase = { title: 'a', status: 'FAILED', durationMs: 0, message: 'broken', ...place }
-    expect(finished([{ path: ['a'], file, failure }])?.testCases).toEqual([testCase])
+    const { filePath: _, ...others } = { ...CASE, status: 'FAILED', message: 'broken' }
+    expect(casesOf({ tests: [{ ...FAILED, file, failure: { message: 'broken', file, line } }] })).toEqual([
+      { ...others, ...place },
+    ])
   })
 
   it('has the file of the test also if a helper failed, and ends the message with who called the helper', () => {
-    const [file, helper] = ['/repository/shop/a.test.ts', '/repository/lib/helper.ts']
-    const inHelper = { file: helper, line: 3, column: 13, method: 'expectTotal' }
+    const inHelper = { file: '/repository/lib/helper.ts', line: 3, column: 13, method: 'expectTotal' }
+    const { file } = TEST
     const inTest = { file, line: 12, column: 5 }
-    const ofTest = (frames: readonly object[]) => {
-      const failure = { message: 'broken', ...frames[0], frames }
-      return finished([{ path: ['a'], file, line: 9, failure }])?.testCases
-    }
+    const ofTest = (...frames: readonly { file: string; line: number }[]) =>
+      casesOf({ tests: [{ ...FAILED, line: 9, failure: { message: 'broken', ...frames[0], frames } }] })?.[0]
+    const filePath = 'shop/a.test.ts'
     const called = 'broken\nat expectTotal (lib/helper.ts:3:13)\nat shop/a.test.ts:12:5'
-    expect(ofTest([inHelper, inTest])).toMatchObject([{ filePath: 'shop/a.test.ts', line: 12, message: called }])
+    expect(ofTest(inHelper, inTest)).toMatchObject({ filePath, line: 12, message: called })
     // Without a frame in the test's file, the line is that of the test.
-    expect(ofTest([inHelper])).toMatchObject([
-      { filePath: 'shop/a.test.ts', line: 9, message: 'broken\nat expectTotal (lib/helper.ts:3:13)' },
-    ])
-    expect(ofTest([inTest])).toMatchObject([{ filePath: 'shop/a.test.ts', line: 12, message: 'broken' }])
+    const alone = 'broken\nat expectTotal (lib/helper.ts:3:13)'
+    expect(ofTest(inHelper)).toMatchObject({ filePath, line: 9, message: alone })
+    expect(ofTest(inTest)).toMatchObject({ filePath, line: 12, message: 'broken' })
     const many = Array.from({ length: 9 }, (_, at) => ({ ...inHelper, line: at + 1 }))
-    expect(ofTest([...many, inTest])?.[0]).toMatchObject({ line: 12, message: expect.stringMatching(/:5:13\)$/) })
+    expect(ofTest(...many, inTest)).toMatchObject({ line: 12, message: expect.stringMatching(/:5:13\)$/) })
     // A file that cannot be loaded has no test. The failure is where it is.
-    const files = [{ file, failure: { message: 'broken', ...inHelper, frames: [inHelper] }, hasFailed: true }]
-    expect(finished([], { files })?.testCases).toMatchObject([
-      { filePath: 'lib/helper.ts', line: 3, message: 'broken' },
-    ])
+    const files = [{ project: '', file, failure: { message: 'broken', ...inHelper, frames: [inHelper] } }]
+    expect(casesOf({ files })).toMatchObject([{ filePath: 'lib/helper.ts', line: 3, message: 'broken' }])
   })
 
   it('names the place of a test if its failure has none, and only the file of a test that passed', () => {
-    const test = { file: '/repository/shop/a.ts', line: 7, failure: { message: '\u001b[31mred\u001b[39m' } }
-    expect(
-      finished([
-        { ...test, path: ['a'] },
-        { ...test, path: ['b'], state: 'passed' },
-      ])?.testCases,
-    ).toEqual([
-      { title: 'a', status: 'FAILED', durationMs: 0, message: 'red', filePath: 'shop/a.ts', line: 7 },
-      { title: 'b', status: 'PASSED', durationMs: 0, filePath: 'shop/a.ts' },
+    const test = { ...TEST, line: 7, failure: { message: '\u001b[31mred\u001b[39m' } }
+    expect(casesOf({ tests: [{ ...test, state: 'failed' }, test] })).toEqual([
+      { ...CASE, status: 'FAILED', message: 'red', line: 7 },
+      CASE,
     ])
   })
 
-  it('has no more test cases than fit into a response', () => {
-    const tests = Array.from({ length: 150_001 }, () => ({ state: 'passed' }))
-    expect(() => finished(tests)).toThrow('it has more than 150000 test cases')
+  // Tests can write to the report. Whatever throws is caught by the thread that reads it.
+  it.each<[string, object]>([
+    ['an end without tests', { tests: undefined }],
+    ['another list of tests', { tests: { length: 1 } }],
+    ['no test', { tests: [null] }],
+    ['a title that is a number', { tests: [{ ...TEST, path: 7 }] }],
+    ['a path that is an object', { tests: [{ ...TEST, file: {} }] }],
+    ['a message that is a number', { tests: [{ ...FAILED, failure: { message: 7 } }] }],
+  ])('with %s cannot be read', (_what, end) => {
+    expect(() => casesOf(end)).toThrow(TypeError)
   })
 
-  it('is read without a throw, whatever it holds', () => {
-    const test = fc.record({
-      id: fc.jsonValue(),
-      file: fc.oneof(
-        fc.jsonValue(),
-        fc.string().map((name) => `/repository/${name}`),
-      ),
-      line: fc.jsonValue(),
-      path: fc.jsonValue(),
-      durationMs: fc.jsonValue(),
-      failure: fc.oneof(
-        fc.jsonValue(),
-        fc.record({ message: fc.jsonValue(), file: fc.jsonValue(), line: fc.jsonValue() }),
-      ),
-    })
-    const event = fc.oneof(
-      fc.jsonValue(),
-      fc.record({ event: fc.constantFrom('test-started', 'test-finished'), test, atMs: fc.jsonValue() }),
-      fc.record({ event: fc.constantFrom('file-started', 'file-finished'), file: test }),
-      fc.record({
-        event: fc.constant('finished'),
-        files: fc.array(test),
-        tests: fc.array(test),
-        errors: fc.oneof(fc.jsonValue(), fc.array(test)),
-        projects: fc.jsonValue(),
-      }),
-    )
-    fc.assert(
-      fc.property(fc.array(event), fc.nat(), (events, truncated) => {
-        const text = events.map((one) => JSON.stringify(one)).join('\n')
-        const report = readText(text.slice(0, text.length - (truncated % (text.length + 1))))
-        for (const { status, durationMs, message = '', filePath = 'a', line = 1 } of report?.testCases ?? []) {
-          expect(status).not.toBe('PASSED')
-          expect(Number.isInteger(durationMs)).toBe(true)
-          expect([typeof message, typeof filePath, line > 0]).toEqual(['string', 'string', true])
-          expect(filePath.startsWith('/') || filePath.split('/').includes('..')).toBe(false)
-        }
-      }),
-    )
+  it('with another state has a test that failed', () => {
+    const tests = ['PASSED', 7, 'constructor'].map((state) => ({ ...TEST, state }))
+    expect(casesOf({ tests } as object)).toMatchObject(tests.map(() => ({ status: 'FAILED' })))
   })
 })
 
@@ -205,15 +164,13 @@ describe('a long message', () => {
     expect(toMessage('a'.repeat(10_000))).toBe('a'.repeat(10_000))
   })
 
-  it('has no half of a character', () => {
-    for (const [before, after] of [
-      ['', ''],
-      ['x', ''],
-      ['', 'x'],
-    ]) {
-      const cut = toMessage(`${before}${'😀'.repeat(9000)}${after}`)
-      expect(cut).toMatch(/left out/)
-      expect(cut.isWellFormed()).toBe(true)
-    }
+  it.each([
+    ['', ''],
+    ['x', ''],
+    ['', 'x'],
+  ])('between %j and %j has no half of a character', (before, after) => {
+    const cut = toMessage(`${before}${'😀'.repeat(9000)}${after}`)
+    expect(cut).toMatch(/left out/)
+    expect(cut.isWellFormed()).toBe(true)
   })
 })

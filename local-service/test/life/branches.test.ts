@@ -29,7 +29,7 @@ const LISTING_RUNNER = [
   `for name in *; do
      test -f "$name" && cases="$cases$comma{\\"path\\":[\\"$name: $(cat "$name")\\"],\\"state\\":\\"passed\\"}" && comma=,
    done
-   echo "{\\"event\\":\\"finished\\",\\"tests\\":[$cases]}" > "$LOCAL_SERVICE_REPORT_FILE"`,
+   echo "{\\"event\\":\\"finished\\",\\"tests\\":[$cases],\\"files\\":[],\\"errors\\":[]}" > "$LOCAL_SERVICE_REPORT_FILE"`,
   'sh',
 ]
 

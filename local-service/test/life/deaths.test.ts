@@ -27,7 +27,7 @@ const RUNNER = `
   setsid sleep 300 &
   test "$KIND" = hangs && sleep 300
   status=passed; test "$KIND" = fails && status=failed
-  printf '{"event":"finished","tests":[{"path":["a"],"state":"%s"}]}' "$status" > "$LOCAL_SERVICE_REPORT_FILE"
+  printf '{"event":"finished","tests":[{"path":["a"],"state":"%s"}],"files":[],"errors":[]}\\n' "$status" > "$LOCAL_SERVICE_REPORT_FILE"
   test "$KIND" = passes`
 
 interface PlannedRun {

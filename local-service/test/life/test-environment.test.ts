@@ -70,7 +70,7 @@ describe('the Node that runs the tests', () => {
     'node_modules/vitest/cli.cjs': `
       const { CALLED_BY, LOCAL_SERVICE_REPORT_FILE: file } = process.env
       const tests = [{ path: [String(CALLED_BY)], state: 'passed' }]
-      require('node:fs').writeFileSync(file, JSON.stringify({ event: 'finished', tests }))
+      require('node:fs').writeFileSync(file, JSON.stringify({ event: 'finished', tests, files: [], errors: [] }) + '\\n')
       process.exit()`,
   }
 

@@ -26,7 +26,7 @@ const reportFile = process.env.LOCAL_SERVICE_REPORT_FILE
 function writeReport() {
   const file = `${process.cwd()}/a.test.ts`
   const tests = cases.map(([title, state]) => ({ file, path: ['puppet', title], state, durationMs: 3.4 }))
-  const text = JSON.stringify({ event: 'finished', files: [{ file }], tests })
+  const text = `${JSON.stringify({ event: 'finished', tests, files: [], errors: [] })}\n`
   if (report === 'whole') writeFileSync(reportFile, text)
 }
 
