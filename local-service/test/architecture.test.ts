@@ -35,7 +35,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 /** The tests of the files that have no test with their path. */
 const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   frameworks: ['frameworks/framework'],
-  'frameworks/arguments.test.ts': ['frameworks/refused-arguments'],
   'frameworks/discovery.test.ts': ['settings/project'],
   'frameworks/jest-runs.test.ts': [
     'frameworks/jest',

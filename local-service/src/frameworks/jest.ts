@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
 import { commandLine, EXTENSION, type Framework, loadsReporters, PASS_WITH_NO_TESTS } from './framework.ts'
-import { whyRefused } from './refused-arguments.ts'
+import { whyRefused } from './refused-settings.ts'
 
 const RUNNER = join(REPORTERS_FOLDER, `jest-run${EXTENSION}`)
 const PROCESSOR = join(REPORTERS_FOLDER, `jest-processor${EXTENSION}`)

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
 import { commandLine, EXTENSION, type Framework } from './framework.ts'
 import { mergePlaywright } from './merge.ts'
-import { PROGRAMS, whyRefused } from './refused-arguments.ts'
-import { wordsBehindProgram } from './refused-command.ts'
+import { whyRefused, wordsBehind } from './refused-settings.ts'
 
 const REPORTER = `playwright-reporter${EXTENSION}`
 
@@ -36,11 +35,11 @@ export const playwright: Framework = {
   refuse: (settings, folder) => whyRefused('playwright', settings, folder),
   async run(options) {
     const { start, isInPlace, outputFolder, inputFolder, env, merge } = options
-    const [named] = (start.kind === 'command' && wordsBehindProgram(start.command, PROGRAMS.playwright)) || []
+    const isNamed = start.kind === 'command' && wordsBehind('playwright', start.command)[0] === 'test'
     const begun =
       merge === undefined
         ? // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
-          { ours: [...(named === 'test' ? [] : ['test']), '--forbid-only'], title: 'playwright', env }
+          { ours: [...(isNamed ? [] : ['test']), '--forbid-only'], title: 'playwright', env }
         : await mergePlaywright(merge, options)
     if ('kind' in begun) return begun
     const { ours, ...call } = begun

@@ -1,20 +1,12 @@
 import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { commandLine, EXTENSION, type Framework, loadsReporters, PASS_WITH_NO_TESTS, type Start } from './framework.ts'
+import { commandLine, EXTENSION, type Framework, loadsReporters, PASS_WITH_NO_TESTS } from './framework.ts'
 import { mergeVitest } from './merge.ts'
-import { PROGRAMS, whyRefused } from './refused-arguments.ts'
-import { wordsBehindProgram } from './refused-command.ts'
+import { whyRefused } from './refused-settings.ts'
 
 const REPORTER = join(REPORTERS_FOLDER, `vitest-reporter${EXTENSION}`)
 /** Adds the reporter without Vite. From 6.4.2 on, Vite 6 loads no reporter for Vitest 3 from outside the project. */
 const RUNNER = join(REPORTERS_FOLDER, `vitest-run${EXTENSION}`)
-
-/** `vitest --coverage run` would take `run` as the value of the option, so the option `--run` says the same behind other options. */
-function runOnce(start: Start): readonly string[] {
-  const [first] = (start.kind === 'command' && wordsBehindProgram(start.command, PROGRAMS.vitest)) || []
-  if (first === undefined) return ['run']
-  return first === 'run' ? [] : ['--run']
-}
 
 export const vitest: Framework = {
   name: 'vitest',
@@ -37,7 +29,8 @@ export const vitest: Framework = {
     const started = usesRunner ? { ...options, start: { ...start, script: RUNNER } } : options
     return {
       ...call,
-      argv: commandLine(started, [...runOnce(start), ...ours, ...reporters]),
+      // It means the same as the command `run`, which the user may have written.
+      argv: commandLine(started, ['--run', ...ours, ...reporters]),
       replacesReporters: !(usesRunner && isInPlace),
     }
   },

@@ -19,57 +19,42 @@ export function argvOf(command: UserCommand, added: readonly string[] = []): rea
   return ['/bin/sh', '-c', START_SCRIPT, 'sh', script, 'command', ...added]
 }
 
-type Words =
-  | { readonly kind: 'words'; readonly words: readonly string[] }
-  /** Behind the script, further arguments would belong to something else. `found` is what makes it so. */
-  | { readonly kind: 'not-simple'; readonly found: string }
-  | { readonly kind: 'unclosed'; readonly quote: string }
-
-/** What can stand at a place of a script. The first pattern that matches counts. Its group is the text for the word. */
-const PARTS = [
-  ['blank', /([ \t]+)/y],
-  ['continued', /\\\n/y],
-  ['quoted', /'([^']*)'/y],
-  ['double-quoted', /"((?:[^"\\]|\\.)*)"/sy],
-  ['quoted', /\\(.)/sy],
-  ['substituted', /(`[^`]*`|\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\})/y],
-  // Such as `2>&1` and `&>log`, which a simple command can have.
-  ['redirected', /(\d*[<>]&|&>|>\||[<>](?!<))/y],
-  ['plain', /([^\s'"\\`;&|()<>])/y],
-  ['operator', /(\|\|?|&&?|<<|[;()\n])/y],
-] as const
-
-function partAt(script: string, at: number) {
-  for (const [part, pattern] of PARTS) {
-    pattern.lastIndex = at
-    const match = pattern.exec(script)
-    if (match !== null) return { part, text: match[1] ?? '', end: pattern.lastIndex }
-  }
-  return undefined
-}
+/** What can stand at a place of a script, the first that matches. `text` is what a word gets. */
+const PART = new RegExp(
+  [
+    /(?<blank>[ \t]+)/,
+    // A line that goes on in the next line.
+    /\\\n/,
+    /'(?<text>[^']*)'/,
+    /"(?<doubleQuoted>(?:[^"\\]|\\.)*)"/,
+    /\\(?<text>.)/,
+    // A variable or a command substitution stays as it is written.
+    /(?<text>`[^`]*`|\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\})/,
+    // Such as `2>&1` and `&>log`, which a simple command can have.
+    /(?<text>\d*[<>]&|&>|>\||[<>](?!<))/,
+    /(?<operator>\|\|?|&&?|<<|[;()\n]|(?<=^|\s)#)/,
+    /(?<text>.)/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gs',
+)
 
 /**
- * The words of a script that is one simple command, as a shell reads them. A variable or a command substitution stays as it is
- * written.
+ * The words of a script, as a shell reads them, up to the first operator. With an operator, the script is not one simple command, and
+ * further arguments behind it would belong to something else.
  */
-export function wordsOf(command: UserCommand): Words {
-  if (typeof command !== 'string') return { kind: 'words', words: command }
+export function wordsOf(command: UserCommand): { readonly words: readonly string[]; readonly operator?: string } {
+  if (typeof command !== 'string') return { words: command }
   const words: string[] = []
   let word: string | undefined
-  for (let at = 0; at < command.length; ) {
-    const found = partAt(command, at)
-    if (found === undefined) return { kind: 'unclosed', quote: command[at] ?? '' }
-    const { part, text, end } = found
-    const isComment = part === 'plain' && text === '#' && word === undefined
-    if (part === 'operator' || isComment) return { kind: 'not-simple', found: text }
-    if (part === 'blank') {
-      if (word !== undefined) words.push(word)
-      word = undefined
-    } else if (part !== 'continued') {
-      const read = part === 'double-quoted' ? text.replace(/\\(["\\$`])|\\\n/g, '$1') : text
-      word = `${word ?? ''}${read}`
-    }
-    at = end
+  for (const { groups = {} } of `${command} `.matchAll(PART)) {
+    const { blank, operator, doubleQuoted, text = doubleQuoted?.replace(/\\(["\\$`])|\\\n/g, '$1') } = groups
+    if (operator !== undefined) return { words, operator }
+    if (text !== undefined) word = (word ?? '') + text
+    if (blank === undefined || word === undefined) continue
+    words.push(word)
+    word = undefined
   }
-  return { kind: 'words', words: word === undefined ? words : [...words, word] }
+  return { words }
 }

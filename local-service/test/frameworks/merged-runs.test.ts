@@ -277,23 +277,6 @@ describe('JUnit files without a command', () => {
 
 describe('what a merge cannot do', () => {
   it.each([
-    ['vitest', ['e2e'], '"args" has "e2e". A merge of reports runs no test, so it takes no file and no filter.'],
-    ['vitest', ['--testNamePattern=adds'], 'it takes no file and no filter. Write the value of an option with "="'],
-    ['vitest', ['--tagsFilter=slow'], 'it takes no file and no filter. Write the value of an option with "="'],
-    ['vitest', ['--test-name-pattern=adds'], 'it takes no file and no filter. Write the value of an option with "="'],
-    ['playwright', ['--grep=adds'], 'it takes only --config and --reporter.'],
-    ['playwright', ['--reporter', 'list', 'e2e'], 'has "e2e". A merge of reports runs no test'],
-  ])('%s with %j is refused', (framework, args, message) => {
-    expect(() => runContextIn('/', {}, { folder: '/', framework, merge: 'all', args })).toThrow(message)
-  })
-
-  it('its options are not refused', () => {
-    const vitest = { folder: '/', framework: 'vitest', merge: 'all', args: ['--coverage', '--reporter=junit'] }
-    const playwright = { ...vitest, framework: 'playwright', args: ['--reporter', 'html', '-c', 'b.ts'] }
-    for (const settings of [vitest, playwright]) expect(runContextIn('/', {}, settings).project.merge).toBe('all')
-  })
-
-  it.each([
     [{ framework: 'vitest', merge: 'all', command: ['true'] }],
     [{ report: 'a.xml' }],
   ])('a request for %j that selects framework projects is refused', async (settings) => {
