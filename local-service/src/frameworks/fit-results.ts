@@ -1,4 +1,4 @@
-import { cutMessage, SHORT_MESSAGE_CHARS } from '../reporters/report-writer.ts'
+import { cutMessage } from '../reporters/report-writer.ts'
 import type { Report, TestCase } from './report.ts'
 
 /** Clients may refuse a response that is larger than 16 MiB, as the gate does. The rest is for the other fields of a run. */
@@ -6,6 +6,8 @@ const RESULTS_LIMIT_BYTES = 15.5 * 1024 * 1024
 
 /** The comma, and what the result of a test suite has besides: the number of the test. */
 const AROUND_CASE_BYTES = 9
+
+const SHORT_MESSAGE_CHARS = 500
 
 /** Titles get shorter in steps, so that a case keeps its title if the next run has some cases more or less. */
 const TITLE_LIMITS_BYTES = [300, 200, 150, 100, 80, 60, 50, 40, 30, 20, 10]

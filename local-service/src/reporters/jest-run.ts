@@ -48,7 +48,7 @@ function addReporter(readConfigs: Method<Configs>): Method<Configs> {
 function announceErrors(runCLI: Method<unknown>): Method<unknown> {
   return (...args) =>
     runCLI(...args).catch((error) => {
-      if (run.phase !== 'before') report.announce({ event: 'said', message: String(error?.stack ?? error) })
+      if (run.phase !== 'before') report.say(String(error?.stack ?? error))
       throw error
     })
 }
@@ -61,7 +61,7 @@ function readOutput(): void {
     stream.write = ((...parts: Parameters<typeof write>) => {
       const text = run.phase === 'tests' ? '' : stripVTControlCharacters(String(parts[0])).trim()
       if (run.phase === 'before' && text.startsWith('No tests found, exiting with code 1')) finishWithout()
-      if (run.phase === 'after' && text.startsWith('Jest: ')) report.announce({ event: 'said', message: text })
+      if (run.phase === 'after' && text.startsWith('Jest: ')) report.say(text)
       lastText = text || lastText
       return write.apply(stream, parts)
     }) as typeof write

@@ -28,7 +28,7 @@ export default class EventReporter implements Reporter {
     // All that Vitest says about itself goes through this method, and the output of tests does not.
     const error = logger.error
     logger.error = (...parts) => {
-      if (!isAboutTests) this.#report.announce({ event: 'said', message: parts.join(' ') })
+      if (!isAboutTests) this.#report.say(parts.join(' '))
       error.apply(logger, parts)
     }
     // Vitest's own reporters print the errors of tests with it, which the results have already.

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { framesIn, REPORT_FILE, REPORT_ROOT, ReportWriter, type Thrown } from '../../src/reporters/report-writer.ts'
 import { prepareReport } from '../support/a-report.ts'
@@ -12,23 +12,12 @@ it('takes its variables out of the environment, so that a framework that a test 
   expect([process.env[REPORT_FILE], process.env[REPORT_ROOT]]).toEqual([undefined, undefined])
 })
 
-it('a report with very many long messages is still read, with all test cases and shorter messages', async () => {
-  const { file, read, report } = await aWriter()
-  const count = 4000
-  const tests = Array.from({ length: count }, (_, index) => {
-    const test = { id: String(index), project: '', file: '/shop/a.test.ts', path: [`test ${index}`] }
-    // A line break needs two characters in the file.
-    const failure = { message: `failure ${index}${'\n'.repeat(19_000)}.` }
-    const result = { state: 'failed', isFlaky: false, durationMs: 1, failure } as const
-    report.startTest(test)
-    report.finishTest(test, result)
-    return { ...test, ...result }
-  })
-  report.finish({ tests, files: [], errors: [] })
-  expect((await stat(file)).size).toBeLessThan(200 * 1024 * 1024)
-  const { testCases = [] } = read() ?? {}
-  expect(testCases).toHaveLength(count)
-  for (const index of [0, count - 1]) expect(testCases[index]?.message).toMatch(new RegExp(`^failure ${index}\n`))
+it('the middle of a very long message is left out, and frames without end are', async () => {
+  const { report } = await aWriter()
+  const error = { message: `begin${' '.repeat(1_000_000)}end`, stack: '    at pay (/shop/a.ts:1:1)\n'.repeat(1000) }
+  const { message, frames } = report.describeFailure([error], ({ stack }) => framesIn(stack)) ?? {}
+  expect(message).toMatch(/^begin *\n\[the middle is left out\]\n *end$/)
+  expect([message?.length, frames?.length]).toEqual([20_000, 100])
 })
 
 describe('the place of a failure', () => {
@@ -76,6 +65,7 @@ describe('what caused an error', () => {
   it.each([
     ['a circle', (error: object) => ({ cause: error }), '\nCaused by: …'],
     ['a circle of many', (error: object) => ({ errors: Array(10).fill(error) }), '\nOne of its errors: …'.repeat(10)],
+    ['a value, as Playwright gives it', () => ({ cause: { value: "'rain'" } }), "\nCaused by: 'rain'"],
     ['an object that JSON cannot write', () => ({ cause: { id: 10n } }), '\nCaused by: { id: 10n }'],
   ])('is described if it is %s', async (_, causesOf, text) => {
     const { report } = await aWriter()
