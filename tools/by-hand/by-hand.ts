@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, realpathSync } from 'node:fs'
-import { findPackageJSON } from 'node:module'
+import { closeSync, existsSync, openSync, readFileSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { readJestReport, readPlaywrightReport, readVitestReport } from './report.ts'
+import { readReport } from './report.ts'
 import { type ByHand, FRAMEWORKS, type Framework, type ProcessEnd, UsageError } from './results.ts'
 
 /** What a person types. */
@@ -32,9 +31,9 @@ export interface RunByHand {
  */
 export async function runByHand(run: RunByHand, stop: AbortSignal): Promise<ByHand> {
   const { framework, args, temporaryFolder } = run
-  const [, ...first] = COMMANDS[framework]
+  const [program, ...first] = COMMANDS[framework]
   const start = (folder: string, extraArgs: readonly string[], extraEnv: NodeJS.ProcessEnv, name: string) => {
-    const argv = [findProgram(folder, framework), ...first, ...extraArgs, ...args] as const
+    const argv = [program, ...first, ...extraArgs, ...args] as const
     const env = { ...environmentIn(folder, run.env), ...extraEnv }
     return runToEnd(argv, { cwd: folder, env }, join(temporaryFolder, name), stop)
   }
@@ -54,11 +53,10 @@ export async function runByHand(run: RunByHand, stop: AbortSignal): Promise<ByHa
   const variables =
     framework === 'playwright' ? { PW_TEST_REPORTER: 'json', PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile } : {}
   const withReport = await start(folder, reporter, variables, 'output-of-run-with-report')
-  const read = { vitest: readVitestReport, playwright: readPlaywrightReport, jest: readJestReport }[framework]
   return {
     command: [...COMMANDS[framework], ...args].join(' '),
     ...(plain ?? withReport),
-    report: read(reportFile, realpathSync(folder)),
+    report: readReport(framework, reportFile, realpathSync(folder)),
     endWithReport: withReport.end,
   }
 }
@@ -89,12 +87,14 @@ async function runToEnd(
   return { end: stop.aborted ? 'stopped' : (code ?? signal ?? 'stopped'), output: readFileSync(outputFile, 'utf8') }
 }
 
+const packageOf = (framework: Framework) => (framework === 'playwright' ? '@playwright/test' : framework)
+
 /** The framework on which the folder's package depends. */
 export function frameworkIn(folder: string): Framework {
   const manifest = join(folder, 'package.json')
   const { dependencies, devDependencies } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}
   const packages = { ...dependencies, ...devDependencies }
-  const found = FRAMEWORKS.filter((name) => (name === 'playwright' ? '@playwright/test' : name) in packages)
+  const found = FRAMEWORKS.filter((framework) => packageOf(framework) in packages)
   const [framework] = found
   if (framework !== undefined && found.length === 1) return framework
   throw new UsageError(
@@ -104,22 +104,15 @@ export function frameworkIn(folder: string): Framework {
 
 /** The version of the installed framework, such as `5.1.1`. */
 export function versionOf(folder: string, framework: Framework): string {
-  const program = pathToFileURL(realpathSync(findProgram(folder, framework)))
-  const manifest: { version: string } = JSON.parse(readFileSync(findPackageJSON('.', program) ?? '', 'utf8'))
-  return manifest.version
+  const name = packageOf(framework)
+  try {
+    return createRequire(join(folder, 'package.json'))(`${name}/package.json`).version
+  } catch {
+    throw new UsageError(`${name} is not installed in ${folder} or in a folder above it. Install the packages first.`)
+  }
 }
 
-/** The framework's command, as npx finds it: in the nearest `node_modules/.bin`, from the folder up. */
-function findProgram(folder: string, framework: Framework): string {
-  const program = `node_modules/.bin/${framework}`
-  const found = foldersFrom(folder)
-    .map((at) => join(at, program))
-    .find(isExecutable)
-  if (found !== undefined) return found
-  throw new UsageError(`There is no ${program} in ${folder} or in a folder above it. Install the packages first.`)
-}
-
-/** npx puts the commands of all these folders first. */
+/** npx puts the commands of the folder and of all folders above it first. */
 function environmentIn(folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const commands = foldersFrom(folder).map((at) => join(at, 'node_modules/.bin'))
   return { ...env, PATH: [...commands, env.PATH ?? ''].join(delimiter) }
@@ -128,13 +121,4 @@ function environmentIn(folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEn
 function foldersFrom(folder: string): string[] {
   const above = dirname(folder)
   return above === folder ? [folder] : [folder, ...foldersFrom(above)]
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,26 +1,46 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { JSONReport, JSONReportSuite, JSONReportTest } from '@playwright/test/reporter'
-import type { JsonAssertionResult, JsonTestResults } from 'vitest/node'
-import type { ReportByHand, TestByHand } from './results.ts'
+import type { Framework, ReportByHand, TestByHand } from './results.ts'
 
-// Reads the JSON reports of the frameworks.
+/** Reads a JSON report of a framework. Undefined if there is none. Paths in the result start in the folder. */
+export function readReport(framework: Framework, file: string, folder: string): ReportByHand | undefined {
+  if (!existsSync(file)) return undefined
+  const report = JSON.parse(readFileSync(file, 'utf8'))
+  return framework === 'playwright' ? readPlaywright(report, folder) : readJest(report, folder, framework)
+}
 
-/** Undefined if the framework wrote no report. Paths in the result start in the folder. */
-export function readVitestReport(file: string, folder: string): ReportByHand | undefined {
-  const report = read<JsonTestResults>(file)
-  if (report === undefined) return undefined
-  const tests = report.testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults.map((test) => ({
-      file: relative(folder, name),
-      path: withoutEmpty([
-        ...test.ancestorTitles.filter((title, index) => index > 0 || !isPathOf(title, name)),
-        test.title,
-      ]),
-      status: vitestStatus(test),
-    })),
+/** What is read of a report of Jest. Vitest writes such a report too. */
+interface JestReport {
+  readonly testResults: readonly {
+    readonly name: string
+    readonly status: string
+    readonly message: string
+    readonly assertionResults: readonly JestTest[]
+  }[]
+}
+
+interface JestTest {
+  readonly ancestorTitles: readonly string[]
+  readonly title: string
+  readonly status: string
+  readonly failureMessages?: readonly string[] | null
+  readonly invocations?: number
+}
+
+function readJest({ testResults }: JestReport, folder: string, framework: 'vitest' | 'jest'): ReportByHand {
+  const tests = testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map((test) => {
+      // In Vitest, the titles of a type test begin with the path of its file.
+      const titles = test.ancestorTitles.filter((title, index) => index > 0 || !name.endsWith(`/${title}`))
+      return {
+        file: relative(folder, name),
+        path: withoutEmpty([...titles, test.title]),
+        status: test.status === 'pending' && framework === 'vitest' ? ('PENDING' as const) : jestStatus(test),
+      }
+    }),
   )
-  const failed = report.testResults.filter(({ status }) => status === 'failed')
+  const failed = testResults.filter(({ status }) => status === 'failed')
   const isExplained = ({ message, assertionResults }: (typeof failed)[number]) =>
     message !== '' || assertionResults.length > 0
   const namesOf = (files: typeof failed) => files.map(({ name }) => relative(folder, name))
@@ -31,63 +51,14 @@ export function readVitestReport(file: string, folder: string): ReportByHand | u
   }
 }
 
-/** The titles of a type test begin with the path of its file. */
-function isPathOf(title: string, file: string): boolean {
-  return file.endsWith(`/${title}`)
-}
-
-function vitestStatus({ status, failureMessages }: JsonAssertionResult): TestByHand['status'] {
-  switch (status) {
-    case 'passed':
-      // The report has no word for a flaky test, but a test that passed has messages only of failed attempts.
-      return failureMessages?.length ? 'FLAKY' : 'PASSED'
-    case 'failed':
-      return 'FAILED'
-    case 'pending':
-      return 'PENDING'
-    default:
-      return 'SKIPPED'
-  }
-}
-
-interface JestReport {
-  readonly testResults: readonly {
-    readonly name: string
-    readonly status: string
-    readonly assertionResults: readonly {
-      readonly ancestorTitles: readonly string[]
-      readonly title: string
-      readonly status: string
-      readonly invocations?: number
-    }[]
-  }[]
-}
-
-/** Undefined if the framework wrote no report. Paths in the result start in the folder. */
-export function readJestReport(file: string, folder: string): ReportByHand | undefined {
-  const report = read<JestReport>(file)
-  if (report === undefined) return undefined
-  const tests = report.testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults.map(({ ancestorTitles, title, status, invocations = 1 }) => ({
-      file: relative(folder, name),
-      path: withoutEmpty([...ancestorTitles, title]),
-      status: jestStatus(status, invocations),
-    })),
-  )
-  const failed = report.testResults.filter(({ status }) => status === 'failed')
-  return { tests, failedFiles: failed.map(({ name }) => relative(folder, name)) }
-}
-
-function jestStatus(status: string, invocations: number): TestByHand['status'] {
+/** The report has no word for a flaky test. Jest counts its attempts, and Vitest keeps the messages of those that failed. */
+function jestStatus({ status, failureMessages, invocations = 1 }: JestTest): TestByHand['status'] {
   if (status === 'failed') return 'FAILED'
   if (status !== 'passed') return 'SKIPPED'
-  return invocations > 1 ? 'FLAKY' : 'PASSED'
+  return invocations > 1 || failureMessages?.length ? 'FLAKY' : 'PASSED'
 }
 
-/** Undefined if the framework wrote no report. Paths in the result start in the folder. */
-export function readPlaywrightReport(file: string, folder: string): ReportByHand | undefined {
-  const report = read<JSONReport>(file)
-  if (report === undefined) return undefined
+function readPlaywright(report: JSONReport, folder: string): ReportByHand {
   const fromFolder = (path: string) => relative(folder, resolve(report.config.rootDir, path))
   // The outermost suites are files.
   const tests = report.suites.flatMap((suite) => testsOf({ ...suite, title: '' }, []))
@@ -131,13 +102,4 @@ function playwrightStatus({ status, expectedStatus, results }: JSONReportTest): 
 
 function withoutEmpty(path: readonly string[]): string[] {
   return path.filter((part) => part !== '')
-}
-
-function read<Report>(file: string): Report | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
 }

@@ -1,9 +1,4 @@
-import type { Project } from './project.ts'
-
-// Each project is a kind: something that a real project has and that changes which tests run, their results or the exit code.
-
-type Kinds = Readonly<Record<string, Omit<Project, 'name' | 'framework'>>>
-type Files = Project['files']
+import { type Files, projectsOf } from './project.ts'
 
 const test = (code: string, file = 'a.test.js'): Files => ({ [file]: `${code}\n` })
 const config = (settings: string): Files => ({ 'jest.config.js': `module.exports = ${settings}\n` })
@@ -23,7 +18,7 @@ const withReporter = (methods: string, tests = PASSES) =>
     tests,
   )
 
-const KINDS: Kinds = {
+export const JEST_PROJECTS = projectsOf('jest', {
   shop: {
     arguments: [
       // Filters and names
@@ -169,10 +164,4 @@ const KINDS: Kinds = {
     git: { commits: 1, change: { 'a.test.js': "it('changed', () => { throw new Error('red') })" } },
     files: { ...PASSES, ...PASSES_TOO },
   },
-}
-
-export const JEST_PROJECTS: readonly Project[] = Object.entries(KINDS).map(([name, kind]) => ({
-  name,
-  framework: 'jest',
-  ...kind,
-}))
+})

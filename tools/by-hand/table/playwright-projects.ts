@@ -1,10 +1,6 @@
-import type { Project } from './project.ts'
+import { type Files, projectsOf } from './project.ts'
 
-// Each project is a kind: something that a real project has and that changes which tests run, their results or the exit code.
 // No test has a page, so no browser is needed.
-
-type Kinds = Readonly<Record<string, Omit<Project, 'name' | 'framework'>>>
-type Files = Project['files']
 
 const test = (code: string, file = 'a.spec.js'): Files => ({
   [file]: `import { expect, test } from '@playwright/test'\n${code}\n`,
@@ -34,7 +30,7 @@ const TESTS_OF_DEPENDENCIES: Files = {
   ...test("test('is shared', () => {})\ntest('is of the shop', () => {})"),
 }
 
-const KINDS: Kinds = {
+export const PLAYWRIGHT_PROJECTS = projectsOf('playwright', {
   shop: {
     arguments: [
       // Filters and names
@@ -149,10 +145,4 @@ const KINDS: Kinds = {
       ...test("test('passes', () => {})\ntest('fails', () => { throw new Error('red') })"),
     },
   },
-}
-
-export const PLAYWRIGHT_PROJECTS: readonly Project[] = Object.entries(KINDS).map(([name, project]) => ({
-  name,
-  framework: 'playwright',
-  ...project,
-}))
+})

@@ -1,16 +1,25 @@
 import { gitIn, type InstalledVersion, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import type { Framework } from '../results.ts'
 
+/** The text of each file, by its path. */
+export type Files = Readonly<Record<string, string>>
+
 export interface Project {
   readonly name: string
   readonly framework: Framework
-  /** The text of each file, by its path. */
-  readonly files: Readonly<Record<string, string>>
+  readonly files: Files
   readonly env?: Readonly<Record<string, string>>
   /** If it is given, the folder is a git repository. The change is not committed. */
-  readonly git?: { readonly commits: number; readonly change: Readonly<Record<string, string>> }
+  readonly git?: { readonly commits: number; readonly change: Files }
   /** If it is absent, the project runs once without arguments. */
   readonly arguments?: readonly (readonly string[])[]
+}
+
+/** Each kind has something that a real project has and that changes which tests run, their results or the exit code. */
+export type Kinds = Readonly<Record<string, Omit<Project, 'name' | 'framework'>>>
+
+export function projectsOf(framework: Framework, kinds: Kinds): readonly Project[] {
+  return Object.entries(kinds).map(([name, kind]) => ({ name, framework, ...kind }))
 }
 
 /** Writes the project into a new folder, with links to the packages. */

@@ -1,9 +1,4 @@
-import type { Project } from './project.ts'
-
-// Each project is a kind: something that a real project has and that changes which tests run, their results or the exit code.
-
-type Kinds = Readonly<Record<string, Omit<Project, 'name' | 'framework'>>>
-type Files = Project['files']
+import { type Files, projectsOf } from './project.ts'
 
 const IMPORT = "import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'\n"
 const test = (code: string, file = 'a.test.js'): Files => ({ [file]: `${IMPORT}${code}\n` })
@@ -24,7 +19,7 @@ const TSCONFIG: Files = {
   'tsconfig.json': '{ "compilerOptions": { "strict": true, "skipLibCheck": true, "types": [] } }',
 }
 
-const KINDS: Kinds = {
+export const VITEST_PROJECTS = projectsOf('vitest', {
   shop: {
     arguments: [
       // Filters and names
@@ -147,10 +142,4 @@ const KINDS: Kinds = {
   'block without tests': { files: test("describe('empty', () => {})") },
   'only skipped tests': { files: test("it.skip('is skipped', () => {})\nit.todo('is to do')") },
   'watch in the configuration': { files: { ...config('{ watch: true }'), ...PASSES } },
-}
-
-export const VITEST_PROJECTS: readonly Project[] = Object.entries(KINDS).map(([name, project]) => ({
-  name,
-  framework: 'vitest',
-  ...project,
-}))
+})

@@ -49,7 +49,10 @@ describe('npm run by-hand', () => {
     [['--bail'], /^The first argument is "--bail"\. Write the folder of the project first\.\n$/],
     [['--framework=mocha', '.'], /^The framework is "mocha"\. Write --framework=vitest or .* or --framework=jest\.\n$/],
     [['.'], /^\S+package\.json names no framework\. Write --framework=vitest/],
-    [['--framework=vitest', '.'], /^There is no node_modules\/\.bin\/vitest in /],
+    [
+      ['--framework=vitest', '.'],
+      /^vitest is not installed in .* or in a folder above it\. Install the packages first\.\n$/,
+    ],
   ])('exits with 2 and a sentence if it is called with %j', async (args, sentence) => {
     const { code, output, errors } = await run(args, temporaryFolder())
     expect(errors).toMatch(sentence)
