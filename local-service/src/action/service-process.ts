@@ -11,7 +11,6 @@ import { serviceFolder } from './service-folder.ts'
 // removed. `index.js FOLDER clean` removes what a killed service left. Both leave for post what the runs were.
 
 export type OrderOfStep = Order & {
-  readonly key: string
   /** Relative paths of the order start here. */
   readonly workspace: string
 }
@@ -20,6 +19,7 @@ export type StartResponse =
   | {
       readonly kind: 'up'
       readonly url: string
+      readonly key: string
       /** If the projects differ in this, it is absent. */
       readonly project?: string | undefined
       readonly commit?: string | undefined
@@ -34,14 +34,13 @@ const POLL_MS = 200
 async function serve(): Promise<void> {
   const stop = Promise.withResolvers<void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
-  const order = await receiveOrder()
+  // If main ends before it gives an order, the channel closes. Nothing else keeps this process alive.
+  const [order] = await once(process, 'message')
   // If post never runs, the runner removes the folder at the end of the job. Runs may make folders again, but not the log.
-  const isJobOver = () => !existsSync(folder.log)
-  if (order === undefined || isJobOver()) return
+  setInterval(() => existsSync(folder.log) || stop.resolve(), POLL_MS).unref()
   const service = await startService(order)
   const response = describeStart(service)
   respond(response)
-  setInterval(() => isJobOver() && stop.resolve(), POLL_MS).unref()
   if (response.kind === 'up') await stop.promise
   const end = JSON.stringify(await service.close())
   // Tests may have put something else there. They have ended now.
@@ -49,35 +48,26 @@ async function serve(): Promise<void> {
   writeFileSync(folder.runsAtEnd, end)
 }
 
-/** Undefined if main ended before it gave an order. */
-async function receiveOrder(): Promise<OrderOfStep | undefined> {
-  if (!process.connected) return undefined
-  const [order] = await Promise.race([once(process, 'message'), once(process, 'disconnect')])
-  // Without a listener, the channel does not keep this process alive.
-  process.removeAllListeners('disconnect')
-  return order
-}
-
 /** If main has ended, post stops the service. */
 function respond(response: StartResponse): void {
   process.send?.(response, () => undefined)
 }
 
-function startService({ key, workspace, ...order }: OrderOfStep): Promise<LocalService> {
+function startService({ workspace, ...order }: OrderOfStep): Promise<LocalService> {
   const { settings, ...read } = readOrder(order, workspace)
   // Without an input, the gate asks for this branch on most events.
   const { GITHUB_HEAD_REF, GITHUB_REF_NAME = '' } = process.env
   const checkoutOfJob = { root: workspace, branch: GITHUB_HEAD_REF || GITHUB_REF_NAME }
-  return startLocalService(settings, { ...shared, ...read, key, outputs: folder.outputFolder, checkoutOfJob })
+  return startLocalService(settings, { ...shared, ...read, outputs: folder.outputFolder, checkoutOfJob })
 }
 
-function describeStart({ url, projects }: LocalService): StartResponse {
+function describeStart({ url, key, projects }: LocalService): StartResponse {
   const [problem] = projects.flatMap(({ problem }) => problem ?? [])
   if (problem !== undefined) return { kind: 'failed', reason: problem }
   const common = (values: readonly (string | undefined)[]) => (new Set(values).size === 1 ? values[0] : undefined)
   const project = common(projects.map(({ id }) => id))
   const commit = common(projects.map(({ head }) => head.commit))
-  return { kind: 'up', url, project, commit, log: projects.map(describeProject) }
+  return { kind: 'up', url, key, project, commit, log: projects.map(describeProject) }
 }
 
 function describeProject({ id, framework, folder, head, setup }: ServedProject): string {

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, fork } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
@@ -487,16 +487,5 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     expect(post).toMatchObject({ conclusion: 'success', annotations: [...warnings, KILLED, MAY_BE_LEFT] })
     expect(post.log).toContain('it rains')
     for (const pid of processesOf(step)) process.kill(pid, 'SIGKILL')
-  })
-
-  test.for<[string, (service: ChildProcess) => void]>([
-    ['before it gave an order', (service) => service.disconnect()],
-    ['and after whose order the job has ended', (service) => service.send({ args: [], key: 'k', workspace: '/' })],
-  ])('of a service whose main ends %s', async ([, act], { jobs }) => {
-    const folder = jobs.folder()
-    const service = fork(join(ROOT, 'local-service/dist/service/index.js'), [folder])
-    act(service)
-    expect(await new Promise((exited) => service.once('exit', exited))).toBe(0)
-    expect(readdirSync(folder)).toEqual([])
   })
 })
