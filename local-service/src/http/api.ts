@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { outputBytes, readOutput } from '../execution/output.ts'
@@ -38,13 +38,14 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
   const { log, logError } = service
   const api = new Hono()
   api.onError((error, c) => {
-    const isRefusal = error instanceof Refusal
-    const status = STATUSES[isRefusal ? error.kind : 'failed']
-    if (!isRefusal) logError(`a request failed: ${error.stack}`)
-    else if (c.req.method === 'POST') log(`refused POST ${quote(c.req.path)} with ${status}: ${error.message}`)
+    if (!(error instanceof Refusal)) {
+      logError(`a request failed: ${error.stack}`)
+      return c.json({ error: 'The service failed to handle this request; its log says why.' }, 500)
+    }
+    const status = STATUSES[error.kind]
+    if (c.req.method === 'POST') log(`refused POST ${quote(c.req.path)} with ${status}: ${error.message}`)
     if (status === 401) c.header('www-authenticate', 'Bearer')
-    const message = isRefusal ? error.message : 'The service failed to handle this request; its log says why.'
-    return c.json({ error: message }, status)
+    return c.json({ error: error.message }, status)
   })
   api.use(async ({ req }, next) => {
     if (isAuthorized(req.header('authorization'), key)) return next()
@@ -63,7 +64,7 @@ export function createApi({ projects, suites }: Configuration, service: ServiceC
 function addRuns(api: Hono, projects: Configuration['projects'], service: ServiceContext): void {
   const { queue, outputs, store, logError } = service
   api.post(RUNS, async (c) => {
-    const { frameworkProjects, ...parameters } = parseStart(await readBody(c))
+    const { frameworkProjects, ...parameters } = parseStart(await c.req.text())
     const project = orNotFound('project', c.req.param('projectId'), projects)
     const selection = { frameworkProjects, files: [] }
     const problem = whyCannotSelect(project, selection)
@@ -71,7 +72,7 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
     return c.json({ runId: await startRun(service, { ...parameters, project, selection }) })
   })
   api.post(`${RUNS}/cancel`, async (c) => {
-    const runId = parseCancel(await readBody(c))
+    const runId = parseCancel(await c.req.text())
     const run = findProjectRun(queue, { ...c.req.param(), runId })
     if (await queue.cancel(runId)) return c.json({ cancelled: [{ runId }] })
     refuse('invalid', `Run ${quote(runId)} is ${run.phase.status}; only a QUEUED or RUNNING run can be cancelled.`)
@@ -102,7 +103,7 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
 
 function addSuiteRuns(api: Hono, suites: Configuration['suites'], service: ServiceContext): void {
   api.post('/v1/testSuite/:testSuiteId/run', async (c) => {
-    const parameters = parseSuiteStart(await readBody(c))
+    const parameters = parseSuiteStart(await c.req.text())
     const { name: suite, project, selection } = orNotFound('test suite', c.req.param('testSuiteId'), suites)
     const testSuiteRunId = await startRun(service, { ...parameters, project, selection, suite })
     return c.json({ testSuiteRunId, testSuiteName: suite, projectId: project.id })
@@ -131,13 +132,6 @@ function refuseRun(runId: string): never {
 function isAuthorized(authorization: string | undefined, key: string): boolean {
   const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
   return token !== undefined && timingSafeEqual(hash('sha256', token, 'buffer'), hash('sha256', key, 'buffer'))
-}
-
-async function readBody({ req }: Context): Promise<string> {
-  const body = await req.text()
-  const isJson = req.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
-  if (body !== '' && !isJson) refuse('invalid', 'The body must come with the header "Content-Type: application/json".')
-  return body
 }
 
 function orNotFound<T>(what: string, id: string, known: ReadonlyMap<string, T>): T {
