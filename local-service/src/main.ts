@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os'
 import { type LocalService, startLocalService } from './service.ts'
 import { readCommandLine, USAGE } from './settings/command-line.ts'
 import { ConfigurationError } from './settings/project.ts'
@@ -29,7 +28,7 @@ async function main(): Promise<void> {
   // Tests must not see the service's key.
   const { LOCAL_SERVICE_KEY: _, ...env } = process.env
   const log = (line: string) => console.error(line)
-  const service = await startLocalService(settings, { ...options, env, temporaryFolder: tmpdir(), log })
+  const service = await startLocalService(settings, { ...options, env, log })
   printAddress(service, json)
   await stop.promise
   await service.close()

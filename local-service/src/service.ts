@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { messageOf } from '../../src/text/untrusted.ts'
@@ -20,7 +21,6 @@ export interface ServiceOptions {
   readonly env: NodeJS.ProcessEnv
   /** The runs are kept here. While they run, their work trees and reports lie here too. */
   readonly dataFolder: string
-  readonly temporaryFolder: string
   readonly port?: string | undefined
   readonly key?: string | undefined
   readonly runLimitMinutes: number
@@ -94,7 +94,7 @@ export async function removeUnfinished(options: SharedOptions): Promise<RunsAtEn
   return shared.close()
 }
 
-type SharedOptions = Pick<ServiceOptions, 'env' | 'dataFolder' | 'temporaryFolder' | 'log'>
+type SharedOptions = Pick<ServiceOptions, 'env' | 'dataFolder' | 'log'>
 
 /** What the service leaves to read for post of its action. */
 export type RunsAtEnd = ReturnType<ReturnType<typeof openShared>['close']>
@@ -114,7 +114,7 @@ function openShared(options: SharedOptions) {
     store.close()
     return end
   }
-  return { log, logError, store, personEnv, temporaryFolder: realpathSync(options.temporaryFolder), close }
+  return { log, logError, store, personEnv, temporaryFolder: realpathSync(tmpdir()), close }
 }
 
 function openDataFolder(dataFolder: string): RunStore {

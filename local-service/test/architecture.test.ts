@@ -64,7 +64,6 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'life/branches.test.ts': ['checkout/checkout', 'execution/context', 'execution/execute', 'machine/git'],
   'life/containers.test.ts': ['machine/container', 'machine/engine'],
   'life/deaths.test.ts': ['execution/resources', 'runs/recovery'],
-  'runs/queue.test.ts': ['runs/context'],
   'life/run-states.test.ts': ['machine/random', 'runs/run'],
   'life/test-environment.test.ts': ['execution/project-command'],
   'machine/command.test.ts': ['machine/processes'],

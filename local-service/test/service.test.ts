@@ -28,7 +28,6 @@ async function leaveRun(engineScript: string) {
   const removal = {
     env: { PATH: `${folder}:/usr/bin:/bin` },
     dataFolder: store.folder,
-    temporaryFolder: folder,
     log: (line: string) => void log.push(line),
   }
   return { removal, resources, log }
@@ -65,7 +64,7 @@ it('if an unfinished run cannot be read, the log says so, and the end is not cle
 
 describe('a data folder', () => {
   const refusalOf = async (dataFolder: string) => {
-    const options = { env: {}, dataFolder, temporaryFolder: temporaryFolder(), log: () => undefined }
+    const options = { env: {}, dataFolder, log: () => undefined }
     return removeUnfinished(options).catch((error: unknown) => error)
   }
 

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type LocalService, removeUnfinished, type ServedProject, startLocalService } from '../service.ts'
 import { type Order, readOrder } from '../settings/configuration.ts'
@@ -79,7 +78,7 @@ function describeProject({ id, framework, folder, head, setup }: ServedProject):
 
 const [path = '', mode] = process.argv.slice(2)
 const folder = serviceFolder(path)
-const shared = { env: process.env, dataFolder: folder.dataFolder, temporaryFolder: tmpdir(), log: console.error }
+const shared = { env: process.env, dataFolder: folder.dataFolder, log: console.error }
 try {
   if (mode === 'clean') console.log(JSON.stringify(await removeUnfinished(shared)))
   else await serve()

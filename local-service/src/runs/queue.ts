@@ -6,9 +6,9 @@ import { type RunResources, removeResources } from '../execution/resources.ts'
 import type { RunningTests } from '../execution/run-framework.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
 import { count } from '../text.ts'
-import type { CommonContext } from './context.ts'
 import { refuse } from './refusal.ts'
 import { finishRun, isFinished, markRunning, type Run } from './run.ts'
+import type { CommonContext } from './store.ts'
 
 interface RunTask {
   readonly resources: RunResources

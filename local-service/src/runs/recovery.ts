@@ -1,6 +1,6 @@
 import { removeResources, resourcesOf } from '../execution/resources.ts'
-import type { CommonContext } from './context.ts'
 import { finishRun } from './run.ts'
+import type { CommonContext } from './store.ts'
 
 const DIED = { status: 'INTERRUPTED', message: 'the service died during the run', testCases: [] } as const
 

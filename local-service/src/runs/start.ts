@@ -10,10 +10,10 @@ import type { Selection } from '../frameworks/framework.ts'
 import { MARKER_VARIABLE } from '../machine/processes.ts'
 import { type Project, readsReports } from '../settings/project.ts'
 import { quote, quoteAll } from '../text.ts'
-import type { CommonContext } from './context.ts'
 import type { RunQueue } from './queue.ts'
 import { refuse } from './refusal.ts'
 import { queueRun } from './run.ts'
+import type { CommonContext } from './store.ts'
 
 export interface ServiceContext extends CommonContext, CheckoutContext {
   readonly stopGraceMs: number

@@ -8,6 +8,15 @@ import { isFinished, type Run } from './run.ts'
 
 export type RunStore = ReturnType<typeof openRunStore>
 
+/** What the queue, the recovery and each start use of the service. */
+export interface CommonContext {
+  readonly store: RunStore
+  readonly personEnv: NodeJS.ProcessEnv
+  readonly log: (text: string) => void
+  /** Logs what the service could not do itself. Post of the action shows the log then. */
+  readonly logError: (text: string) => void
+}
+
 /** How many runs are kept. The oldest are forgotten when the store is opened. */
 const KEPT_RUNS = 1000
 /** A killed process leaves the list of processes a moment before the system releases its lock. */

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, readdir, symlink } from 'node:fs/promises'
+import { existsSync, realpathSync } from 'node:fs'
+import { chmod, mkdir, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
@@ -52,12 +54,12 @@ describe("a test process's environment", () => {
   })
 
   it('has a TMPDIR of its own, which goes with the run', async () => {
-    const folder = temporaryFolder()
     const env = { ...PLAIN_ENV, TMPDIR: '/of/the/person' }
-    const service = await startService({ projects: puppetIn(folder), env, temporaryFolder: folder })
+    const service = await startService({ projects: puppetIn(temporaryFolder()), env })
     const values = await variablesIn(service, ['TMPDIR', 'TMP', 'TEMP'])
-    expect(values).toEqual(Array(3).fill(expect.stringMatching(new RegExp(`^${folder}/test-run-[0-9a-f]{8}$`))))
-    await until(async () => (await readdir(folder)).length === 0)
+    const ofRun = new RegExp(`^${realpathSync(tmpdir())}/test-run-[0-9a-f]{8}$`)
+    expect(values).toEqual(Array(3).fill(expect.stringMatching(ofRun)))
+    await until(() => !existsSync(String(values[0])))
     const others = await variablesIn(service, ['TMPDIR', 'TMP'], { TMPDIR: '/elsewhere' })
     expect(others).toEqual(['/elsewhere', expect.not.stringMatching(String(values[1]))])
   })

@@ -2,7 +2,6 @@ import { spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, onTestFinished } from 'vitest'
@@ -114,7 +113,6 @@ export async function startService({ projects, suites, ...options }: Given = {})
       stopGraceMs: 400,
       endWaitMs: 0,
       dataFolder: join(temporaryFolder(), 'data'),
-      temporaryFolder: tmpdir(),
       log: (line) => log.push(line),
       ...options,
     },
