@@ -40,7 +40,6 @@ export interface JestFile {
 
 export interface JestResults {
   readonly testResults: readonly JestFile[]
-  readonly runExecError?: Thrown | null
   readonly snapshot: {
     /** Whether obsolete snapshots make Jest exit with an error code. */
     readonly failure: boolean
@@ -59,7 +58,7 @@ export function describeResults(
   const ordered = [...results.testResults].sort(
     (a, b) => Number(a.testFilePath > b.testFilePath) - Number(a.testFilePath < b.testFilePath),
   )
-  const { snapshot, runExecError } = results
+  const { snapshot } = results
   return {
     files: ordered.flatMap((file) => {
       if (!file.testExecError) return []
@@ -71,10 +70,7 @@ export function describeResults(
         return { ...describeTest(file, test), ...describeCase(test, report, failedAttempts.get(keyOf(file, test))) }
       }),
     ),
-    errors: [
-      ...(runExecError ? [report.describeFailure([errorOfFile(runExecError)], placesOf)] : []),
-      ...(snapshot.failure ? [{ message: describeObsolete(snapshot) }] : []),
-    ],
+    errors: snapshot.failure ? [{ message: describeObsolete(snapshot) }] : [],
   }
 }
 

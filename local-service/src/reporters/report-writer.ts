@@ -95,9 +95,6 @@ const WRITTEN_FRAMES = 100
 /** A cause may be a circle, and each of a thousand errors may have a thousand errors. */
 const MOST_CAUSES = 100
 
-/** A merge reads the reports of shards, runs no test, and takes a second. So only its end is of use. */
-const readsReports = process.argv[2] === 'merge-reports' || process.argv.some((one) => one.startsWith('--mergeReports'))
-
 export class ReportWriter {
   readonly #file = takeVariable(REPORT_FILE)
   #descriptor: number | undefined
@@ -108,12 +105,12 @@ export class ReportWriter {
   startTest(test: TestFacts): void {
     const atMs = Date.now()
     this.#running.set(test.id, atMs)
-    if (!readsReports) this.#write({ event: 'test-started', test, atMs })
+    this.#write({ event: 'test-started', test, atMs })
   }
 
   finishTest(test: TestFacts, result: ResultFacts, isTriedAgain?: true): void {
     const about = this.#running.delete(test.id) ? { id: test.id } : test
-    if (!readsReports) this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain })
+    this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain })
   }
 
   announce(event: NewsEvent): void {
