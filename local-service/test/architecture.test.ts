@@ -42,8 +42,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
     'reporters/jest-reporter',
     'reporters/jest-run',
   ],
-  'frameworks/junit-reports.test.ts': ['frameworks/junit-place-cucumber'],
-  'frameworks/junit-place.test.ts': ['frameworks/junit-place-go', 'frameworks/source-files'],
+  'frameworks/junit-place.test.ts': ['frameworks/source-files'],
   'frameworks/junit.test.ts': [
     'frameworks/find-reports',
     'frameworks/junit-case',

@@ -79,8 +79,7 @@ const TITLES: readonly ((names: Names) => readonly string[] | undefined)[] = [
 /** The parts of the title. `rest` is the class without what names the file. */
 export function titleOf(
   { attributes, suites }: XmlCase,
-  rest: string,
-  file: string | undefined,
+  { rest, file }: { readonly rest: string; readonly file?: string | undefined },
   folder: string,
 ): string[] {
   const names = { name: attributes.name?.trim() ?? '', classname: attributes.classname?.trim(), rest, suites }

@@ -178,21 +178,21 @@ interface About {
 
 function toEntry(found: XmlCase, report: string, { hasPassed, isOneOfSeveral, places, source }: About) {
   const { name, classname } = found.attributes
-  const { file, rest } = places.fileOf(found)
+  const test = places.testOf(found)
   const status = statusOf(found, hasPassed)
-  const text = reasonOf(found, status)
+  const { reason, ...place } = places.failureOf(found, test, reasonOf(found, status))
   const whichReport = isOneOfSeveral && (status === 'FAILED' || status === 'FLAKY') ? `in ${report}` : ''
-  const message = [places.withOwnFrames(text, found, file), whichReport].filter((part) => part !== '').join('\n\n')
+  const message = [reason, whichReport].filter((part) => part !== '').join('\n\n')
   const testCase: TestCase = {
-    title: joinTitle(titleOf(found, rest, file, source.repository.folder)) || report,
+    title: joinTitle(titleOf(found, test, source.repository.folder)) || report,
     status,
     durationMs: millisecondsOf(found),
     message: toMessage(message) || undefined,
-    ...placeIn(source.repository, places.placeOf(found, file, text)),
+    ...placeIn(source.repository, place),
   }
   // If Jest cannot load a file, it lists the file twice.
-  const isFile = file !== undefined && found.file !== '' && places.isPathOf(file, name ?? '')
-  const keyOfAttempts = JSON.stringify([report, found.suites, classname, name, file])
+  const isFile = test.file !== undefined && places.resolveFile(name ?? '') === test.file
+  const keyOfAttempts = JSON.stringify([report, found.suites, classname, name, test.file])
   return { testCase, keyOfAttempts, isFile }
 }
 

@@ -1,73 +1,81 @@
-import { readdirSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { createIsOwnFile, isInside, readRegularFile, type TestedFolders } from '../machine/files.ts'
+import { existsSync, statSync } from 'node:fs'
+import { dirname, extname, join, parse } from 'node:path'
+import { isInside, readRegularFile, type TestedFolders } from '../machine/files.ts'
 import type { Repository } from './report.ts'
+
+/** Calls the function once for each key, because many tests ask for the same. */
+export function remember<Key, Value>(find: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>()
+  return (key) => {
+    if (!known.has(key)) known.set(key, find(key))
+    return known.get(key) as Value
+  }
+}
+
+/** Installed packages, if git does not ignore them. */
+const PACKAGES = /node_modules|site-packages/
+/** The lines that declare tests. In Gherkin, the keyword may be of any language, and the first title is that of the feature. */
+const DECLARATIONS: Readonly<Record<string, RegExp>> = {
+  '.go': /^func (\w+)\(/,
+  '.feature': /^\s*[^\s:#@|][^:]*:(.*)/,
+}
 
 /** The files of the tested repository, for those who look for a test in many places. */
 export class SourceFiles {
   readonly repository: Repository
+  readonly #paths: ReadonlySet<string>
   readonly #byName: ReadonlyMap<string, readonly string[]>
-  readonly #texts = new Map<string, string>()
-  /** The names of the files and folders in each folder. */
-  readonly #names = new Map<string, ReadonlySet<string>>()
+  readonly #byFolder: ReadonlyMap<string, readonly string[]>
 
   /** `listed` has the paths of the repository's files, each with a zero byte behind it. It is empty without a repository. */
   constructor(folders: TestedFolders, listed: string) {
-    this.repository = { ...folders, isOwnFile: createIsOwnFile(folders.root) }
-    const paths = [...new Set(listed.split('\0'))].map((file) => join(folders.root, file))
-    this.#byName = Map.groupBy(paths, (path) => basename(path))
+    const files = listed.split('\0').filter((file) => file !== '' && !PACKAGES.test(file))
+    this.repository = { ...folders, isOwnFile: (file) => this.isFile(file) }
+    this.#paths = new Set(files.map((file) => join(folders.root, file)))
+    this.#byName = Map.groupBy(this.#paths, (path) => parse(path).name)
+    this.#byFolder = Map.groupBy(this.#paths, dirname)
   }
 
-  /** The files of the repository with this name, in any folder. */
+  /** Without a repository, each file below the root counts. */
+  isFile(path: string): boolean {
+    if (this.#paths.size > 0) return this.#paths.has(path)
+    return isInside(path, this.repository.root) && !PACKAGES.test(path) && existsSync(path) && statSync(path).isFile()
+  }
+
+  /** The files with this name, in any folder and with any extension. */
   named(name: string): readonly string[] {
     return this.#byName.get(name) ?? []
   }
 
+  /** The files whose path ends so. */
+  endingWith(path: string): readonly string[] {
+    return this.named(parse(path).name).filter((file) => file.endsWith(`/${path}`))
+  }
+
+  filesIn(folder: string): readonly string[] {
+    return this.#byFolder.get(folder) ?? []
+  }
+
   withExtension(extension: string): readonly string[] {
-    return [...this.#byName].flatMap(([name, files]) => (name.endsWith(extension) ? files : []))
+    return [...this.#paths].filter((path) => path.endsWith(extension))
   }
 
-  /** The one file of the repository whose path ends so. */
-  findEnding(path: string): string | undefined {
-    const files = this.named(basename(path))
-    const [file, ...others] = files.filter((one) => one.endsWith(`/${path}`) && this.isFile(one))
-    return others.length > 0 ? undefined : file
-  }
-
-  /** Most paths are no files. So a folder is read once, and not a path looked for in it each time. */
-  isFile(path: string): boolean {
+  readonly read = remember((file: string) => {
     try {
-      return this.#namesIn(dirname(path)).has(basename(path)) && statSync(path).isFile()
+      // A test can put a link or a pipe there.
+      return readRegularFile(file)
     } catch {
-      // The file cannot be read, or has been removed.
-      return false
+      return ''
     }
-  }
+  })
 
-  #namesIn(folder: string): ReadonlySet<string> {
-    let names = this.#names.get(folder)
-    if (names === undefined) {
-      const { root } = this.repository
-      const isThere =
-        folder === root || (isInside(folder, root) && this.#namesIn(dirname(folder)).has(basename(folder)))
-      names = new Set(isThere && statSync(folder).isDirectory() ? readdirSync(folder) : [])
-      this.#names.set(folder, names)
+  /** The names of the tests that a file declares, with their lines. */
+  readonly declaredIn = remember((file: string): ReadonlyMap<string, number> => {
+    const declared = new Map<string, number>()
+    for (const [index, line] of this.read(file).split('\n').entries()) {
+      const name = DECLARATIONS[extname(file)]?.exec(line)?.[1]
+      if (name !== undefined) declared.set(name.trim(), index + 1)
     }
-    return names
-  }
-
-  /** Only plain files of the repository are read, because a test can put a link or a pipe there. */
-  read(file: string): string {
-    let text = this.#texts.get(file)
-    if (text === undefined) {
-      text = ''
-      try {
-        if (this.isFile(file)) text = readRegularFile(file)
-      } catch {
-        // Nothing is known about this file.
-      }
-      this.#texts.set(file, text)
-    }
-    return text
-  }
+    return declared
+  })
 }

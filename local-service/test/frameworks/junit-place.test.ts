@@ -49,7 +49,8 @@ function sharedRepository(): Promise<GitRepository> {
 
 /** The place of a case with these attributes, first if it passed and then if it failed with this text. */
 async function placesOf(attributes: string, text: string, { suite = 's', report = 'a.xml', ...other }: Tested = {}) {
-  const { folder: root } = await (other.files ? aRepository({ ...FILES, ...other.files }) : sharedRepository())
+  const { folder: root, write } = await (other.files ? aRepository(FILES) : sharedRepository())
+  await write(other.files ?? {})
   const folder = join(root, other.folder ?? '')
   const readReport = await beginJunitRun('**/a.xml', { root, folder })
   const failure = `<failure><![CDATA[${text}]]></failure>`
@@ -111,7 +112,6 @@ describe('the place of a test', () => {
       'tools/cmd/a_test.go:3',
       'tools/cmd/a_test.go:4',
     ],
-    ['Go with the end of a package', 'classname="cmd"', 'a_test.go:4: no', '', 'tools/cmd/a_test.go:4'],
     ['Go with a package of another module', 'classname="example.com/other"', 'a_test.go:4: no', '', ''],
     [
       'Go with the only file of this name',
@@ -221,10 +221,14 @@ describe('the place of a test', () => {
     expect(await placesOf(attributes, text, { files: HELPERS })).toEqual([passed, failed])
   })
 
-  it('is none in another repository, because its files are not in the repository of the job', async () => {
-    const files = { 'vendor/lib/lib.test.js': '', 'vendor/lib/.git': 'gitdir: ../../.git/modules/lib' }
-    const attributes = 'file="vendor/lib/lib.test.js"'
-    expect(await placesOf(attributes, 'at vendor/lib/lib.test.js:3', { files })).toEqual(['', ''])
+  it.each<[string, Files]>([
+    ['of another repository', { '.git/HEAD': 'ref: refs/heads/main', '.git/objects/a': '', '.git/refs/a': '' }],
+    ['that git ignores', { '.gitignore': '*.test.js' }],
+  ])('is not in a file %s, because the job has no such file', async (_, others) => {
+    const files = { 'lib.test.js': '', ...others }
+    const inFolder = Object.fromEntries(Object.entries(files).map(([path, text]) => [`vendor/lib/${path}`, text]))
+    const places = await placesOf('file="vendor/lib/lib.test.js"', 'at vendor/lib/lib.test.js:3', { files: inFolder })
+    expect(places).toEqual(['', ''])
   })
 
   it.each<[string, string, string]>([
