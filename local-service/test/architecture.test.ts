@@ -29,7 +29,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   entry: ['@actions/core'],
   http: ['@hono/node-server', 'hono', 'hono/body-limit', 'valibot'],
   settings: ['valibot'],
-  frameworks: ['sax', 'yauzl'],
+  frameworks: ['htmlparser2', 'yauzl'],
 }
 
 /** The tests of the files that have no test with their path. */

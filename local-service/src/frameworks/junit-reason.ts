@@ -10,7 +10,7 @@ export function reasonOf(found: XmlCase, status: ReturnType<typeof statusOf>): s
   const texts = chosen.map(textOf).filter((text) => text !== '')
   if (status === 'SKIPPED') return texts.filter((text) => !EMPTY_SKIP.test(text)).join('\n\n')
   // CTest has only what the test printed. In Bazel, the suite has it.
-  const suiteOutput = texts.some((text) => BAZEL.test(text)) ? endOf(found.suiteOutput()) : ''
+  const suiteOutput = texts.some((text) => BAZEL.test(text)) ? endOf(found.parent?.output ?? '') : ''
   return suiteOutput || texts.join('\n\n') || endOf(found.output) || chosen[0]?.type || (chosen[0]?.message ?? '')
 }
 
