@@ -1,6 +1,6 @@
 import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Baseline, type EarlierRun, earlierRun } from '../model/baseline.ts'
+import { type Baseline, type EarlierCase, type EarlierRun, earlierRun } from '../model/baseline.ts'
 import type { Target } from '../model/run.ts'
 import { expectedAndGot } from '../report/failure-text.ts'
 import { decodeResults, InvalidResponse } from '../service/decode.ts'
@@ -19,34 +19,43 @@ interface ResultsFile {
   readonly finishedMs: number
 }
 
-/** The sentence says why a file could not be read. */
-interface Unreadable {
-  readonly problem: Fragment
-}
-
 /** The files are responses that earlier steps have written. They are data from outside, so the decoder of responses reads them. */
 export function readBaseline(path: string, kind: Target['kind'], redact: Redact, log: Log): Baseline | undefined {
-  const found = filesAt(path)
-  const problems = found.filter(isUnreadable).map(({ problem }) => problem)
+  const problems: Fragment[] = []
+  const attempt = <Result>(file: string, read: () => Result): Result | undefined => {
+    try {
+      return read()
+    } catch (cause) {
+      problems.push(fragment`The baseline ${file} could not be read, because ${whyUnreadable(cause)}.`)
+      return undefined
+    }
+  }
+  const paths = attempt(path, () => pathsAt(path)) ?? []
+  // Follows a link only if the user has named it, because anybody may have put a link into a folder.
+  const statusOf = (file: string) => (file === path ? statSync(file) : lstatSync(file))
+  const files = paths.map((file) => attempt(file, () => plainFile(file, statusOf(file))))
   const runs: EarlierRun[] = []
+  const known = new Map<string, EarlierCase>()
   let readBytes = 0
   let leftOut = 0
-  for (const file of latestFirst(found.filter((file): file is ResultsFile => !isUnreadable(file)))) {
+  for (const file of latestFirst(files.filter((found) => found !== undefined))) {
     if (runs.length + leftOut === MOST_RUNS) break
     if (readBytes + file.sizeBytes > MOST_BYTES) {
       leftOut++
       continue
     }
     readBytes += file.sizeBytes
-    const read = attempt(file.path, () => ({ run: readRun(file, kind, redact) }))
-    if (isUnreadable(read)) problems.push(read.problem)
-    else if (read.run !== undefined) runs.push(read.run)
+    const run = attempt(file.path, () => {
+      const text = redact(readFileSync(file.path, 'utf8'))
+      return earlierRun(decodeResults(text, kind, redact), known)
+    })
+    if (run !== undefined) runs.push(run)
   }
   const [latest, ...others] = runs
   const effect = fragment`so the reports do not say which failures are new`
   if (problems.length > 0) {
     log.warning(textOfProblems(problems, latest !== undefined))
-  } else if (found.length === 0) {
+  } else if (paths.length === 0) {
     log.info(fragment`There is no baseline ${path}, ${effect}. A cache is empty at first.`)
   } else if (latest === undefined) {
     log.info(fragment`No test case ran in any run of the baseline ${path}, ${effect}.`)
@@ -68,33 +77,16 @@ function textOfProblems([first = fragment``, ...others]: readonly Fragment[], ar
   return fragment`${first}${more} ${effect}`
 }
 
-function isUnreadable(result: object): result is Unreadable {
-  return 'problem' in result
-}
-
-function attempt<Result extends object>(path: string, task: () => Result): Result | Unreadable {
-  try {
-    return task()
-  } catch (cause) {
-    return { problem: fragment`The baseline ${path} could not be read, because ${whyUnreadable(cause)}.` }
-  }
-}
-
 /**
  * The file itself, or each `*.json` directly in the folder. None if there is nothing at the path. A `report-dir` of this action has a
  * `ctrf.json` too, which is no response of the service.
  */
-function filesAt(path: string): readonly (ResultsFile | Unreadable)[] {
-  const paths = attempt(path, () => {
-    const found = statSync(path, { throwIfNoEntry: false })
-    if (found === undefined) return []
-    if (!found.isDirectory()) return [path]
-    const names = readdirSync(path).filter((name) => name.endsWith('.json') && name !== 'ctrf.json')
-    return names.sort().map((name) => join(path, name))
-  })
-  if (isUnreadable(paths)) return [paths]
-  // Follows a link only if the user has named it, because anybody may have put a link into a folder.
-  return paths.map((file) => attempt(file, () => plainFile(file, file === path ? statSync(file) : lstatSync(file))))
+function pathsAt(path: string): readonly string[] {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return []
+  if (!found.isDirectory()) return [path]
+  const names = readdirSync(path).filter((name) => name.endsWith('.json') && name !== 'ctrf.json')
+  return names.sort().map((name) => join(path, name))
 }
 
 /** Opens no named pipe, because main would handle no signal while it waits. */
@@ -103,11 +95,6 @@ function plainFile(path: string, status: Stats): ResultsFile {
   if (!status.isFile()) throw new Error('it is no plain file')
   if (sizeBytes > BODY_LIMIT_BYTES) throw new Error(`it has more than ${BODY_LIMIT_BYTES} bytes`)
   return { path, sizeBytes, finishedMs: finishedMsIn(path, sizeBytes) }
-}
-
-function readRun({ path }: ResultsFile, kind: Target['kind'], redact: Redact): EarlierRun | undefined {
-  const text = new TextDecoder().decode(readFileSync(path))
-  return earlierRun(decodeResults(redact(text), kind, redact))
 }
 
 /** Results without a time are of test suites. Of these, the highest name is the latest. */

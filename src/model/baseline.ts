@@ -1,11 +1,15 @@
-import { FAILING, RAN, type Run, type TestCase } from './run.ts'
+import { type Untrusted, untrusted } from '../text/untrusted.ts'
+import { type CaseKind, FAILING, RAN, type Run, type TestCase } from './run.ts'
 
 /** A run that finished before this one. At least one of its test cases ran. */
 export interface EarlierRun {
   readonly status: Run['status']
   readonly finishedAt?: Date | undefined
-  readonly testCases: readonly TestCase[]
+  readonly testCases: readonly EarlierCase[]
 }
+
+/** What comparisons need of a test case. The messages of all earlier runs would take much memory. */
+export type EarlierCase = Pick<TestCase, 'title' | 'filePath' | 'kind'>
 
 /** The earlier runs with which reports compare this run, the latest first. There is at least one. */
 export type Baseline = readonly [EarlierRun, ...EarlierRun[]]
@@ -20,101 +24,57 @@ export interface PastOfCase {
   readonly runs: number
 }
 
-/** Undefined if no test case ran. Such a run was broken before its tests began, so it says nothing about them. */
-export function earlierRun(run: Pick<Run, 'status' | 'testCases' | 'finishedAt'>): EarlierRun | undefined {
-  const { status, testCases = [], finishedAt } = run
-  return testCases.some(hasRun) ? { status, testCases, finishedAt } : undefined
-}
-
-// Two test cases are the same if their titles are equal, and their files too if both have one. So a test case is looked for by these
-// keys: with a file, by the title with this file and by the title without a file. Without a file, by the title alone.
-
-const keyOfTitle = ({ title }: Pick<TestCase, 'title'>) => JSON.stringify([title])
-const keyWithFile = ({ title, filePath }: Pick<TestCase, 'title' | 'filePath'>) =>
-  JSON.stringify([title, filePath ?? null])
-
-const keysOf = (testCase: TestCase) => [keyOfTitle(testCase), keyWithFile(testCase)]
-
-function keysOfSame({ title, filePath }: TestCase): readonly string[] {
-  if (filePath === undefined) return [keyOfTitle({ title })]
-  return [keyWithFile({ title, filePath }), keyWithFile({ title })]
-}
-
-/** How many test cases are the same, how many of them failed, and how many failed or were flaky. */
-interface SameCases {
-  all: number
-  failed: number
-  bad: number
-}
-
-/** Counts only the test cases with these keys, because the keys of all earlier runs would take much memory. */
-class CaseCounter {
-  readonly #byKey = new Map<string, SameCases>()
-  readonly #keys: ReadonlySet<string>
-
-  constructor(keys: ReadonlySet<string>, testCases: readonly TestCase[] = []) {
-    this.#keys = keys
-    for (const testCase of testCases) this.add(testCase)
-  }
-
-  add(testCase: TestCase): void {
-    for (const key of keysOf(testCase)) {
-      if (!this.#keys.has(key)) continue
-      const same = this.#byKey.get(key) ?? { all: 0, failed: 0, bad: 0 }
-      this.#byKey.set(key, same)
-      same.all++
-      if (isFailing(testCase)) same.failed++
-      if (isBad(testCase)) same.bad++
-    }
-  }
-
-  count(what: keyof SameCases, keys: readonly string[]): number {
-    let sum = 0
-    for (const key of keys) sum += this.#byKey.get(key)?.[what] ?? 0
-    return sum
-  }
-}
-
 /**
- * How each failing and each flaky case did, and each case that passed now and did not in an earlier run. Cases of one run that are the
- * same are told apart by their number, the failing ones first. If two of them fail now and one failed before, the second is new. For
- * each case, only the earlier runs that have as many count.
+ * Undefined if no test case ran. Such a run was broken before its tests began, so it says nothing about them. `known` are the test
+ * cases of other earlier runs. Most come again in each run, and one object for all of them takes little memory.
  */
+export function earlierRun(
+  { status, finishedAt, testCases = [] }: Pick<Run, 'status' | 'testCases' | 'finishedAt'>,
+  known: Map<string, EarlierCase> = new Map(),
+): EarlierRun | undefined {
+  if (!testCases.some(hasRun)) return undefined
+  const kept = testCases.map(({ title, filePath, kind }) => {
+    const key = `${kind}\n${fileAndTitle({ title, filePath })}`
+    const testCase = known.get(key) ?? { title, filePath, kind }
+    known.set(key, testCase)
+    return testCase
+  })
+  return { status, finishedAt, testCases: kept }
+}
+
+/** A path has no line break, so the text says where the title begins. */
+function fileAndTitle({ title, filePath = untrusted('') }: Pick<TestCase, 'title' | 'filePath'>): string {
+  return `${filePath}\n${title}`
+}
+
+/** How each failing and each flaky case did, and each case that passed now and did not in an earlier run. */
 export function comparePast(testCases: readonly TestCase[], baseline: Baseline): ReadonlyMap<TestCase, PastOfCase> {
-  const everBad = new Set(baseline.flatMap((run) => run.testCases.filter(isBad).flatMap(keysOf)))
-  const failingFirst = [isFailing, isFlaky, isPassed].flatMap((isOfKind) => testCases.filter(isOfKind))
-  const mayHavePast = new Set(
-    failingFirst.filter((testCase) => isBad(testCase) || keysOfSame(testCase).some((key) => everBad.has(key))),
-  )
-  const keysWithPast = new Set([...mayHavePast].flatMap(keysOfSame))
-  const earlierRuns = baseline.map((run) => new CaseCounter(keysWithPast, run.testCases))
-  const seen = new CaseCounter(keysWithPast)
+  const runs = [testCases, ...baseline.map((run) => run.testCases)]
+  const badTitles = new Set(runs.flatMap((cases) => cases.filter(isBad).map(({ title }) => title)))
+  const isOfInterest = ({ title }: EarlierCase) => badTitles.has(title)
+  const candidates = testCases.filter(isOfInterest)
+  const partnersByRun = baseline.map((run) => pairUp(candidates, run.testCases.filter(isOfInterest)).partners)
   const past = new Map<TestCase, PastOfCase>()
-  for (const testCase of failingFirst) {
-    seen.add(testCase)
-    if (!mayHavePast.has(testCase)) continue
-    const keys = keysOfSame(testCase)
-    const number = seen.count('all', keys)
-    const runs = earlierRuns.filter((run) => run.count('all', keys) >= number)
-    const badRuns = runs.filter((run) => run.count('bad', keys) >= number).length
-    if (isPassed(testCase) && badRuns === 0) continue
-    const hasFailedInLatest = (runs[0]?.count('failed', keys) ?? 0) >= number
-    const mark = isFailing(testCase) ? markOf(badRuns, hasFailedInLatest) : undefined
-    past.set(testCase, { mark, badRuns, runs: runs.length })
+  for (const testCase of candidates.filter(hasRun)) {
+    const earlier = partnersByRun.flatMap((partners) => partners.get(testCase) ?? [])
+    const badRuns = earlier.filter(isBad).length
+    if (testCase.kind === 'passed' && badRuns === 0) continue
+    past.set(testCase, { mark: isFailing(testCase) ? markOf(earlier) : undefined, badRuns, runs: earlier.length })
   }
   return past
 }
 
-function markOf(badRuns: number, hasFailedInLatest: boolean): PastOfCase['mark'] {
-  if (badRuns === 0) return 'new'
-  return hasFailedInLatest ? 'failed before' : 'unstable'
+function markOf(earlier: readonly EarlierCase[]): PastOfCase['mark'] {
+  const [latest] = earlier
+  if (latest !== undefined && isFailing(latest)) return 'failed before'
+  return earlier.some(isBad) ? 'unstable' : 'new'
 }
 
 /** How the test cases of this run differ from those of the latest earlier run that is comparable. */
 export interface Comparison {
   readonly added: readonly TestCase[]
-  /** Test cases of the earlier run. A test case that was renamed is removed and added. */
-  readonly removed: readonly TestCase[]
+  /** A test case that was renamed is removed and added. */
+  readonly removed: readonly EarlierCase[]
   /** They are skipped in this run, and ran in the earlier run. */
   readonly newlySkipped: readonly TestCase[]
 }
@@ -124,20 +84,12 @@ export function compareTestCases(run: Run | undefined, baseline: Baseline): Comp
   const earlier = baseline.find(isWhole)
   if (run === undefined || !isWhole(run) || earlier === undefined) return undefined
   // A PASSED run without results has no test cases. The test cases of a FAILED run without results are not known.
-  const testCases = run.testCases ?? (run.status === 'PASSED' ? [] : undefined)
-  return testCases && differences(testCases, earlier.testCases)
-}
-
-function isWhole({ status }: Pick<Run, 'status'>): boolean {
-  return status === 'PASSED' || status === 'FAILED'
-}
-
-function differences(testCases: readonly TestCase[], earlier: readonly TestCase[]): Comparison {
-  const partners = pairs(testCases, earlier)
-  const paired = new Set(partners.values())
+  if (run.testCases === undefined && run.status === 'FAILED') return undefined
+  const { testCases = [] } = run
+  const { partners, removed } = pairUp(testCases, earlier.testCases)
   return {
     added: testCases.filter((testCase) => !partners.has(testCase)),
-    removed: earlier.filter((testCase) => !paired.has(testCase)),
+    removed,
     newlySkipped: testCases.filter((testCase) => {
       const before = partners.get(testCase)
       return testCase.kind === 'skipped' && before !== undefined && hasRun(before)
@@ -145,55 +97,54 @@ function differences(testCases: readonly TestCase[], earlier: readonly TestCase[
   }
 }
 
+function isWhole({ status }: Pick<Run, 'status'>): boolean {
+  return status === 'PASSED' || status === 'FAILED'
+}
+
 /**
- * The test cases of both runs that are the same, each of them once. Those with the same file come first, and of several that are the
- * same, those that ran. So a test case that is skipped in both runs is not taken for another one that ran.
+ * Finds for each test case its partner in an earlier run. Two test cases are the same if their titles are equal, and their files too if
+ * both have one. If several are the same, those with the same file come first, and then the worst. So if two of them fail now and one
+ * failed before, one is new. `removed` are the earlier test cases without a partner.
  */
-function pairs(testCases: readonly TestCase[], earlier: readonly TestCase[]): ReadonlyMap<TestCase, TestCase> {
-  const now = ranFirst(testCases)
-  const before = ranFirst(earlier)
-  const partners = new Map<TestCase, TestCase>()
-  const taken = new Set<TestCase>()
-  const pairBy = (key: (testCase: TestCase) => string, ofNow: readonly TestCase[], ofBefore: readonly TestCase[]) => {
-    // Reversed, because `pop` takes the last test case of a key, and `shift` would move all others.
-    const free = ofBefore.filter((testCase) => !taken.has(testCase)).reverse()
-    const freeByKey = Map.groupBy(free, key)
-    for (const testCase of ofNow) {
-      if (partners.has(testCase)) continue
-      const partner = freeByKey.get(key(testCase))?.pop()
-      if (partner === undefined) continue
-      partners.set(testCase, partner)
-      taken.add(partner)
+function pairUp(now: readonly TestCase[], earlier: readonly EarlierCase[]) {
+  const partners = new Map<TestCase, EarlierCase>()
+  /** Pairs test cases with the same key. Returns the earlier ones that are left. */
+  const pairBy = (
+    key: (testCase: EarlierCase) => string | Untrusted,
+    ofNow: readonly TestCase[],
+    ofEarlier: readonly EarlierCase[],
+  ) => {
+    const byKey = [...Map.groupBy(worstFirst(ofEarlier), key)]
+    // Each iterator yields the test cases of its key that are not paired yet.
+    const free = new Map(byKey.map(([name, testCases]) => [name, testCases.values()]))
+    for (const testCase of worstFirst(ofNow)) {
+      const partner = partners.has(testCase) ? undefined : free.get(key(testCase))?.next().value
+      if (partner !== undefined) partners.set(testCase, partner)
     }
+    return [...free.values()].flatMap((left) => [...left])
   }
-  const hasNoFile = ({ filePath }: TestCase) => filePath === undefined
-  pairBy(keyWithFile, now, before)
-  pairBy(keyOfTitle, now.filter(hasNoFile), before)
-  pairBy(keyOfTitle, now, before.filter(hasNoFile))
-  return partners
+  const title = (testCase: EarlierCase) => testCase.title
+  const hasNoFile = ({ filePath }: EarlierCase) => filePath === undefined
+  const otherFiles = pairBy(fileAndTitle, now, earlier)
+  const left = pairBy(title, now.filter(hasNoFile), otherFiles)
+  const leftWithoutFile = pairBy(title, now, left.filter(hasNoFile))
+  return { partners, removed: [...left.filter((testCase) => !hasNoFile(testCase)), ...leftWithoutFile] }
 }
 
-function ranFirst(testCases: readonly TestCase[]): readonly TestCase[] {
-  return [...testCases.filter(hasRun), ...testCases.filter((testCase) => !hasRun(testCase))]
+function worstFirst<Case extends EarlierCase>(testCases: readonly Case[]): Case[] {
+  const kinds: readonly CaseKind[] = [...FAILING, 'flaky', 'passed', 'skipped', 'other']
+  return kinds.flatMap((wanted) => testCases.filter(({ kind }) => kind === wanted))
 }
 
-function hasRun({ kind }: TestCase): boolean {
+function hasRun({ kind }: EarlierCase): boolean {
   return RAN.includes(kind)
 }
 
-function isFailing({ kind }: TestCase): boolean {
+function isFailing({ kind }: EarlierCase): boolean {
   return FAILING.includes(kind)
 }
 
 /** Whether it failed or was flaky. */
-function isBad(testCase: TestCase): boolean {
-  return isFailing(testCase) || isFlaky(testCase)
-}
-
-function isFlaky({ kind }: TestCase): boolean {
-  return kind === 'flaky'
-}
-
-function isPassed({ kind }: TestCase): boolean {
-  return kind === 'passed'
+function isBad(testCase: EarlierCase): boolean {
+  return isFailing(testCase) || testCase.kind === 'flaky'
 }

@@ -1,4 +1,4 @@
-import type { PastOfCase } from '../model/baseline.ts'
+import type { EarlierCase, PastOfCase } from '../model/baseline.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { CASE_KINDS, type CaseKind, FAILING, type TestCase } from '../model/run.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
@@ -53,7 +53,7 @@ export function unstableCases({ past }: Pick<StepOutcome, 'past'>): readonly Cas
 
 /** What a list shows beside a test case. */
 export interface CaseWithWords {
-  readonly testCase: TestCase
+  readonly testCase: EarlierCase
   readonly words?: Fragment | undefined
 }
 
@@ -67,7 +67,7 @@ export function countNew({ past }: StepOutcome): number | undefined {
 }
 
 /** The title in visible characters, or `(untitled)` if it has none. */
-export function titleOf({ title }: TestCase): Untrusted {
+export function titleOf({ title }: Pick<TestCase, 'title'>): Untrusted {
   const visible = visibleText(title)
   return String(visible) === '' ? untrusted('(untitled)') : visible
 }
