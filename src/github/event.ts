@@ -4,7 +4,8 @@ import { type Fragment, fragment } from '../text/safe-text.ts'
 
 export interface WorkflowEvent {
   readonly name: string
-  readonly repository: Repository
+  /** The id of the repository in which the workflow runs. */
+  readonly repositoryId: number | undefined
   readonly ref: { readonly name: string; readonly type: string }
   /** The hash of the commit that the event is about. `GITHUB_SHA` of a pull request is another commit, which merges it. */
   readonly commit: string
@@ -28,8 +29,7 @@ interface EventPayload {
 }
 
 interface Repository {
-  readonly id?: number | undefined
-  readonly full_name?: string | undefined
+  readonly id?: number
 }
 
 interface PullRequest {
@@ -50,10 +50,7 @@ export function readEvent(env: NodeJS.ProcessEnv): WorkflowEvent {
   }
   return {
     name: env.GITHUB_EVENT_NAME ?? '',
-    repository: payload.repository ?? {
-      id: Number(env.GITHUB_REPOSITORY_ID) || undefined,
-      full_name: env.GITHUB_REPOSITORY,
-    },
+    repositoryId: payload.repository?.id ?? (Number(env.GITHUB_REPOSITORY_ID) || undefined),
     ref: { name: env.GITHUB_REF_NAME ?? '', type: env.GITHUB_REF_TYPE ?? '' },
     commit: payload.pull_request?.head?.sha ?? payload.workflow_run?.head_sha ?? env.GITHUB_SHA ?? '',
     payload,
@@ -97,7 +94,7 @@ function headBranch(
   event: WorkflowEvent,
 ): EventBranch {
   if (!branch) return namesNoBranch(event)
-  return { kind: isOtherRepository(repository, event.repository) ? 'fork' : 'branch', name: branch }
+  return { kind: isOtherRepository(repository, event.repositoryId) ? 'fork' : 'branch', name: branch }
 }
 
 function namesNoBranch({ name }: WorkflowEvent): EventBranch {
@@ -105,22 +102,20 @@ function namesNoBranch({ name }: WorkflowEvent): EventBranch {
 }
 
 /** Whether the head is in another repository. If that repository was deleted, it is null, and it was a fork. */
-function isOtherRepository(head: Repository | null | undefined, own: Repository): boolean {
+function isOtherRepository(head: Repository | null | undefined, ownId: number | undefined): boolean {
   if (head === undefined) return false
-  if (head === null) return true
-  if (head.id !== undefined && own.id !== undefined) return head.id !== own.id
-  return head.full_name?.toLowerCase() !== own.full_name?.toLowerCase()
+  return head?.id === undefined || head.id !== ownId
 }
 
 /**
  * The number of the pull request that the comment is written on. The event contains it, or is a comment on it, or is a workflow
  * run with exactly one pull request. A merge group has none, because it may contain several.
  */
-export function pullRequestOfEvent({ payload, repository }: WorkflowEvent): number | undefined {
+export function pullRequestOfEvent({ payload, repositoryId }: WorkflowEvent): number | undefined {
   const { pull_request: pullRequest, issue, workflow_run: workflowRun } = payload
   // GitHub also lists pull requests of other repositories. In this repository, these numbers belong to other pull requests.
   const [only, ...others] = (workflowRun?.pull_requests ?? []).filter(({ base, head }) =>
-    [base, head].every((side) => side?.repo?.id !== undefined && side.repo.id === repository.id),
+    [base, head].every((side) => side?.repo?.id !== undefined && side.repo.id === repositoryId),
   )
   const ofWorkflowRun = others.length === 0 ? only : undefined
   const found = pullRequest ?? (issue?.pull_request ? issue : ofWorkflowRun)

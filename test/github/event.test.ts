@@ -29,7 +29,7 @@ describe('the event', () => {
     }
     expect(readEvent({ ...env, GITHUB_EVENT_PATH: file('{"issue":{"number":7}}') })).toEqual({
       name: 'push',
-      repository: OWN,
+      repositoryId: 1,
       ref: { name: 'main', type: 'branch' },
       commit: 'abc',
       payload: { issue: { number: 7 } },
