@@ -64,6 +64,7 @@ export function render(safe: Fragment | Html | Xml): string {
   return safe instanceof Fragment ? withoutCommands(safe.writeTo(LINE)) : safe.text
 }
 
+/** The literals are words, so each sink escapes them. In `html` and `xml`, they are markup, which stays as it is. */
 export function fragment(literals: TemplateStringsArray, ...values: readonly Value[]): Fragment {
   return new Fragment((sink) => fill(sink, literals.map(sink.literal), values))
 }

@@ -5,7 +5,7 @@ import { type Untrusted, untrusted } from './untrusted.ts'
 
 // Controls, bidi and zero-width characters, line separators, lone surrogates, and what Unicode reserves. The two
 // variation selectors that choose between text and emoji stay.
-const INVISIBLE = /[^ -~](?<=[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}])(?<![\uFE0E\uFE0F])/gu
+const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\p{NChar}]--[\uFE0E\uFE0F]]/gv
 /** Ranges without an invisible character: most letters. INVISIBLE alone takes five times as long in a text with one `›`. */
 const SURELY_VISIBLE = String.raw` -~\u00A1-\u00AC\u00AE-\u034E\u0370-\u05FF\u0900-\u10FF\u2010-\u2027\u2030-\u205E\u2070-\u3130\u3165-\uD7FF`
 const ALL_VISIBLE = new RegExp(`^[${SURELY_VISIBLE}]*$`)
