@@ -5,7 +5,7 @@ import { runnerOutput } from './github/outputs.ts'
 import { hasIdentityOf, type MainFile } from './handover/main-file.ts'
 import { InputReader } from './inputs/input-reader.ts'
 import { readServiceAddress } from './inputs/service-address.ts'
-import { joinSentences } from './report/phrases.ts'
+import { join, NONE, SPACE } from './report/phrases.ts'
 import { openService } from './service/client.ts'
 
 /** Creates the effects and cleans up. Throws only if there is a bug. */
@@ -15,7 +15,7 @@ export async function runPost(env: NodeJS.ProcessEnv, files: readonly MainFile[]
   // The inputs are read late, so that invalid inputs cannot keep post from stopping main.
   const open = async () => {
     const address = readServiceAddress(inputs, env)
-    if (address === undefined || inputs.problems.length > 0) return { problem: joinSentences(inputs.problems) }
+    if (address === undefined || inputs.problems.length > 0) return { problem: join(inputs.problems, SPACE) ?? NONE }
     return openService(address, systemClock, { workflowRunUrl: attemptUrl(env), debug: output.log.debug })
   }
   await cleanUpAfterMain(files, {

@@ -3,7 +3,7 @@ import type { CaseKind, TestCase } from '../model/run.ts'
 import { beginningOf, type Fragment, fragment, type Html, html, link, untruncated } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { belowFirstLine, firstLineOf, TEXT_LIMIT_CHARS, visibleText } from '../text/visible-text.ts'
-import { dotted, durationText } from './phrases.ts'
+import { DOT, durationText, join } from './phrases.ts'
 import { type CaseWithWords, type Place, pastText, placeOf, titleOf } from './test-case.ts'
 
 // How pages show test cases. It is HTML, because untrusted text is easier to escape there than in Markdown.
@@ -75,13 +75,12 @@ export function foldableCase(
 ): Html {
   const { status, mark, title, place, duration } = partsOf(testCase, outcome)
   const { message } = testCase
-  const others = [place, duration].filter((part) => part !== undefined)
   const beginning = isOpen ? html`<details open>` : html`<details>`
   const statusAndTitle = mark === undefined ? html`${status} ${title}` : html`${status} · <b>${mark}</b> · ${title}`
   const block = message === undefined || !hasMessage ? html`` : messageBlock(message)
   return html`${beginning}<summary>${[
     statusAndTitle,
-    onNextLine(dotted(others)),
+    onNextLine(join([place, duration], DOT)),
     onNextLine(message && fragment`${firstLineOf(message)}`),
   ]}</summary>${block}</details>\n`
 }
@@ -96,7 +95,7 @@ export function messageBlock(message: Untrusted, firstLineLimitChars = TEXT_LIMI
 /** The first test cases, each with its file. The place is no link, because a file may be gone at the tested commit. */
 export function caseList(listed: readonly CaseWithWords[], limit: number): Html {
   const items = listed.slice(0, limit).map(({ testCase, words }) => {
-    const place = placeOf({ ...testCase, line: undefined })
+    const place = placeOf({ filePath: testCase.filePath })
     const parts = [place && untruncated(place.text), words].filter((part) => part !== undefined)
     return html`<li><b>${titleOf(testCase)}</b>${parts.map((part) => html` · ${part}`)}</li>\n`
   })

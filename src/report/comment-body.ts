@@ -2,7 +2,7 @@ import type { StepOutcome } from '../model/outcome.ts'
 import { fragment, type Html, hiddenMarker, html, link } from '../text/safe-text.ts'
 import { caseTable } from './case-layout.ts'
 import { headline, introduction, paragraph, sizeBytes } from './page-head.ts'
-import { casesOf, dotted } from './phrases.ts'
+import { casesOf, DOT, join } from './phrases.ts'
 import { casesOfKind, FAILING_OR_OTHER } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 
@@ -14,7 +14,7 @@ const SIZE_LIMIT_BYTES = 65_000
 export function commentBody(outcome: StepOutcome, marker: string): Html {
   const testCases = casesOfKind(FAILING_OR_OTHER, outcome)
   const { job } = outcome.subject
-  const log = job === undefined ? [] : [link(job.url, fragment`Log of the job ${job.name}`)]
+  const log = job && link(job.url, fragment`Log of the job ${job.name}`)
   for (let rows = ROWS_SHOWN; ; rows--) {
     const shown = testCases.slice(0, rows)
     const more = testCases.length - shown.length
@@ -24,7 +24,7 @@ ${[
   introduction(outcome),
   shown.length === 0 ? html`` : caseTable(shown, outcome),
   paragraph(more === 0 ? undefined : fragment`… and ${more} more ${casesOf(more)}.`),
-  paragraph(dotted([...factsOf(outcome), ...log])),
+  paragraph(join([...factsOf(outcome), log], DOT)),
 ]}`
     if (rows === 0 || sizeBytes(body) <= SIZE_LIMIT_BYTES) return body
   }

@@ -2,7 +2,7 @@ import type { Comparison } from '../model/baseline.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { type Counts, isFinished, type Run, runDurationMs } from '../model/run.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
-import { casesOf, durationText, inBrackets, join, joinWithDots, NONE } from './phrases.ts'
+import { COMMA, casesOf, DOT, durationText, inBrackets, join, NONE, type Parts } from './phrases.ts'
 import { countNew } from './test-case.ts'
 
 /** A page's line of counts and times. Undefined if there is nothing to count yet. */
@@ -10,43 +10,43 @@ export function countsLine({ run, counts, comparison }: StepOutcome): Fragment |
   if (run === undefined || (run.testCases === undefined && !isFinished(run))) return undefined
   const nothing = run.testCases === undefined ? fragment`No results` : fragment`No test cases`
   const runMs = runDurationMs(run)
-  return joinWithDots([
+  const parts = [
     ...(counts.total === 0 ? [nothing] : countsOf(counts)),
-    ...nonZero(comparison?.added.length ?? 0, fragment`added`),
+    nonZero(comparison?.added.length, fragment`added`),
     ...missingCounts(comparison),
-    ...testTime(run),
-    ...(runMs === undefined ? [] : [fragment`run time ${durationText(runMs)}`]),
-  ])
+    testTime(run),
+    runMs === undefined ? undefined : fragment`run time ${durationText(runMs)}`,
+  ]
+  return join(parts, DOT)
 }
 
-/** For example `3 removed` and `2 newly skipped`: what a green run does not show. Empty without a comparable run. */
-export function missingCounts(comparison: Comparison | undefined): Fragment[] {
-  const { removed = [], newlySkipped = [] } = comparison ?? {}
-  return [...nonZero(removed.length, fragment`removed`), ...nonZero(newlySkipped.length, fragment`newly skipped`)]
+/** For example `3 removed` and `2 newly skipped`: what a green run does not show. Nothing without a comparable run. */
+export function missingCounts(comparison: Comparison | undefined): Parts {
+  return [
+    nonZero(comparison?.removed.length, fragment`removed`),
+    nonZero(comparison?.newlySkipped.length, fragment`newly skipped`),
+  ]
 }
 
 /** The time of the tests alone. A merge of shards takes a moment, and a run may wait for a free machine. */
-function testTime({ testCases = [] }: Run): Fragment[] {
-  if (testCases.every(({ durationMs }) => durationMs === undefined)) return []
-  return [fragment`test time ${durationText(testCases.reduce((sum, { durationMs = 0 }) => sum + durationMs, 0))}`]
+function testTime({ testCases = [] }: Run): Fragment | undefined {
+  if (testCases.every(({ durationMs }) => durationMs === undefined)) return undefined
+  return fragment`test time ${durationText(testCases.reduce((sum, { durationMs = 0 }) => sum + durationMs, 0))}`
 }
 
 /** The counts that are not zero, each with its word. Every test case is in one of them. */
-export function countsOf(counts: Counts): Fragment[] {
+export function countsOf(counts: Counts): Parts {
   const { failed, passed, flaky, byKind } = counts
-  const kinds = [
-    ...nonZero(byKind['timed-out'], fragment`timed out`),
-    ...nonZero(byKind.interrupted, fragment`interrupted`),
-  ]
+  const kinds = [nonZero(byKind['timed-out'], fragment`timed out`), nonZero(byKind.interrupted, fragment`interrupted`)]
   return [
-    ...nonZero(failed, fragment`failed${inBrackets(kinds)}`),
-    ...nonZero(passed, fragment`passed${inBrackets(nonZero(flaky, fragment`flaky`))}`),
+    nonZero(failed, fragment`failed${inBrackets(kinds)}`),
+    nonZero(passed, fragment`passed${inBrackets([nonZero(flaky, fragment`flaky`)])}`),
     ...notRunCounts(counts),
   ]
 }
 
-function notRunCounts({ skipped, other }: Counts): Fragment[] {
-  return [...nonZero(skipped, fragment`skipped`), ...nonZero(other, fragment`without a known result`)]
+function notRunCounts({ skipped, other }: Counts): Parts {
+  return [nonZero(skipped, fragment`skipped`), nonZero(other, fragment`without a known result`)]
 }
 
 /**
@@ -56,26 +56,25 @@ function notRunCounts({ skipped, other }: Counts): Fragment[] {
 export function headlineCounts(outcome: StepOutcome): Fragment {
   const { conclusion, counts } = outcome
   const { total, failed, passed, other } = counts
-  const newInBrackets = inBrackets(newFailuresText(outcome))
   if (failed > 0) {
     // Every other title does not say whether tests failed.
     const word = conclusion === 'failed' || conclusion === 'passed' ? NONE : fragment` failed`
-    return fragment`: ${failed} of ${total}${word}${newInBrackets}`
+    return fragment`: ${failed} of ${total}${word}${inBrackets([newFailuresText(outcome)])}`
   }
   if (conclusion !== 'passed' || other > 0) return NONE
-  return join([fragment`: ${passed} of ${total}`, ...notRunCounts(counts)], fragment`, `)
+  return join([fragment`: ${passed} of ${total}`, ...notRunCounts(counts)], COMMA)
 }
 
-/** How many failures are new, for example `1 new` or `none new`. Empty without a baseline, and if no case failed. */
-export function newFailuresText(outcome: StepOutcome): readonly Fragment[] {
+/** How many failures are new, for example `1 new` or `none new`. Undefined without a baseline, and if no case failed. */
+export function newFailuresText(outcome: StepOutcome): Fragment | undefined {
   const number = countNew(outcome)
-  if (number === undefined || outcome.counts.failed === 0) return []
-  return [number === 0 ? fragment`none new` : fragment`${number} new`]
+  if (number === undefined || outcome.counts.failed === 0) return undefined
+  return number === 0 ? fragment`none new` : fragment`${number} new`
 }
 
-/** A count with its word. Nothing if the count is zero. */
-function nonZero(count: number, word: Fragment): Fragment[] {
-  return count > 0 ? [fragment`${count} ${word}`] : []
+/** A count with its word. Undefined if the count is zero. */
+function nonZero(count: number | undefined, word: Fragment): Fragment | undefined {
+  return count ? fragment`${count} ${word}` : undefined
 }
 
 /** `, 126 of 485 test cases done, 2 failed`. Empty if the service does not say how many are done. */

@@ -5,7 +5,18 @@ import { code, type Fragment, fragment, quote, untruncated } from '../text/safe-
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { countsOf, missingCounts, newFailuresText } from './counts.ts'
 import { failureAdvice, failureReason, notFoundAdvice, refusalAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
-import { CANCEL_IT, casesOf, durationText, inBrackets, join, joinSentences, NONE, RUN_WITHOUT_ID } from './phrases.ts'
+import {
+  CANCEL_IT,
+  COMMA,
+  casesOf,
+  durationText,
+  inBrackets,
+  join,
+  NONE,
+  type Parts,
+  RUN_WITHOUT_ID,
+  SPACE,
+} from './phrases.ts'
 import { casesOfKind, placeOf, titleOf } from './test-case.ts'
 import { linkedRunId } from './what-is-tested.ts'
 
@@ -30,12 +41,16 @@ interface EndingText {
 /** The verdict in the log: what happened, with the message of the run and the results, and what the user can do. */
 export function verdictSentences(outcome: StepOutcome): Fragment {
   const { what, next } = endingText(outcome)
-  const isFinal = outcome.ending.kind === 'finished'
-  const has = isFinal ? fragment` with the message` : fragment`, and the run has the message`
+  return join([fragment`${what}${messageAndResults(outcome)}.`, ...next], SPACE)
+}
+
+/** The end of the first sentence. If the run has not finished, its results are not complete, and are not here. */
+function messageAndResults(outcome: StepOutcome): Fragment {
   const message = outcome.run?.message
-  const quoted = message === undefined ? NONE : fragment`${has} ${quote(firstLineOf(message), SENTENCE_LIMIT_CHARS)}`
-  const results = isFinal ? join([resultsOf(outcome), ...missingCounts(outcome.comparison)], fragment`, `) : NONE
-  return joinSentences([fragment`${what}${quoted}${results}.`, ...next])
+  const quoted = message && quote(firstLineOf(message), SENTENCE_LIMIT_CHARS)
+  if (outcome.ending.kind !== 'finished') return quoted ? fragment`, and the run has the message ${quoted}` : NONE
+  const results = join([resultsOf(outcome), ...missingCounts(outcome.comparison)], COMMA)
+  return quoted ? fragment` with the message ${quoted}${results}` : results
 }
 
 /**
@@ -46,8 +61,7 @@ export function pageSentences(outcome: StepOutcome): Fragment | undefined {
   const { what, next } = endingText(outcome)
   // After a finished run, the headline and the counts say what happened.
   const needsWhat = outcome.ending.kind !== 'finished' || next.length > 0
-  const sentences = [...(needsWhat ? [fragment`${what}.`] : []), ...next]
-  return sentences.length === 0 ? undefined : joinSentences(sentences)
+  return join([needsWhat ? fragment`${what}.` : undefined, ...next], SPACE)
 }
 
 /** How the log shows the verdict. A success is a warning if a test case failed, or has no known result. */
@@ -73,9 +87,9 @@ export function endingText(outcome: StepOutcome): EndingText {
       const status = wasQueued ? 'QUEUED' : unfinishedStatus(outcome)
       const still = status === undefined ? fragment`had not finished` : fragment`was still ${status}`
       const what = fragment`Run ${id} ${still} after ${durationText(limitMs)} (the input ${code('timeout-minutes')})`
-      const last = failure ? [fragment`Its last status request failed, because ${failureReason(failure)}.`] : []
+      const last = failure && fragment`Its last status request failed, because ${failureReason(failure)}.`
       const advice = fragment`If the run needs more time, raise the input ${code('timeout-minutes')}.`
-      return end(fragment`⏱️`, title, what, ...last, ...aboutRun, advice)
+      return end(fragment`⏱️`, title, what, last, ...aboutRun, advice)
     }
     case 'aborted': {
       const title = fragment`Step cancelled`
@@ -89,7 +103,7 @@ export function endingText(outcome: StepOutcome): EndingText {
     }
     case 'start-failed': {
       const why = failureReason(ending.failure)
-      const next = [...failureAdvice(ending.failure), ...refusalAdvice(ending.failure), ...aboutRun]
+      const next = [failureAdvice(ending.failure), refusalAdvice(ending.failure), ...aboutRun]
       if (cancellation.kind === 'id-unknown') {
         const what = fragment`The start request returned no run id, because ${why}`
         return end(FAIL, fragment`Run may have been started`, what, ...next)
@@ -98,24 +112,24 @@ export function endingText(outcome: StepOutcome): EndingText {
     }
     case 'poll-failed': {
       const { failure } = ending
-      const advice = isNotFound(failure) ? [notFoundAdvice(subject.ownsRun)] : failureAdvice(failure)
+      const advice = isNotFound(failure) ? notFoundAdvice(subject.ownsRun) : failureAdvice(failure)
       const what = fragment`The status of run ${id} could not be read, because ${failureReason(failure)}`
-      return end(FAIL, fragment`Run status could not be read`, what, ...advice, ...aboutRun)
+      return end(FAIL, fragment`Run status could not be read`, what, advice, ...aboutRun)
     }
   }
 }
 
-function end(sign: Fragment, title: Fragment, what: Fragment, ...next: readonly Fragment[]): EndingText {
-  return { sign, title, what, next }
+function end(sign: Fragment, title: Fragment, what: Fragment, ...next: Parts): EndingText {
+  return { sign, title, what, next: next.filter((sentence) => sentence !== undefined) }
 }
 
 function textOfFinished(outcome: StepOutcome): EndingText {
   const { run, conclusion, success, counts } = outcome
   const { failed, other } = counts
-  const finished = (sign: Fragment, title: Fragment, ...next: readonly Fragment[]) =>
+  const finished = (sign: Fragment, title: Fragment, ...next: Parts) =>
     end(sign, title, fragment`Run ${linkedRunId(outcome)} finished as ${run?.rawStatus ?? ''}`, ...next)
   const lookUp = fragment`The service does not say why. Look up the run at the service to find the reason.`
-  const noReason = run?.message === undefined ? [lookUp] : []
+  const noReason = run?.message === undefined ? lookUp : undefined
   switch (conclusion) {
     case 'passed': {
       if (failed + other === 0) return finished(fragment`✅`, fragment`Tests passed`)
@@ -131,7 +145,7 @@ function textOfFinished(outcome: StepOutcome): EndingText {
         const strict = fragment`The step fails, because the input ${code('strict')} is ${code('true')}.`
         return finished(FAIL, failed > 0 ? testsFailed : fragment`Unknown results`, strict)
       }
-      return failed > 0 ? finished(FAIL, testsFailed) : finished(FAIL, fragment`Run failed`, ...noReason)
+      return failed > 0 ? finished(FAIL, testsFailed) : finished(FAIL, fragment`Run failed`, noReason)
     }
     case 'timed-out':
       return finished(fragment`⏱️`, fragment`Run timed out`, fragment`It exceeded the service's own time limit.`)
@@ -140,7 +154,7 @@ function textOfFinished(outcome: StepOutcome): EndingText {
       return finished(fragment`🚫`, fragment`Run cancelled`, next)
     }
     case 'interrupted':
-      return finished(WARNING, fragment`Run interrupted`, ...noReason)
+      return finished(WARNING, fragment`Run interrupted`, noReason)
     case 'error': {
       if (run?.status === 'PASSED')
         return finished(FAIL, fragment`Another branch was tested`, otherBranchAdvice(outcome))
@@ -175,18 +189,17 @@ function resultsOf(outcome: StepOutcome): Fragment {
   if (run.testCases.length === 0) return fragment`, and no test case is listed`
   if (run.status !== 'PASSED') return fragment`: ${failedCases(outcome)}`
   if (counts.failed + counts.other > 0) return fragment`, although ${doubts(outcome)}`
-  return fragment`: ${join(countsOf(counts), fragment`, `)}`
+  return fragment`: ${join(countsOf(counts), COMMA) ?? NONE}`
 }
 
 /** The first failing titles follow in brackets. If no test case failed, the other counts follow instead. */
 function failedCases(outcome: StepOutcome): Fragment {
   const { total, failed } = outcome.counts
   const what = fragment`${failed} of ${total} ${casesOf(total)} failed`
-  if (failed === 0) return join([what, ...countsOf(outcome.counts)], fragment`, `)
+  if (failed === 0) return join([what, ...countsOf(outcome.counts)], COMMA)
   const titles = casesOfKind(FAILING, outcome).slice(0, TITLES_NAMED).map(titleAndPlace)
-  const more = failed > TITLES_NAMED ? [fragment`and ${failed - TITLES_NAMED} more`] : []
-  const named = fragment`${what}${inBrackets([...titles, ...more])}`
-  return join([named, ...newFailuresText(outcome)], fragment`, `)
+  const more = failed > TITLES_NAMED ? fragment`and ${failed - TITLES_NAMED} more` : undefined
+  return join([fragment`${what}${inBrackets([...titles, more])}`, newFailuresText(outcome)], COMMA)
 }
 
 /** For example: “pays by card” at e2e/pay.spec.ts:12. Two files may have cases of one title. */
@@ -199,14 +212,15 @@ function titleAndPlace(testCase: TestCase): Fragment {
 function doubts(outcome: StepOutcome): Fragment {
   const { failed, other, total } = outcome.counts
   const unknown = fragment`the action knows no result of ${other} of ${total} ${casesOf(total)} (status ${unknownStatuses(outcome)})`
-  return join([...(failed > 0 ? [failedCases(outcome)] : []), ...(other > 0 ? [unknown] : [])], fragment`, and `)
+  if (failed === 0) return unknown
+  return join([failedCases(outcome), other > 0 ? unknown : undefined], fragment`, and `)
 }
 
 /** For example: “BLOCKED”, none. */
 function unknownStatuses(outcome: StepOutcome): Fragment {
   const statuses = new Set(casesOfKind(['other'], outcome).map(({ rawStatus }) => visibleText(rawStatus)))
   const named = [...statuses].map((status) => (String(status) === '' ? fragment`none` : quote(status)))
-  return join(named.slice(0, STATUSES_NAMED), fragment`, `)
+  return join(named.slice(0, STATUSES_NAMED), COMMA) ?? NONE
 }
 
 function unfinishedStatus({ run }: StepOutcome) {

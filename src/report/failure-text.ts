@@ -1,14 +1,14 @@
 import { STATUS_CODES } from 'node:http'
 import type { Failure, InvalidResponseFailure } from '../model/failure.ts'
 import { code, type Fragment, fragment, quote } from '../text/safe-text.ts'
-import { joinSentences, NONE } from './phrases.ts'
+import { join, NONE, SPACE } from './phrases.ts'
 
 /** The limit of the service's own sentences. Their end often says what to do. */
 export const SENTENCE_LIMIT_CHARS = 1_000
 
 /** What follows `because`: why a request failed, and sentences on what to do about it. */
 export function failureText(failure: Failure): Fragment {
-  return joinSentences([fragment`${failureReason(failure)}.`, ...failureAdvice(failure)])
+  return join([fragment`${failureReason(failure)}.`, failureAdvice(failure)], SPACE)
 }
 
 /** Why a request failed, as a part of a sentence, for example `the service did not respond (ECONNRESET)`. */
@@ -42,31 +42,28 @@ export function expectedAndGot({ expected, got }: InvalidResponseFailure): Fragm
   return fragment`expected ${expected}, got ${'sent' in got ? quote(got.sent) : got.words}`
 }
 
-/** What to do about the failure. Empty if nothing can be done. */
-export function failureAdvice(failure: Failure): readonly Fragment[] {
+/** What to do about the failure. Undefined if nothing can be done. */
+export function failureAdvice(failure: Failure): Fragment | undefined {
   switch (failure.kind) {
     case 'not-sent':
-      return [connectionAdvice(failure.problem)]
+      return connectionAdvice(failure.problem)
     case 'invalid-response':
-      if (!failure.isNotJson) return []
-      return [
-        fragment`Check the path in the input ${code('base-url')}, and whether a proxy responds instead of the service.`,
-      ]
+      if (!failure.isNotJson) return undefined
+      return fragment`Check the path in the input ${code('base-url')}, and whether a proxy responds instead of the service.`
     case 'status':
       return statusAdvice(failure.status)
     case 'no-response':
     case 'not-listed':
     case 'aborted':
-      return []
+      return undefined
   }
 }
 
 /** What to do if the service refuses a start. If it says itself what is wrong, advice of ours could contradict it. */
-export function refusalAdvice(failure: Failure): readonly Fragment[] {
-  if (failure.kind !== 'status' || failure.error !== undefined || ![400, 404, 422].includes(failure.status)) return []
-  return [
-    fragment`Check the inputs, most of all ${code('base-url')}, ${code('project')} (or ${code('test-suite')}), ${code('branch')} and ${code('environment')}.`,
-  ]
+export function refusalAdvice(failure: Failure): Fragment | undefined {
+  if (failure.kind !== 'status' || failure.error !== undefined) return undefined
+  if (![400, 404, 422].includes(failure.status)) return undefined
+  return fragment`Check the inputs, most of all ${code('base-url')}, ${code('project')} (or ${code('test-suite')}), ${code('branch')} and ${code('environment')}.`
 }
 
 /** What to do if the service does not know the run. */
@@ -87,13 +84,11 @@ function connectionAdvice(problem: Extract<Failure, { kind: 'not-sent' }>['probl
   }
 }
 
-function statusAdvice(status: number): readonly Fragment[] {
+function statusAdvice(status: number): Fragment | undefined {
   // Without the address, because a redirect may have a secret in it.
   if (status >= 300 && status < 400)
-    return [
-      fragment`The input ${code('base-url')} leads to another server. The action does not follow redirects. Set ${code('base-url')} to the address of the service itself.`,
-    ]
+    return fragment`The input ${code('base-url')} leads to another server. The action does not follow redirects. Set ${code('base-url')} to the address of the service itself.`
   if (status === 401 || status === 403)
-    return [fragment`Check the input ${code('api-key')}, and whether its key has access to this project.`]
-  return []
+    return fragment`Check the input ${code('api-key')}, and whether its key has access to this project.`
+  return undefined
 }

@@ -5,7 +5,7 @@ import { firstLineOf } from '../text/visible-text.ts'
 import { caseList, caseTable, foldableCase, linkedPlace, messageBlock, skipReason } from './case-layout.ts'
 import { countsOf } from './counts.ts'
 import { headline, introduction, namesOf, paragraph, sizeBytes } from './page-head.ts'
-import { casesOf, dotted, inBrackets, join, joinSentences, NONE } from './phrases.ts'
+import { casesOf, DOT, inBrackets, join, NONE, SPACE } from './phrases.ts'
 import { type CaseWithWords, casesOfKind, hasNotPassed, placeOf, unstableCases } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 
@@ -36,22 +36,18 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
   const files = reportDir === undefined ? NONE : fragment`, but the report file ${code('junit.xml')} has everything`
   const all = casesOfKind(CASE_KINDS, outcome)
-  const notPassed = all.filter(hasNotPassed).slice(0, CASE_LIMIT)
   const lists = baselineLists(outcome)
   const listedCases = lists.reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)
-  for (const page of [
-    { shown: all.slice(0, CASE_LIMIT - listedCases), hasMessages: true, hasLists: true },
-    { shown: notPassed, hasMessages: true, hasLists: false },
-    { shown: notPassed, hasMessages: false, hasLists: false },
-  ]) {
+  const everything: Page = { shown: all.slice(0, CASE_LIMIT - listedCases), lists, hasMessages: true }
+  const notPassed: Page = { shown: all.filter(hasNotPassed).slice(0, CASE_LIMIT), lists: [], hasMessages: true }
+  for (const page of [everything, notPassed, { ...notPassed, hasMessages: false }]) {
     const leftOut = leftOutText(all, page)
-    const sentences = leftOut === undefined ? [] : [fragment`This summary leaves out ${leftOut}${files}.`]
-    if (listedCases > 0 && !page.hasLists)
-      sentences.push(
-        fragment`It has no lists of removed, newly skipped and unstable test cases, because it would be too long.`,
-      )
-    const last = sentences.length === 0 ? undefined : joinSentences(sentences)
-    const text = html`${top}${body(outcome, page, page.hasLists ? lists : [])}${paragraph(last)}`
+    const noLists = fragment`It has no lists of removed, newly skipped and unstable test cases, because it would be too long.`
+    const sentences = [
+      leftOut && fragment`This summary leaves out ${leftOut}${files}.`,
+      page.lists.length < lists.length ? noLists : undefined,
+    ]
+    const text = html`${top}${body(outcome, page)}${paragraph(join(sentences, SPACE))}`
     if (alreadyBytes + sizeBytes(text) <= SIZE_LIMIT_BYTES) return text
   }
   return html`${top}${paragraph(fragment`This summary has only its headline, because it would be too long${files}.`)}`
@@ -72,8 +68,8 @@ function heading(outcome: StepOutcome): Html {
 interface Page {
   /** The first of all test cases, sorted by kind. */
   readonly shown: readonly TestCase[]
+  readonly lists: readonly List[]
   readonly hasMessages: boolean
-  readonly hasLists: boolean
 }
 
 /** Test cases of which only a baseline tells. */
@@ -88,14 +84,15 @@ function baselineLists(outcome: StepOutcome): readonly List[] {
   const { newlySkipped = [], removed = [] } = outcome.comparison ?? {}
   const skipped = newlySkipped.map((testCase) => ({ testCase, words: skipReason(testCase) }))
   const gone = removed.map((testCase) => ({ testCase }))
-  return [
+  const lists: readonly List[] = [
     { name: fragment`Newly skipped`, cases: skipped, limit: MISSING_SHOWN },
     { name: fragment`Removed`, cases: gone, limit: MISSING_SHOWN },
     { name: fragment`Unstable in earlier runs`, cases: unstableCases(outcome), limit: UNSTABLE_SHOWN },
   ]
+  return lists.filter(({ cases }) => cases.length > 0)
 }
 
-function body(outcome: StepOutcome, { shown, hasMessages }: Page, lists: readonly List[]): Html {
+function body(outcome: StepOutcome, { shown, lists, hasMessages }: Page): Html {
   const notPassed = shown.filter(hasNotPassed)
   const areFew = notPassed.length <= OPEN_PARTS
   const parts = (testCases: readonly TestCase[], isOpen: boolean) =>
@@ -107,7 +104,7 @@ function body(outcome: StepOutcome, { shown, hasMessages }: Page, lists: readonl
     introduction(outcome),
     // The comment does not have the message of the run, because nobody masks secrets in a comment.
     outcome.run === undefined ? html`` : messageOfRun(outcome.run, outcome),
-    paragraph(dotted(factsOf(outcome))),
+    paragraph(join(factsOf(outcome), DOT)),
     ...parts(notPassed.slice(0, PARTS), areFew),
     table(fragment`More test cases that did not pass`, notPassed.slice(PARTS)),
     ...lists.map(({ name, cases, limit }) => folded(name, cases, caseList(cases, limit))),
@@ -140,11 +137,7 @@ function leftOutText(all: readonly TestCase[], { shown, hasMessages }: Page): Fr
   // The first test cases that did not pass have parts with their messages. The others are rows, which have no message.
   const withoutMessage = shown.filter(hasNotPassed).slice(hasMessages ? PARTS : 0)
   const messages = withoutMessage.filter(({ message }) => message !== undefined).length
-  const leftOut = [
-    ...(counts.total > 0
-      ? [fragment`${counts.total} of ${all.length} ${casesOf(all.length)}${inBrackets(countsOf(counts))}`]
-      : []),
-    ...(messages > 0 ? [fragment`the messages of ${messages} ${casesOf(messages)}`] : []),
-  ]
-  return leftOut.length === 0 ? undefined : join(leftOut, fragment` and `)
+  const cases = fragment`${counts.total} of ${all.length} ${casesOf(all.length)}${inBrackets(countsOf(counts))}`
+  const ofMessages = fragment`the messages of ${messages} ${casesOf(messages)}`
+  return join([counts.total > 0 ? cases : undefined, messages > 0 ? ofMessages : undefined], fragment` and `)
 }

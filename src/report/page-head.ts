@@ -2,7 +2,7 @@ import type { StepOutcome, StepSubject } from '../model/outcome.ts'
 import { type Fragment, fragment, type Html, html, render } from '../text/safe-text.ts'
 import { countsLine, headlineCounts } from './counts.ts'
 import { endingText, pageSentences } from './ending.ts'
-import { casesOf, joinWithDots } from './phrases.ts'
+import { casesOf, DOT, join } from './phrases.ts'
 
 // What the job summary and the comment share.
 
@@ -10,7 +10,7 @@ import { casesOf, joinWithDots } from './phrases.ts'
 export function headline(outcome: StepOutcome): Fragment {
   const { sign, title } = endingText(outcome)
   const names = namesOf(outcome.subject).map((name) => fragment`${name}`)
-  return joinWithDots([fragment`${sign} ${title}${headlineCounts(outcome)}`, ...names])
+  return join([fragment`${sign} ${title}${headlineCounts(outcome)}`, ...names], DOT)
 }
 
 /** The project or the test suite, the framework project and the values of the matrix. */

@@ -13,26 +13,23 @@ export function casesOf(count: number): Fragment {
   return count === 1 ? fragment`test case` : fragment`test cases`
 }
 
-export function inBrackets(parts: readonly Fragment[]): Fragment {
-  return parts.length === 0 ? NONE : fragment` (${join(parts, fragment`, `)})`
+export const [COMMA, DOT, SPACE] = [fragment`, `, fragment` · `, fragment` `]
+
+/** The parts of a text. What is undefined is left out. */
+export type Parts = readonly (Fragment | undefined)[]
+
+/** Undefined if there are no parts. */
+export function join(parts: readonly [Fragment, ...Parts], separator: Fragment): Fragment
+export function join(parts: Parts, separator: Fragment): Fragment | undefined
+export function join(parts: Parts, separator: Fragment): Fragment | undefined {
+  const present = parts.filter((part) => part !== undefined)
+  return present.length === 0 ? undefined : present.reduce((all, part) => fragment`${all}${separator}${part}`)
 }
 
-export function joinWithDots(parts: readonly Fragment[]): Fragment {
-  return join(parts, fragment` · `)
-}
-
-/** `joinWithDots`, or undefined if there are no parts. */
-export function dotted(parts: readonly Fragment[]): Fragment | undefined {
-  return parts.length === 0 ? undefined : joinWithDots(parts)
-}
-
-export function joinSentences(sentences: readonly Fragment[]): Fragment {
-  return join(sentences, fragment` `)
-}
-
-export function join(parts: readonly Fragment[], separator: Fragment): Fragment {
-  const [first = NONE, ...others] = parts
-  return others.reduce((all, part) => fragment`${all}${separator}${part}`, first)
+/** Begins with a space. Empty if there are no parts. */
+export function inBrackets(parts: Parts): Fragment {
+  const list = join(parts, COMMA)
+  return list === undefined ? NONE : fragment` (${list})`
 }
 
 export function durationText(ms: number): Fragment {

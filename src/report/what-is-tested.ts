@@ -3,23 +3,22 @@ import type { EndedStep, StepOutcome, StepSubject } from '../model/outcome.ts'
 import { isCommit } from '../model/run.ts'
 import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
-import { join, NONE } from './phrases.ts'
+import { COMMA, join, NONE, type Parts } from './phrases.ts'
 
 /** What a page says besides its headline. If the input `run-id` names the run, this is only what the service says about the run. */
-export function factsOf(outcome: StepOutcome): readonly Fragment[] {
+export function factsOf(outcome: StepOutcome): Parts {
   const { target, parameters, baseline } = outcome.subject
-  const { environment } = parameters
+  const { environment, autofix } = parameters
   const branch = testedBranch(outcome)
-  const facts: Fragment[] = []
-  if (environment !== undefined) facts.push(fragment`Environment ${environment}`)
-  if (branch !== undefined) facts.push(isCommit(branch) ? fragment`Commit ${branch}` : fragment`Branch ${branch}`)
-  if (target.kind === 'test-suite' && branch !== undefined)
-    facts.push(fragment`The branch is metadata only, so the service may test another branch`)
-  if (outcome.runId !== undefined) facts.push(fragment`Run ${linkedRunId(outcome)}`)
-  const { autofix } = parameters
-  if (autofix !== undefined) facts.push(autofix ? fragment`Auto-fix on` : fragment`Auto-fix off`)
-  if (baseline !== undefined) facts.push(baselineText(baseline))
-  return facts
+  const isMetadata = target.kind === 'test-suite' && branch !== undefined
+  return [
+    environment === undefined ? undefined : fragment`Environment ${environment}`,
+    branch === undefined ? undefined : fragment`${isCommit(branch) ? fragment`Commit` : fragment`Branch`} ${branch}`,
+    isMetadata ? fragment`The branch is metadata only, so the service may test another branch` : undefined,
+    outcome.runId === undefined ? undefined : fragment`Run ${linkedRunId(outcome)}`,
+    autofix === undefined ? undefined : fragment`Auto-fix ${autofix ? fragment`on` : fragment`off`}`,
+    baseline && baselineText(baseline),
+  ]
 }
 
 function baselineText([{ finishedAt }, ...earlier]: Baseline): Fragment {
@@ -38,12 +37,16 @@ export function whatIsTested(subject: StepSubject): Fragment {
   const { target, parameters } = subject
   const { branch, environment, frameworkProject } = parameters
   const kind = target.kind === 'project' ? fragment`project` : fragment`test suite`
-  const facts = [fragment`${kind} ${quote(target.id)}`]
-  if (environment !== undefined) facts.push(fragment`environment ${quote(environment)}`)
-  if (branch !== undefined)
-    facts.push(fragment`${isCommit(branch) ? fragment`commit` : fragment`branch`} ${quote(branch)}`)
-  if (frameworkProject !== undefined) facts.push(fragment`framework project ${quote(frameworkProject)}`)
-  return join(facts, fragment`, `)
+  const branchKind = isCommit(branch ?? '') ? fragment`commit` : fragment`branch`
+  return join(
+    [
+      fragment`${kind} ${quote(target.id)}`,
+      environment === undefined ? undefined : fragment`environment ${quote(environment)}`,
+      branch === undefined ? undefined : fragment`${branchKind} ${quote(branch)}`,
+      frameworkProject === undefined ? undefined : fragment`framework project ${quote(frameworkProject)}`,
+    ],
+    COMMA,
+  )
 }
 
 /** Empty if the step knows no run. */

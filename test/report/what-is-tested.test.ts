@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { joinWithDots } from '../../src/report/phrases.ts'
+import { DOT, join, NONE } from '../../src/report/phrases.ts'
 import { factsOf, whatIsTested } from '../../src/report/what-is-tested.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { aBaseline, anOutcome, aRun } from '../support/builders.ts'
@@ -12,7 +12,7 @@ describe('the line of facts', () => {
     autofix: true,
     envOverrides: { PASSWORD: 'hunter2' },
   }
-  const lineOf = (...args: Parameters<typeof anOutcome>) => render(joinWithDots(factsOf(anOutcome(...args))))
+  const lineOf = (...args: Parameters<typeof anOutcome>) => render(join(factsOf(anOutcome(...args)), DOT) ?? NONE)
 
   it('says what was run and where, and shows no override', () => {
     expect(lineOf({ subject: { parameters }, run: aRun({ branchName: undefined }) })).toBe(
