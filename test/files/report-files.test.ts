@@ -53,13 +53,6 @@ describe('the report files', () => {
     expect(warnings).toEqual([])
   })
 
-  it('replace older, longer files, also in the temporary folder itself', () => {
-    const { temp, write } = job()
-    writeFileSync(join(temp, 'junit.xml'), 'x'.repeat(1_000))
-    expect(write(temp)).toBe(temp)
-    expect(readFileSync(join(temp, 'junit.xml'), 'utf8')).toBe('<Grüße>✓\n')
-  })
-
   it('are in the folder that the path leads to, also through a link', () => {
     const { workspace, outside, write } = job()
     symlinkSync(outside, join(workspace, 'link'))

@@ -237,12 +237,8 @@ describe('what keeps comments apart', () => {
   const changed = (index: number, value: string | undefined) => ({ belongsTo: STEP.with(index, value as string) })
 
   test.each<[string, Step]>([
-    ['another job of the matrix', changed(0, '{"browser": "webkit"}')],
-    ['a test suite', changed(1, 'test-suite')],
-    ['another project', changed(2, 'api')],
     ['another environment', changed(3, 'production')],
     ['no environment', changed(3, undefined)],
-    ['another framework project', changed(4, 'e2e')],
     ['another job', { github: { job: 'smoke' } }],
     ['another workflow file', { github: { workflow_ref: workflowRef('nightly.yml') } }],
     ['another pull request', { payload: { pull_request: { number: 8 } } }],

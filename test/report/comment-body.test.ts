@@ -52,13 +52,6 @@ describe('the comment', () => {
     expect(page.text).toContain(`… and ${20 - shown} more test cases.`)
   })
 
-  it('names what distinguishes it from other comments of the pull request', () => {
-    const subject = { parameters: { frameworkProject: 'chromium' }, matrix: '@octocat <b>, 20' }
-    expect(pageOf(anOutcome({ subject })).text).toContain(
-      '✅ Tests passed: 2 of 2 · web-shop · chromium · @octocat <b>, 20\n',
-    )
-  })
-
   it('has the place of a failure, but no message of a test case or of the run', () => {
     const failed = aTestCase({ title: 'pays', status: 'FAILED', message: 'SECRET', filePath: 'e2e/pay.ts', line: 12 })
     const flaky = aTestCase({ status: 'FLAKY', message: 'SECRET', filePath: 'e2e/flaky.ts' })
