@@ -7,7 +7,6 @@ import { type CheckoutContext, inspectFolder } from './checkout/checkout.ts'
 import { personalEnvironment } from './execution/project-command.ts'
 import { listen } from './http/listen.ts'
 import { removeFolder } from './machine/files.ts'
-import { newKey } from './machine/random.ts'
 import { RunQueue } from './runs/queue.ts'
 import { recoverRuns } from './runs/recovery.ts'
 import { openRunStore, type RunStore } from './runs/store.ts'
@@ -62,7 +61,7 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
       if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
     }
     const queue = new RunQueue({ ...shared, runLimitMinutes, endWaitMs })
-    const { port, key = newKey() } = options
+    const { port, key = crypto.randomUUID() } = options
     const listener = await listen(port, async () => {
       // These modules load Node's classes for requests, which takes 35 ms. Meanwhile, the client learns the address and starts.
       await nextTurn()

@@ -61,9 +61,9 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   job: ['action/announce-service', 'action/main-step', 'action/post-step', 'action/service-process'],
   'life/auto-fix.test.ts': ['execution/fix'],
   'life/branches.test.ts': ['checkout/checkout', 'execution/context', 'execution/execute', 'machine/git'],
-  'life/containers.test.ts': ['machine/container', 'machine/engine'],
+  'life/containers.test.ts': ['machine/container'],
   'life/deaths.test.ts': ['execution/resources', 'runs/recovery'],
-  'life/run-states.test.ts': ['machine/random', 'runs/run'],
+  'life/run-states.test.ts': ['runs/run'],
   'life/test-environment.test.ts': ['execution/project-command'],
   'machine/command.test.ts': ['machine/processes'],
 }

@@ -6,7 +6,6 @@ import type { Readers } from '../frameworks/reading-thread.ts'
 import type { Report, TestCase } from '../frameworks/report.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
 import type { CommandEnd } from '../machine/command.ts'
-import { newId } from '../machine/random.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import type { RunContext } from './context.ts'
 import { type RunOutcome, toOutcome, withoutTests } from './outcome.ts'
@@ -23,7 +22,7 @@ export interface RunningTests {
 export async function runFramework(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
   const { project, resources, folders, stop, log } = run
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
-  const reportFile = join(resources.frameworkFolder, `report-${newId()}`)
+  const reportFile = join(resources.frameworkFolder, `report-${crypto.randomUUID()}`)
   await using thread = new ReadingThread(stop)
   const call = await callOf(run, reportFile, thread)
   if ('kind' in call) return withoutTests(call.reason, call.isOverLimit ? 'FAILED' : 'INTERRUPTED')
@@ -71,17 +70,16 @@ async function callOf(run: RunContext, reportFile: string, thread: ReadingThread
 const PROGRESS_LIMIT_MS = 500
 
 function progressOf(thread: ReadingThread, file: string): RunningTests['progress'] {
-  let last: Progress | undefined
-  let reading: Promise<void> | undefined
+  let reading: Promise<Progress | undefined> | undefined
   const read = async () => {
     const found = await thread.read('progress', { file })
-    if (found.kind === 'read') last = found.value
     reading = undefined
+    return found.kind === 'read' ? found.value : undefined
   }
-  return async () => {
+  return () => {
+    // Clients that ask meanwhile wait for the same reading.
     reading ??= read()
-    await Promise.race([reading, delay(PROGRESS_LIMIT_MS, undefined, { ref: false })])
-    return last
+    return Promise.race([reading, delay(PROGRESS_LIMIT_MS, undefined, { ref: false })])
   }
 }
 

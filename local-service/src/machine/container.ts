@@ -1,8 +1,7 @@
 import { type ExecFileException, execFile } from 'node:child_process'
+import { basename } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Command, type CommandEnd, runCommand } from './command.ts'
-import { engineName } from './engine.ts'
-import { newId } from './random.ts'
 
 /** Its value is the id of the run. Containers without this label do not belong to the service. */
 const LABEL = 'test-run-service.run'
@@ -32,14 +31,14 @@ export async function runInContainer(
   command: Command,
   stop: AbortSignal,
 ): Promise<CommandEnd> {
-  const name = `test-run-${newId()}`
+  const containerName = `test-run-${crypto.randomUUID()}`
   const isPodman = engineName(engine) === 'podman'
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
-  const variables = Object.entries(command.env).filter(([, value]) => value !== undefined)
+  const variables = Object.entries(command.env)
   // Every user can read the arguments of a process. So only variables that the engine itself reads have their value there. The
   // engine takes the values of all others from its own environment.
   const argv = [
-    ...[...engine, 'run', '--rm', '--init', '--name', name, '--label', `${LABEL}=${command.runId}`],
+    ...[...engine, 'run', '--rm', '--init', '--name', containerName, '--label', `${LABEL}=${command.runId}`],
     // With this, Podman too removes a running container at once.
     ...['--stop-timeout', '0'],
     // Files that a container creates must belong to the user of the service. Without root, Podman maps users to others.
@@ -49,19 +48,21 @@ export async function runInContainer(
     ...folders.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path}`]),
     ...readOnlyFolders.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path},readonly`]),
     ...['--workdir', command.folder],
-    ...variables.flatMap(([variable, value]) => [
-      '--env',
-      OF_ENGINE.test(variable) ? `${variable}=${value}` : variable,
-    ]),
+    ...variables.flatMap(([name, value]) => ['--env', OF_ENGINE.test(name) ? `${name}=${value}` : name]),
     ...options,
     image,
     ...command.argv,
   ]
-  const passed = Object.fromEntries(variables.filter(([variable]) => !OF_ENGINE.test(variable)))
-  const whenServiceDies = { argv: [...engine, 'rm', '--force', '--volumes', name], env }
+  const passed = Object.fromEntries(variables.filter(([name]) => !OF_ENGINE.test(name)))
+  const whenServiceDies = { argv: [...engine, 'rm', '--force', '--volumes', containerName], env }
   const end = await runCommand({ ...command, argv, folder, env: { ...env, ...passed }, whenServiceDies }, stop)
   if (end.kind !== 'exited' || end.code !== ENGINE_FAILED) return end
   return { kind: 'not-started', reason: `${engine[0]} could not start a container of ${image}`, output: end.output }
+}
+
+/** Says which of the two an engine is. It may be a command such as `sudo podman`. */
+export function engineName(engine: readonly string[]): 'docker' | 'podman' {
+  return engine.some((part) => basename(part) === 'podman') ? 'podman' : 'docker'
 }
 
 /** This or an earlier process of the service may have left the containers. */

@@ -1,5 +1,4 @@
 import type { RunOutcome } from '../execution/outcome.ts'
-import { newId } from '../machine/random.ts'
 
 /** Times are as the interface has them. */
 type Phase =
@@ -19,7 +18,7 @@ export interface Run {
 }
 
 export function queueRun(facts: Omit<Run, 'runId' | 'phase'>): Run {
-  return { ...facts, runId: newId(), phase: { status: 'QUEUED' } }
+  return { ...facts, runId: crypto.randomUUID(), phase: { status: 'QUEUED' } }
 }
 
 export function markRunning(run: Run): void {

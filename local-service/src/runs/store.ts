@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
 import type { RunResources } from '../execution/resources.ts'
-import { engineName } from '../machine/engine.ts'
+import { engineName } from '../machine/container.ts'
 import { isFinished, type Run } from './run.ts'
 
 export type RunStore = ReturnType<typeof openRunStore>
