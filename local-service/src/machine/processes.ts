@@ -79,7 +79,7 @@ export async function waitUntilGone(
 ): Promise<readonly number[]> {
   const deadlineMs = performance.now() + withinMs
   for (let pauseMs = 2; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    const left = process.platform === 'linux' ? findInProc(group) : await findByPs(group)
+    const left = await findProcesses(group)
     if (left.length === 0 || performance.now() >= deadlineMs) return left
     left.forEach(act)
     await delay(pauseMs)
@@ -88,26 +88,32 @@ export async function waitUntilGone(
 
 /**
  * Finds the living processes in the run's process group, and those that carry its marker. These include what a test runner starts in
- * other groups, such as Playwright's web server and browsers. The reads are synchronous, because they touch no disk.
+ * other groups, such as Playwright's web server and browsers. Without `/proc`, only the processes in the group are found.
  */
-function findInProc({ groupId, runId }: Partial<ProcessGroup>): number[] {
+async function findProcesses({ groupId, runId }: Partial<ProcessGroup>): Promise<number[]> {
   const marker = `${MARKER_VARIABLE}=${runId}`
-  const living = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      const id = Number(name)
-      // The command's name stands in brackets and may contain anything. The state and the group follow it.
-      const [state = '', , group] = readIfPossible(`/proc/${id}/stat`)
-        .replace(/^.*\) /s, '')
-        .split(' ')
-      if (group === undefined || /^[ZX]/.test(state)) return []
-      const hasMarker = runId !== undefined && readIfPossible(`/proc/${id}/environ`).split('\0').includes(marker)
-      return { id, group: Number(group), hasMarker }
-    })
+  const living = (await listProcesses()).flatMap((line) => {
+    const [id, state = '', , group] = line.trim().split(/\s+/)
+    if (group === undefined || /^[ZX]/.test(state)) return []
+    const hasMarker = runId !== undefined && readIfPossible(`/proc/${id}/environ`).split('\0').includes(marker)
+    return { id: Number(id), group: Number(group), hasMarker }
+  })
   // If a marked process leads a group, the whole group belongs to the run. Members may have cleared their environment.
   const leaders = living.filter(({ id, group, hasMarker }) => hasMarker && id === group)
   const groups = new Set([groupId, ...leaders.map(({ id }) => id)])
   return living.filter(({ group, hasMarker }) => hasMarker || groups.has(group)).map(({ id }) => id)
+}
+
+/** A line for each process begins with its id, its state, its parent and its group. */
+async function listProcesses(): Promise<string[]> {
+  if (process.platform !== 'linux') {
+    const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,stat=,ppid=,pgid='])
+    return stdout.split('\n')
+  }
+  // A container may have no `ps`. The reads are synchronous, because they touch no disk.
+  const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  // The command's name stands in brackets and may contain anything.
+  return ids.map((id) => readIfPossible(`/proc/${id}/stat`).replace(/\(.*\) /s, ''))
 }
 
 export function readIfPossible(file: string): string {
@@ -117,16 +123,6 @@ export function readIfPossible(file: string): string {
     // The process has exited meanwhile, or it belongs to another user.
     return ''
   }
-}
-
-/** Without `/proc`, only the processes in the group are found. */
-async function findByPs({ groupId }: Partial<ProcessGroup>): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,pgid=,stat='])
-  return stdout
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, group, state]) => Number(group) === groupId && !state?.startsWith('Z'))
-    .map(([id]) => Number(id))
 }
 
 /** Sends a signal to a process, or to a group if the id is negative. If the process has exited, does nothing. */
