@@ -50,7 +50,7 @@ async function post(): Promise<void> {
   const end = await attempt('stop the service', () => stop(folder, Number(core.getState('process'))))
   // A service that main has not seen up had no run. If it failed, main has shown why.
   if (core.getState('is-up') !== '' || end !== 'was gone') await report(folder, end)
-  await attempt(`remove the private files in ${path}`, () => removeFolder(folder.privateFolder, true))
+  await attempt(`remove the private files in ${path}`, () => removeFolder(folder.privateFolder))
 }
 
 type End = 'was gone' | 'stopped' | 'killed'

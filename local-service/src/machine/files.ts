@@ -1,15 +1,5 @@
 import { execFile } from 'node:child_process'
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readSync,
-  realpathSync,
-  rmSync,
-} from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { fieldsOf, parseJson } from '../../../src/text/json.ts'
@@ -92,21 +82,11 @@ export function readPartOfFile(
   }
 }
 
-/**
- * The path must have no link, because tests may have put one there. They may make a path that is too long for Node, but not for `rm`.
- * Node is faster, but everything else in this process waits meanwhile.
- */
-export async function removeFolder(folder: string, mayBlock = false): Promise<void> {
+/** The path must have no link, because tests may have put one there. They may make a path that is too long for Node, but not for `rm`. */
+export async function removeFolder(folder: string): Promise<void> {
   const parent = dirname(folder)
   if (!existsSync(parent)) return
   if (realpathSync(parent) !== parent) throw new Error(`a link has replaced a part of ${parent}`)
-  if (mayBlock) {
-    try {
-      return rmSync(folder, { recursive: true, force: true })
-    } catch {
-      // `rm` may be able to do it.
-    }
-  }
   const run = promisify(execFile)
   const remove = () => run('rm', ['-rf', '--', folder])
   await remove().catch(async (error: unknown) => {
