@@ -52,9 +52,8 @@ export async function chooseCheckout(
     const problem = HASH.test(branch)
       ? `has another commit checked out than ${quote(branch)}. A step may have changed that after the service started.`
       : `has no branch ${quote(branch)}. Fetch or create it in ${repository.root}. In a workflow, give actions/checkout "fetch-depth: 0".`
-    const instead =
-      head.commit === undefined ? '' : ` To test what is checked out, give the branch ${quote(head.commit)}.`
-    return unusable(`Project ${quote(project.id)} ${problem}${instead}`)
+    const instead = `To test what is checked out, give the branch ${quote(head.commit)}.`
+    return unusable(`Project ${quote(project.id)} ${problem} ${instead}`)
   }
   const path = relative(repository.root, repository.folder)
   if (!(await hasFolder(repository, commit, path))) {

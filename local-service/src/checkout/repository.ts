@@ -9,13 +9,13 @@ import { killProcesses } from '../machine/processes.ts'
 export interface Repository extends TestedFolders {
   /** The `.git` folder that all work trees of the repository share. */
   readonly gitFolder: string
-  /** What is checked out. On a detached head, there is no branch. Before the first commit, there is no commit. */
-  readonly head: { readonly branch: string | undefined; readonly commit: string | undefined }
+  /** What is checked out. On a detached head, there is no branch. */
+  readonly head: { readonly branch: string | undefined; readonly commit: string }
   readonly env: NodeJS.ProcessEnv
   readonly signal?: AbortSignal | undefined
 }
 
-/** git has no repository for a folder, or cannot read it. */
+/** git has no repository for a folder, cannot read it, or finds no commit there. */
 export interface NoRepository {
   readonly kind: 'no-repository'
   readonly reason: string
@@ -27,20 +27,17 @@ export async function openRepository(
   env: NodeJS.ProcessEnv,
   signal?: AbortSignal,
 ): Promise<Repository | NoRepository> {
-  const options = { root: folder, env, signal }
-  const places = ['rev-parse', '--show-toplevel', '--git-common-dir', '--show-prefix']
+  const places = ['--show-toplevel', '--git-common-dir', '--show-prefix']
+  const args = ['rev-parse', ...places, 'HEAD^{commit}', '--symbolic-full-name', 'HEAD']
   try {
-    const lines = await readGit([...places, 'HEAD^{commit}', '--symbolic-full-name', 'HEAD'], options).catch(
-      // Before the first commit, git knows only the name of the branch.
-      async () => `${await readGit(places, options)}\n\n${await tryReadGit(['symbolic-ref', 'HEAD'], options)}`,
-    )
-    const [root = '', gitFolder = '', path = '', commit, ref = ''] = lines.split('\n')
+    const lines = (await readGit(args, { root: folder, env, signal })).split('\n')
+    const [root = '', gitFolder = '', path = '', commit = '', ref = ''] = lines
     return {
       root,
       folder: resolve(root, path),
       // git prints its own folder relative to the folder in which it runs.
       gitFolder: resolve(folder, gitFolder),
-      head: { branch: /^refs\/heads\/(.*)/.exec(ref)?.[1], commit: commit || undefined },
+      head: { branch: /^refs\/heads\/(.*)/.exec(ref)?.[1], commit },
       env,
       signal,
     }

@@ -46,7 +46,7 @@ async function prepare(run: RunContext): Promise<string | undefined> {
 }
 
 /** Makes the work tree if the run needs one. Throws if the run is stopped meanwhile. */
-export async function prepareFiles({ runId, checkout, setup, resources, gitEnv, stop }: RunContext): Promise<void> {
+async function prepareFiles({ runId, checkout, setup, resources, gitEnv, stop }: RunContext): Promise<void> {
   if (checkout.kind === 'in-place') return
   const { place, commit } = checkout
   await addWorkTree({ ...place, env: gitEnv, signal: stop }, commit, resources.tree, runId)

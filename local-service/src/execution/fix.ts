@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { openRepository, type Repository } from '../checkout/repository.ts'
 import { describeEnd } from '../machine/command.ts'
-import { git, readGit, tryReadGit } from '../machine/git.ts'
+import { git, readGit } from '../machine/git.ts'
 import { argvOf } from '../machine/script.ts'
 import { count, quoteAll, quoteCommand } from '../text.ts'
 import type { RunContext } from './context.ts'
@@ -36,8 +36,8 @@ export async function fixTests(run: RunContext): Promise<string> {
 async function snapshotOf(repository: Repository, { resources }: RunContext): Promise<string> {
   const index = join(resources.folder, 'index')
   const options = { ...repository, env: { ...repository.env, GIT_INDEX_FILE: index } }
-  // Otherwise, the patch would not have a file that is both tracked and ignored. Before the first commit, there is none.
-  if (!existsSync(index)) await tryReadGit(['read-tree', 'HEAD'], options)
+  // Otherwise, the patch would not have a file that is both tracked and ignored.
+  if (!existsSync(index)) await git(['read-tree', 'HEAD'], options)
   await git(['add', '--all'], options)
   return git(['write-tree'], options)
 }

@@ -9,7 +9,13 @@ import { killProcesses } from '../machine/processes.ts'
 export type RunResources = ReturnType<typeof resourcesOf>
 
 /** What a run has on the machine while it runs, besides processes. The names are known before anything is created. */
-export function resourcesOf(runId: string, dataFolder: string, temporaryFolder: string, others: OtherResources = {}) {
+export function resourcesOf(
+  runId: string,
+  dataFolder: string,
+  temporaryFolder: string,
+  /** `gitFolder` is the `.git` folder of the repository, which has a record of the work tree. */
+  others: { readonly gitFolder?: string | undefined; readonly engine?: readonly string[] | undefined } = {},
+) {
   const folder = join(dataFolder, 'runs', runId)
   const frameworkFolder = join(folder, 'framework')
   return {
@@ -25,12 +31,6 @@ export function resourcesOf(runId: string, dataFolder: string, temporaryFolder: 
     tmpdir: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
     ...others,
   }
-}
-
-interface OtherResources {
-  /** The `.git` folder of the repository, which has a record of the work tree. */
-  readonly gitFolder?: string | undefined
-  readonly engine?: readonly string[] | undefined
 }
 
 export async function createRunFolders(resources: RunResources): Promise<void> {

@@ -1,8 +1,20 @@
-import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  watch,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
-import { removeWorkTree } from '../../src/checkout/repository.ts'
-import { temporaryFolder } from '../support/a-local-service.ts'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { aRepository } from '../../../test/support/git-repository.ts'
+import { addWorkTree, openRepository, removeWorkTree } from '../../src/checkout/repository.ts'
+import { isAlive, PLAIN_ENV, pidsIn, temporaryFolder, until } from '../support/a-local-service.ts'
 
 // local-service/test/life/branches.test.ts tests work trees with git.
 
@@ -21,23 +33,28 @@ describe("git's record of a work tree", () => {
     writeFileSync(join(record, 'index'), '')
   })
 
-  it('goes with the tree', async () => {
+  it.each([
+    ['with the tree', () => undefined],
+    [
+      'too if git was killed before it had written which tree it is of',
+      () => {
+        rmSync(record, { recursive: true })
+        mkdirSync(record)
+        writeFileSync(join(record, 'locked'), 'initializing')
+      },
+    ],
+    ['too if the service was killed while it removed the record', () => rmSync(join(record, 'gitdir'))],
+  ])('goes %s', async (_, prepare) => {
+    prepare()
     await removeWorkTree(tree, git)
     expect([tree, record].filter(existsSync)).toEqual([])
   })
 
-  it('goes too if git was killed before it had written which tree it is of', async () => {
-    rmSync(record, { recursive: true })
-    mkdirSync(record)
-    writeFileSync(join(record, 'locked'), 'initializing')
-    await removeWorkTree(tree, git)
-    expect([tree, record].filter(existsSync)).toEqual([])
-  })
-
-  it('goes too if the service was killed while it removed the record', async () => {
+  it('stays, and nothing waits, if tests have put a named pipe into it', async () => {
     rmSync(join(record, 'gitdir'))
-    await removeWorkTree(tree, git)
-    expect([tree, record].filter(existsSync)).toEqual([])
+    execFileSync('mkfifo', [join(record, 'gitdir')])
+    await expect(removeWorkTree(tree, git)).rejects.toThrow('gitdir is not a regular file')
+    expect(existsSync(join(record, 'index'))).toBe(true)
   })
 
   const move = (path: string) => {
@@ -59,5 +76,71 @@ describe("git's record of a work tree", () => {
       true,
       true,
     ])
+  })
+
+  // Only there does the system name each file that goes, in the order in which it goes.
+  it.runIf(process.platform === 'linux')('is no record to other git commands while it goes', async () => {
+    const { folder, git: inFolder } = await aRepository({ 'a.txt': '' })
+    const path = join(temporaryFolder(), 'tree')
+    await inFolder('worktree', 'add', '--quiet', path, 'other')
+    const gone: (string | null)[] = []
+    const watcher = watch(join(folder, '.git/worktrees/tree'), (_event, name) => gone.push(name))
+    onTestFinished(() => watcher.close())
+    await removeWorkTree(path, join(folder, '.git'))
+    await until(() => gone.includes('commondir') && gone.includes('HEAD'))
+    expect(gone[0]).toBe('gitdir')
+  })
+})
+
+describe('work trees of one repository', () => {
+  /** They find this script in place of git. It has a HOME of its own. */
+  async function withOwnGit(script: string) {
+    const { folder } = await aRepository({ 'a.txt': '' })
+    const place = await openRepository(folder, PLAIN_ENV)
+    if ('kind' in place) throw new Error(place.reason)
+    const home = temporaryFolder()
+    writeFileSync(join(home, 'git'), `#!/bin/sh\n${script}`, { mode: 0o755 })
+    const treeOf = (name: string) => join(home, name)
+    const add = (name: string, signal?: AbortSignal, PATH = `${home}:${PLAIN_ENV.PATH}`) => {
+      const env = { PATH, HOME: home, LOCAL_SERVICE_RUN_ID: treeOf(name) }
+      return addWorkTree({ ...place, env, signal }, 'other', treeOf(name), treeOf(name))
+    }
+    const remove = (name: string) => removeWorkTree(treeOf(name), place.gitFolder)
+    return { home, add, remove, list: () => readdirSync(join(place.gitFolder, 'worktrees')) }
+  }
+
+  it('are made and removed in turn, because git would fail', async () => {
+    // It takes its time, and notes how many work trees there are at its beginning and at its end.
+    const { home, add, remove } = await withOwnGit(`
+      note() { echo "$1 $(ls .git/worktrees | wc -w)" >> "$HOME/log"; }
+      note begins
+      sleep 0.2
+      PATH="\${PATH#*:}" git "$@" || exit
+      note ends`)
+    const notes = () => readFileSync(join(home, 'log'), 'utf8').trim().split('\n')
+    await add('first')
+    const second = add('second')
+    await until(() => notes().length === 3)
+    await Promise.all([second, remove('first'), add('third')])
+    expect(notes()).toEqual(['begins 0', 'ends 1', 'begins 1', 'ends 2', 'begins 1', 'ends 2'])
+  })
+
+  it('can be made after one whose making was stopped at the worst time', async () => {
+    // Another git command cannot read what this script has written so far.
+    const { home, add, list } = await withOwnGit(`
+      mkdir -p .git/worktrees/first && cd .git/worktrees/first
+      echo "$HOME/first/.git" > gitdir && : > commondir
+      sleep 300 &
+      echo $! > "$HOME/pid"
+      wait`)
+    const stop = new AbortController()
+    const stopped = add('first', stop.signal)
+    const pids = await pidsIn(join(home, 'pid'))
+    const second = add('second', undefined, PLAIN_ENV.PATH)
+    stop.abort()
+    await expect(stopped).rejects.toThrow('git worktree failed: it was stopped')
+    expect(pids.map(isAlive)).toEqual([false])
+    await second
+    expect(list()).toEqual(['second'])
   })
 })

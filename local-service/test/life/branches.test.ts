@@ -1,26 +1,10 @@
-import { existsSync, readdirSync, watch } from 'node:fs'
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises'
+import { existsSync, readdirSync } from 'node:fs'
+import { chmod, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { aRepository, copyInto, type GitRepository, installPackages } from '../../../test/support/git-repository.ts'
-import { openRepository, removeWorkTree } from '../../src/checkout/repository.ts'
-import type { RunContext } from '../../src/execution/context.ts'
-import { prepareFiles } from '../../src/execution/execute.ts'
-import { removeResources } from '../../src/execution/resources.ts'
 import { PASSING_SCRIPT } from '../support/a-job.ts'
-import {
-  isAlive,
-  PLAIN_ENV,
-  pidsIn,
-  puppet,
-  puppetProject,
-  readJournal,
-  runContextIn,
-  startService,
-  temporaryFolder,
-  until,
-  WEB_SHOP,
-} from '../support/a-local-service.ts'
+import { pidsIn, puppetProject, startService, temporaryFolder, until, WEB_SHOP } from '../support/a-local-service.ts'
 
 // A runner that passes one test for each file in the folder that it runs in, so that a run lists what was there.
 const LISTING_RUNNER = [
@@ -68,6 +52,8 @@ function workTreesOf({ folder }: GitRepository): number {
 describe('a run of what is checked out', () => {
   it('tests the folder itself, without a branch, for the branch by its name and for the commit by its hash', async () => {
     const repository = await twoBranches()
+    // For git, a tag of this name comes before the branch.
+    await repository.git('tag', 'main')
     const { list } = await startListing(repository, { setup: ['false'] })
     const head = await repository.git('rev-parse', 'HEAD')
     for (const [body, branchName] of [
@@ -80,14 +66,6 @@ describe('a run of what is checked out', () => {
     await repository.git('checkout', '--quiet', '--detach')
     expect(await list({})).toMatchObject({ branchName: undefined, titles: ['a.txt: not committed'] })
     expect(workTreesOf(repository)).toBe(0)
-  })
-
-  it('tests the folder itself also if a tag has the name of the branch', async () => {
-    const repository = await twoBranches()
-    await repository.git('tag', 'main')
-    const { list } = await startListing(repository)
-    const found = { branchName: 'main', titles: ['a.txt: not committed'] }
-    for (const body of [{}, { branch: 'main' }]) expect(await list(body)).toMatchObject(found)
   })
 
   it('is refused for the hash of another commit, and for a part of the hash', async () => {
@@ -106,48 +84,43 @@ describe('a run of what is checked out', () => {
 })
 
 describe('a run of the folder itself that waits for another one', () => {
-  async function runAfter(change: readonly string[], branch: (commit: string) => string | undefined) {
+  const HEAD = 'the hash of HEAD'
+  const changed = (before: string, now: string) => ({
+    status: 'INTERRUPTED',
+    message: expect.stringMatching(`^"${before}" was checked out when the run was started, and "${now}" when it began`),
+  })
+
+  it.each([
+    [
+      'does not begin if another commit is checked out meanwhile',
+      HEAD,
+      'commit',
+      changed('[0-9a-f]{40}', '[0-9a-f]{40}'),
+    ],
+    ['does not begin if another branch is checked out meanwhile', 'main', 'switch', changed('main', 'other')],
+    ['without a branch does not begin either', undefined, 'switch', changed('main', 'other')],
+    ['tests the branch as it is when the run begins', 'main', 'commit', { status: 'PASSED' }],
+  ])('%s', async (_, asked, change, expected) => {
     const { folder, git, commit } = await aRepository({ 'a.txt': 'main' })
     const begun = join(temporaryFolder(), 'begun')
     const script = `test "$WAITS" && { echo $$ > ${begun}; exec sleep 600; }; ${PASSING_SCRIPT}`
     const project = { folder, framework: 'vitest', command: ['sh', '-c', script, 'sh'] }
     const service = await startService({ projects: { shop: project } })
     const first = await service.startRun({ envOverrides: { WAITS: 'yes' } })
-    const waiting = await service.startRun({ branch: branch(await git('rev-parse', 'HEAD')) })
+    const waiting = await service.startRun({ branch: asked === HEAD ? await git('rev-parse', 'HEAD') : asked })
     await pidsIn(begun)
-    if (change[0] === 'commit') await commit({ 'a.txt': 'later' })
-    else await git(...change)
+    if (change === 'commit') await commit({ 'a.txt': 'later' })
+    else await git('switch', '--quiet', 'other')
     await service.cancel(first)
-    const { status, message } = await service.waitFor(waiting)
-    return { status, message }
-  }
-
-  it.each<[string, string[], (commit: string) => string | undefined, RegExp]>([
-    [
-      'the commit',
-      ['commit'],
-      (commit) => commit,
-      /^"[0-9a-f]{40}" was .* started, and "[0-9a-f]{40}" when it began\. Start/,
-    ],
-    ['the branch', ['switch', '--quiet', 'other'], () => 'main', /^"main" was .* started, and "other" when it began\./],
-    [
-      'no branch',
-      ['switch', '--quiet', 'other'],
-      () => undefined,
-      /^"main" was .* started, and "other" when it began\./,
-    ],
-  ])('does not begin if something else is checked out meanwhile than %s', async (_, change, branch, message) => {
-    expect(await runAfter(change, branch)).toEqual({ status: 'INTERRUPTED', message: expect.stringMatching(message) })
-  })
-
-  it('tests the branch as it is when the run begins', async () => {
-    expect(await runAfter(['commit'], () => 'main')).toMatchObject({ status: 'PASSED' })
+    expect(await service.waitFor(waiting)).toMatchObject(expected)
   })
 })
 
 describe('a run of another branch', () => {
-  it('tests the files of the branch in a work tree, which is removed with the run', async () => {
+  it('tests the files of the branch in a work tree, without the hooks of the repository, and removes it with the run', async () => {
     const repository = await twoBranches()
+    await repository.write({ '.git/hooks/post-checkout': '#!/bin/sh\ntouch hooked' })
+    await chmod(join(repository.folder, '.git/hooks/post-checkout'), 0o755)
     const { list, data } = await startListing(repository)
     expect(await list({ branch: 'other' })).toEqual({
       branchName: 'other',
@@ -224,28 +197,6 @@ describe('a run of another branch', () => {
     expect(await service.start({ branch: 'other' })).toEqual({ status: 400, body: { error } })
   })
 
-  it('leaves no work tree when it is cancelled, even a locked one with changes in it', async () => {
-    const journal = join(temporaryFolder(), 'journal')
-    const repository = await twoBranches()
-    const setup = ['sh', '-c', 'echo changed > a.txt; echo new > c.txt; git worktree lock .']
-    const service = await startService({ projects: { shop: { ...puppetProject(repository.folder), setup } } })
-    const runId = await service.startRun({ branch: 'other', ...puppet({ hangs: true, journal }) })
-    await until(async () => (await readJournal(journal)).length > 0)
-    expect(workTreesOf(repository)).toBe(1)
-    await service.cancel(runId)
-    await until(() => workTreesOf(repository) === 0)
-    const [{ pid } = { pid: 0 }] = await readJournal(journal)
-    expect(isAlive(pid)).toBe(false)
-  })
-
-  it('does not run the hooks of the repository', async () => {
-    const repository = await twoBranches()
-    await repository.write({ '.git/hooks/post-checkout': '#!/bin/sh\ntouch hooked' })
-    await chmod(join(repository.folder, '.git/hooks/post-checkout'), 0o755)
-    const { list } = await startListing(repository)
-    expect(await list({ branch: 'other' })).toMatchObject({ titles: ['a.txt: other', 'b.txt: new'] })
-  })
-
   it('is set up by the command of the project, and INTERRUPTED if that fails', async () => {
     const setup = ['sh', '-c', 'echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt']
     const { service, list } = await startListing(await twoBranches(), { setup })
@@ -257,96 +208,6 @@ describe('a run of another branch', () => {
     expect(service.log.join('\n')).toContain(message)
   })
 
-  /** Runs of the branch that are prepared without a service. By default, they find this script in place of git. */
-  async function withOwnGit(script: (home: string) => string) {
-    const repository = await twoBranches()
-    const place = await openRepository(repository.folder, PLAIN_ENV)
-    if ('kind' in place) throw new Error('There is a repository.')
-    const home = temporaryFolder()
-    await writeFile(join(home, 'git'), `#!/bin/sh\n${script(home)}`, { mode: 0o755 })
-    const checkout = { kind: 'work-tree', place, commit: await repository.git('rev-parse', 'other') } as const
-    const ownEnv = { ...PLAIN_ENV, PATH: `${home}:${PLAIN_ENV.PATH}` }
-    const aRun = (facts: Partial<RunContext> = {}) => {
-      const run = runContextIn(home, { checkout, ...facts }, { folder: repository.folder, framework: 'vitest' })
-      return { ...run, gitEnv: { ...ownEnv, LOCAL_SERVICE_RUN_ID: run.runId, ...facts.gitEnv } }
-    }
-    return { repository, place, home, aRun }
-  }
-
-  it('is made and removed in turn with others of the repository, because git would fail', async () => {
-    // It takes its time, and notes which work trees there are at its beginning and at its end.
-    const { repository, place, home, aRun } = await withOwnGit(
-      (folder) => `
-      note() { echo "$1 $(ls .git/worktrees | wc -w)" >> "${folder}/log"; }
-      note begins
-      sleep 0.2
-      PATH="\${PATH#*:}" git "$@" || exit
-      note ends`,
-    )
-    const log = () => readFile(join(home, 'log'), 'utf8')
-    const remove = ({ runId, resources }: RunContext) =>
-      removeResources(
-        runId,
-        { ...resources, gitFolder: place.gitFolder },
-        { personEnv: PLAIN_ENV, logError: expect.unreachable },
-      )
-    const [first, second, third] = [aRun(), aRun(), aRun()]
-    await prepareFiles(first)
-    const prepared = prepareFiles(second)
-    await until(async () => (await log()).split('begins').length === 3)
-    await Promise.all([prepared, remove(first), prepareFiles(third)])
-    const notes = (await log()).trim().split('\n')
-    expect(notes).toEqual(['begins 0', 'ends 1', 'begins 1', 'ends 2', 'begins 2', 'ends 3'])
-    await Promise.all([remove(second), remove(third)])
-    expect(workTreesOf(repository)).toBe(0)
-  })
-
-  it('leaves nothing of a `git worktree add` that is stopped, before another one begins', async () => {
-    // It is stopped at the worst time. Another git command cannot read what it has written so far.
-    const { repository, home, aRun } = await withOwnGit(
-      (folder) => `
-      record=.git/worktrees/$LOCAL_SERVICE_RUN_ID
-      tree=${folder}/data/runs/$LOCAL_SERVICE_RUN_ID/$LOCAL_SERVICE_RUN_ID
-      mkdir -p "$record" && echo "$tree/.git" > "$record/gitdir" && : > "$record/commondir"
-      sleep 300 &
-      echo $! > "${folder}/pid"
-      wait`,
-    )
-    const stop = new AbortController()
-    const stopped = prepareFiles(aRun({ stop: stop.signal }))
-    const [pid = 0] = await pidsIn(join(home, 'pid'))
-    const next = prepareFiles(aRun({ gitEnv: PLAIN_ENV }))
-    stop.abort()
-    await expect(stopped).rejects.toThrow('git worktree failed: it was stopped')
-    expect(isAlive(pid)).toBe(false)
-    await next
-    expect(workTreesOf(repository)).toBe(1)
-  })
-
-  // Only there does the system name each file that goes, in the order in which it goes.
-  it.runIf(process.platform === 'linux')('is no record to other git commands while it is removed', async () => {
-    const repository = await twoBranches()
-    const tree = join(temporaryFolder(), 'tree')
-    await repository.git('worktree', 'add', '--quiet', tree, 'other')
-    const gone: (string | null)[] = []
-    const watcher = watch(join(repository.folder, '.git/worktrees/tree'), (_event, name) => gone.push(name))
-    onTestFinished(() => watcher.close())
-    await removeWorkTree(tree, join(repository.folder, '.git'))
-    await until(() => gone.includes('commondir') && gone.includes('HEAD'))
-    expect(gone[0]).toBe('gitdir')
-    expect(workTreesOf(repository)).toBe(0)
-  })
-
-  it('keeps its outcome if its files cannot be removed, and the log says why', async () => {
-    // A named pipe stands where git's record names the work tree.
-    const setup = ['sh', '-c', 'cd "$(git rev-parse --git-dir)" && rm gitdir && mkfifo gitdir']
-    const { service, list } = await startListing(await twoBranches(), { setup })
-    expect((await list({ branch: 'other' })).status).toBe('PASSED')
-    await until(() =>
-      /could not remove everything that it left: .*gitdir is not a regular file/.test(service.log.join('\n')),
-    )
-  })
-
   it('has links to the packages of the folder, up to the root of the repository, and changes nothing there', async () => {
     const repository = await aRepository({ '.gitignore': 'node_modules/\n' })
     await installPackages(repository.folder)
@@ -355,18 +216,17 @@ describe('a run of another branch', () => {
     await repository.git('branch', '--force', 'other')
     // Vitest keeps the results of its last run there.
     await repository.write({ 'shop/node_modules/.vite/kept.txt': '' })
-    const inPackages = async () => {
-      const folders = ['node_modules', 'shop/node_modules'].map((name) => join(repository.folder, name))
-      return Promise.all(folders.map((folder) => readdir(folder, { recursive: true })))
-    }
-    const installed = await inPackages()
+    const list = () => readdir(repository.folder, { recursive: true })
+    const before = await list()
     const service = await startService({ projects: { shop: { folder: join(repository.folder, 'shop') } } })
-    const runId = await service.startRun({ branch: 'other', frameworkProjectName: 'unit' })
-    const run = await service.waitFor(runId)
+    const run = await service.run({ branch: 'other', frameworkProjectName: 'unit' })
     expect(run).toMatchObject({ status: 'PASSED', branchName: 'other' })
     expect(run.results?.testCases).toHaveLength(10)
     expect(service.log.join('\n')).toContain('with the packages that are installed in')
-    expect(await inPackages()).toEqual(installed)
+    await until(() => workTreesOf(repository) === 0)
+    expect((await list()).filter((path) => !path.startsWith('.git/'))).toEqual(
+      before.filter((path) => !path.startsWith('.git/')),
+    )
   })
 
   it('gets no links if the project has a setup, which must install the framework', async () => {

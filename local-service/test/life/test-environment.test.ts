@@ -1,14 +1,15 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
-import { chmod, mkdir, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { aRepository } from '../../../test/support/git-repository.ts'
+import { startOf } from '../../src/execution/project-command.ts'
 import {
   folderWith,
   PLAIN_ENV,
   puppet,
   puppetProject,
+  runContextIn,
   type StartedService,
   startService,
   temporaryFolder,
@@ -22,35 +23,23 @@ async function variablesIn(service: StartedService, names: string[], overrides: 
 }
 
 describe("a test process's environment", () => {
-  const puppetIn = (folder: string, settings: object = {}) => ({ shop: { ...puppetProject(folder), ...settings } })
+  const puppetIn = (folder: string) => ({ shop: puppetProject(folder) })
 
   it("has the project's own commands first on its PATH, up to the root of its repository, then the person's", async () => {
-    const folder = temporaryFolder()
-    execFileSync('git', ['init', '--quiet', folder], { env: PLAIN_ENV })
+    const { folder } = await aRepository({ 'packages/shop/a.txt': '' })
     const project = join(folder, 'packages/shop')
-    await mkdir(project, { recursive: true })
     const service = await startService({ projects: puppetIn(project), env: { ...PLAIN_ENV, PATH: '/bin:/usr/bin' } })
     const bins = [project, join(folder, 'packages'), folder].map((parent) => join(parent, 'node_modules/.bin'))
-    expect(await variablesIn(service, ['PATH'])).toEqual([[...bins, '/bin:/usr/bin'].join(':')])
+    expect(await variablesIn(service, ['PATH', 'CI'])).toEqual([[...bins, '/bin:/usr/bin'].join(':'), 'true'])
   })
 
-  it.each([
-    ['true', undefined],
-    ['1', '1'],
-  ])("has CI=%s if the person's CI is %s", async (expected, CI) => {
-    const folder = temporaryFolder()
-    const env = CI === undefined ? PLAIN_ENV : { ...PLAIN_ENV, CI }
-    const service = await startService({ projects: puppetIn(folder), env })
-    expect(await variablesIn(service, ['CI'])).toEqual([expected])
-  })
-
-  it("has the person's configuration of git, and not the variables by which git ties a hook to its repository", async () => {
-    const ofPerson = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'a.b', GIT_CONFIG_VALUE_0: 'c' }
+  it("has the person's variables, and not those by which git ties a hook to its repository", async () => {
+    const ofPerson = { CI: '1', GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'a.b', GIT_CONFIG_VALUE_0: 'c' }
     const ofHook = { GIT_CONFIG_PARAMETERS: "'a.b=d'", GIT_DIR: '/elsewhere/.git', GIT_INDEX_FILE: '/elsewhere/index' }
     const env = { ...PLAIN_ENV, ...ofPerson, ...ofHook }
     const service = await startService({ projects: puppetIn(temporaryFolder()), env })
-    const names = Object.keys({ ...ofPerson, ...ofHook })
-    expect(await variablesIn(service, names)).toEqual(['1', 'a.b', 'c', 'undefined', 'undefined', 'undefined'])
+    const values = await variablesIn(service, Object.keys({ ...ofPerson, ...ofHook }))
+    expect(values).toEqual(['1', '1', 'a.b', 'c', 'undefined', 'undefined', 'undefined'])
   })
 
   it('has a TMPDIR of its own, which goes with the run', async () => {
@@ -66,43 +55,18 @@ describe("a test process's environment", () => {
 })
 
 describe('the Node that runs the tests', () => {
-  /** An installed framework that tells by which Node it was called, as a command and as a module. */
-  const PROJECT = {
-    'node_modules/vitest/package.json': '{"bin":"cli.cjs","exports":{"./node":"./cli.cjs"}}',
-    'node_modules/vitest/cli.cjs': `
-      const { CALLED_BY, LOCAL_SERVICE_REPORT_FILE: file } = process.env
-      const tests = [{ path: [String(CALLED_BY)], state: 'passed' }]
-      require('node:fs').writeFileSync(file, JSON.stringify({ event: 'finished', tests, files: [], errors: [] }) + '\\n')
-      process.exit()`,
+  async function nodeFrom(...PATH: string[]) {
+    const folder = await folderWith({ 'node_modules/vitest/package.json': '{"bin":"cli.js"}' })
+    const testEnv = { PATH: PATH.join(':') }
+    return startOf(runContextIn(folder, { testEnv }, { folder, framework: 'vitest' }))
   }
 
-  /** A \`node\` that says that it was called, and does what Node does. */
-  async function aNode(name: string): Promise<string> {
-    const folder = await folderWith({ node: `#!/bin/sh\nCALLED_BY=${name} exec ${process.execPath} "$@"\n` })
-    await chmod(join(folder, 'node'), 0o755)
-    return folder
-  }
-
-  async function calledBy(PATH: string, installed?: string): Promise<string | undefined> {
-    const folder = await folderWith(PROJECT)
-    if (installed !== undefined) {
-      await mkdir(join(folder, 'node_modules/.bin'))
-      await symlink(join(await aNode(installed), 'node'), join(folder, 'node_modules/.bin/node'))
-    }
-    const projects = { shop: { folder, framework: 'vitest' } }
-    const service = await startService({ projects, env: { ...PLAIN_ENV, PATH } })
-    const run = await service.run()
-    return run.results?.testCases[0]?.title
-  }
-
-  it("is the person's: the first on their PATH, and not a folder of this name", async () => {
-    const folder = temporaryFolder()
-    await mkdir(join(folder, 'node'))
-    expect(await calledBy(`${folder}:${await aNode('theirs')}:${PLAIN_ENV.PATH}`)).toBe('theirs')
+  it('is the first on the PATH, and not a folder of this name', async () => {
+    const [withFolder, withNode] = [await folderWith({ 'node/a.js': '' }), await folderWith({ node: '' })]
+    expect(await nodeFrom('', withFolder, withNode, '/bin')).toMatchObject({ node: join(withNode, 'node') })
   })
 
-  it("is the project's own if it has one installed, and the one that runs the service if there is none", async () => {
-    expect(await calledBy(`${await aNode('theirs')}:/bin`, 'installed')).toBe('installed')
-    expect(await calledBy('/nowhere')).toBe('undefined')
+  it('is the one that runs the service if there is none on the PATH', async () => {
+    expect(await nodeFrom('/nowhere')).toMatchObject({ node: process.execPath })
   })
 })
