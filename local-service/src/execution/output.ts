@@ -1,6 +1,7 @@
 import { closeSync, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { StringDecoder } from 'node:string_decoder'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { readPartOfFile } from '../machine/files.ts'
 
@@ -37,7 +38,7 @@ export class RunOutput {
     const room = this.#limitBytes - this.#writtenBytes
     this.#writtenBytes += bytes.length
     try {
-      writeFileSync(this.#file, bytes.subarray(0, endOfCharacter(bytes, room)))
+      writeFileSync(this.#file, wholeCharacters(bytes.subarray(0, room)))
       if (bytes.length <= room) return
       writeFileSync(this.#file, '\n… The rest of the output is left out.\n')
     } catch (error) {
@@ -83,16 +84,11 @@ export function outputBytes(folder: string): number {
 
 /** Reads the output from byte `from` on. Returns also the number of the byte after it. */
 export function readOutput(folder: string, from: number): { text: string; next: number } {
-  const read = readPartOfFile(join(folder, OUTPUT_FILE), from, PART_BYTES + LONGEST_CHARACTER_BYTES)
-  const end = endOfCharacter(read, PART_BYTES)
-  return { text: read.toString('utf8', 0, end), next: from + end }
+  const text = wholeCharacters(readPartOfFile(join(folder, OUTPUT_FILE), from, PART_BYTES))
+  return { text, next: from + Buffer.byteLength(text) }
 }
 
-const LONGEST_CHARACTER_BYTES = 4
-
-/** Finds the last place up to `limit` that is between two characters. */
-function endOfCharacter(bytes: Buffer, limit: number): number {
-  let end = Math.min(limit, bytes.length)
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
-  return end
+/** Leaves out the last character if it is cut. */
+function wholeCharacters(bytes: Buffer): string {
+  return new StringDecoder('utf8').write(bytes)
 }

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
-import { RunOutput } from '../../src/execution/output.ts'
+import { outputBytes, RunOutput, readOutput } from '../../src/execution/output.ts'
 import { runContextIn, startService, temporaryFolder } from '../support/a-local-service.ts'
 
 const REPORT = '{"event":"finished","tests":[{"path":["passes"],"state":"passed"}],"files":[],"errors":[]}'
@@ -90,38 +90,43 @@ describe('the output of a run', () => {
   })
 })
 
-/** A project whose framework writes traces into its output folder, which Playwright gets as an argument. */
-function tracing(script: string) {
-  const findOutput = 'for a; do case $a in --output=*) out=$(echo "$a" | cut -d= -f2);; esac; done'
-  const trace = 'mkdir -p "$out/pays"; echo zipped > "$out/pays/trace.zip"'
-  const command = ['sh', '-c', `${REPORTING}; ${findOutput}; ${trace}; ${script}`, 'sh']
-  return { framework: 'playwright', command } as const
-}
-
-const LINKS = 'ln -s /etc "$out/etc"; ln -s /etc/passwd "$out/pays/passwd"; mkfifo "$out/pipe"'
-
-/** A run of the branch whose framework does this after it has written a trace. */
-async function runTracing(script: (outputs: string) => string) {
-  const { folder } = await aRepository({ 'a.spec.js': '' })
-  const outputs = temporaryFolder()
-  const service = await startService({ outputs, projects: { shop: { folder, ...tracing(script(outputs)) } } })
-  const runId = await service.startRun({ branch: 'other' })
-  const { status } = await service.waitFor(runId)
-  const found = readdirSync(join(outputs, runId), { recursive: true, encoding: 'utf8' }).sort()
-  return { status, found, outputs: join(outputs, runId), log: service.log.join('\n') }
-}
+it('a part of the output has at most 256 KiB, and ends between two characters', () => {
+  const folder = temporaryFolder()
+  const text = '€€€€€ is a price\n'.repeat(20_000)
+  writeFileSync(join(folder, 'output.txt'), text)
+  let [read, from] = ['', 0]
+  while (from < outputBytes(folder)) {
+    const part = readOutput(folder, from)
+    expect(part.next - from).toBeLessThanOrEqual(262_144)
+    expect(part.next).toBeGreaterThan(from)
+    read += part.text
+    from = part.next
+  }
+  expect(read).toBe(text)
+})
 
 describe('the files that a framework wrote to its output folder', () => {
   it('are kept of a run in a work tree, without links', async () => {
-    const { status, found, outputs, log } = await runTracing(() => LINKS)
-    expect([status, found]).toEqual(['PASSED', ['files', 'files/pays', 'files/pays/trace.zip', 'output.txt']])
-    expect(readFileSync(join(outputs, 'files/pays/trace.zip'), 'utf8')).toBe('zipped\n')
-    expect(log).not.toContain('could not')
+    // Playwright gets the folder as an argument.
+    const findOutput = 'for a; do case $a in --output=*) out=$(echo "$a" | cut -d= -f2);; esac; done'
+    const trace = 'mkdir -p "$out/pays"; echo zipped > "$out/pays/trace.zip"'
+    const links = 'ln -s /etc "$out/etc"; ln -s /etc/passwd "$out/pays/passwd"; mkfifo "$out/pipe"'
+    const command = ['sh', '-c', [REPORTING, findOutput, trace, links].join('; '), 'sh']
+    const { folder } = await aRepository({ 'a.spec.js': '' })
+    const outputs = temporaryFolder()
+    const service = await startService({ outputs, projects: { shop: { folder, framework: 'playwright', command } } })
+    const runId = await service.startRun({ branch: 'other' })
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'PASSED' })
+    const found = readdirSync(join(outputs, runId), { recursive: true, encoding: 'utf8' }).sort()
+    expect(found).toEqual(['files', 'files/pays', 'files/pays/trace.zip', 'output.txt'])
+    expect(readFileSync(join(outputs, runId, 'files/pays/trace.zip'), 'utf8')).toBe('zipped\n')
   })
 
   it('change no verdict if they cannot be kept', async () => {
-    const { status, found, log } = await runTracing((outputs) => `touch "${outputs}/$LOCAL_SERVICE_RUN_ID/files"`)
-    expect([status, found]).toEqual(['PASSED', ['files', 'output.txt']])
-    expect(log).toMatch(/ error: run \S+: could not keep the files of the framework: /)
+    const log: string[] = []
+    const [outputs, written] = [temporaryFolder(), temporaryFolder()]
+    for (const file of [join(outputs, 'files'), join(written, 'trace.zip')]) writeFileSync(file, '')
+    await new RunOutput(outputs, (text) => log.push(text)).keepFiles(written)
+    expect(log).toEqual([expect.stringMatching(/^could not keep the files of the framework: /)])
   })
 })
