@@ -26,7 +26,7 @@ it.each([
 it.each([
   [vitest, 'vitest', '2.1.9', '3.0'],
   [playwright, '@playwright/test', '1.44.1', '1.45'],
-  [jest, 'jest', '29.1.2', '29.2'],
+  [jest, 'jest', '28.1.3', '29.0'],
 ])('the command of $title is not that of a version that is too old', async (framework, name, version, oldest) => {
   const root = temporaryFolder()
   const findIn = async (installed: string) => {

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { chmod, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aRepository, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { aRepository, writeFiles } from '../../../test/support/git-repository.ts'
 import {
   isAlive,
   PLAIN_ENV,
@@ -29,44 +29,14 @@ async function startFixing(script: string, projectSettings: object = {}, setting
 }
 
 describe('auto-fix', () => {
-  it('updates real snapshots in the folder before the run is finished, and the run stays FAILED', async () => {
-    const repository = await aRepository({
-      '.gitignore': 'node_modules/\n',
-      'vitest.config.mjs': 'export default {}\n',
-      'greeting.test.js': `import { expect, it } from 'vitest'\nit('greets', () => expect('hello').toMatchSnapshot())\n`,
-      '__snapshots__/greeting.test.js.snap':
-        '// Vitest Snapshot v1, https://vitest.dev/guide/snapshot.html\n\nexports[`greets 1`] = `"good day"`;\n',
-    })
-    await installPackages(repository.folder)
-    const outputs = temporaryFolder()
-    const fix = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run', '--update']
-    const service = await startService({ outputs, projects: { shop: { folder: repository.folder, fix } } })
-    const runId = await service.startRun({ autofix: true })
-    const run = await service.waitFor(runId)
-    expect(run).toMatchObject({ status: 'FAILED', results: { testCases: [{ title: 'greets', status: 'FAILED' }] } })
-    expect(await repository.git('status', '--porcelain')).toBe('M __snapshots__/greeting.test.js.snap')
-    const file = join(outputs, runId, 'fix.patch')
-    const patch = await readFile(file, 'utf8')
-    expect(patch).toContain('-exports[`greets 1`] = `"good day"`;\n+exports[`greets 1`] = `"hello"`;\n')
-    const did = `auto-fix: \`${fix.join(' ')}\` exited with code 0. It changed 1 file: "__snapshots__/greeting.test.js.snap". The patch is ${file}.`
-    expect(service.log.join('\n')).toContain(did)
-    // The gate shows the output.
-    expect(await readFile(join(outputs, runId, 'output.txt'), 'utf8')).toContain(`\n[local service] ${did}\n`)
-  })
-
   it.each([
     ['the folder', {}],
     ['a work tree', { branch: 'other' }],
-  ])('makes a patch with what its command changed in %s, and nothing else', async (_where, body) => {
+  ])('makes a patch with what its command changed in %s, and nothing else, before the run is finished', async (_, body) => {
     const fix = `echo new > a.txt; rm gone.txt; echo x >> left.txt; mkdir -p "deep/ä b"; printf '\\0\\377' > "deep/ä b/c.bin"`
-    const command = [
-      'sh',
-      '-c',
-      'echo left > left.txt; echo junk > junk.txt; exec "$@"',
-      'sh',
-      ...puppetProject().command,
-    ]
-    const { repository, finish } = await startFixing(fix, { command })
+    const leaves = 'echo left > left.txt; echo junk > junk.txt; exec "$@"'
+    const command = ['sh', '-c', leaves, 'sh', ...puppetProject().command]
+    const { repository, finish, log } = await startFixing(fix, { command })
     writeFileSync(join(repository.folder, 'uncommitted.txt'), 'by a person')
     const { status, patch } = await finish({ ...FAILING, ...body })
     expect(status).toBe('FAILED')
@@ -76,6 +46,12 @@ describe('auto-fix', () => {
     expect([await clone.read('a.txt'), await clone.read('left.txt')]).toEqual(['new\n', 'left\nx\n'])
     expect(await readFile(join(clone.folder, 'deep/ä b/c.bin'))).toEqual(Buffer.from([0, 255]))
     expect(await repository.git('diff', '--cached', '--name-only')).toBe('')
+    const did = `exited with code 0. It changed 4 files: "a.txt", "deep/ä b/c.bin", "gone.txt", "left.txt". The patch is ${patch}.`
+    expect(log()).toContain(did)
+    // The gate shows the output.
+    expect(await readFile(join(patch, '../output.txt'), 'utf8')).toMatch(
+      /^\[local service\] auto-fix: .*The patch is /m,
+    )
   })
 
   it('leaves its change in a folder of no repository, and the log says that there is no patch', async () => {
@@ -109,19 +85,20 @@ describe('auto-fix', () => {
     expect(await readFile(join(patch, '../output.txt'), 'utf8')).toContain('\ncannot fix this\n')
   })
 
-  it.each([
-    ['its command', undefined],
-    ['git, which reads the files', 'add --all'],
-  ])('is stopped by a cancel of its run while it waits for %s', async (_what, args) => {
+  it('is stopped by a cancel of its run, also while it waits for git, which reads the files', async () => {
     const folder = temporaryFolder()
     const [journal, pid, marker] = [join(folder, 'journal'), join(folder, 'pid'), join(folder, 'marker')]
-    const waits = `echo "$LOCAL_SERVICE_RUN_ID" > ${marker}; echo $$ > ${pid}; exec sleep 300`
     // The journal is there when the tests have begun. Before, git is called for the checkout.
-    const script = `case "$*" in *"${args}") test ! -e ${journal} -o -e ${pid} || { ${waits}; };; esac`
+    const script = `
+      case "$*" in *"add --all")
+        if test -e ${journal} -a ! -e ${pid}; then
+          echo "$LOCAL_SERVICE_RUN_ID" > ${marker}; echo $$ > ${pid}; exec sleep 300
+        fi
+      esac`
     await writeFiles(folder, { git: `#!/bin/sh\n${script}\nPATH='${PLAIN_ENV.PATH}' exec git "$@"\n` })
     await chmod(join(folder, 'git'), 0o755)
     const env = { ...PLAIN_ENV, PATH: `${folder}:${PLAIN_ENV.PATH}` }
-    const { finish, service } = await startFixing(args === undefined ? waits : 'true', {}, { env })
+    const { finish, service } = await startFixing('true', {}, { env })
     const failing = puppet({ journal, cases: [['adds', 'failed']], exitCode: 1 })
     const runId = await service.startRun({ autofix: true, ...failing })
     const pids = await pidsIn(pid)

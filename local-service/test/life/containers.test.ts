@@ -21,16 +21,6 @@ import {
   WEB_SHOP,
 } from '../support/a-local-service.ts'
 
-/** An engine whose images and containers lie in a temporary folder. */
-interface Engine {
-  readonly command: readonly string[]
-  readonly env: NodeJS.ProcessEnv
-  /** Calls its program. */
-  call(...args: string[]): Promise<string>
-  /** Stops it and removes its folder. */
-  stop(): Promise<void>
-}
-
 const IMAGE = 'localhost/base:1'
 /** The image is empty, so a container gets the programs of this machine. */
 const PROGRAMS = ['/usr', '/bin', '/lib', '/lib64'].filter((folder) => existsSync(folder))
@@ -43,6 +33,7 @@ const OPTIONS = [
 const SIMPLEST_PODMAN = ['--runtime', 'runc', '--cgroup-manager', 'cgroupfs', '--events-backend', 'file']
 const FEW_RESOURCES = ['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=1000:1000']
 
+/** Engines whose images and containers lie in a temporary folder. `stop` also removes what lies there as a mount. */
 const ENGINES = {
   podman: async (folder: string) => {
     const storage = ['--root', join(folder, 'images'), '--runroot', join(folder, 'state'), '--storage-driver', 'vfs']
@@ -99,6 +90,8 @@ async function tryEngine(command: readonly string[], env: NodeJS.ProcessEnv, fol
   await call('run', '--rm', '--init', ...OPTIONS, ...FEW_RESOURCES, IMAGE, 'true')
   return { command, env, call }
 }
+
+type Engine = Awaited<ReturnType<(typeof ENGINES)['docker']>>
 
 async function prepareEngine(name: keyof typeof ENGINES): Promise<Engine | string> {
   if (process.platform !== 'linux') return 'no Linux'
@@ -236,43 +229,36 @@ it.runIf(process.env.CONTAINER_TESTS === 'required')('an engine works here, beca
 })
 
 describe("an engine's program", () => {
-  interface Settings {
-    /** The program's name. If it is missing, there is no program. */
-    readonly name?: string
-    readonly before?: readonly string[]
-    readonly env?: NodeJS.ProcessEnv
-  }
-
-  /** A run whose engine is this script. */
-  async function runWith(script: string, { name, before = [], env = {} }: Settings = { name: 'engine' }) {
+  /** A run whose engine is this script. Without a script, there is no such program. */
+  async function runWith(
+    script: string | undefined,
+    name = 'engine',
+    before: string[] = [],
+    env: NodeJS.ProcessEnv = {},
+  ) {
     const folder = temporaryFolder()
-    const engine = join(folder, name ?? 'none')
-    const calls = join(folder, 'calls')
-    if (name) await writeFile(engine, `#!/bin/sh\necho "$*" >> ${calls}\n${script}\n`, { mode: 0o755 })
+    const [engine, calls] = [join(folder, name), join(folder, 'calls')]
+    if (script !== undefined) {
+      await writeFile(engine, `#!/bin/sh\necho "$*" >> ${calls}\n${script}\n`, { mode: 0o755 })
+    }
     const container = { image: 'node:24', engine: [...before, engine, '--global'] }
     const project = { ...puppetProject(folder), container }
     const service = await startService({ projects: { shop: project }, env: { ...PLAIN_ENV, ...env } })
     const run = await service.run({ envOverrides: { DOCKER_HOST: 'tcp://tests.example', PASSWORD: 'secret' } })
     await service.close()
-    return { engine, run, calls: name ? await readFile(calls, 'utf8') : '', log: service.log.join('\n') }
+    return { engine, run, calls: await readFile(calls, 'utf8').catch(() => ''), log: service.log.join('\n') }
   }
 
-  it.each([
-    ['exits with 125', 125, 'ENGINE could not start a container of node:24'],
-    ['does not exist', undefined, 'there is no program ENGINE'],
-  ])('that %s makes the run INTERRUPTED, and leaves nothing to remove', async (_what, code, reason) => {
-    const script = `test "$2" = run && exit ${code}; exit 0`
-    const { run, engine, log } = await runWith(script, code === undefined ? {} : { name: 'engine' })
-    const message = `vitest could not be started: ${reason.replace('ENGINE', engine)}`
-    expect(run).toMatchObject({ status: 'INTERRUPTED', message })
-    expect(log).not.toContain('could not remove')
-  })
+  const NOT_FOUND = 'command: line 1: yarnn: command not found'
 
-  it('that exits with 127 has the words of the shell, or of the engine', async () => {
-    const words = 'command: line 1: yarnn: command not found'
-    const script = `test "$2" = run && { echo "${words}" >&2; exit 127; }; exit 0`
-    const { run } = await runWith(script)
-    expect(run).toMatchObject({ status: 'FAILED', message: `vitest could not run the tests: ${words}` })
+  it.each([
+    ['exits with 125', 'exit 125', 'INTERRUPTED', 'not be started: ENGINE could not start a container of node:24'],
+    ['does not exist', undefined, 'INTERRUPTED', 'not be started: there is no program ENGINE'],
+    ['exits with 127', `echo "${NOT_FOUND}" >&2; exit 127`, 'FAILED', `not run the tests: ${NOT_FOUND}`],
+  ])('that %s says why no test ran, and leaves nothing to remove', async (_what, ends, status, reason) => {
+    const { run, engine, log } = await runWith(ends && `test "$2" = run && { ${ends}; }; exit 0`)
+    expect(run).toMatchObject({ status, message: `vitest could ${reason.replace('ENGINE', engine)}` })
+    expect(log).not.toContain('could not remove')
   })
 
   it('gets the values of variables in its environment, but for those that it reads itself', async () => {
@@ -291,7 +277,7 @@ describe("an engine's program", () => {
   ])('gives the tests no password: %s', async (_title, name, before, hasOption) => {
     const env = { HTTPS_PROXY: 'http://user:password@proxy:3128' }
     const script = 'test "$2" = run && { echo "$HTTPS_PROXY"; exit 1; }; exit 0'
-    const { run, calls } = await runWith(script, { name, before, env })
+    const { run, calls } = await runWith(script, name, before, env)
     expect(/ --http-proxy=false .*node:24/.test(calls)).toBe(hasOption)
     expect(calls).not.toContain('password')
     expect(run.message).toContain(env.HTTPS_PROXY)

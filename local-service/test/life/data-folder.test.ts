@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { puppet, startService, startServiceProcess, temporaryFolder } from '../support/a-local-service.ts'
@@ -22,20 +22,6 @@ describe('a service with a data folder', () => {
     expect((await second.get(runId)).body).toEqual({ ...run, outputBytes: 0 })
     expect(await second.send('GET', `${path}/result`)).toEqual(result)
     expect((await second.get(started.body.testSuiteRunId)).status).toBe(404)
-  })
-
-  it('starts again, whatever earlier tests have left in its outputs', async () => {
-    const dataFolder = join(temporaryFolder(), 'data')
-    const part = 'a'.repeat(250)
-    const outputs = join(dataFolder, 'outputs')
-    mkdirSync(join(outputs, 'read-only'), { recursive: true })
-    writeFileSync(join(outputs, 'read-only/file'), '')
-    chmodSync(join(outputs, 'read-only'), 0o555)
-    // In the end, the path is longer than the system allows.
-    const script = `for (let i = 0; i < 20; i++) { fs.mkdirSync('${part}'); process.chdir('${part}') }`
-    execFileSync(process.execPath, ['--eval', script], { cwd: outputs })
-    const service = await startService({ dataFolder })
-    expect([existsSync(outputs), service.log]).toEqual([false, []])
   })
 
   it.runIf(canMount)('starts again if earlier outputs cannot be removed, and says so', async () => {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type CommandEnd, hasFailed, runCommand } from '../../src/machine/command.ts'
+import { runCommand } from '../../src/machine/command.ts'
 import { isAlive, PLAIN_ENV, pidsIn, temporaryFolder, until } from '../support/a-local-service.ts'
 
 describe('a command', () => {
@@ -16,37 +16,33 @@ describe('a command', () => {
     logError: (text: string) => expect.unreachable(text),
   })
 
+  const run = (script: string) => runCommand(commandOf(script), new AbortController().signal)
+
   it('exits with its code and its output, without colours', async () => {
-    const end = await runCommand(commandOf('printf "\\033[31mred\\033[0m"; exit 3'), new AbortController().signal)
-    expect(end).toEqual({ kind: 'exited', code: 3, output: 'red' })
+    expect(await run('printf "\\033[31mred\\033[0m"; exit 3')).toEqual({ kind: 'exited', code: 3, output: 'red' })
   })
 
-  it.runIf(process.platform === 'linux')('leaves no process that it started, if it exits by itself', async () => {
-    const inGroups = 'for group in "" setsid; do $group sleep 600 >/dev/null 2>&1 & echo $!; done'
-    // The leader of this process's group has exited.
-    const script = `${inGroups}; setsid sh -c 'sleep 600 >/dev/null 2>&1 & echo $!'`
-    const { output } = await runCommand(commandOf(script), new AbortController().signal)
+  it.runIf(process.platform === 'linux').each([
+    [
+      'in its group and outside, also if the leader of the group has exited',
+      `for group in "" setsid; do $group sleep 600 >/dev/null 2>&1 & echo $!; done
+       setsid sh -c 'sleep 600 >/dev/null 2>&1 & echo $!'`,
+    ],
+    [
+      'without variables, if another one of its group has them',
+      // The shell waits for the output of the group, which ends when all processes have begun.
+      `group='for i in 1 2; do env -i sleep 600 >/dev/null 2>&1 & echo $!; done; echo $$; exec sleep 600 >/dev/null 2>&1'
+       pids=$(setsid sh -c "$group" &); echo "$pids"`,
+    ],
+  ])('that exits by itself leaves no process %s', async (_, script) => {
+    const { output } = await run(script)
     const pids = output.trim().split('\n').map(Number)
     expect(pids).toHaveLength(3)
     expect(pids.map(isAlive)).toEqual([false, false, false])
   })
 
-  it.runIf(process.platform === 'linux')(
-    'leaves no process that has no variables, if another one of its group has them',
-    async () => {
-      // The shell waits for the output of the group, which ends when both processes have begun.
-      const group = `env -i sleep 600 >/dev/null 2>&1 & echo $!; echo $$; exec sleep 600 >/dev/null 2>&1`
-      const script = `pids=$(setsid sh -c '${group}' &); echo "$pids"`
-      const { output } = await runCommand(commandOf(script), new AbortController().signal)
-      const pids = output.trim().split('\n').map(Number)
-      expect(pids).toHaveLength(2)
-      expect(pids.map(isAlive)).toEqual([false, false])
-    },
-  )
-
   it('is killed by a signal that somebody else sent', async () => {
-    const end = await runCommand(commandOf('kill -9 $$'), new AbortController().signal)
-    expect(end).toMatchObject({ kind: 'killed', signal: 'SIGKILL' })
+    expect(await run('kill -9 $$')).toMatchObject({ kind: 'killed', signal: 'SIGKILL' })
   })
 
   it('is not started if its program is not executable, and the reason says so', async () => {
@@ -123,14 +119,13 @@ describe('a command', () => {
   })
 
   it('keeps the beginning and the end of a long output', async () => {
-    const end = await runCommand(commandOf('echo first; seq 100000; echo last'), new AbortController().signal)
+    const end = await run('echo first; seq 100000; echo last')
     expect(end.output).toMatch(/^first\n1\n2\n[\s\S]*\d\n…\n\d+\n[\s\S]*100000\nlast\n$/)
     expect(end.output.length).toBeLessThanOrEqual(22_002)
   })
 
   it('reads nothing from the terminal', async () => {
-    const end = await runCommand(commandOf('cat; echo "read"'), new AbortController().signal)
-    expect(end).toMatchObject({ kind: 'exited', code: 0, output: 'read\n' })
+    expect(await run('cat; echo "read"')).toMatchObject({ kind: 'exited', code: 0, output: 'read\n' })
   })
 
   it('gets SIGINT, then SIGTERM, and is killed with what it started if both are ignored, and no other run is', async () => {
@@ -171,16 +166,4 @@ describe('a command', () => {
     expect(await ended).toMatchObject({ kind: 'stopped' })
     expect(existsSync(cleaned)).toBe(true)
   })
-})
-
-it.each<[CommandEnd, boolean]>([
-  [{ kind: 'exited', code: 0, output: '' }, false],
-  [{ kind: 'exited', code: 1, output: '' }, true],
-  [{ kind: 'exited', code: 127, output: '' }, true],
-  // A shell says with these codes that a signal ended its command.
-  [{ kind: 'exited', code: 128, output: '' }, false],
-  [{ kind: 'exited', code: 137, output: '' }, false],
-  [{ kind: 'killed', signal: 'SIGKILL', output: '' }, false],
-])('%j is the failure of the command itself: %s', (end, expected) => {
-  expect(hasFailed(end)).toBe(expected)
 })
