@@ -1,5 +1,6 @@
 import type { Agent } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Dispatcher } from 'undici'
 
 export interface Proxies {
   readonly httpsProxy?: string | undefined
@@ -13,25 +14,19 @@ export interface HttpRequest {
   readonly body: string | null
 }
 
-export interface RequestController {
-  /** Closes the connection. */
-  abort(reason: Error): void
-}
-
-/** The methods have the names and the arguments of undici's, because undici calls them too. */
-export interface ResponseHandler {
-  /** Nothing of the request has been written yet. */
-  onRequestStart(controller: RequestController): void
-  onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void
-  onResponseData(_: unknown, chunk: Buffer): void
-  onResponseEnd(): void
-  /** May be called at any moment, also after `onResponseEnd`. */
-  onResponseError(_: unknown, error: Error): void
+export interface HttpResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Whoever stops reading before the end closes the connection. */
+  readonly body: AsyncIterable<Buffer>
 }
 
 export interface Connections {
-  /** Sends a request. If it cannot be sent, this calls `onResponseError` and does not throw. */
-  dispatch(request: HttpRequest, handler: ResponseHandler): void
+  /**
+   * Sends a request, and resolves with the head of its response. Calls `onSent` immediately before the first byte is written. If the
+   * signal aborts, the connection is closed, and a request that was not sent is not sent any more.
+   */
+  request(request: HttpRequest, signal: AbortSignal, onSent: () => void): Promise<HttpResponse>
   /** Later requests use new connections. */
   renew(): void
 }
@@ -57,28 +52,18 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
   // An IPv6 address stands in brackets in an address, and without them everywhere else.
   const service = { agent, protocol, port, host: hostname.replace(/^\[|\]$/g, '') }
   return {
-    dispatch({ body, ...options }, handler) {
-      const onError = (error: Error) => handler.onResponseError(undefined, error)
-      // After status 101 with an `Upgrade` header, Node only closes the connection.
-      const onClose = () => onError(new Error('the connection was closed'))
-      try {
-        const outgoing = request({ ...service, ...options })
-        outgoing.on('error', onError).on('close', onClose)
-        outgoing.on('socket', () => handler.onRequestStart({ abort: (reason) => outgoing.destroy(reason) }))
-        outgoing.on('response', (response) => {
-          const { statusCode = 0, headers } = response
-          if (statusCode < 200) return void outgoing.destroy(new Error(`the status ${statusCode} is not expected`))
-          outgoing.off('close', onClose)
-          handler.onResponseStart(undefined, statusCode, headers)
-          response.on('data', (chunk: Buffer) => handler.onResponseData(undefined, chunk))
-          response.on('end', () => handler.onResponseEnd())
-          response.on('error', onError)
-        })
+    request: ({ body, ...options }, signal, onSent) =>
+      new Promise((resolve, reject) => {
+        const outgoing = request({ ...service, ...options, signal })
+        outgoing.on('socket', onSent)
+        outgoing.on('response', (response) =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response }),
+        )
+        outgoing.on('error', reject)
+        // After status 101 with an `Upgrade` header, Node only closes the connection.
+        outgoing.on('close', () => reject(new Error('the connection was closed')))
         outgoing.end(body ?? undefined)
-      } catch (cause) {
-        onError(cause as Error)
-      }
-    },
+      }),
     renew: () => agent.destroy(),
   }
 }
@@ -124,10 +109,27 @@ async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Con
   const open = () => new EnvHttpProxyAgent(isTlsProxy ? { ...settings, proxyTls: tls } : settings)
   let agent = open()
   return {
-    dispatch: (request, handler) => void agent.dispatch({ origin, ...request }, handler),
+    async request(request, signal, onSent) {
+      const telling = agent.compose(
+        (dispatch) => (options, handler) => dispatch(options, tellingStart(handler, onSent)),
+      )
+      const { statusCode, headers, body } = await telling.request({ origin, ...request, signal })
+      return { status: statusCode, headers, body }
+    },
     renew() {
       void agent.close()
       agent = open()
     },
   }
+}
+
+/** Only its handler learns from undici when a request is sent. */
+function tellingStart(handler: Dispatcher.DispatchHandler, onSent: () => void): Dispatcher.DispatchHandler {
+  const onRequestStart: Dispatcher.DispatchHandler['onRequestStart'] = handler.onRequestStart?.bind(handler)
+  return Object.assign(handler, {
+    onRequestStart(...start: Parameters<NonNullable<typeof onRequestStart>>) {
+      onSent()
+      onRequestStart?.(...start)
+    },
+  })
 }

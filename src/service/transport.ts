@@ -3,7 +3,7 @@ import { type Failure, isFailure } from '../model/failure.ts'
 import type { Fragment } from '../text/safe-text.ts'
 import { messageOf, untrusted } from '../text/untrusted.ts'
 import { isLoopback } from '../text/web-address.ts'
-import type { Connections, HttpRequest, RequestController, ResponseHandler } from './connection.ts'
+import type { Connections, HttpRequest, HttpResponse } from './connection.ts'
 import type { Redact } from './key-redaction.ts'
 
 export const BODY_LIMIT_BYTES = 16 * 1024 * 1024
@@ -16,7 +16,7 @@ export interface RequestOptions {
   readonly graceIfSentMs?: (() => number) | undefined
   /** Instead of 30 s, but no longer. */
   readonly limitMs?: number | undefined
-  /** Uses no connection that is already open, because the service may be about to close it. */
+  /** Uses no connection that is already open. */
   readonly onNewConnection?: boolean | undefined
 }
 
@@ -46,10 +46,20 @@ export async function send(
   settings: TransportSettings,
 ): Promise<ServiceResponse | Failure> {
   if (options.signal.aborted) return NOT_WANTED
-  const exchange = new Exchange(options, settings)
   if (options.onNewConnection) settings.connections.renew()
-  settings.connections.dispatch(request, exchange)
-  return exchange.result.promise
+  const exchange = new Exchange(settings)
+  // `hasEnded` ends the timers of the interruption, and `connection` the connection.
+  const [hasEnded, connection] = [new AbortController(), new AbortController()]
+  const end = await Promise.race([
+    exchange.receive(request, connection.signal),
+    interruption(exchange, options, settings.clock, hasEnded.signal),
+  ])
+  hasEnded.abort()
+  if (!isFailure(end)) return exchange.response(end)
+  connection.abort()
+  // A status that is not 2xx counts whatever becomes of the body.
+  const { head } = exchange
+  return head === undefined || isSuccess(head.status) ? end : exchange.response(head)
 }
 
 const NOT_WANTED: Failure = {
@@ -58,103 +68,75 @@ const NOT_WANTED: Failure = {
   reason: 'the step was aborted before the request was sent',
 }
 
-/**
- * One request and its response. If the request fails before `onRequestStart`, the service cannot have received it. Errors, the
- * signal and the time limit come at any moment. The first end counts.
- */
-class Exchange implements ResponseHandler {
-  readonly result = Promise.withResolvers<ServiceResponse | Failure>()
+/** What ends a request before its response does: its time limit, or the signal. */
+async function interruption(
+  exchange: Exchange,
+  { signal, graceIfSentMs, limitMs = REQUEST_LIMIT_MS }: RequestOptions,
+  clock: Clock,
+  hasEnded: AbortSignal,
+): Promise<Failure> {
+  const ms = Math.min(limitMs, REQUEST_LIMIT_MS)
+  const deadlineMs = clock.now() + ms
+  await clock.sleep(ms, AbortSignal.any([signal, hasEnded]))
+  if (!signal.aborted) {
+    const within = `within ${Number((ms / 1000).toPrecision(2))} s`
+    if (!exchange.isSent) return { failure: true, kind: 'not-sent', reason: `no connection ${within}` }
+    return { failure: true, kind: 'no-response', reason: `no complete response ${within}` }
+  }
+  if (!exchange.isSent) return NOT_WANTED
+  const graceMs = Math.min(graceIfSentMs?.() ?? 0, deadlineMs - clock.now())
+  if (graceMs > 0) await clock.sleep(graceMs, hasEnded)
+  return { failure: true, kind: 'aborted' }
+}
+
+type Head = Omit<HttpResponse, 'body'>
+
+/** One request and what has come of its response. */
+class Exchange {
+  /** Set immediately before the first byte is written. So without it, the service cannot have received the request. */
+  isSent = false
+  head: Head | undefined
   readonly #settings: TransportSettings
-  /** Aborts when the result is known. This ends the timers and removes the listener. */
-  readonly #settled = new AbortController()
-  /** Set immediately before the first byte is written. So without it, the request was not sent. */
-  #controller: RequestController | undefined
-  #status: number | undefined
-  #headers: Record<string, string | string[] | undefined> = {}
   readonly #chunks: Buffer[] = []
   #bytes = 0
 
-  constructor({ signal, graceIfSentMs, limitMs }: RequestOptions, settings: TransportSettings) {
+  constructor(settings: TransportSettings) {
     this.#settings = settings
-    signal.addEventListener('abort', () => void this.#failAfterAbort(graceIfSentMs?.()), {
-      signal: this.#settled.signal,
-    })
-    void this.#failAfter(limitMs)
   }
 
-  onRequestStart(controller: RequestController): void {
-    this.#controller = controller
-    if (this.#settled.signal.aborted) controller.abort(new Error('no longer wanted'))
-  }
-
-  onResponseStart(_: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
-    // undici calls this for an informational response (1xx) too. The response itself follows.
-    if (status < 200) return
-    this.#status = status
-    this.#headers = headers
-  }
-
-  onResponseData(_: unknown, chunk: Buffer): void {
-    this.#bytes += chunk.byteLength
-    if (this.#bytes <= BODY_LIMIT_BYTES) this.#chunks.push(chunk)
-    else this.#fail(TOO_LARGE)
-  }
-
-  onResponseEnd(): void {
-    if (this.#status === undefined) this.#fail(invalid('a response', 'none'))
-    else this.#settle(this.#response(this.#status))
-  }
-
-  onResponseError(_: unknown, error: Error): void {
-    const { redact, baseUrl } = this.#settings
-    if (this.#controller === undefined) this.#fail(failureToConnect(error, redact, isLoopback(baseUrl)))
-    else if (this.#status === undefined)
-      this.#fail({ failure: true, kind: 'no-response', reason: redact(reasonOf(error)) })
-    else this.#fail(invalid('a complete response', `${this.#bytes} bytes, then the end of the connection`))
-  }
-
-  async #failAfterAbort(graceMs = 0): Promise<void> {
-    if (this.#controller === undefined) return this.#fail(NOT_WANTED)
-    if (graceMs > 0) await this.#settings.clock.sleep(graceMs, this.#settled.signal)
-    this.#fail({ failure: true, kind: 'aborted' })
-  }
-
-  async #failAfter(limitMs = REQUEST_LIMIT_MS): Promise<void> {
-    const ms = Math.min(limitMs, REQUEST_LIMIT_MS)
-    await this.#settings.clock.sleep(ms, this.#settled.signal)
-    const within = `within ${Number((ms / 1000).toPrecision(2))} s`
-    if (this.#controller === undefined)
-      this.#fail({ failure: true, kind: 'not-sent', reason: `no connection ${within}` })
-    else this.#fail({ failure: true, kind: 'no-response', reason: `no complete response ${within}` })
-  }
-
-  #fail(failure: Failure): void {
-    if (this.#settled.signal.aborted) return
-    // A status that is not 2xx counts whatever becomes of the body.
-    if (this.#status === undefined || isSuccess(this.#status)) this.#settle(failure)
-    else this.#settle(this.#response(this.#status))
-    // undici calls `onResponseError` from within, so the result comes first.
-    this.#controller?.abort(new Error(failure.kind))
-  }
-
-  #settle(result: ServiceResponse | Failure): void {
-    this.#settled.abort()
-    this.result.resolve(result)
+  async receive(request: HttpRequest, connection: AbortSignal): Promise<Head | Failure> {
+    const { connections, redact, baseUrl } = this.#settings
+    try {
+      const response = await connections.request(request, connection, () => {
+        this.isSent = true
+      })
+      if (response.status < 200) throw new Error(`the status ${response.status} is not expected`)
+      this.head = response
+      for await (const chunk of response.body) {
+        this.#bytes += chunk.byteLength
+        if (this.#bytes > BODY_LIMIT_BYTES) return TOO_LARGE
+        this.#chunks.push(chunk)
+      }
+      return response
+    } catch (error) {
+      if (!this.isSent) return failureToConnect(error, redact, isLoopback(baseUrl))
+      if (this.head === undefined) return { failure: true, kind: 'no-response', reason: redact(reasonOf(error)) }
+      return invalid('a complete response', `${this.#bytes} bytes, then the end of the connection`)
+    }
   }
 
   /** What has come of the response. */
-  #response(status: number): ServiceResponse | Failure {
-    const body = unpacked(Buffer.concat(this.#chunks), this.#header('content-encoding'))
+  response({ status, headers }: Head): ServiceResponse | Failure {
+    const { redact } = this.#settings
+    const header = (name: string) => {
+      const value = headers[name]
+      const first = Array.isArray(value) ? value[0] : value
+      return first === undefined ? undefined : redact(first)
+    }
+    const body = unpacked(Buffer.concat(this.#chunks), header('content-encoding'))
     if (isFailure(body) && isSuccess(status)) return body
     // It also removes the byte order mark that some servers put before the text.
-    const text = isFailure(body) ? '' : this.#settings.redact(new TextDecoder().decode(body))
-    return { status, header: (name) => this.#header(name), text }
-  }
-
-  #header(name: string): string | undefined {
-    const value = this.#headers[name]
-    const first = Array.isArray(value) ? value[0] : value
-    return first === undefined ? undefined : this.#settings.redact(first)
+    return { status, header, text: isFailure(body) ? '' : redact(new TextDecoder().decode(body)) }
   }
 }
 
@@ -194,7 +176,7 @@ function unpacked(body: Buffer, contentEncoding = 'identity'): Buffer | Failure 
 const CERTIFICATE_ERROR =
   /CERT|^UNABLE_TO_|^(INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED|UND_ERR_PRX_TLS)$/
 
-function failureToConnect(error: Error, redact: Redact, isThisMachine: boolean): Failure {
+function failureToConnect(error: unknown, redact: Redact, isThisMachine: boolean): Failure {
   const problem = problemOf(codeOf(firstOf(error)), isThisMachine)
   return { failure: true, kind: 'not-sent', reason: redact(reasonOf(error)), problem }
 }
@@ -206,7 +188,7 @@ function problemOf(code: string, isThisMachine: boolean): Extract<Failure, { kin
   return isThisMachine && code === 'ECONNREFUSED' ? 'refused here' : undefined
 }
 
-function reasonOf(error: Error): string {
+function reasonOf(error: unknown): string {
   const first = firstOf(error)
   const code = codeOf(first)
   // OpenSSL's own messages name functions of its source.
@@ -217,7 +199,7 @@ function reasonOf(error: Error): string {
 }
 
 /** If the host has several addresses, Node collects one error for each. The first names the cause. */
-function firstOf(error: Error): unknown {
+function firstOf(error: unknown): unknown {
   return error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error
 }
 

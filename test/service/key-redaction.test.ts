@@ -126,9 +126,9 @@ describe('the client', () => {
 
   it('redacts the key in the message of a connection that breaks', async () => {
     const connections: Connections = {
-      dispatch(_, handler) {
-        handler.onRequestStart({ abort() {} })
-        handler.onResponseError(undefined, new Error(`the proxy has lost ${key}`))
+      async request(_, _signal, onSent) {
+        onSent()
+        throw new Error(`the proxy has lost ${key}`)
       },
       renew() {},
     }

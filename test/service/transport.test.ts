@@ -7,8 +7,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isFailure } from '../../src/model/failure.ts'
-import type { Connections } from '../../src/service/connection.ts'
-import { createSendJson, parseRetryAfter } from '../../src/service/requests.ts'
+import { parseRetryAfter } from '../../src/service/requests.ts'
 import { REQUEST_LIMIT_MS } from '../../src/service/transport.ts'
 import { randomRuns } from '../setup/seed.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -137,21 +136,6 @@ describe('a request', () => {
     await betweenPolls()
     expect(server.connections).toHaveLength(1)
     expect(server.received).toHaveLength(2)
-  })
-
-  it('on a new connection is not affected by the end of the previous connection', async () => {
-    const responses = [
-      'HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n',
-      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
-    ]
-    // The service closes the connection and sends no second response, as services do after too many requests.
-    const { server, post } = await rawService((socket) => {
-      socket.write(responses.shift() ?? '')
-      socket.on('data', () => socket.destroy())
-    })
-    expect(await failureOf(post())).toMatchObject({ status: 429 })
-    expect(await post({ ...patient(), onNewConnection: true })).toMatchObject({ json: {} })
-    expect(server.connections).toHaveLength(2)
   })
 })
 
@@ -456,21 +440,6 @@ describe('a request that reached the service', () => {
       kind: 'no-response',
       reason: expect.stringMatching(/closed|status/),
     })
-  })
-
-  it('fails for its own reason if the client tells of the end of the request at once, as undici does', async () => {
-    const clock = new FakeClock()
-    const connections: Connections = {
-      dispatch(_, handler) {
-        handler.onRequestStart({ abort: (error) => handler.onResponseError(undefined, error) })
-      },
-      renew() {},
-    }
-    const baseUrl = new URL('https://tests.example.com')
-    const redact = (text: string) => text
-    const settings = { baseUrl, apiKey: 'key', redact, userAgent: 'a-test/1', connections, clock }
-    const request = createSendJson(settings)({ method: 'GET', path: ['v1'] }, patient(), String)
-    expect(await clock.run(request)).toMatchObject({ reason: 'no complete response within 30 s' })
   })
 
   it.each([
