@@ -27,16 +27,13 @@ export async function startRun(
 ): Promise<string | NoRun> {
   const { service, clock, random, signal } = world
   const firstTryMs = clock.now()
-  const pauses = new LoggedPauses(world)
+  const pauses = new LoggedPauses(world, firstTryMs)
 
   for (let tries = 1; ; tries++) {
     if (signal.aborted) return { ending: abortedEnding(signal), cancellation: { kind: 'none' } }
     const response = await service.start(parameters, {
       signal,
       graceIfSentMs: () => abortReason(signal).startDeadlineMs - clock.now(),
-      // After a 429, a service often closes the connection. If main sent the next start on it, nobody would know whether the
-      // service accepted that start.
-      onNewConnection: tries > 1,
     })
     if (!isFailure(response)) return response
 
@@ -53,7 +50,7 @@ export async function startRun(
     if (isTooLate) return { ending: { kind: 'start-failed', failure: response }, cancellation }
 
     const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), mayRepeatUntilMs)
-    await pauses.afterFailure(nextTryMs, () => {
+    await pauses.until(nextTryMs, () => {
       const leftMs = (untilMs: number) => untilMs - clock.now()
       return tryAgainText(response, leftMs(nextTryMs), leftMs(mayRepeatUntilMs))
     })

@@ -1,25 +1,11 @@
 import type { Clock } from '../clock.ts'
 import { type Failure, isFailure } from '../model/failure.ts'
-import type { Run, StartParameters } from '../model/run.ts'
 import { fieldsOf, parseJson } from '../text/json.ts'
 import { type Fragment, fragment } from '../text/safe-text.ts'
 import { untrusted } from '../text/untrusted.ts'
-import { InvalidResponse, type OutputPart, shortened } from './decode.ts'
+import { InvalidResponse, shortened } from './decode.ts'
 import type { Redact } from './key-redaction.ts'
 import { isSuccess, type RequestOptions, type ServiceResponse, send, type TransportSettings } from './transport.ts'
-
-/** The requests of one of the service's two workflows. */
-export interface RunRequests {
-  /** Starts a run and returns its id. Sends exactly one request. */
-  start(parameters: StartParameters, options: RequestOptions): Promise<string | Failure>
-  get(runId: string, options: RequestOptions): Promise<Run | Failure>
-  /** Absent if the workflow has no cancel. */
-  readonly cancel?: (runId: string, options: RequestOptions) => Promise<true | Failure>
-  /** Reads the output of the run's tests from a byte on. Absent if the workflow has no output. */
-  readonly output?:
-    | ((runId: string, from: number, options: RequestOptions) => Promise<OutputPart | Failure>)
-    | undefined
-}
 
 /** A request below `baseUrl`. Each segment of the path is percent-encoded. */
 interface JsonRequest {

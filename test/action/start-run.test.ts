@@ -23,7 +23,7 @@ async function start({ replies, deadlineMs = 3_600_000, signalAtMs, failureLimit
   const world = new FakeWorld(clock, service)
   if (signalAtMs !== undefined) world.signalAt(signalAtMs)
   const end = endOf(await clock.run(startRun({}, deadlineMs, world)))
-  return { end, endedMs: clock.now(), sentMs: service.timesMs('start'), service, world }
+  return { end, endedMs: clock.now(), sentMs: service.timesMs('start'), world }
 }
 
 function endOf(result: Awaited<ReturnType<typeof startRun>>) {
@@ -53,11 +53,6 @@ describe('a start that the service provably did not take', () => {
     expect(sentMs.length).toBeGreaterThan(2 * linesMs.length)
     expect(linesMs.map((atMs) => Math.round(atMs / 60_000))).toEqual([0, 1, 2, 3, 4])
     for (const line of world.texts('info ')) expect(line).toMatch(/not started yet.*429/)
-  })
-
-  test('is sent again over a new connection', async () => {
-    const { service } = await start({ replies: [failure(TOO_MANY), failure(REFUSED), response('run-1')] })
-    expect(service.requests.map(({ onNewConnection }) => onNewConnection)).toEqual([false, true, true])
   })
 
   test.each([

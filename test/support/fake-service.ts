@@ -56,7 +56,6 @@ export interface SentRequest {
   readonly method: 'start' | 'get' | 'cancel' | 'output'
   readonly atMs: number
   readonly runId?: string
-  readonly onNewConnection: boolean
 }
 
 export class FakeService implements ServiceClient {
@@ -103,8 +102,7 @@ export class FakeService implements ServiceClient {
     const reply =
       typeof replies === 'function' ? replies(runId) : replies[Math.min(this.#counts[method]++, replies.length - 1)]
     if (reply === undefined) throw new Error(`the script has no reply for ${method}`)
-    const { onNewConnection = false } = options
-    this.requests.push({ method, atMs: this.#clock.now(), onNewConnection, ...(runId === '' ? {} : { runId }) })
+    this.requests.push({ method, atMs: this.#clock.now(), ...(runId === '' ? {} : { runId }) })
     return simulateRequest(this.#clock, options, reply)
   }
 }
