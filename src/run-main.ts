@@ -7,7 +7,7 @@ import { defaultReportFolder, writeReportFiles } from './files/report-files.ts'
 import { keepCommentUpToDate } from './github/comment.ts'
 import { readEvent } from './github/event.ts'
 import { attemptUrl, readJob } from './github/job.ts'
-import { type RunnerOutput, runnerOutput } from './github/outputs.ts'
+import { runnerOutput } from './github/outputs.ts'
 import { MainFileNotWritten, type MainFileWriter } from './handover/main-file-writer.ts'
 import { readBaseline } from './inputs/baseline.ts'
 import { InvalidInputsError } from './inputs/input-reader.ts'
@@ -56,25 +56,18 @@ export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainF
     const { success } = await performStep({ ...settings, subject: { ...subject, baseline } }, world)
     return success
   } catch (error) {
-    if (!sayWhyNothingWasStarted(error, env, output)) throw error
+    output.setOutput('conclusion', 'error')
+    if (error instanceof InvalidInputsError) {
+      for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
+      if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
+    } else if (error instanceof MainFileNotWritten) {
+      // No summary is written here, because the disk is probably full.
+      const message = fragment`No run was started, because the step could not write its file for the post step: ${error.message}. Without this file, nothing would cancel the run if the step were killed. Free some space on the runner, or check its temporary folder.`
+      output.annotate({ level: 'error', title: 'Run not started', message })
+    } else {
+      throw error
+    }
     mainFile.done()
     return false
   }
-}
-
-/** Returns false if the error is a bug. */
-function sayWhyNothingWasStarted(error: unknown, env: NodeJS.ProcessEnv, output: RunnerOutput): boolean {
-  output.setOutput('conclusion', 'error')
-  if (error instanceof InvalidInputsError) {
-    for (const message of error.messages) output.annotate({ level: 'error', title: 'Invalid input', message })
-    if (wantsSummaryOfProblems(env)) output.writeSummary(() => invalidInputsSummary(error.messages))
-    return true
-  }
-  if (error instanceof MainFileNotWritten) {
-    // No summary is written here, because the disk is probably full.
-    const message = fragment`No run was started, because the step could not write its file for the post step: ${error.message}. Without this file, nothing would cancel the run if the step were killed. Free some space on the runner, or check its temporary folder.`
-    output.annotate({ level: 'error', title: 'Run not started', message })
-    return true
-  }
-  return false
 }

@@ -15,40 +15,27 @@ export function askedPauseMs(failure: Failure): number {
   return failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0
 }
 
-const LINE_INTERVAL_MS = 60_000
+export const LINE_INTERVAL_MS = 60_000
 
-/** Pauses that write about one line a minute to the log. A failure has a line at once, unless one had a line in the last minute. */
+/** Pauses during which the log gets a line when one is due, but at most one a minute. */
 export class LoggedPauses {
   readonly #world: Pick<RunWorld, 'clock' | 'log' | 'signal'>
-  #lastLineMs: number
-  #lastFailureLineMs = Number.NEGATIVE_INFINITY
+  #nextLineMs: number
 
-  constructor(world: Pick<RunWorld, 'clock' | 'log' | 'signal'>) {
+  constructor(world: Pick<RunWorld, 'clock' | 'log' | 'signal'>, firstLineMs: number) {
     this.#world = world
-    this.#lastLineMs = world.clock.now()
+    this.#nextLineMs = firstLineMs
   }
 
-  async afterResponse(untilMs: number, line: () => Fragment): Promise<void> {
-    while (await this.#sleepUntilLineIsDue(this.#lastLineMs + LINE_INTERVAL_MS, untilMs)) this.#write(line)
-  }
-
-  async afterFailure(untilMs: number, line: () => Fragment): Promise<void> {
-    while (await this.#sleepUntilLineIsDue(this.#lastFailureLineMs + LINE_INTERVAL_MS, untilMs)) {
-      this.#write(line)
-      this.#lastFailureLineMs = this.#lastLineMs
+  /** Pauses until this time, or until the step is aborted. */
+  async until(endMs: number, line: () => Fragment): Promise<void> {
+    const { clock, log, signal } = this.#world
+    for (;;) {
+      const leftMs = Math.min(this.#nextLineMs, endMs) - clock.now()
+      if (leftMs > 0) await clock.sleep(leftMs, signal)
+      if (signal.aborted || clock.now() >= endMs) return
+      log.info(line())
+      this.#nextLineMs = clock.now() + LINE_INTERVAL_MS
     }
-  }
-
-  /** Returns false if the pause ends before the line is due, or if the step is aborted. */
-  async #sleepUntilLineIsDue(lineMs: number, untilMs: number): Promise<boolean> {
-    const { clock, signal } = this.#world
-    const endMs = Math.min(lineMs, untilMs)
-    if (clock.now() < endMs) await clock.sleep(endMs - clock.now(), signal)
-    return !signal.aborted && clock.now() < untilMs
-  }
-
-  #write(line: () => Fragment): void {
-    this.#world.log.info(line())
-    this.#lastLineMs = this.#world.clock.now()
   }
 }

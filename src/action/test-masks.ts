@@ -54,15 +54,8 @@ export class TestMasks {
  */
 export function isWrittenByMain(value: string, programText: string): boolean {
   if (programText.includes(value)) return true
-  const tags = value.split(/(?=<)|(?<=>)/).filter((part) => part.startsWith('<') || part.endsWith('>'))
-  return tags.length > 0 && tags.every((tag) => isTagOf(programText, tag))
-}
-
-/** `tag` may be cut off at one end. Its attributes may have values that the program does not have, such as the address of a link. */
-function isTagOf(programText: string, tag: string): boolean {
-  const [first = '', ...others] = tag.split('"')
-  const last = others.at(-1) ?? first
-  const isBeginningKnown = !tag.startsWith('<') || programText.includes(first)
-  const isEndKnown = !tag.endsWith('>') || programText.includes(last)
-  return isBeginningKnown && isEndKnown
+  // Split at quotes too, because an attribute may have a value that the program does not have, such as the address of a link. At its
+  // ends, the value may have only a part of a tag.
+  const partsOfTags = value.split(/(?=<)|(?<=>)|"/).filter((part) => part.startsWith('<') || part.endsWith('>'))
+  return partsOfTags.length > 0 && partsOfTags.every((part) => programText.includes(part))
 }

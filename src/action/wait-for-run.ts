@@ -7,7 +7,7 @@ import { durationText } from '../report/phrases.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortedEnding } from './abort.ts'
 import { doesNotExist, isTransient, type RunHandle } from './failures.ts'
-import { LoggedPauses, pauseMs } from './pauses.ts'
+import { LINE_INTERVAL_MS, LoggedPauses, pauseMs } from './pauses.ts'
 import type { TestOutput } from './test-output.ts'
 import type { World } from './world.ts'
 
@@ -37,7 +37,8 @@ export async function waitForRun(wait: Wait, world: World): Promise<Waited> {
   const { service, clock, random, signal } = world
   const firstPollMs = clock.now()
   const jitter = random()
-  const pauses = new LoggedPauses(world)
+  const outages = new LoggedPauses(world, firstPollMs)
+  const heartbeats = new LoggedPauses(world, firstPollMs + LINE_INTERVAL_MS)
   const waited = () => durationText(clock.now() - firstPollMs)
   let run: Run | undefined
   /** The polls that have failed since the last response. */
@@ -60,7 +61,7 @@ export async function waitForRun(wait: Wait, world: World): Promise<Waited> {
       const nextPollMs = Math.min(nowMs + pauseMs(outage.polls, response, random), giveUpMs, deadlineMs)
       const line = () =>
         fragment`Run ${handle.id}: after ${waited()}, the status cannot be read, because ${failureText(response)} The step tries again.`
-      await pauses.afterFailure(nextPollMs, line)
+      await outages.until(nextPollMs, line)
     } else {
       outage = undefined
       if (response.rawStatus !== run?.rawStatus) announceStatus(handle, response, world)
@@ -71,7 +72,7 @@ export async function waitForRun(wait: Wait, world: World): Promise<Waited> {
       await output.readNew(response.outputBytes, Math.min(nowMs + OUTPUT_LIMIT_MS, deadlineMs))
       const line = () =>
         fragment`Run ${handle.id}: still ${response.rawStatus} after ${waited()}${progressText(response)}.`
-      await pauses.afterResponse(nextPollMs, line)
+      await heartbeats.until(nextPollMs, line)
     }
   }
 }
