@@ -34,28 +34,13 @@ Examples:
   npm start -- --base-url https://tests.example.com --key-file key.txt --project web-shop`
 
 export interface DemoOptions {
-  /** The `with` of the gate's step, without the inputs that the demo sets. */
+  /** The `with` of the gate's step, without the baseline of the demo. */
   readonly inputs: Readonly<Record<string, string>>
-  readonly service: LocalService | OwnService
-  /** The text of a file \`results.json\`. */
+  /** The project to test, and the `with` of the step of local-service. Undefined with a service of your own. */
+  readonly localService?: { readonly folder: string; readonly inputs: Readonly<Record<string, string>> } | undefined
+  /** The text of a file `results.json`. */
   readonly baseline?: string | undefined
   readonly signalAfterMs?: number | undefined
-}
-
-/** The service that the action local-service starts. */
-export interface LocalService {
-  /** The project to test. */
-  readonly folder: string
-  /** The `with` of the step of local-service. */
-  readonly serviceInputs: Readonly<Record<string, string>>
-}
-
-export interface OwnService {
-  readonly key: string
-  /** The inputs of the gate by which it uses the service. */
-  readonly inputs: Readonly<Record<string, string>>
-  /** The variables by which the service has announced itself. */
-  readonly env?: Readonly<Record<string, string>> | undefined
 }
 
 const SHOP = resolve(import.meta.dirname, '../examples/web-shop')
@@ -101,9 +86,12 @@ function optionsOf(values: Values, currentFolder: string): DemoOptions {
   const [first, second] = given.filter((option) => option !== false)
   if (second !== undefined) throw new Error(`give only one of ${first} and ${second}`)
   return {
-    inputs: { ...(fail && { 'env-overrides': BUG }), ...named },
-    service:
-      baseUrl === undefined ? readLocalService(values, currentFolder) : readOwnService(baseUrl, values, currentFolder),
+    inputs: {
+      ...(baseUrl !== undefined && inputsOfOwnService(baseUrl, values, currentFolder)),
+      ...(fail && { 'env-overrides': BUG }),
+      ...named,
+    },
+    localService: baseUrl === undefined ? readLocalService(values, currentFolder) : undefined,
     baseline: readBaseline(values.baseline, currentFolder),
     signalAfterMs: readSeconds(values['signal-after']),
   }
@@ -119,20 +107,20 @@ function readInputs(option: string, given: readonly string[]): Record<string, st
   return inputs
 }
 
-function readLocalService(values: Values, currentFolder: string): LocalService {
+function readLocalService(values: Values, currentFolder: string): DemoOptions['localService'] {
   if (values['key-file'] !== undefined || values.project !== undefined) {
     throw new Error('--key-file and --project need --base-url')
   }
-  const serviceInputs = readInputs('--service-input', values['service-input'])
-  if (values.folder === undefined) return { folder: SHOP, serviceInputs }
+  const inputs = readInputs('--service-input', values['service-input'])
+  if (values.folder === undefined) return { folder: SHOP, inputs }
   const folder = resolve(currentFolder, values.folder)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new Error(`--folder takes the folder of a project, but there is no folder "${folder}"`)
   }
-  return { folder: realpathSync(folder), serviceInputs }
+  return { folder: realpathSync(folder), inputs }
 }
 
-function readOwnService(baseUrl: string, values: Values, currentFolder: string): OwnService {
+function inputsOfOwnService(baseUrl: string, values: Values, currentFolder: string): Record<string, string> {
   const { 'key-file': keyFile, project = '' } = values
   if (values['service-input'].length > 0) throw new Error('--service-input is not for a service of your own')
   if (keyFile === undefined) throw new Error('--base-url needs --key-file')
@@ -142,7 +130,7 @@ function readOwnService(baseUrl: string, values: Values, currentFolder: string):
   }
   const key = readFileSync(file, 'utf8').trim()
   if (key === '') throw new Error(`The key file "${file}" is empty`)
-  return { key, inputs: { 'base-url': baseUrl, 'api-key': key, project } }
+  return { 'base-url': baseUrl, 'api-key': key, project }
 }
 
 function readBaseline(given: string | undefined, currentFolder: string): string | undefined {

@@ -1,12 +1,121 @@
 // `npm start` runs steps of a workflow on this machine. DEMO_USAGE lists its options.
-import { existsSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { readManifest } from '../tools/runner-emulator/step-runner/manifest.ts'
-import { DEMO_USAGE, parseDemoArguments, UsageError } from './demo-options.ts'
-import { runDemo } from './run-demo.ts'
+import { type ProcessResult, prepareStep, type StepOptions } from '../tools/runner-emulator/step-runner/runner.ts'
+import { DEMO_USAGE, type DemoOptions, parseDemoArguments, UsageError } from './demo-options.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const USAGE_ERROR_EXIT_CODE = 2
+
+export interface DemoWorld {
+  /** The demo empties this folder first, and leaves the summary and the reports in it. */
+  readonly folder: string
+  readonly print: (line: string) => void
+  /** If it aborts, the step ends as after a click on the workflow's Cancel button. */
+  readonly stop: AbortSignal
+}
+
+/** Runs the built actions. Returns the exit code of the job. */
+export async function runDemo(options: DemoOptions, { folder, print, stop }: DemoWorld): Promise<number> {
+  const { inputs, localService, baseline, signalAfterMs } = options
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const baselineFile = join(folder, 'baseline.json')
+  if (baseline !== undefined) writeFileSync(baselineFile, baseline)
+  let summary = ''
+  const show = (line: string): void => {
+    if (line !== '##[endgroup]') print(asGitHubShows(line))
+  }
+
+  /** Runs main, then the steps after this one, and then post. Returns the result of the last main. */
+  async function play(
+    uses: string,
+    { shownEnv = {}, cancel = stop, next, ...ofStep }: ShownStep,
+  ): Promise<ProcessResult> {
+    await using step = prepareStep({ ...ofStep, onLogLine: show })
+    show(`##[group]Run ${uses}`)
+    const about = [...linesOf('with:', step.inputs), ...linesOf('env:', shownEnv)]
+    for (const line of about) show(step.masks.apply(line))
+    const main = step.startMain()
+    if (cancel.aborted) main.cancel()
+    else cancel.addEventListener('abort', () => main.cancel())
+    const result = await main.result()
+    summary += result.summary
+    const last = next !== undefined && result.conclusion === 'success' ? await next(result) : result
+    show('')
+    show(`##[group]Post Run ${uses}`)
+    show('Post job cleanup.')
+    summary += (await step.runPost()).summary
+    return last
+  }
+
+  /** The gate finds the service as in a job: by the variables that the service has announced, or by its inputs. */
+  const playGate = (env: Readonly<Record<string, string>>, key: string | undefined) =>
+    play('./', {
+      workspace: join(folder, 'workspace'),
+      tempDir: join(folder, 'temp'),
+      secrets: key === undefined ? [] : [key],
+      env,
+      shownEnv: env,
+      inputs: { ...(baseline !== undefined && { baseline: baselineFile }), ...inputs },
+      cancel: signalAfterMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(signalAfterMs)]),
+    })
+
+  const last =
+    localService === undefined
+      ? await playGate({}, inputs['api-key'])
+      : // The temporary folder of this step lies outside this repository, because the project may lie in it.
+        await play('./local-service', {
+          actionDir: join(ROOT, 'local-service'),
+          workspace: localService.folder,
+          inputs: localService.inputs,
+          // The tests get the variables of this machine, as they get those of the runner in a job.
+          env: Object.fromEntries(Object.entries(process.env).map(([name, value = '']) => [name, value])),
+          next: ({ env, outputs }) => {
+            show('')
+            return playGate(env, outputs['api-key'])
+          },
+        })
+  writeFileSync(join(folder, 'summary.md'), summary)
+  for (const line of linesAfter(last, folder)) print(line)
+  return last.conclusion === 'success' ? 0 : 1
+}
+
+interface ShownStep extends StepOptions {
+  readonly shownEnv?: Readonly<Record<string, string>>
+  /** The default is `stop`. */
+  readonly cancel?: AbortSignal
+  /** If main succeeds, this runs the steps after this one. */
+  readonly next?: (main: ProcessResult) => Promise<ProcessResult>
+}
+
+/** What the runner prints before it starts a step. */
+function linesOf(title: string, values: Readonly<Record<string, string>>): string[] {
+  const lines = Object.entries(values).flatMap(([name, value]) => (value === '' ? [] : [`  ${name}: ${value}`]))
+  return lines.length === 0 ? [] : [title, ...lines]
+}
+
+function asGitHubShows(line: string): string {
+  return line.replace(/^##\[group\]/, '▼ ').replace(/^##\[(error|warning|notice)\]/, (_, level) => `${TITLES[level]}: `)
+}
+
+const TITLES: Readonly<Record<string, string>> = { error: 'Error', warning: 'Warning', notice: 'Notice' }
+
+function linesAfter({ conclusion, outputs }: ProcessResult, folder: string): string[] {
+  const pathFromHere = (path: string) => relative(process.cwd(), path) || '.'
+  const { 'report-dir': reportDir = '' } = outputs
+  const reports = existsSync(reportDir) ? readdirSync(reportDir).join(', ') : ''
+  const outputLines = Object.entries(outputs).map(([name, value]) => `  ${name.padEnd(12)} ${value}`)
+  return [
+    '',
+    `The step: ${conclusion}`,
+    outputLines.length > 0 ? 'Its outputs:' : 'Its outputs: none',
+    ...outputLines,
+    `Its job summary: ${pathFromHere(join(folder, 'summary.md'))}`,
+    ...(reports === '' ? [] : [`Its report files, in ${pathFromHere(reportDir)}: ${reports}`]),
+  ]
+}
 
 async function main(): Promise<void> {
   // npm runs scripts in the folder of this repository. INIT_CWD is the folder in which a person called npm.
@@ -27,8 +136,10 @@ async function main(): Promise<void> {
   })
 }
 
-await main().catch((error: Error) => {
-  if (!(error instanceof UsageError)) throw error
-  console.error(error.message)
-  process.exitCode = USAGE_ERROR_EXIT_CODE
-})
+if (import.meta.main) {
+  await main().catch((error: Error) => {
+    if (!(error instanceof UsageError)) throw error
+    console.error(error.message)
+    process.exitCode = USAGE_ERROR_EXIT_CODE
+  })
+}

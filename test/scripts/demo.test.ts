@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { runDemo } from '../../scripts/demo.ts'
 import { type DemoOptions, parseDemoArguments } from '../../scripts/demo-options.ts'
-import { runDemo } from '../../scripts/run-demo.ts'
 import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
 import { aRepository } from '../support/git-repository.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -105,7 +105,7 @@ describe('the options', () => {
   test('are inputs, a bug in the shop and the time of a cancel', () => {
     expect(parseDemoArguments(['--fail', '--signal-after', '1.5', '--input', 'a==b=c', '--input=d='])).toEqual({
       inputs: { 'env-overrides': 'WEB_SHOP_BUG=rounding', a: '=b=c', d: '' },
-      service: { folder: resolve(import.meta.dirname, '../../examples/web-shop'), serviceInputs: {} },
+      localService: { folder: resolve(import.meta.dirname, '../../examples/web-shop'), inputs: {} },
       signalAfterMs: 1500,
     })
   })
@@ -113,8 +113,8 @@ describe('the options', () => {
   test('are a project, from the folder in which npm was called, and inputs of its service', () => {
     const [above, name] = [resolve(import.meta.dirname, '..'), basename(import.meta.dirname)]
     const args = ['--folder', name, '--service-input', 'framework=vitest']
-    const service = { folder: import.meta.dirname, serviceInputs: { framework: 'vitest' } }
-    expect(parseDemoArguments(args, above)).toEqual({ inputs: {}, service })
+    const localService = { folder: import.meta.dirname, inputs: { framework: 'vitest' } }
+    expect(parseDemoArguments(args, above)).toEqual({ inputs: {}, localService })
   })
 
   test.each([

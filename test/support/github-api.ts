@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { listen } from '../../tools/scripted-service/scripted-service.ts'
 import type { Certificate } from './self-signed-certificate.ts'
 
 // A stand-in for GitHub's REST and GraphQL API over a real socket. It has the parts for the comments of a pull request. It follows
@@ -48,19 +48,25 @@ type Access = 'write' | 'read' | 'none'
 const failed = (status: number, message: string): ApiResponse => ({ status, content: { message, status: `${status}` } })
 const NOT_FOUND = failed(404, 'Not Found')
 
-export interface GitHubApiOptions {
-  readonly pathPrefix?: string
-  /** If given, clients reach the API by https, and only if they trust the certificate. */
-  readonly certificate?: Certificate
+/** With a certificate, clients reach the API by https, and only if they trust the certificate. */
+export async function startGitHubApi({
+  pathPrefix = '',
+  certificate,
+}: {
+  pathPrefix?: string
+  certificate?: Certificate
+} = {}) {
+  const api = new Api(pathPrefix)
+  const { url, close } = await listen({ tls: certificate }, (request, response) => {
+    api.handle(request, response).catch(() => response.destroy())
+  })
+  // The address is what the runner gives as `GITHUB_API_URL`.
+  return Object.assign(api, { url: `${url}${pathPrefix}`, close })
 }
 
-export async function startGitHubApi(options: GitHubApiOptions = {}): Promise<GitHubApi> {
-  const api = new GitHubApi(options)
-  await api.listen()
-  return api
-}
+export type GitHubApi = Awaited<ReturnType<typeof startGitHubApi>>
 
-export class GitHubApi {
+class Api {
   /** Each issue of this repository is a pull request. There are no other repositories. */
   readonly repository = 'octo-org/web-shop'
   readonly requests: RecordedRequest[] = []
@@ -70,34 +76,10 @@ export class GitHubApi {
   readonly #pathPrefix: string
   readonly #tokens = new Map<string, { readonly login: string; readonly access: Access }>()
   readonly #faults: { readonly occasion: Occasion; readonly fault: Fault; readonly hit: () => void }[] = []
-  readonly #server: ReturnType<typeof createServer>
-  readonly #scheme: string
   #nextId = 1_000_001
-  #origin = ''
 
-  constructor({ pathPrefix = '', certificate }: GitHubApiOptions) {
+  constructor(pathPrefix: string) {
     this.#pathPrefix = pathPrefix
-    const handle = (request: IncomingMessage, response: ServerResponse): void => {
-      this.#handle(request, response).catch(() => response.destroy())
-    }
-    this.#server = certificate === undefined ? createServer(handle) : createTlsServer(certificate, handle)
-    this.#scheme = certificate === undefined ? 'http' : 'https'
-    this.#server.keepAliveTimeout = 500
-  }
-
-  /** What the runner gives as `GITHUB_API_URL`. */
-  get url(): string {
-    return `${this.#origin}${this.#pathPrefix}`
-  }
-
-  async listen(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    this.#origin = `${this.#scheme}://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise((resolve) => this.#server.close(resolve))
   }
 
   /** Adds a token. A token with access `none` cannot see the repository, like a private repository of others. */
@@ -116,11 +98,9 @@ export class GitHubApi {
     return new Promise((hit) => this.#faults.push({ occasion, fault, hit }))
   }
 
-  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url: path = '', headers } = request
-    let body = ''
-    for await (const chunk of request.setEncoding('utf8')) body += chunk
-    const recorded = { method, path, headers, body }
+    const recorded = { method, path, headers, body: await text(request) }
     this.requests.push(recorded)
 
     const fault = this.#takeFault(recorded)
@@ -128,9 +108,9 @@ export class GitHubApi {
     if (fault === 'reset') return void response.destroy()
     if (typeof fault === 'function') fault()
     const { status = 200, content, ...others } = typeof fault === 'object' ? fault : this.#respond(recorded)
-    const [type, text] =
+    const [type, body] =
       typeof content === 'string' ? ['text/html', content] : ['application/json', JSON.stringify(content)]
-    response.writeHead(status, { 'content-type': type, ...others.headers }).end(text)
+    response.writeHead(status, { 'content-type': type, ...others.headers }).end(body)
   }
 
   #takeFault({ method, path }: RecordedRequest): Fault | undefined {
@@ -145,7 +125,7 @@ export class GitHubApi {
   #respond({ method, path, headers, body }: RecordedRequest): ApiResponse {
     const holder = this.#tokens.get(/^(?:token|bearer) (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '')
     if (holder === undefined) return failed(401, 'Bad credentials')
-    const url = new URL(path, this.#origin)
+    const url = new URL(path, `https://${headers.host}`)
     // GitHub Enterprise Server has REST at /api/v3 and GraphQL at /api/graphql.
     const graphQlPath = this.#pathPrefix === '/api/v3' ? '/api/graphql' : `${this.#pathPrefix}/graphql`
     if (method === 'POST' && url.pathname === graphQlPath) return viewer(body, holder.login)
@@ -157,11 +137,11 @@ export class GitHubApi {
     const comment = this.comments.find((candidate) => candidate.id === Number(id))
     if (method === 'GET' && issue !== undefined) return this.#list(Number(issue), url)
     if (!(method === 'POST' && issue !== undefined) && !(method === 'PATCH' && comment !== undefined)) return NOT_FOUND
-    const { body: text } = JSON.parse(body)
-    if (typeof text !== 'string' || text === '') return failed(422, 'Validation Failed')
+    const { body: given } = JSON.parse(body)
+    if (typeof given !== 'string' || given === '') return failed(422, 'Validation Failed')
     if (comment === undefined)
-      return { status: 201, content: this.#asJson(this.addComment(holder.login, text, Number(issue))) }
-    comment.body = text
+      return { status: 201, content: this.#asJson(this.addComment(holder.login, given, Number(issue))) }
+    comment.body = given
     return { content: this.#asJson(comment) }
   }
 

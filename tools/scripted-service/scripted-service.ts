@@ -54,7 +54,7 @@ export interface ScriptedServiceOptions {
   /** The default is any free port. */
   readonly port?: number
   /** PEM texts. If they are given, the service speaks HTTPS. */
-  readonly tls?: { readonly key: string; readonly cert: string }
+  readonly tls?: { readonly key: string; readonly cert: string } | undefined
   readonly key?: string
   readonly script?: Script | ((start: ScriptedStart) => Script)
   readonly faults?: readonly Fault[]
@@ -152,13 +152,16 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   }
 }
 
-async function listen({ port = 0, tls }: ScriptedServiceOptions, onRequest: RequestListener) {
+/** A server on this machine, with HTTPS if it has a certificate. */
+export async function listen(
+  { port = 0, tls }: Pick<ScriptedServiceOptions, 'port' | 'tls'>,
+  onRequest: RequestListener,
+) {
   const server = tls ? createTlsServer(tls, onRequest) : createServer(onRequest)
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
-  const { port: chosen } = server.address() as AddressInfo
   return {
-    url: `${tls ? 'https' : 'http'}://127.0.0.1:${chosen}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())

@@ -1,9 +1,6 @@
-import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -46,21 +43,16 @@ export class NodeProcess {
 
   readonly #child: ChildProcess
   readonly #sleep: Sleep
-  #pipes: readonly Readable[] = []
+  readonly #pipes: readonly Readable[]
 
   constructor(options: NodeProcessOptions, onLine: (line: string) => void) {
     const { script, cwd, env, sleep = realSleep, spawn: start = spawn } = options
     this.#sleep = sleep
-    // Windows has no such pipes.
-    const pipes = takePipes()
-    const [stdout = 'pipe', stderr = 'pipe'] = pipes.map(({ writer }) => writer)
     // No `detached`: the step shares the runner's process group, and every signal goes to its one process id.
-    const child = start(process.execPath, [script], { cwd, env, stdio: ['ignore', stdout, stderr], windowsHide: true })
-    this.#child = child
-    this.#pipes = [child.stdout, child.stderr].filter((pipe) => !!pipe)
-    if (pipes.length > 0) this.#pipes = pipes.map(({ reader }) => new Socket({ fd: reader, writable: false }))
+    const stdio: StdioOptions = ['ignore', 'pipe', 'pipe']
+    this.#child = start(process.execPath, [script], { cwd, env, stdio, windowsHide: true })
+    this.#pipes = [this.#child.stdout, this.#child.stderr].filter((pipe) => pipe !== null)
     this.exit = this.#waitForExit(Promise.all(this.#pipes.map((pipe) => readLines(pipe, onLine))))
-    for (const { writer } of pipes) closeSync(writer)
   }
 
   get isRunning(): boolean {
@@ -103,36 +95,6 @@ export class NodeProcess {
     await this.#settlesWithin(PIPES_GRACE_MS, pipesClosing)
     this.closePipes()
     return { exitCode: this.#child.exitCode, signal: this.#child.signalCode, signalsSent: this.signalsSent }
-  }
-}
-
-interface Pipe {
-  /** File descriptors. */
-  readonly reader: number
-  readonly writer: number
-}
-
-const unusedPipes: Pipe[] = []
-
-/** Two pipes. One call of mkfifo makes many pipes, because a call takes long. */
-function takePipes(): readonly Pipe[] {
-  if (process.platform !== 'win32' && unusedPipes.length === 0) unusedPipes.push(...makePipes(16))
-  return unusedPipes.splice(0, 2)
-}
-
-/** Real pipes, as the runner has them. They hold 64 kB. Node gives a child sockets, which hold more. */
-function makePipes(count: number): readonly Pipe[] {
-  const folder = mkdtempSync(join(tmpdir(), 'pipes-'))
-  try {
-    const paths = Array.from({ length: count }, (_, n) => join(folder, String(n)))
-    execFileSync('mkfifo', paths)
-    return paths.map((path) => {
-      // The reader is opened first, because opening the other end waits for a reader.
-      const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-      return { reader, writer: openSync(path, 'w') }
-    })
-  } finally {
-    rmSync(folder, { recursive: true })
   }
 }
 

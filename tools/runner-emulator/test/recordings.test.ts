@@ -1,12 +1,8 @@
-import type { ChildProcess } from 'node:child_process'
-import { EventEmitter } from 'node:events'
-import fs, { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { compileFunction } from 'node:vm'
 import { test } from 'vitest'
 import { folderOfTests } from '../../../test/support/temporary-folder.ts'
-import type { Spawn } from '../step-runner/node-process.ts'
 import { type Annotation, type ProcessResult, prepareStep } from '../step-runner/runner.ts'
 
 // recordings/README.md says what a case is.
@@ -78,7 +74,6 @@ async function replay({ action, ...given }: Case) {
     secrets: Object.values(given.secrets ?? {}),
     debug: given.debug,
     github: { action: 'probe' },
-    spawn: isPlain(action) ? runHere : undefined,
     // If another process holds a pipe open, the pipe is read this long after the exit.
     sleep: (ms, signal) => delay(leavesAnOrphan({ action }) ? ms : 20_000, undefined, { signal }),
   })
@@ -100,23 +95,6 @@ async function replay({ action, ...given }: Case) {
     postAnnotations: end.post.annotations.map(asRecorded),
     summary: end.summary,
   }
-}
-
-/** Whether the scripts only write to the log and to the files of the runner. */
-function isPlain({ main, post }: Case['action']): boolean {
-  return !/\b(?:process|fs|cp|require|await|setTimeout|hang)\b/.test(`${main};${post}`)
-}
-
-/** Runs a plain script within this process, because most scripts take far less time than the start of a process. */
-const runHere: Spawn = (_, [script = ''], { env, stdio }) => {
-  const descriptors = stdio as readonly number[]
-  const writeSync = (descriptor: 1 | 2, bytes: Buffer, offset: number) =>
-    fs.writeSync(descriptors[descriptor] ?? 0, bytes, offset)
-  const run = compileFunction(readFileSync(script, 'utf8'), ['require', 'process'])
-  run(() => ({ ...fs, writeSync }), { env })
-  const child = Object.assign(new EventEmitter(), { exitCode: 0, signalCode: null, stdout: null, stderr: null })
-  setImmediate(() => child.emit('exit', 0))
-  return child as unknown as ChildProcess
 }
 
 function leavesAnOrphan({ action }: Pick<Case, 'action'>): boolean {

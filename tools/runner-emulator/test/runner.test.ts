@@ -31,19 +31,15 @@ async function environment(options: StepOptions = {}, inputs: ActionFixture['inp
 }
 
 describe('a process is started', () => {
-  test('by this very node, in the workspace, with stdin at its end and two pipes of its own', async () => {
+  test('by this very node, in the workspace, and with stdin at its end', async () => {
     const step = prepare({
       main: `put('OUTPUT', 'facts=' + JSON.stringify({
   node: process.execPath, arguments: process.argv.slice(2), cwd: process.cwd(), stdin: fs.readFileSync(0, 'utf8'),
-  pipes: [1, 2].map((fd) => fs.fstatSync(fd)).map((stat) => stat.isFIFO() && stat.ino),
 }))`,
     })
     const { outputs } = await step.startMain().result()
-    const { pipes, ...facts } = JSON.parse(outputs.facts ?? '')
     const node = realpathSync(process.execPath)
-    expect(facts).toEqual({ node, arguments: [], cwd: step.workspace, stdin: '' })
-    expect(pipes).toEqual([expect.any(Number), expect.any(Number)])
-    expect(pipes[0]).not.toBe(pipes[1])
+    expect(JSON.parse(outputs.facts ?? '')).toEqual({ node, arguments: [], cwd: step.workspace, stdin: '' })
   })
 
   test.runIf(process.platform === 'linux')('in the process group of the runner', async () => {
