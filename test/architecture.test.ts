@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { codeOf, filesInCircles, importsOf, ROOT, sourceFiles } from './support/imports.ts'
+import { codeOf, importsOf, ROOT, sourceFiles } from './support/imports.ts'
 
 // Compares the import lines with the map in CONTRIBUTING.md, and finds the test of each file.
 
@@ -111,10 +111,6 @@ describe('the layers', () => {
         .map(({ of }) => `${file} imports ${of}`),
     )
     expect(forbidden).toEqual([])
-  })
-
-  it('have no file that imports itself through other files', () => {
-    expect(filesInCircles(IMPORTS)).toEqual([])
   })
 })
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { filesInCircles, importsOf, ROOT, sourceFiles } from '../../test/support/imports.ts'
+import { importsOf, ROOT, sourceFiles } from '../../test/support/imports.ts'
 
 // Compares the import lines with the sentences about the local service in CONTRIBUTING.md, and finds the test of each file.
 
@@ -97,10 +97,6 @@ describe('the rooms', () => {
       .flatMap((file) => IMPORTS.get(file) ?? [])
       .filter(({ of, kind }) => kind !== 'type' && !isFile(of) && !of.startsWith('node:'))
     expect([...new Set(loaded.map(({ of }) => of))].toSorted()).toEqual(PACKAGES[room] ?? [])
-  })
-
-  it('have no file that imports itself through other files, also no type', () => {
-    expect(filesInCircles(IMPORTS)).toEqual([])
   })
 
   it("has reporters that load only each other, because they run in the project's own Node", () => {

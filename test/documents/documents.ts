@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { DefaultTreeAdapterTypes } from 'parse5'
 import { parse } from 'yaml'
-import { renderedPage } from '../support/rendered-page.ts'
-
-type Node = DefaultTreeAdapterTypes.ChildNode
+import { renderedPage, textIn } from '../support/rendered-page.ts'
 
 export const ROOT = resolve(import.meta.dirname, '../..')
 
@@ -46,10 +44,9 @@ export function readDocument(path: string): Document {
       section = textIn(element)
       anchors.add(anchorOf(section))
     } else if (element.tagName === 'pre') {
-      const [code] = element.childNodes
-      const language =
-        code !== undefined && 'attrs' in code ? code.attrs.find(({ name }) => name === 'class')?.value : ''
-      blocks.push({ section, language: language?.replace('language-', '') ?? '', text: textIn(element) })
+      const [code] = element.childNodes.filter((child) => 'attrs' in child)
+      const language = code?.attrs.find(({ name }) => name === 'class')?.value.replace('language-', '') ?? ''
+      blocks.push({ section, language, text: element.childNodes.map(textIn).join('') })
     } else if (element.tagName === 'code' && !isInPre(element)) {
       codes.push(textIn(element))
     }
@@ -66,11 +63,6 @@ function anchorOf(heading: string): string {
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-')
-}
-
-function textIn(node: Node): string {
-  if ('value' in node) return node.value
-  return 'childNodes' in node ? node.childNodes.map(textIn).join('') : ''
 }
 
 function isInPre(element: DefaultTreeAdapterTypes.Element): boolean {

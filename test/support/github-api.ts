@@ -60,13 +60,15 @@ export async function startGitHubApi({
   const { url, close } = await listen({ tls: certificate }, (request, response) => {
     api.handle(request, response).catch(() => response.destroy())
   })
-  // The address is what the runner gives as `GITHUB_API_URL`.
-  return Object.assign(api, { url: `${url}${pathPrefix}`, close })
+  api.url = `${url}${pathPrefix}`
+  return Object.assign(api, { close })
 }
 
 export type GitHubApi = Awaited<ReturnType<typeof startGitHubApi>>
 
 class Api {
+  /** What the runner gives as `GITHUB_API_URL`. */
+  url = ''
   /** Each issue of this repository is a pull request. There are no other repositories. */
   readonly repository = 'octo-org/web-shop'
   readonly requests: RecordedRequest[] = []
@@ -125,7 +127,7 @@ class Api {
   #respond({ method, path, headers, body }: RecordedRequest): ApiResponse {
     const holder = this.#tokens.get(/^(?:token|bearer) (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '')
     if (holder === undefined) return failed(401, 'Bad credentials')
-    const url = new URL(path, `https://${headers.host}`)
+    const url = new URL(path, this.url)
     // GitHub Enterprise Server has REST at /api/v3 and GraphQL at /api/graphql.
     const graphQlPath = this.#pathPrefix === '/api/v3' ? '/api/graphql' : `${this.#pathPrefix}/graphql`
     if (method === 'POST' && url.pathname === graphQlPath) return viewer(body, holder.login)

@@ -39,21 +39,6 @@ export function importsOf(file: string): readonly Import[] {
   ]
 }
 
-/** The files that import themselves through other files, also a type. */
-export function filesInCircles(imports: ReadonlyMap<string, readonly Import[]>): string[] {
-  const reachedFrom = (entry: string) => {
-    const reached = new Set<string>()
-    const toVisit = (imports.get(entry) ?? []).map(({ of }) => of)
-    for (let file = toVisit.pop(); file !== undefined; file = toVisit.pop()) {
-      if (reached.has(file)) continue
-      reached.add(file)
-      toVisit.push(...(imports.get(file) ?? []).map(({ of }) => of))
-    }
-    return reached
-  }
-  return [...imports.keys()].filter((file) => reachedFrom(file).has(file))
-}
-
 function resolved(file: string, specifier: string): string {
   return specifier.startsWith('.') ? posix.join(posix.dirname(file), specifier) : specifier
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { readManifest } from '../../tools/runner-emulator/step-runner/manifest.ts'
+import { inputVariable, readManifest } from '../../tools/runner-emulator/step-runner/manifest.ts'
 
 /** The lines that the task writes to standard output. They are not written. */
 export function linesWrittenBy(task: () => void): string[] {
@@ -22,5 +22,5 @@ const DECLARED = readManifest(join(import.meta.dirname, '../..')).inputs.map(({ 
 /** The variables that the runner makes of a step's inputs. Every declared input has a variable, empty if it is not given. */
 export function inputVariables(given: Readonly<Record<string, string>>): Record<string, string> {
   const values = { ...Object.fromEntries(DECLARED.map((name) => [name, ''])), ...given }
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]))
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [inputVariable(name), value]))
 }

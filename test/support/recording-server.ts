@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
 export interface ReceivedRequest {
@@ -31,13 +32,9 @@ export async function recordingServer(respond: Respond, tls?: ServerOptions, hos
   const arrived = Promise.withResolvers<void>()
   const server = tls === undefined ? createServer() : createTlsServer(tls)
   server.on('request', async (request, response) => {
-    let body = ''
-    request.setEncoding('utf8')
-    try {
-      for await (const chunk of request) body += chunk
-    } catch {
-      return // the request did not arrive whole
-    }
+    const body = await text(request).catch(() => undefined)
+    // The request did not arrive whole.
+    if (body === undefined) return
     const { method = '', url = '', headers } = request
     const whole = { method, target: url, headers, body }
     received.push(whole)

@@ -43,7 +43,7 @@ function elementsIn(node: Node): Element[] {
   return [node, ...node.childNodes.flatMap(elementsIn)]
 }
 
-function textIn(node: Node): string {
+export function textIn(node: Node): string {
   if ('value' in node) return node.value
   if ('tagName' in node && node.tagName === 'br') return '\n'
   const start = 'tagName' in node && ['pre', 'details'].includes(node.tagName) ? '\n' : ''

@@ -3,11 +3,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readEvent, type WorkflowEvent } from '../../src/github/event.ts'
-import {
-  GITHUB_VARIABLES,
-  type GithubContext,
-  githubContext,
-} from '../../tools/runner-emulator/step-runner/contexts.ts'
+import { type GithubContext, githubContext, githubVariables } from '../../tools/runner-emulator/step-runner/contexts.ts'
 
 export type Payload = Readonly<Record<string, unknown>>
 
@@ -18,10 +14,7 @@ export function workflowEvent(
   overrides: GithubContext = {},
 ): { readonly env: Readonly<Record<string, string>>; readonly event: WorkflowEvent } {
   const payload = typeof given === 'string' ? {} : given
-  const github = githubContext({ name, payload }, overrides)
-  const env = Object.fromEntries(
-    GITHUB_VARIABLES.map((name) => [`GITHUB_${name.toUpperCase()}`, `${github[name] ?? ''}`]),
-  )
+  const env = githubVariables(githubContext({ name, payload }, overrides))
   const folder = mkdtempSync(join(tmpdir(), 'event-'))
   try {
     const path = join(folder, 'event.json')

@@ -102,19 +102,14 @@ export interface PlayedJob extends NeededJob {
  */
 export async function playJob(file: string, job: string, options: JobOptions = {}): Promise<PlayedJob> {
   const workflow: Workflow = parse(readFileSync(resolve(REPOSITORY, file), 'utf8'))
-  const jobRun = new JobRun(workflow, job, options)
-  try {
-    return await jobRun.run()
-  } finally {
-    await jobRun.dispose()
-  }
+  await using jobRun = new JobRun(workflow, job, options)
+  return await jobRun.run()
 }
 
 class JobRun {
   readonly #job: Job
   /** An action can add to it for the steps after it. */
   #env: Readonly<Record<string, unknown>>
-  readonly #needs: Readonly<Record<string, NeededJob>>
   readonly #options: JobOptions
   readonly #github: GithubContext
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'job-')))
@@ -132,17 +127,12 @@ class JobRun {
   constructor(workflow: Workflow, name: string, options: JobOptions) {
     const job = workflow.jobs[name]
     if (job === undefined) throw new Error(`There is no job ${name}.`)
+    const missing = [job.needs ?? []].flat().filter((needed) => options.needs?.[needed] === undefined)
+    if (missing.length > 0) throw new Error(`The job ${name} needs ${missing}: give their results.`)
     this.#job = job
     this.#env = { ...workflow.env, ...job.env }
-    this.#needs = Object.fromEntries(
-      [job.needs ?? []].flat().map((needed) => {
-        const end = options.needs?.[needed]
-        if (end === undefined) throw new Error(`The job ${name} needs ${needed}: give its result.`)
-        return [needed, end] as const
-      }),
-    )
     this.#options = options
-    this.#github = { workflow: workflow.name ?? '', job: name, ...options.github }
+    this.#github = githubContext(options.event, { workflow: workflow.name ?? '', job: name, ...options.github })
     this.#workspace = options.workspace ?? linksToRepository(join(this.#folder, 'work'))
   }
 
@@ -158,12 +148,11 @@ class JobRun {
       this.#log.push(...post.log)
       this.#summary.push(post.summary)
     }
-    const outputs = Object.entries(this.#job.outputs ?? {}).map(([name, value]) => [name, this.#render(value)] as const)
-    const [log, summary] = [this.#log.join('\n'), this.#summary.join('')]
-    return { result: this.#status, outputs: Object.fromEntries(outputs), log, summary }
+    const outputs = this.#renderAll(this.#job.outputs)
+    return { result: this.#status, outputs, log: this.#log.join('\n'), summary: this.#summary.join('') }
   }
 
-  async dispose(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     for (const action of this.#actions) await action.dispose()
     killProcessesWith(`RUNNER_TRACKING_ID=${this.#trackingId}`)
     rmSync(this.#folder, { recursive: true, force: true })
@@ -171,7 +160,7 @@ class JobRun {
 
   /** What `success()` and the other status functions mean in the condition of a job. */
   #statusOfNeeded(): JobStatus {
-    const results = Object.values(this.#needs).map(({ result }) => result)
+    const results = Object.values(this.#options.needs ?? {}).map(({ result }) => result)
     if (results.includes('cancelled')) return 'cancelled'
     return results.every((result) => result === 'success') ? 'success' : 'failure'
   }
@@ -250,7 +239,7 @@ class JobRun {
       inputs: this.#renderAll(step.with),
       event,
       matrix: contexts?.matrix as StepOptions['matrix'],
-      github: { action: step.id ?? '__self', ...this.#github },
+      github: { ...this.#github, action: step.id ?? '__self' },
     })
     this.#actions.push(action)
     const main = action.startMain()
@@ -281,8 +270,7 @@ class JobRun {
     const shell = step.shell ?? this.#job.defaults?.run?.shell
     // The runner starts bash with `pipefail` only if the workflow names the shell.
     const flags = shell === 'bash' ? ['--noprofile', '--norc', '-e', '-o', 'pipefail'] : ['-e']
-    const { commands, event = { name: 'push' } } = this.#options
-    const { run_id = '', run_attempt = '' } = githubContext(event, this.#github)
+    const { commands } = this.#options
     const child = spawn('bash', [...flags, file], {
       cwd: this.#workspace,
       env: {
@@ -293,8 +281,8 @@ class JobRun {
         // Scripts keep files for their user in this folder. So they are removed with the job's folder.
         XDG_STATE_HOME: join(this.#folder, 'state'),
         GITHUB_OUTPUT: output,
-        GITHUB_RUN_ID: String(run_id),
-        GITHUB_RUN_ATTEMPT: String(run_attempt),
+        GITHUB_RUN_ID: String(this.#github.run_id),
+        GITHUB_RUN_ATTEMPT: String(this.#github.run_attempt),
         RUNNER_TRACKING_ID: this.#trackingId,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -311,17 +299,13 @@ class JobRun {
   }
 
   #contexts(): Contexts {
-    const needs = Object.entries(this.#needs).map(
-      ([name, { result, outputs = {} }]) => [name, { result, outputs: { ...outputs } }] as const,
-    )
-    const { event = { name: 'push' }, contexts } = this.#options
-    const job = { status: this.#status }
+    const { contexts, needs = {} } = this.#options
     return {
       ...contexts,
-      github: githubContext(event, this.#github),
-      job,
+      github: this.#github,
+      job: { status: this.#status },
       steps: this.#steps,
-      needs: Object.fromEntries(needs),
+      needs: needs as unknown as ExpressionValue,
     }
   }
 

@@ -153,9 +153,7 @@ export class ActionProcess extends NodeProcess {
       ...read,
       endedBy: this.#endedBy,
       conclusion,
-      failedSilently:
-        conclusion === 'failure' &&
-        !log.annotations.some(({ level, source }) => level === 'error' && source === 'action'),
+      failedSilently: conclusion === 'failure' && !log.hasErrorOfAction,
       // What post sets is dropped.
       outputs: phase === 'main' ? read.outputs : {},
       log: log.lines,

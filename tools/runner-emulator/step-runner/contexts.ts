@@ -8,11 +8,13 @@ export interface WorkflowEvent {
   readonly payload?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** The `github` context. GITHUB_VARIABLES has the keys that become variables. */
 export type GithubContext = Readonly<Record<string, ExpressionValue>>
 
-/** The part of the `github` context that our actions and workflows may read. The event decides the branch fields unless they are overridden. */
-export function githubContext(event: WorkflowEvent, overrides: GithubContext = {}): GithubContext {
+/**
+ * The part of the `github` context that our actions and workflows may read. The event decides the branch fields unless they are
+ * overridden. The default is a push to the default branch.
+ */
+export function githubContext(event: WorkflowEvent = { name: 'push' }, overrides: GithubContext = {}): GithubContext {
   const repository = 'octo-org/web-shop'
   return {
     action: '__self',
@@ -36,12 +38,11 @@ export function githubContext(event: WorkflowEvent, overrides: GithubContext = {
   }
 }
 
-/** The fields of the `github` context that a step sees as GITHUB_ variables. */
-export const GITHUB_VARIABLES: readonly string[] = [
-  ...Object.keys(githubContext({ name: 'push' })).filter((name) => name !== 'event' && name !== 'token'),
-  'event_path',
-  'workspace',
-]
+/** The fields of the `github` context that a step sees as variables. If a field does not apply, its variable is empty. */
+export function githubVariables(github: GithubContext): Record<string, string> {
+  const fields = Object.entries(github).filter(([name]) => name !== 'event' && name !== 'token')
+  return Object.fromEntries(fields.map(([name, value]) => [`GITHUB_${name.toUpperCase()}`, String(value ?? '')]))
+}
 
 /** `head_ref` and `base_ref` are empty outside pull requests. */
 function refsOf({ name, payload = {} }: WorkflowEvent) {

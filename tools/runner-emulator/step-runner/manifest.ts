@@ -46,3 +46,8 @@ export function resolveInputs(manifest: ActionManifest, given: Readonly<Record<s
       : [`Unexpected input(s) '${unexpected.join("', '")}', valid inputs are ['${names.join("', '")}']`]
   return { values: { ...Object.fromEntries(defaults), ...given }, warnings }
 }
+
+/** The variable that has the value of an input. */
+export function inputVariable(name: string): string {
+  return `INPUT_${name.replaceAll(' ', '_').toUpperCase()}`
+}

@@ -1,13 +1,12 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ActionProcess, type Container, type Phase, type ProcessResult, SKIPPED } from './action-process.ts'
-import { contextsOf, type GithubContext, githubContext, type WorkflowEvent } from './contexts.ts'
-import { type ProxySettings, processEnvironment, runnerContext } from './environment.ts'
+import { contextsOf, type GithubContext, githubContext, githubVariables, type WorkflowEvent } from './contexts.ts'
 import type { JobStatus } from './expressions.ts'
 import { FileCommandFiles } from './file-commands.ts'
-import { type ActionManifest, readManifest, resolveInputs } from './manifest.ts'
+import { type ActionManifest, inputVariable, readManifest, resolveInputs } from './manifest.ts'
 import { SecretMasks, secretForms } from './masks.ts'
 import { killProcessesWith, type ProcessExit, type Sleep, type Spawn } from './node-process.ts'
 import { StepLog } from './workflow-commands.ts'
@@ -26,7 +25,7 @@ export interface StepOptions {
   /** Masked from the start, like the secrets of a repository. The token of the `github` context is always masked. */
   readonly secrets?: readonly string[] | undefined
   /** The runner's own proxy. A proxy in the step's `env` is not copied to the other case of letters. */
-  readonly proxy?: ProxySettings | undefined
+  readonly proxy?: { readonly https?: string; readonly no?: string } | undefined
   readonly workspace?: string | undefined
   readonly tempDir?: string | undefined
   /** Step debug logging: RUNNER_DEBUG, and `::debug::` in the log. */
@@ -56,9 +55,7 @@ export interface JobResult {
   readonly summary: string
 }
 
-export function prepareStep(options: StepOptions = {}): Step {
-  return new Step(options)
-}
+export const prepareStep = (options: StepOptions = {}) => new Step(options)
 
 /** The only step of a job. Usable with `await using`. */
 export class Step {
@@ -72,7 +69,6 @@ export class Step {
   /** Without links, because a process sees the real path of its current folder. */
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'runner-')))
   readonly #github: GithubContext
-  readonly #runner: Readonly<Record<string, string>>
   #jobEnv: Readonly<Record<string, string>> = {}
   #isShutDown = false
   #main: ActionProcess | undefined
@@ -84,11 +80,9 @@ export class Step {
     this.workspace = options.workspace ?? join(this.#folder, 'work')
     this.tempDir = options.tempDir ?? join(this.#folder, 'temp')
     for (const folder of [this.workspace, this.tempDir]) mkdirSync(folder, { recursive: true })
-    const { event = { name: 'push' } } = options
     const event_path = join(this.#folder, 'event.json')
-    writeFileSync(event_path, JSON.stringify(event.payload ?? {}))
-    this.#github = githubContext(event, { event_path, workspace: this.workspace, ...options.github })
-    this.#runner = runnerContext(this.tempDir, options.debug === true)
+    writeFileSync(event_path, JSON.stringify(options.event?.payload ?? {}))
+    this.#github = githubContext(options.event, { event_path, workspace: this.workspace, ...options.github })
     for (const secret of [String(this.#github.token), ...(options.secrets ?? [])]) this.masks.add(secret)
   }
 
@@ -147,15 +141,9 @@ export class Step {
     await Promise.all([this.#main?.exit, this.#post?.exit])
   }
 
-  /** Does what the interruption says at its time, unless main exits before. */
+  /** Does what the interruption says at its time. If main exits before, this changes nothing. */
   async #interrupt(main: ActionProcess, { on, by }: Interruption): Promise<void> {
-    const hasResult = new AbortController()
-    const isInTime = await Promise.race([
-      waitUntil(on, main, hasResult.signal).then(() => true),
-      main.result().then(() => false),
-    ]).catch(() => false)
-    hasResult.abort()
-    if (!isInTime) return
+    await Promise.race([isDue(on, main), main.result()]).catch(() => {})
     if (by === 'cancel') await main.cancel()
     else if (by === 'shutdown') await this.#shutDown(main)
     else main.signal('SIGKILL')
@@ -170,33 +158,50 @@ export class Step {
   }
 
   #start(phase: Phase, script: string, state: Readonly<Record<string, string>>): ActionProcess {
-    const { env: stepEnv, proxy, debug = false, onLogLine = () => {}, ...options } = this.#options
+    const { debug = false, onLogLine = () => {}, ...options } = this.#options
     const inputs = this.#resolveInputs()
     const files = new FileCommandFiles(this.tempDir)
     const log = new StepLog(this.masks, debug, onLogLine)
     for (const message of inputs.warnings) log.warn(message)
-    const env = processEnvironment({
-      inputs: inputs.values,
-      state,
-      stepEnv,
-      jobEnv: this.#jobEnv,
-      github: this.#github,
-      runner: this.#runner,
-      files: files.paths,
-      proxy,
-    })
     return new ActionProcess({
       ...options,
       phase,
       actionName: this.#manifest.name,
       script,
       cwd: this.workspace,
-      env,
+      env: this.#environment(inputs.values, state, files),
       files,
       log,
       masks: this.masks,
       onResult: (result) => this.#remember(result),
     })
+  }
+
+  /**
+   * The whole environment of a process. It takes from this machine only what node needs, so that no proxy, locale or
+   * NODE_OPTIONS of the developer decides a test. If a name is in several groups, the last group wins, as in the runner.
+   */
+  #environment(inputs: Values, state: Values, { paths }: FileCommandFiles): Record<string, string> {
+    const { env, proxy: { https, no } = {}, debug } = this.#options
+    const ofStep = {
+      ...Object.fromEntries(OF_THE_MACHINE.map((name) => [name, process.env[name]])),
+      PATH: dirname(process.execPath) + delimiter + process.env.PATH,
+      // The runner sets proxy variables in both cases of letters.
+      ...{ https_proxy: https, HTTPS_PROXY: https, no_proxy: no, NO_PROXY: no },
+      CI: 'true',
+      ...this.#jobEnv,
+      ...env,
+      ...renamed(state, (name) => `STATE_${name}`),
+      ...renamed(inputs, inputVariable),
+      ...githubVariables(this.#github),
+      RUNNER_NAME: 'GitHub Actions 1',
+      RUNNER_TEMP: this.tempDir,
+      RUNNER_DEBUG: debug === true ? '1' : undefined,
+      ...renamed(paths, (name) => `GITHUB_${name}`),
+      GITHUB_ACTIONS: 'true',
+    }
+    const isSet = (entry: [string, unknown]): entry is [string, string] => entry[1] !== undefined
+    return Object.fromEntries(Object.entries(ofStep).filter(isSet))
   }
 
   #remember(result: ProcessResult): void {
@@ -212,13 +217,21 @@ export class Step {
   }
 }
 
+// With a cache of compiled code, which our tests have, the processes of a job take two thirds of the time.
+const OF_THE_MACHINE = ['HOME', 'USERPROFILE', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR', 'LANG', 'NODE_COMPILE_CACHE']
+
+type Values = Readonly<Record<string, string>>
+
+function renamed(values: Values, rename: (name: string) => string): Values {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [rename(name), value]))
+}
+
 /** In a container, post begins 0.3 to 0.6 s after a cancel. */
 const CONTAINER_PAUSE_MS = 300
 
-async function waitUntil(on: Interruption['on'], main: ActionProcess, signal: AbortSignal): Promise<void> {
-  if (on instanceof RegExp) await main.waitForLine(on)
-  else if (typeof on === 'number') await delay(on, undefined, { signal })
-  else await on
+function isDue(on: Interruption['on'], main: ActionProcess): Promise<unknown> {
+  if (on instanceof RegExp) return main.waitForLine(on)
+  return typeof on === 'number' ? delay(on, undefined, { ref: false }) : on
 }
 
 /** The places in which the secret can be read, in any usual form. Empty if there is no such place. */

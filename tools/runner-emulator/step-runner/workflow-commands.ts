@@ -9,8 +9,6 @@ export interface Annotation {
   readonly title: string
   /** Masked, and truncated as GitHub does it. */
   readonly message: string
-  /** Who reported it: the action, or the runner about the action. */
-  readonly source: 'action' | 'runner'
   /** The command's other properties, such as `file` and `line`. */
   readonly properties: Readonly<Record<string, string>>
 }
@@ -91,6 +89,8 @@ export class StepLog {
   readonly annotations: Annotation[] = []
   /** True if the runner could not execute a command. The step then fails, whatever its exit code is. */
   commandFailed = false
+  /** True if the action itself reported an error, and not the runner about it. */
+  hasErrorOfAction = false
   /** The message at which the runner's worker would abort. The job would then have no result. */
   fatalMessage: string | undefined
 
@@ -108,8 +108,9 @@ export class StepLog {
   read(line: string): void {
     const isName = (name: string) => Object.hasOwn(this.#commands, name) || NOT_OURS.has(name)
     const command = parseWorkflowCommand(line, isName)
-    if (command !== undefined) this.#execute(command, line)
-    else this.write(line)
+    if (command === undefined) this.write(line)
+    else if (NOT_OURS.has(command.name)) this.#refuse(line)
+    else this.#commands[command.name]?.(command.data, command)
   }
 
   write(text: string): void {
@@ -119,25 +120,13 @@ export class StepLog {
     }
   }
 
-  annotate(annotation: Omit<Annotation, 'properties'> & { readonly properties?: Annotation['properties'] }): void {
-    const { level, properties = {} } = annotation
-    const whole = this.#masks.apply(annotation.message)
-    const message = whole.slice(0, ANNOTATION_MESSAGE_LENGTH)
-    if (message !== '') this.write(`##[${level}]${message}`)
-    const count = ++this.#counts[level]
-    const isInTelemetry = level !== 'notice' && this.#counts.error + this.#counts.warning <= TELEMETRY_MESSAGES
-    const cuts = isInTelemetry ? [TELEMETRY_MESSAGE_LENGTH, ANNOTATION_MESSAGE_LENGTH] : [ANNOTATION_MESSAGE_LENGTH]
-    if (cuts.some((length) => isCutInPair(whole, length))) this.fatalMessage ??= message
-    if (trim(message) === '' || count > ANNOTATIONS_PER_LEVEL) return
-    this.annotations.push({ ...annotation, message, properties })
-  }
-
+  /** What the runner reports about the action. */
   reportError(message: string): void {
-    this.annotate({ level: 'error', title: '', message, source: 'runner' })
+    this.#annotate('error', message)
   }
 
   warn(message: string): void {
-    this.annotate({ level: 'warning', title: '', message, source: 'runner' })
+    this.#annotate('warning', message)
   }
 
   readonly #commands: Readonly<Record<string, (data: string, command: WorkflowCommand) => void>> = {
@@ -152,15 +141,18 @@ export class StepLog {
     'add-mask': (secret) => this.#addMask(secret),
   }
 
-  #execute(command: WorkflowCommand, line: string): void {
-    const { name, data } = command
-    if (NOT_OURS.has(name)) this.#refuse(line)
-    this.#commands[name]?.(data, command)
-  }
-
-  #annotate(level: AnnotationLevel, message: string, command: WorkflowCommand): void {
-    const { title = '', ...properties } = Object.fromEntries(command.properties)
-    this.annotate({ level, title, message, source: 'action', properties })
+  #annotate(level: AnnotationLevel, unmasked: string, command?: WorkflowCommand): void {
+    const { title = '', ...properties } = Object.fromEntries(command?.properties ?? [])
+    const whole = this.#masks.apply(unmasked)
+    const message = whole.slice(0, ANNOTATION_MESSAGE_LENGTH)
+    if (message !== '') this.write(`##[${level}]${message}`)
+    const count = ++this.#counts[level]
+    const isInTelemetry = level !== 'notice' && this.#counts.error + this.#counts.warning <= TELEMETRY_MESSAGES
+    const cuts = isInTelemetry ? [TELEMETRY_MESSAGE_LENGTH, ANNOTATION_MESSAGE_LENGTH] : [ANNOTATION_MESSAGE_LENGTH]
+    if (cuts.some((length) => isCutInPair(whole, length))) this.fatalMessage ??= message
+    if (trim(message) === '' || count > ANNOTATIONS_PER_LEVEL) return
+    if (level === 'error' && command !== undefined) this.hasErrorOfAction = true
+    this.annotations.push({ level, title, message, properties })
   }
 
   #addMask(secret: string): void {
@@ -175,9 +167,9 @@ export class StepLog {
 }
 
 /** The runner's other commands. If one is in a log, it comes from a test or from the service, and it fails the step. */
-const NOT_OURS: ReadonlySet<string> = new Set([
-  ...['add-matcher', 'add-path', 'echo', 'remove-matcher', 'save-state', 'set-env', 'set-output', 'stop-commands'],
-])
+const NOT_OURS = new Set(
+  'add-matcher add-path echo remove-matcher save-state set-env set-output stop-commands'.split(' '),
+)
 
 function isCutInPair(text: string, length: number): boolean {
   return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(length - 1, length + 1))

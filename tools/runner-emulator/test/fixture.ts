@@ -3,16 +3,13 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface ActionFixture {
-  /** A script in CommonJS. `put(name, text)` appends to one of the runner's files. `hang()` keeps the process alive. */
+  /** A script in CommonJS, which runs after recordings/prelude.cjs. */
   readonly main: string
   readonly post?: string | undefined
-  readonly inputs?: Readonly<Record<string, object>>
+  readonly inputs?: object | undefined
 }
 
-const PRELUDE = `const fs = require('node:fs')
-const put = (name, text) => fs.appendFileSync(process.env['GITHUB_' + name], text)
-const hang = () => setInterval(() => {}, 1000)
-`
+const PRELUDE = readFileSync(join(import.meta.dirname, 'recordings/prelude.cjs'), 'utf8')
 
 export function writeAction(root: string, { main, post, inputs = {} }: ActionFixture): string {
   const folder = mkdtempSync(join(root, 'action-'))

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'vitest'
 import { folderOfTests } from '../../../test/support/temporary-folder.ts'
 import { type Annotation, type ProcessResult, prepareStep } from '../step-runner/runner.ts'
+import { writeAction } from './fixture.ts'
 
 // recordings/README.md says what a case is.
 
@@ -31,14 +31,10 @@ interface Case {
   }
 }
 
-const FOLDER = resolve(import.meta.dirname, 'recordings')
-const CASES = readFileSync(join(FOLDER, 'cases.jsonl'), 'utf8')
+const CASES = readFileSync(join(import.meta.dirname, 'recordings/cases.jsonl'), 'utf8')
   .trimEnd()
   .split('\n')
   .map((line): Case => JSON.parse(line))
-  // The slowest cases begin first.
-  .sort((one, other) => Number(leavesAnOrphan(other)) - Number(leavesAnOrphan(one)))
-const PRELUDE = readFileSync(join(FOLDER, 'prelude.cjs'), 'utf8').replace(/^\/\/.*\n/, '')
 /** Post prints the state that it gets. */
 const TELL_STATE = `fs.writeFileSync(process.env.GITHUB_WORKSPACE + '/state.json', JSON.stringify(process.env));`
 
@@ -60,13 +56,9 @@ function expected({ action, runner }: Case) {
 }
 
 async function replay({ action, ...given }: Case) {
+  const { main, post, inputs } = action
+  const actionDir = writeAction(root, { main, post: TELL_STATE + post, inputs })
   const workspace = mkdtempSync(join(root, 'workspace-'))
-  const actionDir = join(workspace, 'action')
-  mkdirSync(actionDir)
-  const runs = { using: 'node24', main: 'main.cjs', post: 'post.cjs' }
-  writeFileSync(join(actionDir, 'action.yml'), JSON.stringify({ name: 'PROBE', inputs: action.inputs ?? {}, runs }))
-  writeFileSync(join(actionDir, 'main.cjs'), PRELUDE + action.main)
-  writeFileSync(join(actionDir, 'post.cjs'), PRELUDE + TELL_STATE + action.post)
   await using step = prepareStep({
     actionDir,
     workspace,
@@ -74,8 +66,6 @@ async function replay({ action, ...given }: Case) {
     secrets: Object.values(given.secrets ?? {}),
     debug: given.debug,
     github: { action: 'probe' },
-    // If another process holds a pipe open, the pipe is read this long after the exit.
-    sleep: (ms, signal) => delay(leavesAnOrphan({ action }) ? ms : 20_000, undefined, { signal }),
   })
   const end = await step.run()
   const logOf = ({ log }: ProcessResult, script = '') =>
@@ -95,10 +85,6 @@ async function replay({ action, ...given }: Case) {
     postAnnotations: end.post.annotations.map(asRecorded),
     summary: end.summary,
   }
-}
-
-function leavesAnOrphan({ action }: Pick<Case, 'action'>): boolean {
-  return action.main.includes('sleep')
 }
 
 const STATUS = { success: 'succeeded', failure: 'failed', cancelled: 'canceled', skipped: 'skipped' }
