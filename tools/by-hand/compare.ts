@@ -50,7 +50,7 @@ function reasonToBeStricter({ report }: ByHand, { message = '', testCases }: Fin
 }
 
 function compareTests(report: ReportByHand, { testCases, message }: FinishedRun): string[] {
-  const { pairs, onlyByHand, onlyThroughService } = pairUp(report, testCases)
+  const { onlyByHand, onlyThroughService } = withoutEqual(report, testCases)
   const { tests, failedFiles, unexplainedFiles = [] } = report
   // Some entries of a run are no tests: a file or a describe block whose hook failed. By hand, the report says only that a file failed.
   const isOfFile = ({ status }: TestCase) => status === 'FAILED' && failedFiles.length + unexplainedFiles.length > 0
@@ -59,13 +59,9 @@ function compareTests(report: ReportByHand, { testCases, message }: FinishedRun)
   // Playwright names the file of a global setup too. The message of the run says such an error.
   const unexplained = message === undefined && !hasEntry ? failedFiles.filter((file) => !saidByTests.has(file)) : []
   return [
-    ...pairs
-      .filter(({ test, testCase }) => !isSame(test, testCase))
-      .map(
-        ({ test, testCase }) =>
-          `The test "${nameOf(test)}" is ${test.status} by hand and ${testCase.status} in the run.`,
-      ),
-    ...onlyByHand.map((test) => `The test "${nameOf(test)}" is ${test.status} by hand, and the run does not have it.`),
+    ...onlyByHand.map(
+      (test) => `The test "${nameOf(test)}" is ${test.status} by hand. The run has no such test with this result.`,
+    ),
     ...onlyThroughService
       .filter((testCase) => !isOfFile(testCase))
       .map(({ title, status }) => `The run has the test case "${title}", which is ${status}. By hand, there is none.`),
@@ -86,35 +82,20 @@ function isSame({ status }: TestByHand, testCase: TestCase): boolean {
   return status === testCase.status
 }
 
-interface Pair {
-  readonly test: TestByHand
-  readonly testCase: TestCase
-}
-
-/**
- * Finds the test of each test case by its title. If several tests have one title, a test case gets a test with its result, if
- * there is one.
- */
-function pairUp({ tests }: ReportByHand, testCases: readonly TestCase[]) {
-  const left = new Map<string, TestByHand[]>()
-  for (const test of tests) {
-    const title = test.path.join(' > ')
-    left.set(title, [...(left.get(title) ?? []), test])
-  }
-  const taken = new Set<TestByHand>()
-  const pairs: Pair[] = []
-  const pairAll = (cases: readonly TestCase[], fits: (test: TestByHand, testCase: TestCase) => boolean) =>
-    cases.filter((testCase) => {
-      const candidates = titlesIn(testCase.title).flatMap((title) => left.get(title) ?? [])
-      const test = candidates.find((one) => !taken.has(one) && fits(one, testCase))
-      if (test === undefined) return true
-      taken.add(test)
-      pairs.push({ test, testCase })
+/** Takes away each test case, and a test with its title and its result. What is left is a difference. */
+function withoutEqual({ tests }: ReportByHand, testCases: readonly TestCase[]) {
+  const left = Map.groupBy(tests, ({ path }) => path.join(' > '))
+  const onlyThroughService = testCases.filter((testCase) => {
+    for (const title of titlesIn(testCase.title)) {
+      const candidates = left.get(title) ?? []
+      const index = candidates.findIndex((test) => isSame(test, testCase))
+      if (index === -1) continue
+      candidates.splice(index, 1)
       return false
-    })
-  const withOtherResult = pairAll(testCases, isSame)
-  const onlyThroughService = pairAll(withOtherResult, () => true)
-  return { pairs, onlyByHand: tests.filter((test) => !taken.has(test)), onlyThroughService }
+    }
+    return true
+  })
+  return { onlyByHand: [...left.values()].flat(), onlyThroughService }
 }
 
 /** The service puts the name of the framework project before the title. Vitest's report does not have it. */

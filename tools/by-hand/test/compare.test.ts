@@ -63,20 +63,24 @@ it.each<[ByHand, ThroughService, string[]]>([
     byHand(1, PASSED),
     run('FAILED', ['a', 'FAILED'], ['c', 'PASSED']),
     [
-      'The test "a.test.js > a" is PASSED by hand and FAILED in the run.',
-      'The test "a.test.js > b" is PASSED by hand, and the run does not have it.',
+      'The test "a.test.js > a" is PASSED by hand. The run has no such test with this result.',
+      'The test "a.test.js > b" is PASSED by hand. The run has no such test with this result.',
+      'The run has the test case "a", which is FAILED. By hand, there is none.',
       'The run has the test case "c", which is PASSED. By hand, there is none.',
     ],
   ],
   [
     byHand(0, [aTest('same', 'PASSED'), aTest('same', 'PASSED', 'b.test.js')]),
     run('PASSED', ['same', 'PASSED']),
-    ['The test "b.test.js > same" is PASSED by hand, and the run does not have it.'],
+    ['The test "b.test.js > same" is PASSED by hand. The run has no such test with this result.'],
   ],
   [
     byHand(1, [aTest('a', 'PENDING')]),
     run('FAILED', ['a', 'PASSED']),
-    ['The test "a.test.js > a" is PENDING by hand and PASSED in the run.'],
+    [
+      'The test "a.test.js > a" is PENDING by hand. The run has no such test with this result.',
+      'The run has the test case "a", which is PASSED. By hand, there is none.',
+    ],
   ],
   [
     HOOK,
