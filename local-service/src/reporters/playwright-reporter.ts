@@ -22,7 +22,6 @@ export default class EventReporter implements Reporter {
   readonly #errors: TestError[] = []
   #config: FullConfig | undefined
   #tests: readonly TestCase[] = []
-  #hasEnded = false
 
   /** Otherwise, Playwright would show nothing if no other reporter prints. */
   printsToStdio(): boolean {
@@ -54,11 +53,10 @@ export default class EventReporter implements Reporter {
   /** A global teardown may end the process when all tests have ended, or a reporter of the project. */
   #endEarly(): void {
     const haveEnded = this.#tests.every(({ id, results }) => results.length > 0 && !this.#report.isRunning(id))
-    if (!this.#hasEnded && haveEnded) this.onEnd()
+    if (!this.#report.hasFinished && haveEnded) this.onEnd()
   }
 
   onEnd(result?: FullResult): void {
-    this.#hasEnded = true
     const fileErrors = this.#errors.filter((error) => this.#isOfFile(error))
     const others = this.#errors.filter(
       (error) => !fileErrors.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''),

@@ -101,6 +101,7 @@ export class ReportWriter {
   readonly #root = takeVariable(REPORT_ROOT)
   readonly #shardRoots: readonly string[] = JSON.parse(takeVariable(SHARD_ROOTS) ?? '[]')
   readonly #running = new Map<string, number>()
+  hasFinished = false
 
   startTest(test: TestFacts): void {
     const atMs = Date.now()
@@ -134,6 +135,7 @@ export class ReportWriter {
   }
 
   finish(end: ReportEnd): void {
+    this.hasFinished = true
     this.#write({ event: 'finished', ...end })
   }
 
@@ -229,10 +231,11 @@ function describe(begin: string, thrown: unknown, seen = new Set<unknown>()): De
   if (seen.has(thrown) || seen.size === MOST_CAUSES) return [{ thrown: {}, text: `${begin}…` }]
   seen.add(thrown)
   const { errors, cause }: Thrown = Array.isArray(thrown) ? { errors: thrown } : thrown
+  const list = Array.isArray(errors) ? errors.slice(0, MOST_CAUSES) : []
   const causes = [
-    ...(Array.isArray(errors) ? errors.slice(0, MOST_CAUSES) : []).map((one) => ['One of its errors', one] as const),
-    ...(cause === undefined || cause === null ? [] : [['Caused by', cause] as const]),
-  ].flatMap(([how, inner]) => describe(`\n${how}: `, inner, seen))
+    ...list.flatMap((one) => describe('\nOne of its errors: ', one, seen)),
+    ...(cause === undefined || cause === null ? [] : describe('\nCaused by: ', cause, seen)),
+  ]
   if ('message' in thrown || 'value' in thrown) return [{ thrown, text: begin + textOf(thrown) }, ...causes]
   // Unlike JSON, this text can have large integers and circles. It has the causes too, but not their places.
   return [{ thrown, text: begin + inspect(thrown) }, ...causes.map((one) => ({ ...one, text: '' }))]

@@ -12,7 +12,6 @@ export default class EventReporter implements Reporter {
   #loadedFiles = 0
   #total = 0
   readonly #modules: TestModule[] = []
-  #hasEnded = false
 
   /** Some versions of Vitest call it a second time. */
   onInit(vitest: Vitest): void {
@@ -74,7 +73,7 @@ export default class EventReporter implements Reporter {
 
   /** If a worker does not end in time, Vitest 3 may exit when all tests have ended, without another call. */
   #endEarly(): void {
-    if (!this.#hasEnded && this.#modules.length === this.#files) {
+    if (!this.#report.hasFinished && this.#modules.length === this.#files) {
       this.onTestRunEnd(this.#modules, this.#vitest?.state.getUnhandledErrors() as SerializedError[])
     }
   }
@@ -92,7 +91,6 @@ export default class EventReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
-    this.#hasEnded = true
     const { state, config } = this.#vitest ?? {}
     // In a merge, some versions of Vitest leave modules out here, such as those of type tests.
     const all = config?.mergeReports ? (state?.getTestModules() ?? modules) : modules
