@@ -8,7 +8,6 @@ const OF_THE_BUILD = [
   'local-service/test/job/**/*.test.ts',
   'test/scripts/demo.test.ts',
   'test/bundle.test.ts',
-  'test/windows.test.ts',
 ]
 /** They send POSIX signals to process groups. CI runs the real action on Windows beside these tests. */
 const POSIX_ONLY = ['test/scenarios/**', 'tools/**', 'local-service/**']

@@ -44,6 +44,12 @@ it.each([
   expect(write.mock.calls).toEqual([[expected], [expected]])
 })
 
+// On Windows, Node raises SIGBREAK at the second console event. Other systems cannot send it.
+it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'])('%s aborts the step, and does not end the process', (name) => {
+  const task = `process.emit('${name}'); return signal.reason?.cause === 'signal' ? 3 : 4`
+  expect(exitAfterTask(task).status).toBe(3)
+})
+
 it('an unexpected error is exit code 1 and one error command at which the runner does not abort', () => {
   const { status, stdout } = exitAfterTask(`throw new TypeError('100 %\\n' + '😀'.repeat(600))`)
   expect(stdout).toMatch(/^::error::The action failed unexpectedly\. .* TypeError: 100 %25 \uFFFD{400,}[^\n]*\n$/)

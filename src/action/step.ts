@@ -44,9 +44,10 @@ export async function performStep(settings: StepSettings, world: World): Promise
   const ended = await startAndWait(settings, clock.now() + settings.waitLimitMs, world)
   const outcome = concludeStep({ ...ended, subject: settings.subject }, settings)
   const left = LEFT_AFTER_CANCELLATION[outcome.cancellation.kind]
+  // Before the reports, so that post does nothing if main is killed while it writes them.
   if (left === 'nothing') mainFile.done()
   await publish(outcome, settings.reports, world)
-  // If the job has ended, nobody has read the log. Post then says it.
+  // Only now has the log said what a person has to do. If the job has ended, nobody has read the log, so post says it.
   if (left === 'for a person' && !hasJobEnded(signal)) mainFile.done()
   return outcome
 }

@@ -57,7 +57,8 @@ export class TestOutput {
         if (clock.now() + pause >= untilMs) break
         await clock.sleep(pause, signal)
       }
-      if (this.#line !== '') this.#write('\n')
+      const lastLineEnd = '\n'
+      if (this.#line !== '') this.#write(lastLineEnd)
       const missingBytes = this.#availableBytes - this.#readBytes
       if (missingBytes > 0)
         this.#stop(fragment`the end of the output is missing, because ${missingBytes} bytes could not be read in time.`)

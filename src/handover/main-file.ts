@@ -68,6 +68,7 @@ export class MainFile {
     }
   }
 
+  /** False if the system cannot say what is at the path, because a run could then be left running. */
   isGone(): boolean {
     return whatIsAt(this.path) === 'nothing'
   }

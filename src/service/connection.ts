@@ -1,6 +1,5 @@
 import type { Agent } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Dispatcher } from 'undici'
 
 export interface Proxies {
   readonly httpsProxy?: string | undefined
@@ -56,9 +55,7 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
       new Promise((resolve, reject) => {
         const outgoing = request({ ...service, ...options, signal })
         outgoing.on('socket', onSent)
-        outgoing.on('response', (response) =>
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response }),
-        )
+        outgoing.on('response', (body) => resolve({ status: body.statusCode ?? 0, headers: body.headers, body }))
         outgoing.on('error', reject)
         // After status 101 with an `Upgrade` header, Node only closes the connection.
         outgoing.on('close', () => reject(new Error('the connection was closed')))
@@ -110,26 +107,21 @@ async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Con
   let agent = open()
   return {
     async request(request, signal, onSent) {
-      const telling = agent.compose(
-        (dispatch) => (options, handler) => dispatch(options, tellingStart(handler, onSent)),
-      )
-      const { statusCode, headers, body } = await telling.request({ origin, ...request, signal })
-      return { status: statusCode, headers, body }
+      // undici says only to its handler when a request is sent.
+      const telling = agent.compose((dispatch) => (options, handler) => {
+        const onRequestStart = handler.onRequestStart?.bind(handler)
+        handler.onRequestStart = (...start) => {
+          onSent()
+          onRequestStart?.(...start)
+        }
+        return dispatch(options, handler)
+      })
+      const { statusCode: status, headers, body } = await telling.request({ origin, ...request, signal })
+      return { status, headers, body }
     },
     renew() {
       void agent.close()
       agent = open()
     },
   }
-}
-
-/** Only its handler learns from undici when a request is sent. */
-function tellingStart(handler: Dispatcher.DispatchHandler, onSent: () => void): Dispatcher.DispatchHandler {
-  const onRequestStart: Dispatcher.DispatchHandler['onRequestStart'] = handler.onRequestStart?.bind(handler)
-  return Object.assign(handler, {
-    onRequestStart(...start: Parameters<NonNullable<typeof onRequestStart>>) {
-      onSent()
-      onRequestStart?.(...start)
-    },
-  })
 }

@@ -18,6 +18,9 @@ export function keyRedaction(apiKey: string): Redact {
   return (text) => (text.includes('\\') ? text.replace(expression, '***') : text.replaceAll(apiKey, '***'))
 }
 
+// JSON may have `/` as `\/` or `\u002f`. JSON in a string of JSON has `\\/`, `\\u002f` or `\u005cu002f`. So each character of the key may
+// stand behind backslashes, and may be written as `u00` with its two digits.
+
 /** Backslashes, of which each but the first may itself be escaped. JSON in a string of JSON has up to four for one. */
 const BACKSLASHES = String.raw`(?:\\+(?:u005[cC]\\*)*)`
 /** The same at the end of the key. An odd backslash belongs to what follows, for example to the end of a string. */

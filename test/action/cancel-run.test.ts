@@ -1,33 +1,27 @@
 import { describe, expect, test } from 'vitest'
 import { StepAborted } from '../../src/action/abort.ts'
 import { cancelRun } from '../../src/action/cancel-run.ts'
-import type { Failure } from '../../src/model/failure.ts'
 import type { Cancellation } from '../../src/model/outcome.ts'
 import type { Run } from '../../src/model/run.ts'
-import { untrusted } from '../../src/text/untrusted.ts'
 import { aRun } from '../support/builders.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
   FakeService,
   failure,
+  LOST,
+  NOT_JSON,
+  NOT_LISTED,
   noConnection,
   noResponse,
+  REFUSED,
   type Reply,
   RUNNING,
   response,
+  statusFailure,
 } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
 const LISTED = response<true>(true)
-const NOT_LISTED = failure({ failure: true, kind: 'not-listed' })
-const LOST: Failure = { failure: true, kind: 'no-response', reason: 'read ECONNRESET' }
-const INVALID: Failure = {
-  failure: true,
-  kind: 'invalid-response',
-  expected: 'JSON',
-  got: { sent: untrusted('<html>') },
-}
-
 interface Setting {
   readonly deadlineMs?: number
   /** By default, this process has known the run for long. */
@@ -81,13 +75,10 @@ test('a cancel is complete also if a signal comes with the response, and no requ
 /** `409` is a status of the service, `RUNNING` is a status of the run. */
 function replyOf<T>(word: string): Reply<T> {
   const known: Record<string, Reply<unknown>> = {
-    ...{ listed: LISTED, empty: NOT_LISTED, lost: failure(LOST), invalid: failure(INVALID) },
-    'not-sent': failure({ failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED' }),
-    429: failure({ failure: true, kind: 'status', status: 429, retryAfterMs: 10_000 }),
+    ...{ listed: LISTED, empty: failure(NOT_LISTED), lost: failure(LOST), invalid: failure(NOT_JSON) },
+    ...{ 'not-sent': failure(REFUSED), 429: failure(statusFailure(429, 10_000)) },
   }
-  const other = /^\d/.test(word)
-    ? failure({ failure: true, kind: 'status', status: Number(word) })
-    : response(runOf(word))
+  const other = /^\d/.test(word) ? failure(statusFailure(Number(word))) : response(runOf(word))
   return (known[word] ?? other) as Reply<T>
 }
 
@@ -159,29 +150,15 @@ describe('what became of the run', () => {
   })
 })
 
-describe('a new run that the service does not know', () => {
-  const started = { knownSinceMs: 0, get: replies<Run>('404') }
-
-  test('may still exist if the 404 is the response to a request of the grace period, however late it comes', async () => {
-    const get = [failure({ failure: true, kind: 'status', status: 404 }, 16_000)]
-    const { end } = await cancel({ ...started, cancel: replies('404 listed'), get, deadlineMs: 60_000 })
-    expect(end).toEqual({ kind: 'cancelled' })
-  })
-
-  test('counts as not cancelled if the deadline comes first', async () => {
-    expect(inWords((await cancel({ ...started, cancel: replies('404'), deadlineMs: 6_700 })).end)).toBe(
-      'failed with 404',
-    )
-  })
+test('a new run may still exist after a 404 to a request of the grace period, however late the response comes', async () => {
+  const get = [failure(statusFailure(404), 16_000)]
+  const { end } = await cancel({ knownSinceMs: 0, cancel: replies('404 listed'), get, deadlineMs: 60_000 })
+  expect(end).toEqual({ kind: 'cancelled' })
 })
 
 describe('a cancel that fails', () => {
   const transient: readonly Reply<true>[] = [
-    failure({ failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED' }),
-    failure(LOST),
-    failure(INVALID),
-    failure({ failure: true, kind: 'status', status: 500 }),
-    failure({ failure: true, kind: 'status', status: 503, retryAfterMs: 3_000 }),
+    ...[REFUSED, LOST, NOT_JSON, statusFailure(500), statusFailure(503, 3_000)].map((fault) => failure(fault)),
     noResponse,
     noConnection,
   ]
@@ -196,7 +173,7 @@ describe('a cancel that fails', () => {
   })
 
   test('is not tried if the time is too short for a response, because a time-out would hide the real failure', async () => {
-    const down: Failure = { failure: true, kind: 'status', status: 503 }
+    const down = statusFailure(503)
     const { end, cancelsMs } = await cancel({ cancel: [failure(down), noResponse], deadlineMs: 750 + 10 })
     expect(end).toEqual({ kind: 'failed', failure: down })
     expect(cancelsMs).toEqual([0])
@@ -208,19 +185,13 @@ describe('the time for a cancel', () => {
     [60_000, 30_000],
     [15_000, 14_000],
   ])('of %i ms ends after %i ms if a service on this machine refuses connections', async (deadlineMs, lastMs) => {
-    const refused = failure({
-      failure: true,
-      kind: 'not-sent',
-      reason: 'connect ECONNREFUSED',
-      problem: 'refused here',
-    })
-    const { end, cancelsMs } = await cancel({ cancel: [refused], deadlineMs, failureLimitMs: 30_000 })
+    const { end, cancelsMs } = await cancel({ cancel: [failure(REFUSED)], deadlineMs, failureLimitMs: 30_000 })
     expect(end).toMatchObject({ kind: 'failed', failure: { kind: 'not-sent' } })
     expect(cancelsMs.at(-1)).toBe(lastMs)
   })
 
   test('is not shortened while a service on this machine says how the run is', async () => {
-    const refused = failure({ failure: true, kind: 'status', status: 409 })
+    const refused = failure(statusFailure(409))
     const { cancelsMs } = await cancel({
       cancel: [refused],
       get: [response(RUNNING)],
@@ -233,7 +204,7 @@ describe('the time for a cancel', () => {
   test('is half used by a request that hangs, whether the request cancels or reads the run', async () => {
     const inCancel = await cancel({ cancel: [noResponse, LISTED] })
     expect(inCancel).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0, 7_500 + 750] })
-    const inLook = await cancel({ cancel: [NOT_LISTED, LISTED], get: [noResponse] })
+    const inLook = await cancel({ cancel: [failure(NOT_LISTED), LISTED], get: [noResponse] })
     expect(inLook).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0, 7_500 + 750] })
   })
 
@@ -244,7 +215,7 @@ describe('the time for a cancel', () => {
   })
 
   test('that passed before a signal does not lengthen the pauses after it', async () => {
-    const down = failure({ failure: true, kind: 'status', status: 503 })
+    const down = failure(statusFailure(503))
     const { cancelsMs } = await cancel({ cancel: [down], signalAtMs: 20_000, deadlineMs: 60_000 })
     expect(cancelsMs.filter((atMs) => atMs >= 20_000)).toEqual([20_000, 20_750, 22_250, 25_250, 28_350])
   })
@@ -261,9 +232,9 @@ describe('the time for a cancel', () => {
   test('is used at once after a signal, which ends a request or a pause that hangs', async () => {
     const inRequest = await cancel({ cancel: [noResponse, LISTED], signalAtMs: 3_000 })
     expect(inRequest).toMatchObject({ end: { kind: 'cancelled' }, endedMs: 3_000, cancelsMs: [0, 3_000] })
-    const inLook = await cancel({ cancel: [NOT_LISTED, LISTED], get: [noResponse], signalAtMs: 3_000 })
+    const inLook = await cancel({ cancel: [failure(NOT_LISTED), LISTED], get: [noResponse], signalAtMs: 3_000 })
     expect(inLook).toMatchObject({ end: { kind: 'cancelled' }, cancelsMs: [0, 3_000] })
-    const busy: Failure = { failure: true, kind: 'status', status: 429, retryAfterMs: 3_600_000 }
+    const busy = statusFailure(429, 3_600_000)
     const inPause = await cancel({ cancel: [failure(busy), LISTED], signalAtMs: 3_000 })
     expect(inPause).toMatchObject({ end: { kind: 'cancelled' }, endedMs: 3_000, cancelsMs: [0, 3_000] })
   })

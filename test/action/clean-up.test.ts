@@ -1,13 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { cleanUpAfterMain } from '../../src/action/clean-up.ts'
 import type { LeftToDo } from '../../src/handover/main-file.ts'
-import type { Failure } from '../../src/model/failure.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { FakeService, failure, PASSED, RUNNING, response, type Script } from '../support/fake-service.ts'
+import {
+  FakeService,
+  failure,
+  NOT_LISTED,
+  PASSED,
+  RUNNING,
+  response,
+  type Script,
+  statusFailure,
+} from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 import { MemoryFile } from '../support/memory-file.ts'
 
-const NOT_FOUND: Failure = { failure: true, kind: 'status', status: 404 }
+const NOT_FOUND = failure(statusFailure(404))
 const STARTED: LeftToDo = { phase: 'started', runId: 'run-1', mayCancel: true }
 const STARTING: LeftToDo = { phase: 'starting' }
 const CANCEL: Script = { cancel: [response(true)] }
@@ -62,21 +70,21 @@ describe('the run that main left', () => {
   })
 
   test('causes no warning if it has finished meanwhile', async () => {
-    const script = { cancel: [failure({ failure: true, kind: 'not-listed' })], get: [response(PASSED)] }
+    const script = { cancel: [failure(NOT_LISTED)], get: [response(PASSED)] }
     const { infos, warnings } = await post({ script })
     expect(infos.at(-1)).toMatch(/run-1 had already finished/)
     expect(warnings).toEqual([])
   })
 
   test('is not mentioned if the service does not know it for 15 s', async () => {
-    const { warnings, endedMs } = await post({ script: { cancel: [failure(NOT_FOUND)], get: [failure(NOT_FOUND)] } })
+    const { warnings, endedMs } = await post({ script: { cancel: [NOT_FOUND], get: [NOT_FOUND] } })
     expect(warnings).toEqual([])
     expect(endedMs).toBeGreaterThanOrEqual(UNANSWERED_MS + 15_000)
     expect(endedMs).toBeLessThan(60_000)
   })
 
   test('is cancelled again for 60 s, and then named in one warning', async () => {
-    const script = { cancel: [failure({ failure: true, kind: 'not-listed' })], get: [response(RUNNING)] }
+    const script = { cancel: [failure(NOT_LISTED)], get: [response(RUNNING)] }
     const { warnings, endedMs } = await post({ script })
     expect(warnings).toEqual([expect.stringMatching(/run-1 may still be running/)])
     expect(endedMs).toBeGreaterThan(UNANSWERED_MS + 50_000)
@@ -116,12 +124,6 @@ describe('main’s file says', () => {
     expect(warnings).toEqual([expect.stringMatching(/does not know .*: no whole line\. .* may still be running\./)])
     expect(requests).toEqual([])
   })
-
-  test('a run for each step, if several steps of one identity lost their state', async () => {
-    const mains = ['run-1', 'run-2'].map((runId) => ({ file: new MemoryFile({ ...STARTED, runId }) }))
-    const { requests } = await post({ mains })
-    expect(requests.map(({ runId }) => runId).toSorted()).toEqual(['run-1', 'run-2'])
-  })
 })
 
 describe('a main that may still live', () => {
@@ -131,9 +133,7 @@ describe('a main that may still live', () => {
   ])('answers and cancels its run itself: post is silent (the inputs are the same: %s)', async (hasSameInputs) => {
     const mains = [{ file: new MemoryFile(STARTED), answersAfterMs: 250, endsAfterMs: 9_500 }]
     const { requests, infos, warnings, endedMs } = await post({ mains, hasSameInputs })
-    expect(requests).toEqual([])
-    expect(infos).toEqual([expect.stringContaining('still running')])
-    expect(warnings).toEqual([])
+    expect([requests, infos, warnings]).toEqual([[], [expect.stringContaining('still running')], []])
     expect(endedMs).toBeLessThan(10_000)
   })
 
@@ -161,12 +161,15 @@ describe('a main that may still live', () => {
     expect(requests).toMatchObject([{ method: 'cancel', atMs: 0 }])
   })
 
-  test('is asked at once, like all others', async () => {
-    const mains = ['run-1', 'run-2'].map((runId) => ({
-      file: new MemoryFile({ ...STARTED, runId }),
-      answersAfterMs: 250,
-      endsAfterMs: 500,
-    }))
-    expect((await post({ mains })).endedMs).toBe(500)
+  test('is asked at once, like all others. Post cancels what each of them leaves', async () => {
+    const mains = ['run-1', 'run-2'].map((runId) => {
+      const file = new MemoryFile({ ...STARTED, runId })
+      return { file, answersAfterMs: 250, endsAfterMs: 500, leaves: { ...STARTED, runId } }
+    })
+    const { requests } = await post({ mains })
+    expect(requests.map(({ runId, atMs }) => [runId, atMs]).toSorted()).toEqual([
+      ['run-1', 12_300],
+      ['run-2', 12_300],
+    ])
   })
 })

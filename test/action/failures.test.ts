@@ -1,53 +1,40 @@
 import { describe, expect, it } from 'vitest'
 import { doesNotExist, isTransient, mayHaveBeenAccepted, startMayRepeatForMs } from '../../src/action/failures.ts'
+import { pauseMs } from '../../src/action/pauses.ts'
 import type { Failure } from '../../src/model/failure.ts'
-import { untrusted } from '../../src/text/untrusted.ts'
+import { LOST, NOT_JSON, REFUSED, statusFailure } from '../support/fake-service.ts'
 
-const status = (code: number): Failure => ({ failure: true, kind: 'status', status: code })
-const BUSY: Failure = { failure: true, kind: 'status', status: 503, retryAfterMs: 0 }
-const NOT_SENT: Failure = { failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED' }
-const NO_RESPONSE: Failure = { failure: true, kind: 'no-response', reason: 'read ECONNRESET' }
-const INVALID: Failure = {
-  failure: true,
-  kind: 'invalid-response',
-  expected: 'JSON',
-  got: { sent: untrusted('<html>') },
-}
+const statuses = (...codes: readonly number[]) => codes.map((code) => statusFailure(code))
+const BUSY = statusFailure(503, 0)
 const ABORTED: Failure = { failure: true, kind: 'aborted' }
 
 describe('a poll or a cancel', () => {
-  const TRANSIENT = [NOT_SENT, NO_RESPONSE, INVALID, ...[408, 425, 429, 500, 503, 599].map(status)]
-  it.each(TRANSIENT)('is repeated after %o', (failure) => {
+  it.each([REFUSED, LOST, NOT_JSON, ...statuses(408, 425, 429, 500, 503, 599)])('is repeated after %o', (failure) => {
     expect(isTransient(failure)).toBe(true)
   })
 
-  it.each([ABORTED, ...[302, 400, 401, 403, 404, 409, 422].map(status)])('is not repeated after %o', (failure) => {
+  it.each([ABORTED, ...statuses(302, 400, 401, 403, 404, 409, 422)])('is not repeated after %o', (failure) => {
     expect(isTransient(failure)).toBe(false)
   })
 })
 
 describe('a start', () => {
-  it('may be repeated for a minute if it was not sent', () => {
-    expect(startMayRepeatForMs(NOT_SENT)).toBe(60_000)
-  })
-
-  it('may be repeated for five minutes after a 429, or after a 503 with Retry-After', () => {
-    expect([status(429), BUSY].map(startMayRepeatForMs)).toEqual([300_000, 300_000])
+  it('may be repeated for a minute if it was not sent, and for five minutes after a 429, or a 503 with Retry-After', () => {
+    expect([REFUSED, statusFailure(429), BUSY].map(startMayRepeatForMs)).toEqual([60_000, 300_000, 300_000])
   })
 
   it('is never repeated after anything else', () => {
-    const statuses = Array.from({ length: 300 }, (_, index) => 300 + index).filter((code) => code !== 429)
-    for (const failure of [NO_RESPONSE, INVALID, ABORTED, ...statuses.map(status)]) {
+    const codes = Array.from({ length: 300 }, (_, index) => 300 + index).filter((code) => code !== 429)
+    for (const failure of [LOST, NOT_JSON, ABORTED, ...statuses(...codes)]) {
       expect(startMayRepeatForMs(failure)).toBe(0)
     }
   })
 
-  const UNCLEAR = [NO_RESPONSE, INVALID, ABORTED, ...[408, 500, 503].map(status)]
-  it.each(UNCLEAR)('may have started a run before %o', (failure) => {
+  it.each([LOST, NOT_JSON, ABORTED, ...statuses(408, 500, 503)])('may have started a run before %o', (failure) => {
     expect(mayHaveBeenAccepted(failure)).toBe(true)
   })
 
-  const NOT_ACCEPTED = [NOT_SENT, BUSY, ...[301, 302, 308, 400, 401, 404, 429].map(status)]
+  const NOT_ACCEPTED = [REFUSED, BUSY, ...statuses(301, 302, 308, 400, 401, 404, 429)]
   it.each(NOT_ACCEPTED)('has started no run before %o', (failure) => {
     expect(mayHaveBeenAccepted(failure)).toBe(false)
   })
@@ -55,6 +42,19 @@ describe('a start', () => {
 
 it('a 404 means that the run does not exist, unless the request was sent in the first 15 s', () => {
   const handle = { id: 'run-1', knownSinceMs: 1_000 }
-  expect([15_999, 16_000].map((sentMs) => doesNotExist(handle, status(404), sentMs))).toEqual([false, true])
-  expect(doesNotExist(handle, status(410), 16_000)).toBe(false)
+  expect([15_999, 16_000].map((sentMs) => doesNotExist(handle, statusFailure(404), sentMs))).toEqual([false, true])
+  expect(doesNotExist(handle, statusFailure(410), 16_000)).toBe(false)
+})
+
+describe('the pause before a repetition', () => {
+  it('doubles up to the longest pause, and chance shortens it by at most half', () => {
+    const pauses = (random: number) => [1, 2, 3, 4, 5, 6, 1e9].map((tries) => pauseMs(tries, LOST, () => random))
+    expect(pauses(1)).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000])
+    expect(pauses(0)).toEqual([500, 1_000, 2_000, 4_000, 7_500, 7_500, 7_500])
+  })
+
+  it('is at least as long as the service asks for', () => {
+    const pauses = [0, 700, 12_345].map((askedMs) => pauseMs(1, statusFailure(503, askedMs), () => 0))
+    expect(pauses).toEqual([500, 700, 12_345])
+  })
 })

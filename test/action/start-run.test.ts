@@ -1,14 +1,21 @@
 import { describe, expect, test } from 'vitest'
+import { StepAborted } from '../../src/action/abort.ts'
 import { startRun } from '../../src/action/start-run.ts'
-import type { Failure } from '../../src/model/failure.ts'
-import { untrusted } from '../../src/text/untrusted.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { FakeService, failure, noConnection, noResponse, type Reply, response } from '../support/fake-service.ts'
+import {
+  FakeService,
+  failure,
+  LOST,
+  noConnection,
+  noResponse,
+  REFUSED,
+  type Reply,
+  response,
+  statusFailure,
+} from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
-const REFUSED = { failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED' } as const satisfies Failure
-const TOO_MANY: Failure = { failure: true, kind: 'status', status: 429 }
-const UNAVAILABLE: Failure = { failure: true, kind: 'status', status: 503, retryAfterMs: 1_000 }
+const TOO_MANY = statusFailure(429)
 
 interface Setting {
   readonly replies: readonly Reply<string>[]
@@ -58,7 +65,7 @@ describe('a start that the service provably did not take', () => {
   test.each([
     [REFUSED, 40_000, 60_000],
     [TOO_MANY, 270_000, 300_000],
-    [UNAVAILABLE, 270_000, 300_000],
+    [statusFailure(503, 1_000), 270_000, 300_000],
   ])('fails when its time is over after %j', async (reason, afterMs, limitMs) => {
     const { end, endedMs, sentMs } = await start({ replies: [failure(reason)] })
     expect(end).toEqual({ kind: 'start-failed', failure: reason, mayHaveStarted: false })
@@ -68,13 +75,8 @@ describe('a start that the service provably did not take', () => {
   })
 
   test('fails after 30 s if the service is on this machine, because the service has ended', async () => {
-    const replies = [failure({ ...REFUSED, problem: 'refused here' })]
-    const { end, sentMs, world } = await start({ replies, failureLimitMs: 30_000 })
-    expect(end).toMatchObject({
-      kind: 'start-failed',
-      failure: { kind: 'not-sent' },
-      mayHaveStarted: false,
-    })
+    const { end, sentMs, world } = await start({ replies: [failure(REFUSED)], failureLimitMs: 30_000 })
+    expect(end).toMatchObject({ kind: 'start-failed', failure: { kind: 'not-sent' }, mayHaveStarted: false })
     expect(sentMs.at(-1)).toBe(30_000)
     expect(world.texts('info ')[0]).toContain('for 30 s at most')
   })
@@ -85,7 +87,7 @@ describe('a start that the service provably did not take', () => {
     expect(sentMs[1]).toBeGreaterThan(30_000)
   })
 
-  test.each([REFUSED, TOO_MANY])('is never repeated past the limit of the wait: $kind $status', async (reason) => {
+  test.each([REFUSED, TOO_MANY])('is never repeated past the limit of the wait: $kind', async (reason) => {
     const { end, sentMs } = await start({ replies: [failure(reason)], deadlineMs: 10_000 })
     expect(end).toEqual({ kind: 'start-failed', failure: reason, mayHaveStarted: false })
     // The last try leaves a second in which the run may finish.
@@ -93,7 +95,7 @@ describe('a start that the service provably did not take', () => {
   })
 
   test('fails at once if the service asks for more time than there is', async () => {
-    const asked: Failure = { ...TOO_MANY, retryAfterMs: 300_001 }
+    const asked = statusFailure(429, 300_001)
     const { end, endedMs } = await start({ replies: [failure(asked)] })
     expect(end).toEqual({ kind: 'start-failed', failure: asked, mayHaveStarted: false })
     expect(endedMs).toBeLessThan(10)
@@ -101,15 +103,10 @@ describe('a start that the service provably did not take', () => {
 })
 
 describe('a start is never repeated', () => {
-  const LOST: Failure = { failure: true, kind: 'no-response', reason: 'read ECONNRESET' }
-
   // The tests of action/failures.ts say for every failure whether the start may be repeated.
-  test.each<[Failure, boolean]>([
+  test.each([
     [LOST, true],
-    [{ failure: true, kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('<html>') } }, true],
-    [{ failure: true, kind: 'status', status: 503 }, true],
-    [{ failure: true, kind: 'status', status: 401 }, false],
-    [{ failure: true, kind: 'status', status: 302 }, false],
+    [statusFailure(401), false],
   ])('after %j', async (reason, mayHaveStarted) => {
     const { end, sentMs } = await start({ replies: [failure(reason), response('run-2')] })
     expect(end).toEqual({ kind: 'start-failed', failure: reason, mayHaveStarted })
@@ -118,11 +115,7 @@ describe('a start is never repeated', () => {
 
   test('after 30 s without a response', async () => {
     const { end, endedMs, sentMs } = await start({ replies: [noResponse, response('run-2')] })
-    expect(end).toMatchObject({
-      kind: 'start-failed',
-      failure: { kind: 'no-response' },
-      mayHaveStarted: true,
-    })
+    expect(end).toMatchObject({ kind: 'start-failed', failure: { kind: 'no-response' }, mayHaveStarted: true })
     expect(endedMs).toBe(30_000)
     expect(sentMs).toEqual([0])
   })
@@ -154,6 +147,8 @@ describe('when the step is cancelled', () => {
     const tooLate = await start({ replies: [response('run-1', 10_101)], signalAtMs: 1_000 })
     expect(tooLate.end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: true })
     expect(tooLate.endedMs).toBe(10_100)
+    const abort = new StepAborted('job ended', 1_000)
+    expect(abort).toMatchObject({ startDeadlineMs: 10_100, cancelDeadlineMs: 10_350, exitDeadlineMs: 10_500 })
   })
 
   test('and then the request fails, nothing is repeated, and the failure says whether a run may have been started', async () => {
@@ -161,8 +156,7 @@ describe('when the step is cancelled', () => {
     expect(untaken.end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: false })
     expect(untaken.sentMs).toEqual([0])
 
-    const reset: Failure = { failure: true, kind: 'no-response', reason: 'read ECONNRESET' }
-    const lost = await start({ replies: [failure(reset, 2_000), response('run-2')], signalAtMs: 1_000 })
+    const lost = await start({ replies: [failure(LOST, 2_000), response('run-2')], signalAtMs: 1_000 })
     expect(lost.end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: true })
     expect(lost.sentMs).toEqual([0])
   })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { performStep, type StepSettings } from '../../src/action/step.ts'
-import type { Failure } from '../../src/model/failure.ts'
 import type { AbortCause, StepSubject } from '../../src/model/outcome.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { aRun, testCasesBy } from '../support/builders.ts'
@@ -8,12 +7,15 @@ import { FakeClock } from '../support/fake-clock.ts'
 import {
   FakeService,
   failure,
+  NOT_LISTED,
   noResponse,
   PASSED,
   QUEUED,
+  REFUSED,
   RUNNING,
   response,
   type Script,
+  statusFailure,
 } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
@@ -44,11 +46,9 @@ const GIVEN: Partial<StepSettings> = {
   cancelOnAbort: false,
 }
 
-const REFUSED: Failure = { failure: true, kind: 'status', status: 401 }
-const NOT_FOUND: Failure = { failure: true, kind: 'status', status: 404 }
+const NOT_FOUND = failure(statusFailure(404))
 const STARTED = [response('run-1', 100)]
 const CANCEL = [response<true>(true)]
-const NOT_LISTED = failure({ failure: true, kind: 'not-listed' })
 
 interface Setting extends Partial<StepSettings> {
   readonly script: Script
@@ -110,9 +110,8 @@ describe('a run that is started and waited for', () => {
   })
 
   test('measures limits and times from the beginning of the step, whatever time the clock shows', async () => {
-    const refused = failure({ failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED' })
     const { outcome, endedMs } = await step({
-      script: { start: [refused, ...STARTED], get: [failure(NOT_FOUND), response(QUEUED), response(PASSED)] },
+      script: { start: [failure(REFUSED), ...STARTED], get: [NOT_FOUND, response(QUEUED), response(PASSED)] },
       begunMs: 1_000_000,
     })
     // Right after its start, the service may not know the run yet.
@@ -133,22 +132,11 @@ describe('a run that is started and waited for', () => {
   })
 })
 
-describe('a start that fails', () => {
-  test('because the service refuses it is an error, and nothing is left for post', async () => {
-    const { outcome, requests, mainFile, outputs, error } = await step({ script: { start: [failure(REFUSED)] } })
-    expect(outcome).toMatchObject({ conclusion: 'error', success: false, cancellation: { kind: 'none' } })
-    expect(requests).toEqual(['start'])
-    expect(mainFile).toEqual(['starting', 'removed'])
-    expect(outputs).toEqual({ conclusion: 'error' })
-    expect(error).toContain('401')
-  })
-
-  test('because no response comes is left to post if the job has ended, because nobody reads the log', async () => {
-    const script = { start: [noResponse] }
-    const { mainFile, error } = await step({ script, signalAtMs: 1_000, abortCause: 'job ended' })
-    expect(error).toContain('may have been started')
-    expect(mainFile).toEqual(['starting'])
-  })
+test('a start without a response is left to post if the job has ended, because nobody reads the log', async () => {
+  const script = { start: [noResponse] }
+  const { mainFile, error } = await step({ script, signalAtMs: 1_000, abortCause: 'job ended' })
+  expect(error).toContain('may have been started')
+  expect(mainFile).toEqual(['starting'])
 })
 
 describe('wait: false', () => {
@@ -198,7 +186,7 @@ describe('a run that is given', () => {
 
   test('and that the service does not know ends the step after 15 s, also if cancel-on-abort is true', async () => {
     const { outcome, endedMs, mainFile, requests } = await step({
-      script: { get: [failure(NOT_FOUND)], cancel: [failure(NOT_FOUND)] },
+      script: { get: [NOT_FOUND], cancel: [NOT_FOUND] },
       ...GIVEN,
       cancelOnAbort: true,
     })
@@ -226,7 +214,7 @@ describe('when the step is cancelled', () => {
 
   test('a status that the cancel finds is an output at once, because the step may be killed', async () => {
     const { effects, outcome } = await step({
-      script: { start: [response('run-1', 500)], get: [response(RUNNING)], cancel: [NOT_LISTED, noResponse] },
+      script: { start: [response('run-1', 500)], get: [response(RUNNING)], cancel: [failure(NOT_LISTED), noResponse] },
       signalAtMs: 100,
     })
     expect(effects).toContain('output status=RUNNING')
@@ -257,7 +245,7 @@ test('a run that has finished when the step gives it up has all its output in th
         response({ ...RUNNING, outputBytes: 5 }),
         response({ ...PASSED, outputBytes: 10 }),
       ],
-      cancel: [NOT_LISTED],
+      cancel: [failure(NOT_LISTED)],
       output: (from) => response({ text: untrusted(whole.slice(from, from + 5)), next: from + 5 }),
     },
     showOutput: true,

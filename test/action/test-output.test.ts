@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { TestOutput } from '../../src/action/test-output.ts'
 import { waitForRun } from '../../src/action/wait-for-run.ts'
-import type { Failure } from '../../src/model/failure.ts'
 import type { Run } from '../../src/model/run.ts'
 import type { OutputPart } from '../../src/service/decode.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
@@ -17,10 +16,11 @@ import {
   type Reply,
   RUNNING,
   response,
+  statusFailure,
 } from '../support/fake-service.ts'
 import { FakeWorld } from '../support/fake-world.ts'
 
-const BUSY: Failure = { failure: true, kind: 'status', status: 503 }
+const BUSY = statusFailure(503)
 
 interface Setting {
   /** What the tests have written at a time of the clock. */
@@ -98,20 +98,18 @@ const inParts =
     response({ text: untrusted(parts[from] ?? ''), next: from + 1 })
 
 describe('the output of a run', () => {
-  test('is in the log while the run is running, once and in order', async () => {
-    const { lines, output } = await watch({ textAt: everySecond, runMs: 20_000 })
-    expect(output).toBe(everySecond(20_000).trimEnd())
+  test('is in the log while the run is running, once and in order, and is read only after a poll that says there is more', async () => {
+    const { lines, output, readsMs } = await watch({
+      textAt: (atMs) => everySecond(Math.min(atMs, 12_000)),
+      runMs: 30_000,
+    })
+    expect(output).toBe(everySecond(12_000).trimEnd())
     expect(lines.filter(({ text }) => text.includes('test'))).toMatchObject([
       { atMs: 5_000, text: 'test 1\ntest 2\ntest 3\ntest 4\ntest 5' },
       { atMs: 10_000 },
       { atMs: 15_000 },
-      { atMs: 20_000 },
     ])
-  })
-
-  test('is read only after a poll that says that there is more', async () => {
-    const { readsMs } = await watch({ textAt: (atMs) => (atMs >= 8_000 ? 'one line\n' : ''), runMs: 30_000 })
-    expect(readsMs).toEqual([10_000])
+    expect(readsMs).toEqual([5_000, 10_000, 15_000])
   })
 
   test('is written in whole lines. The last line needs no end', async () => {
@@ -220,7 +218,7 @@ describe('a service whose output is at fault', () => {
     const never = await watch({ output: () => failure(BUSY), outputBytes: 5, runMs: 0 })
     expect(never.readsMs.length).toBeGreaterThan(3)
     expect(never.endedMs).toBeLessThanOrEqual(10_000)
-    const asked = await watch({ output: () => failure({ ...BUSY, retryAfterMs: 60_000 }), outputBytes: 5, runMs: 0 })
+    const asked = await watch({ output: () => failure(statusFailure(503, 60_000)), outputBytes: 5, runMs: 0 })
     expect([asked.readsMs, asked.endedMs]).toEqual([[0], 0])
     const signal = await watch({ output: () => failure(BUSY), outputBytes: 5, runMs: 0, signalAtMs: 3_000 })
     expect(signal.endedMs).toBe(3_000)
@@ -234,26 +232,14 @@ describe('a service whose output is at fault', () => {
   })
 
   test('never ends the wait, even if a fault of our own comes while a part of a line is held', async () => {
-    const faults: readonly Setting[] = [
-      {
-        redact: (text) => {
-          if (text.includes('next')) throw new Error('a fault of our own')
-          return text
-        },
-      },
-      {
-        output: (from) => {
-          if (from > 0) throw new Error('a fault of our own')
-          return response({ text: untrusted('half'), next: 4 })
-        },
-      },
-    ]
-    for (const fault of faults) {
-      const textAt = (atMs: number) => (atMs < 5_000 ? 'half' : 'half a line\nnext\n')
-      const { ending, said } = await watch({ textAt, runMs: 30_000, ...fault })
-      expect(ending).toBe('finished')
-      expect(said).toEqual(['Run run-1: the output of the tests is not shown any more: a fault of our own.'])
+    const textAt = (atMs: number) => (atMs < 5_000 ? 'half' : 'half a line\nnext\n')
+    const redact = (text: string) => {
+      if (text.includes('next')) throw new Error('a fault of our own')
+      return text
     }
+    const { ending, said } = await watch({ textAt, runMs: 30_000, redact })
+    expect(ending).toBe('finished')
+    expect(said).toEqual(['Run run-1: the output of the tests is not shown any more: a fault of our own.'])
   })
 })
 
@@ -277,44 +263,28 @@ describe('a line that masks a value', () => {
     expect([masks, output]).toEqual([[value], ''])
   })
 
-  const NO_MASKS = [
+  test.each([
     'x ::add-mask::s3cret',
     '::add-masks::s3cret',
     ': :add-mask::s3cret',
     '::add-mask::abc',
     '::add-mask:: 😀😀😀',
-  ]
-  test.each(NO_MASKS)('is not “%s”, which is data like any other line', async (line) => {
+  ])('is not “%s”, which is data like any other line', async (line) => {
     const { masks, output } = await watch({ textAt: () => `${line}\n` })
     expect([masks, output]).toEqual([[], line.replace(/^::/, ': :')])
   })
 
   // GitHub's runner would replace them in the summary, and a title behind a broken tag would be live Markdown.
   test.each([
-    ...['code', 'details', '<p>', '</p>', ' failed', 'Tests failed', 'PASSED', '&#10;', 'finished as'],
-    ...[
-      'ails><sum',
-      'd><b><code',
-      '<code>pays',
-      'pays</code>',
-      '>pays',
-      '"><code>pays',
-      '#L3"><code>',
-      '<a href="https://x',
-    ],
+    ...['code', 'details', '<p>', '</p>', ' failed', 'Tests failed', 'PASSED', '&#10;', 'finished as', 'ails><sum'],
+    ...['d><b><code', '<code>pays', 'pays</code>', '>pays', '"><code>pays', '#L3"><code>', '<a href="https://x'],
   ])('is data if main itself may write the value “%s”', async (value) => {
     const { masks, output } = await watch({ textAt: () => `::add-mask::${value}\n` })
     expect([masks, output]).toEqual([[], `: :add-mask::${value}`])
   })
 
-  test.each([
-    'p<4ssw0rd',
-    'a<b8Kq',
-    's3cr3t>',
-    '<k3y>',
-    'x"y\'z&lt',
-    'Passw0rd!',
-  ])('may have the value “%s”', async (value) => {
+  const PASSWORDS = ['p<4ssw0rd', 'a<b8Kq', 's3cr3t>', '<k3y>', 'x"y\'z&lt', 'Passw0rd!']
+  test.each(PASSWORDS)('may have the value “%s”', async (value) => {
     const { masks } = await watch({ textAt: () => `::add-mask::${value}\n` })
     expect(masks).toEqual([value])
   })

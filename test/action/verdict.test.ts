@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { Failure } from '../../src/model/failure.ts'
 import type { Ending } from '../../src/model/outcome.ts'
 import { verdictLevel } from '../../src/report/ending.ts'
 import { aBaseline, aFinishedRun, anOutcome, aRun, testCasesBy } from '../support/builders.ts'
+import { statusFailure } from '../support/fake-service.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
-const DOWN: Failure = { failure: true, kind: 'status', status: 503 }
+const DOWN = statusFailure(503)
 const WAIT_TIMEOUT: Ending = { kind: 'wait-timeout', limitMs: 60_000, wasQueued: false }
 
 describe('the verdict', () => {
@@ -46,8 +46,10 @@ describe('the verdict', () => {
   })
 
   it('is a success for a PASSED run with skipped and flaky test cases, also if the step is strict', () => {
-    const run = aRun({ testCases: testCasesBy({ PASSED: 1, SKIPPED: 1, FLAKY: 1 }) })
-    const outcome = anOutcome({ run, strict: true })
+    const outcome = anOutcome({
+      run: aRun({ testCases: testCasesBy({ PASSED: 1, SKIPPED: 1, FLAKY: 1 }) }),
+      strict: true,
+    })
     expect(outcome).toMatchObject({ conclusion: 'passed', success: true })
     expect(verdictLevel(outcome)).toBe('info')
   })
@@ -70,10 +72,8 @@ describe('the verdict', () => {
     ])('of the branch %s if %s was asked for', (branchName, branch) => {
       for (const testCases of [testCasesBy({ PASSED: 1 }), testCasesBy({ FAILED: 1 }), undefined]) {
         const fields = { run: aRun({ branchName, testCases }), subject: { parameters: { branch } } }
-        for (const passWithNoTests of [true, false]) {
-          const outcome = anOutcome({ ...fields, passWithNoTests })
-          expect(outcome).toMatchObject({ conclusion: 'error', success: false })
-        }
+        for (const passWithNoTests of [true, false])
+          expect(anOutcome({ ...fields, passWithNoTests })).toMatchObject({ conclusion: 'error', success: false })
       }
     })
 
@@ -105,11 +105,7 @@ describe('the verdict', () => {
     [{ kind: 'poll-failed', failure: DOWN }, 'error', false],
   ])('on %j is %s, success: %s, whatever is known of the run', (ending, conclusion, success) => {
     for (const run of [undefined, RUNNING, aRun()]) {
-      expect(anOutcome({ ending, run, passWithNoTests: true })).toMatchObject({
-        ending,
-        conclusion,
-        success,
-      })
+      expect(anOutcome({ ending, run, passWithNoTests: true })).toMatchObject({ ending, conclusion, success })
     }
   })
 })

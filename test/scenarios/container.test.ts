@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { JobResult } from '../../tools/runner-emulator/step-runner/runner.ts'
-import { type Scenario, type ScenarioOptions, scenario } from '../support/scenario.ts'
+import { type Scenario, scenario } from '../support/scenario.ts'
 
 // In a job with a container, the runner's signals do not reach main, and post runs while main still lives. docs/cancelling.md
 // says what post then does.
@@ -18,13 +18,6 @@ function ownFiles(folder: string): string[] {
   return names.filter((name) => name.startsWith('test-run-action-'))
 }
 
-const STILL_RUNNING = "The step's process is still running"
-
-function postBegins() {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  return { promise, onLogLine: (line: string) => (line.includes(STILL_RUNNING) ? resolve() : undefined) }
-}
-
 /** Post told main to end, and had nothing to cancel. The container may end before main exits, but not before main's cancel. */
 async function expectMainEndedByPost({ main, mainExit, post }: JobResult): Promise<void> {
   expect(main.signalsSent).toEqual([])
@@ -36,35 +29,28 @@ async function expectMainEndedByPost({ main, mainExit, post }: JobResult): Promi
 const inStart = (one: Scenario) => one.service.waitForRequest('start')
 const whilePolling = (one: Scenario) => one.service.waitForRequest('get', 2)
 
-async function cancelled(
-  when: (one: Scenario) => Promise<unknown>,
-  options: ScenarioOptions,
-): Promise<{ readonly one: Scenario; readonly job: JobResult } & AsyncDisposable> {
-  const one = await scenario({ script: HANGING, container: 'docker', ...options })
-  const job = await one.step.run({ on: when(one), by: 'cancel' })
-  return { one, job, [Symbol.asyncDispose]: async () => one[Symbol.asyncDispose]() }
-}
-
 describe.concurrent('a job in a container is cancelled', () => {
   test('while polling', async () => {
-    await using it = await cancelled(whilePolling, {})
-    await expectMainEndedByPost(it.job)
-    expectNoRunLeft(it.one)
+    await using one = await scenario({ script: HANGING, container: 'docker' })
+    await expectMainEndedByPost(await one.step.run({ on: whilePolling(one), by: 'cancel' }))
+    expectNoRunLeft(one)
   })
 
   test('in a start whose response comes after post has begun', async () => {
-    const { promise: until, onLogLine } = postBegins()
+    const { promise: until, resolve } = Promise.withResolvers<void>()
+    const onLogLine = (line: string) => void (line.includes("The step's process is still running") && resolve())
     const faults = [{ on: 'start', until }] as const
-    await using it = await cancelled(inStart, { container: 'hooks without volume', faults, onLogLine })
-    await expectMainEndedByPost(it.job)
-    expectNoRunLeft(it.one)
+    await using one = await scenario({ script: HANGING, container: 'hooks without volume', faults, onLogLine })
+    await expectMainEndedByPost(await one.step.run({ on: inStart(one), by: 'cancel' }))
+    expectNoRunLeft(one)
   })
 
   test('before main has loaded anything: nothing is started', async () => {
-    await using it = await cancelled(() => Promise.resolve(), {})
-    await it.job.mainExit
-    for (const run of it.one.service.runs) expect(run).toMatchObject({ status: 'CANCELLED' })
-    expect(it.job.post.annotations).toEqual([])
+    await using one = await scenario({ script: HANGING, container: 'docker' })
+    const { post, mainExit } = await one.step.run({ on: Promise.resolve(), by: 'cancel' })
+    await mainExit
+    for (const run of one.service.runs) expect(run).toMatchObject({ status: 'CANCELLED' })
+    expect(post.annotations).toEqual([])
   })
 })
 

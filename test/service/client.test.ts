@@ -81,11 +81,18 @@ describe('the client of a project', () => {
     return { server, ...(await open(server.origin)) }
   }
 
-  it('starts a run without the fields that were not given', async () => {
+  it('starts a run with its fields, and without those that were not given', async () => {
     const { server, service } = await project('{"runId":"r-1"}')
-    await service.start({}, patient())
-    await service.start({ autofix: false }, patient())
-    expect(server.received.map(({ body }) => body)).toEqual(['{}', '{"autofix":false}'])
+    const parameters = {
+      branch: 'b',
+      environment: 'e',
+      frameworkProject: 'f',
+      envOverrides: { A: '1' },
+      autofix: false,
+    }
+    for (const given of [parameters, {}]) expect(await service.start(given, patient())).toBe('r-1')
+    const { frameworkProject: frameworkProjectName, ...others } = parameters
+    expect(server.received.map(({ body }) => JSON.parse(body))).toEqual([{ ...others, frameworkProjectName }, {}])
   })
 
   it('cancels by posting the run as the selector. The service confirms it only if it lists this run', async () => {
@@ -107,6 +114,18 @@ describe('the client of a test suite', () => {
     const { service } = await open(server.origin, SUITE)
     return { server, service, set, get: () => service.get('s-1', patient()) }
   }
+
+  it('starts with the branch as metadata, and without the fields that were not given', async () => {
+    const { server, service } = await suite()
+    const parameters = { branch: 'main', environment: 'staging', envOverrides: { A: '1' } }
+    expect(await service.start(parameters, patient())).toBe('s-1')
+    await service.start({}, patient())
+    expect(requestsOf(server)[0]).toBe('POST /v1/testSuite/suite%201/run')
+    expect(server.received.map(({ body }) => JSON.parse(body))).toEqual([
+      { environment: 'staging', variableOverrides: { A: '1' }, metadata: { git: { branch: 'main' } } },
+      {},
+    ])
+  })
 
   it.each([
     ['RUNNING', { status: 'RUNNING', rawStatus: 'RUNNING' }],

@@ -2,24 +2,25 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { createServer as createTlsServer } from 'node:tls'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { forwardProxy } from '../support/forward-proxy.ts'
 import { closedPort, json, listen, recordingServer, tcpServer } from '../support/recording-server.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
-import { failureOf, patient, sendJsonTo, trust } from '../support/service-requests.ts'
+import { patient, sendJsonTo, trust } from '../support/service-requests.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+
+async function startAt(origin: string, httpsProxy?: string, noProxy = '') {
+  const send = await sendJsonTo(origin, { proxies: { httpsProxy, noProxy } })
+  return send('POST', ['v1', 'projects', 'p', 'runs'], {}, patient())
+}
 
 async function tlsService(respond = json({ runId: 'r-1' })) {
   const certificate = selfSignedCertificate()
   trust(certificate)
   const service = await recordingServer(respond, certificate)
-  const startThrough = async (httpsProxy: string | undefined, noProxy = '', options = {}) => {
-    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy, noProxy } })
-    return send('POST', ['v1', 'projects', 'p', 'runs'], {}, { ...patient(), ...options })
-  }
-  return { service, startThrough }
+  return { service, startThrough: (proxy: string, noProxy = '') => startAt(service.origin, proxy, noProxy) }
 }
 
 const STARTED = { json: { runId: 'r-1' } }
@@ -92,39 +93,29 @@ describe('the proxy for https', () => {
     const { service } = await tlsService()
     const proxy = await forwardProxy()
     const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
-    for (let poll = 0; poll < 3; poll++) {
-      await send('GET', ['v1'], undefined, patient())
-    }
+    for (let poll = 0; poll < 3; poll++) await send('GET', ['v1'], undefined, patient())
     expect(service.received).toHaveLength(3)
     expect(proxy.asked).toHaveLength(1)
   })
 
+  const refusing = async (refusal: string) => (await forwardProxy({ refusal })).address
+  const closing = () => tcpServer((socket) => socket.once('data', () => socket.end()))
   it.each([
-    ['refuses', async () => (await forwardProxy({ refusal: '502 Bad Gateway' })).address, /502/],
-    [
-      'requires credentials',
-      async () => (await forwardProxy({ refusal: '407 Proxy Authentication Required' })).address,
-      /407/,
-    ],
+    ['refuses', () => refusing('502 Bad Gateway'), /502/],
+    ['requires credentials', () => refusing('407 Proxy Authentication Required'), /407/],
     ['is not there', async () => `http://127.0.0.1:${await closedPort()}`, /ECONNREFUSED/],
-    [
-      'closes without a response',
-      async () => `http://127.0.0.1:${(await tcpServer((socket) => socket.once('data', () => socket.end()))).port}`,
-      /./,
-    ],
+    ['closes without a response', async () => `http://127.0.0.1:${(await closing()).port}`, /./],
   ])('%s, and the request was not sent', async (_, address, reason) => {
     const { service, startThrough } = await tlsService()
-    expect(await failureOf(startThrough(await address()))).toMatchObject({
-      kind: 'not-sent',
-      reason: expect.stringMatching(reason),
-    })
+    const refused = { kind: 'not-sent', reason: expect.stringMatching(reason) }
+    expect(await startThrough(await address())).toMatchObject(refused)
     expect(service.connections).toHaveLength(0)
   })
 
   it('breaks after the request went out, and the service may have taken the request', async () => {
     const { service, startThrough } = await tlsService(() => {})
     const proxy = await forwardProxy()
-    const start = failureOf(startThrough(proxy.address))
+    const start = startThrough(proxy.address)
     await service.arrived
     proxy.cut()
     expect(await start).toMatchObject({ kind: 'no-response' })
@@ -147,6 +138,63 @@ describe('the proxy for https', () => {
     expect(proxy.asked).toEqual([])
     expect(await startThrough(proxy.address, 'example.com')).toMatchObject(STARTED)
     expect(proxy.asked).toHaveLength(1)
+  })
+})
+
+/** Lets a service have a weak certificate, which Node would otherwise refuse to serve. */
+const WEAK = { ciphers: 'DEFAULT@SECLEVEL=0' }
+
+describe('a request to a service whose certificate is not trusted is not sent, and the failure says why', () => {
+  it.each([
+    ['is signed by nobody known', /^self-signed certificate; .*DEPTH_ZERO_SELF_SIGNED_CERT$/, {}, false],
+    ['is for another host', /altnames.*; ERR_TLS_CERT_ALTNAME_INVALID$/, { hosts: ['else.example'] }],
+    ['has expired', /^certificate has expired; CERT_HAS_EXPIRED$/, { notAfter: new Date('2020-01-02') }],
+    ['is not valid yet', /not yet valid; CERT_NOT_YET_VALID$/, { notBefore: new Date('2048-01-01') }],
+    ['has a key that is too weak', /too weak.*; UNSPECIFIED$/, { rsaBits: 1024 }],
+  ])('if it %s', async (_, reason, fields, isTrusted = true) => {
+    const certificate = selfSignedCertificate(fields)
+    if (isTrusted) trust(certificate)
+    const server = await recordingServer(json({ runId: 'r' }), { ...WEAK, ...certificate })
+    const refused = { failure: true, kind: 'not-sent', reason: expect.stringMatching(reason), problem: 'certificate' }
+    expect(await startAt(server.origin)).toEqual(refused)
+    const proxy = await forwardProxy()
+    expect(await startAt(server.origin, proxy.address)).toEqual(refused)
+    expect(proxy.asked).toHaveLength(1)
+    expect(server.received).toEqual([])
+  })
+
+  it('whatever NODE_TLS_REJECT_UNAUTHORIZED says. A proxy with such a certificate gets no password', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const refused = { kind: 'not-sent', reason: expect.stringMatching('certificate'), problem: 'certificate' }
+    const server = await recordingServer(json({ runId: 'r' }), selfSignedCertificate())
+    const proxy = await forwardProxy()
+    expect(await startAt(server.origin)).toMatchObject(refused)
+    expect(await startAt(server.origin, proxy.address)).toMatchObject(refused)
+    expect(proxy.asked).toHaveLength(1)
+    const proxyWithPassword = server.origin.replace('//', '//ann:secret@')
+    expect(await startAt('https://tests.example.com', proxyWithPassword)).toMatchObject(refused)
+    expect(server.received).toEqual([])
+  })
+})
+
+const certificate = selfSignedCertificate()
+const tlsServer = (options: TlsOptions) => listen(createTlsServer({ ...certificate, ...options }))
+const withClientCertificate = (version: 'TLSv1.2' | 'TLSv1.3') =>
+  tlsServer({ requestCert: true, minVersion: version, maxVersion: version })
+
+it.each([
+  ['speaks plain HTTP', () => recordingServer(json({})), 'not-sent'],
+  ['has no version in common', () => tlsServer({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ...WEAK }), 'not-sent'],
+  ['wants a client certificate, in TLS 1.2', () => withClientCertificate('TLSv1.2'), 'not-sent'],
+  // The client ends its handshake and sends before the service checks the client's certificate.
+  ['wants a client certificate, in TLS 1.3', () => withClientCertificate('TLSv1.3'), 'no-response'],
+])("a service with which no TLS connection can be made is reported with OpenSSL's code if it %s", async (_, open, kind) => {
+  trust(certificate)
+  const { port } = await open()
+  expect(await startAt(`https://127.0.0.1:${port}`)).toMatchObject({
+    kind,
+    reason: expect.stringMatching(/^the TLS handshake failed, .*; ERR_SSL_\S+$/),
   })
 })
 

@@ -3,11 +3,10 @@ import type { Run } from '../../src/model/run.ts'
 import type { ServiceClient } from '../../src/service/client.ts'
 import { decodeRun } from '../../src/service/decode.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
-import { FakeService, type Reply, type SentRequest } from '../support/fake-service.ts'
+import { FakeService, NOT_LISTED, type Reply, type SentRequest, statusFailure } from '../support/fake-service.ts'
 import { NEVER, type NetworkOutcome, type SimulationPlan } from './random-plans.ts'
 
 export const RUN_ID = 'run-7'
-const NOT_FOUND: Failure = { failure: true, kind: 'status', status: 404 }
 
 type Method = Exclude<SentRequest['method'], 'output'>
 
@@ -103,7 +102,7 @@ export class ModelService {
 
   #get(runId: string): Run | Failure {
     const run = this.#find(runId, this.#plan.unknownToGetForMs)
-    if (run === undefined) return NOT_FOUND
+    if (run === undefined) return statusFailure(404)
     const { cases } = this.#plan.run
     const testCases = cases?.map((status, index) => ({ title: `case ${index + 1}`, status, durationMs: 10 }))
     const end = { finishedAt: '2026-01-01T00:00:00.000Z', results: testCases && { testCases } }
@@ -114,15 +113,14 @@ export class ModelService {
 
   #cancel(runId: string): true | Failure {
     const run = this.#find(runId, this.#plan.unknownToCancelForMs)
-    if (run === undefined) return NOT_FOUND
+    if (run === undefined) return statusFailure(404)
     if (this.isFinished(run)) {
       const { responseWhenFinished } = this.#plan
-      if (responseWhenFinished === 'empty list') return { failure: true, kind: 'not-listed' }
-      return { failure: true, kind: 'status', status: responseWhenFinished }
+      return responseWhenFinished === 'empty list' ? NOT_LISTED : statusFailure(responseWhenFinished)
     }
     if (this.#emptyListsLeft > 0) {
       this.#emptyListsLeft--
-      return { failure: true, kind: 'not-listed' }
+      return NOT_LISTED
     }
     run.cancelAcceptedAtMs ??= this.#clock.now()
     return true

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Failure } from '../../src/model/failure.ts'
-import { untrusted } from '../../src/text/untrusted.ts'
+import { LOST, NOT_JSON, statusFailure } from '../support/fake-service.ts'
 
 // A plan is made before one step is simulated. It says what the user asks for, what the service and the network do, and what
 // the runner does.
@@ -38,6 +38,8 @@ export interface NetworkOutcome {
   readonly isServed?: boolean
 }
 
+const REFUSED_HERE: Failure = { failure: true, kind: 'not-sent', reason: 'ECONNREFUSED', problem: 'refused here' }
+
 function outcomes(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
   const refused = (refusal: Failure | 'silence') => fc.record({ afterMs: responseMs, refusal: fc.constant(refusal) })
   const lost = (loss: Failure | 'silence', isServed = fc.boolean()) =>
@@ -46,23 +48,16 @@ function outcomes(statuses: readonly number[]): fc.Arbitrary<NetworkOutcome> {
   const status = fc
     .record({ afterMs: responseMs, status: fc.constantFrom(...statuses), retryAfterMs, isTaken: fc.boolean() })
     .map(({ afterMs, status, retryAfterMs, isTaken }): NetworkOutcome => {
-      const loss = { failure: true, kind: 'status', status, retryAfterMs } as const
       // A 4xx means that the service did nothing, except the status for its own time limit. So does a 503 with `Retry-After`.
       const mayBeServed = status === 503 ? retryAfterMs === undefined : status >= 500 || status === 408
-      return { afterMs, loss, isServed: isTaken && mayBeServed }
+      return { afterMs, loss: statusFailure(status, retryAfterMs), isServed: isTaken && mayBeServed }
     })
   return weighted<NetworkOutcome>(
     [6, fc.record({ afterMs: responseMs })],
-    [2, lost({ failure: true, kind: 'no-response', reason: 'read ECONNRESET' })],
+    [2, lost(LOST)],
     [2, lost('silence')],
-    [
-      1,
-      lost(
-        { failure: true, kind: 'invalid-response', expected: 'JSON', got: { sent: untrusted('') } },
-        fc.constant(true),
-      ),
-    ],
-    [1, refused({ failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED', problem: 'refused here' })],
+    [1, lost(NOT_JSON, fc.constant(true))],
+    [1, refused(REFUSED_HERE)],
     [1, refused('silence')],
     [3, status],
   )

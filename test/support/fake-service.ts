@@ -3,6 +3,7 @@ import type { Run } from '../../src/model/run.ts'
 import type { ServiceClient } from '../../src/service/client.ts'
 import type { OutputPart } from '../../src/service/decode.ts'
 import { REQUEST_LIMIT_MS, type RequestOptions } from '../../src/service/transport.ts'
+import { untrusted } from '../../src/text/untrusted.ts'
 import { aRun } from './builders.ts'
 import type { FakeClock } from './fake-clock.ts'
 
@@ -31,6 +32,20 @@ export function failure(reason: Failure, afterMs = 0): Reply<never> {
 
 export function giving<T>(serve: () => T | Failure, afterMs = 0): Reply<T> {
   return { sentAfterMs: 0, servedAfterMs: afterMs, serve, respondsAfterMs: afterMs }
+}
+
+export function statusFailure(status: number, retryAfterMs?: number): Failure {
+  return { failure: true, kind: 'status', status, retryAfterMs }
+}
+
+export const REFUSED: Failure = { failure: true, kind: 'not-sent', reason: 'connect ECONNREFUSED' }
+export const LOST: Failure = { failure: true, kind: 'no-response', reason: 'read ECONNRESET' }
+export const NOT_LISTED: Failure = { failure: true, kind: 'not-listed' }
+export const NOT_JSON: Failure = {
+  failure: true,
+  kind: 'invalid-response',
+  expected: 'JSON',
+  got: { sent: untrusted('<html>') },
 }
 
 const NEVER = Number.POSITIVE_INFINITY

@@ -5,9 +5,8 @@ import type { Clock } from '../../src/clock.ts'
 import { type Failure, isFailure } from '../../src/model/failure.ts'
 import { openConnections, type Proxies } from '../../src/service/connection.ts'
 import { keyRedaction } from '../../src/service/key-redaction.ts'
-import { createSendJson, type SendJson } from '../../src/service/requests.ts'
+import { createSendJson } from '../../src/service/requests.ts'
 import type { RequestOptions } from '../../src/service/transport.ts'
-import type { Fragment } from '../../src/text/safe-text.ts'
 import { FakeClock } from './fake-clock.ts'
 import type { Certificate } from './self-signed-certificate.ts'
 
@@ -16,28 +15,16 @@ export interface SendOptions {
   readonly clock?: Clock
   readonly proxies?: Proxies
   readonly apiKey?: string
-  readonly debug?: ((message: Fragment) => void) | undefined
 }
 
-/** The client's requests to a real address. Its connections close when the test ends. */
-export async function senderTo(baseUrl: string, options: SendOptions = {}): Promise<SendJson> {
-  const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1', debug } = options
+/** The client's requests to a real address, whose responses are not decoded. Its connections close when the test ends. */
+export async function sendJsonTo(baseUrl: string, options: SendOptions = {}) {
+  const { clock = new FakeClock(), proxies = {}, apiKey = 'key-1' } = options
   const connections = await openConnections(new URL(baseUrl).origin, proxies)
   onTestFinished(() => connections.renew())
-  return createSendJson({
-    baseUrl: new URL(baseUrl),
-    apiKey,
-    redact: keyRedaction(apiKey),
-    userAgent: 'a-test/1',
-    connections,
-    clock,
-    debug,
-  })
-}
-
-/** The same requests, whose responses are not decoded. */
-export async function sendJsonTo(baseUrl: string, sendOptions?: SendOptions) {
-  const send = await senderTo(baseUrl, sendOptions)
+  const redact = keyRedaction(apiKey)
+  const settings = { baseUrl: new URL(baseUrl), apiKey, redact, userAgent: 'a-test/1', connections, clock }
+  const send = createSendJson(settings)
   return (method: 'GET' | 'POST', path: readonly string[], body: object | undefined, options: RequestOptions) =>
     send({ method, path, body }, options, (json, text) => ({ json, text }))
 }
