@@ -121,6 +121,19 @@ describe('the proxy for https', () => {
     expect(await start).toMatchObject({ kind: 'no-response' })
   })
 
+  it('closes its tunnel if the request is aborted', async () => {
+    const { service } = await tlsService(() => {})
+    const proxy = await forwardProxy()
+    const send = await sendJsonTo(service.origin, { proxies: { httpsProxy: proxy.address } })
+    const controller = new AbortController()
+    const request = send('GET', ['v1'], undefined, { signal: controller.signal })
+    await service.arrived
+    const closed = new Promise((resolve) => service.connections[0]?.once('close', resolve))
+    controller.abort()
+    expect(await request).toMatchObject({ kind: 'aborted' })
+    await closed
+  })
+
   it.each([
     ['spoken to in TLS', tlsProxy],
     ['a SOCKS proxy', socksProxy],

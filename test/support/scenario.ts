@@ -25,7 +25,7 @@ export interface ScenarioOptions
 
 /**
  * The grace periods of the runner do not end before main ends, because a busy machine must not decide a test.
- * test/action/abort.test.ts and test/simulation check with a fake clock whether main is quick enough.
+ * test/action/start-run.test.ts and test/simulation check with a fake clock whether main is quick enough.
  */
 export const patientRunner: Sleep = (_, signal) => once(signal, 'abort')
 
