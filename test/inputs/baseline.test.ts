@@ -44,14 +44,6 @@ function readPath(path: string, kind: 'project' | 'test-suite' = 'project') {
 const titlesIn = (baseline: Baseline | undefined) => baseline?.[0].testCases.map(({ title }) => title)
 
 describe('the baseline', () => {
-  it('has the test cases of an earlier run, and the time at which that run finished', () => {
-    const { baseline, lines } = read(JSON.stringify(RUN))
-    expect(baseline).toHaveLength(1)
-    expect(baseline?.[0].finishedAt).toEqual(new Date(RUN.finishedAt))
-    expect(titlesIn(baseline)).toEqual(['pays', 'adds', 'waits'])
-    expect(lines).toEqual([])
-  })
-
   it('may be a folder of a thousand files, of which the 20 latest count, the latest first', () => {
     const dayOf = (index: number) => new Date(Date.UTC(2026, 0, index))
     const { baseline, lines } = read(

@@ -200,7 +200,7 @@ describe('the limits of the job summary', () => {
       'what did not pass, with messages',
       [aTestCase(SHORT), ...Array.from({ length: 900 }, () => aTestCase({ title: '&'.repeat(400) }))],
       ['first', 'second', 'leaves out 900 of 901 test cases (900 passed).'],
-      ['Passed ('],
+      ['Passed (', 'no lists'],
     ],
     [
       'what did not pass, with the first lines of messages',
