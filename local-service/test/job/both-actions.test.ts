@@ -48,9 +48,7 @@ describe.concurrent('a job with the local service', () => {
   const pullRequest = (of: object) => ({ number: 7, head: of, base: { ref: 'main', repo: repository } })
   const on = (name: string, payload: object) => ({ name, payload: { repository, ...payload } })
 
-  test('runs Vitest in the folder as it is, keeps its reporters, gives no test a variable of an action, and leaves nothing', async ({
-    jobs,
-  }) => {
+  test('runs Vitest as it is, gives its tests no variable of an action, and leaves nothing', async ({ jobs }) => {
     const { folder, git } = await jobs.project({
       ...VITEST,
       'vitest.config.ts': `export default { test: { reporters: ['default', ['junit', { outputFile: 'junit.xml' }]] } }`,
@@ -84,9 +82,7 @@ test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(proc
     if (ON_LINUX) expect(processesOf(step)).toEqual([])
   })
 
-  test('announces itself, so that two steps without inputs are a gate, and gives its tests nothing of an earlier service', async ({
-    jobs,
-  }) => {
+  test('announces itself for a gate without inputs, and hides an earlier service from its tests', async ({ jobs }) => {
     const knowsNoService = `test "$(env | grep -c ^TEST_RUN_SERVICE)" = 0 || exit 1; ${PASSING_SCRIPT}`
     const { folder, git } = await jobs.repository(scripted(knowsNoService))
     const earlier = { TEST_RUN_SERVICE_URL: 'http://127.0.0.1:1', TEST_RUN_SERVICE_KEY: 'of-another-service' }
@@ -104,21 +100,7 @@ test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(proc
     await step.runPost()
   })
 
-  test('takes back what an earlier service has announced if it does not start, so that a gate does not test that', async ({
-    jobs,
-  }) => {
-    const earlier = { TEST_RUN_SERVICE_URL: 'http://127.0.0.1:1', TEST_RUN_SERVICE_KEY: 'of-another-service' }
-    const step = jobs.service(jobs.folder(), { inputs: { 'working-directory': 'missing' }, env: earlier })
-    const { env } = await step.startMain().result()
-    const { main } = await jobs.gateWithoutInputs(step, { ...earlier, ...env }).run()
-    expect(main.annotations.map(({ message }) => message)).toEqual([
-      expect.stringContaining('no earlier step has announced a service'),
-    ])
-  })
-
-  test('is refused behind a local service without a run, because both gates would test the later one', async ({
-    jobs,
-  }) => {
+  test('is refused behind one without a run, and takes back what that one has announced', async ({ jobs }) => {
     const [shop, desk] = [jobs.scripted(PASSING_SCRIPT), jobs.scripted(PASSING_SCRIPT)]
     const first = await jobs.start(shop, { inputs: SCRIPTED })
     const { tempDir } = first.step
@@ -141,9 +123,7 @@ test('writes', () => writeFileSync('names.json', JSON.stringify(Object.keys(proc
     })
   })
 
-  test('runs the framework that the input names, with its arguments, and keeps the reporters and files of Playwright', async ({
-    jobs,
-  }) => {
+  test('runs the framework of the input with its arguments, reporters and files', async ({ jobs }) => {
     const { folder } = await jobs.project({
       'package.json': '{ "type": "module", "devDependencies": { "vitest": "*", "@playwright/test": "*" } }',
       'config/playwright.ci.config.ts': `export default { testDir: '../e2e', outputDir: '../traces', reporter: [['junit', { outputFile: '../junit.xml' }]] }`,
@@ -185,9 +165,7 @@ test('fails', () => { throw new Error('rain') })`,
     expect(main.log.join('\n')).toContain('Error: rain')
   })
 
-  test('tests the merge commit of a pull request, and names it in both logs and in the summary, also in a container', async ({
-    jobs,
-  }) => {
+  test('tests the merge commit of a pull request, and names it, also in a container', async ({ jobs }) => {
     const { folder, git } = await jobs.repository(scripted(PASSING_SCRIPT))
     const sha = await git('rev-parse', 'HEAD')
     const event = on('pull_request', { number: 7, pull_request: pullRequest(head) })
@@ -220,10 +198,13 @@ test('fails', () => { throw new Error('rain') })`,
     expect(other.main.outputs.conclusion).toBe('error')
   })
 
-  test('serves several projects of a configuration file, and logs what a run of each will test', async ({ jobs }) => {
+  test('serves several projects, says what a run of each tests, and names only a common commit', async ({ jobs }) => {
     const one = { folder: '..', framework: 'vitest', command: ['sh', '-c', PASSING_SCRIPT], setup: ['false'] }
+    const elsewhere = await jobs.repository({ 'a.txt': 'at another commit' })
+    const two = { ...one, setup: undefined }
     const { folder, git } = await jobs.repository({
-      'ci/service.json': JSON.stringify({ projects: { one, two: { ...one, setup: undefined } } }),
+      'ci/service.json': JSON.stringify({ projects: { one, two } }),
+      'ci/others.json': JSON.stringify({ projects: { one, two: { ...two, folder: elsewhere.folder } } }),
     })
     const commit = await git('rev-parse', 'HEAD')
     const { step, outputs, log } = await jobs.start(folder, { inputs: { config: 'ci/service.json' } })
@@ -235,16 +216,8 @@ test('fails', () => { throw new Error('rain') })`,
     expect(outputs).toMatchObject({ project: '', commit })
     const { main } = await jobs.gate(step, { ...outputs, project: 'two' }).run()
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
-  })
-
-  test('names no commit if the projects of a configuration file are at different commits', async ({ jobs }) => {
-    const { folder } = await jobs.repository({ 'a.txt': 'one' })
-    const other = await jobs.repository({ 'a.txt': 'two' })
-    const project = { framework: 'vitest', command: ['sh', '-c', PASSING_SCRIPT] }
-    const projects = { one: { ...project, folder }, two: { ...project, folder: other.folder } }
-    writeFileSync(join(folder, 'service.json'), JSON.stringify({ projects }))
-    const { outputs } = await jobs.start(folder, { inputs: { config: 'service.json' } })
-    expect(outputs).toMatchObject({ project: '', commit: '' })
+    const others = await jobs.start(folder, { inputs: { config: 'ci/others.json' } })
+    expect(others.outputs).toMatchObject({ project: '', commit: '' })
   })
 })
 
@@ -333,9 +306,7 @@ describe.concurrent('a run that does not pass', () => {
   const SEEN = 'Error: </code></pre><img src=x>\n\n# @octocat\n::error::injected\n##[error]injected \u202e\n'
   const FAILING = `printf '${SEEN}'; ${PASSING_SCRIPT.replace('passed', 'failed')}; exit 1`
 
-  test('shows what it wrote once, in the log of the gate or else in a folded group of post, and never the key', async ({
-    jobs,
-  }) => {
+  test('shows what it wrote once, in the log of the gate or of post, and never the key', async ({ jobs }) => {
     const { step, outputs, log } = await jobs.start(jobs.scripted(FAILING), { inputs: SCRIPTED })
     const key = outputs['api-key'] ?? ''
     expect(key).toMatch(/^[\w-]{32}$/)
@@ -416,9 +387,7 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
   test.for<[string, Pick<StepSettings, 'env'>]>([
     ['on this machine', {}],
     ['without /proc, as on macOS', { env: { NODE_OPTIONS: WITHOUT_PROC } }],
-  ])('after a SIGKILL of the service, and then of the gate, also if post never comes, %s', async ([, settings], {
-    jobs,
-  }) => {
+  ])('after a SIGKILL of the service and of the gate %s', async ([, settings], { jobs }) => {
     const script = `echo RUN; sleep 3600 & ${HANGING_SCRIPT}`
     const { step, main, hanging } = await jobs.whileScriptHangs(settings, script)
     expect(processesOf(step)).toContain(hanging)
@@ -436,9 +405,7 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     expect(processesOf(step)).toEqual([])
   })
 
-  test('after a shutdown of the runner: post does not run, and the service ends when its folder is removed', async ({
-    jobs,
-  }) => {
+  test('after a shutdown of the runner, because the service ends with its folder', async ({ jobs }) => {
     const { step, gate, main } = await jobs.whileScriptHangs()
     main.signal('SIGKILL')
     await main.result()
@@ -478,9 +445,7 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
       'for (;;);',
       [{ message: expect.stringMatching(/could not remove what the service left: .*ETIMEDOUT/) }],
     ],
-  ] as const)('after a SIGKILL of the service, unless the clean-up %s: then post warns', async ([, end, warnings], {
-    jobs,
-  }) => {
+  ] as const)('or post warns, if the clean-up %s', async ([, end, warnings], { jobs }) => {
     const cleaning = `if (process.argv[3] === 'clean') { console.error('it rains'); ${end} }`
     const { step } = await leaveProcess(jobs, { env: { NODE_OPTIONS: importing(IMPATIENT, cleaning) } })
     const post = await step.runPost()

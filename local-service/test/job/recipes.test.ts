@@ -46,6 +46,12 @@ function play(jobs: Jobs, file: string, workspace: string, { job = 'test-run', .
 
 type Played = Partial<JobOptions> & { readonly job?: string }
 
+/** The job has this result, and its log has this text. */
+function expectEnd({ result, log }: PlayedJob, end: PlayedJob['result'], text: string | RegExp): void {
+  expect(result, log).toBe(end)
+  expect(log).toMatch(text)
+}
+
 /**
  * What GitHub does if a job that is run again uploads an artifact of the same name as in its first attempt. Both were seen in public
  * repositories: it refuses the upload with status 409, or a later download finds the older of both.
@@ -96,15 +102,13 @@ test('reads the environment of the gate', () => {
   expect(gate.filter((variable) => variable.includes('ghs_'))).toEqual([])
 })`
 
-describe.concurrent('the recipe local-service.yml', () => {
-  test('passes, and gives the gate no token, because a test can read what the gate gets', async ({ jobs }) => {
+describe.concurrent('the recipe', () => {
+  test('local-service.yml passes, and gives the gate no token, because a test can read it', async ({ jobs }) => {
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': ON_LINUX ? READING_THE_GATE : PASSING })
-    const { result, log } = await play(jobs, 'local-service.yml', folder)
-    expect(result, log).toBe('success')
-    expect(log).toContain('finished as PASSED: 1 passed.')
+    expectEnd(await play(jobs, 'local-service.yml', folder), 'success', 'finished as PASSED: 1 passed.')
   })
 
-  test('also works with both steps in the background: fails with the tests, and cancels the run', async ({ jobs }) => {
+  test('local-service.yml works in the background too: fails with the tests, cancels the run', async ({ jobs }) => {
     const { folder, write } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING.replace('{}', RED) })
     const text = read(`${FOLDER}/local-service.yml`)
       .replace(/(.*\/local-service@v1)\n/, '$1\n        id: service\n        background: true\n      - wait: service\n')
@@ -119,26 +123,19 @@ describe.concurrent('the recipe local-service.yml', () => {
     expect(cancelled.result, cancelled.log).toBe('cancelled')
     if (ON_LINUX) expect(processesThat((pid) => readlinkSync(`/proc/${pid}/cwd`) === folder)).toEqual([])
   })
-})
 
-describe.concurrent('the recipe any-framework.yml', () => {
-  test('passes and fails with the tests, and says why', async ({ jobs }) => {
+  test('any-framework.yml passes and fails with the tests, and says why', async ({ jobs }) => {
     const testFile = (body: string) => ({
       'cart.test.mjs': `import { test } from 'node:test'\ntest('adds', () => ${body})`,
     })
     const { folder, write } = await jobs.project(testFile('{}'))
     const passed = await play(jobs, 'any-framework.yml', folder)
-    expect(passed.result, passed.log).toBe('success')
-    expect(passed.log).toContain('finished as PASSED: 1 passed.')
+    expectEnd(passed, 'success', 'finished as PASSED: 1 passed.')
     await write(testFile(RED))
-    const failed = await play(jobs, 'any-framework.yml', folder)
-    expect(failed.result, failed.log).toBe('failure')
-    expect(failed.log).toMatch(/^##\[error\]adds\nrain$/m)
+    expectEnd(await play(jobs, 'any-framework.yml', folder), 'failure', /^##\[error\]adds\nrain$/m)
   })
-})
 
-describe.concurrent('the recipe behind-a-step.yml', () => {
-  test('reports what an earlier step has found, and runs no test again', async ({ jobs }) => {
+  test('behind-a-step.yml reports what an earlier step has found, and runs no test again', async ({ jobs }) => {
     const { folder, write } = await jobs.repository({ 'package.json': '{}' })
     const playWith = async (body: string) => {
       await write({
@@ -150,18 +147,14 @@ test('adds', () => ${body})`,
       return play(jobs, 'behind-a-step.yml', folder)
     }
     const failed = await playWith(RED)
-    expect(failed.result, failed.log).toBe('failure')
-    expect(failed.log).toMatch(/^##\[error\]adds\nrain$/m)
+    expectEnd(failed, 'failure', /^##\[error\]adds\nrain$/m)
     expect(failed.log).toContain('finished as FAILED: 1 of 1 test case failed')
     const passed = await playWith('{}')
-    expect(passed.result, passed.log).toBe('success')
-    expect(passed.log).toContain('finished as PASSED: 1 passed.')
+    expectEnd(passed, 'success', 'finished as PASSED: 1 passed.')
     expect(readFileSync(join(folder, 'runs.txt'), 'utf8')).toBe('..')
   })
-})
 
-describe.concurrent('the recipe two-packages.yml', () => {
-  test('tests both packages, also if the unit tests fail, and fails with them', async ({ jobs }) => {
+  test('two-packages.yml tests both packages, also if one fails, and fails with it', async ({ jobs }) => {
     const { folder } = await jobs.project({
       'package.json': '{ "workspaces": ["packages/*"] }',
       'packages/shop/package.json': VITEST['package.json'],
@@ -174,10 +167,8 @@ describe.concurrent('the recipe two-packages.yml', () => {
     expect(failed.result, failed.log).toBe('failure')
     expect(verdicts(failed.log)).toEqual([expect.stringMatching(/^FAILED: 1 of 1 .*adds/), 'PASSED: 1 passed.'])
   })
-})
 
-describe.concurrent('the recipe traces.yml', () => {
-  test('keeps the files of the failed tests by the paths that the gate names', async ({ jobs }) => {
+  test('traces.yml keeps the files of failed tests by the paths that the gate names', async ({ jobs }) => {
     const { folder } = await jobs.project({
       ...PLAYWRIGHT,
       'a.spec.ts': `import { test } from '@playwright/test'
@@ -198,10 +189,8 @@ test('pays', ({}, info) => {
     expect(readFileSync(join(kept, trace), 'utf8')).toBe('kept')
     expect(existsSync(join(kept, 'playwright-report/index.html'))).toBe(true)
   })
-})
 
-describe.concurrent('the recipe comment.yml', () => {
-  test('comments with links to the lines, from the JUnit file that the gate of the other job has written', async ({
+  test('comment.yml comments with links to lines, from the JUnit file of another job', async ({
     jobs,
     onTestFinished,
   }) => {
@@ -244,10 +233,8 @@ test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money'
     expect(without.result, without.log).toBe('failure')
     expect(api.comments.at(-1), without.log).toMatchObject({ body: expect.stringContaining('Run interrupted') })
   })
-})
 
-describe.concurrent('the recipe matrix.yml', () => {
-  test('names the version in the headline, and its check fails unless all jobs have passed', async ({ jobs }) => {
+  test('matrix.yml names the version, and its check fails unless all jobs have passed', async ({ jobs }) => {
     const { folder } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING })
     const options = { job: 'tests', contexts: { matrix: { node: 22 } } }
     const { result, log, summary } = await play(jobs, 'matrix.yml', folder, options)
@@ -258,26 +245,22 @@ describe.concurrent('the recipe matrix.yml', () => {
       expect(check.result).toBe(ofJobs === 'success' ? 'success' : 'failure')
     }
   })
-})
 
-describe.concurrent('the recipe quarantine.yml', () => {
-  test('requires only the tests without the tag, and runs the others too', async ({ jobs }) => {
+  test('quarantine.yml requires only the tests without the tag, and runs the others too', async ({ jobs }) => {
     const { folder } = await jobs.project({
       ...VITEST,
       'vitest.config.ts': "export default { test: { tags: [{ name: 'quarantine' }] } }",
       'a.test.ts': `${PASSING}\ntest('pays', { tags: ['quarantine'] }, () => ${RED})`,
     })
-    const required = await play(jobs, 'quarantine.yml', folder)
-    expect(required.result, required.log).toBe('success')
-    expect(required.log).toContain('finished as PASSED: 1 passed, 1 skipped.')
-    const unstable = await play(jobs, 'quarantine.yml', folder, { job: 'quarantine' })
-    expect(unstable.result, unstable.log).toBe('failure')
-    expect(unstable.log).toContain('finished as FAILED: 1 of 2 test cases failed (“pays” at a.test.ts:3).')
+    expectEnd(await play(jobs, 'quarantine.yml', folder), 'success', 'finished as PASSED: 1 passed, 1 skipped.')
+    expectEnd(
+      await play(jobs, 'quarantine.yml', folder, { job: 'quarantine' }),
+      'failure',
+      'finished as FAILED: 1 of 2 test cases failed (“pays” at a.test.ts:3).',
+    )
   })
-})
 
-describe.concurrent('the recipe affected.yml', () => {
-  test('runs the tests that a pull request affects, and all tests in the merge queue', async ({ jobs }) => {
+  test('affected.yml runs the tests that a pull request affects, and all in the merge queue', async ({ jobs }) => {
     const testOf = (file: string) => `import { test } from 'vitest'\nimport './${file}'\ntest('${file}', () => {})`
     const { folder, git, commit } = await jobs.project({
       ...VITEST,
@@ -293,8 +276,7 @@ describe.concurrent('the recipe affected.yml', () => {
     await commit({ 'money.ts': '2' })
     await git('merge', '--quiet', '--no-ff', 'change')
     const affected = await play(jobs, 'affected.yml', folder, { event: ON_PULL_REQUEST })
-    expect(affected.result, affected.log).toBe('success')
-    expect(affected.log).toContain('finished as PASSED: 1 passed.')
+    expectEnd(affected, 'success', 'finished as PASSED: 1 passed.')
     const queued = await play(jobs, 'affected.yml', folder, { event: { name: 'merge_group' } })
     expect(queued.log).toContain('finished as PASSED: 2 passed.')
     // A change that affects no test.
@@ -303,10 +285,8 @@ describe.concurrent('the recipe affected.yml', () => {
     const none = await play(jobs, 'affected.yml', folder, { event: ON_PULL_REQUEST })
     expect(none.result, none.log).toBe('success')
   })
-})
 
-describe.concurrent('the recipe coverage.yml', () => {
-  test('gives the Cobertura file to the job that uploads it', async ({ jobs }) => {
+  test('coverage.yml gives the Cobertura file to the job that uploads it', async ({ jobs }) => {
     // In place of @vitest/coverage-v8, which is not installed here.
     const provider = `import { mkdirSync, writeFileSync } from 'node:fs'
 const provider = {
@@ -339,10 +319,8 @@ export default { getProvider: () => provider, startCoverage() {}, takeCoverage()
     const { result } = await play(jobs, 'coverage.yml', workspace, { event: ON_PULL_REQUEST, ...options })
     expect([result, uploaded]).toEqual(['success', ['<coverage/>']])
   })
-})
 
-describe.concurrent('the recipe several-systems.yml', () => {
-  test('has the tests of all systems in one report, and names the system of a failure', async ({ jobs }) => {
+  test('several-systems.yml has one report of all systems, and names the system of a failure', async ({ jobs }) => {
     const fails = "{ if (process.env.VITEST_BLOB_LABEL === 'windows-latest') throw new Error('rain') }"
     const { folder, git } = await jobs.project({ ...VITEST, 'a.test.ts': PASSING.replace('{}', fails) })
     const otherAction = artifactsFor(folder, jobs.folder())
@@ -355,60 +333,61 @@ describe.concurrent('the recipe several-systems.yml', () => {
     }
     expect(results).toEqual(['success', 'failure'])
     const needs = { tests: { result: 'failure' } } as const
-    const { result, log } = await play(jobs, 'several-systems.yml', folder, { otherAction, needs })
-    expect(result, log).toBe('failure')
-    expect(log).toContain('finished as FAILED: 1 of 2 test cases failed (“[windows-latest] > adds” at a.test.ts:2).')
+    expectEnd(
+      await play(jobs, 'several-systems.yml', folder, { otherAction, needs }),
+      'failure',
+      'finished as FAILED: 1 of 2 test cases failed (“[windows-latest] > adds” at a.test.ts:2).',
+    )
   })
-})
 
-// The recipe has the options of GNU's commands, as GitHub's Linux machines do.
-describe.skipIf(!ON_LINUX).concurrent('the recipe baseline.yml', () => {
-  test('says of a pull request which failures are new, and keeps the last ten runs of the main branch', async ({
-    jobs,
-  }) => {
-    const { folder, git, write } = await jobs.project(VITEST)
-    const cache = jobs.folder()
-    const baseline = join(folder, 'baseline')
-    // So another workflow, or another job of this one, has a baseline of its own.
-    const PREFIX = 'baseline/Tests with a baseline/test-run/'
-    /** Plays the job for a project with such failures. Each cache is a folder of its own, with the run's id as its name. */
-    async function playOn(event: typeof ON_MAIN, run_id: string, failing: readonly string[]) {
-      const test = (title: string) => `test('${title}', () => ${failing.includes(title) ? RED : '{}'})`
-      const tests = ['adds', 'pays', 'ships'].map(test).join('\n')
-      await git('clean', '--quiet', '-dfx', '--exclude=node_modules')
-      await write({ 'a.test.ts': `import { test } from 'vitest'\n${tests}` })
-      const otherAction = (uses: string, inputs: Readonly<Record<string, string>>) => {
-        const { path = '', key = '', 'restore-keys': restored = '' } = inputs
-        if (uses.startsWith('actions/cache/save@'))
-          cpSync(join(folder, path), join(cache, key.replace(PREFIX, '')), { recursive: true })
-        if (!uses.startsWith('actions/cache/restore@')) return
-        expect(restored).toBe(PREFIX)
-        const newest = readdirSync(cache).toSorted().at(-1)
-        if (newest !== undefined) cpSync(join(cache, newest), join(folder, path), { recursive: true })
+  // The recipe has the options of GNU's commands, as GitHub's Linux machines do.
+  test.skipIf(!ON_LINUX)(
+    'baseline.yml says which failures are new, and keeps ten runs of the main branch',
+    async ({ jobs }) => {
+      const { folder, git, write } = await jobs.project(VITEST)
+      const cache = jobs.folder()
+      const baseline = join(folder, 'baseline')
+      // So another workflow, or another job of this one, has a baseline of its own.
+      const PREFIX = 'baseline/Tests with a baseline/test-run/'
+      /** Plays the job for a project with such failures. Each cache is a folder of its own, with the run's id as its name. */
+      async function playOn(event: typeof ON_MAIN, run_id: string, failing: readonly string[]) {
+        const test = (title: string) => `test('${title}', () => ${failing.includes(title) ? RED : '{}'})`
+        const tests = ['adds', 'pays', 'ships'].map(test).join('\n')
+        await git('clean', '--quiet', '-dfx', '--exclude=node_modules')
+        await write({ 'a.test.ts': `import { test } from 'vitest'\n${tests}` })
+        const otherAction = (uses: string, inputs: Readonly<Record<string, string>>) => {
+          const { path = '', key = '', 'restore-keys': restored = '' } = inputs
+          if (uses.startsWith('actions/cache/save@'))
+            cpSync(join(folder, path), join(cache, key.replace(PREFIX, '')), { recursive: true })
+          if (!uses.startsWith('actions/cache/restore@')) return
+          expect(restored).toBe(PREFIX)
+          const newest = readdirSync(cache).toSorted().at(-1)
+          if (newest !== undefined) cpSync(join(cache, newest), join(folder, path), { recursive: true })
+        }
+        const { result, log } = await play(jobs, 'baseline.yml', folder, { event, otherAction, github: { run_id } })
+        expect(result, log).toBe('failure')
+        return { log, verdict: /finished as \w+: (.*)$/m.exec(log)?.[1] }
       }
-      const { result, log } = await play(jobs, 'baseline.yml', folder, { event, otherAction, github: { run_id } })
-      expect(result, log).toBe('failure')
-      return { log, verdict: /finished as \w+: (.*)$/m.exec(log)?.[1] }
-    }
 
-    const first = await playOn(ON_MAIN, '100', ['pays'])
-    expect(first.verdict).toBe('1 of 3 test cases failed (“pays” at a.test.ts:3).')
-    expect(readdirSync(cache)).toEqual(['100-1'])
-    // Nine older runs. Their ids have one digit or two.
-    for (const id of [2, 3, 4, 5, 6, 7, 8, 9, 10])
-      cpSync(join(cache, '100-1/100-1.json'), join(cache, `100-1/${id}-1.json`))
-    const second = await playOn(ON_MAIN, '101', ['pays'])
-    expect(second.verdict, second.log).toBe('1 of 3 test cases failed (“pays” at a.test.ts:3), none new.')
-    const kept = [3, 4, 5, 6, 7, 8, 9, 10, 100, 101].map((id) => `${id}-1.json`)
-    expect(readdirSync(join(cache, '101-1')).toSorted()).toEqual(kept.toSorted())
+      const first = await playOn(ON_MAIN, '100', ['pays'])
+      expect(first.verdict).toBe('1 of 3 test cases failed (“pays” at a.test.ts:3).')
+      expect(readdirSync(cache)).toEqual(['100-1'])
+      // Nine older runs. Their ids have one digit or two.
+      for (const id of [2, 3, 4, 5, 6, 7, 8, 9, 10])
+        cpSync(join(cache, '100-1/100-1.json'), join(cache, `100-1/${id}-1.json`))
+      const second = await playOn(ON_MAIN, '101', ['pays'])
+      expect(second.verdict, second.log).toBe('1 of 3 test cases failed (“pays” at a.test.ts:3), none new.')
+      const kept = [3, 4, 5, 6, 7, 8, 9, 10, 100, 101].map((id) => `${id}-1.json`)
+      expect(readdirSync(join(cache, '101-1')).toSorted()).toEqual(kept.toSorted())
 
-    const { log, verdict } = await playOn(ON_PULL_REQUEST, '102', ['pays', 'ships'])
-    expect(verdict, log).toBe('2 of 3 test cases failed (“ships” at a.test.ts:4, “pays” at a.test.ts:3), 1 new.')
-    expect(log).not.toContain('There is no baseline')
-    // A pull request cannot change the cache of the main branch.
-    expect(readdirSync(cache)).toEqual(['100-1', '101-1'])
-    expect(readdirSync(baseline)).toHaveLength(10)
-  })
+      const { log, verdict } = await playOn(ON_PULL_REQUEST, '102', ['pays', 'ships'])
+      expect(verdict, log).toBe('2 of 3 test cases failed (“ships” at a.test.ts:4, “pays” at a.test.ts:3), 1 new.')
+      expect(log).not.toContain('There is no baseline')
+      // A pull request cannot change the cache of the main branch.
+      expect(readdirSync(cache)).toEqual(['100-1', '101-1'])
+      expect(readdirSync(baseline)).toHaveLength(10)
+    },
+  )
 })
 
 describe.concurrent('a recipe for shards', () => {
@@ -465,8 +444,7 @@ export const teardown = () => { if (existsSync('broken')) process.on('exit', () 
     expect(others, [...played.values()].map(({ log }) => log).join('\n')).toEqual([])
     if (framework === '@playwright/test') {
       const failed = await merge()
-      expect(failed.result, failed.log).toBe('failure')
-      expect(failed.log).toContain('finished as FAILED: 1 of 4 test cases failed (“ships” at ships.test.ts:2).')
+      expectEnd(failed, 'failure', 'finished as FAILED: 1 of 4 test cases failed (“ships” at ships.test.ts:2).')
       expect(failed.log).toMatch(/^##\[error\].*ships.*\n.*rain/m)
       expect(failed.log).not.toMatch(REST)
       // All that follows is the same in both recipes.
@@ -479,17 +457,14 @@ export const teardown = () => { if (existsSync('broken')) process.on('exit', () 
     const mended = await playShard(red, 'is not found')
     expect(mended.result, mended.log).toBe('success')
     const passed = await merge()
-    expect(passed.result, passed.log).toBe('success')
-    expect(passed.log).toContain('finished as PASSED: 4 passed.')
+    expectEnd(passed, 'success', 'finished as PASSED: 4 passed.')
     expect(passed.log).not.toMatch(REST)
 
     // A shard fails with a reason that its report does not have.
     const broken = await playShard(red, 'is refused', { broken: '' })
-    expect(broken.result, broken.log).toBe('failure')
-    expect(broken.log).toContain('exit code 7')
+    expectEnd(broken, 'failure', 'exit code 7')
     const rest = await merge()
-    expect(rest.result, rest.log).toBe('failure')
-    expect(rest.log).toContain('finished as PASSED: 4 passed.')
+    expectEnd(rest, 'failure', 'finished as PASSED: 4 passed.')
     expect(rest.log).toMatch(REST)
   })
 })

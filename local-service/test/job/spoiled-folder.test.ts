@@ -106,9 +106,7 @@ test.skipIf(!ON_LINUX)(
 )
 
 describe.skipIf(!ON_LINUX).concurrent('the clean-up after tests that replaced the store and killed the service', () => {
-  test('runs no program of theirs, removes no foreign folder, and hands over no token of the runner', async ({
-    jobs,
-  }) => {
+  test('runs no program of theirs, removes no foreign folder, and has no token of the runner', async ({ jobs }) => {
     const foreign = jobs.folder()
     const write = (name: string, text = '', mode = 0o644) => writeFileSync(join(foreign, name), text, { mode })
     write('program', `#!/bin/sh\nenv > ${foreign}/ran\n`, 0o755)
