@@ -9,9 +9,8 @@ import { listen } from './http/listen.ts'
 import { removeFolder } from './machine/files.ts'
 import { RunQueue } from './runs/queue.ts'
 import { recoverRuns } from './runs/recovery.ts'
-import { openRunStore, type RunStore } from './runs/store.ts'
+import { openRunStore } from './runs/store.ts'
 import { readConfiguration } from './settings/configuration.ts'
-import { ConfigurationError } from './settings/project.ts'
 import { quote, toLogText } from './text.ts'
 
 export interface ServiceOptions {
@@ -46,43 +45,38 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
   const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000, endWaitMs = 2000 } = options
   const shared = openShared(options)
   const { store, log, personEnv } = shared
-  try {
-    const projects = [...configuration.projects.values()]
-    const inspecting = projects.map((project) => inspectFolder(project, { personEnv, checkoutOfJob }))
-    const [served] = await Promise.all([Promise.all(inspecting), recoverRuns(shared)])
-    const outputs = options.outputs ?? join(store.folder, 'outputs')
-    // Tests wrote the outputs of earlier runs, so it may be impossible to remove them. The service starts nevertheless.
-    if (options.outputs === undefined) {
-      await removeFolder(outputs).catch((error: unknown) => {
-        log(`warning: could not remove the outputs of earlier runs: ${messageOf(error)}`)
-      })
-    }
-    for (const { id, problem } of served) {
-      if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
-    }
-    const queue = new RunQueue({ ...shared, runLimitMinutes, endWaitMs })
-    const { port, key = crypto.randomUUID() } = options
-    const listener = await listen(port, async () => {
-      // These modules load Node's classes for requests, which takes 35 ms. Meanwhile, the client learns the address and starts.
-      await nextTurn()
-      const { createRequestListener } = await import('./http/api.ts')
-      return createRequestListener(configuration, { ...shared, stopGraceMs, outputs, checkoutOfJob, queue }, key)
+  const projects = [...configuration.projects.values()]
+  const inspecting = projects.map((project) => inspectFolder(project, { personEnv, checkoutOfJob }))
+  const [served] = await Promise.all([Promise.all(inspecting), recoverRuns(shared)])
+  const outputs = options.outputs ?? join(store.folder, 'outputs')
+  // Tests wrote the outputs of earlier runs, so it may be impossible to remove them. The service starts nevertheless.
+  if (options.outputs === undefined) {
+    await removeFolder(outputs).catch((error: unknown) => {
+      log(`warning: could not remove the outputs of earlier runs: ${messageOf(error)}`)
     })
-    return {
-      url: listener.url,
-      key,
-      projects: served,
-      /** Interrupts every unfinished run, waits until its processes and work trees are gone, then frees the port. */
-      async close() {
-        // The service responds until the end, so that clients that poll learn that their run is interrupted.
-        await queue.close()
-        await listener.close()
-        return shared.close()
-      },
-    }
-  } catch (error) {
-    store.close()
-    throw error
+  }
+  for (const { id, problem } of served) {
+    if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
+  }
+  const queue = new RunQueue({ ...shared, runLimitMinutes, endWaitMs })
+  const { port, key = crypto.randomUUID() } = options
+  const listener = await listen(port, async () => {
+    // These modules load Node's classes for requests, which takes 35 ms. Meanwhile, the client learns the address and starts.
+    await nextTurn()
+    const { createRequestListener } = await import('./http/api.ts')
+    return createRequestListener(configuration, { ...shared, stopGraceMs, outputs, checkoutOfJob, queue }, key)
+  })
+  return {
+    url: listener.url,
+    key,
+    projects: served,
+    /** Interrupts every unfinished run, waits until its processes and work trees are gone, then frees the port. */
+    async close() {
+      // The service responds until the end, so that clients that poll learn that their run is interrupted.
+      await queue.close()
+      await listener.close()
+      return shared.close()
+    },
   }
 }
 
@@ -100,7 +94,7 @@ export type RunsAtEnd = ReturnType<ReturnType<typeof openShared>['close']>
 
 function openShared(options: SharedOptions) {
   const log = (text: string) => options.log(`${new Date().toISOString()} ${toLogText(text)}`)
-  const store = openDataFolder(options.dataFolder)
+  const store = openRunStore(options.dataFolder)
   let hadProblem = false
   const logError = (text: string) => {
     hadProblem = true
@@ -114,13 +108,4 @@ function openShared(options: SharedOptions) {
     return end
   }
   return { log, logError, store, personEnv, temporaryFolder: realpathSync(tmpdir()), close }
-}
-
-function openDataFolder(dataFolder: string): RunStore {
-  try {
-    return openRunStore(dataFolder)
-  } catch (error) {
-    const next = 'If another service uses it, choose another folder.'
-    throw new ConfigurationError(`Cannot use the data folder ${dataFolder}: ${messageOf(error)}. ${next}`)
-  }
 }

@@ -2,14 +2,12 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { resourcesOf } from '../src/execution/resources.ts'
 import type { Run } from '../src/runs/run.ts'
 import { openRunStore } from '../src/runs/store.ts'
 import { removeUnfinished } from '../src/service.ts'
-import { ConfigurationError } from '../src/settings/project.ts'
-import { folderWith, temporaryFolder } from './support/a-local-service.ts'
-import { openStore } from './support/a-run-store.ts'
+import { temporaryFolder } from './support/a-local-service.ts'
 
 const RUN_ID = '4a7f3c1e-0000-4000-8000-000000000001'
 
@@ -60,27 +58,4 @@ it('if an unfinished run cannot be read, the log says so, and the end is not cle
   database.close()
   expect(await removeUnfinished(removal)).toMatchObject({ isClean: false, hadProblem: true })
   expect(log.join('\n')).toContain('cannot be read, so what it left may still be on this machine')
-})
-
-describe('a data folder', () => {
-  const refusalOf = async (dataFolder: string) => {
-    const options = { env: {}, dataFolder, log: () => undefined }
-    return removeUnfinished(options).catch((error: unknown) => error)
-  }
-
-  it('is opened by one service at a time', async () => {
-    const { folder } = await openStore()
-    const next = 'If another service uses it, choose another folder.'
-    const message = `Cannot use the data folder ${folder}: database is locked. ${next}`
-    expect(await refusalOf(folder)).toMatchObject({ constructor: ConfigurationError, message })
-  })
-
-  it.each([
-    ['a file', { data: '' }],
-    ['a folder without a database', { 'data/runs.sqlite': 'x'.repeat(5000) }],
-  ])('is not opened in %s', async (_case, files) => {
-    const folder = join(await folderWith(files as Record<string, string>), 'data')
-    const message = expect.stringContaining(`Cannot use the data folder ${folder}: `)
-    expect(await refusalOf(folder)).toMatchObject({ constructor: ConfigurationError, message })
-  })
 })

@@ -2,8 +2,10 @@ import { lstatSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import type { RunResources } from '../execution/resources.ts'
 import { engineName } from '../machine/container.ts'
+import { ConfigurationError } from '../settings/project.ts'
 import { isFinished, type Run } from './run.ts'
 
 export type RunStore = ReturnType<typeof openRunStore>
@@ -34,13 +36,21 @@ const SCHEMA = `
 
 const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-export type FinishedRun = ReturnType<RunStore['findFinished']>[number]
-
 /**
  * Opens the runs that are kept in a folder. Each change of a run is one write, and the write is in the database when the call
  * returns. So a client never learns of something that the next start of the service does not know, however the service dies.
  */
 export function openRunStore(dataFolder: string) {
+  try {
+    const { folder, database } = openDatabase(dataFolder)
+    return { folder, ...storeIn(database) }
+  } catch (error) {
+    const next = 'If another service uses it, choose another folder.'
+    throw new ConfigurationError(`Cannot use the data folder ${dataFolder}: ${messageOf(error)}. ${next}`)
+  }
+}
+
+function openDatabase(dataFolder: string) {
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
   const folder = realpathSync(dataFolder)
   const file = join(folder, 'runs.sqlite')
@@ -51,20 +61,15 @@ export function openRunStore(dataFolder: string) {
   // Others may be able to enter a folder that existed before, so the file itself is private.
   writeFileSync(file, '', { flag: 'a', mode: 0o600 })
   const database = new DatabaseSync(file, { timeout: LOCK_LIMIT_MS })
-  try {
-    // The system releases the lock when the process ends, however it ends. A write need not wait for the disk, because the
-    // system keeps it when the process dies.
-    database.exec('pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = normal')
-    database.exec(`begin exclusive; ${SCHEMA}; commit`)
-    database.exec(
-      `delete from runs where is_finished and resources is null
-       and number not in (select number from runs order by number desc limit ${KEPT_RUNS})`,
-    )
-    return { folder, ...storeIn(database) }
-  } catch (error) {
-    database.close()
-    throw error
-  }
+  // The system releases the lock when the process ends, however it ends. A write need not wait for the disk, because the
+  // system keeps it when the process dies.
+  database.exec('pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = normal')
+  database.exec(`begin exclusive; ${SCHEMA}; commit`)
+  database.exec(
+    `delete from runs where is_finished and resources is null
+     and number not in (select number from runs order by number desc limit ${KEPT_RUNS})`,
+  )
+  return { folder, database }
 }
 
 /**

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { finishRun, markRunning, queueRun, type Run } from '../../src/runs/run.ts'
 import { openRunStore } from '../../src/runs/store.ts'
+import { ConfigurationError } from '../../src/settings/project.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 import { LEFT, openStore, PASSED, RESOURCES } from '../support/a-run-store.ts'
 
@@ -119,24 +120,21 @@ describe('the store of runs', () => {
     ])
   })
 
-  it.each([
-    ['a link', (file: string) => symlinkSync('/dev/zero', file)],
-    ['a named pipe', (file: string) => execFileSync('mkfifo', [file])],
-    ['a folder', (file: string) => mkdirSync(file)],
-  ])('is not opened, and blocks nothing, if its file is %s', async (_what, make) => {
-    const folder = temporaryFolder()
-    make(join(folder, 'runs.sqlite'))
-    expect(() => openRunStore(folder)).toThrow()
-  })
+  const pipe = (name: string) => (folder: string) => execFileSync('mkfifo', [join(folder, name)])
 
-  it.each([
-    'runs.sqlite-wal',
-    'runs.sqlite-journal',
-    'runs.sqlite-shm',
-  ])('is not opened, and blocks nothing, if its file %s is a named pipe', async (name) => {
-    const store = await openStore()
-    store.close()
-    execFileSync('mkfifo', [join(store.folder, name)])
-    expect(() => openRunStore(store.folder)).toThrow(`${name} is not a regular file`)
+  it.each<[string, (folder: string) => unknown]>([
+    ['another service uses it', (folder) => onTestFinished(openRunStore(folder).close)],
+    ['its file is a link', (folder) => symlinkSync('/dev/zero', join(folder, 'runs.sqlite'))],
+    ['its file is a folder', (folder) => mkdirSync(join(folder, 'runs.sqlite'))],
+    ['its file is no database', (folder) => writeFileSync(join(folder, 'runs.sqlite'), 'x'.repeat(5000))],
+    ['its file is a named pipe', pipe('runs.sqlite')],
+    ['a file beside it is a named pipe: -wal', pipe('runs.sqlite-wal')],
+    ['a file beside it is a named pipe: -journal', pipe('runs.sqlite-journal')],
+    ['a file beside it is a named pipe: -shm', pipe('runs.sqlite-shm')],
+  ])('is not opened, and blocks nothing, if %s', (_, make) => {
+    const folder = temporaryFolder()
+    make(folder)
+    const message = expect.stringContaining(`Cannot use the data folder ${folder}: `)
+    expect(() => openRunStore(folder)).toThrow(expect.objectContaining({ constructor: ConfigurationError, message }))
   })
 })
