@@ -46,14 +46,10 @@ export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv,
   if (help) return undefined
   const [folder, ...others] = positionals
   if (others.length > 0) throw new ConfigurationError(`Give one folder, not also ${others.join(', ')}.`)
-  const key = env.LOCAL_SERVICE_KEY || undefined
-  if (key !== undefined && !/^[\x21-\x7e]*$/.test(key)) {
-    throw new ConfigurationError('The API key has a space or a character that no header can have.')
-  }
   const { source, ...read } = readOrder({ ...named, folder, command, args: arg, runLimitMinutes }, currentFolder)
   // Each configuration file and each folder that is served has its own data.
   const dataFolder = data === undefined ? defaultDataFolder(source, env) : resolve(currentFolder, data)
-  return { ...read, port, key, dataFolder, json }
+  return { ...read, port, key: env.LOCAL_SERVICE_KEY || undefined, dataFolder, json }
 }
 
 function parseCommandLine(args: readonly string[]) {
