@@ -34,7 +34,8 @@ describe('the command', () => {
   })
 
   it('prints the same as JSON for a program, and takes port, key and folder', async () => {
-    const port = await freePort()
+    const { port, close } = await takePort()
+    await close()
     const main = await startMain(
       ['--json', '--port', String(port), 'examples/web-shop'],
       { LOCAL_SERVICE_KEY: 'one' },
@@ -96,10 +97,8 @@ describe('the command', () => {
   })
 
   it('refuses a port that is taken with a sentence and code 2', async () => {
-    const server = createServer()
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void server.close())
-    const { port } = server.address() as { port: number }
+    const { port, close } = await takePort()
+    onTestFinished(close)
     const main = await startMain(['--port', String(port)])
     expect(await main.exit).toBe(2)
     expect(main.errors()).toContain(
@@ -108,10 +107,9 @@ describe('the command', () => {
   })
 })
 
-async function freePort(): Promise<number> {
+async function takePort() {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
+  return { port, close: () => new Promise<void>((resolve) => server.close(() => resolve())) }
 }

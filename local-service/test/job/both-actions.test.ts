@@ -194,8 +194,6 @@ test('fails', () => { throw new Error('rain') })`,
     )
     const { main } = await jobs.gateWithoutInputs(step, env).run()
     expect(main, main.log.join('\n')).toMatchObject({ outputs: { conclusion: 'passed' }, annotations: [] })
-    const other = await jobs.gate(step, outputs, { inputs: { branch: 'other' } }).run()
-    expect(other.main.outputs.conclusion).toBe('error')
   })
 
   test('serves several projects, says what a run of each tests, and names only a common commit', async ({ jobs }) => {
@@ -221,61 +219,45 @@ test('fails', () => { throw new Error('rain') })`,
   })
 })
 
-describe.concurrent('a person who sets the service up wrongly reads one sentence', () => {
-  // The service's own tests have every sentence. These come from the order, from the folder, and from the system.
-  test.for<[string, StepSettings, RegExp]>([
-    [
-      'a framework that is not installed',
-      {},
-      /^vitest is not installed in \S+\. Install the packages first, for example with "npm ci", or set "command"\.$/,
-    ],
-    [
-      'Windows',
-      { env: { NODE_OPTIONS: importing(`Object.defineProperty(process, 'platform', { value: 'win32' })`) } },
-      /needs Linux or macOS/,
-    ],
-  ])('about %s', async ([, settings, sentence], { jobs }) => {
-    const { folder } = await jobs.repository({ ...VITEST, 'a.test.ts': PASSING })
-    const step = jobs.service(folder, settings)
-    const main = await step.startMain().result()
-    expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: false })
-    expect(main.annotations.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)])
-    expect(main.annotations[0]?.message).not.toContain('--')
-    // The service ends by itself, also if post never runs.
-    if (ON_LINUX) await until(() => processesOf(step).length === 0)
-    expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
-  })
-})
-
-describe.concurrent('the step fails with what the service wrote, and leaves no process,', () => {
+describe.concurrent('the step fails, says why in one sentence, and leaves no process,', () => {
   const SOON = `
     const { timeout } = AbortSignal
     if (process.argv[1].includes('main/index')) AbortSignal.timeout = (ms) => timeout(ms === 30_000 ? 100 : ms)`
+  const SEE_LOG = 'The log above has what it wrote.'
 
-  test.for<[string, string[], message: string, logged: string]>([
+  // The service's own tests have every sentence. These come from the order, from the folder, and from the system.
+  test.for<[string, string[], message: string | RegExp, logged?: string]>([
+    [
+      'if the framework is not installed',
+      [],
+      /^vitest is not installed in \S+\. Install the packages first, for example with "npm ci", or set "command"\.$/,
+    ],
+    ['on Windows', [`Object.defineProperty(process, 'platform', { value: 'win32' })`], /needs Linux or macOS/],
     [
       'if the service exits before it can be reached',
       [`if (process.argv[1].includes('service/index')) { console.log('it rains'); process.exit(7) }`],
-      'The local service ended before it was up, with exit code 7. The log above has what it wrote.',
+      `The local service ended before it was up, with exit code 7. ${SEE_LOG}`,
       'it rains',
     ],
     [
       'if the system does not start the process of the service',
       [`if (process.argv[1].includes('main/index')) process.execPath = '/missing/node'`],
       'The local service could not be started: spawn /missing/node ENOENT',
-      '',
     ],
     [
       'if the service cannot be reached within 30 s',
       [`if (process.argv[1].includes('service/index')) for (;;);`, SOON],
-      'The local service could not be reached within 30 s. The log above has what it wrote.',
+      `The local service could not be reached within 30 s. ${SEE_LOG}`,
       '##[group]Log of the local service',
     ],
-  ])('%s', async ([, code, message, logged], { jobs }) => {
-    const step = jobs.service(jobs.folder(), { env: { NODE_OPTIONS: importing(...code) } })
+  ])('%s', async ([, code, message, logged = ''], { jobs }) => {
+    const { folder } = await jobs.repository({ ...VITEST, 'a.test.ts': PASSING })
+    const step = jobs.service(folder, { env: { NODE_OPTIONS: importing(...code) } })
     const main = await step.startMain().result()
-    expect(main.annotations.map((annotation) => annotation.message)).toEqual([message])
+    expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: false })
+    expect(main.annotations.map((annotation) => annotation.message)).toEqual([expect.stringMatching(message)])
     expect(main.log.join('\n')).toContain(logged)
+    // The service ends by itself, also if post never runs.
     if (ON_LINUX) await until(() => processesOf(step).length === 0)
     expect(await step.runPost()).toMatchObject({ conclusion: 'success', log: [] })
   })
