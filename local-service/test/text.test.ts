@@ -10,25 +10,18 @@ import {
   toLogText,
 } from '../src/text.ts'
 
-it('a quoted value stays on one line, and is truncated', () => {
-  expect(quote('a\n"b"')).toBe('"a\\n\\"b\\""')
-  expect(quote(undefined)).toBe('undefined')
-  expect(quote('x'.repeat(1000)).length).toBeLessThan(110)
-})
+it.each([
+  ['a value', quote('a\n"b"'), '"a\\n\\"b\\""'],
+  ['no value', quote(undefined), 'undefined'],
+  ['a command', quoteCommand(['sh', '-c', 'a\n  b']), '`sh -c a b`'],
+  ['no names', quoteAll([]), 'none'],
+  ['names', quoteAll('abcdefghijk'.split('')), '"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", …'],
+  ['one', count(1, 'test case'), '1 test case'],
+  ['another number', count(0, 'test case'), '0 test cases'],
+])('%s stands on one line: %s', (_, text, expected) => expect(text).toBe(expected))
 
-it('a number has the noun of its size', () => {
-  expect([0, 1, 2].map((number) => count(number, 'test case'))).toEqual(['0 test cases', '1 test case', '2 test cases'])
-})
-
-it('a list of names ends after the tenth', () => {
-  expect(quoteAll([])).toBe('none')
-  expect(quoteAll('abcdefghij'.split(''))).toMatch(/^"a", .*"j"$/)
-  expect(quoteAll('abcdefghijk'.split(''))).toMatch(/"j", …$/)
-})
-
-it('a quoted command stays on one line, and is truncated', () => {
-  expect(quoteCommand(['sh', '-c', 'a\n  b'])).toBe('`sh -c a b`')
-  expect(quoteCommand(['x'.repeat(1000)]).length).toBeLessThan(110)
+it('a quoted text is truncated', () => {
+  for (const text of [quote('x'.repeat(1000)), quoteCommand(['x'.repeat(1000)])]) expect(text.length).toBeLessThan(110)
 })
 
 it('a text for the log is no command of the runner, and its further lines are marked', () => {
