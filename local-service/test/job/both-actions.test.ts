@@ -291,7 +291,7 @@ describe.concurrent('a run that does not pass', () => {
   test('shows what it wrote once, in the log of the gate or of post, and never the key', async ({ jobs }) => {
     const { step, outputs, log } = await jobs.start(jobs.scripted(FAILING), { inputs: SCRIPTED })
     const key = outputs['api-key'] ?? ''
-    expect(key).toMatch(/^[\w-]{32}$/)
+    expect(key).toMatch(/^[\w-]{36}$/)
     expect(step.masks.apply(key)).toBe('***')
 
     const shown = await jobs.gate(step, outputs).run()
@@ -416,23 +416,20 @@ describe.skipIf(!ON_LINUX).concurrent('nothing is left', () => {
     import children from 'node:child_process'
     import { syncBuiltinESMExports } from 'node:module'
     const { spawnSync } = children
-    children.spawnSync = (program, args, options) => spawnSync(program, args, { ...options, timeout: 2000 })
+    children.spawnSync = (program, args, options) => spawnSync(program, args, { ...options, timeout: 500 })
     syncBuiltinESMExports()`
+  const whileCleaning = (code: string) => `if (process.argv[3] === 'clean') { ${code} }`
+  const isOverLimit = expect.stringMatching(/could not remove what the service left: .*ETIMEDOUT/)
 
-  test.for([
-    ['fails', 'process.exit(1)', []],
+  test.for<[string, string[], object[], string]>([
+    ['fails', [whileCleaning(`console.error('it rains'); process.exit(1)`)], [], 'it rains'],
     // For example, tests have written a store whose queries never end.
-    [
-      'never ends',
-      'for (;;);',
-      [{ message: expect.stringMatching(/could not remove what the service left: .*ETIMEDOUT/) }],
-    ],
-  ] as const)('or post warns, if the clean-up %s', async ([, end, warnings], { jobs }) => {
-    const cleaning = `if (process.argv[3] === 'clean') { console.error('it rains'); ${end} }`
-    const { step } = await leaveProcess(jobs, { env: { NODE_OPTIONS: importing(IMPATIENT, cleaning) } })
+    ['never ends', [IMPATIENT, whileCleaning('for (;;);')], [{ message: isOverLimit }], '##[group]Log of the clean-up'],
+  ])('or post warns, if the clean-up %s', async ([, code, warnings, logged], { jobs }) => {
+    const { step } = await leaveProcess(jobs, { env: { NODE_OPTIONS: importing(...code) } })
     const post = await step.runPost()
     expect(post).toMatchObject({ conclusion: 'success', annotations: [...warnings, KILLED, MAY_BE_LEFT] })
-    expect(post.log).toContain('it rains')
+    expect(post.log).toContain(logged)
     for (const pid of processesOf(step)) process.kill(pid, 'SIGKILL')
   })
 })
