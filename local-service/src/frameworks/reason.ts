@@ -1,4 +1,4 @@
-import { type CommandEnd, describeEnd, hasEndedByItself, hasFailed } from '../machine/command.ts'
+import { type CommandEnd, describeEnd, hasEndedByItself, hasFailed, hasSucceeded } from '../machine/command.ts'
 import type { Framework, FrameworkCall } from './framework.ts'
 import { isBad, type Report } from './report.ts'
 
@@ -20,78 +20,53 @@ export function whyNotPassed(
   const ended = `${title} ${describeEnd(end)}`
   // A signal, or a program that is not there, says more than a report that nobody could finish.
   if (!hasEndedByItself(end)) return `${ended}${rest}`
-  const said = whatIsSaid(report)
-  switch (said.kind) {
-    case 'no-report':
-      if (hasFailed(end) && reportsOnlyEnd)
-        return `${ended} without a report. ${WHY_ONLY_AT_END}${output || (why && `\nIt said${why}`)}`
-      if (hasFailed(end) && rest !== '') return `${title} could not run the tests${rest}`
-      return `${ended} without a report${rest}${hintAfterSuccess(end, NOT_PASSED_ON)}`
-    case 'problem': {
-      const { problem, advice } = said
-      // The tool itself says why it failed, and a report that could be read lacks nothing but that.
-      if (report?.isComplete && hasFailed(end) && !report.testCases.some(isBad) && why !== '')
-        return `${ended}${why}\nBesides, ${[problem, ...advice].join('. ')}${output}`
-      const next = advice.map((sentences) => (why === '' ? `. ${sentences}` : `\n${sentences}`))
-      return `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${problem}${why}${next.join('')}${output}`
-    }
-    case 'unfinished':
-      return `${ended} before it had reported all tests${rest}${hintAfterSuccess(end)}`
-    case 'failed-tests':
-      return own && `${title} reported an error outside the tests: ${own}`
-    case 'passed-tests':
-      return `${ended}, although no test failed${rest}`
-    case 'no-tests':
-      if (noTestsArgument === undefined && own === undefined)
-        return `${ended}, and its report has no test${why}\nIf you expect that, let the command exit with 0, and set the gate's input pass-with-no-tests to true.${output}`
-      if (noTestsArgument === undefined) return `${ended}, although no test failed${rest}`
-      if (own !== undefined) return `${title} could not run the tests: ${own}`
-      return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
+  const early = hasSucceeded(end)
+    ? '. A test or the configuration may have ended its process, for example with process.exit()'
+    : ''
+  const lookForIt = early && '. Look for it in the output, and correct it'
+  if (report === undefined) {
+    // With `--bail`, the command of a project has run tests, and Jest exits before its end.
+    if (hasFailed(end) && rest !== '' && !reportsOnlyEnd) return `${title} could not run the tests${rest}`
+    const notPassedOn =
+      early && ', or the "command" of the project may not have passed on the arguments that the service adds'
+    return `${ended} without a report${rest}${early}${notPassedOn}${lookForIt}`
   }
-}
-
-/**
- * `why` is the rest of a sentence about the end: the framework's own words, else what the output says about the end, else one of its last
- * lines. `output` then has these lines.
- */
-function describeCause(own: string | undefined, end: CommandEnd, report: Report | undefined): Cause {
-  const words = own ?? (report?.isComplete ? findCrash(end.output) : findWordsOfEnd(end, report))
-  if (words !== undefined) return { why: `: ${words}`, output: '' }
-  // Failed tests say it themselves.
-  return report?.isComplete && report.testCases.some(isBad) ? NO_CAUSE : quoteOutput(end)
+  const hasBadTests = report.testCases.some(isBad)
+  if (report.problem !== undefined) {
+    const advice = report.advice ?? ''
+    // The tool itself says why it failed, and a report that could be read lacks nothing but that.
+    if (report.isComplete && hasFailed(end) && !hasBadTests && why !== '')
+      return `${ended}${why}\nBesides, ${report.problem}${advice && `. ${advice}`}${output}`
+    const next = advice && `${why === '' ? '. ' : '\n'}${advice}`
+    return `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${report.problem}${why}${next}${output}`
+  }
+  if (!report.isComplete) return `${ended} before it had reported all tests${rest}${early}${lookForIt}`
+  if (hasBadTests) return own && `${title} reported an error outside the tests: ${own}`
+  if (report.testCases.length > 0) return `${ended}, although no test failed${rest}`
+  if (own !== undefined) return `${title} could not run the tests: ${own}`
+  if (noTestsArgument !== undefined)
+    return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
+  return `${ended}, and its report has no test${why}\nIf you expect that, let the command exit with 0, and set the gate's input pass-with-no-tests to true.${output}`
 }
 
 interface Cause {
+  /** The rest of a sentence about the end: what the framework or its output says, else one of the last lines of the output. */
   readonly why: string
+  /** The last lines of the output, if they say more. */
   readonly output: string
 }
 
 const NO_CAUSE: Cause = { why: '', output: '' }
 
-type Said =
-  | { readonly kind: 'no-report' | 'unfinished' | 'failed-tests' | 'passed-tests' | 'no-tests' }
-  | { readonly kind: 'problem'; readonly problem: string; readonly advice: readonly string[] }
-
-function whatIsSaid(report: Report | undefined): Said {
-  if (report === undefined) return { kind: 'no-report' }
-  const { problem, advice, isComplete, testCases } = report
-  if (problem !== undefined) return { kind: 'problem', problem, advice: advice === undefined ? [] : [advice] }
-  if (!isComplete) return { kind: 'unfinished' }
-  if (testCases.some(isBad)) return { kind: 'failed-tests' }
-  return { kind: testCases.length > 0 ? 'passed-tests' : 'no-tests' }
+function describeCause(own: string | undefined, end: CommandEnd, report: Report | undefined): Cause {
+  const noMemory = report?.isComplete ? undefined : NO_MEMORY.exec(end.output)?.[0]
+  // If there is no report, no test has written to the output.
+  const ofStart = report === undefined && hasFailed(end) ? findError(end.output) : undefined
+  const words = own ?? noMemory ?? ofStart ?? findCrash(end.output)
+  if (words !== undefined) return { why: `: ${words}`, output: '' }
+  // Failed tests say it themselves.
+  return report?.isComplete && report.testCases.some(isBad) ? NO_CAUSE : quoteOutput(end)
 }
-
-/** What to do if the process says that all is well, and its report does not. */
-function hintAfterSuccess(end: CommandEnd, otherCause = ''): string {
-  if (end.kind !== 'exited' || end.code !== 0) return ''
-  return `. A test or the configuration may have ended its process, for example with process.exit()${otherCause}. Look for it in the output, and correct it`
-}
-
-/** Jest has then run tests, and exits before its end. An old version cannot load the file that takes the results. */
-const WHY_ONLY_AT_END =
-  'With "command", the tests are not reported if --bail stops the run, or if Jest is older than 29.0.'
-
-const NOT_PASSED_ON = ', or the "command" of the project may not have passed on the arguments that the service adds'
 
 /** Vitest and Jest begin their own sentences so, for example about thresholds that are not met. */
 const OWN_SENTENCE = /^(?:ERROR|Jest): /
@@ -103,13 +78,6 @@ function findOwnWords(output: string, { errors, said }: Report): string | undefi
   const outside = errors.length === 0 ? [] : [[errors.join('\n\n'), ...(NO_MEMORY.exec(output) ?? [])].join(': ')]
   const own = [...outside, ...said.filter((text) => OWN_SENTENCE.test(text))].join('\n\n')
   return own || findError(said.join('\n'))
-}
-
-/** What the output says about an end before the whole report. The surest way to find it comes first. */
-function findWordsOfEnd(end: CommandEnd, report: Report | undefined): string | undefined {
-  // If there is no report, no test has written to the output.
-  const isOwnOutput = report === undefined && hasFailed(end)
-  return NO_MEMORY.exec(end.output)?.[0] ?? (isOwnOutput ? findError(end.output) : undefined) ?? findCrash(end.output)
 }
 
 /** The error with which Node itself ended the framework's process. Then the output ends with the version of Node. */
@@ -132,12 +100,12 @@ const FRAME = /^([=*_─-])\1{2,} *| *([=*_─-])\2{2,}$/g
 function quoteOutput(end: CommandEnd): Cause {
   if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return NO_CAUSE
   const lines = end.output.trim().split('\n')
+  const says = (line: string) => line.trim() !== '' && !LINE_OF_STACK.test(line)
   // A stack may be longer than what is quoted, and the reason is above it.
-  const said = [...lines.entries()].filter(([, line]) => line.trim() !== '' && !LINE_OF_STACK.test(line))
-  const last = said.slice(-QUOTED_LINES)
-  const quoted = lines.slice(last[0]?.[0])
-  const texts = last.map(([, line]) => line)
-  const first = texts.findLast((line) => FIRST_LINE_OF_ERROR.test(line) || ERROR_OF_COMPILER.test(line)) ?? texts.at(-1)
+  const begin = lines.flatMap((line, index) => (says(line) ? index : [])).at(-QUOTED_LINES) ?? 0
+  const quoted = lines.slice(begin)
+  const isError = (line: string) => FIRST_LINE_OF_ERROR.test(line) || ERROR_OF_COMPILER.test(line)
+  const first = quoted.findLast(isError) ?? quoted.findLast(says)
   const all = quoted.join('\n')
   if (first === undefined || first === quoted[0]) return { why: `: ${all}`, output: '' }
   return { why: `: ${first.trim().replace(FRAME, '') || first}`, output: `\nIts output ends with:\n${all}` }
