@@ -25,8 +25,9 @@ export function whyNotPassed(
     : ''
   const lookForIt = early && '. Look for it in the output, and correct it'
   if (report === undefined) {
-    // With `--bail`, the command of a project has run tests, and Jest exits before its end.
-    if (hasFailed(end) && rest !== '' && !reportsOnlyEnd) return `${title} could not run the tests${rest}`
+    if (hasFailed(end) && reportsOnlyEnd)
+      return `${ended} without a report. ${WHY_ONLY_AT_END}${output || (why && `\nIt said${why}`)}`
+    if (hasFailed(end) && rest !== '') return `${title} could not run the tests${rest}`
     const notPassedOn =
       early && ', or the "command" of the project may not have passed on the arguments that the service adds'
     return `${ended} without a report${rest}${early}${notPassedOn}${lookForIt}`
@@ -48,6 +49,10 @@ export function whyNotPassed(
     return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
   return `${ended}, and its report has no test${why}\nIf you expect that, let the command exit with 0, and set the gate's input pass-with-no-tests to true.${output}`
 }
+
+/** Jest has then run tests, and exits before its end. An old version cannot load the file that takes the results. */
+const WHY_ONLY_AT_END =
+  'With "command", the tests are not reported if --bail stops the run, or if Jest is older than 29.0.'
 
 interface Cause {
   /** The rest of a sentence about the end: what the framework or its output says, else one of the last lines of the output. */

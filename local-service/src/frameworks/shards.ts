@@ -20,11 +20,9 @@ export interface Counted {
  * equally often. Reports of several projects or systems of one kind may all have the same numbers.
  */
 export function whyIncomplete(reports: readonly Counted[]): string[] {
-  const sets = [...setsOf(reports).values()]
-  const problems = sets.flatMap((reportsOfSet) => whySetIncomplete(reportsOfSet, sets.length > 1) ?? [])
-  if (problems.length === 0) return []
+  const problems = [...setsOf(reports).values()].flatMap((reportsOfSet) => whySetIncomplete(reportsOfSet) ?? [])
   const next = 'A job may have been cancelled, or may have failed before a report was written or uploaded'
-  return [`${problems.join(', and ')}. ${next}`]
+  return problems.length === 0 ? [] : [`${problems.join(', and ')}. ${next}`]
 }
 
 /** The reports of shards, by what the shards have in common. */
@@ -33,7 +31,7 @@ export function setsOf<T extends Counted>(reports: readonly T[]) {
   return Map.groupBy(shards, ({ shard }) => JSON.stringify([shard.set, shard.total]))
 }
 
-function whySetIncomplete(reports: readonly Required<Counted>[], areThereOthers: boolean): string | undefined {
+function whySetIncomplete(reports: readonly Required<Counted>[]): string | undefined {
   const total = reports[0]?.shard?.total ?? 0
   const numbers = Array.from({ length: total }, (_, at) => {
     const files = reports.filter(({ shard }) => shard?.index === at + 1).map(({ file }) => quote(file))
@@ -42,14 +40,12 @@ function whySetIncomplete(reports: readonly Required<Counted>[], areThereOthers:
   const expected = expectedCounts(numbers.map(({ files }) => files.length))
   const missing = numbers.filter(({ files }) => files.length < Math.max(...expected)).map(({ name }) => name)
   const tooMany = numbers.filter(({ files }) => files.length > Math.min(...expected))
-  const beside = areThereOthers ? ` beside ${quote(reports[0]?.file)}` : ''
-  const sentences = [
-    ...(missing.length === 0 ? [] : [`${shardsAre(missing)} missing${beside}`]),
-    ...tooMany.map(({ name, files }) => {
-      const often = files.length === 2 ? 'twice' : `${files.length} times`
-      return `shard ${name} is there ${often}: an earlier attempt? Its reports are ${files.join(' and ')}`
-    }),
-  ]
+  const sentences = tooMany.map(({ name, files }) => {
+    const often = files.length === 2 ? 'twice' : `${files.length} times`
+    return `shard ${name} is there ${often}: an earlier attempt? Its reports are ${files.join(' and ')}`
+  })
+  // The report tells these shards from those of another system.
+  if (missing.length > 0) sentences.unshift(`${shardsAre(missing)} missing beside ${quote(reports[0]?.file)}`)
   const isUnclear = expected.length > 1 && numbers.every(({ files }) => files.length > 0)
   return sentences.join(isUnclear ? ', or ' : ', and ') || undefined
 }

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { crc32, deflateRawSync } from 'node:zlib'
+import { crc32 } from 'node:zlib'
 import { stringify } from 'flatted'
 import { describe, expect, it } from 'vitest'
 import { readBlobs } from '../../src/frameworks/blob-folder.ts'
@@ -21,22 +21,20 @@ const blob = (version: string, testFiles: readonly string[], coverage: object | 
   )
 }
 
-/** A zip of these files. */
+/** A zip of these files, which are not compressed. */
 function zipOf(...files: readonly [name: string, text: string][]): Buffer {
   const entries: Buffer[] = []
   const directory: Buffer[] = []
   for (const [name, text] of files) {
     const common = Buffer.alloc(26)
     common.writeUInt16LE(20, 0)
-    const packed = deflateRawSync(text)
-    common.writeUInt16LE(8, 4)
     common.writeUInt32LE(crc32(text), 10)
-    common.writeUInt32LE(packed.length, 14)
+    common.writeUInt32LE(text.length, 14)
     common.writeUInt32LE(text.length, 18)
     common.writeUInt16LE(name.length, 22)
     const offset = Buffer.alloc(14)
     offset.writeUInt32LE(Buffer.concat(entries).length, 10)
-    entries.push(Buffer.concat([Buffer.from('PK\x03\x04'), common, Buffer.from(name), packed]))
+    entries.push(Buffer.concat([Buffer.from('PK\x03\x04'), common, Buffer.from(name), Buffer.from(text)]))
     directory.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\0'), common, offset, Buffer.from(name)]))
   }
   const end = Buffer.alloc(22)
@@ -46,13 +44,6 @@ function zipOf(...files: readonly [name: string, text: string][]): Buffer {
   end.writeUInt32LE(Buffer.concat(directory).length, 12)
   end.writeUInt32LE(Buffer.concat(entries).length, 16)
   return Buffer.concat([...entries, ...directory, end])
-}
-
-/** The size that the directory says of the first file is one too large. */
-function withLargerSize(zip: Buffer): Buffer {
-  const size = zip.readUInt32LE(zip.length - 6) + 24
-  zip.writeUInt32LE(zip.readUInt32LE(size) + 1, size)
-  return zip
 }
 
 const testFile = (path: string, hasFailed = false) => ({ id: path, path, name: path.replace('/shop/', ''), hasFailed })
@@ -68,15 +59,15 @@ describe('which shards are there', () => {
     [2, [1, 2], undefined],
     // Two projects, or two systems of one name.
     [2, [1, 2, 1, 2], undefined],
-    [4, [1, 2, 4], 'shard 3/4 is missing. A job may'],
-    [4, [2], 'shards 1/4, 3/4 and 4/4 are missing. '],
-    [4, [1, 2, 4, 4, 2, 1, 3], 'shard 3/4 is missing. '],
+    [4, [1, 2, 4], 'shard 3/4 is missing beside "0.json". A job may'],
+    [4, [2], 'shards 1/4, 3/4 and 4/4 are missing beside '],
+    [4, [1, 2, 4, 4, 2, 1, 3], 'shard 3/4 is missing beside '],
     [4, [1, 2, 3, 4, 2], 'shard 2/4 is there twice: an earlier attempt? Its reports are "1.json" and "4.json". '],
     [3, [1, 2, 2, 2, 3], 'shard 2/3 is there 3 times: an earlier attempt? '],
-    [4, [1, 2, 2, 3], 'shard 4/4 is missing, and shard 2/4 is there twice'],
-    [2, [1, 1], 'shard 2/2 is missing, and shard 1/2 is there twice'],
+    [4, [1, 2, 2, 3], 'shard 4/4 is missing beside "0.json", and shard 2/4 is there twice'],
+    [2, [1, 1], 'shard 2/2 is missing beside "0.json", and shard 1/2 is there twice'],
     // Nobody knows whether these are two projects or a second attempt.
-    [2, [1, 2, 1], 'shard 2/2 is missing, or shard 1/2 is there twice'],
+    [2, [1, 2, 1], 'shard 2/2 is missing beside "0.json", or shard 1/2 is there twice'],
   ])('of %i, if %j are there: %s', (total, indexes, sentence) => {
     const why = whyIncomplete(reportsOf(total, ...indexes))
     expect(why).toEqual(sentence === undefined ? [] : [expect.stringContaining(sentence)])
@@ -173,17 +164,15 @@ describe("Vitest's reports", () => {
     expect(await pathsIn(newFolder)).toEqual([[own], [own]])
   })
 
-  it('shards that ran in the root of their machine are refused, because every path begins with a slash', async () => {
+  it.each([
+    ['are not there', '/__w/shop/a.test.ts'],
+    // Every path begins with a slash.
+    ['ran in the root of their machine', '/e2e/a.test.ts'],
+  ])('reports of tests that %s are refused, with both paths', async (_what, path) => {
     const root = await folderWith({ 'e2e/a.test.ts': '' })
-    const reports = [{ file: 'a.json', testFiles: [testFile('/e2e/a.test.ts')], hasCoverage: false }]
-    await expect(withPathsOf(root, root, reports, join(root, 'new'))).rejects.toThrow('which are not in')
-  })
-
-  it('reports of tests that are not there are refused, with both paths', async () => {
-    const root = temporaryFolder()
-    const reports = [{ file: 'a.json', testFiles: [testFile('/__w/shop/a.test.ts')], hasCoverage: false }]
+    const reports = [{ file: 'a.json', testFiles: [testFile(path)], hasCoverage: false }]
     await expect(withPathsOf(root, root, reports, join(root, 'new'))).rejects.toThrow(
-      `has a report, "a.json", of "/__w/shop/a.test.ts" and others, which are not in ${root}`,
+      `has a report, "a.json", of "${path}" and others, which are not in ${root}`,
     )
   })
 
@@ -230,8 +219,8 @@ describe('a merge of Vitest', () => {
   async function problemsOf({ args = [], testFiles = ['a', 'b'], states = [] }: Shards, hasCoverage?: boolean) {
     const folder = temporaryFolder()
     await mkdir(join(folder, 'all'))
-    for (const [index, testFile] of testFiles.entries()) {
-      const paths = testFile === '' ? [] : [join(folder, testFile)]
+    for (const [index, name] of testFiles.entries()) {
+      const paths = name === '' ? [] : [join(folder, name)]
       const text = blob('5.1.1', paths, index === 0 ? {} : null, states[index])
       await writeFile(join(folder, `all/blob-${states[index] ?? ''}-${index + 1}-${testFiles.length}.json`), text)
     }
@@ -315,8 +304,6 @@ describe("Playwright's reports", () => {
       zipOf(['report.jsonl', '{}\n{}']),
       'its report.jsonl does not begin as those of Playwright do. ',
     ],
-    ['a first line without an end', zipOf(['report.jsonl', 'x'.repeat(2 ** 21)]), ''],
-    ['a size that is one too large', withLargerSize(zipOf(['report.jsonl', '{'])), ''],
     ['a stream that is cut off', zipOf(whole).subarray(0, 60), ''],
   ])('a zip with %s is refused', async (_what, zip, reason) => {
     await expect(readOne(zip)).rejects.toThrow(`has a file that is no blob report, "report-7.zip": ${reason}`)

@@ -15,17 +15,6 @@ Error: Cannot find package '@vitest/browser' imported from /shop/node_modules/vi
  ❯ Object.getPackageJSONURL node:internal/modules/package_json_reader:331:9
 `
 
-const GLOBAL_SETUP = `
-No test files found, exiting with code 1
-
-⎯⎯⎯⎯⎯⎯ Unhandled Error ⎯⎯⎯⎯⎯⎯⎯
-Error: the database is not there
-it has two lines
- ❯ [as setup] gs.mjs:1:36
-      1| export default function () { throw new Error("the database is not ther…
-       |                                    ^
-`
-
 const CRASH = `Error: of a test
 node:events:505
     throw er; // Unhandled 'error' event
@@ -95,11 +84,6 @@ describe('what a framework prints that does not start', () => {
 describe('what a framework says about itself', () => {
   const ALTHOUGH = 'vitest exited with code 1, although no test failed: '
   it.each<[string, Partial<Report>, string]>([
-    [
-      'a global setup that throws',
-      { testCases: [], said: [GLOBAL_SETUP] },
-      'vitest could not run the tests: Error: the database is not there\nit has two lines\nat gs.mjs:1',
-    ],
     [
       'thresholds',
       { said: [THRESHOLD, 'ERROR: Uncovered functions (2) exceed global threshold (1)'] },

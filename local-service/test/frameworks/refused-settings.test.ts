@@ -21,7 +21,7 @@ describe('arguments that look as if they broke a run', () => {
 
   it('of Vitest choose the configuration, the tests, and another reporter, and switch an option off', async () => {
     const reporter = ['--reporter=junit', '--outputFile=out/junit.xml']
-    const args = [CONFIG, '-t', 'subtracts', '--watch=false', '--ui=false', ...reporter, '--', 'b.test']
+    const args = [CONFIG, '-t', 'subtracts', '--watch=false', '--ui=false', ...reporter, 'b.test', '--']
     const run = await runProject(files, { framework: 'vitest', args })
     expect([run.status, run.titles]).toEqual(['PASSED', ['[unit] > subtracts']])
     expect(await readFile(join(run.folder, 'out/junit.xml'), 'utf8')).toContain('<')
