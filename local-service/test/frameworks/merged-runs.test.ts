@@ -21,41 +21,35 @@ interface Framework {
   readonly name: string
   readonly vitest?: 3 | 4 | 5
   readonly files: Readonly<Record<string, string>>
-  readonly further: Readonly<Record<string, string>>
   /** The command of a shard, as people type it. */
   readonly shard: (index: number, total: number) => readonly string[]
   /** The report of the second of two shards. */
   readonly second: string
 }
 
-const LAST = 'tests-4'
 const inVitest = (body: string) =>
   `import { beforeAll, describe, expect, test } from 'vitest'\nimport { existsSync, writeFileSync } from 'node:fs'\n${body}`
 const inPlaywright = (body: string) =>
   inVitest(body)
     .replace(/^.*/, "import { expect, test } from '@playwright/test'")
     .replace("'node:fs'", "'node:fs'; const { beforeAll, describe } = test")
-/** Four files: one test passes, one fails, one is flaky, one is skipped. */
+const FAILS =
+  "() => { throw new Error('no money', { cause: new TypeError('no card', { cause: new RangeError('no digits') }) }) }"
+/** 20 files. Three tests fail, two of them for a cause that has a cause. One is flaky, one is skipped. */
 const bodies = (retry: string, before = '') => ({
-  'tests-1': "test('adds', () => {})",
-  'tests-2': "test('ships', () => { expect('rain').toBe('sun') })",
-  'tests-3': `${before}test('pays'${retry}, () => { if (!existsSync('paid')) { writeFileSync('paid', ''); throw new Error('no') } })`,
-  [LAST]: "test.skip('returns', () => {})",
+  adds: "test('adds', () => {})",
+  ships: "test('ships', () => { expect('rain').toBe('sun') })",
+  pays: `${before}test('pays'${retry}, () => { if (!existsSync('paid')) { writeFileSync('paid', ''); throw new Error('no') } })`,
+  returns: "test.skip('returns', () => {})",
+  charges: `test('charges', ${FAILS})`,
+  orders: `describe('orders', () => { beforeAll(${FAILS}); test('wait', () => {}) })`,
+  ...Object.fromEntries(
+    Array.from({ length: 14 }, (_, index) => [
+      `more-${index}`,
+      `test('adds', () => {})\ntest('sums ${index}', () => {})`,
+    ]),
+  ),
 })
-/** With the four files above, these are 20 files. Two more tests are red, for a cause that has a cause. */
-function furtherBodies(): Readonly<Record<string, string>> {
-  const fails =
-    "() => { throw new Error('no money', { cause: new TypeError('no card', { cause: new RangeError('no digits') }) }) }"
-  const passing = Array.from({ length: 14 }, (_, index) => [
-    `more-${index}`,
-    `test('adds', () => {})\ntest('sums ${index}', () => {})`,
-  ])
-  return {
-    ...Object.fromEntries(passing),
-    charges: `test('charges', ${fails})`,
-    orders: `describe('orders', () => { beforeAll(${fails}); test('wait', () => {}) })`,
-  }
-}
 const filesOf = (ending: string, write: (body: string) => string, all: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(all).map(([name, body]) => [`e2e/${name}${ending}`, write(body)]))
 
@@ -68,7 +62,6 @@ const ofVitest = (vitest: 3 | 4 | 5): Framework => ({
     'vitest.config.js': "export default { test: { isolate: false, maxWorkers: 1, reporters: ['default', 'blob'] } }",
     ...filesOf('.test.js', inVitest, bodies(', { retry: 1 }')),
   },
-  further: filesOf('.test.js', inVitest, furtherBodies()),
   second: 'blob-2-2.json',
   shard: (index, total) => [
     'vitest/vitest.mjs',
@@ -88,7 +81,6 @@ const PLAYWRIGHT: Framework = {
       "export default { testDir: 'e2e', reporter: [['list'], ['junit', { outputFile: 'junit.xml', includeRetries: true }]], workers: 1 }",
     ...filesOf('.spec.js', inPlaywright, bodies('', 'test.describe.configure({ retries: 1 }); ')),
   },
-  further: filesOf('.spec.js', inPlaywright, furtherBodies()),
   second: 'report-e2e-2.zip',
   shard: (index, total) => [
     '@playwright/test/cli.js',
@@ -100,15 +92,11 @@ const PLAYWRIGHT: Framework = {
 }
 
 /** A project whose shards have run. Their reports lie in the folder `all`. */
-async function aProject(
-  { files, vitest, shard }: Framework,
-  changes: Readonly<Record<string, string>> = {},
-  total = 2,
-) {
-  const folder = await projectFolder({ ...files, ...changes }, vitest)
-  const runShard = async (index: number, further: readonly string[] = []) => {
+async function aProject({ files, vitest, shard }: Framework, total = 2) {
+  const folder = await projectFolder(files, vitest)
+  const runShard = async (index: number) => {
     const [script = '', ...args] = shard(index, total)
-    const argv = [join(folder, 'node_modules', script), ...args, ...further]
+    const argv = [join(folder, 'node_modules', script), ...args]
     const env = {
       ...PLAIN_ENV,
       PLAYWRIGHT_BLOB_OUTPUT_FILE: join(folder, `all/report-e2e-${index}.zip`),
@@ -166,7 +154,7 @@ let wholeOfVitest: Promise<Results> | undefined
 
 describe.each([ofVitest(5), ofVitest(4), ofVitest(3), PLAYWRIGHT])('20 files in two shards of $name', (framework) => {
   it('are merged to what a run without shards has, and without a shard the run fails and names it', async () => {
-    const { folder, runShard, run, merge } = await aProject(framework, framework.further)
+    const { folder, runShard, run, merge } = await aProject(framework)
     await Promise.all([runShard(1), runShard(2)])
     const second = join(folder, 'all', framework.second)
     // Shards may have run in a folder with another path, such as in a container.
@@ -197,16 +185,13 @@ describe.each([ofVitest(5), ofVitest(4), ofVitest(3), PLAYWRIGHT])('20 files in 
 
 describe('a merge of Playwright', () => {
   it('fails if the status of the whole is not passed, although each test passed and the command exits with 0', async () => {
-    const project = await aProject(
-      PLAYWRIGHT,
-      {
-        'playwright.config.js': "export default { testDir: 'e2e', globalTeardown: './teardown.js' }",
-        'teardown.js': "export default () => { throw new Error('the database is still there') }",
-        'e2e/tests-2.spec.js': '',
-        'e2e/tests-3.spec.js': '',
-      },
-      1,
-    )
+    const files = {
+      'package.json': '{ "type": "module" }',
+      'playwright.config.js': "export default { testDir: 'e2e', globalTeardown: './teardown.js' }",
+      'teardown.js': "export default () => { throw new Error('the database is still there') }",
+      ...filesOf('.spec.js', inPlaywright, { adds: "test('adds', () => {})" }),
+    }
+    const project = await aProject({ ...PLAYWRIGHT, files }, 1)
     await project.runShard(1)
     const { status, message } = await project.merge()
     expect([status, message]).toEqual([

@@ -86,14 +86,6 @@ describe('a report', () => {
     expect(titlesOf({ tests: [FAILED, { ...FAILED, ...other }], files })).toEqual(['adds', 'adds', 'b.test.ts'])
   })
 
-  it('has an error once that several shards have', () => {
-    const error = { message: 'no database', file: '/repository/setup.ts', line: 3 }
-    expect(read(endOf({ errors: [error, { ...error }] }))).toMatchObject({
-      errors: ['no database\nat setup.ts:3'],
-      place: { filePath: 'setup.ts', line: 3 },
-    })
-  })
-
   it.each([
     ['/repository/shop/a.ts', 3, { filePath: 'shop/a.ts', line: 3 }],
     ['/repository/lib/a.ts', 3, { filePath: 'lib/a.ts', line: 3 }],
