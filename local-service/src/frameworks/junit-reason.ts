@@ -88,10 +88,6 @@ const PARTS: readonly RegExp[] = [
   /^ ?Exception during run: (?:.*\n?)*/gm,
   // Bun, a file: "# Unhandled error between tests", "-----", "error: no money", "-----"
   /^# Unhandled error between tests\n-+\n(?:(?!-+\n).*\n)+/gm,
-  // c8 and nyc: "ERROR: Coverage for lines (50%) does not meet global threshold (90%)"
-  /^ERROR: Coverage for .* does not meet .*/gm,
-  // SimpleCov: "Line coverage (50.00%) is below the expected minimum coverage (90.00%)."
-  /^\w+ coverage \(.*\) is below the expected minimum coverage .*/gm,
   // gotestsum, what could not be built: "=== Errors", "a_test.go:5:3: undefined: pay"
   /(?<=^=== Errors\n)(?:.+\n)+/gm,
   // RSpec, a file: from "An error occurred while loading ./a_spec.rb." to "# ./a_spec.rb:1:in `<top (required)>'"
@@ -103,9 +99,8 @@ const PARTS: readonly RegExp[] = [
   /^ *\d+\/\d+ (?<title>.*?) +(?:TIMEOUT|UNEXPECTEDPASS|ERROR|INTERRUPT)\b.*/gm,
   // pytest, below "ERROR: usage: pytest [options]": "pytest: error: no such option"
   /(?<=^ERROR: usage: .*\n)\S+: error: .*/gm,
-  // pytest: "ERROR: file or directory not found: a.py"
   // pytest-cov: "FAIL Required test coverage of 90% not reached. Total coverage: 50.00%"
-  /^(?:ERROR:|FAIL) (?:Required test coverage |(?:file or directory )?not found: ).*/gm,
+  /^FAIL Required test coverage .*/gm,
 ]
 
 /** The parts that no failed test case with a place explains. */

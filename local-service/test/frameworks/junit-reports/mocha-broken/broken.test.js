@@ -1,0 +1,4 @@
+const assert = require('node:assert')
+require('./nothing-here.js')
+
+it('is never reached', () => assert.ok(true))

@@ -1,0 +1,6 @@
+export function price(x) {
+  if (x) {
+    return 1
+  }
+  return 2
+}

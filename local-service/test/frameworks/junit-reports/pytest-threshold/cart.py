@@ -1,0 +1,4 @@
+def price(x):
+    if x:
+        return 1
+    return 2

@@ -1,0 +1,5 @@
+from cart import price
+
+
+def test_has_a_price():
+    assert price(0) == 2
