@@ -1,5 +1,6 @@
 import { basename, dirname, extname, isAbsolute, join, relative, resolve } from 'node:path'
 import { foldersBetween } from '../machine/files.ts'
+import { SHOWN_FRAMES } from '../reporters/report-writer.ts'
 import type { XmlCase } from './junit-xml.ts'
 import { remember, type SourceFiles } from './source-files.ts'
 
@@ -35,7 +36,6 @@ const POSITIONS: readonly RegExp[] = [
 
 /** A frame in a stack of JavaScript, .NET and the JVM. The JVM leaves out frames that the stack of the cause repeats. */
 const FRAME = /^\s+(?:at |\.\.\. \d+ more$)/
-const MOST_FRAMES = 5
 
 export class Places {
   readonly #source: SourceFiles
@@ -77,28 +77,11 @@ export class Places {
   readonly #ofClass = remember((isPytest: boolean) =>
     remember((ending: string) =>
       remember((name: string): Test => {
-        const file = this.#fileOfPath(name, ending)
-        if (file !== undefined) return { file, rest: '' }
-        return this.#ofModule(name, ending, isPytest) ?? { file: this.#fileOfQualifiedClass(name), rest: name }
+        const tests = pathsOf(name, ending, isPytest).map(({ path, rest }) => ({ file: this.resolveFile(path), rest }))
+        return tests.find(({ file }) => file !== undefined) ?? { file: this.#fileOfQualifiedClass(name), rest: name }
       }),
     ),
   )
-
-  /** A class such as `tests/cart.test.js`, `tests/cart` or `cart.js`. */
-  #fileOfPath(name: string, ending: string): string | undefined {
-    const paths = name.includes('/') ? [name, name + ending] : name.includes('.') ? [name] : []
-    return paths.map((path) => this.resolveFile(path)).find((file) => file !== undefined)
-  }
-
-  /** A class such as `tests.test_cart` or `tests.test_cart.TestCart`. A single word is a module only in pytest. */
-  #ofModule(name: string, ending: string, isPytest: boolean): Test | undefined {
-    const parts = name.split('.')
-    for (let count = parts.length; count > (isPytest ? 0 : 1); count--) {
-      const file = this.resolveFile(parts.slice(0, count).join('/') + ending)
-      if (file !== undefined) return { file, rest: parts.slice(count).join('.') }
-    }
-    return undefined
-  }
 
   /** A class of the JVM or of .NET, such as `shop.CartTest` or `shop.CartTest$Inner`. */
   #fileOfQualifiedClass(name: string): string | undefined {
@@ -106,7 +89,7 @@ export class Places {
     const path = name.replace(/\$.*/, '').replaceAll('.', '/')
     // In .NET, the folders need not be those of the namespace.
     const isOfClass = (file: string) => OF_NET.test(file) || (OF_JVM.test(file) && file.includes(`/${path}.`))
-    return onlyOne(this.#source.named(basename(path)).filter(isOfClass))
+    return onlyOne(this.#source.withStem(basename(path)).filter(isOfClass))
   }
 
   /** Go and cucumber-js name no file. */
@@ -124,16 +107,17 @@ export class Places {
   }
 
   readonly #filesOfFeature = remember((title: string) =>
-    this.#source.withExtension('.feature').filter((file) => [...this.#source.declaredIn(file).keys()][0] === title),
+    this.#source.endingWith('.feature').filter((file) => [...this.#source.declaredIn(file).keys()][0] === title),
   )
 
-  readonly #testsOfPackage = remember((importPath: string) =>
-    this.#source.filesIn(this.#folderOfPackage(importPath) ?? '').filter((file) => file.endsWith('_test.go')),
-  )
+  readonly #testsOfPackage = remember((importPath: string) => {
+    const folder = this.#folderOfPackage(importPath)
+    return folder === undefined ? [] : this.#source.endingWith('_test.go').filter((file) => dirname(file) === folder)
+  })
 
   /** A module of Go may be in one of the folders, or anywhere in the repository. */
   readonly #folderOfPackage = remember((importPath: string) => {
-    for (const folder of [...this.#bases, ...this.#source.endingWith('go.mod').map(dirname)]) {
+    for (const folder of [...this.#bases, ...this.#source.named('go.mod').map(dirname)]) {
       const [, module] = /^module\s+"?([^\s"]+)/m.exec(this.#source.read(join(folder, 'go.mod'))) ?? []
       if (`${importPath}/`.startsWith(`${module}/`)) return join(folder, importPath.slice(module?.length))
     }
@@ -160,7 +144,7 @@ export class Places {
   #withFramesBehind(text: string, frames: readonly Frame[]): string {
     const { root } = this.#source.repository
     const places = new Set(frames.map(({ file, line }) => `at ${relative(root, file)}:${line}`))
-    return places.size === 1 ? text : [text, ...[...places].slice(0, MOST_FRAMES)].join('\n')
+    return places.size === 1 ? text : [text, ...[...places].slice(0, SHOWN_FRAMES)].join('\n')
   }
 
   #framesIn(line: string, found: XmlCase, file: string | undefined): Frame[] {
@@ -176,7 +160,7 @@ export class Places {
     if (path.includes('/') || !(OF_JVM.test(path) || path.endsWith('.go'))) return this.resolveFile(path)
     const folder = own === undefined ? this.#folderOfPackage(importPathOf(found)) : dirname(own)
     const beside = folder === undefined ? path : join(folder, path)
-    return this.#source.isFile(beside) ? beside : onlyOne(this.#source.endingWith(path))
+    return this.#source.isFile(beside) ? beside : onlyOne(this.#source.named(path))
   }
 
   /**
@@ -194,6 +178,19 @@ export class Places {
   }
 }
 
+/** The files that a class may name. Without a folder, a single word is a module only in pytest. */
+function pathsOf(name: string, ending: string, isPytest: boolean) {
+  // For example `tests/cart.test.js`, `tests/cart` or `cart.js`.
+  const paths = name.includes('/') ? [name, name + ending] : name.includes('.') ? [name] : []
+  // For example `tests.test_cart` or `tests.test_cart.TestCart`.
+  const parts = name.split('.')
+  const modules = parts.map((_, index) => ({
+    path: parts.slice(0, index + 1).join('/') + ending,
+    rest: parts.slice(index + 1).join('.'),
+  }))
+  return [...paths.map((path) => ({ path, rest: '' })), ...modules.slice(isPytest ? 0 : 1).reverse()]
+}
+
 function onlyOne(files: readonly string[]): string | undefined {
   return files.length === 1 ? files[0] : undefined
 }
@@ -204,7 +201,7 @@ function withOwnFrames(lines: readonly { readonly line: string; readonly frames:
     if (!FRAME.test(line)) inARow = 0
     else if (frames.length > 0) inARow++
     else return false
-    return inARow <= MOST_FRAMES
+    return inARow <= SHOWN_FRAMES
   })
   return kept.map(({ line }) => line).join('\n')
 }

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { dirname, extname, join, parse } from 'node:path'
+import { basename, extname, join, parse } from 'node:path'
 import { isInside, readRegularFile, type TestedFolders } from '../machine/files.ts'
 import type { Repository } from './report.ts'
 
@@ -24,16 +24,14 @@ const DECLARATIONS: Readonly<Record<string, RegExp>> = {
 export class SourceFiles {
   readonly repository: Repository
   readonly #paths: ReadonlySet<string>
-  readonly #byName: ReadonlyMap<string, readonly string[]>
-  readonly #byFolder: ReadonlyMap<string, readonly string[]>
+  readonly #byStem: ReadonlyMap<string, readonly string[]>
 
   /** `listed` has the paths of the repository's files, each with a zero byte behind it. It is empty without a repository. */
   constructor(folders: TestedFolders, listed: string) {
     const files = listed.split('\0').filter((file) => file !== '' && !PACKAGES.test(file))
     this.repository = { ...folders, isOwnFile: (file) => this.isFile(file) }
     this.#paths = new Set(files.map((file) => join(folders.root, file)))
-    this.#byName = Map.groupBy(this.#paths, (path) => parse(path).name)
-    this.#byFolder = Map.groupBy(this.#paths, dirname)
+    this.#byStem = Map.groupBy(this.#paths, (path) => parse(path).name)
   }
 
   /** Without a repository, each file below the root counts. */
@@ -42,22 +40,18 @@ export class SourceFiles {
     return isInside(path, this.repository.root) && !PACKAGES.test(path) && existsSync(path) && statSync(path).isFile()
   }
 
-  /** The files with this name, in any folder and with any extension. */
+  /** The files with this name, whatever their extension. */
+  withStem(stem: string): readonly string[] {
+    return this.#byStem.get(stem) ?? []
+  }
+
   named(name: string): readonly string[] {
-    return this.#byName.get(name) ?? []
+    return this.withStem(parse(name).name).filter((path) => basename(path) === name)
   }
 
-  /** The files whose path ends so. */
-  endingWith(path: string): readonly string[] {
-    return this.named(parse(path).name).filter((file) => file.endsWith(`/${path}`))
-  }
-
-  filesIn(folder: string): readonly string[] {
-    return this.#byFolder.get(folder) ?? []
-  }
-
-  withExtension(extension: string): readonly string[] {
-    return [...this.#paths].filter((path) => path.endsWith(extension))
+  /** This looks at each file. */
+  endingWith(ending: string): readonly string[] {
+    return [...this.#paths].filter((path) => path.endsWith(ending))
   }
 
   readonly read = remember((file: string) => {
