@@ -2,14 +2,11 @@ import { statSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 
-interface FoundReports {
-  /** The paths by the states of the files. A file with another state was written since. A link has the state of its file. */
-  readonly files: ReadonlyMap<string, string>
-  readonly patternsWithoutFile: readonly string[]
-}
-
-/** What the lines of `report` name. */
-export async function findReports(patterns: readonly string[], folder: string): Promise<FoundReports> {
+/**
+ * What the lines of `report` name: the paths by the states of the files. A file with another state was written since. A link has the
+ * state of its file.
+ */
+export async function findReports(patterns: readonly string[], folder: string) {
   const files = new Map<string, string>()
   const patternsWithoutFile: string[] = []
   const exclude = (path: string) => ['node_modules', '.git'].includes(basename(path))

@@ -9,7 +9,7 @@ import { millisecondsOf, statusOf, titleOf } from './junit-case.ts'
 import { Places } from './junit-place.ts'
 import { findToolLines, reasonOf } from './junit-reason.ts'
 import { decodeXml, readJunitXml, type XmlCase } from './junit-xml.ts'
-import { joinTitle, LIMIT_CASES, placeIn, type Report, type TestCase, toMessage } from './report.ts'
+import { joinTitle, LIMIT_CASES, placeIn, type Report, type Repository, type TestCase, toMessage } from './report.ts'
 import { SourceFiles } from './source-files.ts'
 
 // Makes a report of the JUnit files that a command, an earlier step or an earlier job has written.
@@ -38,56 +38,39 @@ export async function readJunitReports(
   const written = [...files].filter(([state]) => !old.has(state)).map(([, path]) => path)
   const hasPassed = hasSucceeded(end)
   const source = new SourceFiles(folders, repositoryFiles)
-  const entries: Entry[] = []
-  let unreadable: string | undefined
-  let miscounted: string | undefined
+  const testCases: TestCase[] = []
+  const problems: Problem[] = []
   for (const path of written.sort()) {
     onFile(path)
-    const report = readReport(path, folders.folder, LIMIT_CASES - entries.length)
-    unreadable ??= report.unreadable
-    miscounted ??= report.miscounted
+    const report = readReport(path, folders.folder, LIMIT_CASES - testCases.length)
     const places = new Places(source, resolve(folders.folder, path))
-    const about = { hasPassed, isOneOfSeveral: written.length > 1, places, source }
-    for (const one of report.cases) entries.push(toEntry(one, path, about))
+    const about = { hasPassed, report: path, isOneOfSeveral: written.length > 1, places, repository: source.repository }
+    const entries = report.cases.map((one) => toEntry(one, about))
+    for (const testCase of joinAttempts(entries, hasPassed)) testCases.push(testCase)
+    problems.push(...report.problems)
   }
-  const incomplete = asProblem(unreadable) ?? whyIncomplete(input, patternsWithoutFile, written.length)
-  // If all could be read, the run may fail nevertheless.
-  const problem = incomplete ?? asProblem(miscounted) ?? whyNotAllWritten(input, patternsWithoutFile)
-  const testCases = joinAttempts(entries, hasPassed)
+  problems.push(...findProblems(input, patternsWithoutFile, written.length))
+  const { isComplete, problem, advice } = problems.find((one) => !one.isComplete) ?? problems[0] ?? { isComplete: true }
+  const isRemark = hasPassed && problem === undefined && patternsWithoutFile.length > 0
   return {
     testCases,
-    isComplete: incomplete === undefined,
-    problem: problem?.fact,
-    advice: problem?.advice,
-    remark: hasPassed && problem === undefined ? whatIsMissing(patternsWithoutFile) : undefined,
+    isComplete,
+    problem,
+    advice,
+    remark: isRemark ? noFileMatches(patternsWithoutFile) : undefined,
     errors: hasPassed ? [] : findToolLines(end.output, testCases),
     said: [],
   }
 }
 
-interface Problem {
-  /** The rest of a sentence about the command. */
-  readonly fact: string
-  /** What to do, as sentences. */
-  readonly advice?: string
-}
+/** As in a report of the run. It is complete if the files say all about the tests. */
+type Problem = Pick<Report, 'isComplete' | 'problem' | 'advice'>
 
-function asProblem(fact: string | undefined): Problem | undefined {
-  return fact === undefined ? undefined : { fact }
-}
-
-interface ReadReport {
-  readonly cases: readonly XmlCase[]
-  /** Why it could not be read, or only a part of it. */
-  readonly unreadable?: string | undefined
-  /** What is wrong with a suite that counts more failures than it has. */
-  readonly miscounted?: string | undefined
-}
-
-function readReport(path: string, folder: string, mostCases: number): ReadReport {
-  const about = (what: string | undefined) => what && `its report ${quote(path)} ${what}`
+function readReport(path: string, folder: string, mostCases: number) {
   const cases: XmlCase[] = []
-  const miscounted: string[] = []
+  const problems: Problem[] = []
+  const addProblem = (what: string, isComplete: boolean) =>
+    problems.push({ isComplete, problem: `its report ${quote(path)} ${what}` })
   const onCase = (one: XmlCase) => {
     if (cases.length === mostCases) throw new Error(`has more than ${LIMIT_CASES} test cases`)
     // If pytest is stopped, the test that is running has neither a name nor a result.
@@ -95,113 +78,97 @@ function readReport(path: string, folder: string, mostCases: number): ReadReport
     cases.push(one)
   }
   try {
-    readJunitXml(decodeXml(readFileOf(path, folder)), onCase, (what) => miscounted.push(what))
-    return { cases, miscounted: about(miscounted[0]) }
+    readJunitXml(readXml(path, folder), onCase, (what) => addProblem(what, true))
   } catch (error) {
-    return { cases, unreadable: about(messageOf(error)) }
+    addProblem(messageOf(error), false)
   }
+  return { cases, problems }
 }
 
-function isPattern(path: string): boolean {
-  return /[*?[{]/.test(path)
+/** What is wrong with files that are missing, or that the command did not write. */
+function findProblems(
+  { patterns, folders, old, end }: JunitReports,
+  patternsWithoutFile: readonly string[],
+  written: number,
+): Problem[] {
+  const advice =
+    end.kind === 'no-command'
+      ? 'Look at the step or the job that should have written it: it may have been cancelled, or may have failed before'
+      : 'Give "report" the path that the command writes, from the project\'s folder. If the path is right, what writes it may have failed before'
+  // A line that is no pattern names one file.
+  const isName = (pattern: string) => !/[*?[{]/.test(pattern)
+  const hasNoFile = patternsWithoutFile.length === patterns.length
+  // A command that has nothing to do, such as `nx affected`, writes no report.
+  const hadNothingToDo = hasSucceeded(end) && !patterns.some(isName)
+  // Without an exit code, a pattern without a file may be that of a job that was cancelled.
+  const mayLackTests = end.kind === 'no-command' ? patternsWithoutFile.length > 0 : hasNoFile && !hadNothingToDo
+  if (mayLackTests) return [{ isComplete: false, problem: noFileMatches(patternsWithoutFile), advice }]
+  if (written === 0 && !hasNoFile) {
+    const problem = `it wrote no report: what matches ${quoteAny(patterns)} is older than this run`
+    return [{ isComplete: false, problem, advice: 'Let the command run all tests and write the report anew' }]
+  }
+  const missing = patternsWithoutFile.filter(isName)
+  if (missing.length > 0) return [{ isComplete: true, problem: noFileMatches(missing), advice }]
+  const isOld = (path: string) => old.has(stateOf(resolve(folders.folder, path)) ?? '')
+  const notWritten = patterns.filter((pattern) => isName(pattern) && isOld(pattern))
+  if (notWritten.length === 0) return []
+  return [
+    { isComplete: true, problem: `it did not write ${quoteAny(notWritten)}, which is older than this run`, advice },
+  ]
 }
 
-function whatIsMissing(patternsWithoutFile: readonly string[]): string | undefined {
-  if (patternsWithoutFile.length === 0) return undefined
-  return `no file in the project's folder matches ${quoteAny(patternsWithoutFile)}`
+function noFileMatches(patterns: readonly string[]): string {
+  return `no file in the project's folder matches ${quoteAny(patterns)}`
 }
 
 const quoteAny = (patterns: readonly string[]) => patterns.map(quote).join(' or ')
 
-function whyIncomplete(
-  { patterns, end }: JunitReports,
-  patternsWithoutFile: readonly string[],
-  written: number,
-): Problem | undefined {
-  const hasNoFile = patternsWithoutFile.length === patterns.length
-  // A command that has nothing to do, such as `nx affected`, writes no report.
-  const hadNothingToDo = hasSucceeded(end) && patterns.every(isPattern)
-  // Without an exit code, a pattern without a file may be that of a job that was cancelled.
-  const needsFiles = end.kind === 'no-command' || (hasNoFile && !hadNothingToDo)
-  const missing = needsFiles ? whatIsMissing(patternsWithoutFile) : undefined
-  if (missing !== undefined) return { fact: missing, advice: whatToDo(end) }
-  if (hasNoFile || written > 0) return undefined
-  const fact = `it wrote no report: what matches ${quoteAny(patterns)} is older than this run`
-  return { fact, advice: 'Let the command run all tests and write the report anew' }
-}
-
-/** A line that is no pattern names one file. */
-function whyNotAllWritten(
-  { patterns, folders, old, end }: JunitReports,
-  patternsWithoutFile: readonly string[],
-): Problem | undefined {
-  const isName = (path: string) => !isPattern(path)
-  const missing = patternsWithoutFile.filter(isName)
-  if (missing.length > 0) return { fact: `there is no file ${missing.map(quote).join(', ')}`, advice: whatToDo(end) }
-  const isOld = (path: string) => old.has(stateOf(resolve(folders.folder, path)) ?? '')
-  const notWritten = patterns.filter((path) => isName(path) && isOld(path))
-  if (notWritten.length === 0) return undefined
-  return {
-    fact: `it did not write ${notWritten.map(quote).join(', ')}, which is older than this run`,
-    advice: whatToDo(end),
-  }
-}
-
-/** What to do about a file that is not there. */
-function whatToDo(end: CommandEnd): string {
-  return end.kind === 'no-command'
-    ? 'Look at the step or the job that should have written it: it may have been cancelled, or may have failed before'
-    : 'Give "report" the path that the command writes, from the project\'s folder. If the path is right, what writes it may have failed before'
-}
-
-function readFileOf(path: string, folder: string): Buffer {
+function readXml(path: string, folder: string): string {
   try {
     const file = resolve(folder, path)
     const isLink = lstatSync(file).isSymbolicLink()
     const target = isLink ? realpathSync(file) : file
     if (isLink && !isInside(target, realpathSync(folder))) throw new Error('it is a link to a file outside the project')
-    return readPartOfFile(target, 0, Number.POSITIVE_INFINITY, LIMIT_BYTES)
+    return decodeXml(readPartOfFile(target, 0, Number.POSITIVE_INFINITY, LIMIT_BYTES))
   } catch (error) {
     throw new Error(`cannot be read: ${messageOf(error)}`)
   }
 }
 
-type Entry = ReturnType<typeof toEntry>
-
 interface About {
   readonly hasPassed: boolean
+  readonly report: string
   /** Several reports may have the same test, for example of several systems. */
   readonly isOneOfSeveral: boolean
   readonly places: Places
-  readonly source: SourceFiles
+  readonly repository: Repository
 }
 
-function toEntry(found: XmlCase, report: string, { hasPassed, isOneOfSeveral, places, source }: About) {
-  const { name, classname } = found.attributes
+function toEntry(found: XmlCase, { hasPassed, report, isOneOfSeveral, places, repository }: About) {
+  const { name = '', classname } = found.attributes
   const test = places.testOf(found)
   const status = statusOf(found, hasPassed)
   const { reason, ...place } = places.failureOf(found, test, reasonOf(found, status))
   const whichReport = isOneOfSeveral && (status === 'FAILED' || status === 'FLAKY') ? `in ${report}` : ''
   const message = [reason, whichReport].filter((part) => part !== '').join('\n\n')
   const testCase: TestCase = {
-    title: joinTitle(titleOf(found, test, source.repository.folder)) || report,
+    title: joinTitle(titleOf(found, test, repository.folder)) || report,
     status,
     durationMs: millisecondsOf(found),
     message: toMessage(message) || undefined,
-    ...placeIn(source.repository, place),
+    ...placeIn(repository, place),
   }
   // If Jest cannot load a file, it lists the file twice.
-  const isFile = test.file !== undefined && places.resolveFile(name ?? '') === test.file
-  const keyOfAttempts = JSON.stringify([report, found.suites, classname, name, test.file])
-  return { testCase, keyOfAttempts, isFile }
+  const isFile = test.file !== undefined && places.resolveFile(name) === test.file
+  return { testCase, key: JSON.stringify([found.suites, classname, name, test.file]), isFile }
 }
 
 /**
  * No tool runs a test again after it has passed. So attempts are failures in one report, and the one success behind them. If the
  * command has failed, two tests may have one name.
  */
-function joinAttempts(entries: readonly Entry[], hasPassed: boolean): TestCase[] {
-  return [...Map.groupBy(entries, ({ keyOfAttempts }) => keyOfAttempts).values()].flatMap((attempts) => {
+function joinAttempts(entries: readonly ReturnType<typeof toEntry>[], hasPassed: boolean): TestCase[] {
+  return [...Map.groupBy(entries, ({ key }) => key).values()].flatMap((attempts) => {
     const testCases = attempts.map(({ testCase }) => testCase)
     const failed = testCases.filter(({ status }) => status === 'FAILED')
     const [last, lastFailed] = [testCases.at(-1), failed.at(-1)]

@@ -46,12 +46,7 @@ export function decodeXml(bytes: Buffer): string {
   const start = bytes.toString('latin1', 0, 200)
   const declared = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(start)?.[1] ?? 'utf-8'
   const wide = /^(?:\xFF\xFE|<\0)/.test(start) ? 'utf-16le' : /^(?:\xFE\xFF|\0<)/.test(start) ? 'utf-16be' : undefined
-  const encoding = wide ?? declared.replace(/^utf-?16.*/i, 'utf-8')
-  try {
-    return new TextDecoder(encoding).decode(bytes)
-  } catch {
-    throw new Error(`has the encoding ${declared}, which is not known`)
-  }
+  return new TextDecoder(wide ?? declared.replace(/^utf-?16.*/i, 'utf-8')).decode(bytes)
 }
 
 /**
@@ -68,11 +63,10 @@ export function readJunitXml(
   /** The innermost element that is not closed yet. */
   let element: Element | undefined
   const handler: Partial<Handler> = {
-    onopentag(name, given) {
+    onopentag(name, attributes: XmlCase['attributes']) {
       const tag = name.replace(/^.*:/, '')
       if (element === undefined && !SUITE.test(tag))
         throw new Error(`is no JUnit report, because it begins with <${tag}>`)
-      const attributes = toAttributes(given)
       const { name: title = '', file = attributes.filepath ?? fileOfSuites ?? '' } = attributes
       if (SUITE.test(tag)) fileOfSuites = file
       const around = element?.suites ?? []
@@ -105,14 +99,10 @@ export function readJunitXml(
   if (element !== undefined) throw new Error('is cut off, because its last element is not closed')
 }
 
-function toAttributes(given: object): XmlCase['attributes'] {
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, withoutTerminalSequences(value)]))
-}
-
 /** What is in an element that is no test and no suite belongs to the element around it. */
 function moveContent({ tag, attributes, outcomes, output, ...element }: Element, parent: Element): void {
-  const { type = '', message = '' } = attributes
-  const text = withoutTerminalSequences(element.text)
+  const { type = '' } = attributes
+  const [message, text] = [attributes.message ?? '', element.text].map(withoutTerminalSequences) as [string, string]
   if (OUTCOME.test(tag)) {
     parent.outcomes.push({ tag, type, message, text })
     if (tag !== 'skipped') parent.failures++
