@@ -25,6 +25,8 @@ const FILES: Files = {
   'kotlin/com/x/BarTest.kt': '',
   'one/com/x/TwiceTest.java': '',
   'two/com/x/TwiceTest.java': '',
+  'one/com/x/BothTest.java': '',
+  'two/com/x/BothTest.kt': '',
   'py/tests/test_cart.py': '',
   'py/tests/test_only.py': '',
   'web/src/only.test.js': '',
@@ -64,119 +66,64 @@ async function placesOf(attributes: string, text: string, { suite = 's', report 
 }
 
 describe('the place of a test', () => {
-  it.each<[string, string, string, string, string, Tested?]>([
-    ['the attributes', 'file="cart.test.js" line="7"', 'no', 'cart.test.js:7', 'cart.test.js:7'],
-    ['the attribute of some tools', 'filepath="cart.test.js"', 'no', 'cart.test.js', 'cart.test.js'],
-    ['an address', 'file="file://FOLDER/cart.test.js"', 'no', 'cart.test.js', 'cart.test.js'],
-    ['a file outside', 'file="../other.js" line="3"', 'no', '', ''],
+  it.each<[string, string, string, Tested?]>([
+    ['the attribute of some tools', 'filepath="cart.test.js"', 'cart.test.js'],
+    ['an address', 'file="file://FOLDER/cart.test.js"', 'cart.test.js'],
+    ['no file outside', 'file="../other.js" line="3"', ''],
+    ['the line of Minitest', 'file="cart.test.js" lineno="7"', 'cart.test.js:7'],
+    ['the line of ExUnit', 'file="cart.test.js:7"', 'cart.test.js:7'],
+    ['no class of one word', 'classname="test_cart"', ''],
+    ['no class that has the name of a program', 'classname="cart_test"', ''],
+    ['no class that is in two modules', 'classname="com.x.TwiceTest"', ''],
+    ['no class that is in Java and in Kotlin', 'classname="com.x.BothTest"', ''],
+    ["a path from the report's folder", 'file="src/only.test.js"', 'web/src/only.test.js', { report: 'web/out/a.xml' }],
+    ['the nearest path', 'classname="tests.test_cart"', 'py/tests/test_cart.py', { report: 'py/a.xml' }],
+    ['a path from the root', 'file="tests/test_cart.py"', 'tests/test_cart.py', { folder: 'web' }],
+    ['the class, if there is no file', 'file="gone.py" classname="tests.test_cart"', 'tests/test_cart.py'],
+  ])('is found by %s', async (_, attributes, place, tested) => {
+    expect(await placesOf(attributes, 'no', tested)).toEqual([place, place])
+  })
+
+  it.each<[string, string, string, Tested?]>([
+    ['in its stack', '    at node_modules/x/index.js:1:2\n    at test (FOLDER/cart.test.js:3:4)', 'cart.test.js:3'],
+    ['in brackets', 'test_a(Cart) [cart.test.js:3]:\nExpected: 1', 'cart.test.js:3'],
+    ['in the words of Bats', "(in test file cart.test.js, line 3)\n  `false' failed", 'cart.test.js:3'],
+    ['in parentheses of C++', 'cart.test.js(3): error: check 1 == 2 failed', 'cart.test.js:3'],
+    ['in a list of paths', 'no ["a.js","cart.test.js:3",\'b.js\']', 'cart.test.js:3'],
+    ['in a folder with a dot', 'no\n    at .shop/a.js:3:1', '.shop/a.js:3', { files: { '.shop/a.js': '' } }],
+    ['in a folder with an at sign', 'no\n    at @x/a.js:3:1', '@x/a.js:3', { files: { '@x/a.js': '' } }],
+    ['in German', 'bei Shop.Cart() in FOLDER/cart.test.js:Zeile 3', 'cart.test.js:3'],
+    ['in the only file of Go with this name', 'only_test.go:4: no', 'sub/deep/only_test.go:4'],
+    ['in the only file of Java with this name', 'at com.x.Foo.pay(Foo.java:5)', 'src/main/java/com/x/Foo.java:5'],
+    ['in no file of Java with a name that two files have', 'at com.x.TwiceTest.a(TwiceTest.java:1)', ''],
+  ])('is found %s, if the report has no file', async (_, text, place, tested) => {
+    expect(await placesOf('', text, tested)).toEqual(['', place])
+  })
+
+  const SHOP = 'example.com/shop'
+  const FOO = 'src/test/java/com/x/FooTest.java'
+  it.each<[string, string, string, string, number | undefined, Tested?]>([
+    ['JavaScript', 'file="cart.test.js"', 'at cart.js:1:2\n at FOLDER/cart.test.js:3:4', 'cart.test.js', 3],
+    ['no other file', 'file="cart.test.js"', 'at f (cart.js:1:2)', 'cart.test.js', undefined],
+    ['Java', 'classname="com.x.FooTest$Inner"', 'at app//com.x.FooTest$Inner.lambda$a$0(FooTest.java:8)', FOO, 8],
+    ['Kotlin', 'classname="com.x.BarTest"', 'at com.x.BarTest.adds two(BarTest.kt:2)', 'kotlin/com/x/BarTest.kt', 2],
+  ])('is found in %s by the file, and by its line in the stack', async (_, attributes, text, file, line, tested) => {
+    const place = line === undefined ? file : `${file}:${line}`
+    expect(await placesOf(attributes, text, tested)).toEqual([file, place])
+  })
+
+  it.each<[string, string, string, string, Tested?]>([
     [
-      'the stack',
-      'file="cart.test.js" line="7"',
-      'at f (cart.js:1:2)\n at FOLDER/cart.test.js:3:4\n at cart.test.js:9',
-      'cart.test.js:7',
-      'cart.test.js:3',
-    ],
-    ['no other file of the stack', 'file="cart.test.js"', 'at f (cart.js:1:2)', 'cart.test.js', 'cart.test.js'],
-    [
-      'only the stack',
-      '',
-      '    at file://FOLDER/node_modules/x/index.js:1:2\n    at test (FOLDER/cart.test.js:3:4)',
-      '',
-      'cart.test.js:3',
-    ],
-    ['the class, if it is a path', 'classname="tests/test_cart.py"', 'no', 'tests/test_cart.py', 'tests/test_cart.py'],
-    ['the line of Minitest', 'file="cart.test.js" lineno="7"', 'no', 'cart.test.js:7', 'cart.test.js:7'],
-    ['the line of ExUnit', 'file="cart.test.js:7"', 'no', 'cart.test.js:7', 'cart.test.js:7'],
-    ['brackets', '', 'test_a(Cart) [cart.test.js:3]:\nExpected: 1', '', 'cart.test.js:3'],
-    ['Bats', '', "(in test file cart.test.js, line 3)\n  `false' failed", '', 'cart.test.js:3'],
-    ['C++', '', 'cart.test.js(3): error: check 1 == 2 failed', '', 'cart.test.js:3'],
-    ['a path in a list', '', 'no ["a.js","cart.test.js:3",\'b.js\']', '', 'cart.test.js:3'],
-    ['a folder with a dot', '', 'no\n    at .shop/a.js:3:1', '', '.shop/a.js:3', { files: { '.shop/a.js': '' } }],
-    ['a folder with an at sign', '', 'no\n    at @x/a.js:3:1', '', '@x/a.js:3', { files: { '@x/a.js': '' } }],
-    ['no class of one word', 'classname="test_cart"', 'no', '', ''],
-    ['no class that has the name of a program', 'classname="cart_test"', 'no', '', ''],
-    ['the module', 'classname="tests.test_cart"', 'no', 'tests/test_cart.py', 'tests/test_cart.py'],
-    ['.NET in German', 'classname="Shop.Cart"', 'bei Shop.Cart() in FOLDER/cart.test.js:Zeile 3', '', 'cart.test.js:3'],
-    [
-      'Go with a class without the module',
-      'classname="sub"',
-      'a_test.go:4: no',
+      'of the suite',
+      'sub',
       'sub/a_test.go:3',
       'sub/a_test.go:4',
-      { suite: 'example.com/shop/sub', files: { 'other/sub/a_test.go': '' } },
+      { suite: `${SHOP}/sub`, files: { 'other/sub/a_test.go': '' } },
     ],
-    [
-      'Go in another module',
-      'classname="example.com/tools/v2/cmd"',
-      'a_test.go:4: no',
-      'tools/cmd/a_test.go:3',
-      'tools/cmd/a_test.go:4',
-    ],
-    ['Go with a package of another module', 'classname="example.com/other"', 'a_test.go:4: no', '', ''],
-    [
-      'Go with the only file of this name',
-      'classname="example.com/shop"',
-      'only_test.go:4: no',
-      '',
-      'sub/deep/only_test.go:4',
-    ],
-    [
-      'a class in a class of Java',
-      'classname="com.x.FooTest$Inner"',
-      'at app//com.x.FooTest$Inner.lambda$a$0(FooTest.java:8)',
-      'src/test/java/com/x/FooTest.java',
-      'src/test/java/com/x/FooTest.java:8',
-    ],
-    [
-      'Kotlin',
-      'classname="com.x.BarTest"',
-      'at com.x.BarTest.adds two(BarTest.kt:2)',
-      'kotlin/com/x/BarTest.kt',
-      'kotlin/com/x/BarTest.kt:2',
-    ],
-    [
-      'Java and Kotlin',
-      'classname="com.x.BothTest"',
-      'at com.x.BothTest.a(Other.java:1)',
-      '',
-      '',
-      { files: { 'a/com/x/BothTest.java': '', 'b/com/x/BothTest.kt': '' } },
-    ],
-    ['Java in two modules', 'classname="com.x.TwiceTest"', 'at com.x.TwiceTest.a(TwiceTest.java:1)', '', ''],
-    ['Java without a class', '', 'at com.x.Foo.pay(Foo.java:5)', '', 'src/main/java/com/x/Foo.java:5'],
-    [
-      "a path from the report's folder",
-      'file="src/only.test.js"',
-      'src/only.test.js:3',
-      'web/src/only.test.js',
-      'web/src/only.test.js:3',
-      { report: 'web/out/a.xml' },
-    ],
-    [
-      "the nearest path from the report's folder",
-      'classname="tests.test_cart"',
-      'no',
-      'py/tests/test_cart.py',
-      'py/tests/test_cart.py',
-      { report: 'py/a.xml' },
-    ],
-    [
-      'a path from the root',
-      'file="tests/test_cart.py"',
-      'no',
-      'tests/test_cart.py',
-      'tests/test_cart.py',
-      { folder: 'web' },
-    ],
-    [
-      'the class, if there is no such file',
-      'file="gone.py" classname="tests.test_cart"',
-      'no',
-      'tests/test_cart.py',
-      'tests/test_cart.py',
-    ],
-  ])('is found by %s', async (_, attributes, text, passed, failed, tested) => {
-    expect(await placesOf(attributes, text, tested)).toEqual([passed, failed])
+    ['of another module', 'example.com/tools/v2/cmd', 'tools/cmd/a_test.go:3', 'tools/cmd/a_test.go:4'],
+    ['that is not there', 'example.com/other', '', ''],
+  ])('is found in Go in the package %s', async (_, name, passed, failed, tested) => {
+    expect(await placesOf(`classname="${name}"`, 'a_test.go:4: no', tested)).toEqual([passed, failed])
   })
 
   const HELPERS = {
@@ -186,7 +133,6 @@ describe('the place of a test', () => {
     'spec/helper.js': '',
     'spec/custom.js': '',
     'spec/pay.js': "test('TestA', () => {})",
-    'spec/sum.cc': 'TEST_CASE("TestA")',
     'spec/help.hh': '',
     'CartTests.cs': '',
     'Helper.cs': '',
@@ -194,14 +140,7 @@ describe('the place of a test', () => {
   }
   it.each<[string, string, string, string, string]>([
     ['Go', 'classname="shop"', 'helper.go:9: got 1', 'shop/b_test.go:4', 'shop/b_test.go:4'],
-    ['JavaScript', '', 'at f (spec/helper.js:1:2)\n at spec/pay.js:3:4', '', 'spec/pay.js:3'],
-    [
-      'JavaScript with functions around the test',
-      '',
-      'at f (spec/helper.js:1:2)\n at spec/pay.js:3:4\n at spec/custom.js:9:9',
-      '',
-      'spec/pay.js:3',
-    ],
+    ['JavaScript', '', ' at spec/helper.js:1:2\n at spec/pay.js:3:4\n at spec/custom.js:9:9', '', 'spec/pay.js:3'],
     ['C++', '', 'FAILED:\nat spec/help.hh:7', '', ''],
     [
       'Python',
@@ -264,7 +203,7 @@ describe('the place of a test', () => {
     expect(found?.testCases[0]?.message).toBe(reason.replaceAll('FOLDER', root))
   })
 
-  it('is found in Go without a repository', async () => {
+  it('is found in the stack of Go without a repository', async () => {
     const folder = await folderWith(FILES)
     const readReport = await beginJunitRun('a.xml', { root: folder, folder })
     const failure = '<failure>a_test.go:4: no</failure>'

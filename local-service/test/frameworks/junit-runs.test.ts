@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
@@ -12,25 +11,14 @@ const NODE_TEST = [
   ...['--test-reporter=junit', '--test-reporter-destination=junit.xml'],
 ]
 
-type Files = Readonly<Record<string, string>>
-
 /** A service for a folder with these files. */
-async function startWith(files: Files, { command = NODE_TEST, report = 'junit.xml', ...settings }: Settings = {}) {
+async function startWith(
+  files: Readonly<Record<string, string>>,
+  command: string | readonly string[] = NODE_TEST,
+  report = 'junit.xml',
+) {
   const folder = await folderWith(files)
-  const project = { folder, command, report, ...settings }
-  return { folder, ...(await startService({ projects: { shop: project } })) }
-}
-
-interface Settings {
-  readonly command?: string | readonly string[]
-  readonly report?: string
-  readonly args?: readonly string[]
-  readonly environments?: object
-}
-
-async function runOf(files: Files, settings: Settings = {}) {
-  const service = await startWith(files, settings)
-  return service.waitFor(await service.startRun())
+  return startService({ projects: { shop: { folder, command, report } } })
 }
 
 const PASSES = '<testsuite name="s"><testcase name="a" classname="c"/></testsuite>'
@@ -38,7 +26,7 @@ const PASSES = '<testsuite name="s"><testcase name="a" classname="c"/></testsuit
 describe("a run with Node's test runner", () => {
   // junit-reports/node has every kind of result, and what Node prints about it.
   it('has the true cases, with their reasons and places, and names what is in no report', async () => {
-    const run = await runOf({
+    const service = await startWith({
       'kinds.test.mjs': `import { describe, it, test } from 'node:test'
         describe('cart', () => {
           it('adds', () => {})
@@ -47,6 +35,7 @@ describe("a run with Node's test runner", () => {
         test('hangs', { timeout: 20 }, () => new Promise(() => {}))`,
       'broken.test.mjs': "throw new Error('cannot be loaded')",
     })
+    const run = await service.run()
     expect(run.status).toBe('FAILED')
     expect(run.message).toMatch(
       /^`node .*` reported an error outside the tests: Error: cannot be loaded\n {4}at file:.*\/broken\.test\.mjs:1:7\n/,
@@ -74,45 +63,6 @@ describe("a run with Node's test runner", () => {
     const project = { folder, command: `echo '${report}' > junit.xml`, report: 'junit.xml' }
     const service = await startService({ projects: { shop: project }, env: { ...PLAIN_ENV, ...process.env } })
     expect((await service.run()).results?.testCases).toMatchObject([{ filePath }])
-  })
-
-  it('gets the environment, and says that no report was written if its folder is not there', async () => {
-    const { folder } = await aRepository({
-      'a.test.mjs': `import { test } from 'node:test'\ntest('sees ' + process.env.SHOP, () => {})\ntest('other', () => {})`,
-    })
-    const command = [
-      ...NODE_TEST.slice(0, -1),
-      ...['--test-reporter-destination=reports/junit.xml', '--test-name-pattern=sees'],
-    ]
-    const project = { folder, command, report: 'reports/*.xml' }
-    const settings = {
-      setup: ['mkdir', 'reports'],
-      environments: { staging: { SHOP: 'the staging' } },
-    }
-    const service = await startService({ projects: { shop: { ...project, ...settings } } })
-    const { body } = await service.start({ branch: 'main', environment: 'staging' })
-    const inPlace = await service.waitFor(body.runId)
-    expect(inPlace.message).toContain('no file in the project')
-    await mkdir(join(folder, 'reports'))
-    const run = await service.waitFor(await service.startRun({ environment: 'staging' }))
-    expect([run.status, run.results?.testCases.map(({ title }) => title)]).toEqual(['PASSED', ['sees the staging']])
-  })
-
-  it('shows its output and no progress while it runs, and leaves no process if it is cancelled', async () => {
-    const service = await startWith({
-      'a.test.mjs': `import { writeFileSync } from 'node:fs'
-        import { test } from 'node:test'
-        process.on('SIGINT', () => {})
-        console.log('the shop is open')
-        test('waits', () => { writeFileSync('pids', [process.pid, process.ppid].join(' ')); for (;;); })`,
-    })
-    const runId = await service.startRun()
-    const pids = await pidsIn(join(service.folder, 'pids'))
-    await until(async () => (await service.outputOf(runId)).includes('the shop is open'), 'the output is there')
-    expect((await service.get(runId)).body.progress).toBeUndefined()
-    await service.cancel(runId)
-    expect((await service.waitFor(runId)).status).toBe('CANCELLED')
-    await until(() => !pids.some(isAlive), 'the processes are gone')
   })
 })
 
@@ -160,10 +110,7 @@ describe('a run that is cancelled', () => {
 
 describe('a command with several reports', () => {
   it('says in its output which pattern has no file, and passes', async () => {
-    const service = await startWith(
-      { 'kept.xml': PASSES },
-      { command: 'cp kept.xml unit.xml', report: 'unit.xml\ne2e/*.xml' },
-    )
+    const service = await startWith({ 'kept.xml': PASSES }, 'cp kept.xml unit.xml', 'unit.xml\ne2e/*.xml')
     const runId = await service.startRun()
     expect((await service.waitFor(runId)).status).toBe('PASSED')
     const remark = '[local service] no file in the project\'s folder matches "e2e/*.xml"\n'
