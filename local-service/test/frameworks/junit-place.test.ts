@@ -85,7 +85,7 @@ describe('the place of a test', () => {
   })
 
   it.each<[string, string, string, Tested?]>([
-    ['in its stack', '    at node_modules/x/index.js:1:2\n    at test (FOLDER/cart.test.js:3:4)', 'cart.test.js:3'],
+    ['in its stack', '    at test (FOLDER/cart.test.js:3:4)\n    at node_modules/x/index.js:1:2', 'cart.test.js:3'],
     ['in brackets', 'test_a(Cart) [cart.test.js:3]:\nExpected: 1', 'cart.test.js:3'],
     ['in the words of Bats', "(in test file cart.test.js, line 3)\n  `false' failed", 'cart.test.js:3'],
     ['in parentheses of C++', 'cart.test.js(3): error: check 1 == 2 failed', 'cart.test.js:3'],
