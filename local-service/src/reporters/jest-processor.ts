@@ -36,7 +36,9 @@ function findConfigured(): string | undefined {
 function showConfig(script: string, args: readonly string[]) {
   try {
     const jest = createRequire(realpathSync(script)).resolve('jest-cli/bin/jest')
-    return spawnSync(process.execPath, [jest, ...args, '--showConfig'], { encoding: 'utf8', maxBuffer: Infinity })
+    // Behind a `--` of the user, nothing is an option. Then the tests would run again.
+    const command = [jest, '--showConfig', ...args]
+    return spawnSync(process.execPath, command, { encoding: 'utf8', maxBuffer: Number.POSITIVE_INFINITY })
   } catch (error) {
     return { status: 1, stdout: '', stderr: (error as Error).message }
   }

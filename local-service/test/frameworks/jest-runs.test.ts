@@ -137,7 +137,7 @@ describe('a run of Jest', () => {
       'processor.js': "module.exports = (results) => { require('fs').writeFileSync('told', 'yes'); return results }",
       'a.test.js': FLAKY,
     }
-    const run = await runJest(files, { command: 'npx jest', args: ['a.test'] })
+    const run = await runJest(files, { command: 'npx jest', args: ['--', 'a.test'] })
     expect([run.status, run.cases]).toEqual(['PASSED', ['FLAKY passes at last']])
     expect(await run.read('told')).toBe('yes')
   })
