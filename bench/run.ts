@@ -7,16 +7,15 @@ import type { ScenarioOptions } from '../test/support/scenario.ts'
 import { selfSignedCertificate } from '../test/support/self-signed-certificate.ts'
 import { createProject, FRAMEWORKS, runShards, timeActions, timeByHand } from './local-service.ts'
 import { observeStep, type StepUse, timeEmptyStep, timeStep } from './measured-step.ts'
-import { requestsOfAnHour } from './output.ts'
 
 const [STARTS, LARGE_RUNS, JOBS, HISTORY_FILES] = [25, 3, 9, 10]
 const STATUSES = ['PASSED', 'PASSED', 'PASSED', 'FAILED', 'PASSED', 'PASSED', 'SKIPPED', 'PASSED', 'PASSED', 'PASSED']
 
 type Row = readonly [what: string, goal: string, isReached: boolean, result: string]
 
-const UNITS = { ms: [1, 0], s: [1_000, 2], MB: [1e6, 0], requests: [1, 0] } as const
+const UNITS = { ms: [1, 0], s: [1_000, 2], MB: [1e6, 0] } as const
 
-/** The value and its limit are milliseconds, bytes or a number of requests. */
+/** The value and its limit are milliseconds or bytes. */
 function row(what: string, value: number, limit: number, unit: keyof typeof UNITS): Row {
   const [size, digits] = UNITS[unit]
   return [what, `≤ ${limit / size} ${unit}`, value <= limit, `${(value / size).toFixed(digits)} ${unit}`]
@@ -86,8 +85,6 @@ async function longOutput(folder: string): Promise<Row[]> {
     row('16 MiB of output, more processor time', more('totalCpuMs'), 3_000, 's'),
     row('16 MiB of output, more memory', more('peakBytes'), 150e6, 'MB'),
     row('16 MiB of output at once, later exit', more('endMs'), 10_000, 's'),
-    row('A run of one hour', await requestsOfAnHour(false), 400, 'requests'),
-    row('A run of one hour with output', await requestsOfAnHour(true), 800, 'requests'),
   ]
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
@@ -25,12 +25,6 @@ export function isDistKnownFresh(): boolean {
 }
 
 function fingerprint(): string {
-  const hash = createHash('sha256')
-  for (const file of globSync(FILES, { cwd: root }).toSorted()) {
-    hash
-      .update(`${file}\0`)
-      .update(readFileSync(join(root, file)))
-      .update('\0')
-  }
-  return hash.digest('hex')
+  const files = globSync(FILES, { cwd: root }).toSorted()
+  return files.map((file) => `${hash('sha256', readFileSync(join(root, file)))} ${file}\n`).join('')
 }

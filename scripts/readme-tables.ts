@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse } from 'yaml'
 
+const ROOT = resolve(import.meta.dirname, '..')
+
 interface Manifest {
   readonly inputs: Readonly<Record<string, DeclaredInput>>
   readonly outputs: Readonly<Record<string, { readonly description: string }>>
@@ -26,16 +28,8 @@ interface Page {
 
 /** The inputs of the gate that matter if the local service runs the tests in the same job. */
 const IN_THIS_JOB = [
-  ...[
-    'framework-project',
-    'env-overrides',
-    'timeout-minutes',
-    'pass-with-no-tests',
-    'baseline',
-    'summary',
-    'annotations',
-  ],
-  ...['show-output', 'report-dir', 'comment', 'github-token'],
+  ...['framework-project', 'env-overrides', 'timeout-minutes', 'pass-with-no-tests', 'baseline', 'summary'],
+  ...['annotations', 'show-output', 'report-dir', 'comment', 'github-token'],
 ]
 
 /** Each input stands on one page. */
@@ -92,10 +86,7 @@ function between(text: string, name: string, content: string): string {
 
 if (import.meta.main) {
   for (const { page, manifest, lists } of PAGES) {
-    const [path, actionYml] = [page, manifest].map((file) => resolve(import.meta.dirname, '..', file)) as [
-      string,
-      string,
-    ]
-    writeFileSync(path, withTables(readFileSync(path, 'utf8'), readFileSync(actionYml, 'utf8'), lists))
+    const [path, actionYml] = [resolve(ROOT, page), readFileSync(resolve(ROOT, manifest), 'utf8')]
+    writeFileSync(path, withTables(readFileSync(path, 'utf8'), actionYml, lists))
   }
 }

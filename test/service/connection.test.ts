@@ -117,7 +117,7 @@ describe('the proxy for https', () => {
     const proxy = await forwardProxy()
     const start = startThrough(proxy.address)
     await service.arrived
-    proxy.cut()
+    for (const socket of proxy.connections) socket.destroy()
     expect(await start).toMatchObject({ kind: 'no-response' })
   })
 

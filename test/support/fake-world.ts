@@ -8,12 +8,6 @@ import type { ServiceClient } from '../../src/service/client.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
 import type { FakeClock } from './fake-clock.ts'
 
-/** One effect that the action had on the world, in words: `file started run-1`, `output status=RUNNING`, `error …`. */
-export interface Effect {
-  readonly atMs: number
-  readonly text: string
-}
-
 export interface FakeWorldOptions {
   readonly random?: () => number
   readonly comment?: (outcome: StepOutcome) => Promise<string | undefined>
@@ -34,7 +28,8 @@ export function sourceText(): string {
 }
 
 export class FakeWorld implements World {
-  readonly effects: Effect[] = []
+  /** What the action did to the world, in words: `file started run-1`, `output status=RUNNING`, `error …`. */
+  readonly effects: { readonly atMs: number; readonly text: string }[] = []
   readonly clock: FakeClock
   readonly random: () => number
   readonly service: ServiceClient

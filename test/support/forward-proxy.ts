@@ -1,17 +1,8 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { listen } from './recording-server.ts'
 
-export interface ForwardProxy {
-  readonly address: string
-  /** The requests to the proxy, as `CONNECT host:port`. */
-  readonly asked: readonly string[]
-  readonly headers: readonly IncomingHttpHeaders[]
-  readonly connections: readonly Socket[]
-  cut(): void
-}
-
-export interface ForwardProxyOptions {
+interface ForwardProxyOptions {
   /** The status to refuse every CONNECT with. */
   readonly refusal?: string
   /** The port of this machine to which a `host:port` leads. Other hosts are resolved as usual. */
@@ -19,7 +10,8 @@ export interface ForwardProxyOptions {
 }
 
 /** An HTTP proxy that only makes tunnels (RFC 9110, 9.3.6). */
-export async function forwardProxy({ refusal, ports = {} }: ForwardProxyOptions = {}): Promise<ForwardProxy> {
+export async function forwardProxy({ refusal, ports = {} }: ForwardProxyOptions = {}) {
+  /** The requests to the proxy, as `CONNECT host:port`. */
   const asked: string[] = []
   const headers: IncomingHttpHeaders[] = []
   const server = createServer()
@@ -44,13 +36,5 @@ export async function forwardProxy({ refusal, ports = {} }: ForwardProxyOptions 
     for (const end of [tunnel, socket]) end.on('error', close).on('close', close)
   })
   const { port, connections } = await listen(server)
-  return {
-    address: `http://127.0.0.1:${port}`,
-    asked,
-    headers,
-    connections,
-    cut: () => {
-      for (const socket of connections) socket.destroy()
-    },
-  }
+  return { address: `http://127.0.0.1:${port}`, asked, headers, connections }
 }

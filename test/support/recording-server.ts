@@ -19,15 +19,9 @@ export interface TcpServer {
   readonly connected: Promise<void>
 }
 
-export interface RecordingServer extends TcpServer {
-  readonly origin: string
-  /** The requests that arrived whole, in their order. */
-  readonly received: readonly ReceivedRequest[]
-  readonly arrived: Promise<void>
-}
-
 /** A real server on this machine that records its requests. It closes when the test ends. */
-export async function recordingServer(respond: Respond, tls?: ServerOptions, host?: string): Promise<RecordingServer> {
+export async function recordingServer(respond: Respond, tls?: ServerOptions, host?: string) {
+  /** The requests that arrived whole, in their order. */
   const received: ReceivedRequest[] = []
   const arrived = Promise.withResolvers<void>()
   const server = tls === undefined ? createServer() : createTlsServer(tls)

@@ -57,10 +57,7 @@ interface State {
 }
 
 /** Runs that execute nothing. When a client reads a run, its state is computed from its script and the clock. */
-export function createScriptedRuns(
-  scriptFor: (start: ScriptedStart) => Script,
-  now: () => number = () => performance.timeOrigin + performance.now(),
-) {
+export function createScriptedRuns(scriptFor: (start: ScriptedStart) => Script) {
   const runs: Run[] = []
 
   function accept(target: Partial<ScriptedStart>, body: unknown): Run {
@@ -73,7 +70,7 @@ export function createScriptedRuns(
       script,
       runId,
       branchName,
-      queuedAtMs: now(),
+      queuedAtMs: Date.now(),
       cancelAccepted: false,
       output: output === undefined ? undefined : Buffer.from(output),
     }
@@ -87,7 +84,7 @@ export function createScriptedRuns(
     describe: (run: Run, state: State) => ScriptedResponse,
   ): ScriptedResponse {
     const run = runs.findLast((candidate) => candidate.runId === runId && isMeant(candidate))
-    return run === undefined ? refuse(404, `There is no run "${runId}" here.`) : describe(run, stateOf(run, now()))
+    return run === undefined ? refuse(404, `There is no run "${runId}" here.`) : describe(run, stateOf(run))
   }
   const isOf = (projectId: string) => (run: Run) => run.projectId === projectId
   const isOfSuite = (run: Run) => run.testSuiteId !== undefined
@@ -107,7 +104,7 @@ export function createScriptedRuns(
         if (finishedAtMs !== undefined) {
           return refuse(400, `Run "${runId}" is ${status}; only a QUEUED or RUNNING run can be cancelled.`)
         }
-        run.ended = { status: 'CANCELLED', atMs: now() }
+        run.ended = { status: 'CANCELLED', atMs: Date.now() }
         run.cancelAccepted = true
         return ok({ cancelled: [{ runId }] })
       })
@@ -136,10 +133,7 @@ export function createScriptedRuns(
   return {
     endpoints,
     get runs(): readonly ScriptedRun[] {
-      return runs.map((run) => {
-        const { script, branchName, queuedAtMs, ended, output, ...start } = run
-        return { ...start, status: stateOf(run, now()).status }
-      })
+      return runs.map((run) => ({ ...run, status: stateOf(run).status }))
     },
     addOutput(runId: string, text: string): void {
       const run = started(runId)
@@ -147,7 +141,7 @@ export function createScriptedRuns(
     },
     /** Finishes a run now, or gives a finished run another status. */
     finishRun(runId: string, status: string, cases?: readonly unknown[]): void {
-      started(runId).ended = { status, atMs: now(), cases }
+      started(runId).ended = { status, atMs: Date.now(), cases }
     },
   }
 }
@@ -160,7 +154,8 @@ export function refuse(status: 400 | 401 | 404, error: string): ScriptedResponse
   return { status, body: { error } }
 }
 
-function stateOf({ script, queuedAtMs, ended }: Run, nowMs: number): State {
+function stateOf({ script, queuedAtMs, ended }: Run): State {
+  const nowMs = Date.now()
   const startsAtMs = queuedAtMs + (script.queuedMs ?? 0)
   const endsAtMs = ended?.atMs ?? startsAtMs + (script.runningMs ?? 0)
   const startedAtMs = startsAtMs <= Math.min(nowMs, endsAtMs) ? startsAtMs : undefined

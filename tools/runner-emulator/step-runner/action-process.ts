@@ -4,8 +4,6 @@ import type { SecretMasks } from './masks.ts'
 import { NodeProcess, type NodeProcessOptions, type ProcessExit } from './node-process.ts'
 import type { Annotation, StepLog } from './workflow-commands.ts'
 
-export type Phase = 'main' | 'post'
-
 /** The kind of container in which the steps run: one of Docker, or one that hooks without a volume make (Actions Runner Controller). */
 export type Container = 'docker' | 'hooks without volume'
 
@@ -44,7 +42,6 @@ export const SKIPPED: ProcessResult = {
 }
 
 export interface ActionProcessOptions extends NodeProcessOptions {
-  readonly phase: Phase
   readonly actionName: string
   readonly files: FileCommandFiles
   readonly log: StepLog
@@ -141,7 +138,7 @@ export class ActionProcess extends NodeProcess {
   }
 
   #finish(exit: ProcessExit): ProcessResult {
-    const { actionName, files, log, masks, onResult, phase } = this.#options
+    const { actionName, files, log, masks, onResult } = this.#options
     const ended = this.#conclude(exit)
     // If the files exist, they count, whatever ended the process.
     const read = this.#isLost(ended) ? NOTHING_READ : files.read(log, masks)
@@ -154,8 +151,6 @@ export class ActionProcess extends NodeProcess {
       endedBy: this.#endedBy,
       conclusion,
       failedSilently: conclusion === 'failure' && !log.hasErrorOfAction,
-      // What post sets is dropped.
-      outputs: phase === 'main' ? read.outputs : {},
       log: log.lines,
       annotations: log.annotations,
     }

@@ -1,20 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { EOL } from 'node:os'
 import { join } from 'node:path'
 import type { SecretMasks } from './masks.ts'
 import { splitLines } from './text.ts'
 import type { StepLog } from './workflow-commands.ts'
 
-/**
- * The files through which a process talks to the runner, by the name of their variable without `GITHUB_`, in the order
- * in which the runner reads them.
- */
-export const FILE_COMMANDS = ['ENV', 'STEP_SUMMARY', 'STATE', 'OUTPUT'] as const
+/** The files through which a process talks to the runner, by the name of their variable without `GITHUB_`. */
+const FILES = { ENV: 'set_env', STEP_SUMMARY: 'step_summary', STATE: 'save_state', OUTPUT: 'set_output' } as const
 
-export type FileCommand = (typeof FILE_COMMANDS)[number]
+type FileCommand = keyof typeof FILES
 
-export const SUMMARY_LIMIT_BYTES = 1_048_576
+const SUMMARY_LIMIT_BYTES = 1_048_576
 
 export interface FileCommandResults {
   readonly outputs: Readonly<Record<string, string>>
@@ -33,48 +30,38 @@ export class FileCommandFiles {
     const folder = join(tempDir, '_runner_file_commands')
     mkdirSync(folder, { recursive: true })
     const suffix = randomUUID()
-    this.paths = {
-      ENV: join(folder, `set_env_${suffix}`),
-      STEP_SUMMARY: join(folder, `step_summary_${suffix}`),
-      STATE: join(folder, `save_state_${suffix}`),
-      OUTPUT: join(folder, `set_output_${suffix}`),
-    }
+    this.paths = mapFiles((name) => join(folder, `${FILES[name]}_${suffix}`))
     for (const path of Object.values(this.paths)) writeFileSync(path, '')
   }
 
-  /** Reports to the log what GitHub cannot use. */
+  /** Reports to the log what GitHub cannot use. The runner reads the files in this order. */
   read(log: StepLog, masks: SecretMasks): FileCommandResults {
-    const env = this.#keyValues('ENV', log)
-    const summary = readSummary(this.#bytes('STEP_SUMMARY'), log, masks)
-    const state = this.#keyValues('STATE', log)
-    const outputs = this.#keyValues('OUTPUT', log)
-    const files = Object.fromEntries(FILE_COMMANDS.map((name) => [name, this.#text(name)]))
-    return { outputs, state, env, summary, files: files as FileCommandResults['files'] }
+    const files = mapFiles((name) => readIfThere(this.paths[name]))
+    const env = keyValues('env', files.ENV, log)
+    const summary = shownSummary(files.STEP_SUMMARY, log, masks)
+    const state = keyValues('state', files.STATE, log)
+    const outputs = keyValues('output', files.OUTPUT, log)
+    return { outputs, state, env, summary, files: mapFiles((name) => files[name].toString()) }
   }
+}
 
-  #keyValues(name: 'OUTPUT' | 'STATE' | 'ENV', log: StepLog): Record<string, string> {
-    const { entries, problem } = parseKeyValueFile(this.#text(name))
-    if (problem !== undefined) {
-      log.reportError(`Unable to process file command '${name.toLowerCase()}' successfully.`)
-      log.reportError(problem)
-      log.commandFailed = true
-    }
-    return Object.fromEntries(entries)
-  }
+function mapFiles<T>(of: (name: FileCommand) => T): Record<FileCommand, T> {
+  return { ENV: of('ENV'), STEP_SUMMARY: of('STEP_SUMMARY'), STATE: of('STATE'), OUTPUT: of('OUTPUT') }
+}
 
-  #text(name: FileCommand): string {
-    return this.#bytes(name).toString()
-  }
+/** A file that the process removed counts as empty. */
+function readIfThere(path: string): Buffer {
+  return existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
+}
 
-  /** A file that the process removed counts as empty. */
-  #bytes(name: FileCommand): Buffer {
-    try {
-      return readFileSync(this.paths[name])
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
-      throw error
-    }
+function keyValues(command: string, file: Buffer, log: StepLog): Record<string, string> {
+  const { entries, problem } = parseKeyValueFile(file.toString())
+  if (problem !== undefined) {
+    log.reportError(`Unable to process file command '${command}' successfully.`)
+    log.reportError(problem)
+    log.commandFailed = true
   }
+  return Object.fromEntries(entries)
 }
 
 export interface KeyValueFile {
@@ -122,11 +109,11 @@ export function parseKeyValueFile(text: string): KeyValueFile {
   return { entries }
 }
 
-function readSummary(file: Buffer, log: StepLog, masks: SecretMasks): string {
+function shownSummary(file: Buffer, log: StepLog, masks: SecretMasks): string {
   if (file.length > SUMMARY_LIMIT_BYTES) {
-    const [limit, got] = [SUMMARY_LIMIT_BYTES, file.length].map((bytes) => Math.floor(bytes / 1024))
+    const got = Math.floor(file.length / 1024)
     log.reportError(
-      `$GITHUB_STEP_SUMMARY upload aborted, supports content up to a size of ${limit}k, got ${got}k. For more information see: https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions#adding-a-markdown-summary`,
+      `$GITHUB_STEP_SUMMARY upload aborted, supports content up to a size of 1024k, got ${got}k. For more information see: https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions#adding-a-markdown-summary`,
     )
     return ''
   }

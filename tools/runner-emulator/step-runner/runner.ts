@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ActionProcess, type Container, type Phase, type ProcessResult, SKIPPED } from './action-process.ts'
+import { ActionProcess, type Container, type ProcessResult, SKIPPED } from './action-process.ts'
 import { contextsOf, type GithubContext, githubContext, githubVariables, type WorkflowEvent } from './contexts.ts'
 import type { JobStatus } from './expressions.ts'
 import { FileCommandFiles } from './file-commands.ts'
 import { type ActionManifest, inputVariable, readManifest, resolveInputs } from './manifest.ts'
 import { SecretMasks, secretForms } from './masks.ts'
-import { killProcessesWith, type ProcessExit, type Sleep, type Spawn } from './node-process.ts'
+import { killProcessesWith, type ProcessExit, type Sleep } from './node-process.ts'
 import { StepLog } from './workflow-commands.ts'
 
 export interface StepOptions {
@@ -24,8 +24,6 @@ export interface StepOptions {
   readonly matrix?: Readonly<Record<string, unknown>> | undefined
   /** Masked from the start, like the secrets of a repository. The token of the `github` context is always masked. */
   readonly secrets?: readonly string[] | undefined
-  /** The runner's own proxy. A proxy in the step's `env` is not copied to the other case of letters. */
-  readonly proxy?: { readonly https?: string; readonly no?: string } | undefined
   readonly workspace?: string | undefined
   readonly tempDir?: string | undefined
   /** Step debug logging: RUNNER_DEBUG, and `::debug::` in the log. */
@@ -33,7 +31,6 @@ export interface StepOptions {
   readonly onLogLine?: ((line: string) => void) | undefined
   /** How the runner waits for the end of its grace periods. The default is real time. */
   readonly sleep?: Sleep | undefined
-  readonly spawn?: Spawn | undefined
   /** If given, the job has a container. Signals of the runner end the step, but reach no process. */
   readonly container?: Container | undefined
 }
@@ -92,14 +89,14 @@ export class Step {
   }
 
   startMain(): ActionProcess {
-    this.#main = this.#start('main', this.#manifest.main, {})
+    this.#main = this.#start(this.#manifest.main, {})
     return this.#main
   }
 
   /** Starts post, also after a shutdown. */
   async startPost(): Promise<ActionProcess> {
     const { state = {} } = (await this.#main?.result()) ?? {}
-    this.#post = this.#start('post', this.#manifest.post ?? '', state)
+    this.#post = this.#start(this.#manifest.post ?? '', state)
     return this.#post
   }
 
@@ -157,7 +154,7 @@ export class Step {
       rmSync(join(this.tempDir, name), { recursive: true, force: true, maxRetries: 20 })
   }
 
-  #start(phase: Phase, script: string, state: Readonly<Record<string, string>>): ActionProcess {
+  #start(script: string, state: Values): ActionProcess {
     const { debug = false, onLogLine = () => {}, ...options } = this.#options
     const inputs = this.#resolveInputs()
     const files = new FileCommandFiles(this.tempDir)
@@ -165,7 +162,6 @@ export class Step {
     for (const message of inputs.warnings) log.warn(message)
     return new ActionProcess({
       ...options,
-      phase,
       actionName: this.#manifest.name,
       script,
       cwd: this.workspace,
@@ -182,12 +178,10 @@ export class Step {
    * NODE_OPTIONS of the developer decides a test. If a name is in several groups, the last group wins, as in the runner.
    */
   #environment(inputs: Values, state: Values, { paths }: FileCommandFiles): Record<string, string> {
-    const { env, proxy: { https, no } = {}, debug } = this.#options
+    const { env, debug } = this.#options
     const ofStep = {
       ...Object.fromEntries(OF_THE_MACHINE.map((name) => [name, process.env[name]])),
       PATH: dirname(process.execPath) + delimiter + process.env.PATH,
-      // The runner sets proxy variables in both cases of letters.
-      ...{ https_proxy: https, HTTPS_PROXY: https, no_proxy: no, NO_PROXY: no },
       CI: 'true',
       ...this.#jobEnv,
       ...env,
@@ -234,7 +228,7 @@ function isDue(on: Interruption['on'], main: ActionProcess): Promise<unknown> {
   return typeof on === 'number' ? delay(on, undefined, { ref: false }) : on
 }
 
-/** The places in which the secret can be read, in any usual form. Empty if there is no such place. */
+/** The places that show the secret, in any form that the runner masks. Empty if there is no such place. */
 export function placesThatShow(secret: string, { log, files, outputs, annotations }: ProcessResult): readonly string[] {
   const places: Readonly<Record<string, readonly string[]>> = {
     log,
@@ -245,14 +239,7 @@ export function placesThatShow(secret: string, { log, files, outputs, annotation
     titles: annotations.map(({ title }) => title),
     messages: annotations.map(({ message }) => message),
   }
-  const bytes = Buffer.from(secret)
-  // Takes only whole groups of three bytes, because padding and the following text do not change these.
-  const groups = [0, 1, 2].map((offset) => bytes.subarray(offset, bytes.length - ((bytes.length - offset) % 3)))
-  const unmasked = [
-    bytes.toString('hex'),
-    ...groups.flatMap((group) => [group.toString('base64'), group.toString('base64url')]),
-  ]
-  const forms = [...secretForms(secret), ...unmasked]
+  const forms = secretForms(secret)
   const shows = (text: string) => forms.some((form) => text.includes(form))
   return Object.keys(places).filter((place) => places[place]?.some(shows))
 }

@@ -128,7 +128,6 @@ describe('the end of a process', () => {
     expect(isAlive(child)).toBe(true)
     await step.dispose()
     await untilGone(child)
-    expect(main.isRunning).toBe(false)
     expect(existsSync(step.workspace)).toBe(false)
     expect(existsSync(step.tempDir)).toBe(false)
   })
