@@ -119,6 +119,18 @@ describe('the end of a process', () => {
     expect((await runMain(main)).annotations).toHaveLength(4)
   })
 
+  test('comes five seconds after the exit if another process holds a pipe', async () => {
+    const waits: number[] = []
+    const sleep = async (ms: number) => {
+      waits.push(ms)
+      await main.waitForLine(/child/)
+    }
+    const main = prepare({ main: `${spawning({ stdio: 'inherit' })}; process.exit(0)` }, { sleep }).startMain()
+    const { conclusion, log } = await main.result()
+    expect([conclusion, waits]).toEqual(['success', [5000]])
+    expect(isAlive(pidIn(log[0]))).toBe(true)
+  })
+
   test('leaves nothing behind once the step is disposed of, not even detached children', async () => {
     const step = prepareStep({
       actionDir: writeAction(root, { main: `${spawning({ detached: true, stdio: 'ignore' })}; hang()` }),
@@ -177,6 +189,11 @@ describe('a step', () => {
 process.on('SIGINT', () => process.exit(0)); hang()`
     const end = await prepare({ main }).run({ on: /child ready/, by: 'cancel' })
     expect(end.main.log).toEqual(['child ready', '##[error]The operation was canceled.'])
+  })
+
+  test('that finishes before the cancel is not cancelled', async () => {
+    const end = await prepare({ main: `console.log('done')` }).run({ on: 60_000, by: 'cancel' })
+    expect(end).toMatchObject({ jobStatus: 'success', main: { conclusion: 'success', signalsSent: [] } })
   })
 
   test('that exceeds its time limit fails, and post that exceeds it fails too', async () => {
