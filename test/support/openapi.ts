@@ -48,12 +48,8 @@ interface ReceivedResponse {
   readonly body: unknown
 }
 
-interface RecordingService {
-  readonly requests: readonly ReceivedRequest[]
-}
-
 /** Checks that each request is in the interface, and has only fields that the interface names. */
-export function expectConformingRequests({ requests }: RecordingService): void {
+export function expectConformingRequests({ requests }: { readonly requests: readonly ReceivedRequest[] }): void {
   const problems = requests.flatMap(problemsOfRequest)
   expect(problems, 'what the requests have against docs/openapi.yaml').toEqual([])
 }

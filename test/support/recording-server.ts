@@ -40,6 +40,8 @@ export async function recordingServer(respond: Respond, tls?: ServerOptions, hos
   return { ...listening, origin, received, arrived: arrived.promise }
 }
 
+export type RecordingServer = Awaited<ReturnType<typeof recordingServer>>
+
 /** A server without HTTP. The test decides what happens to each TCP connection. */
 export function tcpServer(onConnection: (socket: Socket) => void): Promise<TcpServer> {
   return listen(createTcpServer(onConnection))
