@@ -228,7 +228,7 @@ function isDue(on: Interruption['on'], main: ActionProcess): Promise<unknown> {
   return typeof on === 'number' ? delay(on, undefined, { ref: false }) : on
 }
 
-/** The places that show the secret, in any form that the runner masks. Empty if there is no such place. */
+/** The places in which the secret can be read, in any usual form. Empty if there is no such place. */
 export function placesThatShow(secret: string, { log, files, outputs, annotations }: ProcessResult): readonly string[] {
   const places: Readonly<Record<string, readonly string[]>> = {
     log,
@@ -239,7 +239,14 @@ export function placesThatShow(secret: string, { log, files, outputs, annotation
     titles: annotations.map(({ title }) => title),
     messages: annotations.map(({ message }) => message),
   }
-  const forms = secretForms(secret)
+  const bytes = Buffer.from(secret)
+  // Takes only whole groups of three bytes, because padding and the following text do not change these.
+  const groups = [0, 1, 2].map((offset) => bytes.subarray(offset, bytes.length - ((bytes.length - offset) % 3)))
+  const unmasked = [
+    bytes.toString('hex'),
+    ...groups.flatMap((group) => [group.toString('base64'), group.toString('base64url')]),
+  ]
+  const forms = [...secretForms(secret), ...unmasked]
   const shows = (text: string) => forms.some((form) => text.includes(form))
   return Object.keys(places).filter((place) => places[place]?.some(shows))
 }
