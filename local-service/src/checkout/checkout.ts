@@ -67,12 +67,13 @@ export async function chooseCheckout(
  * client would take the result for that of what it asked for. Returns why, as sentences.
  */
 export async function whyMoved(
-  { branchName: asked, ...checkout }: Checkout,
+  folder: string,
+  asked: string | undefined,
   env: NodeJS.ProcessEnv,
   stop: AbortSignal,
 ): Promise<string | undefined> {
-  if (checkout.kind !== 'in-place' || asked === undefined) return undefined
-  const repository = await openRepository(checkout.place.folder, env, stop)
+  if (asked === undefined) return undefined
+  const repository = await openRepository(folder, env, stop)
   if ('kind' in repository) return `git cannot say any more what is checked out: ${repository.reason}.`
   const { branch, commit } = repository.head
   if (asked === branch || asked === commit) return undefined

@@ -34,22 +34,17 @@ export async function executeRun(
   }
 }
 
-/** Returns why the tests cannot run. */
+/** Makes the work tree if the run needs one. Returns why the tests cannot run. Throws if the run is stopped meanwhile. */
 async function prepare(run: RunContext): Promise<string | undefined> {
-  const { checkout, setup, gitEnv, stop } = run
-  const moved = await whyMoved(checkout, gitEnv, stop)
-  if (moved !== undefined) return moved
-  await prepareFiles(run)
-  if (setup === undefined) return undefined
-  const end = await runProjectCommand(run, argvOf(setup))
-  return hasSucceeded(end) ? undefined : `setup: ${quoteCommand(setup)} ${describeEnd(end)}`
-}
-
-/** Makes the work tree if the run needs one. Throws if the run is stopped meanwhile. */
-async function prepareFiles({ runId, checkout, setup, resources, gitEnv, stop }: RunContext): Promise<void> {
-  if (checkout.kind === 'in-place') return
+  const { runId, checkout, setup, resources, gitEnv, stop } = run
+  if (checkout.kind === 'in-place') return whyMoved(checkout.place.folder, checkout.branchName, gitEnv, stop)
   const { place, commit } = checkout
   await addWorkTree({ ...place, env: gitEnv, signal: stop }, commit, resources.tree, runId)
+  if (setup === undefined) {
+    await linkPackages(place, resources.tree)
+    return undefined
+  }
   // A setup installs its own packages. Through links, it would change the packages of the project's folder.
-  if (setup === undefined) await linkPackages(place, resources.tree)
+  const end = await runProjectCommand(run, argvOf(setup))
+  return hasSucceeded(end) ? undefined : `setup: ${quoteCommand(setup)} ${describeEnd(end)}`
 }
