@@ -98,7 +98,7 @@ describe('auto-fix', () => {
     await writeFiles(folder, { git: `#!/bin/sh\n${script}\nPATH='${PLAIN_ENV.PATH}' exec git "$@"\n` })
     await chmod(join(folder, 'git'), 0o755)
     const env = { ...PLAIN_ENV, PATH: `${folder}:${PLAIN_ENV.PATH}` }
-    const { finish, service } = await startFixing('true', {}, { env })
+    const { finish, service, log } = await startFixing('true', {}, { env })
     const failing = puppet({ journal, cases: [['adds', 'failed']], exitCode: 1 })
     const runId = await service.startRun({ autofix: true, ...failing })
     const pids = await pidsIn(pid)
@@ -106,5 +106,6 @@ describe('auto-fix', () => {
     expect(await finish(puppet({}))).toMatchObject({ status: 'PASSED' })
     expect((await service.get(runId)).body.status).toBe('CANCELLED')
     expect([pids.map(isAlive), (await readFile(marker, 'utf8')).trim()]).toEqual([[false], runId])
+    expect(log()).toContain('auto-fix: It failed: git add failed: it was stopped')
   })
 })
