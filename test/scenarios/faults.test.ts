@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { Spawn } from '../../tools/runner-emulator/step-runner/node-process.ts'
 import { requestsOf, scenario } from '../support/scenario.ts'
 
 // These tests run the built action. test/service/transport.test.ts and test/action test every kind of fault.
@@ -18,11 +15,9 @@ test.concurrent('a step whose response was too large exits, although a known fau
 })
 
 test.concurrent('if post could not learn of a run, no run is started', async () => {
-  const without: Spawn = (...command) => {
-    rmSync(one.step.tempDir, { recursive: true })
-    return spawn(...command)
-  }
-  await using one = await scenario({ env: { TMPDIR: '/nowhere' }, spawn: without })
+  const removeFolder = "import { rmSync } from 'node:fs'; rmSync(process.env.RUNNER_TEMP, { recursive: true })"
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(removeFolder)}`
+  await using one = await scenario({ env: { TMPDIR: '/nowhere', NODE_OPTIONS } })
   const end = await one.step.startMain().result()
   expect(end.conclusion).toBe('failure')
   expect(requestsOf(one.service)).toEqual([])

@@ -1,4 +1,4 @@
-import { type ChildProcess, type SpawnOptions, type StdioOptions, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
@@ -20,11 +20,7 @@ export interface NodeProcessOptions {
   readonly env: Readonly<Record<string, string>>
   /** The default is real time. */
   readonly sleep?: Sleep | undefined
-  readonly spawn?: Spawn | undefined
 }
-
-/** How a process is started. The default is `node:child_process`. */
-export type Spawn = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess
 
 export interface ProcessExit {
   readonly exitCode: number | null
@@ -46,12 +42,12 @@ export class NodeProcess {
   readonly #pipes: readonly Readable[]
 
   constructor(options: NodeProcessOptions, onLine: (line: string) => void) {
-    const { script, cwd, env, sleep = realSleep, spawn: start = spawn } = options
+    const { script, cwd, env, sleep = realSleep } = options
     this.#sleep = sleep
     // No `detached`: the step shares the runner's process group, and every signal goes to its one process id.
-    const stdio: StdioOptions = ['ignore', 'pipe', 'pipe']
-    this.#child = start(process.execPath, [script], { cwd, env, stdio, windowsHide: true })
-    this.#pipes = [this.#child.stdout, this.#child.stderr].filter((pipe) => pipe !== null)
+    const child = spawn(process.execPath, [script], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true })
+    this.#child = child
+    this.#pipes = [child.stdout, child.stderr]
     this.exit = this.#waitForExit(Promise.all(this.#pipes.map((pipe) => readLines(pipe, onLine))))
   }
 

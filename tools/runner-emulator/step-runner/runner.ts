@@ -8,7 +8,7 @@ import type { JobStatus } from './expressions.ts'
 import { FileCommandFiles } from './file-commands.ts'
 import { type ActionManifest, inputVariable, readManifest, resolveInputs } from './manifest.ts'
 import { SecretMasks, secretForms } from './masks.ts'
-import { killProcessesWith, type ProcessExit, type Sleep, type Spawn } from './node-process.ts'
+import { killProcessesWith, type ProcessExit, type Sleep } from './node-process.ts'
 import { StepLog } from './workflow-commands.ts'
 
 export interface StepOptions {
@@ -24,8 +24,6 @@ export interface StepOptions {
   readonly matrix?: Readonly<Record<string, unknown>> | undefined
   /** Masked from the start, like the secrets of a repository. The token of the `github` context is always masked. */
   readonly secrets?: readonly string[] | undefined
-  /** The runner's own proxy. A proxy in the step's `env` is not copied to the other case of letters. */
-  readonly proxy?: { readonly https?: string; readonly no?: string } | undefined
   readonly workspace?: string | undefined
   readonly tempDir?: string | undefined
   /** Step debug logging: RUNNER_DEBUG, and `::debug::` in the log. */
@@ -33,7 +31,6 @@ export interface StepOptions {
   readonly onLogLine?: ((line: string) => void) | undefined
   /** How the runner waits for the end of its grace periods. The default is real time. */
   readonly sleep?: Sleep | undefined
-  readonly spawn?: Spawn | undefined
   /** If given, the job has a container. Signals of the runner end the step, but reach no process. */
   readonly container?: Container | undefined
 }
@@ -181,12 +178,10 @@ export class Step {
    * NODE_OPTIONS of the developer decides a test. If a name is in several groups, the last group wins, as in the runner.
    */
   #environment(inputs: Values, state: Values, { paths }: FileCommandFiles): Record<string, string> {
-    const { env, proxy: { https, no } = {}, debug } = this.#options
+    const { env, debug } = this.#options
     const ofStep = {
       ...Object.fromEntries(OF_THE_MACHINE.map((name) => [name, process.env[name]])),
       PATH: dirname(process.execPath) + delimiter + process.env.PATH,
-      // The runner sets proxy variables in both cases of letters.
-      ...{ https_proxy: https, HTTPS_PROXY: https, no_proxy: no, NO_PROXY: no },
       CI: 'true',
       ...this.#jobEnv,
       ...env,
