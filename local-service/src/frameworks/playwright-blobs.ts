@@ -25,7 +25,10 @@ export const PLAYWRIGHT_BLOBS: BlobFormat<PlaywrightBlob> = {
 
 /** The first line of `report.jsonl` says which shard it is, and of which system. The second one has the configuration. */
 async function readPlaywrightBlob(path: string, file: string): Promise<PlaywrightBlob> {
-  const [first = '', second = ''] = (await readReportIn(path)).split('\n', 2)
+  const lines = (await readReportIn(path)).split('\n').filter((line) => line !== '')
+  // Playwright does not name the file with a line that it cannot read.
+  for (const line of lines) JSON.parse(line)
+  const [first = '', second = ''] = lines
   const { method, params } = JSON.parse(first)
   if (method !== 'onBlobReportMetadata') throw new Error(`its ${REPORT_ENTRY} does not begin as those of Playwright do`)
   const { shard, userAgent } = params

@@ -107,6 +107,8 @@ export function whyRefused(
   const refused = whyOptionRefused('args', args, [...MALFORMED, ...rules])
   if (refused !== undefined || command === undefined) return refused
   const { words, operator } = wordsOf(command)
+  if (operator === '"' || operator === "'")
+    return `"command" has a ${quote(operator)} that is not closed: ${quoteCommand(command)}. Close it, or leave it out.`
   if (operator !== undefined) {
     const found = operator === '\n' ? 'several lines' : quote(operator)
     return `"command" has ${found}, but it must be one simple command, because the service adds options at its end. Give everything else a step of its own.`

@@ -183,7 +183,7 @@ export function placeIn(
   if (file === undefined || !isAbsolute(file)) return {}
   const parts = relative(root, file).split(sep)
   if (parts[0] === '' || parts[0] === '..' || !isOwnFile(file)) return {}
-  return { filePath: parts.join('/'), line: line !== undefined && line > 0 ? line : undefined }
+  return { filePath: parts.join('/'), line: Number.isInteger(line) && Number(line) > 0 ? line : undefined }
 }
 
 function describeError(error: NonNullable<ReportEnd['errors'][number]>, repository: Repository): string {

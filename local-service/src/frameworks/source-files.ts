@@ -1,6 +1,6 @@
-import { existsSync, statSync } from 'node:fs'
-import { basename, extname, join, parse } from 'node:path'
-import { isInside, readRegularFile, type TestedFolders } from '../machine/files.ts'
+import { globSync } from 'node:fs'
+import { basename, extname, join, parse, relative } from 'node:path'
+import { readRegularFile, type TestedFolders } from '../machine/files.ts'
 import type { Repository } from './report.ts'
 
 /** Calls the function once for each key, because many tests ask for the same. */
@@ -28,16 +28,14 @@ export class SourceFiles {
 
   /** `listed` has the paths of the repository's files, each with a zero byte behind it. It is empty without a repository. */
   constructor(folders: TestedFolders, listed: string) {
-    const files = listed.split('\0').filter((file) => file !== '' && !PACKAGES.test(file))
+    const files = listed === '' ? filesBelow(folders.root) : listed.split('\0').filter((file) => file !== '')
     this.repository = { ...folders, isOwnFile: (file) => this.isFile(file) }
-    this.#paths = new Set(files.map((file) => join(folders.root, file)))
+    this.#paths = new Set(files.filter((file) => !PACKAGES.test(file)).map((file) => join(folders.root, file)))
     this.#byStem = Map.groupBy(this.#paths, (path) => parse(path).name)
   }
 
-  /** Without a repository, each file below the root counts. */
   isFile(path: string): boolean {
-    if (this.#paths.size > 0) return this.#paths.has(path)
-    return isInside(path, this.repository.root) && !PACKAGES.test(path) && existsSync(path) && statSync(path).isFile()
+    return this.#paths.has(path)
   }
 
   /** The files with this name, whatever their extension. */
@@ -72,4 +70,11 @@ export class SourceFiles {
     }
     return declared
   })
+}
+
+/** Without a repository, each file below the root counts. */
+function filesBelow(root: string): string[] {
+  const exclude = ({ name }: { readonly name: string }) => PACKAGES.test(name)
+  const entries = globSync('**', { cwd: root, exclude, withFileTypes: true }).filter((entry) => entry.isFile())
+  return entries.map(({ parentPath, name }) => relative(root, join(parentPath, name)))
 }

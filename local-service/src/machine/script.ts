@@ -27,6 +27,8 @@ const PART = new RegExp(
     /\\\n/,
     /'(?<text>[^']*)'/,
     /"(?<doubleQuoted>(?:[^"\\]|\\.)*)"/,
+    // A quote that is not closed, or a backslash at the end.
+    /(?<operator>['"]|\\(?= $))/,
     /\\(?<text>.)/,
     // A variable or a command substitution stays as it is written.
     /(?<text>`[^`]*`|\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\})/,

@@ -304,6 +304,7 @@ describe("Playwright's reports", () => {
       zipOf(['report.jsonl', '{}\n{}']),
       'its report.jsonl does not begin as those of Playwright do. ',
     ],
+    ['a damaged line', zipOf([whole[0], `${whole[1]}\n{`]), "Expected property name or '}'"],
     ['a stream that is cut off', zipOf(whole).subarray(0, 60), ''],
   ])('a zip with %s is refused', async (_what, zip, reason) => {
     await expect(readOne(zip)).rejects.toThrow(`has a file that is no blob report, "report-7.zip": ${reason}`)

@@ -203,13 +203,15 @@ describe('the place of a test', () => {
     expect(found?.testCases[0]?.message).toBe(reason.replaceAll('FOLDER', root))
   })
 
-  it('is found in the stack of Go without a repository', async () => {
+  it('is the same file for each result without a repository', async () => {
     const folder = await folderWith(FILES)
     const readReport = await beginJunitRun('a.xml', { root: folder, folder })
     const failure = '<failure>a_test.go:4: no</failure>'
-    const xml = `<testsuite><testcase name="TestA/one" classname="example.com/shop/sub">${failure}</testcase></testsuite>`
+    const test = (name: string, result = '') =>
+      `<testcase name="${name}" classname="example.com/shop/sub">${result}</testcase>`
+    const xml = `<testsuite>${test('TestA/one', failure)}${test('TestA/two')}</testsuite>`
     await writeFiles(folder, { 'a.xml': xml })
     const found = await readReport(1)
-    expect(found?.testCases).toMatchObject([{ filePath: 'sub/a_test.go', line: 4 }])
+    expect(found?.testCases).toMatchObject([{ filePath: 'sub/a_test.go', line: 4 }, { filePath: 'sub/a_test.go' }])
   })
 })

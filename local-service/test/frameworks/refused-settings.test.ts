@@ -141,6 +141,11 @@ describe('a command that starts a framework', () => {
   it.each([
     ['vitest', 'npm run build && npx vitest', `"command" has "&&", ${SIMPLE}`],
     ['vitest', 'npm run build\r\nnpx vitest', `"command" has several lines, ${SIMPLE}`],
+    [
+      'vitest',
+      `yarn vitest 'a`,
+      `"command" has a "'" that is not closed: \`yarn vitest 'a\`. Close it, or leave it out.`,
+    ],
     ['vitest', ['npx', 'vitest', 'list'], '"command" has "list", which does not run the tests once. Leave it out.'],
     ['vitest', 'npx vitest run --watch', '"command" has "--watch". The run would not end. Leave it out.'],
     ['playwright', 'npx playwright test --project=a', '"command" has "--project=a". Each run names its framework'],

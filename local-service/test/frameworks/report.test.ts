@@ -90,6 +90,7 @@ describe('a report', () => {
     ['/repository/shop/a.ts', 3, { filePath: 'shop/a.ts', line: 3 }],
     ['/repository/lib/a.ts', 3, { filePath: 'lib/a.ts', line: 3 }],
     ['/repository/shop/a.ts', 0, { filePath: 'shop/a.ts' }],
+    ['/repository/shop/a.ts', 7.5, { filePath: 'shop/a.ts' }],
     ['/repository/..a/b.ts', 3, { filePath: '..a/b.ts', line: 3 }],
     ['/elsewhere/a.ts', 3, {}],
     ['/repository', 3, {}],

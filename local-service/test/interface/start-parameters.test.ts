@@ -22,7 +22,7 @@ describe('what a start request asks for', () => {
   ])('reaches the test runner as --project: %j', async (body, expected) => {
     const service = await startService()
     const given = await titlesOf(service, { ...body, ...puppet({ tellsArguments: true }) })
-    expect(given[0]).toBe('run')
+    expect(given[0]).toBe('--run')
     expect(given.filter((argument) => argument.startsWith('--project'))).toEqual(expected)
   })
 
