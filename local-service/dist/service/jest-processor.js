@@ -6,8 +6,10 @@ var __rewriteRelativeImportExtension = (this && this.__rewriteRelativeImportExte
     }
     return path;
 };
+import { spawnSync } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { loadJest, readConfigured } from './jest-config.js';
 import { describeResults } from './jest-results.js';
 import { ReportWriter } from './report-writer.js';
 // Jest calls this file with the results when the tests have ended, as its option `--testResultsProcessor`. If a project has a command,
@@ -15,27 +17,36 @@ import { ReportWriter } from './report-writer.js';
 export default async function processResults(results) {
     const report = new ReportWriter();
     report.finish(describeResults(results, report));
-    const configured = await findConfigured();
-    return configured === undefined ? results : configured(results);
-}
-/** The option has replaced the one that the project has configured. If that one cannot be loaded, Jest fails, as it does by hand. */
-async function findConfigured() {
-    const path = await findPath().catch((error) => {
-        if (error.message.includes(OPTION))
-            throw error;
-        // The command may be another program that starts Jest, and then its arguments mean something else.
-        console.warn(`The service cannot find out whether the project has a ${OPTION}: ${error.message}`);
-    });
-    if (typeof path !== 'string')
-        return undefined;
+    const path = findConfigured();
+    if (path === undefined)
+        return results;
     const { default: exported } = await import(__rewriteRelativeImportExtension(pathToFileURL(path).href));
     // Babel and TypeScript put a default export into the exports of CommonJS.
-    return exported.default ?? exported;
+    return (exported.default ?? exported)(results);
 }
 const OPTION = 'testResultsProcessor';
-async function findPath() {
-    const [, script = '', ...args] = process.argv;
-    const jest = loadJest(script);
-    const argv = await jest.buildArgv(args);
-    return (await readConfigured(jest, { ...argv, [OPTION]: undefined }))[OPTION];
+/** The option has replaced the one that the project has configured. If that one cannot be loaded, Jest fails, as it does by hand. */
+function findConfigured() {
+    const [, script = '', ...all] = process.argv;
+    const args = all.filter((arg) => !arg.startsWith(`--${OPTION}=`));
+    const { status, stdout, stderr } = showConfig(script, args);
+    if (status !== 0 && stderr.includes(OPTION))
+        throw new Error(stderr.trim());
+    // The command may be another program that starts Jest, and then its arguments mean something else.
+    if (status !== 0)
+        console.warn(`The service cannot find out whether the project has a ${OPTION}: ${stderr}`);
+    // Before the configuration, there may be what the project's own files print.
+    const [, path] = /^ {4}"testResultsProcessor": (".*")/m.exec(stdout) ?? [];
+    return path && JSON.parse(path);
+}
+function showConfig(script, args) {
+    try {
+        const jest = createRequire(realpathSync(script)).resolve('jest-cli/bin/jest');
+        // Behind a `--` of the user, nothing is an option. Then the tests would run again.
+        const command = [jest, '--showConfig', ...args];
+        return spawnSync(process.execPath, command, { encoding: 'utf8', maxBuffer: Number.POSITIVE_INFINITY });
+    }
+    catch (error) {
+        return { status: 1, stdout: '', stderr: error.message };
+    }
 }

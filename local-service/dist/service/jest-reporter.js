@@ -9,7 +9,7 @@ export default class EventReporter {
     /** Only the events of a file have its own project. Those of a test have any project. */
     #files = new Map();
     /** With their projects, because the result of a file that could not be loaded does not name its project. */
-    #results = new Map();
+    #results = [];
     onRunStart() {
         run.phase = 'tests';
     }
@@ -31,14 +31,13 @@ export default class EventReporter {
     }
     onTestFileResult({ context }, result) {
         const file = { ...result, displayName: context.config.displayName };
-        this.#results.set(result, file);
+        this.#results.push(file);
         report.announce({ event: 'file-finished', file: describeFile(file) });
     }
     /** With `--bail`, Jest exits when it has called this. */
     onRunComplete(_, results) {
         run.phase = 'after';
-        const testResults = results.testResults.map((file) => this.#results.get(file) ?? file);
-        report.finish(describeResults({ ...results, testResults }, report, this.#failedAttempts));
+        report.finish(describeResults({ ...results, testResults: this.#results }, report, this.#failedAttempts));
     }
     #fileOf({ path }) {
         return this.#files.get(path) ?? { testFilePath: path };

@@ -1,23 +1,19 @@
-import { stripVTControlCharacters } from 'node:util';
 import { framesIn, } from './report-writer.js';
 /** `failedAttempts` are the last ones of tests that were tried again, by their keys. Jest's results have only the last attempt. */
 export function describeResults(results, report, failedAttempts = new Map()) {
     const ordered = [...results.testResults].sort((a, b) => Number(a.testFilePath > b.testFilePath) - Number(a.testFilePath < b.testFilePath));
-    const { snapshot, runExecError } = results;
+    const { snapshot } = results;
     return {
         files: ordered.flatMap((file) => {
             if (!file.testExecError)
                 return [];
             const failure = report.describeFailure([errorOfFile(file.testExecError)], placesOf);
-            return { ...describeFile(file), hasFailed: true, failure };
+            return { ...describeFile(file), failure };
         }),
         tests: ordered.flatMap((file) => file.testResults.map((test) => {
             return { ...describeTest(file, test), ...describeCase(test, report, failedAttempts.get(keyOf(file, test))) };
         })),
-        errors: [
-            ...(runExecError ? [report.describeFailure([errorOfFile(runExecError)], placesOf)] : []),
-            ...(snapshot.failure ? [{ message: describeObsolete(snapshot) }] : []),
-        ],
+        errors: snapshot.failure ? [{ message: describeObsolete(snapshot) }] : [],
     };
 }
 /** What tells a test from the others of its project. The project is not in it, because Jest's events of a test do not have it. */
@@ -48,40 +44,35 @@ function describeFailure({ failureMessages, failureDetails = [] }, report) {
     return report.describeFailure(failureMessages.map((stack, index) => errorOfTest(stack, failureDetails[index])), placesOf);
 }
 /**
- * Jest 30 writes what caused an error into the text, as `Error: top`, `[cause]: Error: deep` and `[errors]: Error: one`, with an empty line
- * between them. In Jest 29, only the thrown error has it, and a worker process loses it.
+ * Jest 30 writes what is inside an error into its text: `Error: top`, `[cause]: Error: deep` and `[errors]: Error: one`, with an empty
+ * line between them. Each of them is taken for a part of the one before it, so they keep their order. In Jest 29, only the thrown error
+ * has them, and a worker process loses them.
  */
 function errorOfTest(text, thrown) {
     const [stack = '', ...parts] = text.split(/\n\n\[(cause|errors)\]: /);
-    const message = messageIn(stack);
-    if (parts.length === 0)
-        return { ...causesIn(thrown), message, stack };
-    // A kind is in front of its text.
-    const inner = (kind) => parts.flatMap((part, index) => (parts[index - 1] === kind ? errorOfTest(part, {}) : []));
-    const causes = inner('cause');
+    let inner = parts.length === 0 ? innerOf(thrown) : {};
+    while (parts.length > 0) {
+        const innermost = String(parts.pop());
+        const error = { message: messageIn(innermost), stack: innermost, ...inner };
+        inner = parts.pop() === 'cause' ? { cause: error } : { errors: [error] };
+    }
+    const error = { message: messageIn(stack), stack, ...inner };
+    const { cause } = inner;
     // If something else than an error was thrown, the cause says the same, and its stack has the place.
-    if (causes[0]?.message === message)
-        return { message, stack: `${stack}\n${String(causes[0].stack)}` };
-    // The last one is the deepest.
-    const cause = causes.reduceRight((deeper, one) => ({ ...one, cause: deeper }), undefined);
-    return { message, stack, cause, errors: inner('errors') };
+    return cause?.message === error.message ? { ...cause, stack: `${stack}\n${cause?.stack}` } : error;
 }
-function causesIn(thrown) {
-    const { cause, errors } = (typeof thrown === 'object' && thrown !== null ? thrown : {});
+function innerOf(thrown) {
+    const { cause, errors } = Object(thrown);
     return { cause, errors };
 }
-/** What Jest itself threw. Its errors about the configuration have a headline: `● Validation Error:`. */
-export function describeThrown(thrown, report) {
-    const { stack, message } = thrown instanceof Error ? thrown : { message: String(thrown) };
-    const text = stripVTControlCharacters(stack || message);
-    const error = { message: messageIn(text).replace(/^\s*● (.*:)\s*/, '$1 '), stack: text };
-    return report.describeFailure([error], placesOf);
+/** What Jest printed before any test began. Its errors about the configuration have a headline: `● Validation Error:`. */
+export function describePrinted(text, report) {
+    const message = messageIn(text).replace(/^\s*● (.*:)\s*/, '$1 ');
+    return report.describeFailure([{ message, stack: text }], placesOf);
 }
 /** The stack may begin with advice about syntax that Jest does not know. The message has the error itself. */
 function errorOfFile({ name, message, stack, cause, errors }) {
-    if (message)
-        return { name: name === 'Error' ? '' : name, message, stack, cause, errors };
-    return { message: messageIn(String(stack)), stack, cause, errors };
+    return { name: name === 'Error' ? '' : name, message: message || messageIn(String(stack)), stack, cause, errors };
 }
 function messageIn(stack) {
     const lines = stack.split('\n');

@@ -9,7 +9,6 @@ export default class EventReporter {
     #errors = [];
     #config;
     #tests = [];
-    #hasEnded = false;
     /** Otherwise, Playwright would show nothing if no other reporter prints. */
     printsToStdio() {
         return false;
@@ -35,11 +34,10 @@ export default class EventReporter {
     /** A global teardown may end the process when all tests have ended, or a reporter of the project. */
     #endEarly() {
         const haveEnded = this.#tests.every(({ id, results }) => results.length > 0 && !this.#report.isRunning(id));
-        if (!this.#hasEnded && haveEnded)
+        if (!this.#report.hasFinished && haveEnded)
             this.onEnd();
     }
     onEnd(result) {
-        this.#hasEnded = true;
         const fileErrors = this.#errors.filter((error) => this.#isOfFile(error));
         const others = this.#errors.filter((error) => !fileErrors.includes(error) && !FOUND_NO_TESTS.test(error.message ?? ''));
         const tests = worstOfEachTest(this.#tests);
@@ -50,7 +48,6 @@ export default class EventReporter {
             files: fileErrors.map((error) => ({
                 project: '',
                 file: error.location?.file ?? '',
-                hasFailed: true,
                 failure: this.#describeFailure([error]),
             })),
             tests: tests.map((test) => ({ ...describeTest(test), ...this.#describeEnd(test) })),
@@ -173,15 +170,10 @@ function stepPath(steps) {
 function leaveOutAnnotations() {
     const { stdout } = process;
     const write = stdout.write;
-    let isAtLineStart = true;
     stdout.write = ((...args) => {
         const [text] = args;
-        // The stack of each line break would take half a second for 2,000 tests.
-        const mayBe = typeof text === 'string' && isAtLineStart && /^(?:::|\n$)/.test(text);
         // A test may print such a line too. Only the class that writes tells them apart.
-        if (mayBe && new Error().stack?.includes('at GitHubLogger.'))
-            return true;
-        isAtLineStart = typeof text !== 'string' || text.endsWith('\n');
-        return write.apply(stdout, args);
+        const isAnnotation = typeof text === 'string' && text.startsWith('::') && new Error().stack?.includes('at GitHubLogger.');
+        return isAnnotation || write.apply(stdout, args);
     });
 }

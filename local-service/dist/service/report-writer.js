@@ -13,31 +13,32 @@ export const REPORT_ROOT = 'LOCAL_SERVICE_REPORT_ROOT';
 export const SHARD_ROOTS = 'LOCAL_SERVICE_SHARD_ROOTS';
 /** So much of each message is written. The service removes the colours and cuts what is left. */
 const WRITTEN_CHARS = 20_000;
-/** A report with many long messages could be too large to be read. After so many characters, further messages are short. */
-const WHOLE_MESSAGES_CHARS = 64 * 1024 * 1024;
-export const SHORT_MESSAGE_CHARS = 500;
-/** A merge reads the reports of shards, runs no test, and takes a second. So only its end is of use. */
-const readsReports = process.argv[2] === 'merge-reports' || process.argv.some((one) => one.startsWith('--mergeReports'));
+/** A test may throw any text as the stack. */
+const WRITTEN_FRAMES = 100;
+/** A cause may be a circle, and each of a thousand errors may have a thousand errors. */
+const MOST_CAUSES = 100;
 export class ReportWriter {
     #file = takeVariable(REPORT_FILE);
     #descriptor;
     #root = takeVariable(REPORT_ROOT);
     #shardRoots = JSON.parse(takeVariable(SHARD_ROOTS) ?? '[]');
-    #messageChars = 0;
     #running = new Map();
+    hasFinished = false;
     startTest(test) {
         const atMs = Date.now();
         this.#running.set(test.id, atMs);
-        if (!readsReports)
-            this.#write({ event: 'test-started', test, atMs });
+        this.#write({ event: 'test-started', test, atMs });
     }
     finishTest(test, result, isTriedAgain) {
         const about = this.#running.delete(test.id) ? { id: test.id } : test;
-        if (!readsReports)
-            this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain });
+        this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain });
     }
     announce(event) {
         this.#write(event);
+    }
+    /** What the framework says about itself. */
+    say(message) {
+        this.#write({ event: 'said', message: cutMessage(message, WRITTEN_CHARS) });
     }
     isRunning(id) {
         return this.#running.has(id);
@@ -50,33 +51,29 @@ export class ReportWriter {
         return { state: 'interrupted', isFlaky: false, durationMs: Date.now() - startedMs };
     }
     finish(end) {
-        // The results have room of their own, however many events came before.
-        this.#messageChars = 0;
+        this.hasFinished = true;
         this.#write({ event: 'finished', ...end });
     }
     #write(event) {
         if (this.#file === undefined)
             return;
-        const cut = (key, value) => key === 'message' && typeof value === 'string' ? this.#cut(value) : value;
         this.#descriptor ??= openSync(this.#file, 'a');
-        appendFileSync(this.#descriptor, `${JSON.stringify(event, cut)}\n`);
-    }
-    #cut(message) {
-        const cut = cutMessage(message, this.#messageChars > WHOLE_MESSAGES_CHARS ? SHORT_MESSAGE_CHARS : WRITTEN_CHARS);
-        this.#messageChars += JSON.stringify(cut).length;
-        return cut;
+        appendFileSync(this.#descriptor, `${JSON.stringify(event)}\n`);
     }
     /** The place and the frames are those of the first error, or of the first cause, that has a place in the repository. */
     describeFailure(errors, placesOf) {
         if (errors.length === 0)
             return undefined;
-        const described = errors.map(describeError);
-        const placesInRepository = (thrown) => placesOf(thrown).filter((one) => this.isInRepository(one));
-        const places = described.flat().map(({ thrown }) => placesInRepository(thrown));
+        const described = errors.flatMap((error, index) => describe(index === 0 ? '' : '\n\n', error));
+        const places = described.map(({ thrown }) => placesOf(thrown).filter((one) => this.isInRepository(one)));
         const found = places.find(({ length }) => length > 0) ?? [];
-        const { file, line } = found[0] ?? {};
-        const message = described.map((parts) => parts.map(({ text }) => text).join('')).join('\n\n');
-        return { message, file, line, frames: usefulFrames(found) };
+        const frames = found.filter(({ column }) => typeof column === 'number').slice(0, WRITTEN_FRAMES);
+        return {
+            message: cutMessage(described.map(({ text }) => text).join(''), WRITTEN_CHARS),
+            file: found[0]?.file,
+            line: found[0]?.line,
+            frames: frames.map(({ file, line, column, method }) => ({ file, line, column, method: method || undefined })),
+        };
     }
     /** If shards ran in a folder with another path, such as in a container, their paths become those of this job. */
     withOwnPaths(errors, testFolder) {
@@ -110,17 +107,8 @@ export class ReportWriter {
 function inPattern(text) {
     return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
-/** How many frames a message shows. */
+/** How many frames a message shows. One of the others may be in the test's file. */
 export const SHOWN_FRAMES = 5;
-/** Those to show, and the innermost one of each other file, because one of these files is that of the test. */
-function usefulFrames(places) {
-    const frames = places.filter(({ column }) => typeof column === 'number');
-    const isFirstOfFile = ({ file }, index) => frames.findIndex((other) => other.file === file) === index;
-    return frames
-        .filter((frame, index) => index < SHOWN_FRAMES || isFirstOfFile(frame, index))
-        .slice(0, 2 * SHOWN_FRAMES)
-        .map(({ file, line, column, method }) => ({ file, line, column, method: method || undefined }));
-}
 const LEFT_OUT = '\n[the middle is left out]\n';
 /** If a text is too long, its middle is left out, and a line says so. */
 export function cutMessage(text, limitChars) {
@@ -138,42 +126,37 @@ function takeVariable(name) {
     delete process.env[name];
     return value;
 }
-/** A cause may be a circle, and each of a thousand errors may have a thousand errors. */
-const MOST_CAUSES = 100;
-function describeError(error) {
-    const kind = error.type === 'Unhandled Rejection' ? 'Unhandled Rejection: ' : '';
-    const diff = typeof error.diff === 'string' ? `\n\n${error.diff}` : '';
-    return [{ thrown: error, text: `${kind}${nameAndMessage(error)}${diff}` }, ...causesOf(error, new Set([error]))];
-}
-/** The errors of an AggregateError, and what caused an error, in the order in which they are printed. */
-function causesOf({ errors, cause }, seen) {
-    const describe = (how, thrown) => {
-        const text = `\n${how}: `;
-        if (typeof thrown !== 'object' || thrown === null)
-            return [{ thrown: {}, text: `${text}${String(thrown)}` }];
-        if (seen.has(thrown) || seen.size === MOST_CAUSES)
-            return [{ thrown: {}, text: `${text}…` }];
-        seen.add(thrown);
-        if (!('message' in thrown)) {
-            // Unlike JSON, this text can have large integers and circles. It has the causes too, but not their places.
-            const inner = causesOf(Array.isArray(thrown) ? { errors: thrown } : thrown, seen);
-            return [{ thrown, text: `${text}${inspect(thrown)}` }, ...inner.map((one) => ({ ...one, text: '' }))];
-        }
-        return [{ thrown, text: `${text}${nameAndMessage(thrown)}` }, ...causesOf(thrown, seen)];
-    };
+/** What was thrown, the errors of an AggregateError, and what caused it, in the order in which they are printed, behind `begin`. */
+function describe(begin, thrown, seen = new Set()) {
+    if (typeof thrown !== 'object' || thrown === null)
+        return [{ thrown: {}, text: `${begin}${String(thrown)}` }];
+    if (seen.has(thrown) || seen.size === MOST_CAUSES)
+        return [{ thrown: {}, text: `${begin}…` }];
+    seen.add(thrown);
+    const { errors, cause } = Array.isArray(thrown) ? { errors: thrown } : thrown;
     const list = Array.isArray(errors) ? errors.slice(0, MOST_CAUSES) : [];
-    const ofList = list.flatMap((one) => describe('One of its errors', one));
-    return cause === undefined || cause === null ? ofList : [...ofList, ...describe('Caused by', cause)];
+    const causes = [
+        ...list.flatMap((one) => describe('\nOne of its errors: ', one, seen)),
+        ...(cause === undefined || cause === null ? [] : describe('\nCaused by: ', cause, seen)),
+    ];
+    if ('message' in thrown || 'value' in thrown)
+        return [{ thrown, text: begin + textOf(thrown) }, ...causes];
+    // Unlike JSON, this text can have large integers and circles. It has the causes too, but not their places.
+    return [{ thrown, text: begin + inspect(thrown) }, ...causes.map((one) => ({ ...one, text: '' }))];
 }
 /** `TypeError: x is not a function`, as Node prints it. */
-function nameAndMessage({ name, message, value, code }) {
+function textOf({ type, name, message, value, code, diff }) {
     const text = typeof message === 'string' ? message : String(value ?? '');
     // When Vitest prints a cause, it renames it "Caused by: Error". So blob reports have this name.
     const [own = ''] = /^\w+$/.exec(typeof name === 'string' ? name.replace(/^(?:Caused by: )+/, '') : '') ?? [];
     const named = (own === '' || text.startsWith(`${own}:`) ? text : `${own}: ${text}`).replace(/^(\w+): $/, '$1');
     // Node's own codes, such as ERR_ASSERTION, repeat what the message says.
     const isNews = typeof code === 'string' && !named.includes(code) && (text === '' || !code.startsWith('ERR_'));
-    return isNews ? `${named} (${code})` : named;
+    return [
+        type === 'Unhandled Rejection' ? 'Unhandled Rejection: ' : '',
+        isNews ? `${named} (${code})` : named,
+        typeof diff === 'string' ? `\n\n${diff}` : '',
+    ].join('');
 }
 /** A stack may be any text of any length, because a test may throw anything. So no part of a line is tried in two ways. */
 const FRAME = /^\s+at (?:async )?(?:([^(]*)\()?((?:file:\/\/)?\/.*):(\d+):(\d+)\)?$/;

@@ -9,7 +9,6 @@ export default class EventReporter {
     #loadedFiles = 0;
     #total = 0;
     #modules = [];
-    #hasEnded = false;
     /** Some versions of Vitest call it a second time. */
     onInit(vitest) {
         if (this.#vitest !== undefined)
@@ -26,7 +25,7 @@ export default class EventReporter {
         const error = logger.error;
         logger.error = (...parts) => {
             if (!isAboutTests)
-                this.#report.announce({ event: 'said', message: parts.join(' ') });
+                this.#report.say(parts.join(' '));
             error.apply(logger, parts);
         };
         // Vitest's own reporters print the errors of tests with it, which the results have already.
@@ -68,7 +67,7 @@ export default class EventReporter {
     }
     /** If a worker does not end in time, Vitest 3 may exit when all tests have ended, without another call. */
     #endEarly() {
-        if (!this.#hasEnded && this.#modules.length === this.#files) {
+        if (!this.#report.hasFinished && this.#modules.length === this.#files) {
             this.onTestRunEnd(this.#modules, this.#vitest?.state.getUnhandledErrors());
         }
     }
@@ -87,16 +86,15 @@ export default class EventReporter {
             process.kill(process.pid, 'SIGINT');
     }
     onTestRunEnd(modules, errors) {
-        this.#hasEnded = true;
         const { state, config } = this.#vitest ?? {};
         // In a merge, some versions of Vitest leave modules out here, such as those of type tests.
         const all = config?.mergeReports ? (state?.getTestModules() ?? modules) : modules;
         // Vitest finds the files in any order. With an order of their own, two runs can be compared.
         const ordered = [...all].sort(({ moduleId: a }, { moduleId: b }) => Number(a > b) - Number(a < b));
+        const failed = ordered.filter((module) => module.state() === 'failed');
         this.#report.finish({
-            files: ordered.map((module) => ({
+            files: failed.map((module) => ({
                 ...describeFile(module),
-                hasFailed: module.state() === 'failed',
                 // The errors of loading the file, and of its hooks outside describe blocks.
                 failure: this.#describeFailure(module.errors()),
             })),
