@@ -22,13 +22,16 @@ describe('the reader of a report', () => {
     const bytes = Buffer.from(finished('€', 'skipped'))
     const inCharacter = bytes.indexOf('€') + 1
     write(`${line({ event: 'total', total: 3 })}${finished('1', 'failed')}`)
+    write(line({ event: 'said', message: 'ERROR: no' }))
     write(bytes.subarray(0, inCharacter))
     for (const _ of [1, 2]) expect(reader.readProgress()).toEqual({ ...NONE, total: 3, failed: 1 })
     write(bytes.subarray(inCharacter))
     write(finished('3', 'passed', { test: { id: '3', state: 'passed', isFlaky: true } }))
     write(finished('1', 'timedOut').slice(0, -9))
     expect(reader.readProgress()).toEqual({ total: 3, passed: 1, failed: 1, flaky: 1, skipped: 1 })
-    expect(reader.readAll().tests).toMatchObject([{ id: '1', state: 'failed' }, { id: '€' }, { id: '3' }])
+    const { tests, said } = reader.readAll()
+    expect(tests).toMatchObject([{ id: '1', state: 'failed' }, { id: '€' }, { id: '3' }])
+    expect(said).toEqual(['ERROR: no'])
   })
 
   it('counts no test that is tried again', () => {
