@@ -13,7 +13,7 @@ export function remember<Key, Value>(find: (key: Key) => Value): (key: Key) => V
 }
 
 /** Installed packages, if git does not ignore them. */
-const PACKAGES = /node_modules|site-packages/
+const PACKAGES = /(?:^|\/)(?:node_modules|site-packages)(?:\/|$)/
 /** The lines that declare tests. In Gherkin, the keyword may be of any language, and the first title is that of the feature. */
 const DECLARATIONS: Readonly<Record<string, RegExp>> = {
   '.go': /^func (\w+)\(/,

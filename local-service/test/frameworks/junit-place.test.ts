@@ -31,6 +31,7 @@ const FILES: Files = {
   'py/tests/test_only.py': '',
   'web/src/only.test.js': '',
   'node_modules/x/index.js': '',
+  'src/node_modules-cache.test.js': '',
 }
 
 interface Tested {
@@ -69,6 +70,11 @@ describe('the place of a test', () => {
   it.each<[string, string, string, Tested?]>([
     ['the attribute of some tools', 'filepath="cart.test.js"', 'cart.test.js'],
     ['an address', 'file="file://FOLDER/cart.test.js"', 'cart.test.js'],
+    [
+      'a name that begins like the folder of packages',
+      'file="src/node_modules-cache.test.js"',
+      'src/node_modules-cache.test.js',
+    ],
     ['no file outside', 'file="../other.js" line="3"', ''],
     ['the line of Minitest', 'file="cart.test.js" lineno="7"', 'cart.test.js:7'],
     ['the line of ExUnit', 'file="cart.test.js:7"', 'cart.test.js:7'],
