@@ -12,8 +12,9 @@ export async function findReports(patterns: readonly string[], folder: string) {
   const exclude = (path: string) => ['node_modules', '.git'].includes(basename(path))
   for (const pattern of patterns) {
     let hasFile = false
-    const isPath = stateOf(resolve(folder, pattern)) !== undefined
-    for await (const path of isPath ? [pattern] : glob(withDotFolders(pattern), { cwd: folder, exclude })) {
+    for await (const path of isName(pattern, folder)
+      ? [pattern]
+      : glob(withDotFolders(pattern), { cwd: folder, exclude })) {
       const state = stateOf(resolve(folder, path))
       if (state === undefined) continue
       hasFile = true
@@ -22,6 +23,11 @@ export async function findReports(patterns: readonly string[], folder: string) {
     if (!hasFile) patternsWithoutFile.push(pattern)
   }
   return { files, patternsWithoutFile }
+}
+
+/** Whether a line of `report` names one file. A file may have a name that looks like a pattern, such as `[1].xml`. */
+export function isName(line: string, folder: string): boolean {
+  return stateOf(resolve(folder, line)) !== undefined || !/[*?[{]|[!+@]\(/.test(line)
 }
 
 /** Node's `glob` finds folders that begin with a dot only by a pattern with this dot. So two of them may be in a path. */

@@ -4,7 +4,7 @@ import { messageOf } from '../../../src/text/untrusted.ts'
 import { type CommandEnd, hasSucceeded } from '../machine/command.ts'
 import { isInside, readPartOfFile, type TestedFolders } from '../machine/files.ts'
 import { quote } from '../text.ts'
-import { findReports, stateOf } from './find-reports.ts'
+import { findReports, isName, stateOf } from './find-reports.ts'
 import { millisecondsOf, statusOf, titleOf } from './junit-case.ts'
 import { Places } from './junit-place.ts'
 import { findToolLines, reasonOf } from './junit-reason.ts'
@@ -95,11 +95,10 @@ function findProblems(
     end.kind === 'no-command'
       ? 'Look at the step or the job that should have written it: it may have been cancelled, or may have failed before'
       : 'Give "report" the path that the command writes, from the project\'s folder. If the path is right, what writes it may have failed before'
-  // A line that is no pattern names one file.
-  const isName = (pattern: string) => !/[*?[{]/.test(pattern)
+  const names = patterns.filter((pattern) => isName(pattern, folders.folder))
   const hasNoFile = patternsWithoutFile.length === patterns.length
   // A command that has nothing to do, such as `nx affected`, writes no report.
-  const hadNothingToDo = hasSucceeded(end) && !patterns.some(isName)
+  const hadNothingToDo = hasSucceeded(end) && names.length === 0
   // Without an exit code, a pattern without a file may be that of a job that was cancelled.
   const mayLackTests = end.kind === 'no-command' ? patternsWithoutFile.length > 0 : hasNoFile && !hadNothingToDo
   if (mayLackTests) return [{ isComplete: false, problem: noFileMatches(patternsWithoutFile), advice }]
@@ -107,10 +106,9 @@ function findProblems(
     const problem = `it wrote no report: what matches ${quoteAny(patterns)} is older than this run`
     return [{ isComplete: false, problem, advice: 'Let the command run all tests and write the report anew' }]
   }
-  const missing = patternsWithoutFile.filter(isName)
+  const missing = names.filter((name) => patternsWithoutFile.includes(name))
   if (missing.length > 0) return [{ isComplete: true, problem: noFileMatches(missing), advice }]
-  const isOld = (path: string) => old.has(stateOf(resolve(folders.folder, path)) ?? '')
-  const notWritten = patterns.filter((pattern) => isName(pattern) && isOld(pattern))
+  const notWritten = names.filter((name) => old.has(stateOf(resolve(folders.folder, name)) ?? ''))
   if (notWritten.length === 0) return []
   return [
     { isComplete: true, problem: `it did not write ${quoteAny(notWritten)}, which is older than this run`, advice },

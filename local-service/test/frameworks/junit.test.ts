@@ -361,7 +361,7 @@ describe('the files of the reports', () => {
   })
 
   it('may be none if the command exited with 0 and names them by patterns, because it may have had nothing to do', async () => {
-    const report = await (await reportsOf({}, { pattern: '**/a.xml\nb/*.xml' })).read()
+    const report = await (await reportsOf({}, { pattern: '**/a.xml\nb/*.xml\n@(c|d).xml' })).read()
     expect(report).toMatchObject({ isComplete: true, problem: undefined, testCases: [] })
   })
 
@@ -400,10 +400,12 @@ describe('the files of the reports', () => {
   })
 
   it('are all written by the command that are named without a pattern, or the run fails', async () => {
-    const before = { 'js.xml': inSuite('<testcase name="b"/>') }
     const files = { 'py.xml': inSuite('<testcase name="a"/>') }
-    const report = await (await reportsOf(files, { pattern: 'py.xml\njs.xml', before })).read()
-    expect(report?.problem).toMatch(/^it did not write "js\.xml", which is older than this run$/)
+    for (const name of ['js.xml', '[e2e]/js.xml']) {
+      const before = { [name]: inSuite('<testcase name="b"/>') }
+      const report = await (await reportsOf(files, { pattern: `py.xml\n${name}`, before })).read()
+      expect(report?.problem).toBe(`it did not write "${name}", which is older than this run`)
+    }
   })
 
   it('may be a folder or too large, which costs only the run', async () => {
