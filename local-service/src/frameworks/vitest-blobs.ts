@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { folderReplacer } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
 import { type BlobFormat, type OnFile, readBlobs, UnusableReports } from './blob-folder.ts'
 import { type Counted, type Shard, setsOf, whyIncomplete, whyUncounted } from './shards.ts'
@@ -111,7 +112,7 @@ export async function withPathsOf(
   await mkdir(newFolder)
   for (const { file, other } of others) {
     const text = await readFile(join(folder, file), 'utf8')
-    const own = other === undefined ? text : text.replaceAll(inJson(`${other}/`), inJson(`${root}/`))
+    const own = other === undefined ? text : folderReplacer(new Map([[inJson(other), inJson(root)]]))(text)
     await writeFile(join(newFolder, file), own)
   }
   return newFolder

@@ -1,7 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { stringify } from 'flatted'
+import { parse, stringify } from 'flatted'
 import { describe, expect, it } from 'vitest'
 import { readBlobs } from '../../src/frameworks/blob-folder.ts'
 import type { RunOptions } from '../../src/frameworks/framework.ts'
@@ -150,6 +150,24 @@ describe("Vitest's reports", () => {
     const newFolder = join(root, 'new')
     expect(await withPathsOf(root, folder, await readBlobs(folder, VITEST_BLOBS), newFolder)).toBe(newFolder)
     expect(await pathsIn(newFolder)).toEqual([['/__w/gone.test.ts', join(root, 'packages/shop/a.test.ts')]])
+  })
+
+  it('a path of another machine is replaced at its beginning only, wherever it begins', async () => {
+    const root = await folderWith({ 'src/app/a.test.ts': '', 'all/blob-1-1.json': '' })
+    const folder = join(root, 'all')
+    const texts = (at: string) => [
+      `${at}/src/app/a.test.ts`,
+      'src/app/a.test.ts',
+      `${at}/src/(shop)/app/a.test.ts`,
+      `failed\n\tat pay (${at}/a.ts:1:1)\n${at}/a.ts\u001b[31m${at}/a.ts\u0000${at}/a.ts`,
+      `file://${at}/a.ts and http://localhost:80/app/a.ts`,
+    ]
+    await writeFile(join(folder, 'blob-1-1.json'), blob('5.1.1', texts('/app'), { '/app/src/app/a.ts': {} }))
+    const newFolder = join(root, 'new')
+    expect(await withPathsOf(root, folder, await readBlobs(folder, VITEST_BLOBS), newFolder)).toBe(newFolder)
+    const [, modules, , coverage] = parse(await readFile(join(newFolder, 'blob-1-1.json'), 'utf8'))
+    expect(modules.map(({ filepath }: { readonly filepath: string }) => filepath)).toEqual(texts(root))
+    expect(coverage).toEqual({ [`${root}/src/app/a.ts`]: {} })
   })
 
   it('each report has its own root, because shards may have run on several systems', async () => {

@@ -36,7 +36,7 @@ describe('shards of Playwright that ran in a folder with another path', () => {
   })
 
   it('keep a path that contains their own', () => {
-    const message = '/data/__w/e2e/a.json is missing'
+    const message = '/data/__w/e2e/a.json and /data/(shop)/__w/e2e/a.json are missing'
     expect(mergedFailure(['/__w/e2e'], message, ['/__w/e2e/a.spec.ts'])).toMatchObject({ message, line: 4 })
   })
 })
