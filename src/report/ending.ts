@@ -236,12 +236,13 @@ function momentOfAbort(outcome: StepOutcome): Fragment {
 
 /** Whether the step cancelled the run, and whether the run may still be running. */
 function cancellationText({ ending, cancellation, run, runId, subject }: StepOutcome): readonly Fragment[] {
-  // The sentence before says that the service does not know the run.
-  if (ending.kind === 'poll-failed' && isNotFound(ending.failure)) return []
+  // The sentence before says already that the service does not know the run.
+  const isUnknown = ending.kind === 'poll-failed' && isNotFound(ending.failure)
   switch (cancellation.kind) {
     case 'none':
       return []
     case 'not-wanted': {
+      if (isUnknown) return []
       const byDefault = subject.ownsRun ? NONE : fragment` (the default with ${code('run-id')})`
       const why = fragment`because the input ${code('cancel-on-abort')} is ${code('false')}${byDefault}`
       return [fragment`This step did not cancel the run, ${why}.`, MAY_BE_RUNNING, CANCEL_IT]
@@ -255,7 +256,7 @@ function cancellationText({ ending, cancellation, run, runId, subject }: StepOut
     case 'already-finished':
       return [fragment`The run had already finished as ${run?.rawStatus ?? ''}.`]
     case 'not-found':
-      return [fragment`The service does not know the run any more.`]
+      return isUnknown ? [] : [fragment`The service does not know the run any more.`]
     case 'id-unknown':
       return [RUN_WITHOUT_ID]
     case 'failed': {

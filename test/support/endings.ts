@@ -128,6 +128,12 @@ export const ENDINGS = {
     { run: undefined },
   ),
   notFound: pollFailed(status(404), { kind: 'not-found' }),
+  notFoundCancelFailed: pollFailed(status(404), cancelFailed(status(500))),
+  notFoundOfSuite: pollFailed(
+    status(404),
+    { kind: 'not-supported' },
+    { subject: { target: { kind: 'test-suite', id: 'smoke' } } },
+  ),
   notFoundGiven: pollFailed(
     status(404),
     { kind: 'not-wanted' },
