@@ -28,9 +28,12 @@ export async function startRun(
   const { service, clock, random, signal } = world
   const firstTryMs = clock.now()
   const pauses = new LoggedPauses(world, firstTryMs)
+  /** For how long main repeats a start that fails as the last one has, and since when each start has failed so. */
+  let repeating: { readonly forMs: number; readonly sinceMs: number } | undefined
 
   for (let tries = 1; ; tries++) {
     if (signal.aborted) return { ending: abortedEnding(signal), cancellation: { kind: 'none' } }
+    const sentMs = clock.now()
     const response = await service.start(parameters, {
       signal,
       graceIfSentMs: () => abortReason(signal).startDeadlineMs - clock.now(),
@@ -39,8 +42,11 @@ export async function startRun(
 
     const cancellation = { kind: mayHaveBeenAccepted(response) ? 'id-unknown' : 'none' } as const
     if (signal.aborted) return { ending: abortedEnding(signal), cancellation }
+    const forMs = startMayRepeatForMs(response)
+    // A service that was too busy may then restart, and refuse connections for a while.
+    if (repeating?.forMs !== forMs) repeating = { forMs, sinceMs: sentMs }
     const mayRepeatUntilMs = Math.min(
-      firstTryMs + startMayRepeatForMs(response),
+      repeating.sinceMs + forMs,
       firstTryMs + service.failureLimitMs,
       deadlineMs - SHORTEST_WAIT_MS,
     )
