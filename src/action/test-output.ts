@@ -1,5 +1,6 @@
 import { type Failure, isFailure } from '../model/failure.ts'
 import { isFinished, type Run } from '../model/run.ts'
+import { failureReason } from '../report/failure-text.ts'
 import type { ServiceClient } from '../service/client.ts'
 import { type Fragment, fragment, outputLines } from '../text/safe-text.ts'
 import { messageOf, untrusted } from '../text/untrusted.ts'
@@ -24,6 +25,8 @@ export class TestOutput {
   #availableBytes = 0
   #readBytes = 0
   #shownBytes = 0
+  /** Why the last read failed. Undefined if it succeeded. */
+  #failure: Failure | undefined
   /** The beginning of a line whose end has not been read. */
   #line = ''
 
@@ -60,8 +63,11 @@ export class TestOutput {
       const lastLineEnd = '\n'
       if (this.#line !== '') this.#write(lastLineEnd)
       const missingBytes = this.#availableBytes - this.#readBytes
+      const why = this.#failure
+        ? fragment`. The last read failed, because ${failureReason(this.#failure)}`
+        : fragment` in time`
       if (missingBytes > 0)
-        this.#stop(fragment`the end of the output is missing, because ${missingBytes} bytes could not be read in time.`)
+        this.#stop(fragment`the end of the output is missing, because ${missingBytes} bytes could not be read${why}.`)
     })
   }
 
@@ -80,6 +86,7 @@ export class TestOutput {
     const isWhole = this.#readBytes >= this.#availableBytes
     if (this.#source === undefined || isWhole || limitMs <= 0 || signal.aborted) return 'nothing to read'
     const part = await this.#source(this.#runId, this.#readBytes, { signal, limitMs })
+    this.#failure = isFailure(part) ? part : undefined
     if (isFailure(part)) return part
     // The last character is not complete yet.
     if (part.next === this.#readBytes) return 'nothing to read'

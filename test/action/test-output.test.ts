@@ -204,7 +204,9 @@ describe('a service whose output is at fault', () => {
     const { readsMs, said, output: shown } = await watch({ output, outputBytes: 14, runMs: 20_000 })
     expect(readsMs.slice(0, 6)).toEqual([0, 5_000, 10_000, 10_000, 15_000, 20_000])
     expect(shown).toBe('line')
-    expect(said).toEqual(['Run run-1: the end of the output is missing, because 9 bytes could not be read in time.'])
+    expect(said).toEqual([
+      'Run run-1: the end of the output is missing, because 9 bytes could not be read. The last read failed, because the service responded with 503 Service Unavailable.',
+    ])
   })
 
   test('is asked again when the run has finished and no poll follows, for up to 10 s', async () => {
