@@ -10,16 +10,16 @@ import { openService } from './service/client.ts'
 
 /** Creates the effects and cleans up. Throws only if there is a bug. */
 export async function runPost(env: NodeJS.ProcessEnv, files: readonly MainFile[], signal: AbortSignal): Promise<void> {
-  const output = runnerOutput(env)
-  const inputs = new InputReader(env)
+  const { log } = runnerOutput(env)
   // The inputs are read late, so that invalid inputs cannot keep post from stopping main.
   const open = async () => {
+    const inputs = new InputReader(env)
     const address = readServiceAddress(inputs, env)
     if (address === undefined || inputs.problems.length > 0) return { problem: join(inputs.problems, SPACE) ?? NONE }
-    return openService(address, systemClock, { workflowRunUrl: attemptUrl(env), debug: output.log.debug })
+    return openService(address, systemClock, { workflowRunUrl: attemptUrl(env), debug: log.debug })
   }
   await cleanUpAfterMain(files, {
-    ...output,
+    log,
     clock: systemClock,
     random: Math.random,
     signal,

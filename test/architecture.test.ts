@@ -18,7 +18,6 @@ function layerOf(file: string): string {
 
 /** The tests of the files that have no test with their path. */
 const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
-  'action/clean-up.test.ts': ['run-post'],
   'action/failures.test.ts': ['action/pauses'],
   'action/start-run.test.ts': ['action/abort'],
   'action/step.test.ts': ['action/world', 'model/outcome'],
