@@ -33,16 +33,18 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
   const paths = attempt(path, () => pathsAt(path)) ?? []
   // Follows a link only if the user has named it, because anybody may have put a link into a folder.
   const statusOf = (file: string) => (file === path ? statSync(file) : lstatSync(file))
-  const files = paths.map((file) => attempt(file, () => plainFile(file, statusOf(file))))
+  const found = paths.map((file) => attempt(file, () => plainFile(file, statusOf(file))))
+  const files = latestFirst(found.filter((file) => file !== undefined))
   const runs: EarlierRun[] = []
   const known = new Map<string, EarlierCase>()
   let readBytes = 0
   let leftOut = 0
-  for (const file of latestFirst(files.filter((found) => found !== undefined))) {
-    if (runs.length + leftOut === MOST_RUNS) break
+  for (const [index, file] of files.entries()) {
+    if (runs.length === MOST_RUNS) break
     if (readBytes + file.sizeBytes > MOST_BYTES) {
-      leftOut++
-      continue
+      // No older file is read in its place, because reports would then compare runs with a gap between them.
+      leftOut = Math.min(files.length - index, MOST_RUNS - runs.length)
+      break
     }
     readBytes += file.sizeBytes
     const run = attempt(file.path, () => {

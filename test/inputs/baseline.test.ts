@@ -84,11 +84,11 @@ describe('the baseline', () => {
 
   it('may be a folder of large files, of which the latest 64 MiB count, and a warning counts the others', () => {
     const dayOf = (day: number) => new Date(Date.UTC(2026, 0, day))
-    const padding = ' '.repeat(15 << 20)
+    const paddingOf = (day: number) => ' '.repeat((day === 1 ? 1 : 15) << 20)
     const { finishedAt: _, ...others } = RUN
-    // The time may stand before the results, or behind them.
+    // The time may stand before the results, or behind them. The oldest file is small, but an older file never replaces a later one.
     const results = (day: number) => {
-      const [finishedAt, late] = [dayOf(day), { ...others, padding }]
+      const [finishedAt, late] = [dayOf(day), { ...others, padding: paddingOf(day) }]
       return JSON.stringify(day % 2 === 0 ? { finishedAt, ...late } : { ...late, finishedAt })
     }
     const { baseline, lines } = read(
