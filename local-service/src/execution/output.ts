@@ -1,7 +1,6 @@
 import { closeSync, lstatSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StringDecoder } from 'node:string_decoder'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { readPartOfFile } from '../machine/files.ts'
 
@@ -82,13 +81,22 @@ export function outputBytes(folder: string): number {
   }
 }
 
-/** Reads the output from byte `from` on. Returns also the number of the byte after it. */
+/**
+ * Reads the output from byte `from` on. Returns also the number of the byte after it. The text of bytes that are no UTF-8 is longer
+ * than these bytes, so the bytes are counted and not the text.
+ */
 export function readOutput(folder: string, from: number): { text: string; next: number } {
-  const text = wholeCharacters(readPartOfFile(join(folder, OUTPUT_FILE), from, PART_BYTES))
-  return { text, next: from + Buffer.byteLength(text) }
+  const bytes = readPartOfFile(join(folder, OUTPUT_FILE), from, PART_BYTES)
+  // A shorter part ends with the file. `write` writes whole characters, so no later byte completes a character that is cut there.
+  const part = bytes.length < PART_BYTES ? bytes : wholeCharacters(bytes)
+  return { text: part.toString(), next: from + part.length }
 }
 
 /** Leaves out the last character if it is cut. */
-function wholeCharacters(bytes: Buffer): string {
-  return new StringDecoder('utf8').write(bytes)
+function wholeCharacters(bytes: Buffer): Buffer {
+  // In UTF-8, each byte of a character but its first begins with the bits 10. The first byte says how many bytes there are.
+  const lastStart = bytes.findLastIndex((byte) => byte >> 6 !== 0b10)
+  const first = bytes[lastStart] ?? 0
+  const length = 1 + [0xc0, 0xe0, 0xf0].filter((smallest) => first >= smallest).length
+  return lastStart + length > bytes.length ? bytes.subarray(0, lastStart) : bytes
 }

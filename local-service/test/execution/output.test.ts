@@ -103,6 +103,23 @@ it('a part of the output has at most 256 KiB, and ends between two characters', 
   expect(read).toBe(text)
 })
 
+it.each<[string, number, number[]]>([
+  ['begins within a character', 1, [...Buffer.from('é'), 97, 98]],
+  ['has bytes that are no UTF-8', 0, [0xff, 97, 0xc3, 98, 0x80]],
+  ['ends within a character', 0, [97, 0xe2, 0x82]],
+  ['has no UTF-8, and is longer than a part', 0, Array(262_145).fill(0xff)],
+])('a client gets every byte once of an output that %s', (_, from, bytes) => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'output.txt'), Buffer.from(bytes))
+  let [text, next] = ['', from]
+  for (let part = readOutput(folder, next); part.next > next; part = readOutput(folder, next)) {
+    text += part.text
+    next = part.next
+  }
+  expect(next).toBe(bytes.length)
+  expect(text === Buffer.from(bytes.slice(from)).toString()).toBe(true)
+})
+
 describe('the files that a framework wrote to its output folder', () => {
   it('are kept of a run in a work tree, without links', async () => {
     // Playwright gets the folder as an argument.
