@@ -18,7 +18,9 @@ export async function fixTests(run: RunContext): Promise<string> {
     const repository = await openRepository(run.folders.folder, run.gitEnv, run.stop)
     if ('kind' in repository)
       return `${await runFix()} There is no patch, because git has no repository: ${repository.reason}.`
-    const before = await snapshotOf(repository, run)
+    // git refuses to change a repository of another user, whose configuration may name programs. The fix runs nevertheless.
+    const before = await snapshotOf(repository, run).catch((error: unknown) => ({ problem: messageOf(error) }))
+    if (typeof before !== 'string') return `${await runFix()} There is no patch: ${before.problem}`
     const what = await runFix()
     const after = await snapshotOf(repository, run)
     if (after === before) return `${what} It changed nothing.`

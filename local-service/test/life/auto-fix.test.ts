@@ -64,6 +64,16 @@ describe('auto-fix', () => {
     )
   })
 
+  it('leaves its change in a repository of another user, and the log says that there is no patch', async () => {
+    // git asks for this variable in its own tests. In a container job, root has a workspace of another user.
+    const env = { ...PLAIN_ENV, GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' }
+    const { repository, finish, log } = await startFixing('echo new > a.txt', {}, { env })
+    const { status, patch } = await finish(FAILING)
+    expect([status, existsSync(patch), await repository.read('a.txt')]).toEqual(['FAILED', false, 'new\n'])
+    const problem = 'There is no patch: git read-tree failed: fatal: detected dubious ownership'
+    expect(log()).toContain(`exited with code 0. ${problem}`)
+  })
+
   it('is not tried if the tests pass or are interrupted, if nobody asked for it, if no test failed, or if there is no command', async () => {
     const { finish, repository, log } = await startFixing('echo new > a.txt')
     expect(await finish({ ...puppet({}), autofix: true })).toMatchObject({ status: 'PASSED' })
@@ -106,6 +116,6 @@ describe('auto-fix', () => {
     expect(await finish(puppet({}))).toMatchObject({ status: 'PASSED' })
     expect((await service.get(runId)).body.status).toBe('CANCELLED')
     expect([pids.map(isAlive), (await readFile(marker, 'utf8')).trim()]).toEqual([[false], runId])
-    expect(log()).toContain('auto-fix: It failed: git add failed: it was stopped')
+    expect(log()).toContain('auto-fix: `sh -c true` was stopped. There is no patch: git add failed: it was stopped')
   })
 })
