@@ -13,8 +13,12 @@ export function resourcesOf(
   runId: string,
   dataFolder: string,
   temporaryFolder: string,
-  /** `gitFolder` is the `.git` folder of the repository, which has a record of the work tree. */
-  others: { readonly gitFolder?: string | undefined; readonly engine?: readonly string[] | undefined } = {},
+  others: {
+    /** The `.git` folder of the repository, which has a record of the work tree. */
+    readonly gitFolder?: string | undefined
+    /** Unknown if an earlier process of the service had an engine that the store does not keep. */
+    readonly engine?: readonly string[] | 'unknown' | undefined
+  } = {},
 ) {
   const folder = join(dataFolder, 'runs', runId)
   const frameworkFolder = join(folder, 'framework')

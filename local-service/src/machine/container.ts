@@ -61,16 +61,20 @@ export async function runInContainer(
 }
 
 /** Says which of the two an engine is. It may be a command such as `sudo podman`. */
-export function engineName(engine: readonly string[]): 'docker' | 'podman' {
+function engineName(engine: readonly string[]): 'docker' | 'podman' {
   return engine.some((part) => basename(part) === 'podman') ? 'podman' : 'docker'
 }
 
 /** This or an earlier process of the service may have left the containers. */
 export async function removeContainers(
-  engine: readonly string[],
+  engine: readonly string[] | 'unknown',
   runId: string,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
+  if (engine === 'unknown') {
+    const next = `Look for it with the engine of the project: ps --all --filter label=${LABEL}=${runId}`
+    throw new Error(`a container may be left, because the service keeps only the engines docker and podman. ${next}`)
+  }
   for (let removals = 0; removals < REMOVAL_TRIES; removals++) {
     const listed = await callEngine(engine, ['ps', '--all', '--quiet', '--filter', `label=${LABEL}=${runId}`], env)
     const ids = listed.split('\n').filter((id) => id !== '')

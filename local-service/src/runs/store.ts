@@ -1,10 +1,9 @@
 import { lstatSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import type { RunResources } from '../execution/resources.ts'
-import { engineName } from '../machine/container.ts'
 import { ConfigurationError } from '../settings/project.ts'
 import { isFinished, type Run } from './run.ts'
 
@@ -84,9 +83,24 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
   const { gitFolder, engine } = fieldsOf(parseJson(String(resources)))
   const left = {
     gitFolder: typeof gitFolder === 'string' ? gitFolder : undefined,
-    engine: engine === 'docker' || engine === 'podman' ? [engine] : undefined,
+    engine: toEngine(engine),
   }
   return { run, left }
+}
+
+/**
+ * Arguments are not kept, because tests could write others. Without its arguments, an engine is unknown. For example, Podman lists the
+ * containers of `sudo podman` only with `sudo`.
+ */
+function toKeptEngine(engine: RunResources['engine']): string | undefined {
+  if (engine === undefined || engine === 'unknown') return engine
+  const [program = '', ...args] = engine
+  return args.length === 0 ? basename(program) : 'unknown'
+}
+
+function toEngine(kept: unknown): RunResources['engine'] {
+  if (kept === undefined) return undefined
+  return kept === 'docker' || kept === 'podman' ? [kept] : 'unknown'
 }
 
 function storeIn(database: DatabaseSync) {
@@ -108,11 +122,7 @@ function storeIn(database: DatabaseSync) {
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
-      // The arguments of an engine are not kept, because tests could write others.
-      const left = resources && {
-        gitFolder: resources.gitFolder,
-        engine: resources.engine && engineName(resources.engine),
-      }
+      const left = resources && { gitFolder: resources.gitFolder, engine: toKeptEngine(resources.engine) }
       upsert.run(run.runId, Number(isFinished(run)), JSON.stringify(run), left ? JSON.stringify(left) : null)
     },
     find(runId: string): Run | undefined {

@@ -4,10 +4,12 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { resourcesOf } from '../../src/execution/resources.ts'
+import { recoverRuns } from '../../src/runs/recovery.ts'
 import { finishRun, markRunning, queueRun, type Run } from '../../src/runs/run.ts'
 import { openRunStore } from '../../src/runs/store.ts'
 import { ConfigurationError } from '../../src/settings/project.ts'
-import { temporaryFolder } from '../support/a-local-service.ts'
+import { PLAIN_ENV, temporaryFolder } from '../support/a-local-service.ts'
 import { LEFT, openStore, PASSED, RESOURCES } from '../support/a-run-store.ts'
 
 const threeRuns = () =>
@@ -40,6 +42,21 @@ describe('the store of runs', () => {
     expect(store.findUnfinished()).toEqual([{ run, left: LEFT }])
     store.save(run)
     expect(store.findUnfinished()).toEqual([])
+  })
+
+  it('lists a run as left if its engine is not kept, because nobody can look for its containers', async () => {
+    const store = await openStore()
+    const run = queueRun({ projectId: 'shop' })
+    finishRun(run, PASSED)
+    const resources = resourcesOf(run.runId, store.folder, '/none', { engine: ['sudo', 'podman'] })
+    store.save(run, resources)
+    const log: string[] = []
+    const logError = (text: string) => void log.push(text)
+    await recoverRuns({ store, personEnv: PLAIN_ENV, temporaryFolder: '/none', log: logError, logError })
+    expect(log).toEqual([
+      expect.stringContaining('a container may be left, because the service keeps only the engines'),
+    ])
+    expect(store.findUnfinished()).toHaveLength(1)
   })
 
   it('forgets the oldest finished runs when it is opened', async () => {
@@ -104,7 +121,7 @@ describe('the store of runs', () => {
       ['b', '5', '{}', '0'],
       ['c', 'no JSON', '{}', '0'],
     ])
-    expect(forged.findUnfinished()).toEqual([{ run, left: {} }, ...Array(4)])
+    expect(forged.findUnfinished()).toEqual([{ run, left: { engine: 'unknown' } }, ...Array(4)])
   })
 
   it('lists texts and numbers, whatever somebody else has written to it', async () => {

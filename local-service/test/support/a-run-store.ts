@@ -7,7 +7,7 @@ import { PLAIN_ENV, temporaryFolder } from './a-local-service.ts'
 
 export const RESOURCES = resourcesOf('1', '/none', '/none', {
   gitFolder: '/shop/.git',
-  engine: ['sudo', '/usr/bin/podman'],
+  engine: ['/usr/bin/podman'],
 })
 /** What the store keeps of them. */
 export const LEFT = { gitFolder: '/shop/.git', engine: ['podman'] }
