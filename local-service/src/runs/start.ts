@@ -46,7 +46,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   const checkout = await chooseCheckout(project, branch, service)
   if (checkout.kind === 'unusable') refuse('invalid', checkout.reason)
   if (readsReports(project) && checkout.kind !== 'in-place') {
-    const problem = 'merges reports in its own folder, where another commit is checked out'
+    const problem = 'reads reports in its own folder, where another commit is checked out'
     refuse('invalid', `Project ${quote(project.id)} ${problem} than ${quote(branch)}. Leave the branch out.`)
   }
   const run = queueRun({ projectId: project.id, suite, branchName: checkout.branchName })

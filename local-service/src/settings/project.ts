@@ -137,6 +137,6 @@ export function readsReports({ framework, command, merge }: Project): boolean {
 export function whyCannotSelect(project: Project, { frameworkProjects, files }: Selection): string | undefined {
   const selected = [...frameworkProjects, ...files].join(', ')
   if (selected === '' || !(readsReports(project) || project.framework.name === 'junit')) return undefined
-  const what = readsReports(project) ? 'merges reports' : 'runs a command of its own'
+  const what = readsReports(project) ? 'only reads reports' : 'runs a command of its own'
   return `Project ${quote(project.id)} ${what}, so nothing can select tests. Leave out ${quote(selected)}.`
 }

@@ -259,7 +259,7 @@ describe('what a merge cannot do', () => {
     [{ report: 'a.xml' }],
   ])('a request for %j that selects framework projects is refused', async (settings) => {
     const service = await startService({ projects: { shop: { folder: temporaryFolder(), ...settings } } })
-    const error = 'Project "shop" merges reports, so nothing can select tests. Leave out "unit".'
+    const error = 'Project "shop" only reads reports, so nothing can select tests. Leave out "unit".'
     expect(await service.start({ frameworkProjectName: 'unit' })).toEqual({ status: 400, body: { error } })
   })
 })
