@@ -70,7 +70,12 @@ export function readOrder({ config, runLimitMinutes = '55', ...project }: Order,
     throw new ConfigurationError(`The run limit is ${quote(runLimitMinutes)}. Give a number from 0.001 to 35000.`)
   }
   if (config === undefined) {
-    const projects = { [basename(source)]: { ...project, folder: source } }
+    const id = basename(source)
+    if (id === '') {
+      const next = 'Give a configuration file, which has the id of each project.'
+      throw new ConfigurationError(`The folder ${source} has no name, which would be the id of the project. ${next}`)
+    }
+    const projects = { [id]: { ...project, folder: source } }
     return { ...read, settings: { projects }, folder: source }
   }
   if (Object.values(project).some((given) => given !== undefined)) {
