@@ -49,7 +49,16 @@ export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv,
   const { source, ...read } = readOrder({ ...named, folder, command, args: arg, runLimitMinutes }, currentFolder)
   // Each configuration file and each folder that is served has its own data.
   const dataFolder = data === undefined ? defaultDataFolder(source, env) : resolve(currentFolder, data)
-  return { ...read, port, key: env.LOCAL_SERVICE_KEY || undefined, dataFolder, json }
+  return { ...read, port, key: readKey(env), dataFolder, json }
+}
+
+/** A client sends the key in a header, where it ends at a space. Clients encode a letter such as ü in different ways. */
+function readKey({ LOCAL_SERVICE_KEY: key = '' }: NodeJS.ProcessEnv): string | undefined {
+  if (!/^[!-~]*$/.test(key)) {
+    const next = 'Give a key of ASCII letters, digits and punctuation.'
+    throw new ConfigurationError(`LOCAL_SERVICE_KEY has a space or a character that is not ASCII. ${next}`)
+  }
+  return key || undefined
 }
 
 function parseCommandLine(args: readonly string[]) {

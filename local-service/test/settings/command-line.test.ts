@@ -44,6 +44,13 @@ describe('the command line', () => {
     expect(read([], { LOCAL_SERVICE_KEY: '' })?.key).toBeUndefined()
   })
 
+  it.each(['my key', 'key\n', 'schlüssel'])('refuses the key %j, which no request could send', (key) => {
+    const message = expect.stringMatching(/^LOCAL_SERVICE_KEY has a space/)
+    expect(() => read([], { LOCAL_SERVICE_KEY: key })).toThrow(
+      expect.objectContaining({ constructor: ConfigurationError, message }),
+    )
+  })
+
   it('takes what follows "--" for the command of the tests, with its own options', () => {
     const command = ['npx', 'jest', '--ci', '--port=1', '--', '-x']
     expect(read(['--report=junit.xml', '.', '--', ...command])).toMatchObject({
