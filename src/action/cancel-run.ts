@@ -41,7 +41,7 @@ interface RunToCancel {
 class Cancelling {
   readonly #run: RunToCancel
   readonly #world: RunWorld
-  /** Whether the service may have accepted a cancel that brought no result. */
+  /** Whether the service may have accepted one of the cancels. If the run is then CANCELLED, this step has cancelled it. */
   #mayBeAccepted = false
   /** Since when no request has told anything about the run. */
   #failingSinceMs: number | undefined
@@ -65,7 +65,7 @@ class Cancelling {
       const nextTryMs = Math.min(nowMs + pauseMs(tries, result.pauseAskedBy, random), lastTryMs)
       await clock.sleep(nextTryMs - nowMs, signal)
     }
-    // Nothing aborts the signal of these tries.
+    // The abort has its own deadline, so the tries begin again with it. Nothing aborts their signal, so they are the last.
     return this.tryUntil(abortReason(signal).cancelDeadlineMs, new AbortController().signal)
   }
 
@@ -74,10 +74,9 @@ class Cancelling {
     const { handle, cancel, onRun } = this.#run
     const response = await cancel(handle.id, this.#requestOptions(deadlineMs, signal))
     if (!isFailure(response)) return { kind: 'cancelled' }
-    const wasAcceptedBefore = this.#mayBeAccepted
+    // If the response does not list the run, this cancel has not cancelled the run yet, but it may do so before the next try.
+    const mayHaveCancelled = this.#mayBeAccepted || (response.kind !== 'not-listed' && mayHaveBeenAccepted(response))
     this.#mayBeAccepted ||= mayHaveBeenAccepted(response)
-    // If this response does not list the run, this cancel has not cancelled it yet. It may still do so.
-    const isOurs = response.kind === 'not-listed' ? wasAcceptedBefore : this.#mayBeAccepted
     this.#failingSinceMs ??= clock.now()
     if (isKeyRefused(response)) return { kind: 'failed', failure: response }
     if (!mustReadRun(response)) return { kind: 'no result', response, pauseAskedBy: response }
@@ -92,7 +91,7 @@ class Cancelling {
     this.#failingSinceMs = undefined
     onRun?.(run)
     if (!isFinished(run)) return { kind: 'no result', response, pauseAskedBy: response }
-    return { kind: run.status === 'CANCELLED' && isOurs ? 'cancelled' : 'already-finished' }
+    return { kind: run.status === 'CANCELLED' && mayHaveCancelled ? 'cancelled' : 'already-finished' }
   }
 
   /**

@@ -21,8 +21,7 @@ export function doesNotExist({ knownSinceMs }: RunHandle, response: Failure, sen
 const TRANSIENT_STATUSES = new Set([408, 425, 429])
 
 export function isTransient(failure: Failure): boolean {
-  if (failure.kind === 'status') return failure.status >= 500 || TRANSIENT_STATUSES.has(failure.status)
-  return failure.kind !== 'aborted'
+  return failure.kind !== 'status' || failure.status >= 500 || TRANSIENT_STATUSES.has(failure.status)
 }
 
 /** Whether the service refuses the key. Then no later request with this key can succeed. */

@@ -51,7 +51,7 @@ export async function startRun(
       deadlineMs - SHORTEST_WAIT_MS,
     )
     const nowMs = clock.now()
-    // The pause that the service asks for is never shortened before a start.
+    // Main may shorten its own pause, so that a last try is in time, but never the pause that the service asks for.
     const isTooLate = nowMs >= mayRepeatUntilMs || nowMs + askedPauseMs(response) > mayRepeatUntilMs
     if (isTooLate) return { ending: { kind: 'start-failed', failure: response }, cancellation }
 

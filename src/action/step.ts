@@ -27,7 +27,7 @@ export interface StepSettings extends WaitSettings, VerdictRules {
   readonly reports: ReportSettings
 }
 
-/** What is left to do after the step. Post does it, because main's file stays, or only a person can do it, and the log says so. */
+/** What is left to do for the run. If post does it, main's file stays. If only a person can do it, the log says so. */
 const LEFT_AFTER_CANCELLATION: Readonly<Record<Cancellation['kind'], 'nothing' | 'for post' | 'for a person'>> = {
   none: 'nothing',
   'not-wanted': 'nothing',
@@ -44,10 +44,10 @@ export async function performStep(settings: StepSettings, world: World): Promise
   const ended = await startAndWait(settings, clock.now() + settings.waitLimitMs, world)
   const outcome = concludeStep({ ...ended, subject: settings.subject }, settings)
   const left = LEFT_AFTER_CANCELLATION[outcome.cancellation.kind]
-  // Before the reports, so that post does nothing if main is killed while it writes them.
+  // If nothing is left, post has nothing to do, even if main is killed while it writes the reports.
   if (left === 'nothing') mainFile.done()
   await publish(outcome, settings.reports, world)
-  // Only now has the log said what a person has to do. If the job has ended, nobody has read the log, so post says it.
+  // Only now has the log said what a person has to do. If the job has ended, nobody reads this log, so post says it again.
   if (left === 'for a person' && !hasJobEnded(signal)) mainFile.done()
   return outcome
 }

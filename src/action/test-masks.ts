@@ -46,8 +46,8 @@ export class TestMasks {
 }
 
 /**
- * Whether main itself may write the value. The runner replaces a masked value everywhere in the summary. If it replaced a tag such
- * as `<code>`, the title behind the tag would become live Markdown.
+ * Whether main itself may write the value, for example ` failed`, `<code>`, or `de>pays</co` around a title. The runner replaces a masked
+ * value everywhere in the summary. If it replaced such a tag, the title behind the tag would become live Markdown.
  *
  * All words and tags of main's own stand in the text of its program. Each tag of the summary is one of them, because a `<` or `>` of
  * others is escaped. So a value with tags can only occur in the summary if the program has all these tags.

@@ -20,26 +20,26 @@ const CONCLUSION_OF_STATUS: Readonly<Partial<Record<Run['status'], Conclusion>>>
 export function concludeStep(before: EndedStep, rules: VerdictRules): StepOutcome {
   // If the wait's limit was exceeded and the cancel finds a finished run, the run's own verdict counts.
   const hasFinishedSince = before.ending.kind === 'wait-timeout' && before.cancellation.kind === 'already-finished'
-  const outcome: EndedStep = hasFinishedSince ? { ...before, ending: { kind: 'finished' } } : before
-  const testCases = outcome.run?.testCases ?? []
-  const { baseline } = outcome.subject
+  const ended: EndedStep = hasFinishedSince ? { ...before, ending: { kind: 'finished' } } : before
+  const testCases = ended.run?.testCases ?? []
+  const { baseline } = ended.subject
   const counts = countTestCases(testCases)
   return {
-    ...outcome,
-    ...verdictOf(outcome, counts, rules),
+    ...ended,
+    ...verdictOf(ended, counts, rules),
     counts,
     past: baseline && comparePast(testCases, baseline),
-    comparison: baseline && compareTestCases(outcome.run, baseline),
+    comparison: baseline && compareTestCases(ended.run, baseline),
   }
 }
 
-function verdictOf(outcome: EndedStep, counts: Counts, rules: VerdictRules): Verdict {
-  const { ending, run } = outcome
+function verdictOf(ended: EndedStep, counts: Counts, rules: VerdictRules): Verdict {
+  const { ending, run } = ended
   switch (ending.kind) {
     case 'finished':
       if (run?.status !== 'PASSED')
         return { conclusion: (run && CONCLUSION_OF_STATUS[run.status]) ?? 'error', success: false }
-      if (isOtherBranch(outcome)) return { conclusion: 'error', success: false }
+      if (isOtherBranch(ended)) return { conclusion: 'error', success: false }
       return verdictOfPassed(counts, rules)
     case 'started':
       return { conclusion: 'started', success: true }

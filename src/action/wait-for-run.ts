@@ -20,7 +20,7 @@ export interface WaitSettings {
 /** How the wait ended, and the run as a poll last described it. */
 type Waited = Pick<EndedStep, 'ending' | 'run'>
 
-/** The wait's limit cuts a poll short, but only this long after it. So the poll at the limit has time for its response. */
+/** A poll that was sent before the wait's limit may end so long after it. So the poll at the limit has time for its response. */
 const POLL_AFTER_LIMIT_MS = 5_000
 /** How late the output of the tests may make a poll. */
 const OUTPUT_LIMIT_MS = 5_000
@@ -47,7 +47,8 @@ export async function waitForRun(wait: Wait, world: World): Promise<Waited> {
   for (;;) {
     if (signal.aborted) return { ending: abortedEnding(signal), run }
     const sentMs = clock.now()
-    const limitMs = Math.max(0, deadlineMs - sentMs) + POLL_AFTER_LIMIT_MS
+    const untilDeadlineMs = Math.max(0, deadlineMs - sentMs)
+    const limitMs = untilDeadlineMs + POLL_AFTER_LIMIT_MS
     const response = await service.get(handle.id, { signal, limitMs })
     const nowMs = clock.now()
 

@@ -128,7 +128,7 @@ function failureMessage(error: unknown): Fragment {
   const reason = fragment`GitHub responded with status ${status}${typeof said === 'string' ? fragment` (${said})` : ''}`
   // GitHub sends 404 if the token may not see something. No permission helps against a locked conversation or a rate
   // limit, but GitHub sends 403 for these too.
-  if (status === 404 || (status === 403 && !/\blocked\b|rate limit/i.test(message))) {
+  if (status === 404 || (status === 403 && !/\b(locked|rate limit)\b/i.test(message))) {
     return fragment`The token is not allowed to write the pull request comment: ${reason}. Add \`permissions: { pull-requests: write }\` to the job, and keep its other permissions. Pull requests by Dependabot need this permission too. On a pull request from a fork, GitHub allows the workflow only to read. Set \`comment: never\` there.`
   }
   if (status === 401) return notWritten(fragment`${reason}. Check github-token: it is invalid or has expired`)

@@ -59,7 +59,7 @@ export function readEvent(env: NodeJS.ProcessEnv): WorkflowEvent {
 }
 
 /** What the event says about the branch to test. `fork` is a branch in another repository, where the service would not look for it. */
-export type EventBranch =
+type EventBranch =
   | { readonly kind: 'branch' | 'fork'; readonly name: string }
   | { readonly kind: 'none'; readonly why: Fragment }
 

@@ -26,8 +26,6 @@ export interface Outputs
   conclusion: Conclusion
 }
 
-export type RunnerOutput = ReturnType<typeof runnerOutput>
-
 /** What leaves the process over the log and over the runner's command files. */
 export function runnerOutput(env: NodeJS.ProcessEnv, hasJobEnded = () => false) {
   const log: Log = {

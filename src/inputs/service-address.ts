@@ -49,8 +49,10 @@ const LONGEST_KEY = 512
 
 function readApiKey(inputs: InputReader): string | undefined {
   const key = inputs.text('api-key')
-  if (key === '')
+  if (key === '') {
+    // Without an address, readBaseUrl has already recorded the problem.
     return hasAddress(inputs) ? inputs.problem(fragment`Input api-key is empty. ${KEY_ADVICE}`) : undefined
+  }
   if (key.length > LONGEST_KEY || !/^[\x21-\x7e]+$/.test(key)) {
     return inputs.problem(
       fragment`${inputs.nameOf('api-key')} contains white space or non-ASCII characters, or has more than ${LONGEST_KEY} characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,
@@ -73,6 +75,7 @@ export function addressProblem(given: string, url: URL): Fragment | undefined {
 function readTarget(inputs: InputReader): Target | undefined {
   const projectId = inputs.text('project')
   const testSuiteId = inputs.text('test-suite')
+  // readBaseUrl has already recorded the problem.
   if (projectId === '' && testSuiteId === '' && !hasAddress(inputs)) return undefined
   if ((projectId === '') === (testSuiteId === '')) {
     return inputs.problem(

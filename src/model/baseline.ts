@@ -50,6 +50,7 @@ function fileAndTitle({ title, filePath = untrusted('') }: Pick<TestCase, 'title
 /** How each failing and each flaky case did, and each case that passed now and did not in an earlier run. */
 export function comparePast(testCases: readonly TestCase[], baseline: Baseline): ReadonlyMap<TestCase, PastOfCase> {
   const runs = [testCases, ...baseline.map((run) => run.testCases)]
+  // Only to save time: partners have equal titles, so a test case of another title was never bad.
   const badTitles = new Set(runs.flatMap((cases) => cases.filter(isBad).map(({ title }) => title)))
   const isOfInterest = ({ title }: EarlierCase) => badTitles.has(title)
   const candidates = testCases.filter(isOfInterest)
@@ -125,10 +126,12 @@ function pairUp(now: readonly TestCase[], earlier: readonly EarlierCase[]) {
   }
   const title = (testCase: EarlierCase) => testCase.title
   const hasNoFile = ({ filePath }: EarlierCase) => filePath === undefined
-  const otherFiles = pairBy(fileAndTitle, now, earlier)
-  const left = pairBy(title, now.filter(hasNoFile), otherFiles)
-  const leftWithoutFile = pairBy(title, now, left.filter(hasNoFile))
-  return { partners, removed: [...left.filter((testCase) => !hasNoFile(testCase)), ...leftWithoutFile] }
+  const hasFile = (testCase: EarlierCase) => !hasNoFile(testCase)
+  // First those with the same file, or with no file on both sides. Then those with a file on one side only.
+  const afterSameFile = pairBy(fileAndTitle, now, earlier)
+  const afterNoFileNow = pairBy(title, now.filter(hasNoFile), afterSameFile)
+  const afterNoFileEarlier = pairBy(title, now, afterNoFileNow.filter(hasNoFile))
+  return { partners, removed: [...afterNoFileNow.filter(hasFile), ...afterNoFileEarlier] }
 }
 
 function worstFirst<Case extends EarlierCase>(testCases: readonly Case[]): Case[] {

@@ -29,7 +29,10 @@ export type Cancellation =
   /** The run is not known to be cancelled. */
   | { readonly kind: 'failed'; readonly failure: Failure }
 
-/** What aborts a step from outside: a signal of the runner, or the end of the job if no signal has reached main. */
+/**
+ * What aborts a step from outside. `job ended` means that no signal has reached main, but post asks main to stop, or main's file is gone,
+ * or nobody reads main's log any more.
+ */
 export type AbortCause = 'signal' | 'job ended'
 
 export type Ending =

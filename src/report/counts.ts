@@ -57,7 +57,7 @@ export function headlineCounts(outcome: StepOutcome): Fragment {
   const { conclusion, counts } = outcome
   const { total, failed, passed, other } = counts
   if (failed > 0) {
-    // Every other title does not say whether tests failed.
+    // The titles of these two conclusions say already that tests failed.
     const word = conclusion === 'failed' || conclusion === 'passed' ? NONE : fragment` failed`
     return fragment`: ${failed} of ${total}${word}${inBrackets([newFailuresText(outcome)])}`
   }

@@ -35,6 +35,7 @@ export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: Jo
   // An earlier writer to this file may have left an HTML block open. An empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
   const files = reportDir === undefined ? NONE : fragment`, but the report file ${code('junit.xml')} has everything`
+  // Sorted by kind, so those that did not pass come first.
   const all = casesOfKind(CASE_KINDS, outcome)
   const lists = baselineLists(outcome)
   const listedCases = lists.reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)

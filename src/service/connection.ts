@@ -51,7 +51,7 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
   // An IPv6 address stands in brackets in an address, and without them everywhere else.
   const service = { agent, protocol, port, host: hostname.replace(/^\[|\]$/g, '') }
   return {
-    request: ({ body, ...options }, signal, onSent) =>
+    request: ({ body: sentBody, ...options }, signal, onSent) =>
       new Promise((resolve, reject) => {
         const outgoing = request({ ...service, ...options, signal })
         outgoing.on('socket', onSent)
@@ -59,7 +59,7 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
         outgoing.on('error', reject)
         // After status 101 with an `Upgrade` header, Node only closes the connection.
         outgoing.on('close', () => reject(new Error('the connection was closed')))
-        outgoing.end(body ?? undefined)
+        outgoing.end(sentBody ?? undefined)
       }),
     renew: () => agent.destroy(),
   }

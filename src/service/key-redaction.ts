@@ -18,12 +18,19 @@ export function keyRedaction(apiKey: string): Redact {
   return (text) => (text.includes('\\') ? text.replace(expression, '***') : text.replaceAll(apiKey, '***'))
 }
 
-// JSON may have `/` as `\/` or `\u002f`. JSON in a string of JSON has `\\/`, `\\u002f` or `\u005cu002f`. So each character of the key may
-// stand behind backslashes, and may be written as `u00` with its two digits.
+// The forms of a `/` in the key:
+//
+//   in a string of JSON                       /   \/   \u002f
+//   also in JSON that is in a string of JSON  \\/   \\\/   \u005c/   \\u002f   \u005cu002f
+//
+// So each character of the key may stand behind backslashes, and may be written as `u00` with its two digits.
 
 /** Backslashes, of which each but the first may itself be escaped. JSON in a string of JSON has up to four for one. */
 const BACKSLASHES = String.raw`(?:\\+(?:u005[cC]\\*)*)`
-/** The same at the end of the key. An odd backslash belongs to what follows, for example to the end of a string. */
+/**
+ * The same at the end of the key. An odd backslash belongs to what follows, for example to the end of a string. A key has at most 512
+ * backslashes, and JSON in a string of JSON has two pairs for one. Millions of pairs would exceed the stack of the expression.
+ */
 const LAST_BACKSLASHES = String.raw`(?:(?:\\{1,3}u005[cC]|\\\\){1,1024}|\\)`
 
 /** A part of the key is one character, with the backslashes before it that belong to the key. */

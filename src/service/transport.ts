@@ -48,18 +48,17 @@ export async function send(
   if (options.signal.aborted) return NOT_WANTED
   if (options.onNewConnection) settings.connections.renew()
   const exchange = new Exchange(settings)
-  // `hasEnded` ends the timers of the interruption, and `connection` the connection.
-  const [hasEnded, connection] = [new AbortController(), new AbortController()]
-  const end = await Promise.race([
-    exchange.receive(request, connection.signal),
-    interruption(exchange, options, settings.clock, hasEnded.signal),
+  const [stopTimers, closeConnection] = [new AbortController(), new AbortController()]
+  const headOrFailure = await Promise.race([
+    exchange.receive(request, closeConnection.signal),
+    interruption(exchange, options, settings.clock, stopTimers.signal),
   ])
-  hasEnded.abort()
-  if (!isFailure(end)) return exchange.response(end)
-  connection.abort()
+  stopTimers.abort()
+  if (!isFailure(headOrFailure)) return exchange.response(headOrFailure)
+  closeConnection.abort()
   // A status that is not 2xx counts whatever becomes of the body.
   const { head } = exchange
-  return head === undefined || isSuccess(head.status) ? end : exchange.response(head)
+  return head === undefined || isSuccess(head.status) ? headOrFailure : exchange.response(head)
 }
 
 const NOT_WANTED: Failure = {
@@ -73,11 +72,11 @@ async function interruption(
   exchange: Exchange,
   { signal, graceIfSentMs, limitMs = REQUEST_LIMIT_MS }: RequestOptions,
   clock: Clock,
-  hasEnded: AbortSignal,
+  stopTimers: AbortSignal,
 ): Promise<Failure> {
   const ms = Math.min(limitMs, REQUEST_LIMIT_MS)
   const deadlineMs = clock.now() + ms
-  await clock.sleep(ms, AbortSignal.any([signal, hasEnded]))
+  await clock.sleep(ms, AbortSignal.any([signal, stopTimers]))
   if (!signal.aborted) {
     const within = `within ${Number((ms / 1000).toPrecision(2))} s`
     if (!exchange.isSent) return { failure: true, kind: 'not-sent', reason: `no connection ${within}` }
@@ -85,7 +84,7 @@ async function interruption(
   }
   if (!exchange.isSent) return NOT_WANTED
   const graceMs = Math.min(graceIfSentMs?.() ?? 0, deadlineMs - clock.now())
-  if (graceMs > 0) await clock.sleep(graceMs, hasEnded)
+  if (graceMs > 0) await clock.sleep(graceMs, stopTimers)
   return { failure: true, kind: 'aborted' }
 }
 
@@ -104,10 +103,10 @@ class Exchange {
     this.#settings = settings
   }
 
-  async receive(request: HttpRequest, connection: AbortSignal): Promise<Head | Failure> {
+  async receive(request: HttpRequest, closeConnection: AbortSignal): Promise<Head | Failure> {
     const { connections, redact, baseUrl } = this.#settings
     try {
-      const response = await connections.request(request, connection, () => {
+      const response = await connections.request(request, closeConnection, () => {
         this.isSent = true
       })
       if (response.status < 200) throw new Error(`the status ${response.status} is not expected`)
