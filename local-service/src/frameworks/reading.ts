@@ -33,8 +33,10 @@ export class ReadingThread {
   readonly #limits: typeof LIMITS
   #worker: Worker | undefined
   #last: Promise<unknown> = Promise.resolve()
-  /** What the next reading does. */
-  #next: 'keeps-thread' | 'ends-thread' | 'reads-nothing' = 'keeps-thread'
+  /** Whether the stop of the run has ended a reading of its results. Then the results are given up. */
+  #hasGivenUp = false
+  /** Whether the run has disposed of this object. Then nobody but the reading itself ends the thread of a later reading. */
+  #isDisposed = false
 
   /** A run that is stopped ends what is being read, and then reads nothing more. */
   constructor(stop: AbortSignal, limits: Partial<typeof LIMITS> = {}) {
@@ -66,15 +68,15 @@ export class ReadingThread {
     name: Name,
     input: Parameters<Readers[Name]>[0],
   ): Promise<Reading<Awaited<ReturnType<Readers[Name]>>>> {
-    // A run that is stopped already has this reading as its last, and nothing ends it early.
-    const stop = this.#stop.aborted ? undefined : this.#stop
-    const reading = this.#last.then(() => this.#read({ name, input }, stop))
+    // A run that is stopped already asks for the test cases that it has so far. The stop does not end this reading.
+    const isAfterStop = this.#stop.aborted
+    const reading = this.#last.then(() => this.#read({ name, input }, isAfterStop))
     this.#last = reading
     return reading as Promise<Reading<Awaited<ReturnType<Readers[Name]>>>>
   }
 
-  async #read(request: Request, stop: AbortSignal | undefined): Promise<Reading<unknown>> {
-    if (this.#next === 'reads-nothing') return { kind: 'stopped' }
+  async #read(request: Request, isAfterStop: boolean): Promise<Reading<unknown>> {
+    if (this.#hasGivenUp) return { kind: 'stopped' }
     let worker: Worker
     try {
       worker = this.#start()
@@ -82,14 +84,14 @@ export class ReadingThread {
       // For example, the system allows no further thread. A later reading tries again.
       return { kind: 'failed', why: `its report cannot be read: ${messageOf(error)}` }
     }
-    const reading = await this.#ask(worker, request, stop)
+    const reading = await this.#ask(worker, request, isAfterStop)
     // If it only counted the tests so far, the stopped run still has to read its results.
-    if (reading.kind === 'stopped' && request.name !== 'progress') this.#next = 'reads-nothing'
-    if (reading.kind !== 'read' || this.#next === 'ends-thread') await this.#end()
+    if (reading.kind === 'stopped' && request.name !== 'progress') this.#hasGivenUp = true
+    if (reading.kind !== 'read' || this.#isDisposed) await this.#end()
     return reading
   }
 
-  async #ask(worker: Worker, request: Request, stop: AbortSignal | undefined): Promise<Reading<unknown>> {
+  async #ask(worker: Worker, request: Request, isAfterStop: boolean): Promise<Reading<unknown>> {
     const { promise, resolve } = Promise.withResolvers<Reading<unknown>>()
     let report = 'its report'
     const overLimit = (what: string) => resolve({ kind: 'over-limit', why: `${report} ${what}` })
@@ -107,15 +109,17 @@ export class ReadingThread {
     }
     const onExit = () => fail('its thread has ended')
     const onStop = () => resolve({ kind: 'stopped' })
-    const seconds = stop === undefined ? STOPPED_SECONDS : this.#limits.seconds
+    const seconds = isAfterStop ? STOPPED_SECONDS : this.#limits.seconds
     const timer = setTimeout(() => overLimit(`takes longer than ${seconds} s to read`), seconds * 1000)
-    if (stop?.aborted) onStop()
-    stop?.addEventListener('abort', onStop, { once: true })
+    if (!isAfterStop) {
+      if (this.#stop.aborted) onStop()
+      this.#stop.addEventListener('abort', onStop, { once: true })
+    }
     worker.on('message', onMessage).on('error', onError).on('exit', onExit).ref()
     worker.postMessage(request)
     const reading = await promise
     clearTimeout(timer)
-    stop?.removeEventListener('abort', onStop)
+    this.#stop.removeEventListener('abort', onStop)
     worker.off('message', onMessage).off('error', onError).off('exit', onExit).unref()
     return reading
   }
@@ -128,7 +132,7 @@ export class ReadingThread {
 
   /** Ends the thread. A later reading has a thread for itself. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#next === 'keeps-thread') this.#next = 'ends-thread'
+    this.#isDisposed = true
     await this.#end()
   }
 }
