@@ -4,6 +4,21 @@ import { isBad, type Report } from './report.ts'
 
 // Why a framework did not pass, in its own words. A run shows it to its clients, as it shows the output.
 
+interface Ending {
+  readonly title: string
+  readonly noTestsArgument?: string | undefined
+  /** How the command ended. */
+  readonly end: CommandEnd
+  /** For example `vitest exited with code 1`. Each message but those about a start begins with it. */
+  readonly ended: string
+  /** What the framework says outside the tests. */
+  readonly own: string | undefined
+  /** `: ` and what the framework or its output says, else one of the last lines of the output. Or empty. */
+  readonly why: string
+  /** In a line of their own, the last lines of the output, if they say more than `why`. Or empty. */
+  readonly output: string
+}
+
 /** The reason of a run that did not pass. Undefined if the test cases say everything. */
 export function whyNotPassed(
   {
@@ -15,51 +30,94 @@ export function whyNotPassed(
   report: Report | undefined,
 ): string | undefined {
   const own = report && findOwnWords(end.output, report)
-  const { why, output } = describeCause(own, end, report)
-  const rest = why + output
   const ended = `${title} ${describeEnd(end)}`
+  const ending: Ending = { title, noTestsArgument, end, ended, own, ...describeCause(own, end, report) }
   // A signal, or a program that is not there, says more than a report that nobody could finish.
-  if (!hasEndedByItself(end)) return `${ended}${rest}`
-  const early = hasSucceeded(end)
-    ? '. A test or the configuration may have ended its process, for example with process.exit()'
-    : ''
-  const lookForIt = early && '. Look for it in the output, and correct it'
-  if (report === undefined) {
-    if (hasFailed(end) && reportsOnlyEnd)
-      return `${ended} without a report. ${WHY_ONLY_AT_END}${output || (why && `\nIt said${why}`)}`
-    if (hasFailed(end) && rest !== '') return `${title} could not run the tests${rest}`
-    const notPassedOn =
-      early && ', or the "command" of the project may not have passed on the arguments that the service adds'
-    return `${ended} without a report${rest}${early}${notPassedOn}${lookForIt}`
-  }
-  const hasBadTests = report.testCases.some(isBad)
-  if (report.problem !== undefined) {
-    const advice = report.advice ?? ''
-    // The tool itself says why it failed, and a report that could be read lacks nothing but that.
-    if (report.isComplete && hasFailed(end) && !hasBadTests && why !== '')
-      return `${ended}${why}\nBesides, ${report.problem}${advice && `. ${advice}`}${output}`
-    const next = advice && `${why === '' ? '. ' : '\n'}${advice}`
-    return `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${report.problem}${why}${next}${output}`
-  }
-  if (!report.isComplete) return `${ended} before it had reported all tests${rest}${early}${lookForIt}`
-  if (hasBadTests) return own && `${title} reported an error outside the tests: ${own}`
-  if (report.testCases.length > 0) return `${ended}, although no test failed${rest}`
+  if (!hasEndedByItself(end)) return ofOtherEnd(ending)
+  if (report === undefined && hasFailed(end) && reportsOnlyEnd) return withoutReportOfEnd(ending)
+  if (report === undefined) return withoutReport(ending)
+  if (report.problem !== undefined) return ofProblem(ending, report, report.problem)
+  if (!report.isComplete) return ofPart(ending)
+  if (report.testCases.some(isBad)) return besideFailedTests(ending)
+  if (report.testCases.length > 0) return withoutFailedTest(ending)
+  return withoutTests(ending)
+}
+
+/** `vitest was killed by SIGABRT: FATAL ERROR: Reached heap limit` */
+function ofOtherEnd({ ended, why, output }: Ending): string {
+  return ended + why + output
+}
+
+/**
+ * `jest exited with code 1 without a report. With "command", [...] older than 29.0.` Jest has then run tests, and exits before its end.
+ * An old version cannot load the file that takes the results.
+ */
+function withoutReportOfEnd({ ended, why, output }: Ending): string {
+  const reasons = 'With "command", the tests are not reported if --bail stops the run, or if Jest is older than 29.0.'
+  // If there are last lines, `why` is one of them.
+  const said = why === '' ? '' : `\nIt said${why}`
+  return `${ended} without a report. ${reasons}${output === '' ? said : output}`
+}
+
+const MAY_HAVE_EXITED = 'A test or the configuration may have ended its process, for example with process.exit()'
+const LOOK_FOR_IT = 'Look for it in the output, and correct it'
+
+/** `vitest could not run the tests: Error: Cannot find package`, or `vitest exited with code 0 without a report. A test or [...]` */
+function withoutReport({ title, end, ended, why, output }: Ending): string {
+  const rest = why + output
+  if (hasFailed(end) && rest !== '') return `${title} could not run the tests${rest}`
+  if (!hasSucceeded(end)) return `${ended} without a report${rest}`
+  const notPassedOn = 'the "command" of the project may not have passed on the arguments that the service adds'
+  return `${ended} without a report${rest}. ${MAY_HAVE_EXITED}, or ${notPassedOn}. ${LOOK_FOR_IT}`
+}
+
+/** `pytest exited with code 127, and no file matches "a.xml": pytest: command not found`, and the advice in the next line. */
+function ofProblem({ end, ended, why, output }: Ending, report: Report, problem: string): string {
+  const { isComplete, testCases, advice = '' } = report
+  const isAllButError = isComplete && !testCases.some(isBad)
+  if (isAllButError && hasFailed(end) && why !== '') return besidesProblem({ ended, why, output }, problem, advice)
+  const linked = `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${problem}${why}`
+  if (advice === '') return linked + output
+  return `${linked}${why === '' ? '. ' : '\n'}${advice}${output}`
+}
+
+/**
+ * `go test exited with code 1: go: errors parsing go.mod`, and `Besides, its report counts 2 failed and lists 0` in the next line. The
+ * tool itself says why it failed, and a report that could be read lacks nothing but that.
+ */
+function besidesProblem(
+  { ended, why, output }: Pick<Ending, 'ended' | 'why' | 'output'>,
+  problem: string,
+  advice: string,
+) {
+  return `${ended}${why}\nBesides, ${problem}${advice === '' ? '' : `. ${advice}`}${output}`
+}
+
+/** `vitest exited with code 1 before it had reported all tests: Error: Worker exited unexpectedly` */
+function ofPart({ end, ended, why, output }: Ending): string {
+  const advice = hasSucceeded(end) ? `. ${MAY_HAVE_EXITED}. ${LOOK_FOR_IT}` : ''
+  return `${ended} before it had reported all tests${why}${output}${advice}`
+}
+
+/** `vitest reported an error outside the tests: TypeError: of the reporter` */
+function besideFailedTests({ title, own }: Ending): string | undefined {
+  return own === undefined ? undefined : `${title} reported an error outside the tests: ${own}`
+}
+
+/** `vitest exited with code 1, although no test failed: ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)` */
+function withoutFailedTest({ ended, why, output }: Ending): string {
+  return `${ended}, although no test failed${why}${output}`
+}
+
+/** `vitest found no tests. If you expect that, add --passWithNoTests to its arguments [...]` */
+function withoutTests({ title, noTestsArgument, ended, own, why, output }: Ending): string {
   if (own !== undefined) return `${title} could not run the tests: ${own}`
   if (noTestsArgument !== undefined)
     return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and set the gate's input pass-with-no-tests to true.`
   return `${ended}, and its report has no test${why}\nIf you expect that, let the command exit with 0, and set the gate's input pass-with-no-tests to true.${output}`
 }
 
-/** Jest has then run tests, and exits before its end. An old version cannot load the file that takes the results. */
-const WHY_ONLY_AT_END =
-  'With "command", the tests are not reported if --bail stops the run, or if Jest is older than 29.0.'
-
-interface Cause {
-  /** The rest of a sentence about the end: what the framework or its output says, else one of the last lines of the output. */
-  readonly why: string
-  /** The last lines of the output, if they say more. */
-  readonly output: string
-}
+type Cause = Pick<Ending, 'why' | 'output'>
 
 const NO_CAUSE: Cause = { why: '', output: '' }
 
@@ -95,8 +153,8 @@ function findCrash(output: string): string | undefined {
 const QUOTED_LINES = 10
 const LINE_OF_STACK = /^\s+(?:at |❯ )/
 
-/** pytest frames its last line. */
-const FRAME = /^([=*_─-])\1{2,} *| *([=*_─-])\2{2,}$/g
+/** The signs around the last line of pytest: `==== no tests ran in 0.02s ====`. */
+const RULES_AROUND_LINE = /^([=*_─-])\1{2,} *| *([=*_─-])\2{2,}$/g
 
 /**
  * The last lines of the output, if the command exited with an error that nothing else names. Many readers show only the first line of a
@@ -113,7 +171,7 @@ function quoteOutput(end: CommandEnd): Cause {
   const first = quoted.findLast(isError) ?? quoted.findLast(says)
   const all = quoted.join('\n')
   if (first === undefined || first === quoted[0]) return { why: `: ${all}`, output: '' }
-  return { why: `: ${first.trim().replace(FRAME, '') || first}`, output: `\nIts output ends with:\n${all}` }
+  return { why: `: ${first.trim().replace(RULES_AROUND_LINE, '') || first}`, output: `\nIts output ends with:\n${all}` }
 }
 
 const FIRST_LINE_OF_ERROR = /^(?:[A-Z]\w*Error(?: \[\w+\])?|Error(?: \[\w+\])?|error): \S/m
