@@ -19,23 +19,23 @@ export function argvOf(command: UserCommand, added: readonly string[] = []): rea
   return ['/bin/sh', '-c', START_SCRIPT, 'sh', script, 'command', ...added]
 }
 
-/** What can stand at a place of a script, the first that matches. `text` is what a word gets. */
+/** What can stand at a place of a script, the first that matches. The groups say what it is. */
 const PART = new RegExp(
   [
     /(?<blank>[ \t]+)/,
     // A line that goes on in the next line.
     /\\\n/,
-    /'(?<text>[^']*)'/,
+    /'(?<singleQuoted>[^']*)'/,
     /"(?<doubleQuoted>(?:[^"\\]|\\.)*)"/,
     // A quote that is not closed, or a backslash at the end.
-    /(?<operator>['"]|\\(?= $))/,
-    /\\(?<text>.)/,
+    /(?<operator>['"]|\\$)/,
+    /\\(?<escaped>.)/,
     // A variable or a command substitution stays as it is written.
-    /(?<text>`[^`]*`|\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\})/,
+    /(?<substitution>`[^`]*`|\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\})/,
     // Such as `2>&1` and `&>log`, which a simple command can have.
-    /(?<text>\d*[<>]&|&>|>\||[<>](?!<))/,
+    /(?<redirection>\d*[<>]&|&>|>\||[<>](?!<))/,
     /(?<operator>\|\|?|&&?|<<|[;()\n]|(?<=^|\s)#)/,
-    /(?<text>.)/,
+    /(?<character>.)/,
   ]
     .map(({ source }) => source)
     .join('|'),
@@ -49,14 +49,25 @@ const PART = new RegExp(
 export function wordsOf(command: UserCommand): { readonly words: readonly string[]; readonly operator?: string } {
   if (typeof command !== 'string') return { words: command }
   const words: string[] = []
+  /** Undefined between two words. The word `''` is empty. */
   let word: string | undefined
-  for (const { groups = {} } of `${command} `.matchAll(PART)) {
-    const { blank, operator, doubleQuoted, text = doubleQuoted?.replace(/\\(["\\$`])|\\\n/g, '$1') } = groups
-    if (operator !== undefined) return { words, operator }
-    if (text !== undefined) word = (word ?? '') + text
-    if (blank === undefined || word === undefined) continue
-    words.push(word)
-    word = undefined
+  for (const { groups = {} } of command.matchAll(PART)) {
+    if (groups.operator !== undefined) return { words, operator: groups.operator }
+    if (groups.blank === undefined) {
+      const text = textOf(groups)
+      if (text !== undefined) word = (word ?? '') + text
+    } else if (word !== undefined) {
+      words.push(word)
+      word = undefined
+    }
   }
-  return { words }
+  return { words: word === undefined ? words : [...words, word] }
+}
+
+/** What a word gets of a part. Undefined for the end of a line that goes on in the next line. */
+function textOf(groups: Readonly<Record<string, string | undefined>>): string | undefined {
+  const { singleQuoted, doubleQuoted, escaped, substitution, redirection, character } = groups
+  // Within double quotes, a backslash is a character unless one of these stands behind it.
+  const unescaped = doubleQuoted?.replace(/\\(["\\$`])|\\\n/g, '$1')
+  return singleQuoted ?? unescaped ?? escaped ?? substitution ?? redirection ?? character
 }
