@@ -42,10 +42,10 @@ export class Places {
   /** The folder of the report, the folders above it, the project's folder and the root. */
   readonly #bases: readonly string[]
 
-  constructor(source: SourceFiles, report: string) {
+  constructor(source: SourceFiles, reportPath: string) {
     const { folder, root } = source.repository
     this.#source = source
-    this.#bases = [...new Set([...foldersBetween({ folder: dirname(report), root }), folder, root])]
+    this.#bases = [...new Set([...foldersBetween({ folder: dirname(reportPath), root }), folder, root])]
   }
 
   /** A relative path may start in each of the folders. */
@@ -63,25 +63,21 @@ export class Places {
     const className = classname.trim()
     const isPytest = found.suites.at(-1) === 'pytest'
     // If pytest cannot load a file, the name is the module, and there is no class.
-    const ofClass = this.#ofClass(isPytest)(given ? extname(given) : '.py')(className || (isPytest ? name : ''))
+    const ofClass = this.#ofClass(className || (isPytest ? name : ''), given ? extname(given) : '.py', isPytest)
     const file = given ?? ofClass.file
     const declared = file === undefined ? this.#declarationOf(found) : undefined
     return {
       file: file ?? declared?.file,
-      // Minitest has `lineno`. In pytest, lines count from 0.
-      line: declared?.line ?? Number(line ?? lineno ?? path[2]) + (isPytest ? 1 : 0),
+      // Minitest has `lineno`.
+      line: declared?.line ?? lineIn(line ?? lineno ?? path[2], isPytest),
       rest: className && (file === ofClass.file ? ofClass.rest : className),
     }
   }
 
-  readonly #ofClass = remember((isPytest: boolean) =>
-    remember((ending: string) =>
-      remember((name: string): Test => {
-        const tests = pathsOf(name, ending, isPytest).map(({ path, rest }) => ({ file: this.resolveFile(path), rest }))
-        return tests.find(({ file }) => file !== undefined) ?? { file: this.#fileOfQualifiedClass(name), rest: name }
-      }),
-    ),
-  )
+  readonly #ofClass = remember((name: string, ending: string, isPytest: boolean): Test => {
+    const tests = pathsOf(name, ending, isPytest).map(({ path, rest }) => ({ file: this.resolveFile(path), rest }))
+    return tests.find(({ file }) => file !== undefined) ?? { file: this.#fileOfQualifiedClass(name), rest: name }
+  })
 
   /** A class of the JVM or of .NET, such as `shop.CartTest` or `shop.CartTest$Inner`. */
   #fileOfQualifiedClass(name: string): string | undefined {
@@ -176,6 +172,13 @@ export class Places {
     const isOwn = (file: string) => WITH_STACK.test(file) || /\bmain\s*\(/.test(this.#source.read(file))
     return files.find((file) => this.#source.read(file).includes(own)) ?? files.find(isOwn)
   }
+}
+
+/** Undefined if the report names no line. In pytest, lines count from 0. */
+function lineIn(given: string | undefined, isPytest: boolean): number | undefined {
+  const line = Number(given)
+  if (Number.isNaN(line)) return undefined
+  return isPytest ? line + 1 : line
 }
 
 /** The files that a class may name. Without a folder, a single word is a module only in pytest. */

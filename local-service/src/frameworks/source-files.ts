@@ -3,11 +3,12 @@ import { basename, extname, join, parse, relative } from 'node:path'
 import { readRegularFile, type TestedFolders } from '../machine/files.ts'
 import type { Repository } from './report.ts'
 
-/** Calls the function once for each key, because many tests ask for the same. */
-export function remember<Key, Value>(find: (key: Key) => Value): (key: Key) => Value {
-  const known = new Map<Key, Value>()
-  return (key) => {
-    if (!known.has(key)) known.set(key, find(key))
+/** Calls the function once for the same arguments, because many tests ask for the same. */
+export function remember<Arguments extends readonly (string | boolean)[], Value>(find: (...args: Arguments) => Value) {
+  const known = new Map<string, Value>()
+  return (...args: Arguments): Value => {
+    const key = JSON.stringify(args)
+    if (!known.has(key)) known.set(key, find(...args))
     return known.get(key) as Value
   }
 }
