@@ -58,8 +58,9 @@ export function readJunitXml(
   onCase: (found: XmlCase) => void,
   onMissing: (problem: string) => void,
 ): void {
+  let hasElement = false
   /** Mocha names the file only in the first of several suites. */
-  let fileOfSuites: string | undefined
+  let fileOfSuites = ''
   /** The innermost element that is not closed yet. */
   let element: Element | undefined
   const handler: Partial<Handler> = {
@@ -67,7 +68,8 @@ export function readJunitXml(
       const tag = name.replace(/^.*:/, '')
       if (element === undefined && !SUITE.test(tag))
         throw new Error(`is no JUnit report, because it begins with <${tag}>`)
-      const { name: title = '', file = attributes.filepath ?? fileOfSuites ?? '' } = attributes
+      const { name: title = '', file = attributes.filepath ?? fileOfSuites } = attributes
+      hasElement = true
       if (SUITE.test(tag)) fileOfSuites = file
       const around = element?.suites ?? []
       const suites = tag === 'testsuite' ? [...around, title] : around
@@ -95,7 +97,7 @@ export function readJunitXml(
   const parser = new Parser(handler, { xmlMode: true })
   parser.write(text)
   if (text.trim() === '') throw new Error('is empty')
-  if (fileOfSuites === undefined) throw new Error('is no JUnit report, because it has no element')
+  if (!hasElement) throw new Error('is no JUnit report, because it has no element')
   if (element !== undefined) throw new Error('is cut off, because its last element is not closed')
 }
 
@@ -106,7 +108,11 @@ function moveContent({ tag, attributes, outcomes, output, ...element }: Element,
   if (OUTCOME.test(tag)) {
     parent.outcomes.push({ tag, type, message, text })
     if (tag !== 'skipped') parent.failures++
-  } else parent[/^system-(?:out|err)$/.test(tag) ? 'output' : 'text'] += text
+  } else if (/^system-(?:out|err)$/.test(tag)) {
+    parent.output += text
+  } else {
+    parent.text += text
+  }
   parent.outcomes.push(...outcomes)
   parent.output += output
 }
