@@ -1,6 +1,6 @@
 import { outcomesOf, type statusOf } from './junit-case.ts'
 import type { XmlCase, XmlOutcome } from './junit-xml.ts'
-import { isBad, type TestCase } from './report.ts'
+import { isBad, QUOTED_LINES, type TestCase } from './report.ts'
 
 // Why a test of a JUnit report did not pass. Readers show only the first line of a reason. So it says what is wrong.
 
@@ -23,7 +23,6 @@ function endOf(output: string): string {
   return withReasonFirst(output.trim().split('\n').slice(-QUOTED_LINES).join('\n'))
 }
 
-const QUOTED_LINES = 10
 /** Messages of gotestsum, Swift, pytest, nose2, behave, doctest and Boost that say nothing. */
 const EMPTY_MESSAGE = /^(?:failed|(?:build |collection |test )?(?:failure|error)|exception|none)?$/i
 

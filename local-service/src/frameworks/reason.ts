@@ -1,6 +1,6 @@
 import { type CommandEnd, describeEnd, hasEndedByItself, hasFailed, hasSucceeded } from '../machine/command.ts'
 import type { Framework, FrameworkCall } from './framework.ts'
-import { isBad, type Report } from './report.ts'
+import { isBad, QUOTED_LINES, type Report } from './report.ts'
 
 // Why a framework did not pass, in its own words. A run shows it to its clients, as it shows the output.
 
@@ -150,7 +150,6 @@ function findCrash(output: string): string | undefined {
   return last && errorAt(output, last.index)
 }
 
-const QUOTED_LINES = 10
 const LINE_OF_STACK = /^\s+(?:at |❯ )/
 
 /** The signs around the last line of pytest: `==== no tests ran in 0.02s ====`. */

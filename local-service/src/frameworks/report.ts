@@ -9,7 +9,7 @@ import {
   type ReportEnd,
   SHOWN_FRAMES,
 } from '../reporters/report-writer.ts'
-import { type Events, keyOf, type TestSoFar } from './report-reader.ts'
+import { type Events, keyOfFile, type TestSoFar } from './report-reader.ts'
 
 // Makes test cases of what the service's reporters wrote.
 
@@ -69,6 +69,9 @@ export function toMessage(text: string): string {
   return cutMessage(withoutTerminalSequences(text).trimEnd(), MESSAGE_LIMIT_CHARS)
 }
 
+/** So many of the last lines of an output stand in a message. */
+export const QUOTED_LINES = 10
+
 /** With more test cases, a response would be larger than clients accept, whatever is left out. */
 export const LIMIT_CASES = 150_000
 
@@ -85,8 +88,10 @@ export function toReport({ said, finished, ...soFar }: Events, folders: TestedFo
   // In an unfinished run, a test or a hook of the file keeps its process busy.
   const statusOfFile = finished === undefined ? 'INTERRUPTED' : 'FAILED'
   // A test of the file with the same status says the same, unless the file has a failure of its own.
-  const filesOfTests = new Set(tests.filter((test) => statusOf(test) === statusOfFile).map(keyOf))
-  const others = withoutRepeats(files).filter((file) => file.failure !== undefined || !filesOfTests.has(keyOf(file)))
+  const filesOfTests = new Set(tests.filter((test) => statusOf(test) === statusOfFile).map(keyOfFile))
+  const others = withoutRepeats(files).filter(
+    (file) => file.failure !== undefined || !filesOfTests.has(keyOfFile(file)),
+  )
   const errors = withoutRepeats(finished?.errors ?? []).map((error) => error ?? {})
   return {
     testCases: [
