@@ -67,7 +67,7 @@ export function describeResults(
     }),
     tests: ordered.flatMap((file) =>
       file.testResults.map((test) => {
-        return { ...describeTest(file, test), ...describeCase(test, report, failedAttempts.get(keyOf(file, test))) }
+        return { ...describeTest(file, test), ...describeCase(test, report, failedAttempts.get(keyOfTest(file, test))) }
       }),
     ),
     errors: snapshot.failure ? [{ message: describeObsolete(snapshot) }] : [],
@@ -79,7 +79,7 @@ export type FileOfProject = Pick<JestFile, 'displayName' | 'testFilePath'>
 type Titles = Pick<JestCase, 'ancestorTitles' | 'title'>
 
 /** What tells a test from the others of its project. The project is not in it, because Jest's events of a test do not have it. */
-export function keyOf({ testFilePath }: FileOfProject, { ancestorTitles, title }: Titles): string {
+export function keyOfTest({ testFilePath }: FileOfProject, { ancestorTitles, title }: Titles): string {
   return JSON.stringify([testFilePath, ...ancestorTitles, title])
 }
 
@@ -90,7 +90,7 @@ export function describeFile({ displayName, testFilePath }: FileOfProject) {
 export function describeTest(file: FileOfProject, test: Titles & Pick<JestCase, 'location'>) {
   const about = describeFile(file)
   const path = [...test.ancestorTitles, test.title]
-  return { ...about, id: `${about.project} ${keyOf(file, test)}`, path, line: test.location?.line }
+  return { ...about, id: `${about.project} ${keyOfTest(file, test)}`, path, line: test.location?.line }
 }
 
 export function describeCase(test: JestCase, report: ReportWriter, failedAttempt?: JestCase): ResultFacts {
@@ -123,19 +123,25 @@ function describeFailure(
  */
 function errorOfTest(text: string, thrown: unknown): Thrown {
   const [stack = '', ...parts] = text.split(/\n\n\[(cause|errors)\]: /)
-  let inner = parts.length === 0 ? innerOf(thrown) : {}
-  while (parts.length > 0) {
-    const innermost = String(parts.pop())
-    const error = { message: messageIn(innermost), stack: innermost, ...inner }
-    inner = parts.pop() === 'cause' ? { cause: error } : { errors: [error] }
+  // The parts are pairs of `cause` or `errors` and the text of this error. The last one is the innermost.
+  let inner: Inner = parts.length === 0 ? innerOf(thrown) : {}
+  for (let at = parts.length - 2; at >= 0; at -= 2) {
+    const [kind, part = ''] = parts.slice(at, at + 2)
+    const error = { message: messageIn(part), stack: part, ...inner }
+    inner = kind === 'cause' ? { cause: error } : { errors: [error] }
   }
   const error = { message: messageIn(stack), stack, ...inner }
-  const { cause } = inner as { readonly cause?: Thrown }
+  const { cause } = inner
   // If something else than an error was thrown, the cause says the same, and its stack has the place.
   return cause?.message === error.message ? { ...cause, stack: `${stack}\n${cause?.stack}` } : error
 }
 
-function innerOf(thrown: unknown): Thrown {
+interface Inner {
+  readonly cause?: Thrown | undefined
+  readonly errors?: unknown
+}
+
+function innerOf(thrown: unknown): Inner {
   const { cause, errors } = Object(thrown)
   return { cause, errors }
 }
