@@ -173,7 +173,10 @@ export class ReportWriter {
    * shard shows that `/work/shop` is its repository. Otherwise, the shard had only the tests.
    */
   #ownFolderOf(shardRoot: string, testFolder: string): readonly [ofShard: string, own: string] {
-    const end = `/${this.pathInRepository(testFolder)}`
+    const path = this.pathInRepository(testFolder)
+    // The tests are in the root itself.
+    if (path === undefined) return [shardRoot, testFolder]
+    const end = `/${path}`
     const hasRepository = shardRoot.endsWith(end) && shardRoot !== end
     return hasRepository ? [shardRoot.slice(0, -end.length), `${this.#root}`] : [shardRoot, testFolder]
   }
