@@ -44,7 +44,13 @@ export async function readJunitReports(
     onFile(path)
     const report = readReport(path, folders.folder, LIMIT_CASES - testCases.length)
     const places = new Places(source, resolve(folders.folder, path))
-    const about = { hasPassed, report: path, isOneOfSeveral: written.length > 1, places, repository: source.repository }
+    const about = {
+      hasPassed,
+      reportPath: path,
+      isOneOfSeveral: written.length > 1,
+      places,
+      repository: source.repository,
+    }
     const entries = report.cases.map((one) => toEntry(one, about))
     for (const testCase of joinAttempts(entries, hasPassed)) testCases.push(testCase)
     problems.push(...report.problems)
@@ -135,22 +141,22 @@ function readXml(path: string, folder: string): string {
 
 interface About {
   readonly hasPassed: boolean
-  readonly report: string
+  readonly reportPath: string
   /** Several reports may have the same test, for example of several systems. */
   readonly isOneOfSeveral: boolean
   readonly places: Places
   readonly repository: Repository
 }
 
-function toEntry(found: XmlCase, { hasPassed, report, isOneOfSeveral, places, repository }: About) {
+function toEntry(found: XmlCase, { hasPassed, reportPath, isOneOfSeveral, places, repository }: About) {
   const { name = '', classname } = found.attributes
   const test = places.testOf(found)
   const status = statusOf(found, hasPassed)
   const { reason, ...place } = places.failureOf(found, test, reasonOf(found, status))
-  const whichReport = isOneOfSeveral && (status === 'FAILED' || status === 'FLAKY') ? `in ${report}` : ''
+  const whichReport = isOneOfSeveral && (status === 'FAILED' || status === 'FLAKY') ? `in ${reportPath}` : ''
   const message = [reason, whichReport].filter((part) => part !== '').join('\n\n')
   const testCase: TestCase = {
-    title: joinTitle(titleOf(found, test, repository.folder)) || report,
+    title: joinTitle(titleOf(found, test, repository.folder)) || reportPath,
     status,
     durationMs: millisecondsOf(found),
     message: toMessage(message) || undefined,

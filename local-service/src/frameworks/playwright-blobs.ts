@@ -6,7 +6,7 @@ import { type Counted, whyIncomplete } from './shards.ts'
 
 // What Playwright does not check when it merges blob reports.
 
-export interface PlaywrightBlob extends Counted {
+interface PlaywrightBlob extends Counted {
   /** The folder of the tests on the machine of the shard. */
   readonly root: string
 }

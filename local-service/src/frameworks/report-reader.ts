@@ -78,10 +78,10 @@ export class ReportReader {
         this.#total = event.total
         break
       case 'file-started':
-        this.#files.set(keyOf(event.file), event.file)
+        this.#files.set(keyOfFile(event.file), event.file)
         break
       case 'file-finished':
-        this.#files.delete(keyOf(event.file))
+        this.#files.delete(keyOfFile(event.file))
         break
       case 'test-started':
         this.#addToTest({ ...event.test, atMs: event.atMs, state: undefined })
@@ -107,6 +107,6 @@ export class ReportReader {
 }
 
 /** Two framework projects may have the same file. */
-export function keyOf({ project, file }: FileFacts): string {
+export function keyOfFile({ project, file }: FileFacts): string {
   return JSON.stringify([project, file])
 }

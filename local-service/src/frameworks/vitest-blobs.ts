@@ -8,7 +8,7 @@ import { type Counted, type Shard, setsOf, whyIncomplete, whyUncounted } from '.
 
 // What Vitest does not check when it merges blob reports.
 
-export interface VitestBlob extends Counted {
+interface VitestBlob extends Counted {
   readonly testFiles: readonly TestFile[]
   readonly hasCoverage: boolean
 }
@@ -82,7 +82,7 @@ const DATE = /(?<!\d)\d{4}([-_.])\d\d\1\d\d(?:[T_-]\d\d[-_.]\d\d)?(?!\d)/gi
 const MOST_SHARDS = 256
 
 /** The rest of the name without its digits is the set, so `linux` and `windows` are two sets, but the names of two attempts are one. */
-export function shardInName(file: string): Shard | undefined {
+function shardInName(file: string): Shard | undefined {
   const name = file.replace(/\.json$/, '').replace(DATE, '')
   const set = name.replace(/\d+/g, '')
   for (const form of FORMS_OF_SHARD) {

@@ -8,7 +8,7 @@ import {
   type JestFile,
   type JestResults,
   type JestTest,
-  keyOf,
+  keyOfTest,
 } from './jest-results.ts'
 import { ReportWriter } from './report-writer.ts'
 
@@ -48,7 +48,7 @@ export default class EventReporter {
   /** Jest calls it for each attempt. */
   onTestCaseResult(test: JestTest, result: JestCase): void {
     const file = this.#fileOf(test)
-    const key = keyOf(file, result)
+    const key = keyOfTest(file, result)
     if (result.status === 'failed') this.#failedAttempts.set(key, result)
     report.finishTest(describeTest(file, result), describeCase(result, report, this.#failedAttempts.get(key)))
   }
