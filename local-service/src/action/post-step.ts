@@ -3,14 +3,16 @@ import { join } from 'node:path'
 import * as core from '@actions/core'
 import { parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { readRegularFile, removeFolder } from '../machine/files.ts'
+import { removeFolder } from '../machine/files.ts'
 import { killProcesses, readIfPossible, signalProcess, waitUntilGone } from '../machine/processes.ts'
 import type { RunsAtEnd } from '../service.ts'
 import { foldedGroup, toCommandMessage } from '../text.ts'
 import {
   environmentOfService,
   hasHadNoRun,
+  RUNS_LIMIT_BYTES,
   readEnd,
+  readRuns,
   SERVICE,
   type ServiceFolder,
   serviceFolder,
@@ -20,8 +22,6 @@ import {
 // The post step of the action local-service stops the service, and shows what no gate has shown. It never fails the job.
 
 const STOP_LIMIT_MS = 20_000
-/** The store has 1000 runs at most. */
-const READ_LIMIT_BYTES = 64 * 1024 * 1024
 
 /** How much output of one run is read, and how much of all runs the log has. */
 const OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
@@ -68,11 +68,6 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
   if (core.getState('is-up') !== '' && hasHadNoRun(folder)) core.warning(NO_RUN)
   if (!found?.isClean) core.warning(MAY_BE_LEFT)
   else if (found.hadProblem) core.warning(PROBLEM)
-}
-
-/** Undefined if the service has not written the file, for example because the disk was full. */
-function readRuns({ runsAtEnd }: ServiceFolder): RunsAtEnd | undefined {
-  return parseJson(readRegularFile(runsAtEnd)) as RunsAtEnd | undefined
 }
 
 /** The gate shows the output while the tests run. What no gate has shown is in a folded group here, for example after a kill. */
@@ -126,7 +121,7 @@ function isService(id: number, { path }: ServiceFolder): boolean {
  */
 function cleanUp(folder: ServiceFolder): RunsAtEnd | undefined {
   core.info('The local service did not end by itself. Post now removes what the service left.')
-  const limits = { timeout: STOP_LIMIT_MS, maxBuffer: READ_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
+  const limits = { timeout: STOP_LIMIT_MS, maxBuffer: RUNS_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
   const options = { encoding: 'utf8', env: environmentOfService(), ...limits } as const
   const { stdout, stderr, error } = spawnSync(process.execPath, [SERVICE, folder.path, 'clean'], options)
   // If the process could not be started, there is no output.
