@@ -1,9 +1,9 @@
-import { type Failure, isFailure } from '../model/failure.ts'
+import { isFailure } from '../model/failure.ts'
 import type { EndedStep } from '../model/outcome.ts'
 import type { StartParameters } from '../model/run.ts'
 import { failureText } from '../report/failure-text.ts'
 import { durationText } from '../report/phrases.ts'
-import { type Fragment, fragment } from '../text/safe-text.ts'
+import { fragment } from '../text/safe-text.ts'
 import { abortedEnding, abortReason } from './abort.ts'
 import { mayHaveBeenAccepted, startMayRepeatForMs } from './failures.ts'
 import { askedPauseMs, LoggedPauses, pauseMs } from './pauses.ts'
@@ -56,13 +56,9 @@ export async function startRun(
     if (isTooLate) return { ending: { kind: 'start-failed', failure: response }, cancellation }
 
     const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), mayRepeatUntilMs)
-    await pauses.until(nextTryMs, () => {
-      const leftMs = (untilMs: number) => untilMs - clock.now()
-      return tryAgainText(response, leftMs(nextTryMs), leftMs(mayRepeatUntilMs))
-    })
+    const timeUntil = (atMs: number) => durationText(atMs - clock.now())
+    const line = () =>
+      fragment`The run is not started yet, because ${failureText(response)} The step tries again in ${timeUntil(nextTryMs)}, for ${timeUntil(mayRepeatUntilMs)} at most.`
+    await pauses.until(nextTryMs, line)
   }
-}
-
-function tryAgainText(failure: Failure, pauseMs: number, longestMs: number): Fragment {
-  return fragment`The run is not started yet, because ${failureText(failure)} The step tries again in ${durationText(pauseMs)}, for ${durationText(longestMs)} at most.`
 }
