@@ -36,7 +36,9 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
   const runId = readRunId(inputs)
   const parameters = readStartParameters(inputs, address?.target)
   const branch = runId === undefined ? readBranch(inputs, event, address?.target.kind) : undefined
-  const commit = readCommit(inputs, runId, event, isCommitUnknown(env))
+  // A run that the input `run-id` names may be of any commit.
+  const isOfEvent = runId === undefined && !isCommitUnknown(env)
+  const tested = inputs.text('branch') || (isOfEvent ? event.commit : '')
   const settings = readSettings(inputs, runId)
   const comment = readComment(inputs)
   const reportDir = readPath(inputs, env, 'report-dir')
@@ -51,7 +53,7 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
     ownsRun: runId === undefined,
     parameters: runId === undefined ? { ...parameters, branch } : {},
     job,
-    sourceUrl: commit && sourceUrl(env, commit),
+    sourceUrl: isCommit(tested) ? sourceUrl(env, tested) : undefined,
     matrix: scalarsIn(parseJson(matrix)).join(', '),
   }
   const belongsTo = [matrix, target.kind, target.id, parameters.environment, parameters.frameworkProject]
@@ -78,19 +80,6 @@ function readRunId(inputs: InputReader): string | undefined {
     )
   }
   return given || undefined
-}
-
-/** The commit that the service tests. Undefined if only the service knows it. */
-function readCommit(
-  inputs: InputReader,
-  runId: string | undefined,
-  event: WorkflowEvent,
-  isUnknown: boolean,
-): string | undefined {
-  // A run that the input `run-id` names may be of any commit.
-  const isOfEvent = runId === undefined && !isUnknown
-  const commit = inputs.text('branch') || (isOfEvent ? event.commit : '')
-  return isCommit(commit) ? commit : undefined
 }
 
 const NOT_FOR_TEST_SUITES = ['framework-project', 'autofix']
