@@ -45,7 +45,9 @@ export async function runFramework(run: RunContext, onTests: (tests: RunningTest
   // The thread starts after the tests, because it would delay them.
   if (ended !== undefined) thread.start()
   const end: CommandEnd = (await ended) ?? { kind: 'no-command', output: '' }
-  return toOutcome({ ...project.framework, ...call }, end, await read(end))
+  const { noTestsArgument } = project.framework
+  const { title, reportsOnlyEnd } = call
+  return toOutcome({ title, reportsOnlyEnd, noTestsArgument }, end, await read(end))
 }
 
 async function callOf(run: RunContext, reportFile: string, thread: ReadingThread): Promise<FrameworkCall | Unusable> {
@@ -100,6 +102,7 @@ async function readReport(
 function toReport(reading: Reading<Report | undefined>): Report | undefined {
   if (reading.kind === 'read') return reading.value
   if (reading.kind === 'stopped') return undefined
-  // A report over a limit fails the run, because tests have made it so.
+  // A report over a limit must fail the run, because tests have made it so. With exit code 0, an incomplete report would only interrupt
+  // it, and a complete report with a problem fails it.
   return { testCases: [], isComplete: reading.kind === 'over-limit', errors: [], said: [], problem: reading.why }
 }
