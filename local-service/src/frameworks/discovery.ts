@@ -10,7 +10,14 @@ import { vitest } from './vitest.ts'
 /** The frameworks that the service finds. A project with `report` is one of JUnit files. */
 export const FRAMEWORKS: readonly Framework[] = [vitest, playwright, jest]
 
-/** All frameworks that a folder uses. If it shows none, a package of a workspace uses what the nearest folder above depends on. */
+/**
+ * All frameworks that a folder uses. It uses a framework in one of these cases:
+ * 1. Its package.json depends on the framework, or configures it.
+ * 2. It has a configuration file of the framework, such as `playwright.config.ts`.
+ * 3. It has a configuration file that the framework shares with another tool, such as `vite.config.ts`, and a folder above it depends on
+ *    the framework.
+ * 4. None of these is true for any framework, but it has a package.json. Then it uses what the nearest folder above it depends on.
+ */
 export function frameworksIn(folder: string): Framework[] {
   const root = foldersBetween({ folder, root: '/' }).find((at) => existsSync(join(at, '.git'))) ?? folder
   const [here = [], ...above] = foldersBetween({ folder, root }).map(dependenciesOf)

@@ -30,8 +30,12 @@ export function isName(line: string, folder: string): boolean {
   return stateOf(resolve(folder, line)) !== undefined || !/[*?[{]|[!+@]\(/.test(line)
 }
 
-/** Node's `glob` finds folders that begin with a dot only by a pattern with this dot. So two of them may be in a path. */
+/**
+ * Node's `glob` finds folders that begin with a dot only by a pattern with this dot. So `out-*` stays, but `*` as the whole name of a
+ * folder becomes `{*,.*}`. Where `**` is the whole name, the path may have no folder with a dot, one, or two.
+ */
 function withDotFolders(pattern: string): string {
+  // It is the whole name behind `/`, `{`, `,` or nothing, and before `/`.
   return pattern.replace(/(?<![^/{,])(?:\*\*|\*)(?=\/)/g, (part) =>
     part === '*' ? '{*,.*}' : '{**,**/.*/**,**/.*/**/.*/**}',
   )

@@ -1,10 +1,13 @@
 import { cutMessage } from '../reporters/report-writer.ts'
 import type { Report, TestCase } from './report.ts'
 
-/** Clients may refuse a response that is larger than 16 MiB, as the gate does. The rest is for the other fields of a run. */
+/** Clients may refuse a response that is larger than 16 MiB, as the gate does. The other 0.5 MiB are for the other fields of a run. */
 const RESULTS_LIMIT_BYTES = 15.5 * 1024 * 1024
 
-/** The comma, and what the result of a test suite has besides: the number of the test. */
+/**
+ * Each case has a comma behind it. In the result of a test suite, the case also has a number, such as `"testId":"100000"`. There it has no
+ * duration, so a few bytes are enough.
+ */
 const AROUND_CASE_BYTES = 9
 
 const SHORT_MESSAGE_CHARS = 500

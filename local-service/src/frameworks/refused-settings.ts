@@ -15,11 +15,12 @@ const OF_THE_RUN =
   'Each run names its framework projects itself. Give "framework-project" to the gate, or "frameworkProjectName" in the request.'
 
 const MALFORMED: readonly Rule[] = [
-  // `--workers 2`
+  // Refused: `--workers 2`, `-t adds`. Accepted: `--workers=2`, `--grep=a b`.
   [/^-[^\s=]*\s/, 'Write an option and its value with "=", or as two arguments.'],
-  // `--workers=2 --retries=1`. But the title of a test may contain an option, as in `--grep=accepts --force`.
+  // Refused: `--workers=2 --retries=1`, `--config=a.ts --ui`.
+  // Accepted: `--grep=accepts --force`, `-t=accepts --force`, because the title of a test may contain an option.
   [/^-(?!-?(?:t|g|test-?name-?pattern|grep(?:-?invert)?)=).*\s--[a-z]/i, 'Give each option as an argument of its own.'],
-  // `--grep="a cart"`, and `--grep="a` if it was split.
+  // Refused: `--grep="a cart"`, and `--grep="a`, which is left if somebody split it. Accepted: `-t="a" is b`, `-t=it's`.
   [
     /^(?:-[^=]*=)?(?:"(?:[^"]*|.*")|'(?:[^']*|.*'))$/s,
     'No shell removes the quotes. Leave them out, and give the value whole.',
@@ -29,7 +30,10 @@ const MALFORMED: readonly Rule[] = [
 const CARRIES_RESULTS =
   'The service carries the results out itself. Leave it out, and let a reporter of the configuration write files.'
 
-/** Vitest reads `--clearCache` as `--clear-cache`. `--watch=false` is no reason to refuse a run. */
+/**
+ * Options of these names, with a value or without one. For `--(?:watch|ui)`: `--watch` and `--ui=true` are refused, `--watch=false` and
+ * `--watcher` are accepted. Vitest reads `--clearCache` as `--clear-cache`.
+ */
 const option = (names: string) => new RegExp(`^(?:${names})(?:[=.](?!false$).*)?$`, 'is')
 
 interface Program {
@@ -53,6 +57,7 @@ const PROGRAMS = {
       [option('-p|--project'), OF_THE_RUN],
     ],
     // With a filter, Vitest would lose test files without a word. A value on its own could be a filter.
+    // Refused: `src/cart`, `--shard=1/2`. Accepted: `--coverage`, `--reporter=junit`.
     ofMerge: [
       [
         /^(?!-)|^-t|^--(?:test-?name-?pattern|shard|changed|exclude|dir|tags-?filter)\b/i,
@@ -68,6 +73,7 @@ const PROGRAMS = {
       [option('-[hv]|--(?:help|version|list)'), TESTS_NOTHING],
       [option('--project'), OF_THE_RUN],
     ],
+    // Refused: `--workers=2`, `e2e`. Accepted: `--reporter=html`, and both words of `-c a.ts`.
     ofMerge: [
       [
         /^(?!(?:-c|--config|--reporter)(?:=|$))/,

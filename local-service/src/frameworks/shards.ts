@@ -32,13 +32,18 @@ export function setsOf<T extends Counted>(reports: readonly T[]) {
 }
 
 function whySetIncomplete(reports: readonly Required<Counted>[]): string | undefined {
+  // The comments say what each line has if there is one report of shard 1/3 and two of shard 2/3.
   const total = reports[0]?.shard?.total ?? 0
+  // 1/3 has one file, 2/3 has two, and 3/3 has none.
   const numbers = Array.from({ length: total }, (_, at) => {
     const files = reports.filter(({ shard }) => shard?.index === at + 1).map(({ file }) => quote(file))
     return { name: `${at + 1}/${total}`, files }
   })
+  // Once: 1/3 is there once, and 3/3 must be there at least once.
   const expected = expectedCounts(numbers.map(({ files }) => files.length))
+  // 3/3
   const missing = numbers.filter(({ files }) => files.length < Math.max(...expected)).map(({ name }) => name)
+  // 2/3
   const tooMany = numbers.filter(({ files }) => files.length > Math.min(...expected))
   const sentences = tooMany.map(({ name, files }) => {
     const often = files.length === 2 ? 'twice' : `${files.length} times`
@@ -46,14 +51,12 @@ function whySetIncomplete(reports: readonly Required<Counted>[]): string | undef
   })
   // The report tells these shards from those of another system.
   if (missing.length > 0) sentences.unshift(`${shardsAre(missing)} missing beside ${quote(reports[0]?.file)}`)
+  // If 1/2 is there once and 2/2 is there twice, both counts may be right. Then 1/2 is missing, or 2/2 is there twice.
   const isUnclear = expected.length > 1 && numbers.every(({ files }) => files.length > 0)
   return sentences.join(isUnclear ? ', or ' : ', and ') || undefined
 }
 
-/**
- * How often each number must be there: as often as most numbers are, and at least once. If 1/2 is there once and 2/2 twice, both counts
- * may be right. Then 1/2 is missing, or 2/2 is there twice.
- */
+/** How often each number must be there: as often as most numbers are, and at least once. If there is a tie, several counts may be right. */
 function expectedCounts(counts: readonly number[]): number[] {
   const numbersByCount = [...Map.groupBy(counts, (count) => Math.max(1, count))]
   const most = Math.max(...numbersByCount.map(([, { length }]) => length))
