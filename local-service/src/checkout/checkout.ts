@@ -9,11 +9,11 @@ import { findBranch, hasFolder, type NoRepository, openRepository, type Reposito
 export type Checkout = (
   | {
       readonly kind: 'in-place'
-      readonly place: TestedFolders
+      readonly folders: TestedFolders
       /** Why nobody knows which branch and which commit the folder is. */
       readonly unknown?: NoRepository | undefined
     }
-  | { readonly kind: 'work-tree'; readonly place: Repository; readonly commit: string }
+  | { readonly kind: 'work-tree'; readonly repository: Repository; readonly commit: string }
 ) & { readonly branchName?: string | undefined }
 
 const HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
@@ -38,14 +38,14 @@ export async function chooseCheckout(
 ): Promise<Checkout | Unusable> {
   const repository = await openRepository(project.folder, context.personEnv)
   if ('kind' in repository) {
-    const { place, branch: ofJob } = placeWithoutGit(project.folder, context)
-    if (branch === undefined || branch === ofJob) return { kind: 'in-place', place, unknown: repository }
+    const { folders, branch: ofJob } = foldersWithoutGit(project.folder, context)
+    if (branch === undefined || branch === ofJob) return { kind: 'in-place', folders, unknown: repository }
     const why = `its folder is in no git repository that git can use (${repository.reason})`
     return unusable(`Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
   }
   const { head } = repository
   if (branch === undefined || branch === head.branch || branch === head.commit) {
-    return { kind: 'in-place', place: repository, branchName: branch ?? head.branch }
+    return { kind: 'in-place', folders: repository, branchName: branch ?? head.branch }
   }
   const commit = await findBranch(repository, branch)
   if (commit === undefined) {
@@ -59,7 +59,7 @@ export async function chooseCheckout(
   if (!(await hasFolder(repository, commit, path))) {
     return unusable(`Branch ${quote(branch)} has no folder ${quote(path)} of project ${quote(project.id)}.`)
   }
-  return { kind: 'work-tree', place: repository, commit, branchName: branch }
+  return { kind: 'work-tree', repository, commit, branchName: branch }
 }
 
 /**
@@ -82,19 +82,19 @@ export async function whyMoved(
 }
 
 /** Packages are searched from the folder up to the root. Outside a job's workspace, only the folder is searched. */
-function placeWithoutGit(folder: string, { checkoutOfJob: ofJob }: CheckoutContext) {
-  if (ofJob === undefined || !isInside(folder, ofJob.root)) return { place: { root: folder, folder } }
-  return { place: { root: ofJob.root, folder }, branch: ofJob.branch }
+function foldersWithoutGit(folder: string, { checkoutOfJob: ofJob }: CheckoutContext) {
+  if (ofJob === undefined || !isInside(folder, ofJob.root)) return { folders: { root: folder, folder } }
+  return { folders: { root: ofJob.root, folder }, branch: ofJob.branch }
 }
 
 /** Adds to a project what is checked out, or why nobody knows that, and why no run can test the folder, as sentences. */
 export async function inspectFolder(project: Project, context: CheckoutContext) {
   const repository = await openRepository(project.folder, context.personEnv)
   const isUnknown = 'kind' in repository
-  const place = isUnknown ? placeWithoutGit(project.folder, context).place : repository
+  const folders = isUnknown ? foldersWithoutGit(project.folder, context).folders : repository
   const head = isUnknown ? { commit: undefined, whyUnknown: repository.reason } : repository.head
   const { framework, command, setup } = project
   const isSearched = command === undefined && setup === undefined && framework.packages.length > 0
-  const found = isSearched ? findFramework(framework, place) : undefined
+  const found = isSearched ? findFramework(framework, folders) : undefined
   return { ...project, head, problem: found !== undefined && 'kind' in found ? found.reason : undefined }
 }

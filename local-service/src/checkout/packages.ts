@@ -12,12 +12,12 @@ const TOOL_FOLDER = /^\.(cache|vite)/
 /** Finds the script of the framework's package. If there is none, the reason says what to do, and calls the project's folder `where`. */
 export function findFramework(
   { name: command, packages, oldestVersion }: Framework,
-  place: TestedFolders,
-  where = place.folder,
+  tested: TestedFolders,
+  where = tested.folder,
   remedy = 'Install the packages first, for example with "npm ci", or set "command".',
 ): { readonly script: string } | Unusable {
   // Folders above `root` may belong to somebody else, so they are not searched.
-  const folders = foldersBetween(place)
+  const folders = foldersBetween(tested)
   const found = packages
     .flatMap((name) => folders.map((at) => ({ name, folder: join(at, PACKAGES, name) })))
     .find(({ folder }) => existsSync(join(folder, 'package.json')))
@@ -42,11 +42,11 @@ function orderOf(version: string): number {
 }
 
 /** Links the packages of every `node_modules` from the project up to the root into a work tree. */
-export async function linkPackages(place: TestedFolders, tree: string): Promise<void> {
-  for (const at of foldersBetween(place)) {
-    const [installed, folder] = [join(at, PACKAGES), join(tree, relative(place.root, at), PACKAGES)]
+export async function linkPackages(project: TestedFolders, tree: string): Promise<void> {
+  for (const at of foldersBetween(project)) {
+    const [installed, folder] = [join(at, PACKAGES), join(tree, relative(project.root, at), PACKAGES)]
     if (!existsSync(installed) || lstatSync(folder, { throwIfNoEntry: false }) !== undefined) continue
-    await linkEntries(installed, folder, place.root, tree)
+    await linkEntries(installed, folder, project.root, tree)
   }
 }
 

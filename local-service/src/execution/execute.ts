@@ -12,10 +12,8 @@ import { runProjectCommand } from './project-command.ts'
 import { createRunFolders } from './resources.ts'
 import { type RunningTests, runFramework } from './run-framework.ts'
 
-export async function executeRun(
-  run: RunContext,
-  onTests: (tests: RunningTests) => void = () => undefined,
-): Promise<RunOutcome> {
+/** `onTests` is called when the tests begin. */
+export async function executeRun(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
   const { output, resources, stop } = run
   await createRunFolders(resources)
   output.open()
@@ -37,11 +35,11 @@ export async function executeRun(
 /** Makes the work tree if the run needs one. Returns why the tests cannot run. Throws if the run is stopped meanwhile. */
 async function prepare(run: RunContext): Promise<string | undefined> {
   const { runId, checkout, setup, resources, gitEnv, stop } = run
-  if (checkout.kind === 'in-place') return whyMoved(checkout.place.folder, checkout.branchName, gitEnv, stop)
-  const { place, commit } = checkout
-  await addWorkTree({ ...place, env: gitEnv, signal: stop }, commit, resources.tree, runId)
+  if (checkout.kind === 'in-place') return whyMoved(checkout.folders.folder, checkout.branchName, gitEnv, stop)
+  const { repository, commit } = checkout
+  await addWorkTree({ ...repository, env: gitEnv, signal: stop }, commit, resources.tree, runId)
   if (setup === undefined) {
-    await linkPackages(place, resources.tree)
+    await linkPackages(repository, resources.tree)
     return undefined
   }
   // A setup installs its own packages. Through links, it would change the packages of the project's folder.

@@ -19,7 +19,7 @@ export function runProjectCommand(
   const command = { argv, folder: folders.folder, env, runId, stopGraceMs, output, logError }
   if (project.container === undefined) return runCommand(command, stop)
   // The packages of a work tree are links into the project's folder, and its git folder is there too.
-  const linked = checkout.kind === 'work-tree' ? [checkout.place.root] : []
+  const linked = checkout.kind === 'work-tree' ? [checkout.repository.root] : []
   const container = {
     ...project.container,
     env: run.personEnv,

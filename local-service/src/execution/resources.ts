@@ -18,7 +18,7 @@ export function resourcesOf(
     readonly gitFolder?: string | undefined
     /** Unknown if an earlier process of the service had an engine that the store does not keep. */
     readonly engine?: readonly string[] | 'unknown' | undefined
-  } = {},
+  },
 ) {
   const folder = join(dataFolder, 'runs', runId)
   const frameworkFolder = join(folder, 'framework')

@@ -7,6 +7,7 @@ import { RunOutput } from '../execution/output.ts'
 import { testEnvironment } from '../execution/project-command.ts'
 import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
+import type { TestedFolders } from '../machine/files.ts'
 import { MARKER_VARIABLE } from '../machine/processes.ts'
 import { type Project, readsReports } from '../settings/project.ts'
 import { quote, quoteAll } from '../text.ts'
@@ -51,8 +52,8 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   }
   const run = queueRun({ projectId: project.id, suite, branchName: checkout.branchName })
   const context = toRunContext(service, request, run.runId, checkout, environment)
-  context.log(`is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
-  context.log(`writes its output to ${context.output.folder}`)
+  service.log(`run ${run.runId}: is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
+  service.log(`run ${run.runId}: writes its output to ${context.output.folder}`)
   service.queue.add(run, {
     resources: context.resources,
     // Runs in place share the project's folder, and what its reporters write there.
@@ -81,12 +82,11 @@ function toRunContext(
   environment: Variables,
 ): Omit<RunContext, 'stop'> {
   const { store, temporaryFolder, personEnv, stopGraceMs, outputs } = service
-  const { place } = checkout
   const isInPlace = checkout.kind === 'in-place'
-  const gitFolder = isInPlace ? undefined : checkout.place.gitFolder
+  const gitFolder = isInPlace ? undefined : checkout.repository.gitFolder
   const resources = resourcesOf(runId, store.folder, temporaryFolder, { gitFolder, engine: project.container?.engine })
   const { tree } = resources
-  const folders = isInPlace ? place : { root: tree, folder: join(tree, relative(place.root, place.folder)) }
+  const folders = isInPlace ? checkout.folders : inWorkTree(checkout.repository, tree)
   const setup = isInPlace ? undefined : project.setup
   const gitEnv = { ...personEnv, [MARKER_VARIABLE]: runId }
   const output = new RunOutput(join(outputs, runId), (text) => service.logError(`run ${runId}: ${text}`))
@@ -98,6 +98,11 @@ function toRunContext(
   const asked = { runId, project, checkout, folders, setup, selection, autofix }
   const context = { ...asked, resources, personEnv, gitEnv, output, stopGraceMs, log, logError }
   return { ...context, testEnv: testEnvironment(context, Object.fromEntries([...environment, ...variables])) }
+}
+
+/** The project's folder has the same path in the work tree as in the repository. */
+function inWorkTree({ root, folder }: TestedFolders, tree: string): TestedFolders {
+  return { root: tree, folder: join(tree, relative(root, folder)) }
 }
 
 function describeCheckout(checkout: Checkout, { setup, folder }: Project): string {

@@ -25,7 +25,7 @@ async function runScript(script: string, { limitBytes, file }: { limitBytes?: nu
   if (file !== undefined) symlinkSync(file, join(outputs, 'output.txt'))
   const output = new RunOutput(outputs, (text) => log.push(text), limitBytes)
   const run = runContextIn(folder, { output, log: (text) => log.push(text) }, scripted(folder, script))
-  const { status } = await executeRun(run)
+  const { status } = await executeRun(run, () => {})
   return { status, log, read: () => readFileSync(join(outputs, 'output.txt'), 'utf8') }
 }
 

@@ -107,7 +107,7 @@ async function aProject({ files, vitest, shard }: Framework, total = 2) {
     }
     await once(spawn(process.execPath, argv, { cwd: folder, env, stdio: 'ignore' }), 'close')
   }
-  const run = (settings: object) => executeRun(runContextIn(folder, {}, { folder, ...settings }))
+  const run = (settings: object) => executeRun(runContextIn(folder, {}, { folder, ...settings }), () => {})
   return { folder, runShard, run, merge: (settings: object = {}) => run({ merge: 'all', ...settings }) }
 }
 
@@ -206,7 +206,7 @@ describe('JUnit files without a command', () => {
   const run = async (files: Readonly<Record<string, string>>, report = 'reports/*.xml') => {
     const folder = await folderWith(files)
     const settings = { folder, report }
-    return executeRun(runContextIn(folder, {}, settings))
+    return executeRun(runContextIn(folder, {}, settings), () => {})
   }
 
   it('are read as they are, also if they are old, and their failed cases decide', async () => {

@@ -200,7 +200,7 @@ describe('a run of a Playwright Test project', () => {
     const log: string[] = []
     const stop = new AbortController()
     const run = runContextIn(folder, { stop: stop.signal, stopGraceMs: 20_000, log: (text) => log.push(text) })
-    const ended = executeRun(run)
+    const ended = executeRun(run, () => {})
     const started = Promise.all([pidsIn(join(folder, 'test.pid')), pidsIn(join(folder, 'server.pid'))])
     await Promise.race([started, ended])
     expect(log).toEqual([])

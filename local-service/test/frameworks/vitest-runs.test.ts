@@ -60,7 +60,7 @@ describe('a run of a Vitest project', () => {
     })
     const stop = new AbortController()
     const run = runContextIn(folder, { stop: stop.signal })
-    const ended = executeRun(run)
+    const ended = executeRun(run, () => {})
     const { frameworkFolder } = run.resources
     const events = async () => {
       const files = await readdir(frameworkFolder).catch(() => [])
@@ -183,7 +183,7 @@ it('a suite of a Vitest project can have one test by its line beside a whole fil
   const settings = { folder, framework: 'vitest' }
   const selection = { frameworkProjects: [], files: ['cart.test.js:3', 'bill.test.js'] }
   const run = runContextIn(folder, { selection }, settings)
-  const { testCases } = await executeRun(run)
+  const { testCases } = await executeRun(run, () => {})
   expect(Object.fromEntries(testCases.map(({ title, status }) => [title, status]))).toEqual({
     adds: 'SKIPPED',
     removes: 'PASSED',

@@ -75,7 +75,7 @@ const ENDPOINTS = [
 it('a client that has read RUNNING learns of the end of the run by its next request', async () => {
   const run = queueRun({ projectId: 'shop' })
   const ended = Promise.withResolvers<RunOutcome>()
-  queue.add(run, { resources: resourcesOf(run.runId, '/none', '/none'), execute: () => ended.promise })
+  queue.add(run, { resources: resourcesOf(run.runId, '/none', '/none', {}), execute: () => ended.promise })
   const status = async () => JSON.parse((await send({ target: `${RUNS}/${run.runId}` })).text).status
   expect(await status()).toBe('RUNNING')
   const next = status()
@@ -96,7 +96,7 @@ it('a run that has finished while its progress was read has no progress', () => 
 describe('what a run has written', () => {
   function addRun(): string {
     const run = queueRun({ projectId: 'shop' })
-    queue.add(run, { resources: resourcesOf(run.runId, '/none', '/none'), execute: async () => PASSED })
+    queue.add(run, { resources: resourcesOf(run.runId, '/none', '/none', {}), execute: async () => PASSED })
     return run.runId
   }
 

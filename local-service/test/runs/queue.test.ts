@@ -10,7 +10,7 @@ import { temporaryFolder, until } from '../support/a-local-service.ts'
 import { createQueue, openStore, PASSED } from '../support/a-run-store.ts'
 
 /** A run that leaves nothing on the machine. */
-const NOTHING = resourcesOf('1', '/none', '/none')
+const NOTHING = resourcesOf('1', '/none', '/none', {})
 
 interface Task {
   readonly exclusiveKey?: string
@@ -77,7 +77,7 @@ describe('a queue of runs', () => {
     const link = join(temporaryFolder(), 'link')
     symlinkSync(temporaryFolder(), link)
     const { queue, add, log, saves } = await aQueue()
-    const { ended, status } = add('shop', { resources: resourcesOf('left', '/none', link) })
+    const { ended, status } = add('shop', { resources: resourcesOf('left', '/none', link, {}) })
     ended.resolve(PASSED)
     await until(() => status() === 'PASSED')
     await queue.close()
@@ -241,7 +241,7 @@ describe('runs', () => {
   })
 
   it('in the same folder begin when nothing is left of the one before', async () => {
-    const resources = resourcesOf('of-queue', temporaryFolder(), temporaryFolder())
+    const resources = resourcesOf('of-queue', temporaryFolder(), temporaryFolder(), {})
     mkdirSync(resources.folder, { recursive: true })
     const { add } = await aQueue()
     const isLeft = Promise.withResolvers<boolean>()

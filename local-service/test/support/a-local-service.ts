@@ -202,7 +202,7 @@ export function runContextIn(
   return {
     runId,
     project,
-    checkout: { kind: 'in-place', place: folders },
+    checkout: { kind: 'in-place', folders },
     folders,
     setup: undefined,
     selection: { frameworkProjects: [], files: [] },
@@ -210,7 +210,7 @@ export function runContextIn(
     personEnv: PLAIN_ENV,
     gitEnv: PLAIN_ENV,
     autofix: false,
-    resources: resourcesOf(runId, join(folder, 'data'), folder),
+    resources: resourcesOf(runId, join(folder, 'data'), folder, {}),
     stop: new AbortController().signal,
     stopGraceMs: 1000,
     output: new RunOutput(join(folder, 'outputs', runId), () => {}),
