@@ -29,6 +29,6 @@ export interface RunContext {
   readonly stopGraceMs: number
   /** Says something about the run in the log, and in the output of the run, which the gate shows. */
   readonly log: (text: string) => void
-  /** Says what the service could not do itself, and marks it in the store. */
+  /** Says there too what the service could not do itself. In a job, post warns of it. */
   readonly logError: (text: string) => void
 }

@@ -24,8 +24,12 @@ const SUITE_RUN = '/v1/testSuiteRun/:runId'
 /** The variables of a start are far smaller. */
 const BODY_LIMIT_BYTES = 1024 * 1024
 
-export function createRequestListener(...ofApi: Parameters<typeof createApi>): RequestListener {
-  return getRequestListener(createApi(...ofApi).fetch, {
+export function createRequestListener(
+  configuration: Configuration,
+  service: ServiceContext,
+  key: string,
+): RequestListener {
+  return getRequestListener(createApi(configuration, service, key).fetch, {
     overrideGlobalObjects: false,
     // If nobody has begun to read a body, Node reads it. So the response reaches a client that is still sending.
     autoCleanupIncoming: false,

@@ -153,6 +153,7 @@ export function describeEnd(end: CommandEnd): string {
     case 'stopped':
       return 'was stopped'
     case 'no-command':
+      // The sentence begins with what the run did instead, such as "reading the JUnit files".
       return 'failed'
   }
 }

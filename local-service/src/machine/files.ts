@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 import { fieldsOf, parseJson } from '../../../src/text/json.ts'
 
 export interface TestedFolders {
-  /** Places in files start here. */
+  /** The `filePath` of a test case is relative to this folder. */
   readonly root: string
-  /** The project's folder. Titles of files start here. */
+  /** The project's folder. If the title of a test case names a file, its path is relative to this folder. */
   readonly folder: string
 }
 

@@ -27,8 +27,8 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
 }
 
 /**
- * The further arguments of `sh` are the run's marker and what it does at the end. The service may die after the start of a process
- * and before it says the group. Then the marker tells which process that is. Without `/proc`, nothing tells it.
+ * The further arguments of `sh` are the run's marker and the further command. If the service died before `watch`, `$group` is empty.
+ * Then the marker in `/proc/ID/environ` finds the processes. Without `/proc`, nothing finds them.
  */
 const GUARD = `read -r group; read -r end
 marker=$1; shift

@@ -119,7 +119,16 @@ export class RunQueue {
     return run.phase.status === reason.status
   }
 
-  /** Nothing else finishes an active run. So a cancel and the end of the tests at the same moment have one result. */
+  /**
+   * 1. Waits for the end of the task, or for a stop.
+   * 2. Shows the outcome to clients at once. If the run was cancelled or interrupted, the outcome has the test cases so far.
+   *    Otherwise, the task says the outcome.
+   * 3. Waits until the processes of the run have ended.
+   * 4. Removes the resources of the run.
+   * 5. Starts the next run.
+   *
+   * Nothing else finishes an active run. So a cancel and the end of the tests at the same moment have one result.
+   */
   async #execute(entry: Entry): Promise<void> {
     const { run, task, stop } = entry
     const { runLimitMinutes } = this.#options
@@ -132,7 +141,6 @@ export class RunQueue {
     await Promise.race([ofTask, once(stop.signal, 'abort')])
     // Once a run is stopped, for example by a cancel, its limit no longer applies.
     clearTimeout(limit)
-    // Clients see the outcome at once. The next run begins when the processes of this run have ended.
     this.#finish(entry, (await this.#outcomeOfStopped(entry)) ?? (await ofTask))
     await ofTask
     // The response that says the end goes out first, because the search for processes takes long.
