@@ -48,8 +48,7 @@ export async function waitForRun(wait: Wait, world: World): Promise<Waited> {
     if (signal.aborted) return { ending: abortedEnding(signal), run }
     const sentMs = clock.now()
     const untilDeadlineMs = Math.max(0, deadlineMs - sentMs)
-    const limitMs = untilDeadlineMs + POLL_AFTER_LIMIT_MS
-    const response = await service.get(handle.id, { signal, limitMs })
+    const response = await service.get(handle.id, { signal, limitMs: untilDeadlineMs + POLL_AFTER_LIMIT_MS })
     const nowMs = clock.now()
 
     if (isFailure(response)) {
