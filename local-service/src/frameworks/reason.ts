@@ -9,13 +9,13 @@ interface Ending {
   readonly noTestsArgument?: string | undefined
   /** How the command ended. */
   readonly end: CommandEnd
-  /** For example `vitest exited with code 1`. Each message but those about a start begins with it. */
+  /** With the title, such as `vitest exited with code 1`. */
   readonly ended: string
   /** What the framework says outside the tests. */
   readonly own: string | undefined
   /** `: ` and what the framework or its output says, else one of the last lines of the output. Or empty. */
   readonly why: string
-  /** In a line of their own, the last lines of the output, if they say more than `why`. Or empty. */
+  /** A headline and the last lines of the output, behind the end of a line, if they say more than `why`. Or empty. */
   readonly output: string
 }
 
