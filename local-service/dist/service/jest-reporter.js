@@ -1,4 +1,4 @@
-import { describeCase, describeFile, describeResults, describeTest, keyOf, } from './jest-results.js';
+import { describeCase, describeFile, describeResults, describeTest, keyOfTest, } from './jest-results.js';
 import { ReportWriter } from './report-writer.js';
 /** Jest creates the reporter when it has found the tests. What happens before is written to the same report. */
 export const report = new ReportWriter();
@@ -24,7 +24,7 @@ export default class EventReporter {
     /** Jest calls it for each attempt. */
     onTestCaseResult(test, result) {
         const file = this.#fileOf(test);
-        const key = keyOf(file, result);
+        const key = keyOfTest(file, result);
         if (result.status === 'failed')
             this.#failedAttempts.set(key, result);
         report.finishTest(describeTest(file, result), describeCase(result, report, this.#failedAttempts.get(key)));

@@ -11,13 +11,13 @@ export function describeResults(results, report, failedAttempts = new Map()) {
             return { ...describeFile(file), failure };
         }),
         tests: ordered.flatMap((file) => file.testResults.map((test) => {
-            return { ...describeTest(file, test), ...describeCase(test, report, failedAttempts.get(keyOf(file, test))) };
+            return { ...describeTest(file, test), ...describeCase(test, report, failedAttempts.get(keyOfTest(file, test))) };
         })),
         errors: snapshot.failure ? [{ message: describeObsolete(snapshot) }] : [],
     };
 }
 /** What tells a test from the others of its project. The project is not in it, because Jest's events of a test do not have it. */
-export function keyOf({ testFilePath }, { ancestorTitles, title }) {
+export function keyOfTest({ testFilePath }, { ancestorTitles, title }) {
     return JSON.stringify([testFilePath, ...ancestorTitles, title]);
 }
 export function describeFile({ displayName, testFilePath }) {
@@ -26,7 +26,7 @@ export function describeFile({ displayName, testFilePath }) {
 export function describeTest(file, test) {
     const about = describeFile(file);
     const path = [...test.ancestorTitles, test.title];
-    return { ...about, id: `${about.project} ${keyOf(file, test)}`, path, line: test.location?.line };
+    return { ...about, id: `${about.project} ${keyOfTest(file, test)}`, path, line: test.location?.line };
 }
 export function describeCase(test, report, failedAttempt) {
     const { status, duration, invocations = 1, retryReasons = [] } = test;
@@ -50,11 +50,12 @@ function describeFailure({ failureMessages, failureDetails = [] }, report) {
  */
 function errorOfTest(text, thrown) {
     const [stack = '', ...parts] = text.split(/\n\n\[(cause|errors)\]: /);
+    // The parts are pairs of `cause` or `errors` and the text of this error. The last one is the innermost.
     let inner = parts.length === 0 ? innerOf(thrown) : {};
-    while (parts.length > 0) {
-        const innermost = String(parts.pop());
-        const error = { message: messageIn(innermost), stack: innermost, ...inner };
-        inner = parts.pop() === 'cause' ? { cause: error } : { errors: [error] };
+    for (let at = parts.length - 2; at >= 0; at -= 2) {
+        const [kind, part = ''] = parts.slice(at, at + 2);
+        const error = { message: messageIn(part), stack: part, ...inner };
+        inner = kind === 'cause' ? { cause: error } : { errors: [error] };
     }
     const error = { message: messageIn(stack), stack, ...inner };
     const { cause } = inner;

@@ -80,19 +80,19 @@ export class ReportWriter {
         if (this.#shardRoots.every((root) => root === testFolder))
             return errors;
         const own = new Map(this.#shardRoots.map((root) => this.#ownFolderOf(root, testFolder)));
-        // The longest first, because one may be below another.
-        const folders = [...own.keys()].sort((one, other) => other.length - one.length).map(inPattern);
-        // A path begins behind a colour, or behind what cannot be in a path. Otherwise, the middle of another path would be replaced.
-        const begin = String.raw `(?<=^|[^\w.@-]|\u001b\[[\d;]*m)`;
-        const path = new RegExp(`${begin}(?:${folders.join('|')})(?=/)`, 'g');
-        return JSON.parse(JSON.stringify(errors), (_, value) => typeof value === 'string' ? value.replace(path, (found) => own.get(found) ?? found) : value);
+        const replace = folderReplacer(own);
+        return JSON.parse(JSON.stringify(errors), (_, value) => (typeof value === 'string' ? replace(value) : value));
     }
     /**
      * A folder of the shard, and the folder of this job in its place. If the tests are in `e2e` of the repository, `/work/shop/e2e` of the
      * shard shows that `/work/shop` is its repository. Otherwise, the shard had only the tests.
      */
     #ownFolderOf(shardRoot, testFolder) {
-        const end = `/${this.pathInRepository(testFolder)}`;
+        const path = this.pathInRepository(testFolder);
+        // The tests are in the root itself.
+        if (path === undefined)
+            return [shardRoot, testFolder];
+        const end = `/${path}`;
         const hasRepository = shardRoot.endsWith(end) && shardRoot !== end;
         return hasRepository ? [shardRoot.slice(0, -end.length), `${this.#root}`] : [shardRoot, testFolder];
     }
@@ -102,6 +102,26 @@ export class ReportWriter {
     pathInRepository(file) {
         return file.startsWith(`${this.#root}/`) ? file.slice(`${this.#root}/`.length) : undefined;
     }
+}
+/**
+ * What can stand before an absolute path, also in a text of JSON, where `\n` and `\u001b` are letters. Without this rule, the folder
+ * `/app` of a container would be found in `/app/src/app/cart.test.ts` and in `/app/src/(shop)/app/cart.test.ts` twice.
+ */
+const BEFORE_PATH = [
+    '^',
+    String.raw `[\s"'\x60([{<=,;:|]`,
+    'file://',
+    // A colour.
+    String.raw `(?:\u001b|\\u001b)\[[\d;]*m`,
+    // Characters in JSON, such as the end of a line.
+    String.raw `\\[nrt]|\\u[\da-f]{4}`,
+];
+/** Puts the second folder of each entry in the place of the first one, wherever a path in a text begins with the first one. */
+export function folderReplacer(folders) {
+    // The longest first, because one may be below another.
+    const found = [...folders.keys()].sort((one, other) => other.length - one.length).map(inPattern);
+    const path = new RegExp(`(?<=${BEFORE_PATH.join('|')})(?:${found.join('|')})(?=/)`, 'g');
+    return (text) => text.replace(path, (folder) => folders.get(folder) ?? folder);
 }
 /** RegExp.escape is not in Node 18. */
 function inPattern(text) {

@@ -76,7 +76,8 @@ export default class EventReporter {
         for (const { children } of this.#vitest?.state.getTestModules() ?? []) {
             const pending = [...children.allTests()].filter((test) => test.result().state === 'pending');
             const waiting = pending.filter(({ id }) => !this.#report.isRunning(id));
-            // If no test is known to run, a test that blocks its worker may be one of them.
+            // A worker says which test it runs, unless this test blocks it. So if no test of the file is known to run, any of them may be
+            // the one that blocks, and none is reported as a test that never began.
             if (waiting.length === pending.length)
                 continue;
             for (const test of waiting)
