@@ -110,8 +110,7 @@ export class RunQueue {
     const { run, stop, end } = entry
     if (isFinished(run)) return false
     if (run.phase.status === 'QUEUED') {
-      this.#finish(entry, { ...reason, testCases: [] })
-      this.#forget(run)
+      if (this.#finish(entry, { ...reason, testCases: [] })) this.#entries.delete(run.runId)
     } else {
       stop.abort(reason)
       await end.promise
@@ -146,7 +145,8 @@ export class RunQueue {
     // The response that says the end goes out first, because the search for processes takes long.
     await nextTurn()
     const isGone = await removeResources(run.runId, task.resources, this.#options)
-    this.#forget(run, isGone ? undefined : task.resources)
+    // From now on, clients learn of the run from the store.
+    if (this.#save(run, isGone ? undefined : task.resources)) this.#entries.delete(run.runId)
     this.#active.delete(entry)
     this.#startNext()
   }
@@ -181,18 +181,14 @@ export class RunQueue {
     }
   }
 
-  #finish(entry: Entry, outcome: RunOutcome): void {
+  /** Returns whether the store has taken the run. */
+  #finish(entry: Entry, outcome: RunOutcome): boolean {
     const { run, task, end } = entry
     finishRun(run, outcome)
     end.resolve()
     const { status, testCases, message } = outcome
     this.#log(run, `${status}, ${count(testCases.length, 'test case')}${message === undefined ? '' : `: ${message}`}`)
-    this.#save(run, this.#active.has(entry) ? task.resources : undefined)
-  }
-
-  /** From now on, clients learn of the run from the store. `left` is what could not be removed. */
-  #forget(run: Run, left?: RunResources): void {
-    if (this.#save(run, left)) this.#entries.delete(run.runId)
+    return this.#save(run, this.#active.has(entry) ? task.resources : undefined)
   }
 
   /** Returns whether the store has taken the run. */
