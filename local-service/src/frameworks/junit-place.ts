@@ -1,7 +1,7 @@
 import { basename, dirname, extname, isAbsolute, join, relative, resolve } from 'node:path'
 import { foldersBetween } from '../machine/files.ts'
-import { SHOWN_FRAMES } from '../reporters/report-writer.ts'
 import type { XmlCase } from './junit-xml.ts'
+import { SHOWN_FRAMES } from './report.ts'
 import { remember, type SourceFiles } from './source-files.ts'
 
 // Where a test of a JUnit report is. A place that is not in one file of the repository is left out.

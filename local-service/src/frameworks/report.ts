@@ -1,14 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import { createIsOwnFile, OverLimit, type TestedFolders } from '../machine/files.ts'
-import {
-  cutMessage,
-  type Failure,
-  type FileFacts,
-  type Place,
-  type ReportEnd,
-  SHOWN_FRAMES,
-} from '../reporters/report-writer.ts'
+import { cutMessage, type Failure, type FileFacts, type Place, type ReportEnd } from '../reporters/report-writer.ts'
 import { type Events, keyOfFile, type TestSoFar } from './report-reader.ts'
 
 // Makes test cases of what the service's reporters wrote.
@@ -68,6 +61,9 @@ const MESSAGE_LIMIT_CHARS = 10_000
 export function toMessage(text: string): string {
   return cutMessage(withoutTerminalSequences(text).trimEnd(), MESSAGE_LIMIT_CHARS)
 }
+
+/** How many frames a message shows. One of the others may be in the test's file. */
+export const SHOWN_FRAMES = 5
 
 /** So many of the last lines of an output stand in a message. */
 export const QUOTED_LINES = 10

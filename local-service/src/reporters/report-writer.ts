@@ -217,9 +217,6 @@ function inPattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
-/** How many frames a message shows. One of the others may be in the test's file. */
-export const SHOWN_FRAMES = 5
-
 const LEFT_OUT = '\n[the middle is left out]\n'
 
 /** If a text is too long, its middle is left out, and a line says so. */
