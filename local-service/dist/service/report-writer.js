@@ -127,8 +127,6 @@ export function folderReplacer(folders) {
 function inPattern(text) {
     return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
-/** How many frames a message shows. One of the others may be in the test's file. */
-export const SHOWN_FRAMES = 5;
 const LEFT_OUT = '\n[the middle is left out]\n';
 /** If a text is too long, its middle is left out, and a line says so. */
 export function cutMessage(text, limitChars) {
