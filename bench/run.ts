@@ -41,8 +41,8 @@ async function startUp(folder: string): Promise<Row[]> {
   }
   return [
     ['An empty script, from its start to its end', '', true, `${median(empty).toFixed(1)} ms`],
-    start('http, loopback', http, 2),
-    start('https, test CA', https, 2.4),
+    start('http, loopback', http, 1.7),
+    start('https, test CA', https, 2.1),
     row('Tail: last poll to the end of the process', median(tails), 50, 'ms'),
   ]
 }
@@ -112,7 +112,7 @@ async function againstByHand(): Promise<Row[]> {
   for (const framework of FRAMEWORKS) {
     const { name, all, merge } = framework
     const small = await createProject(framework, 1, 1)
-    const limitMs = name === 'Vitest' ? 700 : 1_000
+    const limitMs = name === 'Vitest' ? 400 : 750
     rows.push(await moreThanByHand(`Gate and local service, more than ${name} by hand`, small, all, limitMs, {}))
     const large = await createProject(framework, 20, 100)
     runShards(large, framework)
