@@ -14,7 +14,7 @@ test.concurrent.each([
   expect(main.outputs).toMatchObject({ conclusion, status: end, total: String(cases.length) })
   expect(main.conclusion).toBe(step)
   expect(main.exitCode).toBe(step === 'success' ? 0 : 1)
-  expect(main.failedSilently).toBe(false)
+  expect(main.annotations.some(({ level }) => level === 'error')).toBe(step === 'failure')
   expect(main.summary).toMatch(summary)
   expect(readdirSync(main.outputs['report-dir'] ?? '').sort()).toEqual(['ctrf.json', 'junit.xml', 'results.json'])
   expect(main.log.join('\n')).not.toMatch(/debug|for post/)

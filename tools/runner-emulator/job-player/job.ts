@@ -24,7 +24,7 @@ import {
   renderTemplate,
 } from '../step-runner/expressions.ts'
 import { parseKeyValueFile } from '../step-runner/file-commands.ts'
-import { killProcessesWith, realSleep, SIGINT_GRACE_MS, type Sleep } from '../step-runner/node-process.ts'
+import { killProcessesWith, type Sleep } from '../step-runner/node-process.ts'
 import { prepareStep, type Step, type StepOptions } from '../step-runner/runner.ts'
 
 // Runs one job of a workflow: its scripts in bash, and `uses: ./` or `uses: ./local-service` as a step of the built action.
@@ -118,7 +118,7 @@ class JobRun {
   readonly #steps: Record<string, ExpressionValue> = {}
   readonly #actions: Step[] = []
   readonly #background = new Map<string, { readonly step: JobStep; readonly end: Promise<StepOutcome> }>()
-  readonly #mains = new Map<string, { readonly step: JobStep; readonly main: ActionProcess }>()
+  readonly #mains = new Map<JobStep, ActionProcess>()
   readonly #log: string[] = []
   readonly #summary: string[] = []
   #status: JobStatus = 'success'
@@ -199,24 +199,12 @@ class JobRun {
     if (this.#status === 'success' || conclusion === 'cancelled') this.#status = conclusion
   }
 
-  /**
-   * Every step that runs gets the signals, unless its `if` is still true. The job waits until these steps have ended, but for a
-   * background step only 7.5 s.
-   */
+  /** Every step that runs gets the signals, unless its `if` is still true. The job waits until these steps have ended. */
   async #cancel(): Promise<void> {
     this.#status = 'cancelled'
     this.#script?.kill('SIGTERM')
-    const { sleep = realSleep } = this.#options
-    const timers = new AbortController()
-    const running = [...this.#mains].map(async ([id, { step, main }]) => {
-      if (this.#mayRun(step)) return
-      const end = main.cancel()
-      const isInBackground = this.#background.has(id)
-      await (isInBackground ? Promise.race([end, sleep(SIGINT_GRACE_MS, timers.signal)]) : end)
-      if (isInBackground) main.giveUp()
-    })
-    await Promise.all(running)
-    timers.abort()
+    const ending = [...this.#mains].filter(([step]) => !this.#mayRun(step))
+    await Promise.all(ending.map(([, main]) => main.cancel()))
   }
 
   async #runStepBody(step: JobStep): Promise<StepOutcome> {
@@ -243,9 +231,8 @@ class JobRun {
     })
     this.#actions.push(action)
     const main = action.startMain()
-    const id = step.id ?? step.uses ?? ''
-    this.#mains.set(id, { step, main })
-    if (cancel !== undefined && cancel.during === id) {
+    this.#mains.set(step, main)
+    if (cancel !== undefined && cancel.during === (step.id ?? step.uses)) {
       await main.waitForLine(cancel.on)
       await this.#cancel()
     }
@@ -255,7 +242,7 @@ class JobRun {
     }
     const { conclusion, outputs, env, log, summary } = await main.result()
     this.#env = { ...this.#env, ...env }
-    this.#mains.delete(id)
+    this.#mains.delete(step)
     this.#log.push(...log)
     this.#summary.push(summary)
     if (conclusion === 'skipped') throw new Error('Main is never skipped.')

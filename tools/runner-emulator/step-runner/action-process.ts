@@ -14,8 +14,6 @@ export interface ProcessResult extends ProcessExit, FileCommandResults {
   readonly conclusion: 'success' | 'failure' | 'cancelled' | 'skipped'
   /** If there are several reasons, the first counts. */
   readonly endedBy?: EndedBy | undefined
-  /** The step failed and the action reported no error, so nobody would learn why. */
-  readonly failedSilently: boolean
   readonly log: readonly string[]
   /** The first ten of each level. */
   readonly annotations: readonly Annotation[]
@@ -36,7 +34,6 @@ export const SKIPPED: ProcessResult = {
   exitCode: null,
   signal: null,
   signalsSent: [],
-  failedSilently: false,
   log: [],
   annotations: [],
 }
@@ -55,9 +52,9 @@ export class ActionProcess extends NodeProcess {
   readonly #options: ActionProcessOptions
   readonly #lines = new EventEmitter().setMaxListeners(0)
   readonly #result: Promise<ProcessResult>
-  /** Settles if the runner goes on while the process lives. */
+  /** Settles if the client of `docker exec` exits while the process lives. */
   readonly #left = Promise.withResolvers<ProcessExit>()
-  #isLeft: 'by its client' | 'for good' | undefined
+  #isLeft = false
   #endedBy: EndedBy | undefined
   #hasResult = false
 
@@ -112,36 +109,32 @@ export class ActionProcess extends NodeProcess {
     return this.#end('shutdown')
   }
 
-  /** The runner goes on without the process, which may live on. The result ignores what the process then writes. */
-  giveUp(): void {
-    this.#leave('for good')
-  }
-
-  /** The process may live on. Its pipes are read, but the result ignores what comes from them. */
-  #leave(how: 'by its client' | 'for good'): void {
-    this.#isLeft ??= how
-    this.#left.resolve({ exitCode: null, signal: null, signalsSent: [...this.signalsSent] })
-  }
-
-  /** In a container, the signals reach only the client of `docker exec`. It forwards no signal and exits. */
+  /**
+   * In a container, the signals reach only the client of `docker exec`. It forwards no signal and exits. The process may live on.
+   * Its pipes are read, but the result ignores what comes from them.
+   */
   async #end(by: EndedBy): Promise<ProcessResult> {
     this.#endedBy ??= by
     if (this.#options.container === undefined) await this.sendSignals()
-    else this.#leave('by its client')
+    else {
+      this.#isLeft = true
+      this.#left.resolve({ exitCode: null, signal: null, signalsSent: [...this.signalsSent] })
+    }
     return this.#result
   }
 
   #read(line: string): void {
-    if (this.#isLeft !== undefined) return
+    if (this.#isLeft) return
     this.#options.log.read(line)
     this.#lines.emit('line')
   }
 
   #finish(exit: ProcessExit): ProcessResult {
-    const { actionName, files, log, masks, onResult } = this.#options
+    const { actionName, container, files, log, masks, onResult } = this.#options
     const ended = this.#conclude(exit)
-    // If the files exist, they count, whatever ended the process.
-    const read = this.#isLost(ended) ? NOTHING_READ : files.read(log, masks)
+    // If the files exist, they count, whatever ended the process. Hooks without a volume bring them back only after a success.
+    const isLost = container === 'hooks without volume' && ended !== 'success'
+    const read = isLost ? NOTHING_READ : files.read(log, masks)
     const conclusion = ended === 'success' && log.commandFailed ? 'failure' : ended
     if (this.#endedBy === 'timeout') log.reportError(`The action '${actionName}' has timed out.`)
     else if (this.#endedBy !== undefined) log.reportError('The operation was canceled.')
@@ -150,7 +143,6 @@ export class ActionProcess extends NodeProcess {
       ...read,
       endedBy: this.#endedBy,
       conclusion,
-      failedSilently: conclusion === 'failure' && !log.hasErrorOfAction,
       log: log.lines,
       annotations: log.annotations,
     }
@@ -169,11 +161,5 @@ export class ActionProcess extends NodeProcess {
     // The runner ignores the exit code of a cancelled step. With hooks, it counts the end of the client as a failure.
     if (this.#endedBy !== undefined) return container === 'hooks without volume' ? 'failure' : 'cancelled'
     return exitCode === 0 ? 'success' : 'failure'
-  }
-
-  /** Hooks without a volume bring the files back only after a success. */
-  #isLost(conclusion: ProcessResult['conclusion']): boolean {
-    if (this.#isLeft === 'for good') return true
-    return this.#options.container === 'hooks without volume' && conclusion !== 'success'
   }
 }

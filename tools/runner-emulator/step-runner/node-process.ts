@@ -12,7 +12,7 @@ const PIPES_GRACE_MS = 5000
 
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<unknown>
 
-export const realSleep: Sleep = (ms, signal) => delay(ms, undefined, { signal })
+const realSleep: Sleep = (ms, signal) => delay(ms, undefined, { signal })
 
 export interface NodeProcessOptions {
   readonly script: string

@@ -89,8 +89,6 @@ export class StepLog {
   readonly annotations: Annotation[] = []
   /** True if the runner could not execute a command. The step then fails, whatever its exit code is. */
   commandFailed = false
-  /** True if the action itself reported an error, and not the runner about it. */
-  hasErrorOfAction = false
   /** The message at which the runner's worker would abort. The job would then have no result. */
   fatalMessage: string | undefined
 
@@ -151,7 +149,6 @@ export class StepLog {
     const cuts = isInTelemetry ? [TELEMETRY_MESSAGE_LENGTH, ANNOTATION_MESSAGE_LENGTH] : [ANNOTATION_MESSAGE_LENGTH]
     if (cuts.some((length) => isCutInPair(whole, length))) this.fatalMessage ??= message
     if (trim(message) === '' || count > ANNOTATIONS_PER_LEVEL) return
-    if (level === 'error' && command !== undefined) this.hasErrorOfAction = true
     this.annotations.push({ level, title, message, properties })
   }
 

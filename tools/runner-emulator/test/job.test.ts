@@ -2,17 +2,16 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { folderOfTests } from '../../../test/support/temporary-folder.ts'
 import { type JobOptions, type PlayedJob, playJob } from '../job-player/job.ts'
-import { STUBBORN, writeAction } from './fixture.ts'
+import { writeAction } from './fixture.ts'
 
 const root = folderOfTests()
 
-/** Plays a job in which `./` is an action with this main and post. */
-function play(main: string, steps: readonly object[], options: JobOptions = {}, post = ''): Promise<PlayedJob> {
-  const actionDir = writeAction(root, { main, post })
+/** Plays a job in which `./` is an action with this main. */
+function play(main: string, steps: readonly object[], options: JobOptions = {}): Promise<PlayedJob> {
+  const actionDir = writeAction(root, { main })
   const file = join(actionDir, 'workflow.yml')
   writeFileSync(file, JSON.stringify({ jobs: { test: { steps } } }))
   return playJob(file, 'test', { actionDir, ...options })
@@ -39,22 +38,6 @@ describe.concurrent('a background step', () => {
     const { result, log } = await play(failing, [GATE, GO, step, TELL])
     expect(result).toBe('failure')
     expect(log).toContain('run' in step ? '< >' : '<failure 1>')
-  })
-
-  test('of a cancelled job is given up after 7.5 s, and post runs beside main without the state of main', async () => {
-    const main = `fs.writeFileSync(process.env.RUNNER_TEMP + '/pid', String(process.pid)); put('STATE', 's=1\\n'); ${STUBBORN}`
-    const post = `process.kill(Number(fs.readFileSync(process.env.RUNNER_TEMP + '/pid')), 0)
-console.log('main lives, state ' + process.env.STATE_s)`
-    const waits: number[] = []
-    const sleep = async (ms: number) => {
-      waits.push(ms)
-      await (ms === 7_500 ? delay(10) : new Promise(() => {}))
-    }
-    const options = { cancel: { during: 'gate', on: /ready/ }, sleep }
-    const { result, log } = await play(main, [GATE, { run: 'exec sleep 60' }, TELL], options, post)
-    expect(result).toBe('cancelled')
-    expect(log).toMatch(/< >.*main lives, state undefined$/s)
-    expect(waits.slice(0, 3)).toEqual([7_500, 7_500, 2_500])
   })
 })
 

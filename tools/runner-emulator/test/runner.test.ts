@@ -96,15 +96,9 @@ put('OUTPUT', '\\nstat=' + fs.readFileSync('/proc/self/stat', 'utf8'))`,
 })
 
 describe('the end of a process', () => {
-  test('is silent if a step fails without an error command', async () => {
-    const silent = await runMain('process.exitCode = 3')
-    expect(silent).toMatchObject({ conclusion: 'failure', exitCode: 3, failedSilently: true })
-    expect(await runMain(`console.log('::error::why'); process.exitCode = 1`)).toMatchObject({ failedSilently: false })
-  })
-
   test('is a failure if the log has a command that no action of ours writes', async () => {
     const main = await runMain(`console.log('::set-output name=a::b')`)
-    expect(main).toMatchObject({ conclusion: 'failure', outputs: {}, failedSilently: true })
+    expect(main).toMatchObject({ conclusion: 'failure', outputs: {} })
   })
 
   test.each([
