@@ -18,7 +18,7 @@ const { PORT, KEY, GITHUB_OUTPUT: output } = process.env
 const service = await startScriptedService({
   ...(PORT === undefined ? {} : { port: Number(PORT) }),
   ...(KEY === undefined ? {} : { key: KEY }),
-  script: ({ projectId = '' }) => {
+  script: ({ projectId }) => {
     const script = SCRIPTS[projectId]
     if (script === undefined)
       throw new Error(`There is no project "${projectId}". Use ${Object.keys(SCRIPTS).join(', ')}.`)

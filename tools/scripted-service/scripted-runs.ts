@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-export type Endpoint = 'start' | 'cancel' | 'get' | 'output' | 'suite-start' | 'suite-status' | 'suite-result'
+export type Endpoint = 'start' | 'cancel' | 'get' | 'output'
 
 export interface ScriptedResponse {
   readonly status: number
@@ -14,7 +14,7 @@ export interface Script {
   readonly runningMs?: number
   /** The final status. It may be any text. The default is PASSED. */
   readonly end?: string
-  /** Sent as they are: `results.testCases` of a run, `results` of a test-suite run. */
+  /** Sent as they are. */
   readonly cases?: readonly unknown[]
   /** The default is a new id. */
   readonly runId?: string
@@ -25,8 +25,7 @@ export interface Script {
 }
 
 export interface ScriptedStart {
-  readonly projectId?: string
-  readonly testSuiteId?: string
+  readonly projectId: string
   /** The decoded body. Undefined if the request had no body. */
   readonly body: unknown
 }
@@ -60,11 +59,10 @@ interface State {
 export function createScriptedRuns(scriptFor: (start: ScriptedStart) => Script) {
   const runs: Run[] = []
 
-  function accept(target: Partial<ScriptedStart>, body: unknown): Run {
-    const start = { ...target, body }
+  function accept(start: ScriptedStart): Run {
     const script = scriptFor(start)
     const { runId = randomUUID(), output } = script
-    const { branch: branchName = 'main' } = Object(body)
+    const { branch: branchName = 'main' } = Object(start.body)
     const run: Run = {
       ...start,
       script,
@@ -79,28 +77,26 @@ export function createScriptedRuns(scriptFor: (start: ScriptedStart) => Script) 
   }
 
   function withRun(
+    projectId: string,
     runId: string,
-    isMeant: (run: Run) => boolean,
     describe: (run: Run, state: State) => ScriptedResponse,
   ): ScriptedResponse {
-    const run = runs.findLast((candidate) => candidate.runId === runId && isMeant(candidate))
+    const run = runs.findLast((candidate) => candidate.runId === runId && candidate.projectId === projectId)
     return run === undefined ? refuse(404, `There is no run "${runId}" here.`) : describe(run, stateOf(run))
   }
-  const isOf = (projectId: string) => (run: Run) => run.projectId === projectId
-  const isOfSuite = (run: Run) => run.testSuiteId !== undefined
 
   /** Each endpoint gets the decoded body or the query, and the id or the ids in the path, in order. */
   const endpoints: Record<Endpoint, (body: unknown, id: string, runId: string) => ScriptedResponse> = {
-    start: (body, projectId) => ok({ runId: accept({ projectId }, body).runId }),
-    get: (_body, projectId, runId) => withRun(runId, isOf(projectId), (run, state) => ok(describeRun(run, state))),
+    start: (body, projectId) => ok({ runId: accept({ projectId, body }).runId }),
+    get: (_body, projectId, runId) => withRun(projectId, runId, (run, state) => ok(describeRun(run, state))),
     output: (query, projectId, runId) =>
-      withRun(runId, isOf(projectId), ({ output }) => {
+      withRun(projectId, runId, ({ output }) => {
         const from = Number(new URLSearchParams(String(query)).get('from'))
         return output === undefined ? refuse(404, 'The run has no output.') : ok(outputFrom(output, from))
       }),
     cancel: (body, projectId) => {
       const runId = String(Object(Object(body).where).runId)
-      return withRun(runId, isOf(projectId), (run, { status, finishedAtMs }) => {
+      return withRun(projectId, runId, (run, { status, finishedAtMs }) => {
         if (finishedAtMs !== undefined) {
           return refuse(400, `Run "${runId}" is ${status}; only a QUEUED or RUNNING run can be cancelled.`)
         }
@@ -109,19 +105,6 @@ export function createScriptedRuns(scriptFor: (start: ScriptedStart) => Script) 
         return ok({ cancelled: [{ runId }] })
       })
     },
-    'suite-start': (body, testSuiteId) => {
-      const { runId } = accept({ testSuiteId }, body)
-      return ok({ testSuiteRunId: runId, testSuiteName: `Suite ${testSuiteId}`, projectId: 'scripted' })
-    },
-    'suite-status': (_body, runId) =>
-      withRun(runId, isOfSuite, (_run, { finishedAtMs }) =>
-        ok({ status: finishedAtMs === undefined ? 'RUNNING' : 'FINISHED' }),
-      ),
-    'suite-result': (_body, runId) =>
-      withRun(runId, isOfSuite, ({ testSuiteId, script }, { status }) => {
-        const fitting = [{ testId: 'test-1', testName: 'cart > adds a product', status }]
-        return ok({ testSuiteName: `Suite ${testSuiteId}`, results: script.cases ?? fitting })
-      }),
   }
 
   function started(runId: string): Run {

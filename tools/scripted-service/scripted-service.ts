@@ -69,9 +69,6 @@ const ENDPOINTS: readonly (readonly [Endpoint, method: string, path: RegExp])[] 
   ['cancel', 'POST', RegExp(`^/v1/projects/${ID}/runs/cancel$`)],
   ['get', 'GET', RegExp(`^/v1/projects/${ID}/runs/${ID}$`)],
   ['output', 'GET', RegExp(`^/v1/projects/${ID}/runs/${ID}/output(?:\\?.*)?$`)],
-  ['suite-start', 'POST', RegExp(`^/v1/testSuite/${ID}/run$`)],
-  ['suite-status', 'GET', RegExp(`^/v1/testSuiteRun/${ID}/status$`)],
-  ['suite-result', 'GET', RegExp(`^/v1/testSuiteRun/${ID}/result$`)],
 ]
 
 /**
