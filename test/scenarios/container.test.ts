@@ -44,14 +44,6 @@ describe.concurrent('a job in a container is cancelled', () => {
     await expectMainEndedByPost(await one.step.run({ on: inStart(one), by: 'cancel' }))
     expectNoRunLeft(one)
   })
-
-  test('before main has loaded anything: nothing is started', async () => {
-    await using one = await scenario({ script: HANGING, container: 'docker' })
-    const { post, mainExit } = await one.step.run({ on: Promise.resolve(), by: 'cancel' })
-    await mainExit
-    for (const run of one.service.runs) expect(run).toMatchObject({ status: 'CANCELLED' })
-    expect(post.annotations).toEqual([])
-  })
 })
 
 test.concurrent.each([
