@@ -1,54 +1,41 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ACTIONS_BOT, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
-import { ONE_OF_TWO_FAILED, ONE_PASSED, type Scenario, type ScenarioOptions, scenario } from '../support/scenario.ts'
+import { type GitHubApi, onPullRequest, startGitHubApi, TOKEN } from '../support/github-api.ts'
+import { ONE_OF_TWO_FAILED, ONE_PASSED, type ScenarioOptions, scenario } from '../support/scenario.ts'
 import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
 
-const TOKEN = 'ghs_0123456789'
 let api: GitHubApi
 
 beforeEach(async () => {
   api = await startGitHubApi()
-  api.grant(TOKEN, ACTIONS_BOT, 'write')
 })
 afterEach(() => api.close())
 
-function onPullRequest(runId: string, options: ScenarioOptions): Promise<Scenario> {
-  const repository = { id: 1, full_name: api.repository }
-  const head = { ref: 'feature/cart', sha: 'a'.repeat(40), repo: repository }
+function commenting(run_id: string, options: ScenarioOptions) {
   return scenario({
     ...options,
-    event: {
-      name: 'pull_request',
-      payload: { action: 'synchronize', repository, pull_request: { number: 7, head, base: { repo: repository } } },
-    },
-    github: {
-      api_url: api.url,
-      token: TOKEN,
-      repository: api.repository,
-      run_id: runId,
-      head_ref: 'feature/cart',
-    },
+    event: onPullRequest(),
+    github: { api_url: api.url, run_id },
     inputs: { comment: 'on-failure', 'github-token': TOKEN, ...options.inputs },
   })
 }
 
 test('a failing run comments, the next passing one updates the comment, and a job of a matrix has its own', async () => {
-  await using failing = await onPullRequest('100', { script: { end: 'FAILED', cases: ONE_OF_TWO_FAILED } })
+  await using failing = await commenting('100', { script: { end: 'FAILED', cases: ONE_OF_TWO_FAILED } })
   const { main } = await failing.step.run()
   expect(main.conclusion).toBe('failure')
   expect(main.outputs['comment-url']).toMatch(/#issuecomment-\d+$/)
   expect(api.comments).toHaveLength(1)
   expect(api.comments[0]?.body).toMatch(/^<!-- test-run-action /)
   expect(api.comments[0]?.body).toContain('1 of 2')
-  expect(JSON.parse(failing.service.requests[0]?.body ?? '')).toEqual({ branch: 'feature/cart' })
+  expect(JSON.parse(failing.service.requests[0]?.body ?? '')).toEqual({ branch: 'faster-checkout' })
 
-  await using passing = await onPullRequest('101', { script: { cases: ONE_PASSED } })
+  await using passing = await commenting('101', { script: { cases: ONE_PASSED } })
   expect((await passing.step.run()).main.conclusion).toBe('success')
   expect(api.comments).toHaveLength(1)
   expect(api.comments[0]?.body).toContain('✅')
 
   const inputs = { comment: 'always' }
-  await using other = await onPullRequest('101', { script: { cases: ONE_PASSED }, matrix: { project: 'unit' }, inputs })
+  await using other = await commenting('101', { script: { cases: ONE_PASSED }, matrix: { project: 'unit' }, inputs })
   await other.step.run()
   expect(api.comments).toHaveLength(2)
   expect(api.comments[1]?.body).toContain('unit')
@@ -57,8 +44,7 @@ test('a failing run comments, the next passing one updates the comment, and a jo
 test('the token is not sent to a server whose certificate is not trusted, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
   await api.close()
   api = await startGitHubApi({ certificate: selfSignedCertificate() })
-  api.grant(TOKEN, ACTIONS_BOT, 'write')
-  await using one = await onPullRequest('100', {
+  await using one = await commenting('100', {
     inputs: { comment: 'always' },
     env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
   })

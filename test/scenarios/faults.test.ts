@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { requestsOf, scenario } from '../support/scenario.ts'
+import { importing, requestsOf, scenario } from '../support/scenario.ts'
 
 // These tests run the built action. test/service/transport.test.ts and test/action test every kind of fault.
 
@@ -16,8 +16,7 @@ test.concurrent('a step whose response was too large exits, although a known fau
 
 test.concurrent('if post could not learn of a run, no run is started', async () => {
   const removeFolder = "import { rmSync } from 'node:fs'; rmSync(process.env.RUNNER_TEMP, { recursive: true })"
-  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(removeFolder)}`
-  await using one = await scenario({ env: { TMPDIR: '/nowhere', NODE_OPTIONS } })
+  await using one = await scenario({ env: { TMPDIR: '/nowhere', NODE_OPTIONS: importing(removeFolder) } })
   const end = await one.step.startMain().result()
   expect(end.conclusion).toBe('failure')
   expect(requestsOf(one.service)).toEqual([])

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Scenario, scenario } from '../support/scenario.ts'
+import { importing, type Scenario, scenario } from '../support/scenario.ts'
 
 // A step that runs at the same time as main changes what main has written for post. test/handover/main-file.test.ts and
 // test/simulation test all cases of main's file.
@@ -35,13 +35,13 @@ test.concurrent.each([
 })
 
 test.concurrent('if main crashes, post cancels its run', async () => {
-  const crash = `data:text/javascript,${encodeURIComponent(`
+  const crash = importing(`
     const write = process.stdout.write
     process.stdout.write = function (text, ...rest) {
       if (/: RUNNING/.test(text)) setImmediate(() => { throw new Error('a bug') })
       return write.call(this, text, ...rest)
-    }`)}`
-  await using one = await scenario({ script: { runningMs: Infinity }, env: { NODE_OPTIONS: `--import=${crash}` } })
+    }`)
+  await using one = await scenario({ script: { runningMs: Infinity }, env: { NODE_OPTIONS: crash } })
   const { main, post } = await one.step.run()
   expect(main).toMatchObject({ exitCode: 1, conclusion: 'failure' })
   expect(post.log.join('\n')).toMatch(/was cancelled/)
@@ -50,8 +50,7 @@ test.concurrent('if main crashes, post cancels its run', async () => {
 
 test.concurrent('a post that crashes warns, and does not fail the job', async () => {
   const crash = `if (/[\\\\/]post[\\\\/]/.test(process.argv[1])) process.uptime = () => { throw new Error('a bug') }`
-  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(crash)}` }
-  await using one = await scenario({ script: { runningMs: Infinity }, env })
+  await using one = await scenario({ script: { runningMs: Infinity }, env: { NODE_OPTIONS: importing(crash) } })
   const { post } = await one.step.run({ on: /RUNNING/, by: 'kill' })
   expect(post).toMatchObject({
     conclusion: 'success',

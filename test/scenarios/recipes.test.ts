@@ -1,13 +1,14 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { type JobOptions, playJob } from '../../tools/runner-emulator/job-player/job.ts'
 import { githubContext, type WorkflowEvent } from '../../tools/runner-emulator/step-runner/contexts.ts'
 import { renderTemplate } from '../../tools/runner-emulator/step-runner/expressions.ts'
 import { type ScriptedService, startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
-import { ACTIONS_BOT, startGitHubApi } from '../support/github-api.ts'
+import { aRepository } from '../support/git-repository.ts'
+import { onPullRequest, REPOSITORY, startGitHubApi } from '../support/github-api.ts'
 import { expectConformingRequests } from '../support/openapi.ts'
 import { ONE_OF_TWO_FAILED, ONE_PASSED } from '../support/scenario.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -19,29 +20,8 @@ const HEAD = 'c'.repeat(40)
 const [OLDER, NEWER] = ['b'.repeat(40), 'd'.repeat(40)]
 /** GitHub's runners have jq. */
 const HAS_JQ = spawnSync('jq', ['--version']).status === 0
-const REPOSITORY = { id: 1, full_name: 'octo-org/web-shop', default_branch: 'main' }
-const PULL_REQUEST = {
-  number: 7,
-  state: 'open',
-  changed_files: 2,
-  draft: false,
-  user: { login: 'octocat' },
-  head: { ref: 'faster-checkout', sha: HEAD, repo: REPOSITORY },
-  base: { ref: 'main', repo: REPOSITORY },
-}
-
-const ON_PULL_REQUEST: WorkflowEvent = {
-  name: 'pull_request',
-  payload: { action: 'synchronize', number: 7, repository: REPOSITORY, pull_request: PULL_REQUEST },
-}
-
-const OF_A_FORK: WorkflowEvent = {
-  name: 'pull_request',
-  payload: {
-    ...ON_PULL_REQUEST.payload,
-    pull_request: { ...PULL_REQUEST, head: { ...PULL_REQUEST.head, repo: { id: 2, full_name: 'stranger/web-shop' } } },
-  },
-}
+const ON_PULL_REQUEST = onPullRequest()
+const FORK = { ...REPOSITORY, id: 2, full_name: 'stranger/web-shop' }
 const QUEUE_BRANCH = 'gh-readonly-queue/main/pr-7-ffac537e6cbbf934b08745a378932722df287a53'
 const IN_THE_QUEUE: WorkflowEvent = {
   name: 'merge_group',
@@ -148,7 +128,7 @@ describe('a recipe whose result is a commit status', () => {
     })
 
     test.each([
-      [ON_COMMENT, 'the head is in a fork', pullRequest({ id: 2, full_name: 'stranger/web-shop' })],
+      [ON_COMMENT, 'the head is in a fork', pullRequest(FORK)],
       [ON_COMMENT, 'the fork was deleted', pullRequest(null)],
       [VERCEL, 'the commit is the head of no branch, as in a fork', []],
       [VERCEL, 'the commit is the head of two branches', [{ name: 'a' }, { name: 'b' }]],
@@ -206,8 +186,6 @@ test.skipIf(!HAS_JQ)('nightly.yml tells a chat the names of the failed tests, an
 test('reports.yml gives the files of a failed run to the artifact and to the reporters, and comments', async () => {
   const api = await startGitHubApi()
   onTestFinished(() => api.close())
-  const token = 'ghs_0123456789'
-  api.grant(token, ACTIONS_BOT, 'write')
   service.setScript({ end: 'FAILED', cases: ONE_OF_TWO_FAILED })
   const workspace = temporaryFolder()
   const given: string[] = []
@@ -218,7 +196,7 @@ test('reports.yml gives the files of a failed run to the artifact and to the rep
   const { result, log } = await play('reports.yml', 'test-run', ON_PULL_REQUEST, {
     workspace,
     otherAction,
-    github: { api_url: api.url, token, repository: api.repository },
+    github: { api_url: api.url },
   })
   expect(result, log).toBe('failure')
   expect(given, log).toEqual([
@@ -230,29 +208,14 @@ test('reports.yml gives the files of a failed run to the artifact and to the rep
 })
 
 describe('relevant-changes.yml', () => {
-  const draft = (draft: boolean) => ({
-    name: 'pull_request',
-    payload: { ...ON_PULL_REQUEST.payload, pull_request: { ...PULL_REQUEST, draft } },
-  })
-
   /** A merge of a pull request that changes this file, as a checkout has it. */
-  function checkoutOfChange(file: string): string {
-    const folder = temporaryFolder()
-    const git = (...args: readonly string[]) =>
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a', ...args], { cwd: folder })
-    const commit = (path: string) => {
-      mkdirSync(dirname(join(folder, path)), { recursive: true })
-      writeFileSync(join(folder, path), path)
-      git('add', '--all')
-      git('commit', '--quiet', '--message', path)
-    }
-    git('init', '--quiet', '--initial-branch=main')
-    commit('src/cart.ts')
-    git('switch', '--quiet', '--create', 'change')
-    commit(file)
-    git('switch', '--quiet', 'main')
-    commit('src/somebody-elses.ts')
-    git('merge', '--quiet', '--no-ff', 'change')
+  async function checkoutOfChange(file: string): Promise<string> {
+    const { folder, git, commit } = await aRepository({ 'src/cart.ts': '' })
+    await git('switch', '--quiet', '--create', 'change')
+    await commit({ [file]: 'changed' })
+    await git('switch', '--quiet', 'main')
+    await commit({ 'src/somebody-elses.ts': '' })
+    await git('merge', '--quiet', '--no-ff', 'change')
     return folder
   }
 
@@ -261,25 +224,26 @@ describe('relevant-changes.yml', () => {
     ['package.json', 'true'],
     ['docs/src/cart.md', 'false'],
   ])('of a pull request that changes %s says that it is relevant: %s', async (file, relevant) => {
-    const workspace = checkoutOfChange(file)
+    const workspace = await checkoutOfChange(file)
     const { outputs, log } = await play('relevant-changes.yml', 'changes', ON_PULL_REQUEST, { workspace })
     expect(outputs, log).toEqual({ relevant })
   })
 
   test('of changes that git cannot compare says that they are relevant', async () => {
     const queue = { name: 'merge_group', payload: { merge_group: { head_ref: 'refs/heads/q', base_sha: NEWER } } }
-    const { outputs } = await play('relevant-changes.yml', 'changes', queue, {
-      workspace: checkoutOfChange('README.md'),
-    })
+    const workspace = await checkoutOfChange('README.md')
+    const { outputs } = await play('relevant-changes.yml', 'changes', queue, { workspace })
     expect(outputs).toEqual({ relevant: 'true' })
   })
 
   test.each([
     ['a draft', 'true', true],
     ['other changes', 'false', false],
-  ] as const)('skips the tests of %s', async (_, relevant, isDraft) => {
+  ] as const)('skips the tests of %s', async (_, relevant, draft) => {
     const needs = { changes: { result: 'success', outputs: { relevant } } } as const
-    expect(await play('relevant-changes.yml', 'tests', draft(isDraft), { needs })).toMatchObject({ result: 'skipped' })
+    expect(await play('relevant-changes.yml', 'tests', onPullRequest({ draft }), { needs })).toMatchObject({
+      result: 'skipped',
+    })
   })
 
   test.each([
@@ -312,7 +276,8 @@ describe('gate.yml', () => {
 })
 
 test("forks.yml skips a fork's pull request, and tests the queue's own branch", async () => {
-  expect(await play('forks.yml', 'test-run', OF_A_FORK)).toMatchObject({ result: 'skipped' })
+  const ofAFork = onPullRequest({ head: FORK })
+  expect(await play('forks.yml', 'test-run', ofAFork)).toMatchObject({ result: 'skipped' })
   expect(await play('forks.yml', 'test-run', IN_THE_QUEUE)).toMatchObject({ result: 'success' })
   expect(service.runs).toMatchObject([{ body: { branch: QUEUE_BRANCH } }])
 })

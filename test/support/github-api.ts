@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { githubContext } from '../../tools/runner-emulator/step-runner/contexts.ts'
 import { listen } from '../../tools/scripted-service/scripted-service.ts'
 import type { Certificate } from './self-signed-certificate.ts'
 
@@ -8,6 +9,19 @@ import type { Certificate } from './self-signed-certificate.ts'
 
 /** The account that the token of every workflow run belongs to. */
 export const ACTIONS_BOT = 'github-actions[bot]'
+
+const CONTEXT = githubContext()
+/** The token of the emulator's workflow runs. It may write comments. */
+export const TOKEN = String(CONTEXT.token)
+/** The only repository of the API. */
+export const REPOSITORY = { id: 1, full_name: String(CONTEXT.repository), default_branch: 'main' }
+
+/** A push to pull request 7. The branch lies in this repository, if `head` does not say otherwise. */
+export function onPullRequest({ draft = false, head: repo = REPOSITORY } = {}) {
+  const head = { ref: 'faster-checkout', sha: 'c'.repeat(40), repo }
+  const pull_request = { number: 7, draft, head, base: { ref: 'main', repo: REPOSITORY } }
+  return { name: 'pull_request', payload: { action: 'synchronize', number: 7, repository: REPOSITORY, pull_request } }
+}
 
 export interface StoredComment {
   readonly id: number
@@ -61,6 +75,7 @@ export async function startGitHubApi({
     api.handle(request, response).catch(() => response.destroy())
   })
   api.url = `${url}${pathPrefix}`
+  api.grant(TOKEN, ACTIONS_BOT, 'write')
   return Object.assign(api, { close })
 }
 
@@ -70,7 +85,7 @@ class Api {
   /** What the runner gives as `GITHUB_API_URL`. */
   url = ''
   /** Each issue of this repository is a pull request. There are no other repositories. */
-  readonly repository = 'octo-org/web-shop'
+  readonly repository = REPOSITORY.full_name
   readonly requests: RecordedRequest[] = []
   comments: StoredComment[] = []
   /** The server in the addresses of the comments. */

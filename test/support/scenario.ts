@@ -62,6 +62,11 @@ export async function scenario(options: ScenarioOptions = {}): Promise<Scenario>
   }
 }
 
+/** The value of NODE_OPTIONS with which each process begins with this code. */
+export function importing(...code: string[]): string {
+  return `--import=data:text/javascript,${encodeURIComponent(code.join('\n'))}`
+}
+
 export function requestsOf(service: ScriptedService): string[] {
   return service.requests.map(({ method, path }) => `${method} ${path}`)
 }

@@ -2,7 +2,7 @@ import { cpSync, existsSync, globSync, readdirSync, readFileSync, readlinkSync, 
 import { basename, isAbsolute, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { read } from '../../../test/documents/documents.ts'
-import { ACTIONS_BOT, startGitHubApi } from '../../../test/support/github-api.ts'
+import { onPullRequest, REPOSITORY, startGitHubApi } from '../../../test/support/github-api.ts'
 import { type JobOptions, type PlayedJob, playJob } from '../../../tools/runner-emulator/job-player/job.ts'
 import { type Files, HANGING, type Jobs, ON_LINUX, PASSING, PLAYWRIGHT, test, VITEST } from '../support/a-job.ts'
 import { processesThat } from '../support/a-local-service.ts'
@@ -10,21 +10,8 @@ import { processesThat } from '../support/a-local-service.ts'
 // Plays the recipes with the local service. The tests of the projects really run.
 
 const FOLDER = 'examples/workflows'
-const GITHUB_REPOSITORY = { id: 1, full_name: 'octo-org/web-shop', default_branch: 'main' }
-const ON_MAIN = { name: 'push', payload: { repository: GITHUB_REPOSITORY } }
-const ON_PULL_REQUEST = {
-  name: 'pull_request',
-  payload: {
-    action: 'synchronize',
-    number: 7,
-    repository: GITHUB_REPOSITORY,
-    pull_request: {
-      number: 7,
-      head: { ref: 'change', sha: 'c'.repeat(40), repo: GITHUB_REPOSITORY },
-      base: { ref: 'main', repo: GITHUB_REPOSITORY },
-    },
-  },
-}
+const ON_MAIN = { name: 'push', payload: { repository: REPOSITORY } }
+const ON_PULL_REQUEST = onPullRequest()
 const RED = "{ throw new Error('rain') }"
 
 /** What `npm ci` and `playwright install` do was done before. `npx` starts what is installed, without the time that npm takes. */
@@ -196,8 +183,6 @@ test('pays', ({}, info) => {
   }) => {
     const api = await startGitHubApi()
     onTestFinished(() => api.close())
-    const token = 'ghs_0123456789'
-    api.grant(token, ACTIONS_BOT, 'write')
     const file = `${PASSING}
 test('ships', () => ${RED})
 let tries = 0
@@ -214,7 +199,7 @@ test('pays', { retry: 1 }, () => { if (tries++ === 0) throw new Error('no money'
     }
     const tested = await playIn(folder, {})
     expect(tested.result, tested.log).toBe('failure')
-    const github = { api_url: api.url, token, repository: api.repository }
+    const github = { api_url: api.url }
     const ofComment = await jobs.repository({ 'a.test.ts': file })
     const { result, log } = await playIn(ofComment.folder, { job: 'comment', needs: { 'test-run': tested }, github })
     // Only the check "test-run" is required. The comment's job says the same.

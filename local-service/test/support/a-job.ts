@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
 import { ROOT } from '../../../test/documents/documents.ts'
 import { createRepository, type GitRepository, installPackages } from '../../../test/support/git-repository.ts'
+import { importing } from '../../../test/support/scenario.ts'
 import type { GithubContext, WorkflowEvent } from '../../../tools/runner-emulator/step-runner/contexts.ts'
 import {
   type ProcessResult,
@@ -12,6 +13,8 @@ import {
   type StepOptions,
 } from '../../../tools/runner-emulator/step-runner/runner.ts'
 import { pidsIn, processesThat } from './a-local-service.ts'
+
+export { importing }
 
 // A job with the built action local-service and the built gate. The tests of the projects really run.
 
@@ -152,11 +155,6 @@ export const test = base.extend<{ jobs: Jobs }>({
 export function processesOf({ tempDir }: Step): number[] {
   const variable = `RUNNER_TEMP=${tempDir}`
   return processesThat((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable))
-}
-
-/** The value of NODE_OPTIONS with which each process begins with this code. */
-export function importing(...code: string[]): string {
-  return `--import=data:text/javascript,${encodeURIComponent(code.join('\n'))}`
 }
 
 /** The folder of the service in the runner's temporary folder. */
