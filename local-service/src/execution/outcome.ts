@@ -1,6 +1,6 @@
 import { whyNotPassed } from '../frameworks/reason.ts'
 import { isBad, type Report, type TestCase, toMessage } from '../frameworks/report.ts'
-import { type CommandEnd, hasEndedByItself, hasFailed, hasSucceeded } from '../machine/command.ts'
+import { type CommandEnd, hasFailed, hasSucceeded } from '../machine/command.ts'
 
 export interface RunOutcome {
   readonly status: 'PASSED' | 'FAILED' | 'TIMEDOUT' | 'CANCELLED' | 'INTERRUPTED'
@@ -34,7 +34,7 @@ export function toOutcome(
 }
 
 function statusOf(end: CommandEnd, report: Report | undefined): RunOutcome['status'] {
-  if (!hasEndedByItself(end)) return 'INTERRUPTED'
+  if (end.kind === 'cut-off') return 'INTERRUPTED'
   const hasFailedTests = report?.testCases.some(isBad) === true
   if (!report?.isComplete) {
     // Without a command, the tests that failed decide, also if a part of the reports is missing.

@@ -1,4 +1,4 @@
-import { type CommandEnd, describeEnd, hasEndedByItself, hasFailed, hasSucceeded } from '../machine/command.ts'
+import { type CommandEnd, describeEnd, hasFailed, hasSucceeded } from '../machine/command.ts'
 import type { Framework, FrameworkCall } from './framework.ts'
 import { isBad, QUOTED_LINES, type Report } from './report.ts'
 
@@ -33,7 +33,7 @@ export function whyNotPassed(
   const ended = `${title} ${describeEnd(end)}`
   const ending: Ending = { title, noTestsArgument, end, ended, own, ...describeCause(own, end, report) }
   // A signal, or a program that is not there, says more than a report that nobody could finish.
-  if (!hasEndedByItself(end)) return ofOtherEnd(ending)
+  if (end.kind === 'cut-off') return ofOtherEnd(ending)
   if (report === undefined && hasFailed(end) && reportsOnlyEnd) return withoutReportOfEnd(ending)
   if (report === undefined) return withoutReport(ending)
   if (report.problem !== undefined) return ofProblem(ending, report, report.problem)

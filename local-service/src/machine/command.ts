@@ -13,22 +13,22 @@ export interface Command {
   readonly runId: string
   readonly stopGraceMs: number
   readonly output?: { write(text: string): void } | undefined
-  readonly whenServiceDies?: Parameters<typeof startGuard>[1]
+  readonly whenServiceDies?: Parameters<typeof startGuard>[0]
   readonly logError: (text: string) => void
 }
 
 type End =
   | { readonly kind: 'exited'; readonly code: number }
-  /** A signal that this service did not send. */
-  | { readonly kind: 'killed'; readonly signal: string }
-  | { readonly kind: 'not-started'; readonly reason: string }
-  /** The stop signal aborted, before the start or after. */
-  | { readonly kind: 'stopped' }
+  /** A signal ended it, or it was stopped, or it was not started. `how` is the rest of a sentence about the command. */
+  | { readonly kind: 'cut-off'; readonly how: string }
   /** There was nothing to run, because an earlier step or job has run the tests. */
   | { readonly kind: 'no-command' }
 
 /** The output has the first and the last lines that the command wrote, without colours. */
 export type CommandEnd = End & { readonly output: string }
+
+/** The end of a command that the stop signal ended, before its start or after. */
+export const STOPPED = { kind: 'cut-off', how: 'was stopped', output: '' } as const
 
 const FIRST_OUTPUT_CHARS = 2000
 const LAST_OUTPUT_CHARS = 20_000
@@ -40,9 +40,9 @@ const LAST_OUTPUT_LIMIT_MS = 500
  * cannot be killed, the result of the command counts nevertheless, and the log has an error.
  */
 export async function runCommand(command: Command, stop: AbortSignal): Promise<CommandEnd> {
-  if (stop.aborted) return { kind: 'stopped', output: '' }
+  if (stop.aborted) return STOPPED
   const excerpt = createExcerpt()
-  const guard = startGuard(command.runId, command.whenServiceDies)
+  const guard = startGuard(command.whenServiceDies)
   let child: ChildProcess
   try {
     child = start(command, (text) => {
@@ -53,7 +53,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
     await once(child, 'spawn')
   } catch (error) {
     await guard.dismiss()
-    return { kind: 'not-started', reason: reasonOf(error, command), output: '' }
+    return { kind: 'cut-off', how: `could not be started: ${reasonOf(error, command)}`, output: '' }
   }
   const closed = once(child, 'close')
   const group = { groupId: Number(child.pid), runId: command.runId }
@@ -74,31 +74,30 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
 async function waitForEnd(child: ChildProcess, group: ProcessGroup, graceMs: number, stop: AbortSignal): Promise<End> {
   try {
     const [code, signal] = await once(child, 'exit', { signal: stop })
-    return code === null ? { kind: 'killed', signal } : { kind: 'exited', code }
+    return code === null ? { kind: 'cut-off', how: `was killed by ${signal}` } : { kind: 'exited', code }
   } catch (error) {
     if (!stop.aborted) throw error
     await stopProcesses(group, graceMs)
-    return { kind: 'stopped' }
+    return STOPPED
   }
 }
 
 /** Keeps the beginning and the end of a long text. npm writes the error first, and then many lines about its usage. */
 function createExcerpt() {
-  let [first, last, isTruncated] = ['', '', false]
+  let [kept, isTruncated] = ['', false]
   return {
     add(text: string): void {
-      const room = FIRST_OUTPUT_CHARS - first.length
-      first += text.slice(0, room)
-      last += text.slice(room)
-      if (last.length <= LAST_OUTPUT_CHARS) return
+      kept += text
+      if (kept.length <= FIRST_OUTPUT_CHARS + LAST_OUTPUT_CHARS) return
       isTruncated = true
-      // Whole lines are kept if there are any, because a cut within a line could break a terminal sequence.
-      last = last.slice(-LAST_OUTPUT_CHARS)
-      last = last.slice(last.indexOf('\n') + 1)
+      kept = kept.slice(0, FIRST_OUTPUT_CHARS) + kept.slice(-LAST_OUTPUT_CHARS)
     },
     text(): string {
-      const beginning = isTruncated ? `${first.slice(0, first.lastIndexOf('\n') + 1) || first}…\n` : first
-      return withoutTerminalSequences(beginning + last)
+      if (!isTruncated) return withoutTerminalSequences(kept)
+      // Whole lines are kept if there are any, because a cut within a line could break a terminal sequence.
+      const first = kept.slice(0, kept.lastIndexOf('\n', FIRST_OUTPUT_CHARS - 1) + 1 || FIRST_OUTPUT_CHARS)
+      const last = kept.slice(kept.indexOf('\n', FIRST_OUTPUT_CHARS) + 1 || FIRST_OUTPUT_CHARS)
+      return withoutTerminalSequences(`${first}…\n${last}`)
     },
   }
 }
@@ -132,28 +131,13 @@ export function hasSucceeded(end: CommandEnd): boolean {
   return end.kind === 'exited' && end.code === 0
 }
 
-/** Whether nothing cut the tests off, as far as the command can say it. */
-export function hasEndedByItself(end: CommandEnd): boolean {
-  return end.kind === 'exited' || end.kind === 'no-command'
-}
-
 /** Whether the command itself exited with an error code. */
 export function hasFailed(end: CommandEnd): boolean {
   return end.kind === 'exited' && end.code > 0 && end.code < FIRST_SIGNAL_CODE
 }
 
 export function describeEnd(end: CommandEnd): string {
-  switch (end.kind) {
-    case 'exited':
-      return `exited with code ${end.code}`
-    case 'killed':
-      return `was killed by ${end.signal}`
-    case 'not-started':
-      return `could not be started: ${end.reason}`
-    case 'stopped':
-      return 'was stopped'
-    case 'no-command':
-      // The sentence begins with what the run did instead, such as "reading the JUnit files".
-      return 'failed'
-  }
+  if (end.kind === 'cut-off') return end.how
+  // Without a command, the sentence begins with what the run did instead, such as "reading the JUnit files".
+  return end.kind === 'exited' ? `exited with code ${end.code}` : 'failed'
 }

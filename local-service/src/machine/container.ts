@@ -32,7 +32,8 @@ export async function runInContainer(
   stop: AbortSignal,
 ): Promise<CommandEnd> {
   const containerName = `test-run-${crypto.randomUUID()}`
-  const isPodman = engineName(engine) === 'podman'
+  // The engine may be a command such as `sudo podman`.
+  const isPodman = engine.some((part) => basename(part) === 'podman')
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   const variables = Object.entries(command.env)
   // Every user can read the arguments of a process. So only variables that the engine itself reads have their value there. The
@@ -57,12 +58,8 @@ export async function runInContainer(
   const whenServiceDies = { argv: [...engine, 'rm', '--force', '--volumes', containerName], env }
   const end = await runCommand({ ...command, argv, folder, env: { ...env, ...passed }, whenServiceDies }, stop)
   if (end.kind !== 'exited' || end.code !== ENGINE_FAILED) return end
-  return { kind: 'not-started', reason: `${engine[0]} could not start a container of ${image}`, output: end.output }
-}
-
-/** Says which of the two an engine is. It may be a command such as `sudo podman`. */
-function engineName(engine: readonly string[]): 'docker' | 'podman' {
-  return engine.some((part) => basename(part) === 'podman') ? 'podman' : 'docker'
+  const how = `could not be started: ${engine[0]} could not start a container of ${image}`
+  return { kind: 'cut-off', how, output: end.output }
 }
 
 /** This or an earlier process of the service may have left the containers. */

@@ -1,8 +1,7 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
 
 /** Marks every process of a run. Whatever a test starts inherits the variable, in any process group. */
 export const MARKER_VARIABLE = 'LOCAL_SERVICE_RUN_ID'
@@ -26,14 +25,9 @@ export async function stopProcesses(group: ProcessGroup, graceMs: number): Promi
   }
 }
 
-/**
- * The further arguments of `sh` are the run's marker and the further command. If the service died before `watch`, `$group` is empty.
- * Then the marker in `/proc/ID/environ` finds the processes. Without `/proc`, nothing finds them.
- */
+/** If the service dies before `watch`, the recovery finds the processes by their marker. */
 const GUARD = `read -r group; read -r end
-marker=$1; shift
-test -n "$group" || group=$(grep -lszxF -- "$marker" /proc/[0-9]*/environ | cut -d / -f 3)
-for id in $group; do kill -s KILL -- "-$id"; done
+kill -s KILL -- "-$group"
 "$@"`
 
 /**
@@ -42,9 +36,8 @@ for id in $group; do kill -s KILL -- "-$id"; done
  * hangs, post kills the service's whole group. So the guard has a group of its own. A guard starts before the processes that it
  * watches, so that the service cannot die between the two starts.
  */
-export function startGuard(runId: string, further?: { argv: readonly string[]; env: NodeJS.ProcessEnv }) {
-  const args = ['-c', GUARD, 'sh', `${MARKER_VARIABLE}=${runId}`, ...(further?.argv ?? [])]
-  const guard: ChildProcess = spawn('/bin/sh', args, {
+export function startGuard(further?: { argv: readonly string[]; env: NodeJS.ProcessEnv }) {
+  const guard: ChildProcess = spawn('/bin/sh', ['-c', GUARD, 'sh', ...(further?.argv ?? [])], {
     cwd: '/',
     env: further?.env,
     detached: true,
@@ -79,7 +72,7 @@ export async function waitUntilGone(
 ): Promise<readonly number[]> {
   const deadlineMs = performance.now() + withinMs
   for (let pauseMs = 2; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    const left = await findProcesses(group)
+    const left = findProcesses(group)
     if (left.length === 0 || performance.now() >= deadlineMs) return left
     left.forEach(act)
     await delay(pauseMs)
@@ -88,13 +81,19 @@ export async function waitUntilGone(
 
 /**
  * Finds the living processes in the run's process group, and those that carry its marker. These include what a test runner starts in
- * other groups, such as Playwright's web server and browsers. Without `/proc`, only the processes in the group are found.
+ * other groups, such as Playwright's web server and browsers. Without `/proc`, only the group is found. Its number is negative then.
  */
-async function findProcesses({ groupId, runId }: Partial<ProcessGroup>): Promise<number[]> {
+function findProcesses({ groupId, runId }: Partial<ProcessGroup>): number[] {
+  if (process.platform !== 'linux') return groupId !== undefined && signalProcess(-groupId, 0) ? [-groupId] : []
   const marker = `${MARKER_VARIABLE}=${runId}`
-  const living = (await listProcesses()).flatMap((line) => {
-    const [id, state = '', , group] = line.trim().split(/\s+/)
-    if (group === undefined || /^[ZX]/.test(state)) return []
+  // The reads are synchronous, because they touch no disk. A container may have no `ps`.
+  const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const living = ids.flatMap((id) => {
+    // The command's name stands in brackets and may contain anything.
+    const [state = '', , group] = readIfPossible(`/proc/${id}/stat`)
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    if (group === undefined || /[ZX]/.test(state)) return []
     const hasMarker = runId !== undefined && readIfPossible(`/proc/${id}/environ`).split('\0').includes(marker)
     return { id: Number(id), group: Number(group), hasMarker }
   })
@@ -102,18 +101,6 @@ async function findProcesses({ groupId, runId }: Partial<ProcessGroup>): Promise
   const leaders = living.filter(({ id, group, hasMarker }) => hasMarker && id === group)
   const groups = new Set([groupId, ...leaders.map(({ id }) => id)])
   return living.filter(({ group, hasMarker }) => hasMarker || groups.has(group)).map(({ id }) => id)
-}
-
-/** A line for each process begins with its id, its state, its parent and its group. */
-async function listProcesses(): Promise<string[]> {
-  if (process.platform !== 'linux') {
-    const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,stat=,ppid=,pgid='])
-    return stdout.split('\n')
-  }
-  // A container may have no `ps`. The reads are synchronous, because they touch no disk.
-  const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  // The command's name stands in brackets and may contain anything.
-  return ids.map((id) => readIfPossible(`/proc/${id}/stat`).replace(/\(.*\) /s, ''))
 }
 
 export function readIfPossible(file: string): string {
@@ -125,13 +112,14 @@ export function readIfPossible(file: string): string {
   }
 }
 
-/** Sends a signal to a process, or to a group if the id is negative. If the process has exited, does nothing. */
-export function signalProcess(id: number, signal: NodeJS.Signals): void {
+/** Sends a signal to a process, or to a group if the id is negative. If the process has exited, returns false. */
+export function signalProcess(id: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(id, signal)
+    return process.kill(id, signal)
   } catch (error) {
-    // EPERM: a test changed its user, or (macOS) only zombies are left of the group.
     const code = error instanceof Error && 'code' in error ? error.code : undefined
+    // EPERM: a test changed its user, or (macOS) the processes of the group have exited and their parents have not noticed it.
     if (code !== 'ESRCH' && code !== 'EPERM') throw error
+    return code === 'EPERM'
   }
 }

@@ -14,9 +14,8 @@ const ENDS = {
   'exit 1': { kind: 'exited', code: 1, output },
   // As a shell exits whose command was killed.
   'exit 137': { kind: 'exited', code: 137, output },
-  signal: { kind: 'killed', signal: 'SIGKILL', output },
+  signal: { kind: 'cut-off', how: 'was killed by SIGKILL', output },
   'no command': { kind: 'no-command', output: '' },
-  'not started': { kind: 'not-started', reason: 'there is no program npx', output: '' },
 } as const satisfies Record<string, CommandEnd>
 
 const REPORTS = {
@@ -79,7 +78,6 @@ const TABLE: readonly [EndName, ReportName, string, string?][] = [
   ['signal', 'framework errors', 'INTERRUPTED', 'was killed by SIGKILL: Error: lost'],
   ['no command', 'broken', 'INTERRUPTED', 'failed, because its report is cut off'],
   ['no command', 'broken, failed cases', 'FAILED', 'failed, because its report is cut off'],
-  ['not started', 'no report', 'INTERRUPTED', 'could not be started: there is no program npx'],
 ]
 
 const caller = { title: 'vitest', noTestsArgument: '--none' }

@@ -122,13 +122,17 @@ describe('the output of a framework that says nothing about itself', () => {
     ],
     [
       'that was killed has what V8 said',
-      { kind: 'killed', signal: 'SIGABRT', output: `<--- Last few GCs --->\n\n${NO_MEMORY}\n----- Native\n` },
+      {
+        kind: 'cut-off',
+        how: 'was killed by SIGABRT',
+        output: `<--- Last few GCs --->\n\n${NO_MEMORY}\n----- Native\n`,
+      },
       undefined,
       `vitest was killed by SIGABRT: ${NO_MEMORY}`,
     ],
     [
       'that was killed has nothing that a test printed',
-      { kind: 'killed', signal: 'SIGKILL', output: `Error: of a test\n\na test says: ${NO_MEMORY}\n` },
+      { kind: 'cut-off', how: 'was killed by SIGKILL', output: `Error: of a test\n\na test says: ${NO_MEMORY}\n` },
       undefined,
       'vitest was killed by SIGKILL',
     ],

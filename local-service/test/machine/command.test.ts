@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { runCommand } from '../../src/machine/command.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { runCommand, STOPPED } from '../../src/machine/command.ts'
 import { isAlive, PLAIN_ENV, pidsIn, temporaryFolder, until } from '../support/a-local-service.ts'
 
 describe('a command', () => {
@@ -41,65 +41,53 @@ describe('a command', () => {
     expect(pids.map(isAlive)).toEqual([false, false, false])
   })
 
+  it('is killed without /proc too, as on macOS', async () => {
+    const { platform } = process
+    onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }))
+    Object.defineProperty(process, 'platform', { value: 'darwin' })
+    const file = join(temporaryFolder(), 'pid')
+    const stop = new AbortController()
+    const ended = runCommand(commandOf(`trap "" INT TERM; echo $$ > ${file}; exec sleep 600`), stop.signal)
+    const [pid = 0] = await pidsIn(file)
+    stop.abort()
+    expect([await ended, isAlive(pid)]).toEqual([STOPPED, false])
+  })
+
   it('is killed by a signal that somebody else sent', async () => {
-    expect(await run('kill -9 $$')).toMatchObject({ kind: 'killed', signal: 'SIGKILL' })
+    expect(await run('kill -9 $$')).toMatchObject({ kind: 'cut-off', how: 'was killed by SIGKILL' })
   })
 
   it('is not started if its program is not executable, and the reason says so', async () => {
     const command = { ...commandOf(''), argv: [import.meta.filename] }
-    const reason = `${import.meta.filename} is not executable, or its folder cannot be read`
-    expect(await runCommand(command, new AbortController().signal)).toMatchObject({ kind: 'not-started', reason })
+    const how = `could not be started: ${import.meta.filename} is not executable, or its folder cannot be read`
+    expect(await runCommand(command, new AbortController().signal)).toMatchObject({ kind: 'cut-off', how })
   })
 
   it('is not started if it was stopped before', async () => {
-    expect(await runCommand(commandOf('exit 0'), AbortSignal.abort())).toEqual({ kind: 'stopped', output: '' })
+    expect(await runCommand(commandOf('exit 0'), AbortSignal.abort())).toEqual(STOPPED)
   })
 
   it('is stopped also if the stop comes just after its start', async () => {
     const stop = new AbortController()
     const ended = runCommand(commandOf('exec sleep 600'), stop.signal)
     stop.abort()
-    expect(await ended).toEqual({ kind: 'stopped', output: '' })
+    expect(await ended).toEqual(STOPPED)
   })
 
-  describe('leaves no process if the service is killed', () => {
-    const url = (name: string) => new URL(`../../src/machine/${name}.ts`, import.meta.url)
-    const runThatIsKilled = (...lines: string[]) => {
-      const script = [...lines, "process.kill(process.pid, 'SIGKILL')"].join('\n')
-      const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script])
-      expect(signal, String(stderr)).toBe('SIGKILL')
-    }
-
-    it('the moment after the start', async () => {
-      const folder = temporaryFolder()
-      const command = { ...commandOf('echo "$$" > started; mv started pid; exec sleep 600'), folder }
-      // The process waits without an event-loop turn, so that nothing else of runCommand runs before the kill.
-      runThatIsKilled(
-        `import { existsSync } from 'node:fs'`,
-        `import { runCommand } from '${url('command')}'`,
-        `void runCommand(${JSON.stringify(command)}, new AbortController().signal)`,
-        `while (!existsSync('${join(folder, 'pid')}')) {}`,
-      )
-      const [pid = 0] = await pidsIn(join(folder, 'pid'))
-      await until(() => !isAlive(pid))
-    })
-
-    it.runIf(process.platform === 'linux')('before it can say which process it has started', async () => {
-      const folder = temporaryFolder()
-      const { argv, env, runId } = commandOf(`echo "$$" > started; mv started pid; exec sleep 600`)
-      runThatIsKilled(
-        `import { spawn } from 'node:child_process'`,
-        `import { existsSync } from 'node:fs'`,
-        `import { MARKER_VARIABLE, startGuard } from '${url('processes')}'`,
-        `startGuard('${runId}')`,
-        `const [program, ...args] = ${JSON.stringify(argv)}`,
-        `const env = { ...${JSON.stringify(env)}, [MARKER_VARIABLE]: '${runId}' }`,
-        `spawn(program, args, { cwd: '${folder}', env, detached: true })`,
-        `while (!existsSync('${join(folder, 'pid')}')) {}`,
-      )
-      const [pid = 0] = await pidsIn(join(folder, 'pid'))
-      await until(() => !isAlive(pid))
-    })
+  it('leaves no process if the service is killed the moment after the start', async () => {
+    const folder = temporaryFolder()
+    const command = { ...commandOf('echo "$$" > started; mv started pid; exec sleep 600'), folder }
+    // The process waits without an event-loop turn, so that nothing else of runCommand runs before the kill.
+    const script = `
+      import { existsSync } from 'node:fs'
+      import { runCommand } from '${new URL('../../src/machine/command.ts', import.meta.url)}'
+      void runCommand(${JSON.stringify(command)}, new AbortController().signal)
+      while (!existsSync('${join(folder, 'pid')}')) {}
+      process.kill(process.pid, 'SIGKILL')`
+    const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script])
+    expect(signal, String(stderr)).toBe('SIGKILL')
+    const [pid = 0] = await pidsIn(join(folder, 'pid'))
+    await until(() => !isAlive(pid))
   })
 
   it('runs without its guard if the service cannot open another file', () => {
@@ -108,7 +96,7 @@ describe('a command', () => {
       import { startGuard } from '${new URL('../../src/machine/processes.ts', import.meta.url)}'
       const files = []
       try { for (;;) files.push(openSync('/dev/null')) } catch {}
-      const guard = startGuard('test')
+      const guard = startGuard()
       guard.watch(process.pid)
       await guard.dismiss()
       for (const file of files) closeSync(file)
@@ -141,7 +129,7 @@ describe('a command', () => {
     expect([...pids, ...otherPids].map(isAlive)).toEqual([true, true, true])
     stop.abort()
     // The shell may say in between that its `sleep` was terminated.
-    expect(await ended).toEqual({ kind: 'stopped', output: expect.stringMatching(/^INT\n[\s\S]*TERM\n/) })
+    expect(await ended).toEqual({ ...STOPPED, output: expect.stringMatching(/^INT\n[\s\S]*TERM\n/) })
     expect([...pids, ...otherPids].map(isAlive)).toEqual([false, false, true])
     stopOther.abort()
     await other
@@ -163,7 +151,7 @@ describe('a command', () => {
     const ended = runCommand({ ...commandOf(''), argv, stopGraceMs: 60_000 }, stop.signal)
     await until(() => existsSync(ready))
     stop.abort()
-    expect(await ended).toMatchObject({ kind: 'stopped' })
+    expect(await ended).toEqual(STOPPED)
     expect(existsSync(cleaned)).toBe(true)
   })
 })
