@@ -33,13 +33,11 @@ export class RunOutput {
 
   write(text: string): void {
     if (this.#file === undefined) return
-    const bytes = Buffer.from(text)
-    const room = this.#limitBytes - this.#writtenBytes
-    this.#writtenBytes += bytes.length
+    this.#writtenBytes += Buffer.byteLength(text)
+    const isFull = this.#writtenBytes > this.#limitBytes
     try {
-      writeFileSync(this.#file, wholeCharacters(bytes.subarray(0, room)))
-      if (bytes.length <= room) return
-      writeFileSync(this.#file, '\n… The rest of the output is left out.\n')
+      writeFileSync(this.#file, isFull ? '\n… The rest of the output is left out.\n' : text)
+      if (!isFull) return
     } catch (error) {
       this.#logError(`could not write more of its output: ${messageOf(error)}`)
     }
@@ -86,17 +84,10 @@ export function outputBytes(folder: string): number {
  * than these bytes, so the bytes are counted and not the text.
  */
 export function readOutput(folder: string, from: number): { text: string; next: number } {
-  const bytes = readPartOfFile(join(folder, OUTPUT_FILE), from, PART_BYTES)
-  // A shorter part ends with the file. `write` writes whole characters, so no later byte completes a character that is cut there.
-  const part = bytes.length < PART_BYTES ? bytes : wholeCharacters(bytes)
-  return { text: part.toString(), next: from + part.length }
-}
-
-/** Leaves out the last character if it is cut. */
-function wholeCharacters(bytes: Buffer): Buffer {
-  // In UTF-8, each byte of a character but its first begins with the bits 10. The first byte says how many bytes there are.
-  const lastStart = bytes.findLastIndex((byte) => byte >> 6 !== 0b10)
-  const first = bytes[lastStart] ?? 0
-  const length = 1 + [0xc0, 0xe0, 0xf0].filter((smallest) => first >= smallest).length
-  return lastStart + length > bytes.length ? bytes.subarray(0, lastStart) : bytes
+  const part = readPartOfFile(join(folder, OUTPUT_FILE), from, PART_BYTES)
+  // The last character may be cut, so it is left for the next part. A shorter part ends with the file, which has whole characters. In
+  // UTF-8, each byte of a character but its first begins with the bits 10.
+  const lastCharacter = part.findLastIndex((byte) => byte >> 6 !== 0b10)
+  const whole = part.length < PART_BYTES || lastCharacter <= 0 ? part : part.subarray(0, lastCharacter)
+  return { text: whole.toString(), next: from + whole.length }
 }
