@@ -65,13 +65,13 @@ function describeStart({ url, key, projects }: LocalService): StartResponse {
   if (problem !== undefined) return { kind: 'failed', reason: problem }
   const common = (values: readonly (string | undefined)[]) => (new Set(values).size === 1 ? values[0] : undefined)
   const project = common(projects.map(({ id }) => id))
-  const commit = common(projects.map(({ head }) => head.commit))
+  const commit = common(projects.map((served) => served.commit))
   return { kind: 'up', url, key, project, commit, log: projects.map(describeProject) }
 }
 
-function describeProject({ id, framework, folder, head, setup }: ServedProject): string {
-  const unknown = 'whyUnknown' in head ? `, because git cannot say what is checked out (${head.whyUnknown})` : ''
-  const checkedOut = head.commit === undefined ? `no commit${unknown}` : `commit ${head.commit}`
+function describeProject({ id, framework, folder, commit, whyUnknown, setup }: ServedProject): string {
+  const unknown = `no commit, because git cannot say what is checked out (${whyUnknown})`
+  const checkedOut = commit === undefined ? unknown : `commit ${commit}`
   const note = setup && ' Its "setup" does not run for this commit, because the folder itself is tested.'
   return `The local service serves the project ${id}: ${framework.name} in ${folder}, ${checkedOut}.${note ?? ''}`
 }

@@ -1,20 +1,23 @@
-import { relative } from 'node:path'
+import { relative, resolve } from 'node:path'
+import { messageOf } from '../../../src/text/untrusted.ts'
 import { type Unusable, unusable } from '../frameworks/framework.ts'
 import { isInside, type TestedFolders } from '../machine/files.ts'
+import { type GitOptions, readGit } from '../machine/git.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { findFramework } from './packages.ts'
-import { findBranch, hasFolder, type NoRepository, openRepository, type Repository } from './repository.ts'
+import type { WorkTree } from './work-tree.ts'
 
-export type Checkout = (
-  | {
-      readonly kind: 'in-place'
-      readonly folders: TestedFolders
-      /** Why nobody knows which branch and which commit the folder is. */
-      readonly unknown?: NoRepository | undefined
-    }
-  | { readonly kind: 'work-tree'; readonly repository: Repository; readonly commit: string }
-) & { readonly branchName?: string | undefined }
+/** Which files a run tests. */
+export interface Checkout {
+  /** The project's own folder, and the root of its repository. */
+  readonly folders: TestedFolders
+  /** Undefined if the run tests the project's own folder as it is. */
+  readonly workTree?: WorkTree | undefined
+  readonly branchName?: string | undefined
+  /** Why nobody knows which branch and which commit the folder is. */
+  readonly whyUnknown?: string | undefined
+}
 
 const HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
@@ -24,77 +27,105 @@ export interface CheckoutContext {
   readonly checkoutOfJob?: { readonly root: string; readonly branch: string } | undefined
 }
 
+type Head = { readonly folders: TestedFolders; readonly branch: string | undefined } & (
+  | { readonly commit: string; readonly gitFolder: string; readonly whyUnknown?: undefined }
+  /** git has no repository for the folder, cannot read it, or finds no commit there. */
+  | { readonly commit?: undefined; readonly whyUnknown: string }
+)
+
+/** Finds what is checked out in a folder. If git cannot say it, the branch is that of the job, because the gate asks for it. */
+async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checkoutOfJob']): Promise<Head> {
+  const folder = git.root
+  const places = ['--show-toplevel', '--git-common-dir', '--show-prefix']
+  const args = ['rev-parse', ...places, 'HEAD^{commit}', '--symbolic-full-name', 'HEAD']
+  try {
+    const lines = (await readGit(args, git)).split('\n')
+    const [root = '', gitFolder = '', path = '', commit = '', ref = ''] = lines
+    return {
+      folders: { root, folder: resolve(root, path) },
+      // On a detached head, there is no branch.
+      branch: /^refs\/heads\/(.*)/.exec(ref)?.[1],
+      commit,
+      // git prints its own folder relative to the folder in which it runs.
+      gitFolder: resolve(folder, gitFolder),
+    }
+  } catch (error) {
+    const whyUnknown = messageOf(error).split('\n', 1)[0] ?? ''
+    // Packages are searched from the folder up to the root. Outside a job's workspace, only the folder is searched.
+    const ofJob = checkoutOfJob && isInside(folder, checkoutOfJob.root) ? checkoutOfJob : undefined
+    return { folders: { root: ofJob?.root ?? folder, folder }, branch: ofJob?.branch, whyUnknown }
+  }
+}
+
 /**
  * Chooses which files a run tests. The checked-out branch, the hash of the checked-out commit and no branch mean the folder
  * itself. Every other branch means a work tree of this branch. If there is no such branch, the reason says so.
  *
- * If git cannot say what is checked out, the branch of the job means the folder itself too, because the gate asks for it. The run
- * then names no branch.
+ * If git cannot say what is checked out, the run names no branch.
  */
 export async function chooseCheckout(
   project: Project,
   branch: string | undefined,
   context: CheckoutContext,
 ): Promise<Checkout | Unusable> {
-  const repository = await openRepository(project.folder, context.personEnv)
-  if ('kind' in repository) {
-    const { folders, branch: ofJob } = foldersWithoutGit(project.folder, context)
-    if (branch === undefined || branch === ofJob) return { kind: 'in-place', folders, unknown: repository }
-    const why = `its folder is in no git repository that git can use (${repository.reason})`
+  const git = { root: project.folder, env: context.personEnv }
+  const head = await findHead(git, context.checkoutOfJob)
+  const { folders, whyUnknown } = head
+  if (branch === undefined || branch === head.branch || branch === head.commit) {
+    return { folders, whyUnknown, branchName: whyUnknown === undefined ? (branch ?? head.branch) : undefined }
+  }
+  if (head.whyUnknown !== undefined) {
+    const why = `its folder is in no git repository that git can use (${head.whyUnknown})`
     return unusable(`Project ${quote(project.id)} has no branch ${quote(branch)}: ${why}.`)
   }
-  const { head } = repository
-  if (branch === undefined || branch === head.branch || branch === head.commit) {
-    return { kind: 'in-place', folders: repository, branchName: branch ?? head.branch }
-  }
-  const commit = await findBranch(repository, branch)
+  const commit = await findBranch(git, branch)
   if (commit === undefined) {
     const problem = HASH.test(branch)
       ? `has another commit checked out than ${quote(branch)}. A step may have changed that after the service started.`
-      : `has no branch ${quote(branch)}. Fetch or create it in ${repository.root}. In a workflow, give actions/checkout "fetch-depth: 0".`
+      : `has no branch ${quote(branch)}. Fetch or create it in ${folders.root}. In a workflow, give actions/checkout "fetch-depth: 0".`
     const instead = `To test what is checked out, give the branch ${quote(head.commit)}.`
     return unusable(`Project ${quote(project.id)} ${problem} ${instead}`)
   }
-  const path = relative(repository.root, repository.folder)
-  if (!(await hasFolder(repository, commit, path))) {
+  const path = relative(folders.root, folders.folder)
+  const type = await readGit(['cat-file', '-t', `${commit}:${path}`], git).catch(() => undefined)
+  if (type !== 'tree') {
     return unusable(`Branch ${quote(branch)} has no folder ${quote(path)} of project ${quote(project.id)}.`)
   }
-  return { kind: 'work-tree', repository, commit, branchName: branch }
+  return { folders, workTree: { gitFolder: head.gitFolder, commit }, branchName: branch }
+}
+
+/** A local branch comes before a branch that only `origin` has. The name must be a whole ref, so `main~1` or an option is no branch. */
+async function findBranch(git: GitOptions, branch: string): Promise<string | undefined> {
+  // A remote's HEAD only points to one of its branches.
+  if (branch === 'HEAD') return undefined
+  const refs = [`refs/heads/${branch}`, `refs/remotes/origin/${branch}`]
+  // git sorts by name, and also lists what these names match as patterns. It fails if no ref can have the name.
+  const listed = await readGit(['for-each-ref', '--format=%(refname) %(objectname)', ...refs], git).catch(() => '')
+  const found = listed.split('\n').find((line) => refs.some((ref) => line.startsWith(`${ref} `)))
+  return found?.split(' ')[1]
 }
 
 /**
  * A run in place may wait for others, and somebody can check out something else meanwhile. Then the run must not begin, because its
  * client would take the result for that of what it asked for. Returns why, as sentences.
  */
-export async function whyMoved(
-  folder: string,
-  asked: string | undefined,
-  env: NodeJS.ProcessEnv,
-  stop: AbortSignal,
-): Promise<string | undefined> {
+export async function whyMoved(asked: string | undefined, git: GitOptions): Promise<string | undefined> {
   if (asked === undefined) return undefined
-  const repository = await openRepository(folder, env, stop)
-  if ('kind' in repository) return `git cannot say any more what is checked out: ${repository.reason}.`
-  const { branch, commit } = repository.head
+  const { branch, commit, whyUnknown } = await findHead(git)
+  if (whyUnknown !== undefined) return `git cannot say any more what is checked out: ${whyUnknown}.`
   if (asked === branch || asked === commit) return undefined
   const now = quote(HASH.test(asked) ? commit : (branch ?? commit))
   return `${quote(asked)} was checked out when the run was started, and ${now} when it began. Start the run again when no step changes that.`
 }
 
-/** Packages are searched from the folder up to the root. Outside a job's workspace, only the folder is searched. */
-function foldersWithoutGit(folder: string, { checkoutOfJob: ofJob }: CheckoutContext) {
-  if (ofJob === undefined || !isInside(folder, ofJob.root)) return { folders: { root: folder, folder } }
-  return { folders: { root: ofJob.root, folder }, branch: ofJob.branch }
-}
-
 /** Adds to a project what is checked out, or why nobody knows that, and why no run can test the folder, as sentences. */
 export async function inspectFolder(project: Project, context: CheckoutContext) {
-  const repository = await openRepository(project.folder, context.personEnv)
-  const isUnknown = 'kind' in repository
-  const folders = isUnknown ? foldersWithoutGit(project.folder, context).folders : repository
-  const head = isUnknown ? { commit: undefined, whyUnknown: repository.reason } : repository.head
+  const { folders, commit, whyUnknown } = await findHead(
+    { root: project.folder, env: context.personEnv },
+    context.checkoutOfJob,
+  )
   const { framework, command, setup } = project
   const isSearched = command === undefined && setup === undefined && framework.packages.length > 0
   const found = isSearched ? findFramework(framework, folders) : undefined
-  return { ...project, head, problem: found !== undefined && 'kind' in found ? found.reason : undefined }
+  return { ...project, commit, whyUnknown, problem: found !== undefined && 'kind' in found ? found.reason : undefined }
 }

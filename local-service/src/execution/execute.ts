@@ -1,14 +1,13 @@
 import { whyMoved } from '../checkout/checkout.ts'
 import { linkPackages } from '../checkout/packages.ts'
-import { addWorkTree } from '../checkout/repository.ts'
+import { addWorkTree } from '../checkout/work-tree.ts'
 import { isBad } from '../frameworks/report.ts'
 import { describeEnd, hasSucceeded } from '../machine/command.ts'
 import { argvOf } from '../machine/script.ts'
 import { quoteCommand } from '../text.ts'
-import type { RunContext } from './context.ts'
 import { fixTests } from './fix.ts'
 import { type RunOutcome, withoutTests } from './outcome.ts'
-import { runProjectCommand } from './project-command.ts'
+import { gitOptionsIn, type RunContext, runProjectCommand } from './project-command.ts'
 import { createRunFolders } from './resources.ts'
 import { type RunningTests, runFramework } from './run-framework.ts'
 
@@ -34,12 +33,14 @@ export async function executeRun(run: RunContext, onTests: (tests: RunningTests)
 
 /** Makes the work tree if the run needs one. Returns why the tests cannot run. Throws if the run is stopped meanwhile. */
 async function prepare(run: RunContext): Promise<string | undefined> {
-  const { runId, checkout, setup, resources, gitEnv, stop } = run
-  if (checkout.kind === 'in-place') return whyMoved(checkout.folders.folder, checkout.branchName, gitEnv, stop)
-  const { repository, commit } = checkout
-  await addWorkTree({ ...repository, env: gitEnv, signal: stop }, commit, resources.tree, runId)
+  const { runId, project, checkout, resources } = run
+  const { folders, workTree, branchName } = checkout
+  const git = gitOptionsIn(folders.folder, run)
+  if (workTree === undefined) return whyMoved(branchName, git)
+  await addWorkTree(workTree, resources.tree, runId, git)
+  const { setup } = project
   if (setup === undefined) {
-    await linkPackages(repository, resources.tree)
+    await linkPackages(folders, resources.tree)
     return undefined
   }
   // A setup installs its own packages. Through links, it would change the packages of the project's folder.

@@ -1,32 +1,27 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { openRepository, type Repository } from '../checkout/repository.ts'
 import { describeEnd } from '../machine/command.ts'
 import { git, readGit } from '../machine/git.ts'
 import { argvOf } from '../machine/script.ts'
 import { count, quoteAll, quoteCommand } from '../text.ts'
-import type { RunContext } from './context.ts'
-import { runProjectCommand } from './project-command.ts'
+import { gitOptionsIn, type RunContext, runProjectCommand } from './project-command.ts'
 
 /** Runs the project's "fix" command, and returns what it did, as sentences. Nothing here changes the outcome of the run. */
 export async function fixTests(run: RunContext): Promise<string> {
   const { fix } = run.project
   if (fix === undefined) return 'It was not tried, because the project has no "fix" command.'
-  const runFix = async () => `${quoteCommand(fix)} ${describeEnd(await runProjectCommand(run, argvOf(fix)))}.`
   try {
-    const repository = await openRepository(run.folders.folder, run.gitEnv, run.stop)
-    if ('kind' in repository)
-      return `${await runFix()} There is no patch, because git has no repository: ${repository.reason}.`
-    // git refuses to change a repository of another user, whose configuration may name programs. The fix runs nevertheless.
-    const before = await snapshotOf(repository, run).catch((error: unknown) => ({ problem: messageOf(error) }))
-    if (typeof before !== 'string') return `${await runFix()} There is no patch: ${before.problem}`
-    const what = await runFix()
-    const after = await snapshotOf(repository, run)
+    // git may have no repository. It refuses to change that of another user, whose configuration may name programs.
+    const before = await snapshotOf(run).catch((error: unknown) => ({ problem: messageOf(error) }))
+    const what = `${quoteCommand(fix)} ${describeEnd(await runProjectCommand(run, argvOf(fix)))}.`
+    if (typeof before !== 'string') return `${what} There is no patch: ${before.problem}`
+    const after = await snapshotOf(run)
     if (after === before) return `${what} It changed nothing.`
     const patch = join(run.output.folder, 'fix.patch')
-    await readGit(['diff-tree', '-p', '--binary', `--output=${patch}`, before, after], repository)
-    const listed = await readGit(['diff-tree', '-r', '-z', '--name-only', before, after], repository)
+    const options = gitOptionsIn(run.folders.folder, run)
+    await readGit(['diff-tree', '-p', '--binary', `--output=${patch}`, before, after], options)
+    const listed = await readGit(['diff-tree', '-r', '-z', '--name-only', before, after], options)
     const changed = listed.split('\0').filter((name) => name !== '')
     return `${what} It changed ${count(changed.length, 'file')}: ${quoteAll(changed)}. The patch is ${patch}.`
   } catch (error) {
@@ -35,9 +30,10 @@ export async function fixTests(run: RunContext): Promise<string> {
 }
 
 /** Everything in the repository's folder, also what is not committed. So the patch has only what the command changed. */
-async function snapshotOf(repository: Repository, { resources }: RunContext): Promise<string> {
-  const index = join(resources.folder, 'index')
-  const options = { ...repository, env: { ...repository.env, GIT_INDEX_FILE: index } }
+async function snapshotOf(run: RunContext): Promise<string> {
+  const index = join(run.resources.folder, 'index')
+  const { env, ...inFolder } = gitOptionsIn(run.folders.folder, run)
+  const options = { ...inFolder, env: { ...env, GIT_INDEX_FILE: index } }
   // Otherwise, the patch would not have a file that is both tracked and ignored.
   if (!existsSync(index)) await git(['read-tree', 'HEAD'], options)
   await git(['add', '--all'], options)

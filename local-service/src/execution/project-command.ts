@@ -1,12 +1,40 @@
 import { existsSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import type { Checkout } from '../checkout/checkout.ts'
 import { findFramework } from '../checkout/packages.ts'
-import type { Start, Unusable } from '../frameworks/framework.ts'
+import type { Selection, Start, Unusable } from '../frameworks/framework.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
-import { foldersBetween } from '../machine/files.ts'
+import { foldersBetween, type TestedFolders } from '../machine/files.ts'
+import { MARKER_VARIABLE } from '../machine/processes.ts'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import type { RunContext } from './context.ts'
+import type { Project } from '../settings/project.ts'
+import type { RunOutput } from './output.ts'
+import type { RunResources } from './resources.ts'
+
+/** What a run tests, with what, and for whom. */
+export interface RunContext {
+  readonly runId: string
+  readonly project: Project
+  readonly checkout: Checkout
+  /** What the run tests: the project's own folder, or its folder in the work tree. */
+  readonly folders: TestedFolders
+  readonly selection: Selection
+  /** The environment of the project's commands. The variables of the framework's reporter are added later. */
+  readonly testEnv: NodeJS.ProcessEnv
+  /** The person's own environment, for git and for the program that starts containers. */
+  readonly personEnv: NodeJS.ProcessEnv
+  readonly autofix: boolean
+  readonly resources: RunResources
+  readonly output: RunOutput
+  /** Its reason is a `StopReason`. */
+  readonly stop: AbortSignal
+  readonly stopGraceMs: number
+  /** Says something about the run in the log, and in the output of the run, which the gate shows. */
+  readonly log: (text: string) => void
+  /** Says there too what the service could not do itself. In a job, post warns of it. */
+  readonly logError: (text: string) => void
+}
 
 /** Runs a command in the project's folder of the tested files. If the project has a container, runs it in a new container. */
 export function runProjectCommand(
@@ -19,7 +47,7 @@ export function runProjectCommand(
   const command = { argv, folder: folders.folder, env, runId, stopGraceMs, output, logError }
   if (project.container === undefined) return runCommand(command, stop)
   // The packages of a work tree are links into the project's folder, and its git folder is there too.
-  const linked = checkout.kind === 'work-tree' ? [checkout.repository.root] : []
+  const linked = checkout.workTree === undefined ? [] : [checkout.folders.root]
   const container = {
     ...project.container,
     env: run.personEnv,
@@ -30,13 +58,18 @@ export function runProjectCommand(
   return runInContainer(container, command, stop)
 }
 
+/** How git runs in a folder for a run. The next service finds git by the marker, if this service is killed. */
+export function gitOptionsIn(root: string, { runId, personEnv, stop }: RunContext) {
+  return { root, env: { ...personEnv, [MARKER_VARIABLE]: runId }, signal: stop }
+}
+
 /** What starts the tests of the project. */
-export function startOf({ project, folders, setup, testEnv }: RunContext): Start | Unusable {
-  const { framework, command, container, folder } = project
+export function startOf({ project, checkout, folders, testEnv }: RunContext): Start | Unusable {
+  const { framework, command, setup, container, folder } = project
   if (command !== undefined) return { kind: 'command', command }
   if (framework.packages.length === 0) return { kind: 'nothing' }
   const found =
-    setup === undefined
+    setup === undefined || checkout.workTree === undefined
       ? findFramework(framework, folders, folder)
       : findFramework(framework, folders, 'the work tree', 'Let "setup" install it, or set "command".')
   if ('kind' in found) return found

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { removeWorkTree } from '../checkout/repository.ts'
+import { forgetWorkTree } from '../checkout/work-tree.ts'
 import { removeContainers } from '../machine/container.ts'
 import { removeFolder } from '../machine/files.ts'
 import { killProcesses } from '../machine/processes.ts'
@@ -58,7 +58,7 @@ export async function removeResources(
     () => killProcesses({ runId }),
     // The folders come last, because containers write to them.
     async () => engine && removeContainers(engine, runId, personEnv),
-    async () => gitFolder && removeWorkTree(tree, gitFolder),
+    async () => gitFolder && forgetWorkTree(tree, gitFolder),
     () => removeFolder(folder),
     () => removeFolder(tmpdir),
   ]

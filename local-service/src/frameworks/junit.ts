@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import type { CommandEnd } from '../machine/command.ts'
-import { tryReadGit } from '../machine/git.ts'
+import { readGit } from '../machine/git.ts'
 import { argvOf } from '../machine/script.ts'
 import { quote, quoteCommand } from '../text.ts'
 import { findReports } from './find-reports.ts'
@@ -24,11 +24,11 @@ function whyRefused({ report = '', args, merge }: FrameworkSettings): string | u
 const linesOf = (report: string) => report.split('\n').flatMap((line) => line.trim() || [])
 
 /** The files of the repository, each with a zero byte behind it. Empty without a repository, and if git takes too long. */
-async function listFiles(root: string, env: NodeJS.ProcessEnv, end: CommandEnd): Promise<string> {
+function listFiles(root: string, env: NodeJS.ProcessEnv, end: CommandEnd): Promise<string> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   // The client that stops a run waits for git too.
-  const signal = end.kind === 'stopped' ? AbortSignal.timeout(STOPPED_SECONDS * 1000) : undefined
-  return (await tryReadGit(args, { root, env, signal })) ?? ''
+  const signal = end.kind === 'cut-off' ? AbortSignal.timeout(STOPPED_SECONDS * 1000) : undefined
+  return readGit(args, { root, env, signal }).catch(() => '')
 }
 
 export const junit: Framework = {

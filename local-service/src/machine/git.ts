@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 
-interface GitOptions {
+export interface GitOptions {
   /** git runs in this folder. */
   readonly root: string
   readonly env: NodeJS.ProcessEnv
@@ -26,11 +26,6 @@ export function git(args: readonly string[], options: GitOptions): Promise<strin
 /** For a command that changes nothing in the repository. */
 export function readGit(args: readonly string[], options: GitOptions): Promise<string> {
   return run([...ALWAYS, ...READS], args, options)
-}
-
-/** For a command that changes nothing. Returns undefined if git fails. */
-export function tryReadGit(args: readonly string[], options: GitOptions): Promise<string | undefined> {
-  return readGit(args, options).catch(() => undefined)
 }
 
 function run(config: readonly string[], args: readonly string[], { root, env, signal }: GitOptions): Promise<string> {

@@ -1,14 +1,12 @@
 import { statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { type Checkout, type CheckoutContext, chooseCheckout } from '../checkout/checkout.ts'
-import type { RunContext } from '../execution/context.ts'
 import { executeRun } from '../execution/execute.ts'
 import { RunOutput } from '../execution/output.ts'
-import { testEnvironment } from '../execution/project-command.ts'
+import { type RunContext, testEnvironment } from '../execution/project-command.ts'
 import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { TestedFolders } from '../machine/files.ts'
-import { MARKER_VARIABLE } from '../machine/processes.ts'
 import { type Project, readsReports } from '../settings/project.ts'
 import { quote, quoteAll } from '../text.ts'
 import type { RunQueue } from './queue.ts'
@@ -45,8 +43,8 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   }
   const environment = environmentOf(request)
   const checkout = await chooseCheckout(project, branch, service)
-  if (checkout.kind === 'unusable') refuse('invalid', checkout.reason)
-  if (readsReports(project) && checkout.kind !== 'in-place') {
+  if ('kind' in checkout) refuse('invalid', checkout.reason)
+  if (readsReports(project) && checkout.workTree !== undefined) {
     const problem = 'reads reports in its own folder, where another commit is checked out'
     refuse('invalid', `Project ${quote(project.id)} ${problem} than ${quote(branch)}. Leave the branch out.`)
   }
@@ -57,7 +55,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   service.queue.add(run, {
     resources: context.resources,
     // Runs in place share the project's folder, and what its reporters write there.
-    exclusiveKey: checkout.kind === 'in-place' ? project.folder : undefined,
+    exclusiveKey: checkout.workTree === undefined ? project.folder : undefined,
     execute: (stop, onTests) => executeRun({ ...context, stop }, onTests),
   })
   return run.runId
@@ -82,21 +80,18 @@ function toRunContext(
   environment: Variables,
 ): Omit<RunContext, 'stop'> {
   const { store, temporaryFolder, personEnv, stopGraceMs, outputs } = service
-  const isInPlace = checkout.kind === 'in-place'
-  const gitFolder = isInPlace ? undefined : checkout.repository.gitFolder
-  const resources = resourcesOf(runId, store.folder, temporaryFolder, { gitFolder, engine: project.container?.engine })
-  const { tree } = resources
-  const folders = isInPlace ? checkout.folders : inWorkTree(checkout.repository, tree)
-  const setup = isInPlace ? undefined : project.setup
-  const gitEnv = { ...personEnv, [MARKER_VARIABLE]: runId }
+  const { workTree } = checkout
+  const owners = { gitFolder: workTree?.gitFolder, engine: project.container?.engine }
+  const resources = resourcesOf(runId, store.folder, temporaryFolder, owners)
+  const folders = workTree === undefined ? checkout.folders : inWorkTree(checkout.folders, resources.tree)
   const output = new RunOutput(join(outputs, runId), (text) => service.logError(`run ${runId}: ${text}`))
   const tell = (log: (text: string) => void) => (text: string) => {
     log(`run ${runId}: ${text}`)
     output.write(`[local service] ${text}\n`)
   }
   const [log, logError] = [tell(service.log), tell(service.logError)]
-  const asked = { runId, project, checkout, folders, setup, selection, autofix }
-  const context = { ...asked, resources, personEnv, gitEnv, output, stopGraceMs, log, logError }
+  const asked = { runId, project, checkout, folders, selection, autofix }
+  const context = { ...asked, resources, personEnv, output, stopGraceMs, log, logError }
   return { ...context, testEnv: testEnvironment(context, Object.fromEntries([...environment, ...variables])) }
 }
 
@@ -106,10 +101,10 @@ function inWorkTree({ root, folder }: TestedFolders, tree: string): TestedFolder
 }
 
 function describeCheckout(checkout: Checkout, { setup, folder }: Project): string {
-  if (checkout.kind === 'in-place') {
-    const unknown = checkout.unknown && `. git cannot say what is checked out: ${checkout.unknown.reason}`
+  if (checkout.workTree === undefined) {
+    const unknown = checkout.whyUnknown && `. git cannot say what is checked out: ${checkout.whyUnknown}`
     return `the folder itself${setup === undefined ? '' : ', without its "setup"'}${unknown ?? ''}`
   }
   const packages = setup === undefined ? `, with the packages that are installed in ${folder}` : ''
-  return `branch ${quote(checkout.branchName)} at ${checkout.commit}${packages}`
+  return `branch ${quote(checkout.branchName)} at ${checkout.workTree.commit}${packages}`
 }

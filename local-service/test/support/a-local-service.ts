@@ -10,8 +10,8 @@ import { installPackages, writeFiles } from '../../../test/support/git-repositor
 import { expectConformingResponse } from '../../../test/support/openapi.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { until } from '../../../test/support/until.ts'
-import type { RunContext } from '../../src/execution/context.ts'
 import { RunOutput } from '../../src/execution/output.ts'
+import type { RunContext } from '../../src/execution/project-command.ts'
 import { resourcesOf } from '../../src/execution/resources.ts'
 import type { TestCase } from '../../src/frameworks/report.ts'
 import { type LocalService, type ServiceOptions, startLocalService } from '../../src/service.ts'
@@ -202,13 +202,11 @@ export function runContextIn(
   return {
     runId,
     project,
-    checkout: { kind: 'in-place', folders },
+    checkout: { folders },
     folders,
-    setup: undefined,
     selection: { frameworkProjects: [], files: [] },
     testEnv: PLAIN_ENV,
     personEnv: PLAIN_ENV,
-    gitEnv: PLAIN_ENV,
     autofix: false,
     resources: resourcesOf(runId, join(folder, 'data'), folder, {}),
     stop: new AbortController().signal,
