@@ -1,18 +1,17 @@
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { FrameworkCall } from '../frameworks/framework.ts'
 import { ReadingThread } from '../frameworks/reading.ts'
 import type { Readers } from '../frameworks/reading-thread.ts'
 import type { Report, TestCase } from '../frameworks/report.ts'
-import type { Progress } from '../frameworks/report-reader.ts'
+import { type Progress, readProgress } from '../frameworks/report-reader.ts'
 import { type CommandEnd, STOPPED } from '../machine/command.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { type RunOutcome, toOutcome, withoutTests } from './outcome.ts'
 import { type RunContext, runProjectCommand, startOf } from './project-command.ts'
 
 export interface RunningTests {
-  /** Undefined if the framework says it only at its end. */
-  progress(): Promise<Progress | undefined>
+  /** Undefined if no reporter of the service counts the tests. */
+  progress(): Progress | undefined
   /** The test cases of a run that is stopped now. */
   testCases(): Promise<readonly TestCase[]>
 }
@@ -48,9 +47,8 @@ export async function runFramework(run: RunContext, onTests: (tests: RunningTest
     if (report?.remark !== undefined) log(report.remark)
     return report
   }
-  const hasNoProgress = call.readReport !== undefined || call.reportsOnlyEnd === true
   onTests({
-    progress: hasNoProgress ? async () => undefined : progressOf(thread, reportFile),
+    progress: () => readProgress(reportFile),
     testCases: async () => (await read(STOPPED))?.testCases ?? [],
   })
   const ended = call.argv && runProjectCommand(run, call.argv, call.env)
@@ -58,23 +56,6 @@ export async function runFramework(run: RunContext, onTests: (tests: RunningTest
   thread.start()
   const end: CommandEnd = (await ended) ?? { kind: 'no-command', output: '' }
   return toOutcome({ ...call, noTestsArgument: project.framework.noTestsArgument }, end, await read(end))
-}
-
-/** A client that asks how far the run is does not wait long for it. */
-const PROGRESS_LIMIT_MS = 500
-
-function progressOf(thread: ReadingThread, file: string): RunningTests['progress'] {
-  let reading: Promise<Progress | undefined> | undefined
-  const read = async () => {
-    const found = await thread.read('progress', { file })
-    reading = undefined
-    return found.kind === 'read' ? found.value : undefined
-  }
-  return () => {
-    // Clients that ask meanwhile wait for the same reading.
-    reading ??= read()
-    return Promise.race([reading, delay(PROGRESS_LIMIT_MS, undefined, { ref: false })])
-  }
 }
 
 /** Undefined if there is no report, or if the run is stopped meanwhile. */

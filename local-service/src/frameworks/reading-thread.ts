@@ -6,23 +6,15 @@ import { fitResults } from './fit-results.ts'
 import { type JunitReports, readJunitReports } from './junit-reports.ts'
 import { checkPlaywrightBlobs } from './playwright-blobs.ts'
 import { toReport } from './report.ts'
-import { ReportReader } from './report-reader.ts'
+import { readEvents } from './report-reader.ts'
 import { checkVitestBlobs } from './vitest-blobs.ts'
 
 // The thread in which the service reads what tests wrote. `reading.ts` starts it, and ends it if it takes too much.
 
-/** A thread reads for one run, so there is one report. The reader goes on where it was when it counted the tests so far. */
-let reader: ReportReader | undefined
-
-function readerOf(file: string): ReportReader {
-  reader ??= new ReportReader(file)
-  return reader
-}
-
 /** What the service's reporter wrote. */
 function readReport({ file, folders }: { file: string; folders: TestedFolders }, onFile: OnFile) {
   onFile(file)
-  const report = toReport(readerOf(file).readAll(), folders)
+  const report = toReport(readEvents(file), folders)
   return report && fitResults(report)
 }
 
@@ -30,7 +22,6 @@ const READERS = {
   junit: async (input: JunitReports, onFile: OnFile) => fitResults(await readJunitReports(input, onFile)),
   vitestBlobs: checkVitestBlobs,
   playwrightBlobs: checkPlaywrightBlobs,
-  progress: ({ file }: { file: string }) => readerOf(file).readProgress(),
   report: readReport,
 }
 

@@ -1,3 +1,4 @@
+import { on } from 'node:events'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { messageOf } from '../../../src/text/untrusted.ts'
@@ -23,116 +24,79 @@ const THREAD =
     ? join(import.meta.dirname, 'reading-thread.ts')
     : join(import.meta.dirname, '../reading/index.js')
 
-const LIMITS = { seconds: 30, mebibytes: 1024, thread: THREAD }
 /** The client that stops a run waits for the test cases that the run has so far. */
 export const STOPPED_SECONDS = 5
 
-/** Reads for one run, one thing after the other. */
+const LIMITS = { seconds: 30, stoppedSeconds: STOPPED_SECONDS, mebibytes: 1024, thread: THREAD }
+
+type Value<Name extends keyof Readers> = Awaited<ReturnType<Readers[Name]>>
+
+/** Reads for one run. Each reading has a thread of its own, which ends with it. */
 export class ReadingThread {
   readonly #stop: AbortSignal
   readonly #limits: typeof LIMITS
-  #worker: Worker | undefined
-  #last: Promise<unknown> = Promise.resolve()
-  /** Whether the stop of the run has ended a reading of its results. Then the results are given up. */
-  #hasGivenUp = false
-  /** Whether the run has disposed of this object. Then nobody but the reading itself ends the thread of a later reading. */
-  #isDisposed = false
+  /** For the next reading. */
+  #started: Worker | undefined
 
-  /** A run that is stopped ends what is being read, and then reads nothing more. */
   constructor(stop: AbortSignal, limits: Partial<typeof LIMITS> = {}) {
     this.#stop = stop
     this.#limits = { ...LIMITS, ...limits }
   }
 
-  /** Starts the thread, so that it is ready when the tests have ended. If that fails, a later reading tries again. */
+  /** Starts the thread of the next reading, so that it is ready when the tests have ended. If that fails, the reading tries again. */
   start(): void {
     try {
-      this.#start()
+      this.#started = this.#create().on('error', () => {
+        this.#started = undefined
+      })
     } catch {
-      // The reading says why.
+      // For example, the system allows no further thread.
     }
   }
 
-  #start(): Worker {
-    if (this.#worker === undefined) {
-      const { mebibytes, thread } = this.#limits
-      this.#worker = new Worker(thread, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: mebibytes } })
-      // A thread that fails between two readings is replaced at the next one.
-      this.#worker.on('error', () => this.#end())
-      this.#worker.unref()
-    }
-    return this.#worker
+  #create(): Worker {
+    const { mebibytes, thread } = this.#limits
+    return new Worker(thread, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: mebibytes } })
   }
 
-  read<Name extends keyof Readers>(
+  /** A stop ends the reading. A run that is stopped already reads the test cases that it has so far, but not for long. */
+  async read<Name extends keyof Readers>(
     name: Name,
     input: Parameters<Readers[Name]>[0],
-  ): Promise<Reading<Awaited<ReturnType<Readers[Name]>>>> {
-    // A run that is stopped already asks for the test cases that it has so far. The stop does not end this reading.
+  ): Promise<Reading<Value<Name>>> {
     const isAfterStop = this.#stop.aborted
-    const reading = this.#last.then(() => this.#read({ name, input }, isAfterStop))
-    this.#last = reading
-    return reading as Promise<Reading<Awaited<ReturnType<Readers[Name]>>>>
-  }
-
-  async #read(request: Request, isAfterStop: boolean): Promise<Reading<unknown>> {
-    if (this.#hasGivenUp) return { kind: 'stopped' }
-    let worker: Worker
-    try {
-      worker = this.#start()
-    } catch (error) {
-      // For example, the system allows no further thread. A later reading tries again.
-      return { kind: 'failed', why: `its report cannot be read: ${messageOf(error)}` }
-    }
-    const reading = await this.#ask(worker, request, isAfterStop)
-    // If it only counted the tests so far, the stopped run still has to read its results.
-    if (reading.kind === 'stopped' && request.name !== 'progress') this.#hasGivenUp = true
-    if (reading.kind !== 'read' || this.#isDisposed) await this.#end()
-    return reading
-  }
-
-  async #ask(worker: Worker, request: Request, isAfterStop: boolean): Promise<Reading<unknown>> {
-    const { promise, resolve } = Promise.withResolvers<Reading<unknown>>()
+    const seconds = isAfterStop ? this.#limits.stoppedSeconds : this.#limits.seconds
+    const limit = AbortSignal.timeout(seconds * 1000)
+    const signal = isAfterStop ? limit : AbortSignal.any([limit, this.#stop])
+    let worker: Worker | undefined
     let report = 'its report'
-    const overLimit = (what: string) => resolve({ kind: 'over-limit', why: `${report} ${what}` })
-    const fail = (why: string, kind: 'over-limit' | 'failed' = 'failed') =>
-      resolve({ kind, why: `${report} cannot be read: ${why}` })
-    const onMessage = (response: Response) => {
-      if (response.kind === 'file') report = `its report ${quote(response.file)}`
-      else if (response.kind === 'over-limit' || response.kind === 'failed') fail(response.why, response.kind)
-      else resolve(response)
+    try {
+      worker = this.#started ?? this.#create()
+      this.#started = undefined
+      const responses = on(worker, 'message', { signal, close: ['exit'] })
+      worker.postMessage({ name, input } satisfies Request)
+      for await (const [response] of responses as AsyncIterable<[Response]>) {
+        if (response.kind === 'read') return { kind: 'read', value: response.value as Value<Name> }
+        if (response.kind === 'unusable') return response
+        if (response.kind !== 'file') return { kind: response.kind, why: `${report} cannot be read: ${response.why}` }
+        report = `its report ${quote(response.file)}`
+      }
+      return { kind: 'failed', why: `${report} cannot be read: its thread has ended` }
+    } catch (error) {
+      if (limit.aborted) return { kind: 'over-limit', why: `${report} takes longer than ${seconds} s to read` }
+      if (signal.aborted) return { kind: 'stopped' }
+      if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+        const why = `${report} takes more than ${this.#limits.mebibytes} MiB of memory to read`
+        return { kind: 'over-limit', why }
+      }
+      return { kind: 'failed', why: `${report} cannot be read: ${messageOf(error)}` }
+    } finally {
+      await worker?.terminate()
     }
-    const onError = (error: Error) => {
-      if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
-        overLimit(`takes more than ${this.#limits.mebibytes} MiB of memory to read`)
-      else fail(messageOf(error))
-    }
-    const onExit = () => fail('its thread has ended')
-    const onStop = () => resolve({ kind: 'stopped' })
-    const seconds = isAfterStop ? STOPPED_SECONDS : this.#limits.seconds
-    const timer = setTimeout(() => overLimit(`takes longer than ${seconds} s to read`), seconds * 1000)
-    if (!isAfterStop) {
-      if (this.#stop.aborted) onStop()
-      this.#stop.addEventListener('abort', onStop, { once: true })
-    }
-    worker.on('message', onMessage).on('error', onError).on('exit', onExit).ref()
-    worker.postMessage(request)
-    const reading = await promise
-    clearTimeout(timer)
-    this.#stop.removeEventListener('abort', onStop)
-    worker.off('message', onMessage).off('error', onError).off('exit', onExit).unref()
-    return reading
   }
 
-  async #end(): Promise<void> {
-    const worker = this.#worker
-    this.#worker = undefined
-    await worker?.terminate()
-  }
-
-  /** Ends the thread. A later reading has a thread for itself. */
+  /** Ends the thread that no reading has used. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isDisposed = true
-    await this.#end()
+    await this.#started?.terminate()
   }
 }

@@ -1,109 +1,80 @@
+import { fieldsOf } from '../../../src/text/json.ts'
 import { readPartOfFile } from '../machine/files.ts'
-import type { FileFacts, ReportEnd, ReportEvent, ResultFacts, TestFacts } from '../reporters/report-writer.ts'
+import {
+  type FileFacts,
+  PROGRESS_BYTES,
+  progressFileOf,
+  type ReportEnd,
+  type ReportEvent,
+  type ReportedTest,
+} from '../reporters/report-writer.ts'
 
-// Reads the events that the service's reporters write, while they write. Tests can write to the report too. If anything else stands in
-// it, reading may throw. So only the thread with limits reads it.
+// Reads what the service's reporters write. Tests can write to these files too.
+
+const COUNTS = ['total', 'passed', 'failed', 'flaky', 'skipped'] as const
 
 /** Numbers of test cases, as the interface has them. */
-export interface Progress {
-  /** Left out until the framework knows it. */
-  readonly total?: number | undefined
-  readonly passed: number
-  readonly failed: number
-  readonly flaky: number
-  readonly skipped: number
+export type Progress = { readonly [Name in (typeof COUNTS)[number]]?: number }
+
+/** Undefined if no reporter has begun. This needs no thread, because the file is small and only its numbers are used. */
+export function readProgress(reportFile: string): Progress | undefined {
+  try {
+    const text = readPartOfFile(progressFileOf(reportFile), 0, PROGRESS_BYTES).toString()
+    const fields = fieldsOf(JSON.parse(text))
+    const isCount = (name: keyof Progress) => Number.isSafeInteger(fields[name]) && Number(fields[name]) >= 0
+    return Object.fromEntries(COUNTS.filter(isCount).map((name) => [name, fields[name]]))
+  } catch {
+    // A test may have put something else in place of the file.
+    return undefined
+  }
 }
 
-/** What is known of a test. It has no state while it runs. Then its failure is that of an earlier attempt. */
-export type TestSoFar = TestFacts &
-  Partial<Omit<ResultFacts, 'state'>> & {
-    readonly state: ResultFacts['state'] | undefined
-    readonly atMs?: number | undefined
-  }
+export interface Events {
+  readonly tests: readonly ReportedTest[]
+  /** Those that have started and not finished. */
+  readonly files: readonly FileFacts[]
+  readonly said: readonly string[]
+  readonly finished: ReportEnd | undefined
+}
 
-export type Events = ReturnType<ReportReader['readAll']>
-
-/** What 100,000 failing test cases with short messages need, if each is tried twice. */
+/** What 100,000 failing test cases with short messages need. */
 const LIMIT_BYTES = 256 * 1024 * 1024
 
-/** Each call reads the lines that were written since the last call. If a process was killed while it wrote a line, this line is left out. */
-export class ReportReader {
-  readonly #file: string
-  #readBytes = 0
-  #total: number | undefined
-  readonly #tests = new Map<string, TestSoFar>()
-  readonly #files = new Map<string, FileFacts>()
-  readonly #said: string[] = []
-  #finished: ReportEnd | undefined
-
-  constructor(file: string) {
-    this.#file = file
-  }
-
-  readProgress(): Progress {
-    try {
-      this.#readLines()
-    } catch {
-      // A test has put something else in place of the report. The end of the run says so.
-    }
-    const counts = { passed: 0, failed: 0, flaky: 0, skipped: 0 }
-    for (const { state, isFlaky } of this.#tests.values()) {
-      if (state === 'passed' || state === 'skipped') counts[state]++
-      else if (state !== undefined) counts.failed++
-      if (state === 'passed' && isFlaky) counts.flaky++
-    }
-    return { total: this.#total, ...counts }
-  }
-
-  /** All events, when the tests have ended. Throws if the file cannot be read, or if a line is no event. */
-  readAll() {
-    this.#readLines()
-    const [tests, files] = [[...this.#tests.values()], [...this.#files.values()]]
-    return { tests, files, said: this.#said, finished: this.#finished }
-  }
-
-  #readLines(): void {
-    const part = readPartOfFile(this.#file, this.#readBytes, Number.POSITIVE_INFINITY, LIMIT_BYTES)
-    let at = 0
-    for (let end = part.indexOf('\n'); end !== -1; end = part.indexOf('\n', at)) {
-      this.#take(JSON.parse(part.toString('utf8', at, end)))
-      this.#readBytes += end + 1 - at
-      at = end + 1
-    }
-  }
-
-  #take(event: ReportEvent): void {
+/**
+ * Reads all events. If a process was killed while it wrote a line, this line is left out. Throws if the file cannot be read, or if a
+ * line is no event. If anything else stands in the file, reading may take long, so only the thread with limits calls this.
+ */
+export function readEvents(file: string): Events {
+  const bytes = readPartOfFile(file, 0, Number.POSITIVE_INFINITY, LIMIT_BYTES)
+  const tests = new Map<string, ReportedTest>()
+  const files = new Map<string, FileFacts>()
+  const said: string[] = []
+  let finished: ReportEnd | undefined
+  let at = 0
+  for (let end = bytes.indexOf('\n'); end !== -1; end = bytes.indexOf('\n', at)) {
+    const event: ReportEvent = JSON.parse(bytes.toString('utf8', at, end))
+    at = end + 1
     switch (event.event) {
-      case 'total':
-        this.#total = event.total
-        break
       case 'file-started':
-        this.#files.set(keyOfFile(event.file), event.file)
+        files.set(keyOfFile(event.file), event.file)
         break
       case 'file-finished':
-        this.#files.delete(keyOfFile(event.file))
+        files.delete(keyOfFile(event.file))
         break
-      case 'test-started':
-        this.#addToTest({ ...event.test, atMs: event.atMs, state: undefined })
-        break
-      case 'test-finished':
-        this.#addToTest({ ...event.test, state: event.isTriedAgain ? undefined : event.test.state })
+      case 'test':
+        tests.set(event.test.id, event.test)
         break
       case 'said':
-        this.#said.push(event.message)
+        said.push(event.message)
         break
       case 'finished':
-        this.#finished = event
+        finished = event
         break
       default:
         throw new Error('it has a line that is no event')
     }
   }
-
-  /** The first event of a test has all facts about it. */
-  #addToTest(facts: Pick<TestSoFar, 'id'> & Partial<TestSoFar>): void {
-    this.#tests.set(facts.id, { ...(this.#tests.get(facts.id) as TestSoFar), ...facts })
-  }
+  return { tests: [...tests.values()], files: [...files.values()], said, finished }
 }
 
 /** Two framework projects may have the same file. */

@@ -1,8 +1,15 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import { createIsOwnFile, OverLimit, type TestedFolders } from '../machine/files.ts'
-import { cutMessage, type Failure, type FileFacts, type Place, type ReportEnd } from '../reporters/report-writer.ts'
-import { type Events, keyOfFile, type TestSoFar } from './report-reader.ts'
+import {
+  cutMessage,
+  type Failure,
+  type FileFacts,
+  type Place,
+  type ReportEnd,
+  type ReportedTest,
+} from '../reporters/report-writer.ts'
+import { type Events, keyOfFile } from './report-reader.ts'
 
 // Makes test cases of what the service's reporters wrote.
 
@@ -72,7 +79,7 @@ export const QUOTED_LINES = 10
 export const LIMIT_CASES = 150_000
 
 /** A test. Without titles, it is a file that could not be loaded, that had a failure outside its tests, or that has not ended. */
-type Facts = FileFacts & Partial<TestSoFar>
+type Facts = FileFacts & Partial<ReportedTest>
 
 /** Undefined if the framework reported nothing. Throws OverLimit if there are too many test cases. */
 export function toReport({ said, finished, ...soFar }: Events, folders: TestedFolders): Report | undefined {
@@ -113,10 +120,10 @@ function withoutRepeats<T>(all: readonly T[]): T[] {
  * is the same in each run.
  */
 function toTestCase(facts: Facts, status: TestCaseStatus, repository: Repository): TestCase {
-  const { project, label, path, file, state, atMs, durationMs = 0, failure } = facts
+  const { project, label, path, file, startedAtMs, durationMs = 0, failure } = facts
   const what = path === undefined ? 'file' : 'test'
   const unfinished = status === 'INTERRUPTED' ? `This ${what} had not finished when the run ended.` : undefined
-  const spentMs = state === undefined && atMs !== undefined ? Date.now() - atMs : durationMs
+  const spentMs = startedAtMs === undefined ? durationMs : Date.now() - startedAtMs
   const isFine = status === 'PASSED' || status === 'SKIPPED'
   return {
     title: joinTitle([
@@ -158,13 +165,11 @@ function describeFrame({ method, column, ...place }: Place, repository: Reposito
   return method === undefined ? `at ${where}` : `at ${method} (${where})`
 }
 
-/** A test without a state had begun when the run ended without the framework's last event. */
 const STATUSES: ReadonlyMap<unknown, TestCaseStatus> = new Map([
   ['passed', 'PASSED'],
   ['skipped', 'SKIPPED'],
   ['timedOut', 'TIMEDOUT'],
   ['interrupted', 'INTERRUPTED'],
-  [undefined, 'INTERRUPTED'],
 ])
 
 function statusOf({ state, isFlaky }: Facts): TestCaseStatus {

@@ -84,7 +84,7 @@ function addRuns(api: Hono, projects: Configuration['projects'], service: Servic
   api.get(`${RUNS}/:runId`, async (c) => {
     const run = findProjectRun(queue, c.req.param())
     await queue.waitForEnd(run.runId)
-    const progress = await queue.progressOf(run.runId)
+    const progress = queue.progressOf(run.runId)
     return c.json({ ...describeRun(run, progress), outputBytes: outputBytes(join(outputs, run.runId)) })
   })
   api.get(`${RUNS}/:runId/output`, (c) => {

@@ -4,7 +4,7 @@ import type { Run } from '../runs/run.ts'
 
 /**
  * Describes a run as the interface has it. What is not known yet is left out, except `startedAt`. Only a run that has not finished has
- * progress. The run may have finished while its progress was read.
+ * progress.
  */
 export function describeRun({ phase, branchName }: Run, progress?: Progress): object {
   if (!('finishedAt' in phase)) return { startedAt: null, ...phase, branchName, progress }

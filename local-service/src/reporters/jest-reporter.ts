@@ -38,7 +38,7 @@ export default class EventReporter {
   onTestFileStart({ path, context }: JestTest): void {
     const file = { testFilePath: path, displayName: context.config.displayName }
     this.#files.set(path, file)
-    report.announce({ event: 'file-started', file: describeFile(file) })
+    report.announceFile('file-started', describeFile(file))
   }
 
   onTestCaseStart(test: JestTest, started: Case): void {
@@ -56,7 +56,7 @@ export default class EventReporter {
   onTestFileResult({ context }: JestTest, result: JestFile): void {
     const file = { ...result, displayName: context.config.displayName }
     this.#results.push(file)
-    report.announce({ event: 'file-finished', file: describeFile(file) })
+    report.announceFile('file-finished', describeFile(file))
   }
 
   /** With `--bail`, Jest exits when it has called this. */

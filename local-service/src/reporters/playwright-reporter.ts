@@ -31,7 +31,7 @@ export default class EventReporter implements Reporter {
   onBegin(config: FullConfig, suite: Suite): void {
     this.#config = config
     this.#tests = suite.allTests()
-    this.#report.announce({ event: 'total', total: this.#tests.length })
+    this.#report.setTotal(this.#tests.length)
     process.once('exit', () => this.#endEarly())
   }
 
@@ -43,7 +43,7 @@ export default class EventReporter implements Reporter {
   onTestEnd(test: TestCase, result: TestResult): void {
     const facts = this.#describeResult(test, result)
     const isTriedAgain = facts.state !== 'passed' && facts.state !== 'skipped' && result.retry < test.retries
-    this.#report.finishTest(describeTest(test), facts, isTriedAgain || undefined)
+    this.#report.finishTest(describeTest(test), isTriedAgain ? { ...facts, state: 'interrupted' } : facts)
   }
 
   onError(error: TestError): void {

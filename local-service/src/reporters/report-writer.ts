@@ -1,10 +1,11 @@
-import { appendFileSync, openSync } from 'node:fs'
+import { appendFileSync, openSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 
 // The service's reporters in Vitest and in Playwright Test write the same report with this file. It runs in the project's own
 // Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. The last event has
-// all tests with their final results. If a run is killed, there is no last event, and the others show how far it came.
+// all tests with their final results. If a run is killed, there is no last event, and the others show how far it came. A small file
+// beside the report counts the tests, for clients that ask meanwhile.
 
 /** The frameworks load the files of this folder by their paths. */
 export const REPORTERS_FOLDER = import.meta.dirname
@@ -39,6 +40,9 @@ export interface ResultFacts {
   readonly failure?: Failure | undefined
 }
 
+/** `startedAtMs` is the time at which a test began that has not finished. */
+export type ReportedTest = TestFacts & ResultFacts & { readonly startedAtMs?: number | undefined }
+
 export interface Failure {
   readonly message: string
   readonly file?: string | undefined
@@ -60,21 +64,12 @@ export type Thrown = {
   readonly [Field in 'name' | 'message' | 'value' | 'stack' | 'cause' | 'type' | 'diff' | 'errors' | 'code']?: unknown
 }
 
-type NewsEvent =
-  | { readonly event: 'file-started' | 'file-finished'; readonly file: FileFacts }
-  /** When the number of all tests is known. */
-  | { readonly event: 'total'; readonly total: number }
-  | { readonly event: 'said'; readonly message: string }
-
-/** A line of the report. The result of a test that has begun only has the test's id. */
+/** A line of the report. */
 export type ReportEvent =
-  | NewsEvent
-  | { readonly event: 'test-started'; readonly test: TestFacts; readonly atMs: number }
-  | {
-      readonly event: 'test-finished'
-      readonly test: Pick<TestFacts, 'id'> & ResultFacts
-      readonly isTriedAgain?: true | undefined
-    }
+  | { readonly event: 'file-started' | 'file-finished'; readonly file: FileFacts }
+  /** What is known of a test now. It replaces what an earlier event says of this test. */
+  | { readonly event: 'test'; readonly test: ReportedTest }
+  | { readonly event: 'said'; readonly message: string }
   | ({ readonly event: 'finished' } & ReportEnd)
 
 export interface ReportEnd {
@@ -88,6 +83,13 @@ export interface ReportEnd {
   readonly hasCoverage?: boolean | undefined
 }
 
+/** Each text of the progress is as long, because a shorter text would leave the end of a longer one in the file. */
+export const PROGRESS_BYTES = 200
+
+export function progressFileOf(reportFile: string): string {
+  return `${reportFile}.progress`
+}
+
 /** So much of each message is written. The service removes the colours and cuts what is left. */
 const WRITTEN_CHARS = 20_000
 /** A test may throw any text as the stack. */
@@ -95,27 +97,35 @@ const WRITTEN_FRAMES = 100
 /** A cause may be a circle, and each of a thousand errors may have a thousand errors. */
 const MOST_CAUSES = 100
 
+const UNFINISHED = { state: 'interrupted', isFlaky: false, durationMs: 0 } as const
+
 export class ReportWriter {
-  readonly #file = takeVariable(REPORT_FILE)
-  #descriptor: number | undefined
+  readonly #files = openFiles()
   readonly #root = takeVariable(REPORT_ROOT)
   readonly #shardRoots: readonly string[] = JSON.parse(takeVariable(SHARD_ROOTS) ?? '[]')
-  readonly #running = new Map<string, number>()
+  /** What was written last about each test. */
+  readonly #tests = new Map<string, ReportedTest>()
+  /** How many tests have this result now. A test that is running is interrupted so far. */
+  readonly #counts = { passed: 0, failed: 0, flaky: 0, skipped: 0, interrupted: 0 }
+  #total: number | undefined
   hasFinished = false
 
+  /** When the number of all tests is known. */
+  setTotal(total: number): void {
+    this.#total = total
+    this.#writeProgress()
+  }
+
+  announceFile(event: 'file-started' | 'file-finished', file: FileFacts): void {
+    this.#write({ event, file })
+  }
+
   startTest(test: TestFacts): void {
-    const atMs = Date.now()
-    this.#running.set(test.id, atMs)
-    this.#write({ event: 'test-started', test, atMs })
+    this.#writeTest({ ...test, ...UNFINISHED, startedAtMs: Date.now() })
   }
 
-  finishTest(test: TestFacts, result: ResultFacts, isTriedAgain?: true): void {
-    const about = this.#running.delete(test.id) ? { id: test.id } : test
-    this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain })
-  }
-
-  announce(event: NewsEvent): void {
-    this.#write(event)
+  finishTest(test: TestFacts, result: ResultFacts): void {
+    this.#writeTest({ ...test, ...result })
   }
 
   /** What the framework says about itself. */
@@ -124,14 +134,14 @@ export class ReportWriter {
   }
 
   isRunning(id: string): boolean {
-    return this.#running.has(id)
+    return this.#tests.get(id)?.startedAtMs !== undefined
   }
 
   /** The result of a test that has not finished. It was interrupted if it had begun. */
   unfinished(id: string): ResultFacts {
-    const startedMs = this.#running.get(id)
-    if (startedMs === undefined) return { state: 'skipped', isFlaky: false, durationMs: 0 }
-    return { state: 'interrupted', isFlaky: false, durationMs: Date.now() - startedMs }
+    const { startedAtMs } = this.#tests.get(id) ?? {}
+    if (startedAtMs === undefined) return { ...UNFINISHED, state: 'skipped' }
+    return { ...UNFINISHED, durationMs: Date.now() - startedAtMs }
   }
 
   finish(end: ReportEnd): void {
@@ -139,10 +149,27 @@ export class ReportWriter {
     this.#write({ event: 'finished', ...end })
   }
 
+  #writeTest(test: ReportedTest): void {
+    this.#write({ event: 'test', test })
+    const before = this.#tests.get(test.id)
+    if (before !== undefined) this.#count(before, -1)
+    this.#count(test, 1)
+    this.#tests.set(test.id, test)
+    this.#writeProgress()
+  }
+
+  #count({ state, isFlaky }: ReportedTest, by: 1 | -1): void {
+    this.#counts[state === 'timedOut' ? 'failed' : state] += by
+    if (isFlaky) this.#counts.flaky += by
+  }
+
   #write(event: ReportEvent): void {
-    if (this.#file === undefined) return
-    this.#descriptor ??= openSync(this.#file, 'a')
-    appendFileSync(this.#descriptor, `${JSON.stringify(event)}\n`)
+    if (this.#files !== undefined) appendFileSync(this.#files.report, `${JSON.stringify(event)}\n`)
+  }
+
+  #writeProgress(): void {
+    const text = JSON.stringify({ ...this.#counts, total: this.#total }).padEnd(PROGRESS_BYTES)
+    if (this.#files !== undefined) writeSync(this.#files.progress, text, 0)
   }
 
   /** The place and the frames are those of the first error, or of the first cause, that has a place in the repository. */
@@ -234,6 +261,12 @@ function takeVariable(name: string): string | undefined {
   const value = process.env[name]
   delete process.env[name]
   return value
+}
+
+/** Nothing is written if no file is named. */
+function openFiles() {
+  const file = takeVariable(REPORT_FILE)
+  return file === undefined ? undefined : { report: openSync(file, 'a'), progress: openSync(progressFileOf(file), 'w') }
 }
 
 interface Described {

@@ -49,12 +49,12 @@ export default class EventReporter implements Reporter {
   /** Vitest learns the tests of a file when it loads the file. So the total is known when the last file is loaded. */
   onTestModuleCollected(module: TestModule): void {
     this.#total += [...module.children.allTests()].length
-    if (++this.#loadedFiles === this.#files) this.#report.announce({ event: 'total', total: this.#total })
+    if (++this.#loadedFiles === this.#files) this.#report.setTotal(this.#total)
   }
 
   /** Despite the method's name, Vitest calls it when a worker begins with the file. */
   onTestModuleQueued(module: TestModule): void {
-    this.#report.announce({ event: 'file-started', file: describeFile(module) })
+    this.#report.announceFile('file-started', describeFile(module))
   }
 
   /** If another reporter is slow, Vitest may call it after the result. */
@@ -68,7 +68,7 @@ export default class EventReporter implements Reporter {
 
   onTestModuleEnd(module: TestModule): void {
     this.#modules.push(module)
-    this.#report.announce({ event: 'file-finished', file: describeFile(module) })
+    this.#report.announceFile('file-finished', describeFile(module))
   }
 
   /** If a worker does not end in time, Vitest 3 may exit when all tests have ended, without another call. */

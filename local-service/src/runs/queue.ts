@@ -85,8 +85,8 @@ export class RunQueue {
     entry.wasReadRunning = entry.run.phase.status === 'RUNNING'
   }
 
-  /** How far a run is, which may finish meanwhile. Undefined if it has finished, or if its tests have not begun. */
-  async progressOf(runId: string): Promise<Progress | undefined> {
+  /** How far a run is. Undefined if it has finished, or if its tests have not begun. */
+  progressOf(runId: string): Progress | undefined {
     const entry = this.#entries.get(runId)
     return entry === undefined || isFinished(entry.run) ? undefined : entry.tests?.progress()
   }

@@ -14,7 +14,7 @@ const INPUT: JunitReports = {
 }
 
 /** A thread that does this with a message. */
-function threadOf(body: string, limits: { seconds?: number; mebibytes?: number } = {}) {
+function threadOf(body: string, limits: { seconds?: number; stoppedSeconds?: number; mebibytes?: number } = {}) {
   const thread = join(temporaryFolder(), 'thread.mjs')
   writeFileSync(
     thread,
@@ -27,7 +27,7 @@ function threadOf(body: string, limits: { seconds?: number; mebibytes?: number }
   const stop = new AbortController()
   const reading = new ReadingThread(stop.signal, { thread, ...limits })
   onTestFinished(() => reading[Symbol.asyncDispose]())
-  return { reading, stop, read: () => reading.read('junit', INPUT) }
+  return { stop, read: () => reading.read('junit', INPUT) }
 }
 
 function writeTooManyCases(file: string): void {
@@ -39,6 +39,7 @@ describe('a thread that reads what tests wrote', () => {
   it('gives what it has read, several times', async () => {
     const folder = await folderWith({ 'a.xml': '<testsuite name="s"><testcase name="a"/></testsuite>' })
     await using thread = new ReadingThread(new AbortController().signal)
+    thread.start()
     for (const _ of [1, 2]) {
       const reading = await thread.read('junit', { ...INPUT, folders: { root: folder, folder } })
       expect(reading).toMatchObject({ kind: 'read', value: { isComplete: true, testCases: [{ title: 's > a' }] } })
@@ -80,32 +81,21 @@ describe('a thread that reads what tests wrote', () => {
 
   it('that cannot be started says so, also the second time', async () => {
     const reading = new ReadingThread(new AbortController().signal, { thread: 'not-a-path' })
+    reading.start()
     for (const _ of [1, 2]) {
       const why = expect.stringMatching(/^its report cannot be read: The worker script or module filename must be/)
       expect(await reading.read('junit', INPUT)).toEqual({ kind: 'failed', why })
     }
   })
 
-  it('ends if the run is stopped, and reads nothing more', async () => {
-    const { read, stop } = threadOf('for (;;);')
+  it('ends if the run is stopped, and then reads for a shorter time what the run has so far', async () => {
+    const { read, stop } = threadOf('for (;;);', { stoppedSeconds: 1 })
     const reading = read()
     setTimeout(() => stop.abort(), 100)
     expect(await reading).toEqual({ kind: 'stopped' })
-    expect(await read()).toEqual({ kind: 'stopped' })
-  })
-
-  it('reads on after a stop while it only counted the tests so far', async () => {
-    const { reading, read, stop } = threadOf(`if (request.name === 'progress') for (;;);
-      parentPort.postMessage({ kind: 'read', value: 'so far' })`)
-    const progress = reading.read('progress', { file: '/' })
-    setTimeout(() => stop.abort(), 100)
-    expect(await progress).toEqual({ kind: 'stopped' })
-    expect(await read()).toEqual({ kind: 'read', value: 'so far' })
-  })
-
-  it('reads what a run has so far that was stopped before', async () => {
-    const { read, stop } = threadOf("parentPort.postMessage({ kind: 'read', value: 'so far' })")
-    stop.abort()
-    expect(await read()).toEqual({ kind: 'read', value: 'so far' })
+    expect(await read()).toEqual({ kind: 'over-limit', why: 'its report "a.xml" takes longer than 1 s to read' })
+    const other = threadOf("parentPort.postMessage({ kind: 'read', value: 'so far' })")
+    other.stop.abort()
+    expect(await other.read()).toEqual({ kind: 'read', value: 'so far' })
   })
 })

@@ -1,56 +1,51 @@
-import { appendFileSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ReportReader } from '../../src/frameworks/report-reader.ts'
+import { readEvents, readProgress } from '../../src/frameworks/report-reader.ts'
+import { progressFileOf } from '../../src/reporters/report-writer.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
-const NONE = { total: undefined, passed: 0, failed: 0, flaky: 0, skipped: 0 }
-
-const line = (event: object) => `${JSON.stringify(event)}\n`
-const finished = (id: string, state: string, others: object = {}) =>
-  line({ event: 'test-finished', test: { id, state }, ...others })
-
-function aReader() {
+function reportWith(...lines: readonly string[]): string {
   const file = join(temporaryFolder(), 'report')
-  return { reader: new ReportReader(file), write: (text: string | Buffer) => appendFileSync(file, text) }
+  writeFileSync(file, lines.join('\n'))
+  return file
 }
 
-describe('the reader of a report', () => {
-  it('counts the tests of the whole lines that are written so far, and reads on where it was', () => {
-    const { reader, write } = aReader()
-    expect(reader.readProgress()).toEqual(NONE)
-    const bytes = Buffer.from(finished('€', 'skipped'))
-    const inCharacter = bytes.indexOf('€') + 1
-    write(`${line({ event: 'total', total: 3 })}${finished('1', 'failed')}`)
-    write(line({ event: 'said', message: 'ERROR: no' }))
-    write(bytes.subarray(0, inCharacter))
-    for (const _ of [1, 2]) expect(reader.readProgress()).toEqual({ ...NONE, total: 3, failed: 1 })
-    write(bytes.subarray(inCharacter))
-    write(finished('3', 'passed', { test: { id: '3', state: 'passed', isFlaky: true } }))
-    write(finished('1', 'timedOut').slice(0, -9))
-    expect(reader.readProgress()).toEqual({ total: 3, passed: 1, failed: 1, flaky: 1, skipped: 1 })
-    const { tests, said } = reader.readAll()
-    expect(tests).toMatchObject([{ id: '1', state: 'failed' }, { id: '€' }, { id: '3' }])
-    expect(said).toEqual(['ERROR: no'])
+const test = (id: string, state: string) => JSON.stringify({ event: 'test', test: { id, state } })
+
+describe('a report', () => {
+  it('has what was written last of each test, and no line that was cut off', () => {
+    const said = JSON.stringify({ event: 'said', message: 'ERROR: no' })
+    const file = reportWith(test('€', 'interrupted'), test('1', 'failed'), said, test('€', 'passed'), '{"event":"te')
+    const tests = [
+      { id: '€', state: 'passed' },
+      { id: '1', state: 'failed' },
+    ]
+    expect(readEvents(file)).toEqual({ tests, files: [], said: ['ERROR: no'], finished: undefined })
   })
 
-  it('counts no test that is tried again', () => {
-    const { reader, write } = aReader()
-    write(finished('1', 'failed', { isTriedAgain: true }))
-    expect(reader.readProgress()).toEqual(NONE)
-    expect(reader.readAll().tests).toEqual([{ id: '1', state: undefined }])
+  it.each(['noise', '{"event":"test"', '{"event":"other"}', '7', ''])('with %j cannot be read', (noise) => {
+    const file = reportWith(test('1', 'passed'), noise, test('2', 'passed'))
+    expect(() => readEvents(file)).toThrow()
   })
+})
 
+describe('the progress', () => {
   it.each([
-    'noise',
-    '{"event":"test-finished"',
-    '{"event":"other"}',
-    '7',
-    '',
-  ])('throws for %j, and counts the tests before it', (noise) => {
-    const { reader, write } = aReader()
-    write(`${finished('1', 'passed')}${noise}\n${finished('2', 'passed')}`)
-    for (const _ of [1, 2]) expect(reader.readProgress()).toEqual({ ...NONE, passed: 1 })
-    expect(() => reader.readAll()).toThrow()
+    ['{"total":4,"passed":2,"failed":0}   ', { total: 4, passed: 2, failed: 0 }],
+    ['{"total":-1,"passed":"2","failed":0.5,"skipped":null,"other":7}', {}],
+    ['[]', {}],
+    ['{"total"', undefined],
+    ['', undefined],
+  ])('of a file with %j is %j', (text, progress) => {
+    const file = reportWith()
+    writeFileSync(progressFileOf(file), text)
+    expect(readProgress(file)).toEqual(progress)
+  })
+
+  it('is not read through a link', () => {
+    const file = reportWith('{"passed":1}')
+    symlinkSync(file, progressFileOf(file))
+    expect(readProgress(file)).toBeUndefined()
   })
 })

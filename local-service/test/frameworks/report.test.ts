@@ -53,8 +53,8 @@ describe('a report', () => {
   })
 
   it('has the results of its last event, whatever the events before it say, and in whatever order they came', () => {
-    const failed = { event: 'test-finished', test: FAILED }
-    const late = { event: 'test-started', test: TEST, atMs: 0 }
+    const failed = { event: 'test', test: FAILED }
+    const late = { event: 'test', test: { ...TEST, state: 'interrupted', startedAtMs: 0 } }
     const end = endOf({ tests: [TEST] })
     for (const events of [
       [failed, late, end],
@@ -62,6 +62,13 @@ describe('a report', () => {
       [late, end, { event: 'file-started', file: TEST }],
     ])
       expect(read(...events)).toMatchObject({ isComplete: true, testCases: [CASE] })
+  })
+
+  it('says without a last event how long a test was running', () => {
+    const test = { ...TEST, state: 'interrupted', startedAtMs: Date.now() - 60_000 }
+    const [running] = read({ event: 'test', test })?.testCases ?? []
+    expect(running?.status).toBe('INTERRUPTED')
+    expect(running?.durationMs).toBeGreaterThanOrEqual(60_000)
   })
 
   it('tells the same file of two framework projects apart', () => {

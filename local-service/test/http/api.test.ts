@@ -5,9 +5,8 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RunOutcome } from '../../src/execution/outcome.ts'
 import { resourcesOf } from '../../src/execution/resources.ts'
 import { createApi } from '../../src/http/api.ts'
-import { describeRun } from '../../src/http/response-bodies.ts'
 import type { RunQueue } from '../../src/runs/queue.ts'
-import { finishRun, queueRun } from '../../src/runs/run.ts'
+import { queueRun } from '../../src/runs/run.ts'
 import type { RunStore } from '../../src/runs/store.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
 import { KEY, PLAIN_ENV, puppetProject, temporaryFolder, until } from '../support/a-local-service.ts'
@@ -83,14 +82,6 @@ it('a client that has read RUNNING learns of the end of the run by its next requ
   await send({ target: '/' })
   ended.resolve(PASSED)
   expect(await next).toBe('PASSED')
-})
-
-it('a run that has finished while its progress was read has no progress', () => {
-  const run = queueRun({ projectId: 'shop', branchName: 'main' })
-  const progress = { passed: 1, failed: 0, flaky: 0, skipped: 0 }
-  expect(describeRun(run, progress)).toMatchObject({ status: 'QUEUED', progress })
-  finishRun(run, PASSED)
-  expect(describeRun(run, progress)).not.toHaveProperty('progress')
 })
 
 describe('what a run has written', () => {

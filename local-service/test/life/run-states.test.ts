@@ -18,8 +18,9 @@ describe('a run', () => {
   })
 
   it('keeps the cases that had finished if it is cancelled', async () => {
-    const event = { event: 'test-finished', test: { id: '1', path: ['adds'], state: 'passed' } }
-    const script = `echo '${JSON.stringify(event)}' > "$LOCAL_SERVICE_REPORT_FILE"; trap "" INT; sleep 300; sleep 300`
+    const event = { event: 'test', test: { id: '1', path: ['adds'], state: 'passed' } }
+    const writes = `echo '${JSON.stringify(event)}' > "$LOCAL_SERVICE_REPORT_FILE"`
+    const script = `${writes}; echo '{"passed":1}' > "$LOCAL_SERVICE_REPORT_FILE.progress"; trap "" INT; sleep 300; sleep 300`
     const service = await startService({ projects: { shop: { ...puppetProject(), command: ['sh', '-c', script] } } })
     const runId = await service.startRun()
     await until(async () => (await service.get(runId)).body.progress?.passed === 1)

@@ -1,21 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { toReport } from '../../src/frameworks/report.ts'
-import { ReportReader } from '../../src/frameworks/report-reader.ts'
 import { describeResults, type JestResults } from '../../src/reporters/jest-results.ts'
-import { REPORT_FILE, REPORT_ROOT, ReportWriter } from '../../src/reporters/report-writer.ts'
-import { temporaryFolder } from '../support/a-local-service.ts'
+import { ReportWriter } from '../../src/reporters/report-writer.ts'
+import { prepareReport } from '../support/a-report.ts'
 
 // The recordings have what Jest gives to a reporter, with several workers. Long stacks are shortened.
 
 /** What the service makes of the results of a project in /shop. */
 function read(results: JestResults) {
-  const file = join(temporaryFolder(), 'report')
-  Object.assign(process.env, { [REPORT_FILE]: file, [REPORT_ROOT]: '/shop' })
+  const prepared = prepareReport()
   const report = new ReportWriter()
   report.finish(describeResults(results, report))
-  return toReport(new ReportReader(file).readAll(), { root: '/shop', folder: '/shop' })
+  return prepared.read()
 }
 
 const recorded = (version: number): JestResults =>

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { framesIn, REPORT_FILE, REPORT_ROOT, ReportWriter, type Thrown } from '../../src/reporters/report-writer.ts'
 import { prepareReport } from '../support/a-report.ts'
@@ -93,8 +92,27 @@ describe('what caused an error', () => {
   })
 })
 
-it('writes nothing if no file is named', async () => {
-  const { file } = await aWriter()
-  new ReportWriter().announce({ event: 'total', total: 1 })
-  expect(await readFile(file, 'utf8').catch(() => 'none')).toBe('none')
+it('counts each test with its last result, and none that is running or tried again', () => {
+  const { progress } = prepareReport()
+  const report = new ReportWriter()
+  const test = (id: string) => ({ id, project: '', file: '/shop/a.ts', path: [id] })
+  const result = { state: 'passed', isFlaky: false, durationMs: 1 } as const
+  for (let number = 0; number < 10; number++) report.finishTest(test(`${number}`), { ...result, state: 'timedOut' })
+  const before = { passed: 0, failed: 10, flaky: 0, skipped: 0 }
+  expect(progress()).toEqual(before)
+  report.finishTest(test('none'), { ...result, state: 'skipped' })
+  report.startTest(test('1'))
+  report.setTotal(11)
+  expect(progress()).toEqual({ ...before, total: 11, failed: 9, skipped: 1 })
+  report.finishTest(test('1'), { ...result, isFlaky: true })
+  expect(progress()).toEqual({ total: 11, passed: 1, failed: 9, flaky: 1, skipped: 1 })
+})
+
+it('writes nothing if no file is named', () => {
+  const { read, progress } = prepareReport()
+  delete process.env[REPORT_FILE]
+  const report = new ReportWriter()
+  report.setTotal(1)
+  report.say('ERROR: no')
+  expect([read(), progress()]).toEqual([undefined, undefined])
 })

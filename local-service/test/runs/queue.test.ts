@@ -38,8 +38,7 @@ async function aQueue({ endWaitMs = 0 } = {}) {
     const execute = (stop: AbortSignal, onTests: (tests: RunningTests) => void) => {
       begun.push(projectId)
       onBegin()
-      if (tests !== undefined)
-        onTests({ progress: async () => undefined, testCases: async () => PASSED.testCases, ...tests })
+      if (tests !== undefined) onTests({ progress: () => undefined, testCases: async () => PASSED.testCases, ...tests })
       if (endsWhenStopped) stop.addEventListener('abort', () => ended.resolve({ ...stop.reason, testCases: [] }))
       return ended.promise
     }

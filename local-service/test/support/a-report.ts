@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { toReport } from '../../src/frameworks/report.ts'
-import { ReportReader } from '../../src/frameworks/report-reader.ts'
+import { readEvents, readProgress } from '../../src/frameworks/report-reader.ts'
 import { REPORT_FILE, REPORT_ROOT } from '../../src/reporters/report-writer.ts'
 import { temporaryFolder } from './a-local-service.ts'
 
@@ -8,5 +8,6 @@ import { temporaryFolder } from './a-local-service.ts'
 export function prepareReport(root = '/shop', variables: Readonly<Record<string, string>> = {}, folder = root) {
   const file = join(temporaryFolder(), 'report')
   Object.assign(process.env, { [REPORT_FILE]: file, [REPORT_ROOT]: root, ...variables })
-  return { file, read: () => toReport(new ReportReader(file).readAll(), { root, folder }) }
+  const read = () => toReport(readEvents(file), { root, folder })
+  return { file, read, progress: () => readProgress(file) }
 }
