@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { readRegularFile } from '../machine/files.ts'
 import { type GitOptions, git } from '../machine/git.ts'
 import { killProcesses } from '../machine/processes.ts'
 
@@ -45,12 +46,19 @@ export function forgetWorkTree(tree: string, gitFolder: string): Promise<void> {
 
 /**
  * If git was killed while it created a work tree, the tree is locked. `git worktree remove` refuses it, and `worktree prune` skips it.
- * The name of the record is the id of the run, so nothing else has it, whatever tests have put in place of the folders above it.
+ * Tests may have written the path of git's folder, a link in it, or the record. So only what is surely git's and of this work tree goes.
  */
 async function removeRecord(tree: string, gitFolder: string): Promise<void> {
   const record = join(gitFolder, 'worktrees', basename(tree))
-  const removed = join(gitFolder, basename(tree))
-  // git fails if it reads a record that is half removed. So the record first leaves the folder that git reads, as a whole.
-  if (existsSync(record)) await rename(record, removed)
-  await rm(removed, { recursive: true, force: true })
+  // By these two, git tells its own folder from others: https://git-scm.com/docs/gitrepository-layout
+  const isOfGit = ['HEAD', 'objects'].every((name) => existsSync(join(gitFolder, name)))
+  if (!isOfGit || !existsSync(record)) return
+  const isLinked = realpathSync(record) !== join(realpathSync(gitFolder), 'worktrees', basename(tree))
+  if (isLinked) return
+  const named = readRegularFile(join(record, 'gitdir')).trim()
+  // A record that git has just begun, or that is half removed, names no work tree.
+  if (named !== '' && resolve(record, named) !== join(tree, '.git')) return
+  // git fails if it reads a record that is half removed, and it skips a record without this file. So this file goes first.
+  await rm(join(record, 'gitdir'), { force: true })
+  await rm(record, { recursive: true, force: true })
 }

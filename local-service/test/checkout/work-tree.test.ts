@@ -1,6 +1,17 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  watch,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
 import { addWorkTree, forgetWorkTree } from '../../src/checkout/work-tree.ts'
 import { isAlive, PLAIN_ENV, pidsIn, temporaryFolder, until } from '../support/a-local-service.ts'
@@ -14,37 +25,59 @@ describe("git's record of a work tree", () => {
   beforeEach(() => {
     git = join(temporaryFolder(), '.git')
     record = join(git, 'worktrees/id')
-    mkdirSync(record, { recursive: true })
+    for (const folder of [record, join(git, 'objects')]) mkdirSync(folder, { recursive: true })
+    writeFileSync(join(git, 'HEAD'), '')
     writeFileSync(join(record, 'gitdir'), '/tree/id/.git\n')
+    writeFileSync(join(record, 'index'), '')
   })
 
   const forget = () => forgetWorkTree('/tree/id', git)
 
-  it.each([
-    ['is whole', () => undefined],
-    ['was half written when git was killed', () => rmSync(join(record, 'gitdir'))],
-    ['has gone already', () => rmSync(record, { recursive: true })],
-    [
-      'was half removed when the service was killed',
-      () => {
-        mkdirSync(join(git, 'id'))
-        rmSync(record, { recursive: true })
-      },
-    ],
-  ])('goes if it %s, and the records of other work trees stay', async (_, prepare) => {
-    mkdirSync(join(git, 'worktrees/other'))
+  it.each<[string, () => void]>([
+    ['if it is whole', () => undefined],
+    ['if git was killed before it had written which tree it is of', () => writeFileSync(join(record, 'gitdir'), '')],
+    ['if the service was killed while it removed the record', () => rmSync(join(record, 'gitdir'))],
+  ])('goes %s', async (_, prepare) => {
     prepare()
     await forget()
-    expect(readdirSync(git, { recursive: true })).toEqual(['worktrees', 'worktrees/other'])
+    expect(existsSync(record)).toBe(false)
   })
 
-  it('goes as a link, and what is behind the link stays', async () => {
-    const other = temporaryFolder()
-    writeFileSync(join(other, 'gitdir'), '')
-    rmSync(record, { recursive: true })
-    symlinkSync(other, record)
+  it('stays, and nothing waits, if tests have put a named pipe into it', async () => {
+    rmSync(join(record, 'gitdir'))
+    execFileSync('mkfifo', [join(record, 'gitdir')])
+    await expect(forget()).rejects.toThrow('gitdir is not a regular file')
+    expect(existsSync(join(record, 'index'))).toBe(true)
+  })
+
+  const move = (path: string) => {
+    const moved = join(temporaryFolder(), 'moved')
+    renameSync(path, moved)
+    symlinkSync(moved, path)
+  }
+
+  it.each<[string, () => void]>([
+    ['its folder is not of git', () => rmSync(join(git, 'HEAD'))],
+    ['it is a link', () => move(record)],
+    ['the folder of all records is a link', () => move(join(git, 'worktrees'))],
+    ['it is of another tree', () => writeFileSync(join(record, 'gitdir'), '/somewhere/.git')],
+  ])('stays if %s', async (_what, spoil) => {
+    spoil()
     await forget()
-    expect([existsSync(record), existsSync(join(other, 'gitdir'))]).toEqual([false, true])
+    expect(readdirSync(record)).toEqual(['gitdir', 'index'])
+  })
+
+  // Only there does the system name each file that goes, in the order in which it goes.
+  it.runIf(process.platform === 'linux')('is no record to other git commands while it goes', async () => {
+    const { folder, git: inFolder } = await aRepository({ 'a.txt': '' })
+    const path = join(temporaryFolder(), 'tree')
+    await inFolder('worktree', 'add', '--quiet', path, 'other')
+    const gone: (string | null)[] = []
+    const watcher = watch(join(folder, '.git/worktrees/tree'), (_event, name) => gone.push(name))
+    onTestFinished(() => watcher.close())
+    await forgetWorkTree(path, join(folder, '.git'))
+    await until(() => gone.includes('commondir') && gone.includes('HEAD'))
+    expect(gone[0]).toBe('gitdir')
   })
 })
 
