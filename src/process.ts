@@ -36,22 +36,25 @@ interface ExitOptions {
 }
 
 /** Runs the task and exits with the code that it returns. If anything throws, now or later, the log says so. */
-export async function exitAfter(
+export function exitAfter(
   task: () => Promise<number>,
   { signal, crashLevel, onLogClosed = () => {} }: ExitOptions,
-): Promise<never> {
+): void {
+  const crashCode = crashLevel === 'warning' ? 0 : 1
+  // Node ends the process with this code if nothing can wake it any more. Without it, such a bug would look like a pass.
+  process.exitCode = crashCode
   const exitAfterCrash = (cause: unknown) => {
     const reason = (cause instanceof Error && cause.stack) || String(cause)
     const message = fragment`The action failed unexpectedly. This is a bug in the action; please report it with this line. ${reason}`
     writeCommand(crashLevel, commandMessage(message))
-    return flushAndExit(crashLevel === 'warning' ? 0 : 1, signal)
+    flushAndExit(crashCode, signal)
   }
   // Node's own warnings, for example about a proxy's IP address, do not help the person who reads the log.
   process.removeAllListeners('warning')
   process.stdout.on('error', onLogClosed)
   process.stderr.on('error', () => {})
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, exitAfterCrash)
-  return task().then((code) => flushAndExit(code, signal), exitAfterCrash)
+  void task().then((code) => flushAndExit(code, signal), exitAfterCrash)
 }
 
 /** Before the verdict, 16 MiB of output may still wait to be written. The runner reads them in far less time than this. */
@@ -60,7 +63,7 @@ const FLUSH_LIMIT_MS = 30_000
 const LAST_LINE_MS = 150
 
 /** Exits once the log is written, or when this has taken too long. Open connections and timers do not delay the exit. */
-function flushAndExit(code: number, signal: AbortSignal): Promise<never> {
+function flushAndExit(code: number, signal: AbortSignal): void {
   const exit = () => process.exit(code)
   const exitWhenAborted = () => {
     const leftMs = abortReason(signal).exitDeadlineMs - systemClock.now()
@@ -70,5 +73,4 @@ function flushAndExit(code: number, signal: AbortSignal): Promise<never> {
   if (signal.aborted) exitWhenAborted()
   else signal.addEventListener('abort', exitWhenAborted)
   process.stdout.write('', exit)
-  return new Promise(() => {})
 }
