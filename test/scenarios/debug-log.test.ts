@@ -6,13 +6,19 @@ const DEBUG = '##[debug]'
 
 const OF_FILE = /^(Main's file for post|Saved for post|Nothing is left to do for post)/
 
-test.concurrent('with debug logging, the log shows each request, what main saves and what post finds', async () => {
+test.concurrent('with debug logging, the log shows each request, what main saves and what post finds. The start has all inputs', async () => {
   const busy = { status: 503, body: { error: 'busy' } }
   await using one = await scenario({
     debug: true,
     script: { runId: 'run-1', cases: ONE_PASSED },
     faults: [{ on: 'get', from: 1, to: 1, do: busy }],
-    inputs: { branch: 'feature/x', environment: 'staging', 'framework-project': 'unit e2e' },
+    inputs: {
+      branch: 'feature/x',
+      environment: 'staging',
+      'framework-project': 'unit e2e',
+      'env-overrides': 'A=two #words',
+      autofix: 'false',
+    },
   })
   const { main, post } = await one.step.run()
   expect(main).toMatchObject({ conclusion: 'success', outputs: { conclusion: 'passed' } })
@@ -37,6 +43,18 @@ test.concurrent('with debug logging, the log shows each request, what main saves
     'Run run-1 was started for project “web-shop”, environment “staging”, branch “feature/x”, framework project “unit e2e”',
   )
   expect(lines.join('\n')).not.toMatch(/busy|adds an item/)
+  const [start] = one.service.requests
+  expect(JSON.parse(start?.body ?? '')).toEqual({
+    branch: 'feature/x',
+    environment: 'staging',
+    frameworkProjectName: 'unit e2e',
+    envOverrides: { A: 'two #words' },
+    autofix: false,
+  })
+  expect(start?.headers['user-agent']).toMatch(
+    /^test-run-action\/\d+\.\d+\.\d+ \(https:\/\/github\.com\/octo-org\/web-shop\/actions\/runs\/\d+\/attempts\/1\)$/,
+  )
+  expect(log).not.toContain('#words')
   expect(placesThatShow(one.service.key, main)).toEqual([])
   // The runner hides the key, should it ever be written.
   expect(one.step.masks.apply(one.service.key)).toBe('***')

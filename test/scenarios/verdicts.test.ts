@@ -21,38 +21,3 @@ test.concurrent.each([
   expect(post.log).toEqual([])
   expect(placesThatShow(one.service.key, main)).toEqual([])
 })
-
-test.concurrent('the requests are those of the interface, and no others', async () => {
-  await using one = await scenario({
-    script: { queuedMs: 150, runningMs: 150, cases: ONE_PASSED, runId: 'run:1' },
-    inputs: {
-      project: 'web shop/é',
-      branch: 'feature/x',
-      environment: 'staging',
-      'framework-project': 'unit checkout',
-      'env-overrides': 'A=1\nB=two #words',
-      autofix: 'false',
-    },
-  })
-  const { main } = await one.step.run()
-  expect(main.conclusion).toBe('success')
-
-  const [start, ...polls] = one.service.requests
-  expect(start).toMatchObject({ method: 'POST', path: '/v1/projects/web%20shop%2F%C3%A9/runs' })
-  expect(JSON.parse(start?.body ?? '')).toEqual({
-    branch: 'feature/x',
-    environment: 'staging',
-    frameworkProjectName: 'unit checkout',
-    envOverrides: { A: '1', B: 'two #words' },
-    autofix: false,
-  })
-  const workflowRun = String.raw`https://github\.com/octo-org/web-shop/actions/runs/\d+/attempts/1`
-  expect(start?.headers).toMatchObject({
-    authorization: `Bearer ${one.service.key}`,
-    'user-agent': expect.stringMatching(new RegExp(`^test-run-action/\\d+\\.\\d+\\.\\d+ \\(${workflowRun}\\)$`)),
-  })
-  expect(new Set(polls.map(({ method, path, body }) => `${method} ${path} ${body}`))).toEqual(
-    new Set(['GET /v1/projects/web%20shop%2F%C3%A9/runs/run%3A1 ']),
-  )
-  expect(main.log.join('\n')).not.toContain('#words')
-})
