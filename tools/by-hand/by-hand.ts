@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync, readFileSync, realpathSync } from 'nod
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import { readReport } from './report.ts'
-import { type ByHand, FRAMEWORKS, type Framework, type ProcessEnd, UsageError } from './results.ts'
+import { type ByHand, FRAMEWORKS, type Framework, type ProcessEnd, type Subject, UsageError } from './results.ts'
 
 /** What a person types. */
 export const COMMANDS = {
@@ -13,35 +13,25 @@ export const COMMANDS = {
   jest: ['jest', '--ci'],
 } as const satisfies Record<Framework, readonly string[]>
 
-export interface RunByHand {
-  readonly framework: Framework
-  readonly args: readonly string[]
-  readonly env: NodeJS.ProcessEnv
-  /** Gives the folder of the project. It is called for each run, so that every run can have a folder of its own. */
-  readonly folder: () => string | Promise<string>
-  /** Whether the run that writes the report is the only one. Its exit code then counts, so nothing may name other reporters. */
-  readonly isOnce?: boolean | undefined
-  /** For the outputs and the report. */
-  readonly temporaryFolder: string
-}
-
 /**
  * Runs the framework's own command twice. The first run is exactly what a person types, and its exit code counts. The second
  * run writes the report with the tests, because in Vitest an argument that names a reporter replaces the project's reporters.
  */
-export async function runByHand(run: RunByHand, stop: AbortSignal): Promise<ByHand> {
-  const { framework, args, temporaryFolder } = run
+export async function runByHand(subject: Subject, temporaryFolder: string, stop: AbortSignal): Promise<ByHand> {
+  const { framework, args } = subject
   const [program, ...first] = COMMANDS[framework]
   const start = (folder: string, extraArgs: readonly string[], extraEnv: NodeJS.ProcessEnv, name: string) => {
     const argv = [program, ...first, ...extraArgs, ...args] as const
-    const env = { ...environmentIn(folder, run.env), ...extraEnv }
+    const env = { ...environmentIn(folder, subject.env), ...extraEnv }
     return runToEnd(argv, { cwd: folder, env }, join(temporaryFolder, name), stop)
   }
   // Jest writes the report beside what its reporters write.
   const plain =
-    run.isOnce || framework === 'jest' ? undefined : await start(await run.folder(), [], {}, 'output-of-plain-run')
+    subject.isOnce || framework === 'jest'
+      ? undefined
+      : await start(await subject.folder(), [], {}, 'output-of-plain-run')
 
-  const folder = await run.folder()
+  const folder = await subject.folder()
   const reportFile = join(temporaryFolder, 'report.json')
   // Vitest's default reporter can set the exit code, so it stays. These arguments come first, because a last argument without its
   // value would take one of them.

@@ -6,6 +6,19 @@ export type Framework = (typeof FRAMEWORKS)[number]
 
 export type Status = 'PASSED' | 'FLAKY' | 'FAILED' | 'TIMEDOUT' | 'INTERRUPTED' | 'SKIPPED'
 
+/** A project, and how it runs by hand and through the service. */
+export interface Subject {
+  readonly framework: Framework
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  /** Gives the folder of the project. It is called for each run, so that every run can have a folder of its own. */
+  readonly folder: () => string | Promise<string>
+  /** Whether the run that writes the report is the only one by hand. Its exit code then counts, so nothing may name other reporters. */
+  readonly isOnce?: boolean
+  /** How long the tests may take by hand, and through the service. If it is absent, the limits are those of both. */
+  readonly limitMs?: number
+}
+
 /** A test as the framework's own report has it. */
 export interface TestByHand {
   /** From the project's folder. */

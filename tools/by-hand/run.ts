@@ -1,15 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type RunByHand, runByHand } from './by-hand.ts'
+import { runByHand } from './by-hand.ts'
 import { type Comparison, compare } from './compare.ts'
-import type { ByHand, ThroughService } from './results.ts'
+import type { ByHand, Subject, ThroughService } from './results.ts'
 import { runThroughService } from './through-service.ts'
-
-export interface RunOfBoth extends Omit<RunByHand, 'temporaryFolder'> {
-  /** How long the tests may take by hand, and through the service. If it is absent, the limits are those of both. */
-  readonly limitMs?: number
-}
 
 export interface Result {
   readonly byHand: ByHand
@@ -17,23 +12,15 @@ export interface Result {
   readonly comparison: Comparison
 }
 
-/** Runs a project by hand and through the service, one after the other, and compares the results. */
-export function runBoth({ env, ...run }: RunOfBoth, stop: AbortSignal): Promise<Result> {
-  return withTemporaryFolder(async (temporaryFolder) => {
-    const both = { ...run, env: { ...env, CI: 'true' }, temporaryFolder }
-    const limits = run.limitMs === undefined ? [] : [AbortSignal.timeout(run.limitMs)]
-    const byHand = await runByHand(both, AbortSignal.any([stop, ...limits]))
-    stop.throwIfAborted()
-    const throughService = await runThroughService({ ...both, folder: await run.folder() }, stop)
-    return { byHand, throughService, comparison: compare(byHand, throughService) }
-  })
-}
+export const temporaryFolder = () => mkdtempDisposable(join(tmpdir(), 'by-hand-'))
 
-export async function withTemporaryFolder<Result>(use: (folder: string) => Promise<Result>): Promise<Result> {
-  const folder = mkdtempSync(join(tmpdir(), 'by-hand-'))
-  try {
-    return await use(folder)
-  } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
-  }
+/** Runs a project by hand and through the service, one after the other, and compares the results. */
+export async function runBoth({ env, ...given }: Subject, stop: AbortSignal): Promise<Result> {
+  await using temporary = await temporaryFolder()
+  const subject = { ...given, env: { ...env, CI: 'true' } }
+  const limits = subject.limitMs === undefined ? [] : [AbortSignal.timeout(subject.limitMs)]
+  const byHand = await runByHand(subject, temporary.path, AbortSignal.any([stop, ...limits]))
+  stop.throwIfAborted()
+  const throughService = await runThroughService(subject, temporary.path, stop)
+  return { byHand, throughService, comparison: compare(byHand, throughService) }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Framework, TestCase, ThroughService } from './results.ts'
+import type { Subject, TestCase, ThroughService } from './results.ts'
 
 const COMMAND = resolve(import.meta.dirname, '../../local-service/src/main.ts')
 const POLL_MS = 50
@@ -11,25 +11,17 @@ const MINUTE_MS = 60_000
 /** The service exits with it if it cannot serve this folder with these arguments. */
 const REFUSED = 2
 
-export interface RunThroughService {
-  readonly folder: string
-  readonly framework: Framework
-  readonly args: readonly string[]
-  readonly env: NodeJS.ProcessEnv
-  readonly temporaryFolder: string
-  readonly limitMs?: number | undefined
-}
-
 /** Starts the local service for the folder, starts a run, and waits until the run has finished. */
 export async function runThroughService(
-  { folder, framework, args, env, temporaryFolder, limitMs }: RunThroughService,
+  { folder, framework, args, env, limitMs }: Subject,
+  temporaryFolder: string,
   stop: AbortSignal,
 ): Promise<ThroughService> {
   const options = ['--json', `--data=${join(temporaryFolder, 'data')}`, `--framework=${framework}`]
   options.push(...args.map((arg) => `--arg=${arg}`))
   if (limitMs !== undefined) options.push(`--run-limit-minutes=${limitMs / MINUTE_MS}`)
   // The group of its own keeps a Ctrl-C in the terminal from it. The service stops the run if it is stopped itself.
-  const child = spawn(process.execPath, [COMMAND, ...options, resolve(folder)], {
+  const child = spawn(process.execPath, [COMMAND, ...options, resolve(await folder())], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,

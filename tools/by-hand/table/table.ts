@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { COMMANDS } from '../by-hand.ts'
 import type { Framework } from '../results.ts'
-import { type Result, runBoth, withTemporaryFolder } from '../run.ts'
+import { type Result, runBoth, temporaryFolder } from '../run.ts'
 import { JEST_PROJECTS } from './jest-projects.ts'
 import { PLAYWRIGHT_PROJECTS } from './playwright-projects.ts'
 import { type Project, writeProject } from './project.ts'
@@ -38,21 +38,23 @@ export function nameOf({ project: { framework, name }, args, version }: Row): st
 const LIMIT_MS = 60_000
 
 /** Runs a row by hand and through the service. Every run has a new folder, so that none sees what an earlier one has changed. */
-export function runRow({ project, args, version }: Row, stop: AbortSignal): Promise<Result> {
-  return withTemporaryFolder((temporaryFolder) => {
-    let count = 0
-    const folder = async () => {
-      const at = join(realpathSync(temporaryFolder), `run-${++count}`, 'project')
-      mkdirSync(at, { recursive: true })
-      await writeProject(project, at, version)
-      return at
-    }
-    // Without other reporters, the run that writes the report is the run of the plain command.
-    const namesReporter = /reporter|outputFile/i.test(JSON.stringify([project.files, args]))
-    const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
-    const env = { PATH, HOME, NODE_COMPILE_CACHE, ...project.env }
-    return runBoth({ framework: project.framework, args, env, folder, limitMs: LIMIT_MS, isOnce: !namesReporter }, stop)
-  })
+export async function runRow({ project, args, version }: Row, stop: AbortSignal): Promise<Result> {
+  await using temporary = await temporaryFolder()
+  let count = 0
+  const folder = async () => {
+    const at = join(realpathSync(temporary.path), `run-${++count}`, 'project')
+    mkdirSync(at, { recursive: true })
+    await writeProject(project, at, version)
+    return at
+  }
+  // Without other reporters, the run that writes the report is the run of the plain command.
+  const namesReporter = /reporter|outputFile/i.test(JSON.stringify([project.files, args]))
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
+  const env = { PATH, HOME, NODE_COMPILE_CACHE, ...project.env }
+  return await runBoth(
+    { framework: project.framework, args, env, folder, limitMs: LIMIT_MS, isOnce: !namesReporter },
+    stop,
+  )
 }
 
 /** The service refuses these arguments, although a command with them exits with 0. local-service/README.md has the reasons. */

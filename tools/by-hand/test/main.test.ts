@@ -1,21 +1,17 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { writeProject } from '../table/project.ts'
 
 const PROGRAM = join(import.meta.dirname, '../main.ts')
 
-async function run(args: readonly string[], cwd: string) {
+function run(args: readonly string[], cwd: string) {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
   const env = { PATH, HOME, NODE_COMPILE_CACHE, NO_COLOR: '1' }
-  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const exit = once(child, 'close') as Promise<[number | null]>
-  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exit])
-  return { code, output, errors }
+  const ended = spawnSync(process.execPath, [PROGRAM, ...args], { cwd, env, encoding: 'utf8' })
+  return { code: ended.status, output: ended.stdout, errors: ended.stderr }
 }
 
 /** A project whose test fails through the service only. */
@@ -35,7 +31,7 @@ async function projectThatDiffers(): Promise<string> {
 describe('npm run by-hand', () => {
   it('prints both results, and a sentence for each difference', async () => {
     const folder = await projectThatDiffers()
-    const { code, output, errors } = await run(['--framework=vitest', folder, '--bail=5'], folder)
+    const { code, output, errors } = run(['--framework=vitest', folder, '--bail=5'], folder)
     expect(errors).toBe('')
     expect(output).toContain(`in ${folder}, with the arguments "--bail=5"`)
     expect(output).toContain('\nby hand: exits with 0, 2 PASSED\nthrough the service: FAILED, 1 FAILED, 1 PASSED\n')
@@ -55,14 +51,14 @@ describe('npm run by-hand', () => {
       ['--framework=vitest', '.'],
       /^vitest is not installed in .* or in a folder above it\. Install the packages first\.\n$/,
     ],
-  ])('exits with 2 and a sentence if it is called with %j', async (args, sentence) => {
-    const { code, output, errors } = await run(args, temporaryFolder())
+  ])('exits with 2 and a sentence if it is called with %j', (args, sentence) => {
+    const { code, output, errors } = run(args, temporaryFolder())
     expect(errors).toMatch(sentence)
     expect({ code, output }).toEqual({ code: 2, output: '' })
   })
 
-  it('prints a line for each row of the table', async () => {
-    const { code, output } = await run(['--table', 'vitest 4: vitest run --retires=3 (shop)'], temporaryFolder())
+  it('prints a line for each row of the table', () => {
+    const { code, output } = run(['--table', 'vitest 4: vitest run --retires=3 (shop)'], temporaryFolder())
     const line = '1/1 same vitest 4: vitest run --retires=3 (shop)'
     expect(output).toBe(`${line}\n1 rows: 1 are the same, 0 have a known difference.\n`)
     expect(code).toBe(0)
