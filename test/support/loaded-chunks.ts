@@ -1,4 +1,4 @@
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { globSync, mkdtempDisposableSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { type ScenarioOptions, scenario } from './scenario.ts'
@@ -30,15 +30,11 @@ export async function chunksOfMain(): Promise<readonly Chunk[]> {
 
 /** The files of dist/main or dist/post that Node's coverage names. */
 export async function loadedBy(phase: 'main' | 'post', options: ScenarioOptions = {}): Promise<ReadonlySet<string>> {
-  const folder = mkdtempSync(join(tmpdir(), 'coverage-'))
-  try {
-    await using run = await scenario({ ...options, env: { ...options.env, NODE_V8_COVERAGE: folder } })
-    await run.step.run()
-    const files = globSync('*.json', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'))
-    const scripts: { url: string }[] = files.flatMap((text) => JSON.parse(text).result)
-    const ours = scripts.filter(({ url }) => url.includes(join(DIST, phase)))
-    return new Set(ours.map(({ url }) => basename(url)))
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'coverage-'))
+  await using run = await scenario({ ...options, env: { ...options.env, NODE_V8_COVERAGE: folder.path } })
+  await run.step.run()
+  const files = globSync('*.json', { cwd: folder.path }).map((file) => readFileSync(join(folder.path, file), 'utf8'))
+  const scripts: { url: string }[] = files.flatMap((text) => JSON.parse(text).result)
+  const ours = scripts.filter(({ url }) => url.includes(join(DIST, phase)))
+  return new Set(ours.map(({ url }) => basename(url)))
 }

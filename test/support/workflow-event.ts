@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,14 +15,10 @@ export function workflowEvent(
 ): { readonly env: Readonly<Record<string, string>>; readonly event: WorkflowEvent } {
   const payload = typeof given === 'string' ? {} : given
   const env = githubVariables(githubContext({ name, payload }, overrides))
-  const folder = mkdtempSync(join(tmpdir(), 'event-'))
-  try {
-    const path = join(folder, 'event.json')
-    writeFileSync(path, typeof given === 'string' ? given : JSON.stringify(payload))
-    return { env, event: readEvent({ ...env, GITHUB_EVENT_PATH: path }) }
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'event-'))
+  const path = join(folder.path, 'event.json')
+  writeFileSync(path, typeof given === 'string' ? given : JSON.stringify(payload))
+  return { env, event: readEvent({ ...env, GITHUB_EVENT_PATH: path }) }
 }
 
 interface Webhook {

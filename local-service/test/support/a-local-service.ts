@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -7,6 +7,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { expect, onTestFinished } from 'vitest'
 import { ROOT } from '../../../test/documents/documents.ts'
 import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { isAlive } from '../../../test/support/is-alive.ts'
 import { expectConformingResponse } from '../../../test/support/openapi.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { until } from '../../../test/support/until.ts'
@@ -17,7 +18,7 @@ import type { TestCase } from '../../src/frameworks/report.ts'
 import { type LocalService, type ServiceOptions, startLocalService } from '../../src/service.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
 
-export { temporaryFolder, until }
+export { isAlive, temporaryFolder, until }
 
 export const WEB_SHOP = join(ROOT, 'examples/web-shop')
 export const KEY = 'a-key-for-tests'
@@ -273,12 +274,6 @@ export async function readJournal(file: string): Promise<{ event: string; pid: n
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
-}
-
-/** A zombie, which waits for the machine's first process to notice that it ended, is not alive. */
-export function isAlive(pid: number): boolean {
-  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
-  return stdout.trim() !== '' && !stdout.startsWith('Z')
 }
 
 /** The ids of the processes of which this is true. */

@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { isAlive } from '../../../test/support/is-alive.ts'
 import { folderOfTests } from '../../../test/support/temporary-folder.ts'
+import { until } from '../../../test/support/until.ts'
 import { type Container, prepareStep, type Step } from '../step-runner/runner.ts'
-import { isAlive, pidIn, spawning, untilGone, writeAction } from './fixture.ts'
+import { pidIn, spawning, writeAction } from './fixture.ts'
 
 const root = folderOfTests()
 
@@ -34,7 +36,7 @@ const timer = setInterval(() => { if (read().includes('late')) { clearInterval(t
     expect(post.log).toEqual([`pid ${main.state.pid} late`])
     expect({ jobStatus, summary }).toEqual({ jobStatus: 'cancelled', summary: 'early\n' })
     expect(await mainExit).toMatchObject({ signal: 'SIGKILL', signalsSent: ['SIGKILL'] })
-    await untilGone(pidIn(main.log[0]))
+    await until(() => !isAlive(pidIn(main.log[0])))
   })
 
   test('makes the step fail with hooks; without a volume, the step loses its state, outputs and summary, but no file', async () => {

@@ -1,6 +1,5 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 
 export interface ActionFixture {
   /** A script in CommonJS, which runs after recordings/prelude.cjs. */
@@ -24,20 +23,6 @@ export function writeAction(root: string, { main, post, inputs = {} }: ActionFix
 /** Logs each signal and goes on. Only SIGKILL ends it. */
 export const STUBBORN = `for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => console.log('got ' + name))
 console.log('ready'); hang()`
-
-/** Whether the process runs. A zombie does not run. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return process.platform !== 'linux' || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return false
-  }
-}
-
-export async function untilGone(pid: number): Promise<void> {
-  while (isAlive(pid)) await delay(10)
-}
 
 /** Starts a node that lives until it is killed, and logs its process id. */
 export function spawning(options: object): string {

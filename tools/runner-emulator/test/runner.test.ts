@@ -2,9 +2,11 @@
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
+import { isAlive } from '../../../test/support/is-alive.ts'
 import { folderOfTests } from '../../../test/support/temporary-folder.ts'
+import { until } from '../../../test/support/until.ts'
 import { placesThatShow, prepareStep, type Step, type StepOptions } from '../step-runner/runner.ts'
-import { type ActionFixture, isAlive, pidIn, STUBBORN, spawning, untilGone, writeAction } from './fixture.ts'
+import { type ActionFixture, pidIn, STUBBORN, spawning, writeAction } from './fixture.ts'
 
 // These tests check what no recording shows: how a process starts, and how the runner ends it.
 
@@ -133,7 +135,7 @@ describe('the end of a process', () => {
     const child = pidIn(await main.waitForLine(/child/))
     expect(isAlive(child)).toBe(true)
     await step.dispose()
-    await untilGone(child)
+    await until(() => !isAlive(child))
     expect(existsSync(step.workspace)).toBe(false)
     expect(existsSync(step.tempDir)).toBe(false)
   })
