@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { messageOf } from '../../src/text/untrusted.ts'
 import { type CheckoutContext, inspectFolder } from './checkout/checkout.ts'
-import { personalEnvironment } from './execution/project-command.ts'
 import { listen } from './http/listen.ts'
 import { removeFolder } from './machine/files.ts'
 import { RunQueue } from './runs/queue.ts'
@@ -100,12 +99,11 @@ function openShared(options: SharedOptions) {
     hadProblem = true
     log(`error: ${text}`)
   }
-  const personEnv = personalEnvironment(options.env)
   const close = () => {
     // A run that is still unfinished may have left something on the machine.
     const end = { finished: store.findFinished(), isClean: store.findUnfinished().length === 0, hadProblem }
     store.close()
     return end
   }
-  return { log, logError, store, personEnv, temporaryFolder: realpathSync(tmpdir()), close }
+  return { log, logError, store, personEnv: options.env, temporaryFolder: realpathSync(tmpdir()), close }
 }

@@ -83,15 +83,6 @@ function findNode({ PATH = '' }: NodeJS.ProcessEnv): string {
   return nodes.find((node) => existsSync(node) && statSync(node).isFile()) ?? process.execPath
 }
 
-/** The person's own environment, without the variables by which a git hook ties git commands to its own repository. */
-export function personalEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !GIT_VARIABLES.test(name)))
-}
-
-/** What git sets for a hook. A person sets `GIT_CONFIG_COUNT`, for example for `safe.directory`, so the tests get it. */
-const GIT_VARIABLES =
-  /^GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|CONFIG_PARAMETERS)$/
-
 /** The environment of the project's commands. In a container, it has nothing of the person's environment. */
 export function testEnvironment(
   { project, folders, resources: { tmpdir }, personEnv }: Omit<RunContext, 'testEnv' | 'stop'>,

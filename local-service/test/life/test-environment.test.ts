@@ -33,15 +33,6 @@ describe("a test process's environment", () => {
     expect(await variablesIn(service, ['PATH', 'CI'])).toEqual([[...bins, '/bin:/usr/bin'].join(':'), 'true'])
   })
 
-  it("has the person's variables, and not those by which git ties a hook to its repository", async () => {
-    const ofPerson = { CI: '1', GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'a.b', GIT_CONFIG_VALUE_0: 'c' }
-    const ofHook = { GIT_CONFIG_PARAMETERS: "'a.b=d'", GIT_DIR: '/elsewhere/.git', GIT_INDEX_FILE: '/elsewhere/index' }
-    const env = { ...PLAIN_ENV, ...ofPerson, ...ofHook }
-    const service = await startService({ projects: puppetIn(temporaryFolder()), env })
-    const values = await variablesIn(service, Object.keys({ ...ofPerson, ...ofHook }))
-    expect(values).toEqual(['1', '1', 'a.b', 'c', 'undefined', 'undefined', 'undefined'])
-  })
-
   it('has a TMPDIR of its own, which goes with the run', async () => {
     const env = { ...PLAIN_ENV, TMPDIR: '/of/the/person' }
     const service = await startService({ projects: puppetIn(temporaryFolder()), env })
