@@ -11,14 +11,13 @@ const OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024
 export class RunOutput {
   readonly folder: string
   readonly #logError: (text: string) => void
-  readonly #limitBytes: number
   #file: number | undefined
-  #writtenBytes = 0
+  #roomBytes: number
 
   constructor(folder: string, logError: (text: string) => void, limitBytes = OUTPUT_LIMIT_BYTES) {
     this.folder = folder
     this.#logError = logError
-    this.#limitBytes = limitBytes
+    this.#roomBytes = limitBytes
   }
 
   /** Opens the file before the tests begin, so that they cannot put another file in its place. */
@@ -33,8 +32,8 @@ export class RunOutput {
 
   write(text: string): void {
     if (this.#file === undefined) return
-    this.#writtenBytes += Buffer.byteLength(text)
-    const isFull = this.#writtenBytes > this.#limitBytes
+    this.#roomBytes -= Buffer.byteLength(text)
+    const isFull = this.#roomBytes < 0
     try {
       writeFileSync(this.#file, isFull ? '\n… The rest of the output is left out.\n' : text)
       if (!isFull) return

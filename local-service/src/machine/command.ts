@@ -41,29 +41,34 @@ const LAST_OUTPUT_LIMIT_MS = 500
  */
 export async function runCommand(command: Command, stop: AbortSignal): Promise<CommandEnd> {
   if (stop.aborted) return STOPPED
+  const { argv, folder, env, runId, stopGraceMs, output, whenServiceDies, logError } = command
+  const [program = '', ...args] = argv
   const excerpt = createExcerpt()
-  const guard = startGuard(command.whenServiceDies)
+  await using guard = startGuard(whenServiceDies)
   let child: ChildProcess
   try {
-    child = start(command, (text) => {
-      excerpt.add(text)
-      command.output?.write(text)
+    child = spawn(program, args, {
+      cwd: folder,
+      env: { ...env, [MARKER_VARIABLE]: runId },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // With its own session and process group, the command does not get Ctrl-C from the service's terminal.
+      detached: true,
     })
     if (child.pid !== undefined) guard.watch(child.pid)
     await once(child, 'spawn')
   } catch (error) {
-    await guard.dismiss()
     return { kind: 'cut-off', how: `could not be started: ${reasonOf(error, command)}`, output: '' }
   }
-  const closed = once(child, 'close')
-  const group = { groupId: Number(child.pid), runId: command.runId }
-  let end: End
-  try {
-    end = await waitForEnd(child, group, command.stopGraceMs, stop)
-  } finally {
-    await killProcesses(group).catch((error) => command.logError(messageOf(error)))
-    await guard.dismiss()
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => {
+      excerpt.add(text)
+      output?.write(text)
+    })
   }
+  const closed = once(child, 'close')
+  const group = { groupId: Number(child.pid), runId }
+  const end = await waitForEnd(child, group, stopGraceMs, stop)
+  await killProcesses(group).catch((error) => logError(messageOf(error)))
   await Promise.race([closed, delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false })])
   child.stdout?.destroy()
   child.stderr?.destroy()
@@ -100,19 +105,6 @@ function createExcerpt() {
       return withoutTerminalSequences(`${first}…\n${last}`)
     },
   }
-}
-
-function start({ argv, folder, env, runId }: Command, onOutput: (text: string) => void): ChildProcess {
-  const [program = '', ...args] = argv
-  const child = spawn(program, args, {
-    cwd: folder,
-    env: { ...env, [MARKER_VARIABLE]: runId },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // With its own session and process group, the command does not get Ctrl-C from the service's terminal.
-    detached: true,
-  })
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput)
-  return child
 }
 
 function reasonOf(error: unknown, { argv: [program], folder }: Command): string {

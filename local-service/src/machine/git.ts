@@ -18,17 +18,13 @@ const READS = ['-c', 'safe.directory=*']
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 const LIMIT_MS = 60_000
 
-/** For a command that changes the repository. */
-export function git(args: readonly string[], options: GitOptions): Promise<string> {
-  return run(ALWAYS, args, options)
-}
-
 /** For a command that changes nothing in the repository. */
 export function readGit(args: readonly string[], options: GitOptions): Promise<string> {
-  return run([...ALWAYS, ...READS], args, options)
+  return git(args, options, [...ALWAYS, ...READS])
 }
 
-function run(config: readonly string[], args: readonly string[], { root, env, signal }: GitOptions): Promise<string> {
+/** For a command that changes the repository. */
+export function git(args: readonly string[], { root, env, signal }: GitOptions, config = ALWAYS): Promise<string> {
   const options = {
     cwd: root,
     env: { ...env, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },

@@ -31,7 +31,7 @@ kill -s KILL -- "-$group"
 "$@"`
 
 /**
- * Starts a guard. If the service dies before it dismisses the guard, the guard kills the process group that it watches, and then runs
+ * Starts a guard. If the service dies before it ends the guard, the guard kills the process group that it watches, and then runs
  * the further command, if there is one. However the service dies, the system closes the pipe that the guard reads. If the service
  * hangs, post kills the service's whole group. So the guard has a group of its own. A guard starts before the processes that it
  * watches, so that the service cannot die between the two starts.
@@ -49,9 +49,10 @@ export function startGuard(further?: { argv: readonly string[]; env: NodeJS.Proc
   guard.stdin?.on('error', () => undefined)
   return {
     watch: (groupId: number) => guard.stdin?.write(`${groupId}\n`),
-    dismiss: () => {
+    /** Ends the guard. */
+    async [Symbol.asyncDispose]() {
       guard.kill('SIGKILL')
-      return exit
+      await exit
     },
   }
 }

@@ -52,22 +52,16 @@ export function wordsOf(command: UserCommand): { readonly words: readonly string
   /** Undefined between two words. The word `''` is empty. */
   let word: string | undefined
   for (const { groups = {} } of command.matchAll(PART)) {
-    if (groups.operator !== undefined) return { words, operator: groups.operator }
-    if (groups.blank === undefined) {
-      const text = textOf(groups)
-      if (text !== undefined) word = (word ?? '') + text
-    } else if (word !== undefined) {
-      words.push(word)
-      word = undefined
-    }
+    const { operator, blank, doubleQuoted, ...others } = groups
+    if (operator !== undefined) return { words, operator }
+    // Within double quotes, a backslash is a character unless one of these stands behind it.
+    const unescaped = doubleQuoted?.replace(/\\(["\\$`])|\\\n/g, '$1')
+    // Undefined for the end of a line that goes on in the next line.
+    const text = unescaped ?? Object.values(others).find((part) => part !== undefined)
+    if (text !== undefined) word = (word ?? '') + text
+    if (blank === undefined || word === undefined) continue
+    words.push(word)
+    word = undefined
   }
   return { words: word === undefined ? words : [...words, word] }
-}
-
-/** What a word gets of a part. Undefined for the end of a line that goes on in the next line. */
-function textOf(groups: Readonly<Record<string, string | undefined>>): string | undefined {
-  const { singleQuoted, doubleQuoted, escaped, substitution, redirection, character } = groups
-  // Within double quotes, a backslash is a character unless one of these stands behind it.
-  const unescaped = doubleQuoted?.replace(/\\(["\\$`])|\\\n/g, '$1')
-  return singleQuoted ?? unescaped ?? escaped ?? substitution ?? redirection ?? character
 }

@@ -98,12 +98,12 @@ describe('a command', () => {
       try { for (;;) files.push(openSync('/dev/null')) } catch {}
       const guard = startGuard()
       guard.watch(process.pid)
-      await guard.dismiss()
+      await guard[Symbol.asyncDispose]()
       for (const file of files) closeSync(file)
-      console.log('dismissed')`
+      console.log('ended')`
     const limited = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', script]
     const { stdout, stderr } = spawnSync('sh', limited, { encoding: 'utf8' })
-    expect([stdout, stderr]).toEqual(['dismissed\n', ''])
+    expect([stdout, stderr]).toEqual(['ended\n', ''])
   })
 
   it('keeps the beginning and the end of a long output', async () => {
