@@ -6,93 +6,88 @@ import type { FrameworkSettings } from './framework.ts'
 
 // What the service cannot run with a framework, because it adds arguments itself and waits for the end.
 
-/** The rule does not apply to the value behind an option of `follows`. */
-type Rule = readonly [refused: RegExp, reason: string, follows?: RegExp]
+type Rule = readonly [refuses: (word: string, previous?: string) => boolean, reason: string]
+
+/**
+ * The name of an option: `clearcache` for `--clear-cache` and `--clearCache=true`, and `w` for `-w` and `-wu`. Undefined for any other
+ * word, and for an option that is switched off, such as `--watch=false`.
+ */
+function nameOf(word: string): string | undefined {
+  if (word.endsWith('=false')) return undefined
+  const [, long, short] = /^(?:--([^=.\s]+)|-([^-]))/.exec(word) ?? []
+  return (long ?? short)?.replaceAll('-', '').toLowerCase()
+}
+
+const isOption =
+  (...names: readonly string[]) =>
+  (word: string) =>
+    names.includes(nameOf(word) ?? '')
 
 const KEEPS_RUNNING = 'The run would not end. Leave it out.'
 const TESTS_NOTHING = 'No test would run. Leave it out.'
 const OF_THE_RUN =
   'Each run names its framework projects itself. Give "framework-project" to the gate, or "frameworkProjectName" in the request.'
 
-const MALFORMED: readonly Rule[] = [
-  // Refused: `--workers 2`, `-t adds`. Accepted: `--workers=2`, `--grep=a b`.
-  [/^-[^\s=]*\s/, 'Write an option and its value with "=", or as two arguments.'],
-  // Refused: `--workers=2 --retries=1`, `--config=a.ts --ui`.
-  // Accepted: `--grep=accepts --force`, `-t=accepts --force`, because the title of a test may contain an option.
-  [/^-(?!-?(?:t|g|test-?name-?pattern|grep(?:-?invert)?)=).*\s--[a-z]/i, 'Give each option as an argument of its own.'],
-  // Refused: `--grep="a cart"`, and `--grep="a`, which is left if somebody split it. Accepted: `-t="a" is b`, `-t=it's`.
-  [
-    /^(?:-[^=]*=)?(?:"(?:[^"]*|.*")|'(?:[^']*|.*'))$/s,
-    'No shell removes the quotes. Leave them out, and give the value whole.',
-  ],
+/** The title of a test may contain an option, so `--grep=accepts --force` is one option. */
+const takesTitle = isOption('t', 'g', 'testnamepattern', 'grep', 'grepinvert')
+
+/** Of `--workers=2 --retries=1`, Playwright would take the first option and ignore the second. */
+const TWO_IN_ONE: Rule = [
+  (word) => /^-.*\s--[a-z]/i.test(word) && !takesTitle(word),
+  'Give each option as an argument of its own.',
 ]
 
-const CARRIES_RESULTS =
-  'The service carries the results out itself. Leave it out, and let a reporter of the configuration write files.'
-
-/**
- * Options of these names, with a value or without one. For `--(?:watch|ui)`: `--watch` and `--ui=true` are refused, `--watch=false` and
- * `--watcher` are accepted. Vitest reads `--clearCache` as `--clear-cache`.
- */
-const option = (names: string) => new RegExp(`^(?:${names})(?:[=.](?!false$).*)?$`, 'is')
-
 interface Program {
-  /** The command of the framework that runs the tests once, if it has one. The user may write it. */
-  readonly runs?: string
-  /** All commands of the framework. */
+  /** The first one runs the tests once, so the user may write it in `command`. */
   readonly commands: readonly string[]
   readonly options: readonly Rule[]
-  /** Further rules if the run merges reports. */
-  readonly ofMerge: readonly Rule[]
+  /** A further rule if the run merges reports. */
+  readonly ofMerge?: Rule
 }
 
-const PROGRAMS = {
+const isFile = (word: string) => !word.startsWith('-')
+const isFilterOfVitest = isOption('t', 'testnamepattern', 'shard', 'changed', 'exclude', 'dir', 'tagsfilter')
+const isOptionOfMerge = isOption('c', 'config', 'reporter')
+
+const PROGRAMS: Readonly<Record<'vitest' | 'playwright' | 'jest', Program>> = {
   vitest: {
-    runs: 'run',
     commands: ['run', 'watch', 'dev', 'list', 'bench', 'related', 'init'],
     options: [
-      // Vitest's parser takes `-wu` for `-w -u`, and `--w` for `-w`.
-      [option('-[a-z]*w[a-z]*|--(?:w|watch|ui|open|standalone|inspect-?brk)'), KEEPS_RUNNING],
-      [option('-[hv]|--(?:help|version|list-?tags|clear-?cache|merge-?reports)'), TESTS_NOTHING],
-      [option('-p|--project'), OF_THE_RUN],
+      [isOption('w', 'watch', 'ui', 'open', 'standalone', 'inspectbrk'), KEEPS_RUNNING],
+      [isOption('h', 'help', 'v', 'version', 'listtags', 'clearcache', 'mergereports'), TESTS_NOTHING],
+      [isOption('p', 'project'), OF_THE_RUN],
     ],
     // With a filter, Vitest would lose test files without a word. A value on its own could be a filter.
-    // Refused: `src/cart`, `--shard=1/2`. Accepted: `--coverage`, `--reporter=junit`.
     ofMerge: [
-      [
-        /^(?!-)|^-t|^--(?:test-?name-?pattern|shard|changed|exclude|dir|tags-?filter)\b/i,
-        'A merge of reports runs no test, so it takes no file and no filter. Write the value of an option with "=".',
-      ],
+      (word, previous) => (isFile(word) && (word !== 'run' || previous !== undefined)) || isFilterOfVitest(word),
+      'A merge of reports runs no test, so it takes no file and no filter. Write the value of an option with "=".',
     ],
   },
   playwright: {
-    runs: 'test',
     commands: ['test', 'show-report', 'merge-reports', 'install'],
     options: [
-      [option('--(?:ui|ui-host|ui-port|debug)'), KEEPS_RUNNING],
-      [option('-[hv]|--(?:help|version|list)'), TESTS_NOTHING],
-      [option('--project'), OF_THE_RUN],
+      [isOption('ui', 'uihost', 'uiport', 'debug'), KEEPS_RUNNING],
+      [isOption('h', 'help', 'v', 'version', 'list'), TESTS_NOTHING],
+      [isOption('project'), OF_THE_RUN],
     ],
-    // Refused: `--workers=2`, `e2e`. Accepted: `--reporter=html`, and both words of `-c a.ts`.
     ofMerge: [
-      [
-        /^(?!(?:-c|--config|--reporter)(?:=|$))/,
-        'A merge of reports runs no test, so it takes only --config and --reporter.',
-        /^(?:-c|--config|--reporter)$/,
-      ],
+      (word, previous = '') => !isOptionOfMerge(word) && (!isOptionOfMerge(previous) || previous.includes('=')),
+      'A merge of reports runs no test, so it takes only --config and --reporter.',
     ],
   },
   jest: {
     commands: [],
     options: [
-      [option('--(?:watch|watch-?all)'), KEEPS_RUNNING],
-      [option('-[hv]|--(?:help|version|list-?tests|show-?config|init|clear-?cache)'), TESTS_NOTHING],
-      [option('--(?:json|output-?file|test-?results-?processor)'), CARRIES_RESULTS],
-      [option('--select-?projects'), OF_THE_RUN],
+      [isOption('watch', 'watchall'), KEEPS_RUNNING],
+      [isOption('h', 'help', 'v', 'version', 'listtests', 'showconfig', 'init', 'clearcache'), TESTS_NOTHING],
+      [
+        isOption('json', 'outputfile', 'testresultsprocessor'),
+        'The service carries the results out itself. Leave it out, and let a reporter of the configuration write files.',
+      ],
+      [isOption('selectprojects'), OF_THE_RUN],
     ],
-    ofMerge: [],
   },
-} satisfies Readonly<Record<string, Program>>
+}
 
 type Name = keyof typeof PROGRAMS
 
@@ -104,13 +99,9 @@ export function whyRefused(
 ): string | undefined {
   if (merge !== undefined && framework === 'jest')
     return '"merge" is for Vitest and Playwright Test. For shards of Jest, give "report", the JUnit files of all shards.'
-  const { commands, options, ofMerge }: Program = PROGRAMS[framework]
-  const [first = ''] = args
-  // The framework would read it as a part of a file's path.
-  if (first === framework || commands.includes(first))
-    return `"args" begins with ${quote(first)}. The service names the command itself. Leave it out.`
-  const rules = merge === undefined ? options : [...options, ...ofMerge]
-  const refused = whyOptionRefused('args', args, [...MALFORMED, ...rules])
+  const { commands, options, ofMerge } = PROGRAMS[framework]
+  const rules = [TWO_IN_ONE, ...options, ...(merge === undefined || ofMerge === undefined ? [] : [ofMerge])]
+  const refused = whyWordsRefused('args', args, [framework, ...commands], rules)
   if (refused !== undefined || command === undefined) return refused
   const { words, operator } = wordsOf(command)
   if (operator === '"' || operator === "'")
@@ -119,14 +110,26 @@ export function whyRefused(
     const found = operator === '\n' ? 'several lines' : quote(operator)
     return `"command" has ${found}, but it must be one simple command, because the service adds options at its end. Give everything else a step of its own.`
   }
-  return whyScriptRefused(words, framework, folder) ?? whyWordsRefused(words, framework, rules, merge !== undefined)
+  return (
+    whyScriptRefused(words, framework, folder) ??
+    whyWordsRefused('command', wordsBehind(framework, words), commands.slice(1), rules)
+  )
 }
 
-function whyOptionRefused(name: string, words: readonly string[], rules: readonly Rule[]): string | undefined {
+function whyWordsRefused(
+  setting: string,
+  words: readonly string[],
+  commands: readonly string[],
+  rules: readonly Rule[],
+): string | undefined {
+  // Behind a command, the framework would read it as a part of a file's path.
+  const ofService: Rule = [
+    (word, previous) => previous === undefined && commands.includes(word),
+    'The service names the command itself. Leave it out.',
+  ]
   for (const [index, word] of words.entries()) {
-    const isValue = (valueFollows?: RegExp) => valueFollows?.test(words[index - 1] ?? '')
-    const [, reason] = rules.find(([refused, , follows]) => refused.test(word) && !isValue(follows)) ?? []
-    if (reason !== undefined) return `"${name}" has ${quote(word)}. ${reason}`
+    const [, reason] = [ofService, ...rules].find(([refuses]) => refuses(word, words[index - 1])) ?? []
+    if (reason !== undefined) return `"${setting}" has ${quote(word)}. ${reason}`
   }
   return undefined
 }
@@ -145,22 +148,6 @@ function whyScriptRefused(words: readonly string[], framework: Name, folder: str
     ? ` Its script ${quote(pre)} does not run then, so give it a step of its own.`
     : ''
   return `"command" is ${quoteCommand(words)}, which runs the script ${quote(scripts[name])} of package.json. The service adds options at the end of the command, so write what the script runs, with ${quote(STARTS[manager])} before ${quote(framework)}.${before}`
-}
-
-function whyWordsRefused(
-  words: readonly string[],
-  framework: Name,
-  rules: readonly Rule[],
-  isMerge: boolean,
-): string | undefined {
-  const { runs, commands }: Program = PROGRAMS[framework]
-  const behind = wordsBehind(framework, words)
-  const [first = ''] = behind
-  if (first !== runs && commands.includes(first))
-    return `"command" has ${quote(first)}, which does not run the tests once. Leave it out.`
-  if (isMerge && first === 'test' && framework === 'playwright')
-    return `"command" has "test", but a merge needs another command of Playwright. Leave it out.`
-  return whyOptionRefused('command', first === runs ? behind.slice(1) : behind, rules)
 }
 
 /**

@@ -55,16 +55,13 @@ describe('arguments that look as if they broke a run', () => {
 describe('an argument that breaks a run', () => {
   const ENDLESS = 'The run would not end. Leave it out.'
   const NO_TEST = 'No test would run. Leave it out.'
-  const NO_QUOTES = 'No shell removes the quotes. Leave them out, and give the value whole.'
   const PROJECTS = 'Each run names its framework projects itself. Give "framework-project" to the gate, or '
   const RESULTS = 'The service carries the results out itself. Leave it out, and let a reporter'
   it.each([
-    ['vitest', ENDLESS, ['--watch', '-w', '-wu', '-uw', '--w', '--ui=true', '--inspect-brk=9229']],
+    ['vitest', ENDLESS, ['--watch', '-wu', '--w', '--ui=true', '--inspect-brk=9229']],
     ['vitest', NO_TEST, ['--help', '--mergeReports', '--clear-cache', '--clearCache=true']],
     ['vitest', PROJECTS, ['-p']],
-    ['vitest', 'Write an option and its value with "=", or as two arguments.', ['--shard 1/2']],
     ['vitest', 'Give each option as an argument of its own.', ['--config=a.mjs --shard=1/2']],
-    ['vitest', NO_QUOTES, [`-t='adds two'`, "'src/cart'", "-t='adds", '--grep="smoke and fast"']],
     ['playwright', ENDLESS, ['--ui', '--ui-port=0', '--debug']],
     ['playwright', NO_TEST, ['--list', '-V']],
     ['playwright', PROJECTS, ['--project=api']],
@@ -84,7 +81,7 @@ describe('an argument that breaks a run', () => {
     ['vitest', 'vitest'],
     ['playwright', 'test'],
   ])('of %s is refused if it is the command: %s', (framework, first) => {
-    const message = `"args" begins with "${first}". The service names the command itself. Leave it out.`
+    const message = `"args" has "${first}". The service names the command itself. Leave it out.`
     expect(() => read({ framework, args: [first] })).toThrow(message)
   })
 
@@ -146,10 +143,10 @@ describe('a command that starts a framework', () => {
       `yarn vitest 'a`,
       `"command" has a "'" that is not closed: \`yarn vitest 'a\`. Close it, or leave it out.`,
     ],
-    ['vitest', ['npx', 'vitest', 'list'], '"command" has "list", which does not run the tests once. Leave it out.'],
+    ['vitest', ['npx', 'vitest', 'list'], '"command" has "list". The service names the command itself. Leave it out.'],
     ['vitest', 'npx vitest run --watch', '"command" has "--watch". The run would not end. Leave it out.'],
     ['playwright', 'npx playwright test --project=a', '"command" has "--project=a". Each run names its framework'],
-    ['playwright', ['node', '.bin/playwright', 'install'], '"command" has "install", which does not run the tests'],
+    ['playwright', ['node', '.bin/playwright', 'install'], '"command" has "install". The service names the command'],
     ['vitest', ' \n', '"projects.shop.command": It is empty.'],
   ])('of %s is refused if it cannot do what a run needs: %j', (framework, command, reason) => {
     expect(() => read({ framework, command })).toThrow(reason)
@@ -157,7 +154,7 @@ describe('a command that starts a framework', () => {
 
   it('has no command of Playwright beside the one that merges', () => {
     const settings = { framework: 'playwright', command: 'npx playwright test', merge: 'all' }
-    expect(() => read(settings)).toThrow('"command" has "test", but a merge needs another command of Playwright.')
+    expect(() => read(settings)).toThrow('"command" has "test". A merge of reports runs no test, ')
   })
 
   it.each([

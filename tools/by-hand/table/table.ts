@@ -59,7 +59,7 @@ export async function runRow({ project, args, version }: Row, stop: AbortSignal)
 
 /** The service refuses these arguments, although a command with them exits with 0. local-service/README.md has the reasons. */
 const REFUSED: Readonly<Record<Framework, readonly string[]>> = {
-  vitest: ['--help', 'related cart.test.js', '--testNamePattern="smoke"', '--shard="1/2"'],
+  vitest: ['--help', 'related cart.test.js'],
   playwright: ['--list', 'test'],
   jest: ['--help', '--clearCache', '--selectProjects unit'],
 }
