@@ -48,7 +48,7 @@ describe('what a framework prints that does not start', () => {
     [
       'a missing package',
       " MISSING DEPENDENCY  Cannot find dependency '@vitest/coverage-v8'\n\n",
-      "Cannot find dependency '@vitest/coverage-v8'",
+      "MISSING DEPENDENCY  Cannot find dependency '@vitest/coverage-v8'",
     ],
     ['an unknown option of Playwright', "error: unknown option '--x'\n", "error: unknown option '--x'"],
     [
@@ -65,11 +65,6 @@ describe('what a framework prints that does not start', () => {
       'an error of Rolldown, which has a blank line behind its first line',
       '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: Build failed with 1 error:\n\n[PARSE_ERROR] Expected `,`\n   ╭─[ vitest.config.js:2:71 ]\n───╯\n\n    at f (x.js:1)\n',
       'Error: Build failed with 1 error: [PARSE_ERROR] Expected `,`\n   ╭─[ vitest.config.js:2:71 ]\n───╯',
-    ],
-    [
-      'a name that no project of Vitest 5 has',
-      '⎯⎯⎯ Startup Error ⎯⎯⎯\nError: No projects were found. The projects definition: [\n    {\n        "name": "unit"\n    }\n].\n    at f (x.js:1)\n',
-      'Error: No projects were found. The projects definition: [ { "name": "unit" } ].',
     ],
     [
       'blob reports of two versions of Vitest',
@@ -115,10 +110,10 @@ describe('the output of a framework that says nothing about itself', () => {
 
   it.each<[string, CommandEnd, Report | undefined, string]>([
     [
-      'that Node ended has the error of Node, and none of a test',
+      'that Node ended has the error of Node first',
       exited(CRASH),
       cutOff,
-      'vitest exited with code 1 before it had reported all tests: Error: Worker exited unexpectedly',
+      `vitest exited with code 1 before it had reported all tests: Error: Worker exited unexpectedly\nIts output ends with:\n${CRASH.trim()}`,
     ],
     [
       'that was killed has what V8 said',
@@ -162,7 +157,7 @@ describe('the output of a framework that says nothing about itself', () => {
 it('a command of Jest that exits without a report may have run tests', () => {
   const reason = whyNotPassed({ title: 'jest', reportsOnlyEnd: true }, exited('Tests: 1 failed\n'), undefined)
   expect(reason).toBe(
-    'jest exited with code 1 without a report. With "command", the tests are not reported if --bail stops the run, or if Jest is older than 29.0.\nIt said: Tests: 1 failed',
+    'jest exited with code 1 without a report: Tests: 1 failed\nWith "command", no test is reported if --bail stops the run, or if Jest is older than 29.0.',
   )
 })
 
@@ -206,7 +201,7 @@ describe('the output of any other tool', () => {
   it.each([
     [
       'the error',
-      'Check file:///shop/a.test.js\nok | 1 passed\n\nerror: Uncaught Error: no db\nsee above',
+      'error: printed\nok | 1 passed\n\nerror: Uncaught Error: no db\nsee above',
       'error: Uncaught Error: no db',
     ],
     [
