@@ -36,12 +36,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   frameworks: ['frameworks/framework'],
   'frameworks/discovery.test.ts': ['settings/project'],
-  'frameworks/jest-runs.test.ts': [
-    'frameworks/jest',
-    'reporters/jest-processor',
-    'reporters/jest-reporter',
-    'reporters/jest-run',
-  ],
+  'frameworks/jest-runs.test.ts': ['frameworks/jest', 'reporters/jest-processor', 'reporters/jest-run'],
   'frameworks/junit-place.test.ts': ['frameworks/source-files'],
   'frameworks/junit.test.ts': [
     'frameworks/find-reports',

@@ -76,7 +76,7 @@ export function describeResults(
 
 export type FileOfProject = Pick<JestFile, 'displayName' | 'testFilePath'>
 
-type Titles = Pick<JestCase, 'ancestorTitles' | 'title'>
+export type Titles = Pick<JestCase, 'ancestorTitles' | 'title'>
 
 /** What tells a test from the others of its project. The project is not in it, because Jest's events of a test do not have it. */
 export function keyOfTest({ testFilePath }: FileOfProject, { ancestorTitles, title }: Titles): string {

@@ -2,13 +2,29 @@ import { realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
-import { report, run } from './jest-reporter.ts'
-import { describePrinted } from './jest-results.ts'
+import {
+  describeCase,
+  describeFile,
+  describePrinted,
+  describeResults,
+  describeTest,
+  type FileOfProject,
+  type JestCase,
+  type JestFile,
+  type JestResults,
+  type JestTest,
+  keyOfTest,
+  type Titles,
+} from './jest-results.ts'
+import { ReportWriter } from './report-writer.ts'
 
 // Runs the command of the project's own Jest in this process, with the service's reporter beside those of the project. On the
 // command line, a reporter would replace those of the project. `jest-run SCRIPT ARGUMENTS` has the path of Jest's own command.
 
-const REPORTER = fileURLToPath(import.meta.url).replace(/jest-run(?=\.\w+$)/, 'jest-reporter')
+/** Jest creates the reporter when it has found the tests. What happens before is written to the same report. */
+const report = new ReportWriter()
+/** Whether Jest is between the begin and the end of the tests. Outside of it, only Jest itself writes to the output. */
+let phase: 'before' | 'tests' | 'after' = 'before'
 
 type Reporter = readonly [path: string, options: object]
 interface Configs {
@@ -40,7 +56,10 @@ function addReporter(readConfigs: Method<Configs>): Method<Configs> {
     // The gate has annotations itself.
     const useful = reporters.filter(([name]) => name !== 'github-actions')
     // Ours is the first, because no later reporter is called if an earlier reporter throws.
-    return { ...others, globalConfig: { ...globalConfig, reporters: [[REPORTER, {}], ...useful] } }
+    return {
+      ...others,
+      globalConfig: { ...globalConfig, reporters: [[fileURLToPath(import.meta.url), {}], ...useful] },
+    }
   }
 }
 
@@ -48,7 +67,7 @@ function addReporter(readConfigs: Method<Configs>): Method<Configs> {
 function announceErrors(runCLI: Method<unknown>): Method<unknown> {
   return (...args) =>
     runCLI(...args).catch((error) => {
-      if (run.phase !== 'before') report.say(String(error?.stack ?? error))
+      if (phase !== 'before') report.say(String(error?.stack ?? error))
       throw error
     })
 }
@@ -59,21 +78,69 @@ function readOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     const write = stream.write
     stream.write = ((...parts: Parameters<typeof write>) => {
-      const text = run.phase === 'tests' ? '' : stripVTControlCharacters(String(parts[0])).trim()
-      if (run.phase === 'before' && text.startsWith('No tests found, exiting with code 1')) finishWithout()
-      if (run.phase === 'after' && text.startsWith('Jest: ')) report.say(text)
+      const text = phase === 'tests' ? '' : stripVTControlCharacters(String(parts[0])).trim()
+      if (phase === 'before' && text.startsWith('No tests found, exiting with code 1')) finishWithout()
+      if (phase === 'after' && text.startsWith('Jest: ')) report.say(text)
       lastText = text || lastText
       return write.apply(stream, parts)
     }) as typeof write
   }
   // The last that Jest prints is why it could not begin. Before it, there may be its usage.
   process.once('exit', (code) => {
-    if (run.phase === 'before' && code !== 0 && lastText !== '') finishWithout(lastText)
+    if (phase === 'before' && code !== 0 && lastText !== '') finishWithout(lastText)
   })
 }
 
 /** No test has begun. */
 function finishWithout(printed?: string): void {
-  run.phase = 'after'
+  phase = 'after'
   report.finish({ tests: [], files: [], errors: printed === undefined ? [] : [describePrinted(printed, report)] })
+}
+
+/** Jest loads this file as a reporter too. */
+export default class EventReporter {
+  /** The results of tests that were tried again have only the last attempt. */
+  readonly #failedAttempts = new Map<string, JestCase>()
+  /** Only the events of a file have its own project. Those of a test have any project. */
+  readonly #files = new Map<string, FileOfProject>()
+  /** With their projects, because the result of a file that could not be loaded does not name its project. */
+  readonly #results: JestFile[] = []
+
+  onRunStart(): void {
+    phase = 'tests'
+  }
+
+  onTestFileStart({ path, context }: JestTest): void {
+    const file = { testFilePath: path, displayName: context.config.displayName }
+    this.#files.set(path, file)
+    report.announceFile('file-started', describeFile(file))
+  }
+
+  onTestCaseStart(test: JestTest, started: Titles): void {
+    report.startTest(describeTest(this.#fileOf(test), started))
+  }
+
+  /** Jest calls it for each attempt. */
+  onTestCaseResult(test: JestTest, result: JestCase): void {
+    const file = this.#fileOf(test)
+    const key = keyOfTest(file, result)
+    if (result.status === 'failed') this.#failedAttempts.set(key, result)
+    report.finishTest(describeTest(file, result), describeCase(result, report, this.#failedAttempts.get(key)))
+  }
+
+  onTestFileResult({ context }: JestTest, result: JestFile): void {
+    const file = { ...result, displayName: context.config.displayName }
+    this.#results.push(file)
+    report.announceFile('file-finished', describeFile(file))
+  }
+
+  /** With `--bail`, Jest exits when it has called this. */
+  onRunComplete(_: unknown, results: JestResults): void {
+    phase = 'after'
+    report.finish(describeResults({ ...results, testResults: this.#results }, report, this.#failedAttempts))
+  }
+
+  #fileOf({ path }: JestTest): FileOfProject {
+    return this.#files.get(path) ?? { testFilePath: path }
+  }
 }
