@@ -10,8 +10,8 @@ export default class EventReporter implements Reporter {
   #vitest: Vitest | undefined
   #files: number | undefined
   #loadedFiles = 0
+  #finishedFiles = 0
   #total = 0
-  readonly #modules: TestModule[] = []
 
   /** Some versions of Vitest call it a second time. */
   onInit(vitest: Vitest): void {
@@ -67,15 +67,14 @@ export default class EventReporter implements Reporter {
   }
 
   onTestModuleEnd(module: TestModule): void {
-    this.#modules.push(module)
+    this.#finishedFiles++
     this.#report.announceFile('file-finished', describeFile(module))
   }
 
   /** If a worker does not end in time, Vitest 3 may exit when all tests have ended, without another call. */
   #endEarly(): void {
-    if (!this.#report.hasFinished && this.#modules.length === this.#files) {
-      this.onTestRunEnd(this.#modules, this.#vitest?.state.getUnhandledErrors() as SerializedError[])
-    }
+    if (this.#report.hasFinished || this.#finishedFiles !== this.#files) return
+    this.onTestRunEnd([], this.#vitest?.state.getUnhandledErrors() as SerializedError[])
   }
 
   /** The service stops a run with this signal, which ends Vitest at once. So this reports the tests that never began. */
@@ -91,12 +90,12 @@ export default class EventReporter implements Reporter {
     if (process.listenerCount('SIGINT') === 0) process.kill(process.pid, 'SIGINT')
   }
 
-  onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
+  onTestRunEnd(_: readonly TestModule[], errors: readonly SerializedError[]): void {
     const { state, config } = this.#vitest ?? {}
-    // In a merge, some versions of Vitest leave modules out here, such as those of type tests.
-    const all = config?.mergeReports ? (state?.getTestModules() ?? modules) : modules
+    // In a merge, some versions of Vitest leave modules out of the list that they pass, such as those of type tests.
+    const modules = state?.getTestModules() ?? []
     // Vitest finds the files in any order. With an order of their own, two runs can be compared.
-    const ordered = [...all].sort(({ moduleId: a }, { moduleId: b }) => Number(a > b) - Number(a < b))
+    const ordered = modules.sort(({ moduleId: a }, { moduleId: b }) => Number(a > b) - Number(a < b))
     const failed = ordered.filter((module) => module.state() === 'failed')
     this.#report.finish({
       files: failed.map((module) => ({
@@ -123,9 +122,9 @@ export default class EventReporter implements Reporter {
     const { flaky = false, duration = 0 } = test.diagnostic() ?? {}
     // Before version 5, Vitest calls a test flaky that should fail, and failed as it should.
     const isFlaky = flaky && test.options.fails !== true
-    if (result.state === 'skipped' && result.note)
-      return { state, isFlaky, durationMs: duration, failure: { message: result.note } }
-    return { state, isFlaky, durationMs: duration, failure: this.#describeFailure(lastAttemptOf(test, errors)) }
+    const note = result.state === 'skipped' ? result.note : undefined
+    const failure = note ? { message: note } : this.#describeFailure(lastAttemptOf(test, errors))
+    return { state, isFlaky, durationMs: duration, failure }
   }
 
   #describeFailure(errors: readonly VitestError[]): Failure | undefined {
