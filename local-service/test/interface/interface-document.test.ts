@@ -122,10 +122,12 @@ describe.each([
       }
     })
   })
+})
 
+describe('the service that runs tests', () => {
   describe('the test-suite endpoints', () => {
     it('start, say that the run is finished, and return its tests', async () => {
-      const service = await start()
+      const service = await startReal()
       const { started, result } = await service.runSuite('smoke')
       const [testSuiteRunId, testSuiteName, projectId] = Array(3).fill(expect.any(String))
       expect(started).toEqual({ status: 200, body: { testSuiteRunId, testSuiteName, projectId } })
@@ -134,7 +136,7 @@ describe.each([
     })
 
     it('respond with 404 to a run that is none of theirs', async () => {
-      const service = await start()
+      const service = await startReal()
       const runId = await service.startRun()
       for (const id of [NO_SUCH, runId]) {
         expect((await service.send('GET', `/v1/testSuiteRun/${id}/status`)).status).toBe(404)
@@ -144,9 +146,7 @@ describe.each([
       expect((await service.get(body.testSuiteRunId)).status).toBe(404)
     })
   })
-})
 
-describe('the service that runs tests', () => {
   it('responds with 400 to a field that is not as documented', async () => {
     const { send } = await startReal()
     const isEmpty = 'It is empty. Leave the field out to get the default.'
