@@ -55,7 +55,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'interface/start-parameters.test.ts': ['http/response-bodies', 'runs/start'],
   job: ['action/announce-service', 'action/main-step', 'action/post-step', 'action/service-process'],
   'life/auto-fix.test.ts': ['execution/fix'],
-  'life/branches.test.ts': ['checkout/checkout', 'execution/execute', 'machine/git'],
+  'life/branches.test.ts': ['checkout/checkout', 'machine/git'],
   'life/containers.test.ts': ['machine/container'],
   'life/deaths.test.ts': ['execution/resources', 'runs/recovery'],
   'life/run-states.test.ts': ['runs/run'],

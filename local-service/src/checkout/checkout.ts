@@ -27,14 +27,8 @@ export interface CheckoutContext {
   readonly checkoutOfJob?: { readonly root: string; readonly branch: string } | undefined
 }
 
-type Head = { readonly folders: TestedFolders; readonly branch: string | undefined } & (
-  | { readonly commit: string; readonly gitFolder: string; readonly whyUnknown?: undefined }
-  /** git has no repository for the folder, cannot read it, or finds no commit there. */
-  | { readonly commit?: undefined; readonly whyUnknown: string }
-)
-
 /** Finds what is checked out in a folder. If git cannot say it, the branch is that of the job, because the gate asks for it. */
-async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checkoutOfJob']): Promise<Head> {
+async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checkoutOfJob']) {
   const folder = git.root
   const places = ['--show-toplevel', '--git-common-dir', '--show-prefix']
   const args = ['rev-parse', ...places, 'HEAD^{commit}', '--symbolic-full-name', 'HEAD']
@@ -50,6 +44,7 @@ async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checko
       gitFolder: resolve(folder, gitFolder),
     }
   } catch (error) {
+    // git has no repository for the folder, cannot read it, or finds no commit there.
     const whyUnknown = messageOf(error).split('\n', 1)[0] ?? ''
     // Packages are searched from the folder up to the root. Outside a job's workspace, only the folder is searched.
     const ofJob = checkoutOfJob && isInside(folder, checkoutOfJob.root) ? checkoutOfJob : undefined

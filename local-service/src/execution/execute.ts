@@ -1,15 +1,27 @@
+import { join } from 'node:path'
 import { whyMoved } from '../checkout/checkout.ts'
 import { linkPackages } from '../checkout/packages.ts'
 import { addWorkTree } from '../checkout/work-tree.ts'
-import { isBad } from '../frameworks/report.ts'
-import { describeEnd, hasSucceeded } from '../machine/command.ts'
+import type { FrameworkCall } from '../frameworks/framework.ts'
+import { ReadingThread } from '../frameworks/reading.ts'
+import type { Readers } from '../frameworks/reading-thread.ts'
+import { isBad, type Report, type TestCase } from '../frameworks/report.ts'
+import { type Progress, readProgress } from '../frameworks/report-reader.ts'
+import { type CommandEnd, describeEnd, hasSucceeded, STOPPED } from '../machine/command.ts'
 import { argvOf } from '../machine/script.ts'
+import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { quoteCommand } from '../text.ts'
 import { fixTests } from './fix.ts'
-import { type RunOutcome, withoutTests } from './outcome.ts'
-import { gitOptionsIn, type RunContext, runProjectCommand } from './project-command.ts'
+import { type RunOutcome, toOutcome, withoutTests } from './outcome.ts'
+import { gitOptionsIn, type RunContext, runProjectCommand, startOf } from './project-command.ts'
 import { createRunFolders } from './resources.ts'
-import { type RunningTests, runFramework } from './run-framework.ts'
+
+export interface RunningTests {
+  /** Undefined if no reporter of the service counts the tests. */
+  progress(): Progress | undefined
+  /** The test cases of a run that is stopped now. */
+  testCases(): Promise<readonly TestCase[]>
+}
 
 /** `onTests` is called when the tests begin. */
 export async function executeRun(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
@@ -18,7 +30,7 @@ export async function executeRun(run: RunContext, onTests: (tests: RunningTests)
   output.open()
   try {
     const problem = await prepare(run)
-    const tested = problem === undefined ? await runFramework(run, onTests) : withoutTests(problem)
+    const tested = problem === undefined ? await runTests(run, onTests) : withoutTests(problem)
     const outcome = stop.aborted ? { ...stop.reason, testCases: tested.testCases } : tested
     await output.keepFiles(resources.filesFolder)
     // Clients see the run as finished after the fix, so that the next step of a job finds the changes.
@@ -46,4 +58,65 @@ async function prepare(run: RunContext): Promise<string | undefined> {
   // A setup installs its own packages. Through links, it would change the packages of the project's folder.
   const end = await runProjectCommand(run, argvOf(setup))
   return hasSucceeded(end) ? undefined : `setup: ${quoteCommand(setup)} ${describeEnd(end)}`
+}
+
+/** Runs the tests once, reads the framework's report, and decides about the outcome. */
+async function runTests(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
+  const { project, checkout, resources, folders, selection, personEnv, stop, log } = run
+  const start = startOf(run)
+  if (start.kind === 'unusable') return withoutTests(start.reason)
+  // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
+  const reportFile = join(resources.frameworkFolder, `report-${crypto.randomUUID()}`)
+  await using thread = new ReadingThread(stop)
+  const call = await project.framework.run({
+    ...project,
+    start,
+    selection,
+    folders,
+    thread,
+    personEnv,
+    env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: folders.root },
+    outputFolder: resources.filesFolder,
+    inputFolder: join(resources.frameworkFolder, 'input'),
+    isInPlace: checkout.workTree === undefined,
+  })
+  if ('kind' in call) return withoutTests(call.reason, call.isOverLimit ? 'FAILED' : 'INTERRUPTED')
+  if (call.replacesReporters) {
+    const reason = project.command === undefined ? '' : ', because the project has a "command"'
+    log(`the service replaces the reporters of the project${reason}`)
+  }
+  if (call.remark !== undefined) log(call.remark)
+  const read = async (end: CommandEnd) => {
+    const report = await readReport(call, end, thread, { file: reportFile, folders })
+    if (report?.remark !== undefined) log(report.remark)
+    return report
+  }
+  onTests({
+    progress: () => readProgress(reportFile),
+    testCases: async () => (await read(STOPPED))?.testCases ?? [],
+  })
+  const ended = call.argv && runProjectCommand(run, call.argv, call.env)
+  // The thread starts after the tests, because it would delay them.
+  thread.start()
+  const end: CommandEnd = (await ended) ?? { kind: 'no-command', output: '' }
+  return toOutcome({ ...call, noTestsArgument: project.framework.noTestsArgument }, end, await read(end))
+}
+
+/** Undefined if there is no report, or if the run is stopped meanwhile. */
+async function readReport(
+  call: FrameworkCall,
+  end: CommandEnd,
+  thread: ReadingThread,
+  ofReporter: Parameters<Readers['report']>[0],
+): Promise<Report | undefined> {
+  const reading = await (call.readReport?.(end, thread) ?? thread.read('report', ofReporter))
+  if (reading.kind === 'stopped') return undefined
+  if (reading.kind !== 'read') {
+    // A report over a limit must fail the run, because tests have made it so. With exit code 0, an incomplete report would only
+    // interrupt it, and a complete report with a problem fails it.
+    return { testCases: [], isComplete: reading.kind === 'over-limit', errors: [], said: [], problem: reading.why }
+  }
+  const report = reading.value
+  if (report === undefined || call.findProblems === undefined) return report
+  return { ...report, problem: call.findProblems(report).join(', and ') || undefined }
 }

@@ -25,14 +25,14 @@ export function foldersBetween({ folder, root }: TestedFolders): string[] {
 
 /** Says which files are in the repository itself, and not in a submodule or in another repository in one of its folders. */
 export function createIsOwnFile(root: string): (file: string) => boolean {
-  const known = new Map<string, boolean>()
-  const isRepository = (folder: string) => folder !== root && existsSync(join(folder, '.git'))
-  return (file) => {
-    const folder = dirname(file)
-    const isOwn = known.get(folder) ?? (isInside(folder, root) && !foldersBetween({ folder, root }).some(isRepository))
-    known.set(folder, isOwn)
-    return isOwn
+  const known = new Map([[root, true]])
+  const isOwn = (folder: string): boolean => {
+    const isKnown = known.get(folder)
+    const found = isKnown ?? (isInside(folder, root) && !existsSync(join(folder, '.git')) && isOwn(dirname(folder)))
+    known.set(folder, found)
+    return found
   }
+  return (file) => isOwn(dirname(file))
 }
 
 // Tests may have made the files and folders below so that they do harm.

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { runFramework } from '../../src/execution/run-framework.ts'
+import { executeRun } from '../../src/execution/execute.ts'
 import type { Framework } from '../../src/frameworks/framework.ts'
 import { runContextIn, temporaryFolder } from '../support/a-local-service.ts'
 
@@ -9,7 +9,7 @@ function outcomeOf(run: Framework['run']) {
   const context = runContextIn(folder, {}, { folder, framework: 'vitest' })
   const framework = { ...context.project.framework, packages: [], run }
   const project = { ...context.project, framework }
-  return runFramework({ ...context, project }, () => undefined)
+  return executeRun({ ...context, project }, () => undefined)
 }
 
 it.each([
