@@ -19,34 +19,31 @@ interface NoResult {
 /** With less time left, no further try begins, because its time-out would replace the real failure. */
 const SHORTEST_TRY_MS = 1_000
 
-interface CancelOptions {
-  readonly deadlineMs: number
+interface RunToCancel {
+  readonly handle: RunHandle
+  /** Gets the run each time that it is read. */
   readonly onRun?: (run: Run) => void
 }
 
 /** Tries to cancel a run until the result is final or the time is up. Main and post may both do so, because a second cancel does no harm. */
-export async function cancelRun(handle: RunHandle, options: CancelOptions, world: RunWorld): Promise<CancelResult> {
+export async function cancelRun(run: RunToCancel, deadlineMs: number, world: RunWorld): Promise<CancelResult> {
   const { cancel } = world.service
   if (cancel === undefined) return { kind: 'not-supported' }
-  world.log.info(fragment`Cancelling run ${handle.id} at the service.`)
-  return new Cancelling({ handle, cancel, onRun: options.onRun }, world).tryUntil(options.deadlineMs, world.signal)
+  world.log.info(fragment`Cancelling run ${run.handle.id} at the service.`)
+  return new Cancelling({ ...run, cancel }, world).tryUntil(deadlineMs, world.signal)
 }
 
-interface RunToCancel {
-  readonly handle: RunHandle
-  readonly cancel: NonNullable<RunWorld['service']['cancel']>
-  readonly onRun: CancelOptions['onRun']
-}
+type CancellableRun = RunToCancel & Required<Pick<RunWorld['service'], 'cancel'>>
 
 class Cancelling {
-  readonly #run: RunToCancel
+  readonly #run: CancellableRun
   readonly #world: RunWorld
   /** Whether the service may have accepted one of the cancels. If the run is then CANCELLED, this step has cancelled it. */
   #mayBeAccepted = false
   /** Since when no request has told anything about the run. */
   #failingSinceMs: number | undefined
 
-  constructor(run: RunToCancel, world: RunWorld) {
+  constructor(run: CancellableRun, world: RunWorld) {
     this.#run = run
     this.#world = world
   }

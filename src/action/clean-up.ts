@@ -83,7 +83,7 @@ async function cancel(runId: string, file: MainFile, world: PostWorld): Promise<
   const nowMs = clock.now()
   // Main may have started the run just before it was killed, so post counts the 15 s of `doesNotExist` from now.
   const handle = { id: runId, knownSinceMs: nowMs }
-  const result = await cancelRun(handle, { deadlineMs: nowMs + POST_LIMIT_MS }, { ...world, service })
+  const result = await cancelRun({ handle }, nowMs + POST_LIMIT_MS, { ...world, service })
   switch (result.kind) {
     case 'cancelled':
       log.info(fragment`Run ${runId} was cancelled.`)

@@ -94,7 +94,7 @@ async function cancelIfUnfinished(
     world.setOutput('status', current.status)
     latestRun = current
   }
-  const cancellation = await cancelRun(handle, { deadlineMs: world.clock.now() + CANCEL_LIMIT_MS, onRun }, world)
+  const cancellation = await cancelRun({ handle, onRun }, world.clock.now() + CANCEL_LIMIT_MS, world)
   return { run: latestRun, cancellation }
 }
 

@@ -94,28 +94,28 @@ function headBranch(
   event: WorkflowEvent,
 ): EventBranch {
   if (!branch) return namesNoBranch(event)
-  return { kind: isOtherRepository(repository, event.repositoryId) ? 'fork' : 'branch', name: branch }
+  // If the fork was deleted, its repository is null.
+  const isFork = repository !== undefined && !isThisRepository(repository, event)
+  return { kind: isFork ? 'fork' : 'branch', name: branch }
 }
 
 function namesNoBranch({ name }: WorkflowEvent): EventBranch {
   return { kind: 'none', why: fragment`the event ${name} names no branch of this repository` }
 }
 
-/** Whether the head is in another repository. If that repository was deleted, it is null, and it was a fork. */
-function isOtherRepository(head: Repository | null | undefined, ownId: number | undefined): boolean {
-  if (head === undefined) return false
-  return head?.id === undefined || head.id !== ownId
+function isThisRepository(repository: Repository | null | undefined, { repositoryId }: WorkflowEvent): boolean {
+  return repository?.id !== undefined && repository.id === repositoryId
 }
 
 /**
  * The number of the pull request that the comment is written on. The event contains it, or is a comment on it, or is a workflow
  * run with exactly one pull request. A merge group has none, because it may contain several.
  */
-export function pullRequestOfEvent({ payload, repositoryId }: WorkflowEvent): number | undefined {
-  const { pull_request: pullRequest, issue, workflow_run: workflowRun } = payload
+export function pullRequestOfEvent(event: WorkflowEvent): number | undefined {
+  const { pull_request: pullRequest, issue, workflow_run: workflowRun } = event.payload
   // GitHub also lists pull requests of other repositories. In this repository, these numbers belong to other pull requests.
   const [only, ...others] = (workflowRun?.pull_requests ?? []).filter(({ base, head }) =>
-    [base, head].every((side) => side?.repo?.id !== undefined && side.repo.id === repositoryId),
+    [base, head].every((side) => isThisRepository(side?.repo, event)),
   )
   const ofWorkflowRun = others.length === 0 ? only : undefined
   const found = pullRequest ?? (issue?.pull_request ? issue : ofWorkflowRun)

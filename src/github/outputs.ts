@@ -1,8 +1,8 @@
 import { debug, error, setSecret, warning } from '@actions/core'
 import type { Conclusion } from '../model/outcome.ts'
-import type { FilePath } from '../model/run.ts'
 import type { Fragment, Html, Log } from '../text/safe-text.ts'
 import { commandMessage, commandProperty, fragment, render } from '../text/safe-text.ts'
+import type { Untrusted } from '../text/untrusted.ts'
 import { append, appendEntry } from './runner-file.ts'
 
 /** When the summary or the comment is written. With `on-failure`, only if the step fails. */
@@ -14,7 +14,7 @@ export interface Annotation {
   readonly title: string
   readonly message: Fragment
   /** Where GitHub shows the annotation in the files of a pull request. */
-  readonly file?: FilePath | undefined
+  readonly file?: Untrusted | undefined
   readonly line?: number | undefined
 }
 

@@ -34,15 +34,9 @@ export type LeftToDo =
       readonly mayCancel: boolean
     }
 
+/** The last whole line. A line that was cut off is no JSON, and every other line is one that main has written. */
 export function lastLine(text: string): LeftToDo | undefined {
-  return text.split('\n').map(parseJson).findLast(isLeftToDo)
-}
-
-function isLeftToDo(json: unknown): json is LeftToDo {
-  if (!isObject(json)) return false
-  const { phase, runId, mayCancel } = json
-  if (phase === 'started') return typeof runId === 'string' && typeof mayCancel === 'boolean'
-  return phase === 'nothing started' || phase === 'starting'
+  return text.split('\n').map(parseJson).findLast(isObject) as LeftToDo | undefined
 }
 
 const PREFIX = 'test-run-action-'

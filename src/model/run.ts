@@ -41,14 +41,11 @@ export interface TestCase {
   readonly durationMs?: number | undefined
   /** Why the case failed, or was skipped. It may have several lines. Absent if the case passed at the first try. */
   readonly message?: Untrusted | undefined
-  /** The file of the case, whatever its status. */
-  readonly filePath?: FilePath | undefined
+  /** The file of the case, whatever its status. It is relative to the root of the repository, and all its characters are visible. */
+  readonly filePath?: Untrusted | undefined
   /** The line of the failure in this file. Absent if the case was skipped, or passed at the first try. */
   readonly line?: number | undefined
 }
-
-/** Relative to the root of the repository. All its characters are visible. */
-export type FilePath = Untrusted
 
 export interface Run {
   /** `UNKNOWN` means that this version does not know the status in `rawStatus`. */
@@ -62,7 +59,7 @@ export interface Run {
   /** Why the run as a whole did not pass. Absent if it passed, or has not finished. */
   readonly message?: Untrusted | undefined
   /** Where an error outside the tests happened. */
-  readonly filePath?: FilePath | undefined
+  readonly filePath?: Untrusted | undefined
   readonly line?: number | undefined
   /** Absent if the service sent no usable results. */
   readonly testCases?: readonly TestCase[] | undefined

@@ -1,7 +1,7 @@
 import type { Annotation } from '../github/outputs.ts'
 import type { StepOutcome } from '../model/outcome.ts'
-import { FAILING, type TestCase } from '../model/run.ts'
-import { type Fragment, fragment, linesOf } from '../text/safe-text.ts'
+import { FAILING } from '../model/run.ts'
+import { fragment, linesOf } from '../text/safe-text.ts'
 import { casesOf } from './phrases.ts'
 import { casesOfKind, titleOf } from './test-case.ts'
 
@@ -16,24 +16,14 @@ export function annotations(outcome: StepOutcome): Annotation[] {
   const shown = casesOfKind(FAILING, outcome)
     .slice(0, CASES_SHOWN)
     .map((testCase): Annotation => {
-      const { filePath, line } = testCase
-      return {
-        level: 'error',
-        // For example: Test timed out.
-        title: `Test ${testCase.kind.replace('-', ' ')}`,
-        message: annotationMessage(testCase),
-        file: filePath,
-        line,
-      }
+      const { kind, rawStatus, message, filePath: file, line } = testCase
+      const title = titleOf(testCase)
+      const text = message === undefined ? fragment`${title}: ${rawStatus}` : fragment`${title}\n${linesOf(message)}`
+      // For example: Test timed out.
+      return { level: 'error', title: `Test ${kind.replace('-', ' ')}`, message: text, file, line }
     })
   const more = outcome.counts.failed - shown.length
   if (more === 0) return shown
   const message = fragment`${more} more ${casesOf(more)} failed.`
   return [...shown, { level: 'error', title: 'More failed tests', message }]
-}
-
-function annotationMessage(testCase: TestCase): Fragment {
-  const { rawStatus, message } = testCase
-  const title = titleOf(testCase)
-  return message === undefined ? fragment`${title}: ${rawStatus}` : fragment`${title}\n${linesOf(message)}`
 }

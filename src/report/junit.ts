@@ -72,19 +72,18 @@ function seconds(ms: number): string {
 
 /** Numbers names that come again within a class: `a`, `a (2)`, `a (3)`. */
 function uniqueNames() {
-  /** By class, the names that are taken. Behind each name stands the last number that was tried for this title. */
-  const classes = new Map<Untrusted, Map<string, number>>()
+  /** The names that are taken, each below its class. Behind each name stands the last number that was tried for it as a title. */
+  const lastNumbers = new Map<string, number>()
   return (className: Untrusted, title: Untrusted): Untrusted => {
-    const lastNumbers = classes.get(className) ?? new Map<string, number>()
-    classes.set(className, lastNumbers)
+    const inClass = (name: string | Untrusted) => `${className}\n${name}`
     let name = String(title)
     // A test case may have the title `a (2)` itself. Then the number 2 is taken, and the next one is tried.
-    while (lastNumbers.has(name)) {
-      const number = (lastNumbers.get(String(title)) ?? 1) + 1
-      lastNumbers.set(String(title), number)
+    while (lastNumbers.has(inClass(name))) {
+      const number = (lastNumbers.get(inClass(title)) ?? 1) + 1
+      lastNumbers.set(inClass(title), number)
       name = `${title} (${number})`
     }
-    lastNumbers.set(name, 1)
+    lastNumbers.set(inClass(name), 1)
     return untrusted(name)
   }
 }

@@ -75,14 +75,6 @@ export async function openService(
   }
 }
 
-/**
- * A service may be about to close an open connection, as many do after a 429. If main sent a start on it, nobody would know whether the
- * service accepted that start.
- */
-function asStart(options: RequestOptions): RequestOptions {
-  return { ...options, onNewConnection: true }
-}
-
 /** The runs of a project: the paths below /v1/projects in docs/openapi.yaml. */
 function projectRuns(send: SendJson, projectId: string): RunRequests {
   const runs = ['v1', 'projects', projectId, 'runs']
@@ -90,7 +82,8 @@ function projectRuns(send: SendJson, projectId: string): RunRequests {
     start(parameters, options) {
       const { branch, environment, frameworkProject, envOverrides, autofix } = parameters
       const body = { branch, environment, frameworkProjectName: frameworkProject, envOverrides, autofix }
-      return send({ method: 'POST', path: runs, body }, asStart(options), (json) => decodeStarted(json, 'runId'))
+      const request = { method: 'POST', path: runs, body, isStart: true } as const
+      return send(request, options, (json) => decodeStarted(json, 'runId'))
     },
     get(runId, options) {
       return send({ method: 'GET', path: [...runs, runId] }, options, decodeRun)
@@ -117,8 +110,8 @@ function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): RunReques
         variableOverrides: parameters.envOverrides,
         metadata: parameters.branch === undefined ? undefined : { git: { branch: parameters.branch } },
       }
-      const path = ['v1', 'testSuite', testSuiteId, 'run']
-      return send({ method: 'POST', path, body }, asStart(options), (json) => decodeStarted(json, 'testSuiteRunId'))
+      const request = { method: 'POST', path: ['v1', 'testSuite', testSuiteId, 'run'], body, isStart: true } as const
+      return send(request, options, (json) => decodeStarted(json, 'testSuiteRunId'))
     },
     async get(testSuiteRunId, options) {
       const path = ['v1', 'testSuiteRun', testSuiteRunId]

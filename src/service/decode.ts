@@ -1,6 +1,5 @@
 import type { InvalidResponseFailure } from '../model/failure.ts'
 import {
-  type FilePath,
   isFinished,
   isUsableRunId,
   kindOf,
@@ -164,7 +163,7 @@ function decodePlace({ filePath, line }: Partial<Record<string, unknown>>): Pick
   return { filePath: path, line: path && (wholeNumber(line) || undefined) }
 }
 
-function usablePath(value: unknown): FilePath | undefined {
+function usablePath(value: unknown): Untrusted | undefined {
   return isText(value) && !LEAVES_REPOSITORY.test(value) && isVisible(value) ? shortened(value) : undefined
 }
 

@@ -13,6 +13,7 @@ interface JsonRequest {
   readonly path: readonly string[]
   readonly query?: string | undefined
   readonly body?: object | undefined
+  readonly isStart?: boolean | undefined
 }
 
 /** `decode` gets the JSON of a 2xx response, and the text of its body without the key. It may throw an InvalidResponse. */
@@ -32,11 +33,14 @@ export function createSendJson(settings: TransportSettings): SendJson {
     authorization: `Bearer ${settings.apiKey}`,
     'user-agent': settings.userAgent,
   }
-  return async ({ method, path: segments, query = '', body }, options, decode) => {
+  return async ({ method, path: segments, query = '', body, isStart }, options, decode) => {
     const path = `${prefix}/${segments.map(encodeURIComponent).join('/')}${query}`
     const contentType = body === undefined ? {} : { 'content-type': 'application/json' }
     const sent = body === undefined ? null : JSON.stringify(body)
     const request = { method, path, headers: { ...headers, ...contentType }, body: sent }
+    // A service may be about to close an open connection, as many do after a 429. If main sent a start on it, nobody would know whether
+    // the service accepted that start.
+    if (isStart) settings.connections.renew()
     const sentMs = clock.now()
     const response = await send(request, options, settings)
     const tookMs = Math.round(clock.now() - sentMs)

@@ -16,8 +16,6 @@ export interface RequestOptions {
   readonly graceIfSentMs?: (() => number) | undefined
   /** Instead of 30 s, but no longer. */
   readonly limitMs?: number | undefined
-  /** Uses no connection that is already open. */
-  readonly onNewConnection?: boolean | undefined
 }
 
 export interface TransportSettings {
@@ -46,7 +44,6 @@ export async function send(
   settings: TransportSettings,
 ): Promise<ServiceResponse | Failure> {
   if (options.signal.aborted) return NOT_WANTED
-  if (options.onNewConnection) settings.connections.renew()
   const exchange = new Exchange(settings)
   const [stopTimers, closeConnection] = [new AbortController(), new AbortController()]
   const headOrFailure = await Promise.race([
@@ -176,15 +173,12 @@ const CERTIFICATE_ERROR =
   /CERT|^UNABLE_TO_|^(INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|UNSPECIFIED|UND_ERR_PRX_TLS)$/
 
 function failureToConnect(error: unknown, redact: Redact, isThisMachine: boolean): Failure {
-  const problem = problemOf(codeOf(firstOf(error)), isThisMachine)
+  const code = codeOf(firstOf(error))
+  // `ERR_SSL_` is a failed handshake. Its code may contain CERT too, but is about a client certificate.
+  const isCertificate = CERTIFICATE_ERROR.test(code) && !code.startsWith('ERR_SSL_')
+  const isRefusedHere = isThisMachine && code === 'ECONNREFUSED'
+  const problem = isCertificate ? 'certificate' : isRefusedHere ? 'refused here' : undefined
   return { failure: true, kind: 'not-sent', reason: redact(reasonOf(error)), problem }
-}
-
-function problemOf(code: string, isThisMachine: boolean): Extract<Failure, { kind: 'not-sent' }>['problem'] {
-  // A failed handshake. Its code may contain CERT too, but is about a client certificate.
-  if (code.startsWith('ERR_SSL_')) return undefined
-  if (CERTIFICATE_ERROR.test(code)) return 'certificate'
-  return isThisMachine && code === 'ECONNREFUSED' ? 'refused here' : undefined
 }
 
 function reasonOf(error: unknown): string {

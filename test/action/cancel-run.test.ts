@@ -48,11 +48,11 @@ async function cancel({
     clock.at(signalAtMs, () => controller.abort(new StepAborted('signal', clock.now())))
   }
   const end = await clock.run(
-    cancelRun(
-      { id: 'run-1', knownSinceMs },
-      { deadlineMs, onRun: (run) => seen.push(run.status) },
-      { ...new FakeWorld(clock, service), random: () => 0.5, signal: controller.signal },
-    ),
+    cancelRun({ handle: { id: 'run-1', knownSinceMs }, onRun: (run) => seen.push(run.status) }, deadlineMs, {
+      ...new FakeWorld(clock, service),
+      random: () => 0.5,
+      signal: controller.signal,
+    }),
   )
   return { end, endedMs: clock.now(), cancelsMs: service.timesMs('cancel'), looksMs: service.timesMs('get'), seen }
 }
@@ -66,9 +66,8 @@ test('a cancel is complete also if a signal comes with the response, and no requ
     return true
   }
   const world = new FakeWorld(clock, Object.assign(new FakeService(clock, {}), { cancel: cancelAndSignal }))
-  expect(await cancelRun({ id: 'run-1', knownSinceMs: 0 }, { deadlineMs: 15_000 }, world)).toEqual({
-    kind: 'cancelled',
-  })
+  const handle = { id: 'run-1', knownSinceMs: 0 }
+  expect(await cancelRun({ handle }, 15_000, world)).toEqual({ kind: 'cancelled' })
   expect(cancels).toBe(1)
 })
 
