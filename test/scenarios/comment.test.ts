@@ -1,54 +1,30 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type GitHubApi, onPullRequest, startGitHubApi, TOKEN } from '../support/github-api.ts'
-import { ONE_OF_TWO_FAILED, ONE_PASSED, type ScenarioOptions, scenario } from '../support/scenario.ts'
-import { selfSignedCertificate } from '../support/self-signed-certificate.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { onPullRequest, startGitHubApi, TOKEN } from '../support/github-api.ts'
+import { ONE_OF_TWO_FAILED, type ScenarioOptions, scenario } from '../support/scenario.ts'
+import { type Certificate, selfSignedCertificate } from '../support/self-signed-certificate.ts'
 
-let api: GitHubApi
+// The built action. test/github/comment.test.ts has all cases.
 
-beforeEach(async () => {
-  api = await startGitHubApi()
-})
-afterEach(() => api.close())
-
-function commenting(run_id: string, options: ScenarioOptions) {
-  return scenario({
-    ...options,
-    event: onPullRequest(),
-    github: { api_url: api.url, run_id },
-    inputs: { comment: 'on-failure', 'github-token': TOKEN, ...options.inputs },
-  })
+async function commenting(comment: 'always' | 'on-failure', options: ScenarioOptions, certificate?: Certificate) {
+  const api = await startGitHubApi({ certificate })
+  onTestFinished(() => api.close())
+  const inputs = { comment, 'github-token': TOKEN }
+  await using one = await scenario({ event: onPullRequest(), github: { api_url: api.url }, inputs, ...options })
+  return { main: (await one.step.run()).main, api }
 }
 
-test('a failing run comments, the next passing one updates the comment, and a job of a matrix has its own', async () => {
-  await using failing = await commenting('100', { script: { end: 'FAILED', cases: ONE_OF_TWO_FAILED } })
-  const { main } = await failing.step.run()
-  expect(main.conclusion).toBe('failure')
-  expect(main.outputs['comment-url']).toMatch(/#issuecomment-\d+$/)
-  expect(api.comments).toHaveLength(1)
-  expect(api.comments[0]?.body).toMatch(/^<!-- test-run-action /)
-  expect(api.comments[0]?.body).toContain('1 of 2')
-  expect(JSON.parse(failing.service.requests[0]?.body ?? '')).toEqual({ branch: 'faster-checkout' })
-
-  await using passing = await commenting('101', { script: { cases: ONE_PASSED } })
-  expect((await passing.step.run()).main.conclusion).toBe('success')
-  expect(api.comments).toHaveLength(1)
-  expect(api.comments[0]?.body).toContain('✅')
-
-  const inputs = { comment: 'always' }
-  await using other = await commenting('101', { script: { cases: ONE_PASSED }, matrix: { project: 'unit' }, inputs })
-  await other.step.run()
-  expect(api.comments).toHaveLength(2)
-  expect(api.comments[1]?.body).toContain('unit')
+test('a failing run comments if the input comment is on-failure, and a passing run does not', async () => {
+  const failing = await commenting('on-failure', { script: { end: 'FAILED', cases: ONE_OF_TWO_FAILED } })
+  expect(failing.main.outputs['comment-url']).toMatch(/#issuecomment-\d+$/)
+  expect(failing.api.comments).toMatchObject([{ body: expect.stringContaining('1 of 2') }])
+  const passing = await commenting('on-failure', {})
+  expect(passing.main.conclusion).toBe('success')
+  expect(passing.api.comments).toEqual([])
 })
 
 test('the token is not sent to a server whose certificate is not trusted, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
-  await api.close()
-  api = await startGitHubApi({ certificate: selfSignedCertificate() })
-  await using one = await commenting('100', {
-    inputs: { comment: 'always' },
-    env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
-  })
-  const { main } = await one.step.run()
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+  const { main, api } = await commenting('always', { env }, selfSignedCertificate())
   expect(main.conclusion).toBe('success')
   expect(main.annotations).toMatchObject([{ level: 'warning', message: expect.stringContaining('self-signed') }])
   expect(api.requests).toEqual([])

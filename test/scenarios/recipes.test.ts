@@ -327,7 +327,7 @@ describe('start-early.yml', () => {
     const needs = { ...(await start()), ...built('cancelled') }
     expect(await play(RECIPE, 'tests', ON_PULL_REQUEST, { needs })).toMatchObject({ result: 'skipped' })
     await play(RECIPE, 'cancel', ON_PULL_REQUEST, { needs })
-    expect(service.runs).toMatchObject([{ status: 'CANCELLED', cancelAccepted: true }])
+    expect(service.runs).toMatchObject([{ status: 'CANCELLED' }])
   })
 })
 

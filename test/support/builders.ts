@@ -1,12 +1,6 @@
 import { concludeStep } from '../../src/action/verdict.ts'
 import type { Baseline } from '../../src/model/baseline.ts'
-import {
-  type EndedStep,
-  isOutcomeWithRun,
-  type OutcomeWithRun,
-  type StepOutcome,
-  type StepSubject,
-} from '../../src/model/outcome.ts'
+import type { EndedStep, OutcomeWithRun, StepOutcome, StepSubject } from '../../src/model/outcome.ts'
 import { isFinished, kindOf, RUN_STATUSES, type Run, type TestCase } from '../../src/model/run.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 
@@ -127,10 +121,4 @@ export function anOutcome(fields: OutcomeFields = {}): StepOutcome {
     },
   }
   return concludeStep(history, { passWithNoTests, strict })
-}
-
-/** For tests that go through outcomes of all kinds. */
-export function withRun(outcome: StepOutcome): OutcomeWithRun {
-  if (!isOutcomeWithRun(outcome)) throw new TypeError('The step has not read its run')
-  return outcome
 }

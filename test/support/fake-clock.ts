@@ -19,18 +19,13 @@ export class FakeClock implements Clock {
   #nowMs = 0
   /** Sorted by time, and then by the order in which they were set. */
   readonly #timers: Timer[] = []
-  readonly #epochMs: number
-
-  constructor(epochMs = Date.UTC(2026, 0, 1)) {
-    this.#epochMs = epochMs
-  }
 
   now(): number {
     return this.#nowMs
   }
 
   epochMs(): number {
-    return this.#epochMs + this.#nowMs
+    return Date.UTC(2026, 0, 1) + this.#nowMs
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {

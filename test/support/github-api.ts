@@ -68,7 +68,7 @@ export async function startGitHubApi({
   certificate,
 }: {
   pathPrefix?: string
-  certificate?: Certificate
+  certificate?: Certificate | undefined
 } = {}) {
   const api = new Api(pathPrefix)
   const { url, close } = await listen({ tls: certificate }, (request, response) => {

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
 
-export type Endpoint = 'start' | 'cancel' | 'get' | 'output'
-
 export interface ScriptedResponse {
   readonly status: number
   readonly body: unknown
@@ -14,12 +12,10 @@ export interface Script {
   readonly runningMs?: number
   /** The final status. It may be any text. The default is PASSED. */
   readonly end?: string
-  /** Sent as they are. */
+  /** Sent as they are when the run has finished. */
   readonly cases?: readonly unknown[]
   /** The default is a new id. */
   readonly runId?: string
-  /** Why the run as a whole did not pass. */
-  readonly message?: string
   /** The output of the tests, as far as a test has not added more with `addOutput`. If absent, the run offers no output. */
   readonly output?: string
 }
@@ -35,7 +31,6 @@ export interface ScriptedRun extends ScriptedStart {
   readonly runId: string
   /** The status at this moment. */
   readonly status: string
-  readonly cancelAccepted: boolean
 }
 
 interface Run extends ScriptedStart {
@@ -44,8 +39,7 @@ interface Run extends ScriptedStart {
   readonly branchName: string
   readonly queuedAtMs: number
   /** Set by a cancel or by the test: ends the run before its script does. */
-  ended?: { readonly status: string; readonly atMs: number; readonly cases?: readonly unknown[] | undefined }
-  cancelAccepted: boolean
+  ended?: { readonly status: string; readonly atMs: number }
   output: Buffer | undefined
 }
 
@@ -54,6 +48,8 @@ interface State {
   readonly startedAtMs: number | undefined
   readonly finishedAtMs?: number
 }
+
+export type Endpoint = 'start' | 'cancel' | 'get' | 'output'
 
 /** Runs that execute nothing. When a client reads a run, its state is computed from its script and the clock. */
 export function createScriptedRuns(scriptFor: (start: ScriptedStart) => Script) {
@@ -69,7 +65,6 @@ export function createScriptedRuns(scriptFor: (start: ScriptedStart) => Script) 
       runId,
       branchName,
       queuedAtMs: Date.now(),
-      cancelAccepted: false,
       output: output === undefined ? undefined : Buffer.from(output),
     }
     runs.push(run)
@@ -86,7 +81,7 @@ export function createScriptedRuns(scriptFor: (start: ScriptedStart) => Script) 
   }
 
   /** Each endpoint gets the decoded body or the query, and the id or the ids in the path, in order. */
-  const endpoints: Record<Endpoint, (body: unknown, id: string, runId: string) => ScriptedResponse> = {
+  const endpoints: Record<Endpoint, (body: unknown, projectId: string, runId: string) => ScriptedResponse> = {
     start: (body, projectId) => ok({ runId: accept({ projectId, body }).runId }),
     get: (_body, projectId, runId) => withRun(projectId, runId, (run, state) => ok(describeRun(run, state))),
     output: (query, projectId, runId) =>
@@ -101,7 +96,6 @@ export function createScriptedRuns(scriptFor: (start: ScriptedStart) => Script) 
           return refuse(400, `Run "${runId}" is ${status}; only a QUEUED or RUNNING run can be cancelled.`)
         }
         run.ended = { status: 'CANCELLED', atMs: Date.now() }
-        run.cancelAccepted = true
         return ok({ cancelled: [{ runId }] })
       })
     },
@@ -122,9 +116,10 @@ export function createScriptedRuns(scriptFor: (start: ScriptedStart) => Script) 
       const run = started(runId)
       run.output = Buffer.concat([run.output ?? Buffer.alloc(0), Buffer.from(text)])
     },
-    /** Finishes a run now, or gives a finished run another status. */
-    finishRun(runId: string, status: string, cases?: readonly unknown[]): void {
-      started(runId).ended = { status, atMs: Date.now(), cases }
+    /** Ends a run now, as its script says. */
+    finishRun(runId: string): void {
+      const run = started(runId)
+      run.ended = { status: endOf(run.script), atMs: Date.now() }
     },
   }
 }
@@ -137,22 +132,22 @@ export function refuse(status: 400 | 401 | 404, error: string): ScriptedResponse
   return { status, body: { error } }
 }
 
+const endOf = ({ end = 'PASSED' }: Script) => end
+
 function stateOf({ script, queuedAtMs, ended }: Run): State {
   const nowMs = Date.now()
   const startsAtMs = queuedAtMs + (script.queuedMs ?? 0)
   const endsAtMs = ended?.atMs ?? startsAtMs + (script.runningMs ?? 0)
   const startedAtMs = startsAtMs <= Math.min(nowMs, endsAtMs) ? startsAtMs : undefined
   if (nowMs < endsAtMs) return { status: startedAtMs === undefined ? 'QUEUED' : 'RUNNING', startedAtMs }
-  return { status: ended?.status ?? script.end ?? 'PASSED', startedAtMs, finishedAtMs: endsAtMs }
+  return { status: ended?.status ?? endOf(script), startedAtMs, finishedAtMs: endsAtMs }
 }
 
-function describeRun({ script, branchName, ended, output }: Run, { status, startedAtMs, finishedAtMs }: State): object {
+function describeRun({ script, branchName, output }: Run, { status, startedAtMs, finishedAtMs }: State): object {
   const startedAt = startedAtMs === undefined ? null : isoTime(startedAtMs)
-  const outputBytes = output?.byteLength
-  if (finishedAtMs === undefined) return { status, startedAt, branchName, outputBytes }
-  const testCases = ended?.cases ?? script.cases ?? CASES_THAT_FIT.get(status) ?? []
-  const finishedAt = isoTime(finishedAtMs)
-  return { status, startedAt, finishedAt, branchName, results: { testCases }, outputBytes, message: script.message }
+  const run = { status, startedAt, branchName, outputBytes: output?.byteLength }
+  if (finishedAtMs === undefined) return run
+  return { ...run, finishedAt: isoTime(finishedAtMs), results: { testCases: script.cases ?? [] } }
 }
 
 const OUTPUT_LIMIT_BYTES = 262_144
@@ -163,12 +158,6 @@ function outputFrom(output: Buffer, from: number): object {
   while (next > from && ((output[next] ?? 0) & 0xc0) === 0x80) next--
   return { text: output.toString('utf8', from, next), next }
 }
-
-const A_PASSED_CASE = { title: 'cart > adds a product', status: 'PASSED', durationMs: 12 }
-const CASES_THAT_FIT = new Map<string, readonly unknown[]>([
-  ['PASSED', [A_PASSED_CASE]],
-  ['FAILED', [A_PASSED_CASE, { title: 'cart > rounds the total', status: 'FAILED', durationMs: 34 }]],
-])
 
 function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString()

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -21,23 +21,11 @@ export interface Fault {
   /** The first and the last request of the endpoint that have the fault, counted from 1. The default is all requests. */
   readonly from?: number
   readonly to?: number
-  /** If absent, the response is the normal one. Use this with `until`. */
-  readonly do?: FaultAction
-  /** If true, the request takes effect, for example a start whose response is lost. The default is false. */
-  readonly effect?: boolean
-  /** The response is sent after this promise settles. An effect of the request comes before. */
+  /** What happens in place of the request's effect and its response: another response, or none at all. Absent with `until`. */
+  readonly do?: { readonly status: number; readonly body?: unknown } | 'hang'
+  /** The effect of the request comes at once, and the response after this promise settles. */
   readonly until?: Promise<unknown>
 }
-
-export type FaultAction =
-  | {
-      readonly status: number
-      readonly body?: unknown
-      /** Sent as it is instead of `body`. */
-      readonly rawBody?: string
-    }
-  /** There is never a response. */
-  | 'hang'
 
 export interface RecordedRequest {
   readonly kind: Endpoint | 'unknown'
@@ -87,18 +75,12 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
   const scripted = createScriptedRuns((start) => (typeof script === 'function' ? script(start) : script))
   const countOf = (kind: RecordedRequest['kind']) => requests.filter((request) => request.kind === kind).length
 
-  function respondTo({ method, path, headers, body: sent }: RecordedRequest): ScriptedResponse {
+  function respondTo({ kind, headers, path, body }: RecordedRequest, ids: readonly string[]): ScriptedResponse {
     if (headers.authorization !== `Bearer ${key}`) return refuse(401, 'The API key is missing or invalid.')
-    const { kind, ids } = findEndpoint(method, path)
-    if (kind === 'unknown') return refuse(404, `There is no endpoint ${method} "${path}".`)
-    let body: unknown
-    try {
-      body = sent === '' ? undefined : JSON.parse(sent)
-    } catch {
-      return refuse(400, 'The body is not JSON.')
-    }
+    if (kind === 'unknown') return refuse(404, `There is no such endpoint as "${path}".`)
     const [id = '', runId = ''] = ids.map(decodeURIComponent)
-    return scripted.endpoints[kind](kind === 'output' ? path.split('?')[1] : body, id, runId)
+    const given = kind === 'output' ? path.split('?')[1] : body === '' ? undefined : JSON.parse(body)
+    return scripted.endpoints[kind](given, id, runId)
   }
 
   const service = await listen(options, async (message, response) => {
@@ -108,20 +90,24 @@ export async function startScriptedService(options: ScriptedServiceOptions = {})
     // The client closed the connection before it had sent all.
     if (body === undefined) return
     const { method = '', url: path = '', headers } = message
-    const { kind } = findEndpoint(method, path)
+    const { kind, ids } = findEndpoint(method, path)
     const request = { kind, method, path, headers, body, atMs: performance.now() - beganAtMs }
     requests.push(request)
     const occurrence = countOf(kind)
     const fault = faults.find(
       ({ on, from = 1, to = Infinity }) => on === kind && from <= occurrence && occurrence <= to,
     )
-    const takesEffect = fault?.do === undefined || fault.effect === true || method === 'GET'
-    const result = takesEffect ? respondTo(request) : { status: 200, body: {} }
+    const result = fault?.do ?? respondTo(request, ids)
     arrivals.emit('request')
 
     if (fault?.until !== undefined) await Promise.race([fault.until, closed])
-    if (closing.signal.aborted) return
-    sendOrFault(response, result, fault?.do)
+    if (closing.signal.aborted || result === 'hang') return
+    const content = JSON.stringify(result.body ?? { error: 'A scripted fault.' })
+    const contentHeaders = {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(content),
+    }
+    response.writeHead(result.status, contentHeaders).end(content)
   })
 
   return {
@@ -168,22 +154,13 @@ export async function listen(
 }
 
 /** The endpoint, and the encoded ids in the path. */
-function findEndpoint(method: string, path: string) {
+function findEndpoint(
+  method: string,
+  path: string,
+): { readonly kind: RecordedRequest['kind']; readonly ids: readonly string[] } {
   for (const [kind, methodOfPath, pattern] of ENDPOINTS) {
     const [, ...ids] = (methodOfPath === method && pattern.exec(path)) || []
     if (ids.length > 0) return { kind, ids }
   }
-  return { kind: 'unknown', ids: [] } as const
-}
-
-function sendOrFault(to: ServerResponse, response: ScriptedResponse, action: FaultAction | undefined): void {
-  if (action === 'hang') return
-  const headers = { 'content-type': 'application/json; charset=utf-8' }
-  if (action === undefined) {
-    const body = JSON.stringify(response.body)
-    to.writeHead(response.status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
-    return
-  }
-  to.writeHead(action.status, headers)
-  to.end(action.rawBody ?? JSON.stringify(action.body ?? { error: 'A scripted fault.' }))
+  return { kind: 'unknown', ids: [] }
 }
