@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, readlink, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { writeFiles } from '../../../test/support/git-repository.ts'
 import { findFramework, linkPackages } from '../../src/checkout/packages.ts'
 import { unusable } from '../../src/frameworks/framework.ts'
@@ -39,18 +39,14 @@ it.each([
   for (const newer of [`${oldest}.0-beta.4`, '100.0.0']) expect(await findIn(newer)).toHaveProperty('script')
 })
 
-describe('the command of Playwright', () => {
+it('the command of Playwright is that of the package for component tests, if only this package is installed', async () => {
   const manifest = '{ "bin": { "playwright": "cli.js" } }'
-
-  it('is that of the package for component tests, if only this package is installed', async () => {
-    const root = temporaryFolder()
-    const place = { root, folder: join(root, 'shop') }
-    await writeFiles(root, { 'node_modules/@playwright/experimental-ct-react/package.json': manifest })
-    const ofComponents = join(root, 'node_modules/@playwright/experimental-ct-react/cli.js')
-    expect(findFramework(playwright, place)).toEqual({ script: ofComponents })
-    await writeFiles(root, { 'node_modules/@playwright/test/package.json': manifest })
-    expect(findFramework(playwright, place)).toEqual({ script: join(root, 'node_modules/@playwright/test/cli.js') })
-  })
+  const root = await folderWith({ 'node_modules/@playwright/experimental-ct-react/package.json': manifest })
+  const place = { root, folder: join(root, 'shop') }
+  const ofComponents = join(root, 'node_modules/@playwright/experimental-ct-react/cli.js')
+  expect(findFramework(playwright, place)).toEqual({ script: ofComponents })
+  await writeFiles(root, { 'node_modules/@playwright/test/package.json': manifest })
+  expect(findFramework(playwright, place)).toEqual({ script: join(root, 'node_modules/@playwright/test/cli.js') })
 })
 
 it("names the command for Yarn's Plug'n'Play, if a folder up to the root has its file", async () => {
@@ -62,20 +58,7 @@ it("names the command for Yarn's Plug'n'Play, if a folder up to the root has its
   expect(findFramework(vitest, place)).toEqual(unusable(`vitest is not installed in ${place.folder}. ${next}`))
 })
 
-it('links the packages into a work tree, but not the folders in which tools keep files of their own', async () => {
-  const [root, tree] = [temporaryFolder(), temporaryFolder()]
-  const place = { root, folder: join(root, 'shop') }
-  const installed = ['left-pad/a.js', '@scope/b/b.js', '.bin/vitest', '.package-lock.json']
-  const ofTools = ['.vite/deps/a.js', '.vite-temp/config.mjs', '.vitest/results.json', '.cache/x']
-  const files = [...installed, ...ofTools].map((file) => [`shop/node_modules/${file}`, ''])
-  await writeFiles(root, Object.fromEntries(files))
-  await mkdir(join(tree, 'shop'))
-  await linkPackages(place, tree)
-  const linked = await readdir(join(tree, 'shop/node_modules'))
-  expect(linked.toSorted()).toEqual(['.bin', '.package-lock.json', '@scope', 'left-pad'])
-})
-
-it("leads to the work tree's own sources where a workspace has linked its packages", async () => {
+it("links the packages into a work tree, the work tree's own sources where a workspace has linked them, and no folder in which tools keep files", async () => {
   const [root, tree, elsewhere] = [temporaryFolder(), join(temporaryFolder(), 'tree'), temporaryFolder()]
   const sources = ['app', 'core', 'tools', 'ui'].map((name) => `packages/${name}/a.js`)
   const writeSources = (folder: string, text: string) =>
@@ -87,6 +70,10 @@ it("leads to the work tree's own sources where a workspace has linked its packag
     'packages/gone/a.js': 'checked out',
     'packages/gone/node_modules/bought/a.js': 'installed',
     'node_modules/.pnpm/left-pad/node_modules/left-pad/a.js': 'installed',
+    'node_modules/.package-lock.json': '',
+    'node_modules/.vite/deps/a.js': '',
+    'node_modules/.vitest/results.json': '',
+    'node_modules/.cache/x': '',
     'node_modules/@shop/bought/a.js': 'installed',
     'node_modules/@other/bought/a.js': 'installed',
     'packages/core/node_modules/@deep/bought/a.js': 'installed',
@@ -132,4 +119,6 @@ it("leads to the work tree's own sources where a workspace has linked its packag
   const found = await Promise.all(Object.keys(expected).map(async (name) => [name, await read(name)]))
   expect(Object.fromEntries(found)).toEqual(expected)
   expect(await readlink(join(tree, 'node_modules/.pnpm'))).toBe(join(root, 'node_modules/.pnpm'))
+  const hidden = (await readdir(join(tree, 'node_modules'))).filter((name) => name.startsWith('.'))
+  expect(hidden.toSorted()).toEqual(['.package-lock.json', '.pnpm'])
 })

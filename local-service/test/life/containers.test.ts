@@ -300,6 +300,7 @@ describe("an engine's program", () => {
     expect(calls.match(/global rm --force --volumes id/g)).toHaveLength(2)
     expect(log).not.toContain('could not remove')
   })
+
   it('that still lists a container after it has removed it is named in the failure', async () => {
     const folder = temporaryFolder()
     await writeFile(join(folder, 'docker'), '#!/bin/sh\n[ "$1" = rm ] || echo 1a2b\n', { mode: 0o755 })
