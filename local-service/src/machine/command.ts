@@ -24,13 +24,12 @@ type End =
   /** There was nothing to run, because an earlier step or job has run the tests. */
   | { readonly kind: 'no-command' }
 
-/** The output has the first and the last lines that the command wrote, without colours. */
+/** The output has the last lines that the command wrote, without colours. */
 export type CommandEnd = End & { readonly output: string }
 
 /** The end of a command that the stop signal ended, before its start or after. */
 export const STOPPED = { kind: 'cut-off', how: 'was stopped', output: '' } as const
 
-const FIRST_OUTPUT_CHARS = 2000
 const LAST_OUTPUT_CHARS = 20_000
 /** Time to read the rest of the output after the exit. If a pipe stays open longer, another process holds it. */
 const LAST_OUTPUT_LIMIT_MS = 500
@@ -43,7 +42,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   if (stop.aborted) return STOPPED
   const { argv, folder, env, runId, stopGraceMs, output, whenServiceDies, logError } = command
   const [program = '', ...args] = argv
-  const excerpt = createExcerpt()
+  let written = ''
   await using guard = startGuard(whenServiceDies)
   let child: ChildProcess
   try {
@@ -61,7 +60,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   }
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text) => {
-      excerpt.add(text)
+      written = lastLinesOf(written + text)
       output?.write(text)
     })
   }
@@ -72,7 +71,7 @@ export async function runCommand(command: Command, stop: AbortSignal): Promise<C
   await Promise.race([closed, delay(LAST_OUTPUT_LIMIT_MS, undefined, { ref: false })])
   child.stdout?.destroy()
   child.stderr?.destroy()
-  return { ...end, output: excerpt.text() }
+  return { ...end, output: withoutTerminalSequences(written) }
 }
 
 /** Waits until the command exits. If the run is stopped first, stops the processes before it returns. */
@@ -87,24 +86,11 @@ async function waitForEnd(child: ChildProcess, group: ProcessGroup, graceMs: num
   }
 }
 
-/** Keeps the beginning and the end of a long text. npm writes the error first, and then many lines about its usage. */
-function createExcerpt() {
-  let [kept, isTruncated] = ['', false]
-  return {
-    add(text: string): void {
-      kept += text
-      if (kept.length <= FIRST_OUTPUT_CHARS + LAST_OUTPUT_CHARS) return
-      isTruncated = true
-      kept = kept.slice(0, FIRST_OUTPUT_CHARS) + kept.slice(-LAST_OUTPUT_CHARS)
-    },
-    text(): string {
-      if (!isTruncated) return withoutTerminalSequences(kept)
-      // Whole lines are kept if there are any, because a cut within a line could break a terminal sequence.
-      const first = kept.slice(0, kept.lastIndexOf('\n', FIRST_OUTPUT_CHARS - 1) + 1 || FIRST_OUTPUT_CHARS)
-      const last = kept.slice(kept.indexOf('\n', FIRST_OUTPUT_CHARS) + 1 || FIRST_OUTPUT_CHARS)
-      return withoutTerminalSequences(`${first}…\n${last}`)
-    },
-  }
+/** Keeps whole lines if there are any, because a cut within a line could break a terminal sequence. */
+function lastLinesOf(text: string): string {
+  if (text.length <= LAST_OUTPUT_CHARS) return text
+  const last = text.slice(-LAST_OUTPUT_CHARS)
+  return last.slice(last.indexOf('\n') + 1)
 }
 
 function reasonOf(error: unknown, { argv: [program], folder }: Command): string {

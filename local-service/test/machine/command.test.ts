@@ -103,10 +103,10 @@ describe('a command', () => {
     expect([stdout, stderr]).toEqual(['ended\n', ''])
   })
 
-  it('keeps the beginning and the end of a long output', async () => {
-    const end = await run('echo first; seq 100000; echo last')
-    expect(end.output).toMatch(/^first\n1\n2\n[\s\S]*\d\n…\n\d+\n[\s\S]*100000\nlast\n$/)
-    expect(end.output.length).toBeLessThanOrEqual(22_002)
+  it('keeps the last lines of a long output', async () => {
+    const { output } = await run('seq 100000; echo last')
+    expect(output).toMatch(/^\d+\n[\s\S]*100000\nlast\n$/)
+    expect(output.length).toBeLessThanOrEqual(20_000)
   })
 
   it('reads nothing from the terminal', async () => {
