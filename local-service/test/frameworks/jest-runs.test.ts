@@ -110,7 +110,7 @@ describe('a run of Jest', () => {
     [
       'an error after the tests',
       { tests: "it('passes', () => { setTimeout(() => { throw new Error('late') }) })" },
-      /^jest exited with code 1, although no test failed: Error: late$/,
+      /^jest exited with code 1, although no test failed: Error: late$/m,
     ],
   ])('that fails because of %s says so', async (_, { config = '{}', tests = PASSES, args = [] }: Kind, message) => {
     const files = { 'jest.config.js': `module.exports = ${config}`, 'a.js': 'exports.a = () => {\n  return 1\n}' }
@@ -118,8 +118,10 @@ describe('a run of Jest', () => {
     expect([run.status, run.message]).toEqual(['FAILED', expect.stringMatching(message)])
   })
 
-  it('is not passed if a test ends it with 0', async () => {
-    const run = await runJest({ 'a.test.js': "it('passes', () => {})\nit('ends', () => process.exit(0))" })
+  it('is not passed if a test ends it with 0, whatever the tests print', async () => {
+    const printed = 'No tests found, exiting with code 1'
+    const prints = `it('passes', () => { process.stdout.write('${printed}') })`
+    const run = await runJest({ 'a.test.js': `${prints}\nit('ends', () => process.exit(0))` })
     expect([run.status, run.cases]).toEqual(['INTERRUPTED', ['PASSED passes', 'INTERRUPTED ends']])
   })
 
