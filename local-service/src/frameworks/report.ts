@@ -8,13 +8,12 @@ import {
   type Place,
   type ReportEnd,
   type ReportedTest,
+  STATUSES,
+  type TestCaseStatus,
 } from '../reporters/report-writer.ts'
 import { type Events, keyOfFile } from './report-reader.ts'
 
 // Makes test cases of what the service's reporters wrote.
-
-/** The interface leaves the statuses of a test case open. This service sends these statuses. */
-export type TestCaseStatus = 'PASSED' | 'FLAKY' | 'FAILED' | 'TIMEDOUT' | 'INTERRUPTED' | 'SKIPPED'
 
 export interface TestCase {
   readonly title: string
@@ -165,15 +164,9 @@ function describeFrame({ method, column, ...place }: Place, repository: Reposito
   return method === undefined ? `at ${where}` : `at ${method} (${where})`
 }
 
-const STATUSES: ReadonlyMap<unknown, TestCaseStatus> = new Map([
-  ['passed', 'PASSED'],
-  ['skipped', 'SKIPPED'],
-  ['timedOut', 'TIMEDOUT'],
-  ['interrupted', 'INTERRUPTED'],
-])
-
-function statusOf({ state, isFlaky }: Facts): TestCaseStatus {
-  return state === 'passed' && isFlaky ? 'FLAKY' : (STATUSES.get(state) ?? 'FAILED')
+/** Tests can write any status to the report. */
+function statusOf({ status = 'FAILED' }: Facts): TestCaseStatus {
+  return STATUSES.includes(status) ? status : 'FAILED'
 }
 
 export interface Repository extends TestedFolders {

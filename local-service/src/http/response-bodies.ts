@@ -1,5 +1,5 @@
-import type { TestCaseStatus } from '../frameworks/report.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
+import type { TestCaseStatus } from '../reporters/report-writer.ts'
 import type { Run } from '../runs/run.ts'
 
 /**

@@ -5,6 +5,7 @@ import {
   type ReportEnd,
   type ReportWriter,
   type ResultFacts,
+  type TestCaseStatus,
   type Thrown,
 } from './report-writer.ts'
 
@@ -94,16 +95,17 @@ export function describeTest(file: FileOfProject, test: Titles & Pick<JestCase, 
 }
 
 export function describeCase(test: JestCase, report: ReportWriter, failedAttempt?: JestCase): ResultFacts {
-  const { status, duration, invocations = 1, retryReasons = [] } = test
-  const state = status === 'passed' || status === 'failed' ? status : 'skipped'
-  const isFlaky = state === 'passed' && invocations > 1
+  const { duration, retryReasons = [] } = test
+  const status = statusOf(test)
   const told = { failureMessages: retryReasons.slice(-1), failureDetails: [] }
-  return {
-    state,
-    isFlaky,
-    durationMs: duration ?? 0,
-    failure: describeFailure(isFlaky ? (failedAttempt ?? told) : test, report),
-  }
+  const failure = describeFailure(status === 'FLAKY' ? (failedAttempt ?? told) : test, report)
+  return { status, durationMs: duration ?? 0, failure }
+}
+
+function statusOf({ status, invocations = 1 }: JestCase): TestCaseStatus {
+  if (status === 'failed') return 'FAILED'
+  if (status === 'passed') return invocations > 1 ? 'FLAKY' : 'PASSED'
+  return 'SKIPPED'
 }
 
 function describeFailure(

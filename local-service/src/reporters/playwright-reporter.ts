@@ -8,7 +8,14 @@ import type {
   TestError,
   TestResult,
 } from '@playwright/test/reporter'
-import { type Failure, framesIn, ReportWriter, type ResultFacts, type TestFacts } from './report-writer.ts'
+import {
+  type Failure,
+  framesIn,
+  ReportWriter,
+  type ResultFacts,
+  type TestCaseStatus,
+  type TestFacts,
+} from './report-writer.ts'
 
 // The project's own Playwright Test, version 1.45 or newer, loads this file.
 
@@ -42,8 +49,8 @@ export default class EventReporter implements Reporter {
   /** Playwright calls it for each attempt. */
   onTestEnd(test: TestCase, result: TestResult): void {
     const facts = this.#describeResult(test, result)
-    const isTriedAgain = facts.state !== 'passed' && facts.state !== 'skipped' && result.retry < test.retries
-    this.#report.finishTest(describeTest(test), isTriedAgain ? { ...facts, state: 'interrupted' } : facts)
+    const isTriedAgain = (facts.status === 'FAILED' || facts.status === 'TIMEDOUT') && result.retry < test.retries
+    this.#report.finishTest(describeTest(test), isTriedAgain ? { ...facts, status: 'INTERRUPTED' } : facts)
   }
 
   onError(error: TestError): void {
@@ -84,22 +91,16 @@ export default class EventReporter implements Reporter {
   }
 
   #describeResult(test: TestCase, result: TestResult): ResultFacts {
-    const state = stateOf(test, result)
-    const isFlaky = test.outcome() === 'flaky'
+    const status = statusOf(test, result)
     const durationMs = test.results.reduce((sum, { duration }) => sum + duration, 0)
-    const failed = isFlaky ? test.results.findLast(({ errors }) => errors.length > 0) : result
+    const failed = status === 'FLAKY' ? test.results.findLast(({ errors }) => errors.length > 0) : result
     const unexpectedPass = { message: 'The test is expected to fail, but it passed.' }
     const thrown = this.#withOwnPaths(failed?.errors ?? [])
-    const errors = state === 'failed' && result.status === 'passed' ? [unexpectedPass] : thrown
+    const errors = status === 'FAILED' && result.status === 'passed' ? [unexpectedPass] : thrown
     const { description } = test.annotations.findLast(({ type }) => type === 'skip' || type === 'fixme') ?? {}
-    const failure = state === 'skipped' && description ? { message: description } : this.#describeFailure(errors)
+    const failure = status === 'SKIPPED' && description ? { message: description } : this.#describeFailure(errors)
     const details = failed === undefined ? '' : this.#describeDetails(test, failed)
-    return {
-      state,
-      isFlaky,
-      durationMs,
-      failure: failure && { ...failure, message: failure.message.trimEnd() + details },
-    }
+    return { status, durationMs, failure: failure && { ...failure, message: failure.message.trimEnd() + details } }
   }
 
   /** The step that failed, as Playwright prints it behind the title, and the files that show what happened. */
@@ -178,16 +179,17 @@ function fileOf({ parent, location }: TestCase): string {
 }
 
 /** Playwright compares each test with its expected status. The last attempt says how the test failed. */
-function stateOf(test: TestCase, { status }: TestResult): ResultFacts['state'] {
-  if (status === 'interrupted') return 'interrupted'
+function statusOf(test: TestCase, { status }: TestResult): TestCaseStatus {
+  if (status === 'interrupted') return 'INTERRUPTED'
   switch (test.outcome()) {
     case 'expected':
+      return 'PASSED'
     case 'flaky':
-      return 'passed'
+      return 'FLAKY'
     case 'skipped':
-      return 'skipped'
+      return 'SKIPPED'
     case 'unexpected':
-      return status === 'timedOut' ? 'timedOut' : 'failed'
+      return status === 'timedOut' ? 'TIMEDOUT' : 'FAILED'
   }
 }
 

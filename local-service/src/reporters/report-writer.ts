@@ -32,9 +32,12 @@ export interface TestFacts extends FileFacts {
   readonly path: readonly string[]
 }
 
+/** The interface leaves the statuses of a test case open. This service sends these statuses. */
+export const STATUSES = ['PASSED', 'FLAKY', 'FAILED', 'TIMEDOUT', 'INTERRUPTED', 'SKIPPED'] as const
+export type TestCaseStatus = (typeof STATUSES)[number]
+
 export interface ResultFacts {
-  readonly state: 'passed' | 'failed' | 'skipped' | 'timedOut' | 'interrupted'
-  readonly isFlaky: boolean
+  readonly status: TestCaseStatus
   readonly durationMs: number
   /** Why the last failed attempt failed. */
   readonly failure?: Failure | undefined
@@ -97,7 +100,7 @@ const WRITTEN_FRAMES = 100
 /** A cause may be a circle, and each of a thousand errors may have a thousand errors. */
 const MOST_CAUSES = 100
 
-const UNFINISHED = { state: 'interrupted', isFlaky: false, durationMs: 0 } as const
+const UNFINISHED = { status: 'INTERRUPTED', durationMs: 0 } as const
 
 export class ReportWriter {
   readonly #files = openFiles()
@@ -105,8 +108,8 @@ export class ReportWriter {
   readonly #shardRoots: readonly string[] = JSON.parse(takeVariable(SHARD_ROOTS) ?? '[]')
   /** What was written last about each test. */
   readonly #tests = new Map<string, ReportedTest>()
-  /** How many tests have this result now. A test that is running is interrupted so far. */
-  readonly #counts = { passed: 0, failed: 0, flaky: 0, skipped: 0, interrupted: 0 }
+  /** How many tests have this status now. A test that is running is INTERRUPTED so far. */
+  readonly #counts = { PASSED: 0, FLAKY: 0, FAILED: 0, TIMEDOUT: 0, INTERRUPTED: 0, SKIPPED: 0 }
   #total: number | undefined
   hasFinished = false
 
@@ -140,7 +143,7 @@ export class ReportWriter {
   /** The result of a test that has not finished. It was interrupted if it had begun. */
   unfinished(id: string): ResultFacts {
     const { startedAtMs } = this.#tests.get(id) ?? {}
-    if (startedAtMs === undefined) return { ...UNFINISHED, state: 'skipped' }
+    if (startedAtMs === undefined) return { ...UNFINISHED, status: 'SKIPPED' }
     return { ...UNFINISHED, durationMs: Date.now() - startedAtMs }
   }
 
@@ -152,15 +155,10 @@ export class ReportWriter {
   #writeTest(test: ReportedTest): void {
     this.#write({ event: 'test', test })
     const before = this.#tests.get(test.id)
-    if (before !== undefined) this.#count(before, -1)
-    this.#count(test, 1)
+    if (before !== undefined) this.#counts[before.status]--
+    this.#counts[test.status]++
     this.#tests.set(test.id, test)
     this.#writeProgress()
-  }
-
-  #count({ state, isFlaky }: ReportedTest, by: 1 | -1): void {
-    this.#counts[state === 'timedOut' ? 'failed' : state] += by
-    if (isFlaky) this.#counts.flaky += by
   }
 
   #write(event: ReportEvent): void {
@@ -168,7 +166,9 @@ export class ReportWriter {
   }
 
   #writeProgress(): void {
-    const text = JSON.stringify({ ...this.#counts, total: this.#total }).padEnd(PROGRESS_BYTES)
+    const { PASSED, FLAKY, FAILED, TIMEDOUT, SKIPPED } = this.#counts
+    const counts = { passed: PASSED + FLAKY, failed: FAILED + TIMEDOUT, flaky: FLAKY, skipped: SKIPPED }
+    const text = JSON.stringify({ ...counts, total: this.#total }).padEnd(PROGRESS_BYTES)
     if (this.#files !== undefined) writeSync(this.#files.progress, text, 0)
   }
 

@@ -124,7 +124,7 @@ export default class EventReporter implements Reporter {
     const isFlaky = flaky && test.options.fails !== true
     const note = result.state === 'skipped' ? result.note : undefined
     const failure = note ? { message: note } : this.#describeFailure(lastAttemptOf(test, errors))
-    return { state, isFlaky, durationMs: duration, failure }
+    return { status: isFlaky ? 'FLAKY' : STATUS_OF[state], durationMs: duration, failure }
   }
 
   #describeFailure(errors: readonly VitestError[]): Failure | undefined {
@@ -167,7 +167,8 @@ export function reportersOf(vitest: Vitest): WithPrinter[] {
   return (vitest as unknown as { readonly reporters: WithPrinter[] }).reporters
 }
 
-const FAILED = { state: 'failed', isFlaky: false, durationMs: 0 } as const
+const FAILED = { status: 'FAILED', durationMs: 0 } as const
+const STATUS_OF = { passed: 'PASSED', failed: 'FAILED', skipped: 'SKIPPED' } as const
 
 /** Before version 5, Vitest has one list for all attempts. If the attempts may differ, all errors count, so that none is lost. */
 function lastAttemptOf(test: TestCase, errors: readonly VitestError[]): readonly VitestError[] {

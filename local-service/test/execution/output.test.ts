@@ -7,7 +7,7 @@ import { executeRun } from '../../src/execution/execute.ts'
 import { outputBytes, RunOutput, readOutput } from '../../src/execution/output.ts'
 import { runContextIn, startService, temporaryFolder } from '../support/a-local-service.ts'
 
-const REPORT = '{"event":"finished","tests":[{"path":["passes"],"state":"passed"}],"files":[],"errors":[]}'
+const REPORT = '{"event":"finished","tests":[{"path":["passes"],"status":"PASSED"}],"files":[],"errors":[]}'
 const REPORTING = `echo '${REPORT}' > "$LOCAL_SERVICE_REPORT_FILE"`
 /** What each of these runs in place says, in its log and in its output. */
 const REPLACES = 'the service replaces the reporters of the project, because the project has a "command"'

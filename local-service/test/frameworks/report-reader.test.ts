@@ -11,21 +11,21 @@ function reportWith(...lines: readonly string[]): string {
   return file
 }
 
-const test = (id: string, state: string) => JSON.stringify({ event: 'test', test: { id, state } })
+const test = (id: string, status: string) => JSON.stringify({ event: 'test', test: { id, status } })
 
 describe('a report', () => {
   it('has what was written last of each test, and no line that was cut off', () => {
     const said = JSON.stringify({ event: 'said', message: 'ERROR: no' })
-    const file = reportWith(test('€', 'interrupted'), test('1', 'failed'), said, test('€', 'passed'), '{"event":"te')
+    const file = reportWith(test('€', 'INTERRUPTED'), test('1', 'FAILED'), said, test('€', 'PASSED'), '{"event":"te')
     const tests = [
-      { id: '€', state: 'passed' },
-      { id: '1', state: 'failed' },
+      { id: '€', status: 'PASSED' },
+      { id: '1', status: 'FAILED' },
     ]
     expect(readEvents(file)).toEqual({ tests, files: [], said: ['ERROR: no'], finished: undefined })
   })
 
   it.each(['noise', '{"event":"test"', '{"event":"other"}', '7', ''])('with %j cannot be read', (noise) => {
-    const file = reportWith(test('1', 'passed'), noise, test('2', 'passed'))
+    const file = reportWith(test('1', 'PASSED'), noise, test('2', 'PASSED'))
     expect(() => readEvents(file)).toThrow()
   })
 })

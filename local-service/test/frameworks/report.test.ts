@@ -12,9 +12,9 @@ function read(...events: readonly (ReportEvent | object)[]) {
 
 const TEST: TestFacts & ResultFacts = {
   ...{ id: '1', project: '', file: '/repository/shop/a.test.ts', path: ['', 'adds'] },
-  ...{ state: 'passed', isFlaky: false, durationMs: 1.6 },
+  ...{ status: 'PASSED', durationMs: 1.6 },
 }
-const FAILED = { ...TEST, state: 'failed' } as const
+const FAILED = { ...TEST, status: 'FAILED' } as const
 /** What the service makes of the test. */
 const CASE = { title: 'adds', status: 'PASSED', durationMs: 2, filePath: 'shop/a.test.ts' }
 
@@ -44,7 +44,7 @@ describe('a report', () => {
 
   it('says of a test that was interrupted that it had not finished, unless the framework says why', () => {
     const message = 'This test had not finished when the run ended.'
-    const interrupted = { ...TEST, state: 'interrupted' } as const
+    const interrupted = { ...TEST, status: 'INTERRUPTED' } as const
     const failure = { message: 'the browser was closed' }
     expect(casesOf({ tests: [interrupted, { ...interrupted, failure }] })).toEqual([
       { ...CASE, status: 'INTERRUPTED', message },
@@ -54,7 +54,7 @@ describe('a report', () => {
 
   it('has the results of its last event, whatever the events before it say, and in whatever order they came', () => {
     const failed = { event: 'test', test: FAILED }
-    const late = { event: 'test', test: { ...TEST, state: 'interrupted', startedAtMs: 0 } }
+    const late = { event: 'test', test: { ...TEST, status: 'INTERRUPTED', startedAtMs: 0 } }
     const end = endOf({ tests: [TEST] })
     for (const events of [
       [failed, late, end],
@@ -65,7 +65,7 @@ describe('a report', () => {
   })
 
   it('says without a last event how long a test was running', () => {
-    const test = { ...TEST, state: 'interrupted', startedAtMs: Date.now() - 60_000 }
+    const test = { ...TEST, status: 'INTERRUPTED', startedAtMs: Date.now() - 60_000 }
     const [running] = read({ event: 'test', test })?.testCases ?? []
     expect(running?.status).toBe('INTERRUPTED')
     expect(running?.durationMs).toBeGreaterThanOrEqual(60_000)
@@ -131,7 +131,7 @@ describe('a report', () => {
 
   it('names the place of a test if its failure has none, and only the file of a test that passed', () => {
     const test = { ...TEST, line: 7, failure: { message: '\u001b[31mred\u001b[39m' } }
-    expect(casesOf({ tests: [{ ...test, state: 'failed' }, test] })).toEqual([
+    expect(casesOf({ tests: [{ ...test, status: 'FAILED' }, test] })).toEqual([
       { ...CASE, status: 'FAILED', message: 'red', line: 7 },
       CASE,
     ])
@@ -149,8 +149,8 @@ describe('a report', () => {
     expect(() => casesOf(end)).toThrow(TypeError)
   })
 
-  it('with another state has a test that failed', () => {
-    const tests = ['PASSED', 7, 'constructor'].map((state) => ({ ...TEST, state }))
+  it('with another status has a test that failed', () => {
+    const tests = ['passed', 7, 'constructor'].map((status) => ({ ...TEST, status }))
     expect(casesOf({ tests } as object)).toMatchObject(tests.map(() => ({ status: 'FAILED' })))
   })
 })

@@ -13,7 +13,7 @@ import {
   temporaryFolder,
 } from '../support/a-local-service.ts'
 
-const FAILING = { autofix: true, ...puppet({ cases: [['adds', 'failed']], exitCode: 1 }) }
+const FAILING = { autofix: true, ...puppet({ cases: [['adds', 'FAILED']], exitCode: 1 }) }
 
 /** A service for one repository, whose "fix" is this script. */
 async function startFixing(script: string, projectSettings: object = {}, settings: object = {}) {
@@ -74,7 +74,7 @@ describe('auto-fix', () => {
     const { finish, repository, log } = await startFixing('echo new > a.txt')
     expect(await finish({ ...puppet({}), autofix: true })).toMatchObject({ status: 'PASSED' })
     expect(await finish({ ...FAILING, autofix: false })).toMatchObject({ status: 'FAILED' })
-    const killed = puppet({ cases: [['adds', 'failed']], dieBy: 'SIGKILL' })
+    const killed = puppet({ cases: [['adds', 'FAILED']], dieBy: 'SIGKILL' })
     expect(await finish({ ...killed, autofix: true })).toMatchObject({ status: 'INTERRUPTED' })
     expect(await finish({ ...puppet({ cases: [], exitCode: 1 }), autofix: true })).toMatchObject({ status: 'FAILED' })
     expect([log().includes('auto-fix'), await repository.git('status', '--porcelain')]).toEqual([false, ''])
@@ -105,7 +105,7 @@ describe('auto-fix', () => {
     await chmod(join(folder, 'git'), 0o755)
     const env = { ...PLAIN_ENV, PATH: `${folder}:${PLAIN_ENV.PATH}` }
     const { finish, service, log } = await startFixing('true', {}, { env })
-    const failing = puppet({ journal, cases: [['adds', 'failed']], exitCode: 1 })
+    const failing = puppet({ journal, cases: [['adds', 'FAILED']], exitCode: 1 })
     const runId = await service.startRun({ autofix: true, ...failing })
     const pids = await pidsIn(pid)
     expect(await service.cancel(runId)).toMatchObject({ status: 200 })

@@ -26,8 +26,8 @@ const RUNNER = `
   sleep 300 &
   setsid sleep 300 &
   test "$KIND" = hangs && sleep 300
-  status=passed; test "$KIND" = fails && status=failed
-  printf '{"event":"finished","tests":[{"path":["a"],"state":"%s"}],"files":[],"errors":[]}\\n' "$status" > "$LOCAL_SERVICE_REPORT_FILE"
+  status=PASSED; test "$KIND" = fails && status=FAILED
+  printf '{"event":"finished","tests":[{"path":["a"],"status":"%s"}],"files":[],"errors":[]}\\n' "$status" > "$LOCAL_SERVICE_REPORT_FILE"
   test "$KIND" = passes`
 
 interface PlannedRun {

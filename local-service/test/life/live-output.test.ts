@@ -10,7 +10,7 @@ const BEGIN = Buffer.byteLength(FIRST)
 /** A project whose framework is a shell. It writes its output, and ends when the file `go` is there. */
 async function startShell(script: string) {
   const folder = temporaryFolder()
-  const report = '{"event":"finished","tests":[{"path":["passes"],"state":"passed"}],"files":[],"errors":[]}'
+  const report = '{"event":"finished","tests":[{"path":["passes"],"status":"PASSED"}],"files":[],"errors":[]}'
   const whole = `echo '${report}' > "$LOCAL_SERVICE_REPORT_FILE"; ${script}; while ! test -e go; do sleep 0.05; done`
   const project = { folder, framework: 'vitest', command: ['sh', '-c', whole, 'sh'] }
   const service = await startService({ projects: { shop: project } })

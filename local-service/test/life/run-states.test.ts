@@ -18,7 +18,7 @@ describe('a run', () => {
   })
 
   it('keeps the cases that had finished if it is cancelled', async () => {
-    const event = { event: 'test', test: { id: '1', path: ['adds'], state: 'passed' } }
+    const event = { event: 'test', test: { id: '1', path: ['adds'], status: 'PASSED' } }
     const writes = `echo '${JSON.stringify(event)}' > "$LOCAL_SERVICE_REPORT_FILE"`
     const script = `${writes}; echo '{"passed":1}' > "$LOCAL_SERVICE_REPORT_FILE.progress"; trap "" INT; sleep 300; sleep 300`
     const service = await startService({ projects: { shop: { ...puppetProject(), command: ['sh', '-c', script] } } })

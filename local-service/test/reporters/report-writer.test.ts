@@ -96,15 +96,15 @@ it('counts each test with its last result, and none that is running or tried aga
   const { progress } = prepareReport()
   const report = new ReportWriter()
   const test = (id: string) => ({ id, project: '', file: '/shop/a.ts', path: [id] })
-  const result = { state: 'passed', isFlaky: false, durationMs: 1 } as const
-  for (let number = 0; number < 10; number++) report.finishTest(test(`${number}`), { ...result, state: 'timedOut' })
+  const result = { status: 'PASSED', durationMs: 1 } as const
+  for (let number = 0; number < 10; number++) report.finishTest(test(`${number}`), { ...result, status: 'TIMEDOUT' })
   const before = { passed: 0, failed: 10, flaky: 0, skipped: 0 }
   expect(progress()).toEqual(before)
-  report.finishTest(test('none'), { ...result, state: 'skipped' })
+  report.finishTest(test('none'), { ...result, status: 'SKIPPED' })
   report.startTest(test('1'))
   report.setTotal(11)
   expect(progress()).toEqual({ ...before, total: 11, failed: 9, skipped: 1 })
-  report.finishTest(test('1'), { ...result, isFlaky: true })
+  report.finishTest(test('1'), { ...result, status: 'FLAKY' })
   expect(progress()).toEqual({ total: 11, passed: 1, failed: 9, flaky: 1, skipped: 1 })
 })
 

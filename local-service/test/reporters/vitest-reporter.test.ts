@@ -47,5 +47,5 @@ it('does not say that a test has started, if Vitest says it after the result', a
   reporter.onTestCaseResult(test)
   reporter.onTestCaseReady(test)
   const events = readFileSync(file, 'utf8').trim().split('\n')
-  expect(events.map((line) => JSON.parse(line).test.state)).toEqual(['interrupted', 'passed'])
+  expect(events.map((line) => JSON.parse(line).test.status)).toEqual(['INTERRUPTED', 'PASSED'])
 })

@@ -7,10 +7,10 @@ const {
   tellsArguments = false,
   tellsVariables = [],
   cases = tellsArguments
-    ? process.argv.slice(2).map((argument) => [argument, 'passed'])
+    ? process.argv.slice(2).map((argument) => [argument, 'PASSED'])
     : tellsVariables.length > 0
-      ? tellsVariables.map((name) => [`${name}=${process.env[name]}`, 'passed'])
-      : [['adds', 'passed']],
+      ? tellsVariables.map((name) => [`${name}=${process.env[name]}`, 'PASSED'])
+      : [['adds', 'PASSED']],
   report = 'whole',
   exitCode = 0,
   hangs = false,
@@ -25,7 +25,7 @@ const reportFile = process.env.LOCAL_SERVICE_REPORT_FILE
 
 function writeReport() {
   const file = `${process.cwd()}/a.test.ts`
-  const tests = cases.map(([title, state]) => ({ file, path: ['puppet', title], state, durationMs: 3.4 }))
+  const tests = cases.map(([title, status]) => ({ file, path: ['puppet', title], status, durationMs: 3.4 }))
   const text = `${JSON.stringify({ event: 'finished', tests, files: [], errors: [] })}\n`
   if (report === 'whole') writeFileSync(reportFile, text)
 }
