@@ -1,51 +1,71 @@
-// Builds dist/ from src/, and local-service/dist/ from local-service/src/: one bundle for each process. `--check` builds into another
-// folder and says what differs.
-import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { isBuiltin } from 'node:module'
-import { join, relative, resolve } from 'node:path'
-import { type OutputChunk, type OutputOptions, type Plugin, type RolldownOptions, rolldown } from 'rolldown'
+// Builds dist/ from src/, and local-service/dist/ from local-service/src/. TypeScript emits JavaScript, and ncc bundles it, once
+// for each process. `--check` builds into another folder and says what differs.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, relative, resolve } from 'node:path'
+import { minify } from 'terser'
+import { rememberFreshDist } from './build-fingerprint.ts'
 
 const root = resolve(import.meta.dirname, '..')
-const OUTPUTS = ['dist', 'local-service/dist'] as const
+const staging = join(root, 'build')
+const require = createRequire(import.meta.url)
 
-/**
- * An `import` of one of Node's modules makes all its exports. That of `node:http` makes Node's own `WebSocket` too, and so takes 20 ms. A
- * bundle gets these modules from a function of Node instead, which takes no time.
- */
-const modulesOfNode: Plugin = {
-  name: 'modules of Node',
-  resolveId: (id) => (isBuiltin(id) ? `\0${id}` : null),
-  load: (id) => (id.startsWith('\0') && isBuiltin(id.slice(1)) ? getBuiltin(id.slice(1)) : null),
-}
-
-function getBuiltin(name: string): string {
-  return `module.exports = process.getBuiltinModule(${JSON.stringify(name)})`
+function emitJavaScript(): void {
+  rmSync(staging, { recursive: true, force: true })
+  const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc')
+  for (const options of [['tsconfig.build.json'], ['local-service', '--outDir', staging]]) {
+    execFileSync(process.execPath, [tsc, '--project', ...options], { cwd: root, stdio: 'inherit' })
+  }
+  writeFileSync(join(staging, 'package.json'), '{ "type": "module", "sideEffects": false }\n')
 }
 
 /**
- * Our modules and those of `@actions/core` do nothing when they are loaded. So the bundle leaves out what nobody calls, such as the client
- * of HTTP that `@actions/core` has for OIDC tokens.
+ * @actions/core imports an HTTP client with all of undici, for OIDC tokens. The action never requests such a token. Its
+ * package does not say that its modules have no side effects. If we say so, the bundler leaves out what is not called.
  */
-const treeshake = { moduleSideEffects: [{ test: /^\0|[\\/](src|@actions[\\/]core)[\\/]/, sideEffects: false }] }
-
-async function write(input: RolldownOptions, output: OutputOptions): Promise<readonly OutputChunk[]> {
-  await using bundle = await rolldown({ cwd: root, platform: 'node', transform: { target: 'es2024' }, ...input })
-  const written = await bundle.write({ entryFileNames: '[name].js', chunkFileNames: '[name].js', ...output })
-  return written.output.filter((file) => file.type === 'chunk')
+function hintSideEffects(): void {
+  const original = join(root, 'node_modules/@actions/core')
+  const copy = join(staging, 'node_modules/@actions/core')
+  cpSync(original, copy, { recursive: true })
+  const manifest = JSON.parse(readFileSync(join(copy, 'package.json'), 'utf8'))
+  writeFileSync(join(copy, 'package.json'), JSON.stringify({ ...manifest, sideEffects: false }))
 }
 
-/** The bundle of a process: the folder of its files, and the file that begins it. */
-async function bundle(folder: string, source: string): Promise<void> {
-  const input = { input: { index: source }, treeshake, plugins: [modulesOfNode] }
-  const chunks = await write(input, { dir: folder, minify: true, comments: false })
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
-  writeFileSync(join(folder, 'licenses.txt'), licensesOf(chunks.flatMap(({ moduleIds }) => moduleIds)))
+/** ncc's command. Called in this process, it bundles five times in the time of two processes. */
+const ncc: (
+  args: string[],
+  stdout: NodeJS.WritableStream,
+  stderr: NodeJS.WritableStream,
+) => Promise<void> = require('@vercel/ncc/dist/ncc/cli.js')
+
+async function bundle(source: string, output: string): Promise<void> {
+  rmSync(output, { recursive: true, force: true })
+  mkdirSync(output, { recursive: true })
+  const statistics = join(staging, 'statistics.json')
+  const options = ['--minify', '--no-cache', '--quiet', '--stats-out', statistics]
+  await ncc(['build', join(staging, source), '--out', output, ...options], process.stdout, process.stderr)
+  const { modules } = JSON.parse(readFileSync(statistics, 'utf8')) as Statistics
+  writeFileSync(join(output, 'licenses.txt'), licensesOf(modules.filter(({ chunks = [] }) => chunks.length > 0)))
 }
 
-/** The licences of all packages with a module in the bundle. */
-function licensesOf(modules: readonly string[]): string {
-  const folders = modules.map((id) => /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0])
+/** The bundler's statistics. If it has joined modules to one, that one lists them. */
+interface Statistics {
+  readonly modules: readonly Module[]
+}
+
+interface Module {
+  readonly nameForCondition?: string | null
+  readonly chunks?: readonly unknown[]
+  readonly modules?: readonly Module[]
+}
+
+/** The licences of all packages with a module in the bundle. ncc's option `--license` leaves out packages whose modules were joined. */
+function licensesOf(modules: readonly Module[]): string {
+  const withInner = (module: Module): readonly Module[] => [module, ...(module.modules ?? []).flatMap(withInner)]
+  const folders = modules
+    .flatMap(withInner)
+    .map(({ nameForCondition }) => /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(nameForCondition ?? '')?.[0])
   const licenses = [...new Set(folders)].flatMap((folder) => {
     if (folder === undefined) return []
     const { name, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
@@ -56,12 +76,24 @@ function licensesOf(modules: readonly string[]): string {
   return licenses.toSorted().join('\n\n')
 }
 
+/** ncc shortens only the entry, and keeps there what nobody calls, such as most of valibot. The chunks are not shortened at all. */
+async function minifyChunks(outputRoot: string): Promise<void> {
+  for (const file of globSync('*/*index.js', { cwd: outputRoot })) {
+    const path = join(outputRoot, file)
+    const { code } = await minify(readFileSync(path, 'utf8'), { module: true, format: { comments: false } })
+    if (code === undefined) throw new Error(`${file} was minified to nothing`)
+    writeFileSync(path, code)
+  }
+}
+
 /** How `committed` differs from what was built, as git lists it. Every entry counts, also hidden files and links. */
 export function differences(fresh: string, committed: string): string {
   const command = ['diff', '--no-index', '--no-renames', '--name-status', fresh, committed]
   const { stdout, stderr } = spawnSync('git', command, { encoding: 'utf8' })
   return stderr + stdout
 }
+
+const OUTPUTS = ['dist', 'local-service/dist'] as const
 
 /** The processes of the action local-service and the thread of its service, and the files that begin them. */
 const ENTRIES_OF_SERVICE = [
@@ -72,19 +104,23 @@ const ENTRIES_OF_SERVICE = [
 ] as const
 
 async function build(outputRoot: string): Promise<void> {
+  emitJavaScript()
+  hintSideEffects()
   const [dist, ofService] = OUTPUTS.map((output) => join(outputRoot, output)) as [string, string]
-  for (const folder of [dist, ofService]) rmSync(folder, { recursive: true, force: true })
-  for (const entry of ['main', 'post']) await bundle(join(dist, entry), `src/${entry}.ts`)
-  for (const [entry, file] of ENTRIES_OF_SERVICE) await bundle(join(ofService, entry), `local-service/src/${file}.ts`)
+  for (const entry of ['main', 'post']) await bundle(`${entry}.js`, join(dist, entry))
+  const source = 'local-service/src'
+  for (const [entry, file] of ENTRIES_OF_SERVICE) await bundle(`${source}/${file}.js`, join(ofService, entry))
   // A project's own framework loads these files by their paths, so they are in no bundle.
-  const reporters = join(root, 'local-service/src/reporters')
-  const input = readdirSync(reporters).map((file) => join(reporters, file))
-  await write({ input }, { dir: join(ofService, 'service'), preserveModules: true })
+  const reporters = join(staging, source, 'reporters')
+  for (const file of readdirSync(reporters)) cpSync(join(reporters, file), join(ofService, 'service', file))
+  for (const output of [dist, ofService]) await minifyChunks(output)
 }
 
 if (import.meta.main) {
+  // What ncc writes depends on the current folder.
+  process.chdir(root)
   if (process.argv.includes('--check')) {
-    const fresh = join(root, 'build/fresh')
+    const fresh = join(staging, 'fresh')
     await build(fresh)
     const found = OUTPUTS.map((output) => differences(relative(root, join(fresh, output)), output)).join('')
     if (found !== '') {
@@ -93,6 +129,8 @@ if (import.meta.main) {
     }
     console.log('dist/ is what src/ builds.')
   } else {
+    for (const output of OUTPUTS) rmSync(join(root, output), { recursive: true, force: true })
     await build(root)
   }
+  rememberFreshDist()
 }

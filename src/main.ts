@@ -14,4 +14,4 @@ const task = async () => {
   return (await runMain(process.env, signal, mainFile)) ? 0 : 1
 }
 // If nobody reads the log any more, the runner's worker is dead.
-exitAfter(task, { signal, crashLevel: 'error', onLogClosed: () => abort('job ended') })
+await exitAfter(task, { signal, crashLevel: 'error', onLogClosed: () => abort('job ended') })

@@ -36,25 +36,22 @@ interface ExitOptions {
 }
 
 /** Runs the task and exits with the code that it returns. If anything throws, now or later, the log says so. */
-export function exitAfter(
+export async function exitAfter(
   task: () => Promise<number>,
   { signal, crashLevel, onLogClosed = () => {} }: ExitOptions,
-): void {
-  const crashCode = crashLevel === 'warning' ? 0 : 1
-  // Node ends the process with this code if nothing can wake it any more. Without it, such a bug would look like a pass.
-  process.exitCode = crashCode
+): Promise<never> {
   const exitAfterCrash = (cause: unknown) => {
     const reason = (cause instanceof Error && cause.stack) || String(cause)
     const message = fragment`The action failed unexpectedly. This is a bug in the action; please report it with this line. ${reason}`
     writeCommand(crashLevel, commandMessage(message))
-    flushAndExit(crashCode, signal)
+    return flushAndExit(crashLevel === 'warning' ? 0 : 1, signal)
   }
   // Node's own warnings, for example about a proxy's IP address, do not help the person who reads the log.
   process.removeAllListeners('warning')
   process.stdout.on('error', onLogClosed)
   process.stderr.on('error', () => {})
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) process.on(event, exitAfterCrash)
-  void task().then((code) => flushAndExit(code, signal), exitAfterCrash)
+  return task().then((code) => flushAndExit(code, signal), exitAfterCrash)
 }
 
 /** Before the verdict, 16 MiB of output may still wait to be written. The runner reads them in far less time than this. */
@@ -63,7 +60,7 @@ const FLUSH_LIMIT_MS = 30_000
 const LAST_LINE_MS = 150
 
 /** Exits once the log is written, or when this has taken too long. Open connections and timers do not delay the exit. */
-function flushAndExit(code: number, signal: AbortSignal): void {
+function flushAndExit(code: number, signal: AbortSignal): Promise<never> {
   const exit = () => process.exit(code)
   const exitWhenAborted = () => {
     const leftMs = abortReason(signal).exitDeadlineMs - systemClock.now()
@@ -73,4 +70,5 @@ function flushAndExit(code: number, signal: AbortSignal): void {
   if (signal.aborted) exitWhenAborted()
   else signal.addEventListener('abort', exitWhenAborted)
   process.stdout.write('', exit)
+  return new Promise(() => {})
 }

