@@ -32,8 +32,7 @@ export async function fixTests(run: RunContext): Promise<string> {
 /** Everything in the repository's folder, also what is not committed. So the patch has only what the command changed. */
 async function snapshotOf(run: RunContext): Promise<string> {
   const index = join(run.resources.folder, 'index')
-  const { env, ...inFolder } = gitOptionsIn(run.folders.folder, run)
-  const options = { ...inFolder, env: { ...env, GIT_INDEX_FILE: index } }
+  const options = { ...gitOptionsIn(run.folders.folder, run), index }
   // Otherwise, the patch would not have a file that is both tracked and ignored.
   if (!existsSync(index)) await git(['read-tree', 'HEAD'], options)
   await git(['add', '--all'], options)

@@ -6,6 +6,8 @@ export interface GitOptions {
   readonly env: NodeJS.ProcessEnv
   /** Ends the command. Without a signal, a time limit ends it. */
   readonly signal?: AbortSignal | undefined
+  /** A file in place of the repository's own index. */
+  readonly index?: string | undefined
 }
 
 /** A hook or a file system monitor would be a program that nobody expects to run when tests are started. */
@@ -24,10 +26,22 @@ export function readGit(args: readonly string[], options: GitOptions): Promise<s
 }
 
 /** For a command that changes the repository. */
-export function git(args: readonly string[], { root, env, signal }: GitOptions, config = ALWAYS): Promise<string> {
+export function git(
+  args: readonly string[],
+  { root, env, signal, index }: GitOptions,
+  config = ALWAYS,
+): Promise<string> {
   const options = {
     cwd: root,
-    env: { ...env, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
+    // A git hook has the first three variables, which would win over the folder: https://git-scm.com/docs/githooks
+    env: {
+      ...env,
+      GIT_DIR: undefined,
+      GIT_WORK_TREE: undefined,
+      GIT_INDEX_FILE: index,
+      GIT_TERMINAL_PROMPT: '0',
+      LC_ALL: 'C',
+    },
     maxBuffer: OUTPUT_LIMIT_BYTES,
     signal: signal ?? AbortSignal.timeout(LIMIT_MS),
     killSignal: 'SIGKILL',

@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, copyInto, type GitRepository, installPackages } from '../../../test/support/git-repository.ts'
 import { PASSING_SCRIPT } from '../support/a-job.ts'
-import { pidsIn, puppetProject, startService, temporaryFolder, until, WEB_SHOP } from '../support/a-local-service.ts'
+import {
+  PLAIN_ENV,
+  pidsIn,
+  puppetProject,
+  startService,
+  temporaryFolder,
+  until,
+  WEB_SHOP,
+} from '../support/a-local-service.ts'
 
 // A runner that passes one test for each file in the folder that it runs in, so that a run lists what was there.
 const LISTING_RUNNER = [
@@ -27,7 +35,7 @@ async function twoBranches(): Promise<GitRepository> {
   return repository
 }
 
-async function startListing(repository: GitRepository, projectSettings: object = {}) {
+async function startListing(repository: GitRepository, projectSettings: object = {}, env = PLAIN_ENV) {
   const data = temporaryFolder()
   const listing = {
     folder: repository.folder,
@@ -35,7 +43,7 @@ async function startListing(repository: GitRepository, projectSettings: object =
     command: LISTING_RUNNER,
     ...projectSettings,
   } as const
-  const service = await startService({ projects: { listing }, dataFolder: data })
+  const service = await startService({ projects: { listing }, dataFolder: data, env })
   const list = async (body: object) => {
     const { branchName, status, results, message } = await service.run(body)
     return { branchName, status, titles: results?.testCases.map(({ title }) => title), message }
@@ -130,6 +138,14 @@ describe('a run of another branch', () => {
     await until(() => workTreesOf(repository) === 0)
     await until(() => readdirSync(join(data, 'runs')).length === 0)
     expect(await repository.git('status', '--porcelain')).toBe('M a.txt')
+  })
+
+  it('is of the repository of the project, also if the service was started in a git hook of another one', async () => {
+    const [repository, { folder }] = [await twoBranches(), await aRepository({ 'c.txt': 'of the other repository' })]
+    const git = join(folder, '.git')
+    const ofHook = { GIT_DIR: git, GIT_WORK_TREE: folder, GIT_INDEX_FILE: join(git, 'index') }
+    const { list } = await startListing(repository, {}, { ...PLAIN_ENV, ...ofHook })
+    expect(await list({ branch: 'other' })).toMatchObject({ status: 'PASSED', titles: ['a.txt: other', 'b.txt: new'] })
   })
 
   it('keeps to the commit that the branch had when the run was started', async () => {
