@@ -19,7 +19,7 @@ const LISTING_RUNNER = [
   'sh',
   '-c',
   `for name in *; do
-     test -f "$name" && cases="$cases$comma{\\"path\\":[\\"$name: $(cat "$name")\\"],\\"state\\":\\"passed\\"}" && comma=,
+     test -f "$name" && cases="$cases$comma{\\"path\\":[\\"$name: $(cat "$name")\\"],\\"status\\":\\"PASSED\\"}" && comma=,
    done
    echo "{\\"event\\":\\"finished\\",\\"tests\\":[$cases],\\"files\\":[],\\"errors\\":[]}" > "$LOCAL_SERVICE_REPORT_FILE"`,
   'sh',
