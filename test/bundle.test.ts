@@ -1,85 +1,68 @@
-import { globSync, mkdtempDisposableSync, readFileSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { globSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
-import { importing, type ScenarioOptions, scenario } from './support/scenario.ts'
+import { type Chunk, chunksOfMain, loadedBy } from './support/loaded-chunks.ts'
+import { scenario } from './support/scenario.ts'
 
 // The size of the committed bundle does not depend on the machine. A new dependency shows here first. If the dependency is
 // worth its size, raise the limit in the change that adds it.
 
 const dist = join(import.meta.dirname, '../dist')
-const files = globSync('*/*.js', { cwd: dist }).map((file) => file.replaceAll('\\', '/'))
-const codeOf = (file: string) => readFileSync(join(dist, file), 'utf8')
-const sizeOf = (file: string) => statSync(join(dist, file)).size
+const chunks = await chunksOfMain()
 
-/** The files of dist/main or dist/post that Node's coverage names. */
-async function loadedBy(phase: 'main' | 'post', options: ScenarioOptions = {}): Promise<readonly string[]> {
-  using folder = mkdtempDisposableSync(join(tmpdir(), 'coverage-'))
-  await using run = await scenario({ ...options, env: { ...options.env, NODE_V8_COVERAGE: folder.path } })
-  await run.step.run()
-  const texts = globSync('*.json', { cwd: folder.path }).map((file) => readFileSync(join(folder.path, file), 'utf8'))
-  const scripts: { url: string }[] = texts.flatMap((text) => JSON.parse(text).result)
-  const ours = scripts.filter(({ url }) => url.includes(join(dist, phase)))
-  return [...new Set(ours.map(({ url }) => basename(url)))].toSorted()
+function loaded(...when: readonly Chunk['loaded'][]): readonly Chunk[] {
+  return chunks.filter((chunk) => when.includes(chunk.loaded))
 }
 
-const LIMITS_KB = {
-  // The signal handlers are installed soon.
-  'main/index.js': 24,
-  'main/run-main.js': 82,
-  'main/github.js': 150,
-  'main/undici.js': 740,
-  'post/index.js': 13,
-  'post/process.js': 2,
-  'post/run-post.js': 35,
-  'post/safe-text.js': 5,
-  'post/undici.js': 740,
+function sizeBytes(some: readonly Chunk[]): number {
+  return some.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-it('has these files and no others', () => {
-  expect(files.toSorted()).toEqual(Object.keys(LIMITS_KB).toSorted())
-})
+function codeOf(some: readonly Chunk[]): string {
+  return some.map(({ name }) => readFileSync(join(dist, 'main', name), 'utf8')).join('\n')
+}
 
-it.each(Object.entries(LIMITS_KB))('has in %s under %i kB', (file, limitKb) => {
-  expect(sizeOf(file)).toBeLessThan(limitKb * 1_000)
-})
-
-it("has GitHub's client in one file, and undici's client in its files", () => {
-  // This sentence is in undici's lib/dispatcher/client.js.
-  const ofClient = 'maxRequestsPerClient must be a positive number'
-  expect(files.filter((file) => codeOf(file).includes('octokit'))).toEqual(['main/github.js'])
-  expect(files.filter((file) => codeOf(file).includes(ofClient)).toSorted()).toEqual([
-    'main/undici.js',
-    'post/undici.js',
-  ])
-})
-
-describe('a step', () => {
-  it('loads little without a proxy and a comment, and nothing in most post steps', async () => {
-    expect(await loadedBy('main')).toEqual(['index.js', 'run-main.js'])
-    expect(await loadedBy('post')).toEqual(['index.js'])
+describe('dist/main', () => {
+  it('has an entry under 24 kB, so that the signal handlers are installed soon', () => {
+    expect(statSync(join(dist, 'main/index.js')).size).toBeLessThan(24_000)
   })
 
-  it('loads undici behind a proxy', async () => {
-    // No process listens on port 9, but an attempt to connect loads the code. Only an https: address is reached through a proxy.
-    const inputs = { 'base-url': 'https://tests.example.com', 'timeout-minutes': '0.01' }
-    const proxied = await loadedBy('main', { inputs, env: { https_proxy: 'http://127.0.0.1:9' } })
-    expect(proxied).toEqual(['index.js', 'run-main.js', 'undici.js'])
+  it('loads under 106 kB in a step without a proxy and a comment', () => {
+    expect(sizeBytes(loaded('always'))).toBeLessThan(106_000)
   })
 
   it("loads no cryptography for a service on the runner's own machine", async () => {
     const atExit = `process.on('exit', () => console.log('\\n' + process.moduleLoadList.join('\\n')))`
-    await using one = await scenario({ env: { NODE_OPTIONS: importing(atExit) } })
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(atExit)}` }
+    await using one = await scenario({ env })
     const { log } = await one.step.startMain().result()
     expect(log).toContain('NativeModule http')
     expect(log.filter((line) => /NativeModule (crypto|tls|https)$/.test(line))).toEqual([])
   })
+
+  it("loads undici's client only behind a proxy, and has it once", () => {
+    // This sentence is in undici's lib/dispatcher/client.js.
+    const ofClient = 'maxRequestsPerClient must be a positive number'
+    expect(codeOf(loaded('always'))).not.toContain(ofClient)
+    expect(codeOf(chunks).split(ofClient)).toHaveLength(2)
+  })
+
+  it('has under 150 kB more for the GitHub API, and loads its client for nothing else', () => {
+    const forGitHub = loaded('for the GitHub API')
+    expect(sizeBytes(forGitHub)).toBeLessThan(150_000)
+    expect(codeOf(forGitHub)).toContain('octokit')
+    expect(codeOf(loaded('always', 'behind a proxy'))).not.toContain('octokit')
+  })
+
+  it('has under 1 MB in all', () => {
+    expect(sizeBytes(chunks)).toBeLessThan(1_000_000)
+  })
 })
 
 test('nothing in dist starts a process', () => {
-  const code = files.map(codeOf).join('\n')
-  expect(code).toContain('node:worker_threads') // the names of Node's modules look like this in the bundle
-  expect(code).not.toMatch(/child_process|["'](node:)?cluster["']|process\.binding/)
+  const code = globSync('*/*.js', { cwd: dist }).map((file) => readFileSync(join(dist, file), 'utf8'))
+  expect(code.join('\n')).toContain('node:worker_threads') // the names of Node's modules look like this in the bundle
+  expect(code.join('\n')).not.toMatch(/child_process|["'](node:)?cluster["']|process\.binding/)
 })
 
 test.each([
@@ -90,13 +73,25 @@ test.each([
   for (const name of packages) expect(licenses.split('\n')).toContain(name)
 })
 
-it.each([
-  ['main', 30],
-  ['post', 30],
-  ['reading', 140],
-  ['service', 200],
-])('local-service/dist/%s has under %i kB', (entry, limitKb) => {
-  const ofService = globSync(`../local-service/dist/${entry}/*.js`, { cwd: dist })
-  expect(ofService).not.toEqual([])
-  expect(ofService.reduce((sum, file) => sum + sizeOf(file), 0)).toBeLessThan(limitKb * 1_000)
+describe('dist/post', () => {
+  const files = globSync('*.js', { cwd: join(dist, 'post') })
+
+  it('has an entry under 13 kB, and most steps load only the entry', async () => {
+    expect(statSync(join(dist, 'post/index.js')).size).toBeLessThan(13_000)
+    expect(await loadedBy('post')).toEqual(new Set(['index.js']))
+  })
+
+  it("has under 800 kB, and no client of GitHub's", () => {
+    const code = files.map((file) => readFileSync(join(dist, 'post', file), 'utf8')).join('\n')
+    expect(Buffer.byteLength(code)).toBeLessThan(800_000)
+    expect(code).not.toContain('octokit')
+  })
+})
+
+const sizeOf = (file: string) => statSync(join(dist, '../local-service/dist', file)).size
+
+it('local-service/dist has two small steps, a thread that is ready soon, and a service under 320 kB', () => {
+  for (const step of ['main', 'post']) expect(sizeOf(`${step}/index.js`)).toBeLessThan(30_000)
+  expect(sizeOf('reading/index.js')).toBeLessThan(140_000)
+  expect(sizeOf('service/index.js')).toBeLessThan(320_000)
 })
