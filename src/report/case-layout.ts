@@ -1,10 +1,10 @@
 import type { StepOutcome } from '../model/outcome.ts'
 import type { CaseKind, TestCase } from '../model/run.ts'
-import { beginningOf, type Fragment, fragment, type Html, html, link, untruncated } from '../text/safe-text.ts'
+import { beginningOf, type Fragment, fragment, type Html, html, link } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { belowFirstLine, firstLineOf, TEXT_LIMIT_CHARS, visibleText } from '../text/visible-text.ts'
 import { DOT, durationText, join } from './phrases.ts'
-import { type CaseWithWords, type Place, pastText, placeOf, titleOf } from './test-case.ts'
+import { type CaseWithWords, type Place, pastText, placeText, titleOf } from './test-case.ts'
 
 // How pages show test cases. It is HTML, because untrusted text is easier to escape there than in Markdown.
 
@@ -21,21 +21,22 @@ const STATUS: Readonly<Record<Exclude<CaseKind, 'other'>, Fragment>> = {
 /** What every layout shows of a test case. `mark` is what the baseline says about it. */
 function partsOf(testCase: TestCase, outcome: StepOutcome) {
   const { durationMs } = testCase
-  const place = placeOf(testCase)
   return {
     status: statusOf(testCase),
     mark: pastText(testCase, outcome),
     title: html`<b>${titleOf(testCase)}</b>`,
-    place: place && linkedPlace(place, outcome),
+    place: linkedPlace(testCase, outcome),
     duration: durationMs === undefined ? undefined : durationText(durationMs),
   }
 }
 
-/** With a link to the line at the tested commit, if this commit is known. */
-export function linkedPlace({ path, line, text }: Place, { subject: { sourceUrl } }: StepOutcome): Fragment {
-  if (sourceUrl === undefined) return untruncated(text)
-  const address = String(path).split('/').map(encodeURIComponent).join('/')
-  return link(`${sourceUrl}/${address}${line === undefined ? '' : `#L${line}`}`, untruncated(text))
+/** With a link to the line at the tested commit, if this commit is known. Undefined without a usable path. */
+export function linkedPlace(place: Place, { subject: { sourceUrl } }: StepOutcome): Fragment | undefined {
+  const text = placeText(place)
+  if (text === undefined || sourceUrl === undefined) return text
+  const path = String(visibleText(place.filePath ?? ''))
+  const address = path.split('/').map(encodeURIComponent).join('/')
+  return link(`${sourceUrl}/${address}${place.line === undefined ? '' : `#L${place.line}`}`, text)
 }
 
 function statusOf({ kind, rawStatus }: TestCase): Fragment {
@@ -50,7 +51,7 @@ export function skipReason({ kind, message }: TestCase): Fragment | undefined {
 }
 
 /** Nothing if there is no text. */
-function onNextLine(text: Fragment | undefined): Html {
+export function onNextLine(text: Fragment | undefined): Html {
   return text === undefined ? html`` : html`<br>${text}`
 }
 
@@ -95,8 +96,7 @@ export function messageBlock(message: Untrusted, firstLineLimitChars = TEXT_LIMI
 /** The first test cases, each with its file. The place is no link, because a file may be gone at the tested commit. */
 export function caseList(listed: readonly CaseWithWords[], limit: number): Html {
   const items = listed.slice(0, limit).map(({ testCase, words }) => {
-    const place = placeOf({ filePath: testCase.filePath })
-    const parts = [place && untruncated(place.text), words].filter((part) => part !== undefined)
+    const parts = [placeText({ filePath: testCase.filePath }), words].filter((part) => part !== undefined)
     return html`<li><b>${titleOf(testCase)}</b>${parts.map((part) => html` · ${part}`)}</li>\n`
   })
   const more = listed.length - items.length

@@ -1,7 +1,7 @@
 import { isNotFound } from '../model/failure.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { FAILING, isFinished, type TestCase } from '../model/run.ts'
-import { code, type Fragment, fragment, quote, untruncated } from '../text/safe-text.ts'
+import { code, type Fragment, fragment, quote } from '../text/safe-text.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { countsOf, missingCounts, newFailuresText } from './counts.ts'
 import { failureAdvice, failureReason, notFoundAdvice, refusalAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
@@ -17,7 +17,7 @@ import {
   RUN_WITHOUT_ID,
   SPACE,
 } from './phrases.ts'
-import { casesOfKind, placeOf, titleOf } from './test-case.ts'
+import { casesOfKind, placeText, titleOf } from './test-case.ts'
 import { linkedRunId } from './what-is-tested.ts'
 
 const FAIL = fragment`❌`
@@ -204,9 +204,9 @@ function failedCases(outcome: StepOutcome): Fragment {
 
 /** For example: “pays by card” at e2e/pay.spec.ts:12. Two files may have cases of one title. */
 function titleAndPlace(testCase: TestCase): Fragment {
-  const place = placeOf(testCase)
+  const place = placeText(testCase)
   const title = quote(titleOf(testCase))
-  return place === undefined ? title : fragment`${title} at ${untruncated(place.text)}`
+  return place === undefined ? title : fragment`${title} at ${place}`
 }
 
 function doubts(outcome: StepOutcome): Fragment {

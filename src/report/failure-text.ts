@@ -46,7 +46,7 @@ export function expectedAndGot({ expected, got }: InvalidResponseFailure): Fragm
 export function failureAdvice(failure: Failure): Fragment | undefined {
   switch (failure.kind) {
     case 'not-sent':
-      return connectionAdvice(failure.problem)
+      return CONNECTION_ADVICE[failure.problem ?? 'unknown']
     case 'invalid-response':
       if (!failure.isNotJson) return undefined
       return fragment`Check the path in the input ${code('base-url')}, and whether a proxy responds instead of the service.`
@@ -73,15 +73,10 @@ export function notFoundAdvice(ownsRun: boolean): Fragment {
     : fragment`Check the inputs ${code('run-id')}, ${code('project')} (or ${code('test-suite')}) and ${code('base-url')}.`
 }
 
-function connectionAdvice(problem: Extract<Failure, { kind: 'not-sent' }>['problem']): Fragment {
-  switch (problem) {
-    case 'certificate':
-      return fragment`If your own certificate authority issued the certificate, set ${code('NODE_EXTRA_CA_CERTS')} to that authority's file. In a job with a container, this is a file in the container. Otherwise, check the input ${code('base-url')} and the clock of this runner.`
-    case 'refused here':
-      return fragment`The service on this machine has probably ended. Look at the log of the step that started it, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input ${code('base-url')}.`
-    default:
-      return fragment`Check the input ${code('base-url')}, and whether this runner can reach that address. If ${code('HTTPS_PROXY')} is set, check the proxy too.`
-  }
+const CONNECTION_ADVICE = {
+  certificate: fragment`If your own certificate authority issued the certificate, set ${code('NODE_EXTRA_CA_CERTS')} to that authority's file. In a job with a container, this is a file in the container. Otherwise, check the input ${code('base-url')} and the clock of this runner.`,
+  'refused here': fragment`The service on this machine has probably ended. Look at the log of the step that started it, and at the log of its post step. A frequent cause is that no memory was left. If no step started the service, check the input ${code('base-url')}.`,
+  unknown: fragment`Check the input ${code('base-url')}, and whether this runner can reach that address. If ${code('HTTPS_PROXY')} is set, check the proxy too.`,
 }
 
 function statusAdvice(status: number): Fragment | undefined {

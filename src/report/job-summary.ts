@@ -2,11 +2,11 @@ import type { StepOutcome } from '../model/outcome.ts'
 import { CASE_KINDS, type CaseKind, countTestCases, type Run, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, type Html, html, quote } from '../text/safe-text.ts'
 import { firstLineOf } from '../text/visible-text.ts'
-import { caseList, caseTable, foldableCase, linkedPlace, messageBlock, skipReason } from './case-layout.ts'
+import { caseList, caseTable, foldableCase, linkedPlace, messageBlock, onNextLine, skipReason } from './case-layout.ts'
 import { countsOf } from './counts.ts'
 import { headline, introduction, namesOf, paragraph, sizeBytes } from './page-head.ts'
 import { casesOf, DOT, inBrackets, join, NONE, SPACE } from './phrases.ts'
-import { type CaseWithWords, casesOfKind, hasNotPassed, placeOf, unstableCases } from './test-case.ts'
+import { type CaseWithWords, casesOfKind, hasNotPassed, unstableCases } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 
 /** How many test cases a summary shows, in rows, parts and lists. */
@@ -126,8 +126,7 @@ const RUN_MESSAGE_CHARS = 2_000
 /** The first line says why the run did not pass. It wraps, and a line of a block does not. */
 function messageOfRun({ message, ...run }: Run, outcome: StepOutcome): Html {
   if (message === undefined) return html``
-  const place = placeOf(run)
-  const where = place === undefined ? html`` : html`<br>${linkedPlace(place, outcome)}`
+  const where = onNextLine(linkedPlace(run, outcome))
   const block = messageBlock(message, RUN_MESSAGE_CHARS)
   return html`<p>The message of the run: ${quote(firstLineOf(message), RUN_MESSAGE_CHARS)}${where}</p>${block}\n`
 }

@@ -1,7 +1,7 @@
 import type { EarlierCase, PastOfCase } from '../model/baseline.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { CASE_KINDS, type CaseKind, FAILING, type TestCase } from '../model/run.ts'
-import { type Fragment, fragment } from '../text/safe-text.ts'
+import { type Fragment, fragment, untruncated } from '../text/safe-text.ts'
 import { type Untrusted, untrusted } from '../text/untrusted.ts'
 import { visibleText } from '../text/visible-text.ts'
 
@@ -73,16 +73,10 @@ export function titleOf({ title }: Pick<TestCase, 'title'>): Untrusted {
 }
 
 /** The file of a test case, and the line of its failure. A run has a place too. */
-export interface Place {
-  readonly path: Untrusted
-  readonly line: number | undefined
-  /** For example `e2e/pay.spec.ts:12`. */
-  readonly text: Untrusted
-}
+export type Place = Pick<TestCase, 'filePath' | 'line'>
 
-/** Undefined without a usable path. */
-export function placeOf({ filePath, line }: Pick<TestCase, 'filePath' | 'line'>): Place | undefined {
+/** For example `e2e/pay.spec.ts:12`. Undefined without a usable path. */
+export function placeText({ filePath, line }: Place): Fragment | undefined {
   if (filePath === undefined) return undefined
-  const path = visibleText(filePath)
-  return { path, line, text: line === undefined ? path : untrusted(`${path}:${line}`) }
+  return untruncated(line === undefined ? filePath : untrusted(`${filePath}:${line}`))
 }
