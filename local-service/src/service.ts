@@ -1,7 +1,4 @@
-import { realpathSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { messageOf } from '../../src/text/untrusted.ts'
 import { type CheckoutContext, inspectFolder } from './checkout/checkout.ts'
 import { listen } from './http/listen.ts'
@@ -23,7 +20,7 @@ export interface ServiceOptions {
   readonly runLimitMinutes: number
   /** How long stopped tests have to exit: SIGINT first, SIGTERM at half of it, SIGKILL at its end. */
   readonly stopGraceMs?: number | undefined
-  /** If a client has read RUNNING, how long the next response waits for the end of the run. So the client learns of it at once. */
+  /** How long the response about a RUNNING run waits for its end. So the client learns of the end at once. */
   readonly endWaitMs?: number | undefined
   /** A folder that gets the whole output of each run. By default, it is kept with the runs until the service starts again. */
   readonly outputs?: string | undefined
@@ -59,12 +56,8 @@ export async function startLocalService(settings: unknown, options: ServiceOptio
   }
   const queue = new RunQueue({ ...shared, runLimitMinutes, endWaitMs })
   const { port, key = crypto.randomUUID() } = options
-  const listener = await listen(port, async () => {
-    // These modules load Node's classes for requests, which takes 35 ms. Meanwhile, the client learns the address and starts.
-    await nextTurn()
-    const { createRequestListener } = await import('./http/api.ts')
-    return createRequestListener(configuration, { ...shared, stopGraceMs, outputs, checkoutOfJob, queue }, key)
-  })
+  const context = { ...shared, stopGraceMs, outputs, checkoutOfJob, queue }
+  const listener = await listen(port, configuration, context, key)
   return {
     url: listener.url,
     key,
@@ -105,5 +98,5 @@ function openShared(options: SharedOptions) {
     store.close()
     return end
   }
-  return { log, logError, store, personEnv: options.env, temporaryFolder: realpathSync(tmpdir()), close }
+  return { log, logError, store, personEnv: options.env, close }
 }

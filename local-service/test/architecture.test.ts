@@ -27,7 +27,8 @@ const ROOMS = [
 /** The packages that a room loads. A type is not loaded. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   entry: ['@actions/core'],
-  http: ['@hono/node-server', 'hono', 'hono/body-limit', 'valibot'],
+  http: ['@hono/node-server', 'hono', 'hono/body-limit', 'hono/http-exception', 'valibot'],
+  runs: ['hono/http-exception'],
   settings: ['valibot'],
   frameworks: ['htmlparser2', 'yauzl'],
 }

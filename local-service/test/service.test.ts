@@ -17,7 +17,7 @@ async function leaveRun(engineScript: string) {
   await writeFile(join(folder, 'docker'), `#!/bin/sh\n${engineScript}\n`, { mode: 0o755 })
   const store = openRunStore(join(folder, 'data'))
   const left = { gitFolder: join(folder, 'removed/.git'), engine: ['docker'] }
-  const resources = resourcesOf(RUN_ID, store.folder, folder, left)
+  const resources = resourcesOf(RUN_ID, store.folder, left)
   for (const path of [resources.tree, resources.frameworkFolder]) await mkdir(path, { recursive: true })
   const run: Run = { runId: RUN_ID, projectId: 'shop', phase: { status: 'RUNNING', startedAt: 'now' } }
   store.save(run, resources)

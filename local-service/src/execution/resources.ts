@@ -1,4 +1,6 @@
+import { realpathSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { forgetWorkTree } from '../checkout/work-tree.ts'
@@ -12,7 +14,6 @@ export type RunResources = ReturnType<typeof resourcesOf>
 export function resourcesOf(
   runId: string,
   dataFolder: string,
-  temporaryFolder: string,
   others: {
     /** The `.git` folder of the repository, which has a record of the work tree. */
     readonly gitFolder?: string | undefined
@@ -32,7 +33,7 @@ export function resourcesOf(
     /** The work tree that the run tests. git names its own record of a work tree by the last part of the path. */
     tree: join(folder, runId),
     /** The `TMPDIR` of the run's processes. Its path is short, because sockets are created in it. */
-    tmpdir: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
+    tmpdir: join(realpathSync(tmpdir()), `test-run-${runId.slice(0, 8)}`),
     ...others,
   }
 }

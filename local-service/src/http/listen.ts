@@ -1,25 +1,33 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { messageOf } from '../../../src/text/untrusted.ts'
+import type { ServiceContext } from '../runs/start.ts'
+import type { Configuration } from '../settings/configuration.ts'
 import { ConfigurationError } from '../settings/project.ts'
 
 // The service listens on loopback only, because whoever reaches it can run code on this machine.
 const HOST = '127.0.0.1'
 
-/**
- * Without a port, the system chooses a free one. Throws a ConfigurationError if the service cannot listen on the port. A request
- * waits until there is a handler.
- */
-export async function listen(port: string | undefined, handler: () => Promise<RequestListener>) {
-  const loaded = Promise.withResolvers<RequestListener>()
-  const server = createServer(async (request, response) => (await loaded.promise)(request, response))
+/** Without a port, the system chooses a free one. Throws a ConfigurationError if the service cannot listen on the port. */
+export async function listen(
+  port: string | undefined,
+  configuration: Configuration,
+  service: ServiceContext,
+  key: string,
+) {
+  const listener = Promise.withResolvers<RequestListener>()
+  const server = createServer(async (request, response) => (await listener.promise)(request, response))
   try {
     await once(server.listen({ port, host: HOST }), 'listening')
   } catch (error) {
     throw new ConfigurationError(`${messageOf(error)}\nChoose another --port, or leave it out for any free one.`)
   }
-  loaded.resolve(handler())
+  // The API loads Node's classes for requests, which takes 35 ms. Meanwhile, the client learns the address and starts. Its request waits.
+  listener.resolve(
+    nextTurn().then(async () => (await import('./api.ts')).createRequestListener(configuration, service, key)),
+  )
   const address = server.address() as AddressInfo
   return {
     url: `http://${HOST}:${address.port}`,

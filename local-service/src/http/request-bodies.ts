@@ -59,8 +59,8 @@ export function parseSuiteStart(body: string) {
 
 function parse<const Schema extends v.GenericSchema>(body: string, schema: Schema): v.InferOutput<Schema> {
   const raw = parseJson(body)
-  if (!isObject(raw)) refuse('invalid', 'The body is not a JSON object.')
+  if (!isObject(raw)) refuse(400, 'The body is not a JSON object.')
   const result = v.safeParse(schema, raw)
-  if (!result.success) refuse('invalid', problemsOf(result.issues)[0] ?? '')
+  if (!result.success) refuse(400, problemsOf(result.issues)[0] ?? '')
   return result.output
 }

@@ -21,23 +21,18 @@ const STATUS_OF_CASE: Readonly<Record<TestCaseStatus, string>> = {
   SKIPPED: 'SKIPPED',
 }
 
-export function describeSuiteResult({ suite: testSuiteName = '', phase }: Run): object {
-  const results = suiteTestsOf(testSuiteName, phase).map(([testName, status], index) => ({
-    testId: String(index + 1),
-    testName,
-    status,
-  }))
-  return { testSuiteName, results }
-}
-
 /**
  * The result has no status, so a client reads only the tests. If a run did not pass and no test is FAILED or ERROR, one
  * more entry says so. Until the run is finished, the only entry is the run's status.
  */
-function suiteTestsOf(suite: string, phase: Run['phase']): (readonly [name: string, status: string])[] {
-  if (!('finishedAt' in phase)) return [[suite, phase.status]]
-  const tests = phase.testCases.map(({ title, status }) => [title, STATUS_OF_CASE[status]] as const)
-  if (phase.status === 'PASSED' || tests.some(([, status]) => status === 'FAILED' || status === 'ERROR')) return tests
-  const reason = phase.message === undefined ? '' : `: ${phase.message.split('\n', 1)[0]}`
-  return [...tests, [`${suite}: the run as a whole is ${phase.status}${reason}`, 'ERROR']]
+export function describeSuiteResult({ suite: testSuiteName = '', phase }: Run): object {
+  if (!('finishedAt' in phase)) {
+    return { testSuiteName, results: [{ testId: '1', testName: testSuiteName, status: phase.status }] }
+  }
+  const tests = phase.testCases.map(({ title, status }) => ({ testName: title, status: STATUS_OF_CASE[status] }))
+  if (phase.status !== 'PASSED' && !tests.some(({ status }) => status === 'FAILED' || status === 'ERROR')) {
+    const reason = phase.message === undefined ? '' : `: ${phase.message.split('\n', 1)[0]}`
+    tests.push({ testName: `${testSuiteName}: the run as a whole is ${phase.status}${reason}`, status: 'ERROR' })
+  }
+  return { testSuiteName, results: tests.map((test, index) => ({ testId: String(index + 1), ...test })) }
 }

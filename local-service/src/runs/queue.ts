@@ -11,9 +11,9 @@ import { finishRun, isFinished, markRunning, type Run } from './run.ts'
 import type { CommonContext } from './store.ts'
 
 interface RunTask {
+  /** The folder whose tests run. Runs of the same folder are RUNNING one after the other. */
+  readonly folder: string
   readonly resources: RunResources
-  /** Runs with the same key are RUNNING one after the other. */
-  readonly exclusiveKey?: string | undefined
   /** Settles when the run's processes are gone. The reason of the signal is a `StopReason`. `onTests` is called when the tests begin. */
   execute(stop: AbortSignal, onTests: (tests: RunningTests) => void): Promise<RunOutcome>
 }
@@ -31,13 +31,12 @@ interface Entry {
   readonly end: PromiseWithResolvers<void>
   /** Absent until the tests begin. */
   tests?: RunningTests | undefined
-  wasReadRunning?: boolean | undefined
 }
 
-/** Runs start in the order in which they came. A run that waits for a run with the same key lets others pass. */
+/** Runs start in the order in which they came. A run that waits for a run of the same folder lets others pass. */
 export class RunQueue {
   readonly #options: Options
-  /** The runs that wait or are active, and those whose end could not be saved, for example because the disk was full. */
+  /** The runs whose end the store does not have. */
   readonly #entries = new Map<string, Entry>()
   /** These runs may have processes and files on the machine. For clients, they may be finished already. */
   readonly #active = new Map<Entry, Promise<void>>()
@@ -47,13 +46,13 @@ export class RunQueue {
     this.#options = options
   }
 
-  /** Throws a Refusal if the run cannot begin. */
+  /** Refuses a run that cannot begin. */
   add(run: Run, task: RunTask): void {
-    if (this.#isClosing) refuse('failed', 'The service is stopping and takes no more runs.')
+    if (this.#isClosing) refuse(500, 'The service is stopping and takes no more runs.')
     try {
       this.#options.store.save(run)
     } catch (error) {
-      refuse('failed', `The run was not started, because it could not be saved: ${messageOf(error)}.`)
+      refuse(500, `The run was not started, because it could not be saved: ${messageOf(error)}.`)
     }
     const entry = { run, task, stop: new AbortController(), end: Promise.withResolvers<void>() }
     this.#entries.set(run.runId, entry)
@@ -64,10 +63,8 @@ export class RunQueue {
   #startNext(): void {
     for (const entry of this.#entries.values()) {
       if (this.#active.size >= CONCURRENCY) return
-      const { run, task } = entry
-      const keysInUse = [...this.#active.keys()].map((other) => other.task.exclusiveKey)
-      const mustWait = task.exclusiveKey !== undefined && keysInUse.includes(task.exclusiveKey)
-      if (run.phase.status === 'QUEUED' && !mustWait) this.#active.set(entry, this.#execute(entry))
+      const isFolderInUse = [...this.#active.keys()].some(({ task }) => task.folder === entry.task.folder)
+      if (entry.run.phase.status === 'QUEUED' && !isFolderInUse) this.#active.set(entry, this.#execute(entry))
     }
   }
 
@@ -75,47 +72,36 @@ export class RunQueue {
     return this.#entries.get(runId)?.run ?? this.#options.store.find(runId)
   }
 
-  /** If a client has read that the run is RUNNING, waits for the end of the run, but only for the time that the options say. */
-  async waitForEnd(runId: string): Promise<void> {
+  /**
+   * If the run is RUNNING, waits for its end, but only for the time that the options say. Returns how far the run is. Undefined if it has
+   * finished, or if its tests have not begun.
+   */
+  async waitForEnd(runId: string): Promise<Progress | undefined> {
     const entry = this.#entries.get(runId)
-    if (entry === undefined) return
-    if (entry.wasReadRunning) {
-      await Promise.race([entry.end.promise, delay(this.#options.endWaitMs, undefined, { ref: false })])
-    }
-    entry.wasReadRunning = entry.run.phase.status === 'RUNNING'
-  }
-
-  /** How far a run is. Undefined if it has finished, or if its tests have not begun. */
-  progressOf(runId: string): Progress | undefined {
-    const entry = this.#entries.get(runId)
-    return entry === undefined || isFinished(entry.run) ? undefined : entry.tests?.progress()
-  }
-
-  /** Cancels a run. If the run had finished, returns false and changes nothing. */
-  async cancel(runId: string): Promise<boolean> {
-    const entry = this.#entries.get(runId)
-    return entry !== undefined && this.#stop(entry, { status: 'CANCELLED' })
+    if (entry?.run.phase.status !== 'RUNNING') return undefined
+    await Promise.race([entry.end.promise, delay(this.#options.endWaitMs, undefined, { ref: false })])
+    return isFinished(entry.run) ? undefined : entry.tests?.progress()
   }
 
   /** Interrupts every unfinished run and waits until no task is active. */
   async close(): Promise<void> {
     this.#isClosing = true
     const reason = { status: 'INTERRUPTED', message: 'the service was stopped' } as const
-    await Promise.all([...this.#entries.values()].map((entry) => this.#stop(entry, reason)))
+    await Promise.all([...this.#entries.keys()].map((runId) => this.stop(runId, reason)))
     await Promise.all(this.#active.values())
   }
 
-  /** Returns whether the run has this end. */
-  async #stop(entry: Entry, reason: StopReason): Promise<boolean> {
-    const { run, stop, end } = entry
-    if (isFinished(run)) return false
-    if (run.phase.status === 'QUEUED') {
-      if (this.#finish(entry, { ...reason, testCases: [] })) this.#entries.delete(run.runId)
+  /** Cancels or interrupts a run. Returns whether the run has this end. If the run had finished, nothing changes. */
+  async stop(runId: string, reason: StopReason): Promise<boolean> {
+    const entry = this.#entries.get(runId)
+    if (entry === undefined || isFinished(entry.run)) return false
+    if (entry.run.phase.status === 'QUEUED') {
+      this.#finish(entry, { ...reason, testCases: [] })
     } else {
-      stop.abort(reason)
-      await end.promise
+      entry.stop.abort(reason)
+      await entry.end.promise
     }
-    return run.phase.status === reason.status
+    return entry.run.phase.status === reason.status
   }
 
   /**
@@ -145,8 +131,7 @@ export class RunQueue {
     // The response that says the end goes out first, because the search for processes takes long.
     await nextTurn()
     const isGone = await removeResources(run.runId, task.resources, this.#options)
-    // From now on, clients learn of the run from the store.
-    if (this.#save(run, isGone ? undefined : task.resources)) this.#entries.delete(run.runId)
+    this.#save(run, isGone ? undefined : task.resources)
     this.#active.delete(entry)
     this.#startNext()
   }
@@ -181,24 +166,22 @@ export class RunQueue {
     }
   }
 
-  /** Returns whether the store has taken the run. */
-  #finish(entry: Entry, outcome: RunOutcome): boolean {
+  #finish(entry: Entry, outcome: RunOutcome): void {
     const { run, task, end } = entry
     finishRun(run, outcome)
     end.resolve()
     const { status, testCases, message } = outcome
     this.#log(run, `${status}, ${count(testCases.length, 'test case')}${message === undefined ? '' : `: ${message}`}`)
-    return this.#save(run, this.#active.has(entry) ? task.resources : undefined)
+    this.#save(run, this.#active.has(entry) ? task.resources : undefined)
   }
 
-  /** Returns whether the store has taken the run. */
-  #save(run: Run, resources: RunResources | undefined): boolean {
+  /** If the store does not take the end of a run, for example because the disk is full, clients learn of the end from the entry. */
+  #save(run: Run, resources: RunResources | undefined): void {
     try {
       this.#options.store.save(run, resources)
-      return true
+      this.#entries.delete(run.runId)
     } catch (error) {
       this.#logError(run, `could not be saved, so its outcome may be lost after a restart: ${messageOf(error)}`)
-      return false
     }
   }
 

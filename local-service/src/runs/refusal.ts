@@ -1,13 +1,6 @@
-/** The reason why the service does not do what a client asked for. Nothing was changed. */
-export class Refusal extends Error {
-  readonly kind: 'invalid' | 'unauthorized' | 'not-found' | 'failed'
+import { HTTPException } from 'hono/http-exception'
 
-  constructor(kind: Refusal['kind'], message: string) {
-    super(message)
-    this.kind = kind
-  }
-}
-
-export function refuse(kind: Refusal['kind'], message: string): never {
-  throw new Refusal(kind, message)
+/** Refuses what a client asked for, with a status of the interface. Nothing was changed. */
+export function refuse(status: 400 | 401 | 404 | 500, message: string): never {
+  throw new HTTPException(status, { message })
 }

@@ -25,12 +25,9 @@ export function markRunning(run: Run): void {
   run.phase = { status: 'RUNNING', startedAt: new Date().toISOString() }
 }
 
-/** Finishes a run that is queued or running. If the run had already finished, returns false and changes nothing. */
-export function finishRun(run: Run, outcome: RunOutcome): boolean {
-  if (isFinished(run)) return false
+export function finishRun(run: Run, outcome: RunOutcome): void {
   const startedAt = 'startedAt' in run.phase ? run.phase.startedAt : null
   run.phase = { ...outcome, startedAt, finishedAt: new Date().toISOString() }
-  return true
 }
 
 export function isFinished(run: Run): boolean {

@@ -17,7 +17,6 @@ import type { CommonContext } from './store.ts'
 export interface ServiceContext extends CommonContext, CheckoutContext {
   readonly stopGraceMs: number
   readonly outputs: string
-  readonly temporaryFolder: string
   readonly queue: RunQueue
 }
 
@@ -33,29 +32,29 @@ interface StartRequest {
   readonly autofix: boolean
 }
 
-/** Throws a Refusal if nothing was started. */
+/** Returns the id of the run. If the service cannot start it, the request is refused. */
 export async function startRun(service: ServiceContext, request: StartRequest): Promise<string> {
   const { project, branch, suite } = request
   if (!statSync(project.folder, { throwIfNoEntry: false })?.isDirectory()) {
     const next = 'Put it back, or start the service again for another folder.'
     const problem = `has no folder any more: ${project.folder} was moved or removed`
-    refuse('not-found', `Project ${quote(project.id)} ${problem}. ${next}`)
+    refuse(404, `Project ${quote(project.id)} ${problem}. ${next}`)
   }
   const environment = environmentOf(request)
   const checkout = await chooseCheckout(project, branch, service)
-  if ('kind' in checkout) refuse('invalid', checkout.reason)
+  if ('kind' in checkout) refuse(400, checkout.reason)
   if (readsReports(project) && checkout.workTree !== undefined) {
     const problem = 'reads reports in its own folder, where another commit is checked out'
-    refuse('invalid', `Project ${quote(project.id)} ${problem} than ${quote(branch)}. Leave the branch out.`)
+    refuse(400, `Project ${quote(project.id)} ${problem} than ${quote(branch)}. Leave the branch out.`)
   }
   const run = queueRun({ projectId: project.id, suite, branchName: checkout.branchName })
   const context = toRunContext(service, request, run.runId, checkout, environment)
   service.log(`run ${run.runId}: is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
   service.log(`run ${run.runId}: writes its output to ${context.output.folder}`)
   service.queue.add(run, {
+    // Runs in place share the project's folder, and what its reporters write there. Each work tree has a folder of its own.
+    folder: context.folders.folder,
     resources: context.resources,
-    // Runs in place share the project's folder, and what its reporters write there.
-    exclusiveKey: checkout.workTree === undefined ? project.folder : undefined,
     execute: (stop, onTests) => executeRun({ ...context, stop }, onTests),
   })
   return run.runId
@@ -69,7 +68,7 @@ function environmentOf({ project, environment: given }: StartRequest): Variables
   if (environment !== undefined) return environment
   if (given === undefined) return new Map()
   const known = quoteAll([...project.environments.keys()])
-  refuse('invalid', `Project ${quote(project.id)} has no environment ${quote(given)}. Its environments: ${known}.`)
+  refuse(400, `Project ${quote(project.id)} has no environment ${quote(given)}. Its environments: ${known}.`)
 }
 
 function toRunContext(
@@ -79,10 +78,10 @@ function toRunContext(
   checkout: Checkout,
   environment: Variables,
 ): Omit<RunContext, 'stop'> {
-  const { store, temporaryFolder, personEnv, stopGraceMs, outputs } = service
+  const { store, personEnv, stopGraceMs, outputs } = service
   const { workTree } = checkout
   const owners = { gitFolder: workTree?.gitFolder, engine: project.container?.engine }
-  const resources = resourcesOf(runId, store.folder, temporaryFolder, owners)
+  const resources = resourcesOf(runId, store.folder, owners)
   const folders = workTree === undefined ? checkout.folders : inWorkTree(checkout.folders, resources.tree)
   const output = new RunOutput(join(outputs, runId), (text) => service.logError(`run ${runId}: ${text}`))
   const tell = (log: (text: string) => void) => (text: string) => {

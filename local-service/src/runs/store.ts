@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
@@ -41,18 +41,16 @@ const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
  */
 export function openRunStore(dataFolder: string) {
   try {
-    const { folder, database } = openDatabase(dataFolder)
-    return { folder, ...storeIn(database) }
+    mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+    const folder = realpathSync(dataFolder)
+    return { folder, ...storeIn(openDatabase(join(folder, 'runs.sqlite'))) }
   } catch (error) {
     const next = 'If another service uses it, choose another folder.'
     throw new ConfigurationError(`Cannot use the data folder ${dataFolder}: ${messageOf(error)}. ${next}`)
   }
 }
 
-function openDatabase(dataFolder: string) {
-  mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
-  const folder = realpathSync(dataFolder)
-  const file = join(folder, 'runs.sqlite')
+function openDatabase(file: string): DatabaseSync {
   // SQLite opens these files, and waits for a named pipe without end.
   for (const path of [file, `${file}-journal`, `${file}-wal`, `${file}-shm`]) {
     if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${path} is not a regular file`)
@@ -68,7 +66,7 @@ function openDatabase(dataFolder: string) {
     `delete from runs where is_finished and resources is null
      and number not in (select number from runs order by number desc limit ${KEPT_RUNS})`,
   )
-  return { folder, database }
+  return database
 }
 
 /**
@@ -81,26 +79,17 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
   if (!RUN_ID.test(String(run_id)) || runId !== run_id || !isObject(phase)) return undefined
   if (resources === null) return { run }
   const { gitFolder, engine } = fieldsOf(parseJson(String(resources)))
-  const left = {
-    gitFolder: typeof gitFolder === 'string' ? gitFolder : undefined,
-    engine: toEngine(engine),
-  }
-  return { run, left }
+  return { run, left: { gitFolder: typeof gitFolder === 'string' ? gitFolder : undefined, engine: toEngine(engine) } }
 }
 
 /**
- * Arguments are not kept, because tests could write others. Without its arguments, an engine is unknown. For example, Podman lists the
- * containers of `sudo podman` only with `sudo`.
+ * Only an engine without arguments is known, because tests could write other arguments. Without its arguments, another engine may list
+ * no container. For example, Podman lists the containers of `sudo podman` only with `sudo`.
  */
-function toKeptEngine(engine: RunResources['engine']): string | undefined {
-  if (engine === undefined || engine === 'unknown') return engine
-  const [program = '', ...args] = engine
-  return args.length === 0 ? basename(program) : 'unknown'
-}
-
 function toEngine(kept: unknown): RunResources['engine'] {
   if (kept === undefined) return undefined
-  return kept === 'docker' || kept === 'podman' ? [kept] : 'unknown'
+  const program = /^\["(?:[^"]*\/)?(docker|podman)"\]$/.exec(JSON.stringify(kept))?.[1]
+  return program === undefined ? 'unknown' : [program]
 }
 
 function storeIn(database: DatabaseSync) {
@@ -122,8 +111,9 @@ function storeIn(database: DatabaseSync) {
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
-      const left = resources && { gitFolder: resources.gitFolder, engine: toKeptEngine(resources.engine) }
-      upsert.run(run.runId, Number(isFinished(run)), JSON.stringify(run), left ? JSON.stringify(left) : null)
+      const { gitFolder, engine } = resources ?? {}
+      const left = resources === undefined ? null : JSON.stringify({ gitFolder, engine })
+      upsert.run(run.runId, Number(isFinished(run)), JSON.stringify(run), left)
     },
     find(runId: string): Run | undefined {
       const row = select.get(runId)

@@ -40,7 +40,7 @@ it('a service has had a run from the start of the first one, also if somebody ha
   for (const path of [folder.dataFolder, folder.outputFolder]) mkdirSync(path, { recursive: true })
   writeFileSync(folder.log, '')
   expect(hasHadNoRun(folder)).toBe(true)
-  const resources = resourcesOf('service-folder', folder.dataFolder, temporaryFolder(), {})
+  const resources = resourcesOf('service-folder', folder.dataFolder, {})
   await createRunFolders(resources)
   expect(hasHadNoRun(folder)).toBe(false)
   await removeResources('service-folder', resources, { personEnv: {}, logError: expect.unreachable })

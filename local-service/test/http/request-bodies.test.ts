@@ -4,7 +4,7 @@ import { parseStart, parseSuiteStart } from '../../src/http/request-bodies.ts'
 
 const bodyOf = (value: unknown) => JSON.stringify(value)
 /** The error of a body that is refused. */
-const refusal = (message: unknown) => expect.objectContaining({ kind: 'invalid', message })
+const refusal = (message: unknown) => expect.objectContaining({ status: 400, message })
 
 const start = (body: object) => parseStart(bodyOf(body))
 

@@ -120,12 +120,12 @@ describe.skipIf(!ON_LINUX).concurrent('the clean-up after tests that replaced th
     // Folders and a program.
     const names = ['folder', 'temporaryFolder']
     const folders = names.map((name) => [name, join(foreign, name)] as const)
-    forge({ ...Object.fromEntries(folders), engine: join(foreign, 'program') })
+    forge({ ...Object.fromEntries(folders), engine: [join(foreign, 'program')] })
     // The record of somebody else's work tree, and an id that leads out of the folder.
-    const ofWorkTree = forge({ gitFolder: join(foreign, 'git'), engine: 'docker' })
+    const ofWorkTree = forge({ gitFolder: join(foreign, 'git'), engine: ['docker'] })
     forge({ runId: `../../../../${foreign}/named` })
     // A folder of the service that is a link.
-    const ofLink = forge({ engine: 'docker' })
+    const ofLink = forge({ engine: ['docker'] })
     database.close()
     const kept = [...names, `git/worktrees/${ofWorkTree}`, 'named', `linked/${ofLink}`].map((name) =>
       join(foreign, name),

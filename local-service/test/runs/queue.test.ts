@@ -10,10 +10,10 @@ import { temporaryFolder, until } from '../support/a-local-service.ts'
 import { createQueue, openStore, PASSED } from '../support/a-run-store.ts'
 
 /** A run that leaves nothing on the machine. */
-const NOTHING = resourcesOf('1', '/none', '/none', {})
+const NOTHING = resourcesOf('1', '/none', {})
 
 interface Task {
-  readonly exclusiveKey?: string
+  readonly folder?: string
   readonly resources?: RunResources
   readonly endsWhenStopped?: boolean
   readonly onBegin?: () => void
@@ -32,20 +32,21 @@ async function aQueue({ endWaitMs = 0 } = {}) {
   }
   const queue = createQueue({ ...store, save }, log, endWaitMs)
   const add = (projectId: string, task: Task = {}) => {
-    const { exclusiveKey, resources = NOTHING, endsWhenStopped = true, onBegin = () => undefined, tests } = task
     const run = queueRun({ projectId })
+    const { folder = run.runId, resources = NOTHING, endsWhenStopped = true, onBegin, tests } = task
     const ended = Promise.withResolvers<RunOutcome>()
     const execute = (stop: AbortSignal, onTests: (tests: RunningTests) => void) => {
       begun.push(projectId)
-      onBegin()
+      onBegin?.()
       if (tests !== undefined) onTests({ progress: () => undefined, testCases: async () => PASSED.testCases, ...tests })
       if (endsWhenStopped) stop.addEventListener('abort', () => ended.resolve({ ...stop.reason, testCases: [] }))
       return ended.promise
     }
-    queue.add(run, { resources, exclusiveKey, execute })
+    queue.add(run, { folder, resources, execute })
     const status = () => queue.find(run.runId)?.phase.status
     const saved = () => store.find(run.runId)?.phase
-    return { run, ended, status, saved }
+    const cancel = () => queue.stop(run.runId, { status: 'CANCELLED' })
+    return { run, ended, status, saved, cancel }
   }
   return { queue, add, disk, log, begun, saves }
 }
@@ -53,9 +54,9 @@ async function aQueue({ endWaitMs = 0 } = {}) {
 describe('a queue of runs', () => {
   it('has in its store what it says, and what a run may have left, until it is removed', async () => {
     const { queue, add, saves } = await aQueue()
-    const { run, ended, status, saved } = add('shop', { endsWhenStopped: false })
+    const { run, ended, status, saved, cancel } = add('shop', { endsWhenStopped: false })
     expect([status(), saved()]).toEqual(['RUNNING', run.phase])
-    expect(await queue.cancel(run.runId)).toBe(true)
+    expect(await cancel()).toBe(true)
     expect([status(), saved()]).toEqual(['CANCELLED', expect.objectContaining({ status: 'CANCELLED', testCases: [] })])
     ended.resolve(PASSED)
     await queue.close()
@@ -73,10 +74,10 @@ describe('a queue of runs', () => {
   })
 
   it('keeps in its store what it could not remove', async () => {
-    const link = join(temporaryFolder(), 'link')
-    symlinkSync(temporaryFolder(), link)
+    const folder = temporaryFolder()
+    symlinkSync(temporaryFolder(), join(folder, 'runs'))
     const { queue, add, log, saves } = await aQueue()
-    const { ended, status } = add('shop', { resources: resourcesOf('left', '/none', link, {}) })
+    const { ended, status } = add('shop', { resources: resourcesOf('left', folder, {}) })
     ended.resolve(PASSED)
     await until(() => status() === 'PASSED')
     await queue.close()
@@ -93,33 +94,25 @@ describe('a queue of runs', () => {
     expect(saved()).toMatchObject({ status: 'INTERRUPTED', message })
   })
 
-  it('lets a client that has read RUNNING wait for the end, but not longer than its limit', async () => {
+  it('lets a client wait for the end of a run that is RUNNING, but not longer than its limit', async () => {
     const { queue, add } = await aQueue({ endWaitMs: 1 })
     const { run, status } = add('shop')
-    await queue.waitForEnd(run.runId)
     await queue.waitForEnd(run.runId)
     expect(status()).toBe('RUNNING')
   })
 
-  it('tells such a client of the end at once, and every other one what there is', async () => {
+  it('lets no client wait for the end of a run that is QUEUED', async () => {
     const { queue, add } = await aQueue({ endWaitMs: 1_000_000 })
-    const { run, ended, status } = add('shop', { exclusiveKey: 'folder' })
-    const queued = add('shop', { exclusiveKey: 'folder' }).run.runId
-    await queue.waitForEnd(queued)
-    await queue.waitForEnd(queued)
-    await queue.waitForEnd(run.runId)
-    expect(status()).toBe('RUNNING')
-    const atEnd = queue.waitForEnd(run.runId).then(status)
-    ended.resolve(PASSED)
-    expect(await atEnd).toBe('PASSED')
+    add('shop', { folder: 'shop' })
+    await queue.waitForEnd(add('shop', { folder: 'shop' }).run.runId)
   })
 })
 
 describe('a cancel', () => {
   it('of a run that waits finishes the run at once, which then never starts', async () => {
     const { queue, add, begun } = await aQueue()
-    const [first, second, third] = ['first', 'second', 'third'].map((name) => add(name, { exclusiveKey: 'folder' }))
-    expect([second?.saved(), await queue.cancel(second?.run.runId ?? '')]).toMatchObject([{ status: 'QUEUED' }, true])
+    const [first, second, third] = ['first', 'second', 'third'].map((name) => add(name, { folder: 'shop' }))
+    expect([second?.saved(), await second?.cancel()]).toMatchObject([{ status: 'QUEUED' }, true])
     expect(second?.saved()).toMatchObject({ status: 'CANCELLED', startedAt: null, testCases: [] })
     first?.ended.resolve(PASSED)
     await until(() => begun.includes('third'))
@@ -130,8 +123,8 @@ describe('a cancel', () => {
 
   it('has the test cases so far, and a second cancel changes nothing', async () => {
     const { queue, add } = await aQueue()
-    const { run, ended, saved } = add('shop', { endsWhenStopped: false, tests: {} })
-    expect([await queue.cancel(run.runId), await queue.cancel(run.runId)]).toEqual([true, false])
+    const { ended, saved, cancel } = add('shop', { endsWhenStopped: false, tests: {} })
+    expect([await cancel(), await cancel()]).toEqual([true, false])
     expect(saved()).toMatchObject({ status: 'CANCELLED', testCases: PASSED.testCases })
     ended.resolve(PASSED)
     await queue.close()
@@ -139,9 +132,10 @@ describe('a cancel', () => {
 
   it('counts, also if the task ends before the test cases so far are read', async () => {
     const soFar = Promise.withResolvers<RunOutcome['testCases']>()
-    const { queue, add } = await aQueue()
-    const { run, ended, status } = add('shop', { endsWhenStopped: false, tests: { testCases: () => soFar.promise } })
-    const isCancelled = queue.cancel(run.runId)
+    const { add } = await aQueue()
+    const testCases = () => soFar.promise
+    const { ended, status, cancel } = add('shop', { endsWhenStopped: false, tests: { testCases } })
+    const isCancelled = cancel()
     // For example, the tests have failed, and the cancel ends the fix behind them.
     ended.resolve({ ...PASSED, status: 'FAILED' })
     await ended.promise
@@ -152,8 +146,8 @@ describe('a cancel', () => {
   it('counts, also if the test cases so far cannot be read', async () => {
     const { queue, add, log } = await aQueue()
     const testCases = async () => Promise.reject(new Error('no thread'))
-    const { run, ended, saved } = add('shop', { endsWhenStopped: false, tests: { testCases } })
-    expect(await queue.cancel(run.runId)).toBe(true)
+    const { ended, saved, cancel } = add('shop', { endsWhenStopped: false, tests: { testCases } })
+    expect(await cancel()).toBe(true)
     ended.reject(new Error('stopped'))
     await queue.close()
     expect(saved()).toMatchObject({ status: 'CANCELLED', testCases: [] })
@@ -165,10 +159,10 @@ describe('the limit of a run', () => {
   async function aRunAfter(seconds: number, task?: Task) {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
-    const { queue, add, log } = await aQueue()
+    const { add, log } = await aQueue()
     const run = add('shop', task)
     await vi.advanceTimersByTimeAsync(seconds * 1000)
-    return { ...run, queue, log }
+    return { ...run, log }
   }
 
   it('stops the run', async () => {
@@ -178,20 +172,21 @@ describe('the limit of a run', () => {
   })
 
   it('is not said to be exceeded while the processes of a cancelled run end', async () => {
-    const { queue, run, ended, log, status } = await aRunAfter(59, { endsWhenStopped: false })
+    const { cancel, ended, log, status } = await aRunAfter(59, { endsWhenStopped: false })
     expect(status()).toBe('RUNNING')
-    await queue.cancel(run.runId)
+    await cancel()
     await vi.advanceTimersByTimeAsync(2000)
     ended.resolve({ status: 'INTERRUPTED', testCases: [] })
     await vi.advanceTimersByTimeAsync(0)
     expect([status(), log.join('\n')]).toEqual(['CANCELLED', expect.not.stringContaining('limit')])
   })
 
-  it('changes no outcome of tests that ended before, if it stops a fix', async () => {
-    const { run, ended, log, status } = await aRunAfter(61, { endsWhenStopped: false })
+  it('changes no outcome of tests that ended before, if it stops a fix, nor does a cancel after it', async () => {
+    const { run, ended, log, status, cancel } = await aRunAfter(61, { endsWhenStopped: false })
     expect(log.join('\n')).toContain('exceeded its limit')
+    const isCancelled = cancel()
     ended.resolve({ status: 'FAILED', testCases: [] })
-    await vi.advanceTimersByTimeAsync(0)
+    expect(await isCancelled).toBe(false)
     expect([status(), JSON.stringify(run.phase)]).toEqual(['FAILED', expect.not.stringContaining('message')])
   })
 })
@@ -199,7 +194,7 @@ describe('the limit of a run', () => {
 describe('an outcome that cannot be saved', () => {
   it('is told to clients', async () => {
     const { queue, add, disk, log } = await aQueue()
-    const { run, ended, status, saved } = add('shop')
+    const { ended, status, saved, cancel } = add('shop')
     disk.failures = Number.POSITIVE_INFINITY
     ended.resolve(PASSED)
     await until(() =>
@@ -207,7 +202,7 @@ describe('an outcome that cannot be saved', () => {
     )
     await queue.close()
     expect([status(), saved()?.status]).toEqual(['PASSED', 'RUNNING'])
-    expect(await queue.cancel(run.runId)).toBe(false)
+    expect(await cancel()).toBe(false)
   })
 
   it('is saved again when the files of the run are gone, because they may have filled the disk', async () => {
@@ -220,10 +215,10 @@ describe('an outcome that cannot be saved', () => {
 })
 
 describe('runs', () => {
-  it('start in their order, never more than two at once, and one at a time with the same key', async () => {
+  it('start in their order, never more than two at once, and one at a time of the same folder', async () => {
     const { queue, add, begun } = await aQueue()
-    const keys = { a: 'folder', b: 'folder', c: undefined, d: undefined, e: undefined }
-    const runs = Object.entries(keys).map(([name, exclusiveKey]) => add(name, exclusiveKey ? { exclusiveKey } : {}))
+    const folders = { a: 'shop', b: 'shop', c: 'c', d: 'd', e: 'e' }
+    const runs = Object.entries(folders).map(([name, folder]) => add(name, { folder }))
     const running = () => runs.filter(({ run }) => run.phase.status === 'RUNNING').map(({ run }) => run.projectId)
     const end = async (projectId: string, next: readonly string[]) => {
       runs.find(({ run }) => run.projectId === projectId)?.ended.resolve(PASSED)
@@ -239,20 +234,20 @@ describe('runs', () => {
     expect(runs.map(({ run }) => run.phase.status)).toEqual(statuses)
   })
 
-  it('in the same folder begin when nothing is left of the one before', async () => {
-    const resources = resourcesOf('of-queue', temporaryFolder(), temporaryFolder(), {})
+  it('of the same folder begin when nothing is left of the one before', async () => {
+    const resources = resourcesOf('of-queue', temporaryFolder(), {})
     mkdirSync(resources.folder, { recursive: true })
     const { add } = await aQueue()
     const isLeft = Promise.withResolvers<boolean>()
-    const first = add('first', { exclusiveKey: 'folder', resources })
-    add('second', { exclusiveKey: 'folder', onBegin: () => isLeft.resolve(existsSync(resources.folder)) })
+    const first = add('first', { folder: 'shop', resources })
+    add('second', { folder: 'shop', onBegin: () => isLeft.resolve(existsSync(resources.folder)) })
     first.ended.resolve(PASSED)
     expect(await isLeft.promise).toBe(false)
   })
 
   it('are interrupted by a close, which waits for those that have begun and takes no more', async () => {
     const { queue, add, begun } = await aQueue()
-    const stubborn = { exclusiveKey: 'folder', endsWhenStopped: false }
+    const stubborn = { folder: 'shop', endsWhenStopped: false }
     const [active, waiting] = [add('active', stubborn), add('waiting', stubborn)]
     let isClosed = false
     const closed = queue.close().then(() => {

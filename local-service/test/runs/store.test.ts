@@ -48,11 +48,11 @@ describe('the store of runs', () => {
     const store = await openStore()
     const run = queueRun({ projectId: 'shop' })
     finishRun(run, PASSED)
-    const resources = resourcesOf(run.runId, store.folder, '/none', { engine: ['sudo', 'podman'] })
+    const resources = resourcesOf(run.runId, store.folder, { engine: ['sudo', 'podman'] })
     store.save(run, resources)
     const log: string[] = []
     const logError = (text: string) => void log.push(text)
-    await recoverRuns({ store, personEnv: PLAIN_ENV, temporaryFolder: '/none', log: logError, logError })
+    await recoverRuns({ store, personEnv: PLAIN_ENV, log: logError, logError })
     expect(log).toEqual([
       expect.stringContaining('a container may be left, because the service keeps only the engines'),
     ])
@@ -115,7 +115,7 @@ describe('the store of runs', () => {
   it('takes no program, no id and no type from what somebody else has written to it', async () => {
     const [run, other] = threeRuns()
     const forged = await openForged('run_id, run, resources, is_finished', [
-      [run.runId, JSON.stringify(run), '{ "engine": "./program", "gitFolder": 7, "folder": "/" }', '0'],
+      [run.runId, JSON.stringify(run), '{ "engine": ["./program"], "gitFolder": 7, "folder": "/" }', '0'],
       [other.runId, JSON.stringify(run), '{}', '0'],
       ['../a', JSON.stringify({ ...run, runId: '../a' }), '{}', '0'],
       ['b', '5', '{}', '0'],

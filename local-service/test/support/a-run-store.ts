@@ -5,7 +5,7 @@ import { RunQueue } from '../../src/runs/queue.ts'
 import { openRunStore, type RunStore } from '../../src/runs/store.ts'
 import { PLAIN_ENV, temporaryFolder } from './a-local-service.ts'
 
-export const RESOURCES = resourcesOf('1', '/none', '/none', {
+export const RESOURCES = resourcesOf('1', '/none', {
   gitFolder: '/shop/.git',
   engine: ['/usr/bin/podman'],
 })
