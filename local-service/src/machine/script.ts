@@ -27,14 +27,13 @@ const PART = new RegExp(
     /\\\n/,
     /'(?<singleQuoted>[^']*)'/,
     /"(?<doubleQuoted>(?:[^"\\]|\\.)*)"/,
-    // A quote that is not closed, or a backslash at the end.
-    /(?<operator>['"]|\\$)/,
     /\\(?<escaped>.)/,
     // A variable or a command substitution stays as it is written.
     /(?<substitution>`[^`]*`|\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\})/,
     // Such as `2>&1` and `&>log`, which a simple command can have.
     /(?<redirection>\d*[<>]&|&>|>\||[<>](?!<))/,
-    /(?<operator>\|\|?|&&?|<<|[;()\n]|(?<=^|\s)#)/,
+    // Also a quote that is not closed, and a backslash at the end.
+    /(?<operator>\|\|?|&&?|<<|[;()\n]|(?<=^|\s)#|['"]|\\$)/,
     /(?<character>.)/,
   ]
     .map(({ source }) => source)

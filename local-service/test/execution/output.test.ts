@@ -51,17 +51,6 @@ describe('the output of a run', () => {
     expect(end).toBe('The rest of the output is left out.\n')
   })
 
-  it('is also that of the setup', async () => {
-    const { folder } = await aRepository({ 'a.test.js': '' })
-    const outputs = temporaryFolder()
-    const project = { ...scripted(folder, 'echo tests'), setup: ['echo', 'sets up'] }
-    const service = await startService({ outputs, projects: { shop: project } })
-    const runId = await service.startRun({ branch: 'other' })
-    expect(await service.waitFor(runId)).toMatchObject({ status: 'PASSED' })
-    const output = readFileSync(join(outputs, runId, 'output.txt'), 'utf8')
-    expect(output).toBe(`sets up\n[local service] ${REPLACES}\ntests\n`)
-  })
-
   it('changes no verdict if its file cannot be created', async () => {
     const { status, log } = await runScript('echo hello', { file: '/dev/null' })
     const problem = expect.stringMatching(/^could not create the file for its output: EEXIST/)

@@ -219,9 +219,10 @@ describe('a run of another branch', () => {
     expect((await list({ branch: 'other' })).titles).toContain('ready.txt: done')
     const message =
       'setup: `sh -c echo "setting up"; test "$BROKEN" != yes && echo done > ready.txt` exited with code 1'
-    const broken = await list({ branch: 'other', envOverrides: { BROKEN: 'yes' } })
-    expect(broken).toMatchObject({ status: 'INTERRUPTED', titles: [], message })
+    const runId = await service.startRun({ branch: 'other', envOverrides: { BROKEN: 'yes' } })
+    expect(await service.waitFor(runId)).toMatchObject({ status: 'INTERRUPTED', message, results: { testCases: [] } })
     expect(service.log.join('\n')).toContain(message)
+    expect(await service.outputOf(runId)).toBe('setting up\n')
   })
 
   it('has links to the packages of the folder, up to the root of the repository, and changes nothing there', async () => {

@@ -30,34 +30,23 @@ const RUNNER = `
   printf '{"event":"finished","tests":[{"path":["a"],"status":"%s"}],"files":[],"errors":[]}\\n' "$status" > "$LOCAL_SERVICE_REPORT_FILE"
   test "$KIND" = passes`
 
-interface PlannedRun {
-  readonly kind: 'passes' | 'fails' | 'hangs'
-  readonly inWorkTree: boolean
-}
-
-interface Life {
-  readonly runs: readonly PlannedRun[]
-  /** The number of the run that is cancelled. */
-  readonly cancels: number
-  /** The service is killed only after the runs with these numbers have finished, and all have started. */
-  readonly waitsFor: readonly number[]
-  readonly killsAfterMs: number
-  /** Killed while it starts, so while it cleans up after the life before. */
-  readonly killsNextStartAfterMs: number | undefined
-}
-
-const planned = (...kinds: PlannedRun['kind'][]) =>
+const planned = (...kinds: ('passes' | 'fails' | 'hangs')[]) =>
   fc.record({ kind: fc.constantFrom(...kinds), inWorkTree: fc.boolean() })
 
-const life: fc.Arbitrary<Life> = fc.record({
+const life = fc.record({
   runs: fc
     .tuple(planned('passes', 'fails'), fc.array(planned('passes', 'fails', 'hangs'), { minLength: 1, maxLength: 6 }))
     .map(([first, others]) => [first, ...others]),
+  /** The number of the run that is cancelled. */
   cancels: fc.integer({ min: 1, max: 6 }),
-  waitsFor: fc.constantFrom([], [0]),
+  /** The service is killed only after the runs with these numbers have finished, and all have started. */
+  waitsFor: fc.constantFrom<number[]>([], [0]),
   killsAfterMs: fc.nat({ max: 250 }),
+  /** Killed while it starts, so while it cleans up after the life before. */
   killsNextStartAfterMs: fc.option(fc.integer({ min: 60, max: 400 }), { nil: undefined, freq: 4 }),
 })
+
+type Life = typeof life extends fc.Arbitrary<infer Value> ? Value : never
 
 /** A life with every end of a run, also on a slow machine. */
 const FIRST_LIFE: Life = {
@@ -128,7 +117,7 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
         }
       }
       const firstIsStarted = Promise.withResolvers<void>()
-      const startOne = async ({ kind, inWorkTree }: PlannedRun, index: number) => {
+      const startOne = async ({ kind, inWorkTree }: Life['runs'][number], index: number) => {
         const body = { envOverrides: { KIND: kind }, ...(inWorkTree ? { branch: 'other' } : {}) }
         // Runs of the folder itself are RUNNING one after the other. So the first run must not be queued behind one that hangs.
         if (index > 0) await firstIsStarted.promise

@@ -14,12 +14,6 @@ describe('a file that others can write', () => {
     expect(readPartOfFile(file, 0, 9, 5).toString()).toBe('täxt')
   })
 
-  it('is read in parts, the last of which ends with the file', async () => {
-    const file = join(temporaryFolder(), 'file')
-    writeFileSync(file, 'abcdefg')
-    expect([0, 3, 6, 9].map((from) => readPartOfFile(file, from, 3).toString())).toEqual(['abc', 'def', 'g', ''])
-  })
-
   it('is not read if it is too large, a link, a named pipe or a folder', async () => {
     const folder = temporaryFolder()
     const [file, link, pipe] = ['file', 'link', 'pipe'].map((name) => join(folder, name)) as [string, string, string]
