@@ -12,12 +12,13 @@ export interface WorkTree {
   readonly commit: string
 }
 
-/** git fails if another process has an unfinished work tree in the repository. So work trees are made and removed one after the other. */
-let lastTask: Promise<unknown> = Promise.resolve()
+/** The last task of each repository. git fails if another process has an unfinished work tree there. */
+const lastTasks = new Map<string, Promise<unknown>>()
 
-function inTurn(task: () => Promise<void>): Promise<void> {
-  const result = lastTask.then(task)
-  lastTask = result.catch(() => undefined)
+function inTurn(gitFolder: string, task: () => Promise<void>): Promise<void> {
+  const result = (lastTasks.get(gitFolder) ?? Promise.resolve()).then(task)
+  const settled = result.catch(() => undefined)
+  lastTasks.set(gitFolder, settled)
   return result
 }
 
@@ -27,7 +28,7 @@ export function addWorkTree(
   runId: string,
   repository: GitOptions,
 ): Promise<void> {
-  return inTurn(async () => {
+  return inTurn(gitFolder, async () => {
     try {
       await git(['worktree', 'add', '--quiet', '--detach', tree, commit], repository)
     } catch (error) {
@@ -41,7 +42,7 @@ export function addWorkTree(
 
 /** Removes what git keeps of a work tree in its own folder. The work tree itself goes with the folder of the run. */
 export function forgetWorkTree(tree: string, gitFolder: string): Promise<void> {
-  return inTurn(() => removeRecord(tree, gitFolder))
+  return inTurn(gitFolder, () => removeRecord(tree, gitFolder))
 }
 
 /**

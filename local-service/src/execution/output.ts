@@ -84,9 +84,10 @@ export function outputBytes(folder: string): number {
  */
 export function readOutput(folder: string, from: number): { text: string; next: number } {
   const part = readPartOfFile(join(folder, OUTPUT_FILE), from, PART_BYTES)
-  // The last character may be cut, so it is left for the next part. A shorter part ends with the file, which has whole characters. In
-  // UTF-8, each byte of a character but its first begins with the bits 10.
+  // In UTF-8, each byte of a character but its first begins with the bits 10.
   const lastCharacter = part.findLastIndex((byte) => byte >> 6 !== 0b10)
-  const whole = part.length < PART_BYTES || lastCharacter <= 0 ? part : part.subarray(0, lastCharacter)
+  // If the file goes on, the last character may be cut. So the next part has it.
+  const mayBeCut = part.length === PART_BYTES && lastCharacter > 0
+  const whole = mayBeCut ? part.subarray(0, lastCharacter) : part
   return { text: whole.toString(), next: from + whole.length }
 }

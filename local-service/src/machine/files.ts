@@ -27,10 +27,10 @@ export function foldersBetween({ folder, root }: TestedFolders): string[] {
 export function createIsOwnFile(root: string): (file: string) => boolean {
   const known = new Map([[root, true]])
   const isOwn = (folder: string): boolean => {
-    const isKnown = known.get(folder)
-    const found = isKnown ?? (isInside(folder, root) && !existsSync(join(folder, '.git')) && isOwn(dirname(folder)))
-    known.set(folder, found)
-    return found
+    let isOwnFolder = known.get(folder)
+    isOwnFolder ??= isInside(folder, root) && !existsSync(join(folder, '.git')) && isOwn(dirname(folder))
+    known.set(folder, isOwnFolder)
+    return isOwnFolder
   }
   return (file) => isOwn(dirname(file))
 }
@@ -82,17 +82,15 @@ export function readPartOfFile(
   }
 }
 
+/** Tests may have taken permissions away. If the argument of `chmod -R` is a link, it changes what is behind the link. */
+const REMOVE = `rm -rf -- "$1" 2>/dev/null && exit
+test -L "$1" || chmod -R u+rwx -- "$1"
+rm -rf -- "$1"`
+
 /** The path must have no link, because tests may have put one there. They may make a path that is too long for Node, but not for `rm`. */
 export async function removeFolder(folder: string): Promise<void> {
   const parent = dirname(folder)
   if (!existsSync(parent)) return
   if (realpathSync(parent) !== parent) throw new Error(`a link has replaced a part of ${parent}`)
-  const run = promisify(execFile)
-  const remove = () => run('rm', ['-rf', '--', folder])
-  await remove().catch(async (error: unknown) => {
-    // `chmod -R` does not follow the links in a folder. But if its argument is a link, it changes what is behind the link.
-    if (!lstatSync(folder).isDirectory()) throw error
-    await run('chmod', ['-R', 'u+rwx', '--', folder])
-    await remove()
-  })
+  await promisify(execFile)('sh', ['-c', REMOVE, 'sh', folder])
 }
