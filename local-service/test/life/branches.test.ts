@@ -184,7 +184,20 @@ describe('a run of another branch', () => {
     await repository.git('remote', 'set-head', 'origin', 'main')
     const { service } = await startListing(repository)
     const revisions = ['other~1', 'other^{/A commit}', 'other@{0}', 'HEAD', 'v1', '../tags/v1', 'refs/heads/other']
-    for (const branch of [...revisions, 'none', '--help', '-q', 'ma\nin', 'ma\0in', '🐙', 'b'.repeat(255)]) {
+    // Both are patterns of git that match a branch.
+    await repository.git('branch', 'deep/one')
+    for (const branch of [
+      ...revisions,
+      'oth*',
+      'deep',
+      'none',
+      '--help',
+      '-q',
+      'ma\nin',
+      'ma\0in',
+      '🐙',
+      'b'.repeat(255),
+    ]) {
       const { status, body } = await service.start({ branch })
       expect(status, branch).toBe(400)
       expect(body.error).toMatch(
