@@ -3,6 +3,7 @@ import { whyMoved } from '../checkout/checkout.ts'
 import { linkPackages } from '../checkout/packages.ts'
 import { addWorkTree } from '../checkout/work-tree.ts'
 import type { FrameworkCall } from '../frameworks/framework.ts'
+import { readShards, withProblems } from '../frameworks/merge.ts'
 import { ReadingThread } from '../frameworks/reading.ts'
 import type { Readers } from '../frameworks/reading-thread.ts'
 import { isBad, type Report, type TestCase } from '../frameworks/report.ts'
@@ -13,7 +14,7 @@ import { REPORT_FILE, REPORT_ROOT } from '../reporters/report-writer.ts'
 import { quoteCommand } from '../text.ts'
 import { fixTests } from './fix.ts'
 import { type RunOutcome, toOutcome, withoutTests } from './outcome.ts'
-import { gitOptionsIn, type RunContext, runProjectCommand, startOf } from './project-command.ts'
+import { findInstalled, gitOptionsIn, type RunContext, runProjectCommand } from './project-command.ts'
 import { createRunFolders } from './resources.ts'
 
 export interface RunningTests {
@@ -63,31 +64,32 @@ async function prepare(run: RunContext): Promise<string | undefined> {
 /** Runs the tests once, reads the framework's report, and decides about the outcome. */
 async function runTests(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
   const { project, checkout, resources, folders, selection, personEnv, stop, log } = run
-  const start = startOf(run)
-  if (start.kind === 'unusable') return withoutTests(start.reason)
+  const installed = findInstalled(run)
+  if (installed !== undefined && 'kind' in installed) return withoutTests(installed.reason)
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
   const reportFile = join(resources.frameworkFolder, `report-${crypto.randomUUID()}`)
   await using thread = new ReadingThread(stop)
+  const inputFolder = join(resources.frameworkFolder, 'input')
+  const blobs = await readShards({ ...project, folders, inputFolder }, thread)
+  if (blobs !== undefined && 'kind' in blobs)
+    return withoutTests(blobs.reason, blobs.isOverLimit ? 'FAILED' : 'INTERRUPTED')
   const call = await project.framework.run({
     ...project,
-    start,
+    installed,
+    blobs,
     selection,
     folders,
-    thread,
     personEnv,
-    env: { [REPORT_FILE]: reportFile, [REPORT_ROOT]: folders.root },
-    outputFolder: resources.filesFolder,
-    inputFolder: join(resources.frameworkFolder, 'input'),
-    isInPlace: checkout.workTree === undefined,
+    outputFolder: checkout.workTree === undefined ? undefined : resources.filesFolder,
+    inputFolder,
   })
-  if ('kind' in call) return withoutTests(call.reason, call.isOverLimit ? 'FAILED' : 'INTERRUPTED')
   if (call.replacesReporters) {
     const reason = project.command === undefined ? '' : ', because the project has a "command"'
     log(`the service replaces the reporters of the project${reason}`)
   }
-  if (call.remark !== undefined) log(call.remark)
   const read = async (end: CommandEnd) => {
-    const report = await readReport(call, end, thread, { file: reportFile, folders })
+    const found = await readReport(call, end, thread, { file: reportFile, folders })
+    const report = found && blobs ? withProblems(blobs, found) : found
     if (report?.remark !== undefined) log(report.remark)
     return report
   }
@@ -95,7 +97,8 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
     progress: () => readProgress(reportFile),
     testCases: async () => (await read(STOPPED))?.testCases ?? [],
   })
-  const ended = call.argv && runProjectCommand(run, call.argv, call.env)
+  const ofReporter = call.readReport === undefined ? { [REPORT_FILE]: reportFile, [REPORT_ROOT]: folders.root } : {}
+  const ended = call.argv && runProjectCommand(run, call.argv, { ...ofReporter, ...call.env })
   // The thread starts after the tests, because it would delay them.
   thread.start()
   const end: CommandEnd = (await ended) ?? { kind: 'no-command', output: '' }
@@ -116,7 +119,5 @@ async function readReport(
     // interrupt it, and a complete report with a problem fails it.
     return { testCases: [], isComplete: reading.kind === 'over-limit', errors: [], said: [], problem: reading.why }
   }
-  const report = reading.value
-  if (report === undefined || call.findProblems === undefined) return report
-  return { ...report, problem: call.findProblems(report).join(', and ') || undefined }
+  return reading.value
 }

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Checkout } from '../checkout/checkout.ts'
 import { findFramework } from '../checkout/packages.ts'
-import type { Selection, Start, Unusable } from '../frameworks/framework.ts'
+import type { Installed, Selection, Unusable } from '../frameworks/framework.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
 import { foldersBetween, type TestedFolders } from '../machine/files.ts'
@@ -63,17 +63,16 @@ export function gitOptionsIn(root: string, { runId, personEnv, stop }: RunContex
   return { root, env: { ...personEnv, [MARKER_VARIABLE]: runId }, signal: stop }
 }
 
-/** What starts the tests of the project. */
-export function startOf({ project, checkout, folders, testEnv }: RunContext): Start | Unusable {
+/** The framework's package. Undefined if the project has a command, or if an earlier step or job has run the tests. */
+export function findInstalled({ project, checkout, folders, testEnv }: RunContext): Installed | Unusable | undefined {
   const { framework, command, setup, container, folder } = project
-  if (command !== undefined) return { kind: 'command', command }
-  if (framework.packages.length === 0) return { kind: 'nothing' }
+  if (command !== undefined || framework.packages.length === 0) return undefined
   const found =
     setup === undefined || checkout.workTree === undefined
       ? findFramework(framework, folders, folder)
       : findFramework(framework, folders, 'the work tree', 'Let "setup" install it, or set "command".')
   if ('kind' in found) return found
-  return { kind: 'installed', node: container === undefined ? findNode(testEnv) : 'node', script: found.script }
+  return { node: container === undefined ? findNode(testEnv) : 'node', script: found.script }
 }
 
 /** PATH may have no Node, because a person can start the service by the path of its Node. */

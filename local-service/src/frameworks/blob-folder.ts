@@ -8,7 +8,21 @@ import { quote } from '../text.ts'
 /** The reports cannot be merged. The message is the rest of a sentence that begins with the folder. */
 export class UnusableReports extends Error {}
 
-export interface BlobFormat<Report> {
+/** What the service knows of the reports before the framework merges them. */
+export interface Blobs {
+  /** The folder that the framework merges. */
+  readonly folder: string
+  /** Why the whole fails although no test did, as rests of sentences. */
+  readonly problems: readonly string[]
+  /** What the log says. */
+  readonly remark: string | undefined
+  /** The reports that have no coverage, if the framework can have it. */
+  readonly withoutCoverage: readonly string[]
+  /** The folders of the tests on the machines of the shards, if they are known. */
+  readonly roots: readonly string[]
+}
+
+interface BlobFormat<Report> {
   /** With the dot. */
   readonly extension: string
   /** Whether the framework fails at any other file, and does not name it. */
@@ -22,7 +36,7 @@ export type OnFile = (file: string) => void
 export async function readBlobs<Report>(
   folder: string,
   { extension, isAlone, read }: BlobFormat<Report>,
-  onFile: OnFile = () => undefined,
+  onFile: OnFile,
 ): Promise<Report[]> {
   const files = await readdir(folder).catch((error: unknown) => {
     throw new UnusableReports(`cannot be read: ${messageOf(error)}. Download the reports of all shards into it`)

@@ -1,8 +1,8 @@
-import { existsSync, realpathSync } from 'node:fs'
 import { extname } from 'node:path'
 import type { CommandEnd } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/files.ts'
 import { argvOf, type UserCommand } from '../machine/script.ts'
+import type { Blobs } from './blob-folder.ts'
 import type { Reading, ReadingThread } from './reading.ts'
 import type { Report } from './report.ts'
 
@@ -23,19 +23,21 @@ export interface FrameworkSettings {
 }
 
 export interface RunOptions extends FrameworkSettings {
-  readonly start: Start
+  /** Undefined if the project has a command, or if an earlier step or job has run the tests. */
+  readonly installed: Installed | undefined
+  /** What a run merges, and what is known of it. */
+  readonly blobs: Blobs | undefined
   readonly selection: Selection
   readonly folders: TestedFolders
-  readonly env: Readonly<Record<string, string>>
   /** For git. */
   readonly personEnv: NodeJS.ProcessEnv
-  readonly thread: ReadingThread
-  /** The folder for everything else that the framework writes while it runs. */
-  readonly outputFolder: string
+  /**
+   * The folder for everything else that the framework writes while it runs. Undefined if the run tests the project's folder itself. It
+   * then runs as by hand: with its own reporters and output folder.
+   */
+  readonly outputFolder: string | undefined
   /** The service puts here what the framework reads: moved reports, or the reporter. It does not exist yet. */
   readonly inputFolder: string
-  /** Whether the run tests the project's folder itself. It then runs as by hand: with its own reporters and output folder. */
-  readonly isInPlace: boolean
 }
 
 /** The argument of Vitest and Jest without which they fail if they find no tests. */
@@ -43,11 +45,6 @@ export const PASS_WITH_NO_TESTS = '--passWithNoTests'
 
 /** The service's reporters are TypeScript here and JavaScript in the bundle. */
 export const EXTENSION = extname(import.meta.filename)
-
-/** Whether this Node can load the service's reporters. The only Node that is known to load TypeScript is the one that runs the service. */
-export function loadsReporters(node: string): boolean {
-  return EXTENSION === '.js' || (existsSync(node) && realpathSync(node) === process.execPath)
-}
 
 /** A project that cannot be served or run. */
 export interface Unusable {
@@ -62,31 +59,25 @@ export function unusable(reason: string): Unusable {
   return { kind: 'unusable', reason }
 }
 
-/** What a run starts. */
-export type Start =
-  /** The project's command. */
-  | { readonly kind: 'command'; readonly command: UserCommand }
-  /** Node, with the script of the installed package. */
-  | { readonly kind: 'installed'; readonly node: string; readonly script: string }
-  /** An earlier step or job has run the tests. */
-  | { readonly kind: 'nothing' }
+/** Node, and the script of the installed package. */
+export interface Installed {
+  readonly node: string
+  readonly script: string
+}
 
 export interface FrameworkCall {
   /** The whole command. Undefined if no program runs, because the reports of an earlier step are read. */
   readonly argv: readonly string[] | undefined
-  readonly env: Readonly<Record<string, string>>
+  /** Further variables of the framework. */
+  readonly env?: Readonly<Record<string, string>>
   /** How messages name what was run. */
   readonly title: string
   /** Whether the reporters of the project write nothing, because the call names other reporters. */
   readonly replacesReporters: boolean
-  /** What the log says before the command starts. */
-  readonly remark?: string | undefined
   /** Reads the results when the process has ended. By default, the service's reporter wrote them. */
   readReport?(end: CommandEnd, thread: ReadingThread): Promise<Reading<Report>>
-  /** Whether the service's reporter writes nothing before the tests have ended. */
-  readonly reportsOnlyEnd?: boolean | undefined
-  /** Why the whole fails although no test did, as rests of sentences. */
-  findProblems?(report: Report): readonly string[]
+  /** What to know if the framework fails and leaves no report, as a sentence. By default, it ran no test. */
+  readonly withoutReport?: string | undefined
 }
 
 export interface Framework {
@@ -107,23 +98,19 @@ export interface Framework {
   readonly sharedConfigFile?: RegExp | undefined
   /** Why the framework cannot use the settings of a project in this folder, as sentences. */
   refuse(settings: FrameworkSettings, folder: string): string | undefined
-  run(options: RunOptions): Promise<FrameworkCall | Unusable>
+  run(options: RunOptions): Promise<FrameworkCall>
 }
 
-/** The whole command: what starts the framework, then `ours`, then the selected tests, and then the arguments of the user. */
+/**
+ * The whole command: `start`, or the project's own command, then `ours`, then the selected tests, and then the arguments of the user.
+ */
 export function commandLine(
-  { start, selection, args }: Pick<RunOptions, 'start' | 'selection' | 'args'>,
+  start: readonly string[] | undefined,
+  { command = [], selection, args }: RunOptions,
   ours: readonly string[],
   selected: readonly string[] = [...selection.frameworkProjects.map((name) => `--project=${name}`), ...selection.files],
 ): readonly string[] {
   // Behind a `--` of the user, nothing is an option. So the arguments of the user are the last.
   const added = [...ours, ...selected, ...args]
-  switch (start.kind) {
-    case 'command':
-      return argvOf(start.command, added)
-    case 'installed':
-      return [start.node, start.script, ...added]
-    case 'nothing':
-      return []
-  }
+  return start === undefined ? argvOf(command, added) : [...start, ...added]
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { commandLine, EXTENSION, type Framework, loadsReporters, PASS_WITH_NO_TESTS } from './framework.ts'
+import { commandLine, EXTENSION, type Framework, PASS_WITH_NO_TESTS } from './framework.ts'
 import { whyRefused } from './refused-settings.ts'
 
 const RUNNER = join(REPORTERS_FOLDER, `jest-run${EXTENSION}`)
@@ -17,20 +17,22 @@ export const jest: Framework = {
   manifestKey: 'jest',
   refuse: (settings, folder) => whyRefused('jest', settings, folder),
   async run(options) {
-    const { start, env, selection } = options
+    const { installed, selection } = options
+    const start = installed && [installed.node, RUNNER, installed.script]
+    // The option leaves the reporters of the project in force, and the file calls what the project has configured for it.
+    const ours = installed === undefined ? [`--testResultsProcessor=${PROCESSOR}`] : []
     // A list takes the words behind it. So the list of projects is behind the files, and before an option without a value.
     const projects = selection.frameworkProjects.map((name) => `--selectProjects=${name}`)
     const selected = [...selection.files, ...projects, '--ci', '--testLocationInResults']
-    const call = { title: 'jest', env, replacesReporters: false }
-    if (start.kind === 'installed' && loadsReporters(start.node)) {
-      const started = { ...options, start: { ...start, script: RUNNER } }
-      return { ...call, argv: commandLine(started, [start.script], selected) }
-    }
-    // The option leaves the reporters of the project in force, and the file calls what the project has configured for it.
     return {
-      ...call,
-      argv: commandLine(options, [`--testResultsProcessor=${PROCESSOR}`], selected),
-      reportsOnlyEnd: true,
+      argv: commandLine(start, options, ours, selected),
+      title: 'jest',
+      replacesReporters: false,
+      // The file of a command gets the results at the end of the tests. An old version cannot load it.
+      withoutReport:
+        installed === undefined
+          ? 'With "command", no test is reported if --bail stops the run, or if Jest is older than 29.0.'
+          : undefined,
     }
   },
 }

@@ -37,13 +37,11 @@ export const junit: Framework = {
   packages: [],
   oldestVersion: '0',
   refuse: whyRefused,
-  async run({ start, folders, personEnv, report = '' }) {
+  async run({ command, folders, personEnv, report = '' }) {
     const patterns = linesOf(report)
-    const command = start.kind === 'command' ? start.command : undefined
     const old = new Set(command === undefined ? [] : (await findReports(patterns, folders.folder)).files.keys())
     return {
       argv: command === undefined ? undefined : argvOf(command),
-      env: {},
       title: command !== undefined ? quoteCommand(command) : 'reading the JUnit files',
       replacesReporters: false,
       readReport: async (end, thread) =>

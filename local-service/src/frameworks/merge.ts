@@ -1,19 +1,30 @@
-import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { SHARD_ROOTS } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
-import { type FrameworkCall, PASS_WITH_NO_TESTS, type RunOptions, type Unusable, unusable } from './framework.ts'
-import type { Reading } from './reading.ts'
-import { isBad } from './report.ts'
+import type { Blobs } from './blob-folder.ts'
+import { type Framework, PASS_WITH_NO_TESTS, type RunOptions, type Unusable, unusable } from './framework.ts'
+import type { ReadingThread } from './reading.ts'
+import { isBad, type Report } from './report.ts'
 
 // The framework's own command is green in more ways than a run: a shard is missing, or its coverage, or the framework exits with 0
 // whatever the tests did.
 
-/** `ours` are the arguments that make the framework merge. */
-type Merge = Pick<FrameworkCall, 'title' | 'findProblems' | 'remark' | 'env'> & { readonly ours: readonly string[] }
+interface Merge extends Pick<RunOptions, 'merge' | 'args' | 'folders' | 'inputFolder'> {
+  readonly framework: Pick<Framework, 'name'>
+}
 
-/** Why the reports cannot be merged. */
-function toUnusable(reading: Exclude<Reading<unknown>, { kind: 'read' }>, merge: string): Unusable {
+/** Reads the reports of the shards before the framework merges them. Undefined if the run is no merge. */
+export async function readShards(
+  { framework, merge, args, folders, inputFolder }: Merge,
+  thread: ReadingThread,
+): Promise<Blobs | Unusable | undefined> {
+  if (merge === undefined) return undefined
+  const folder = resolve(folders.folder, merge)
+  const passesWithNoTests = args.includes(PASS_WITH_NO_TESTS)
+  const reading =
+    framework.name === 'playwright'
+      ? await thread.read('playwrightBlobs', { folder })
+      : await thread.read('vitestBlobs', { folder, root: folders.root, newFolder: inputFolder, passesWithNoTests })
+  if (reading.kind === 'read') return reading.value
   // The outcome of such a run is that of the stop.
   if (reading.kind === 'stopped') return unusable('')
   const why = reading.kind === 'unusable' ? reading.why : `cannot be read: ${reading.why}`
@@ -21,51 +32,19 @@ function toUnusable(reading: Exclude<Reading<unknown>, { kind: 'read' }>, merge:
   return { kind: 'unusable', reason, isOverLimit: reading.kind === 'over-limit' }
 }
 
-export async function mergeVitest(
-  merge: string,
-  { args, folders, inputFolder, thread, env }: RunOptions,
-): Promise<Merge | Unusable> {
-  const reading = await thread.read('vitestBlobs', {
-    folder: resolve(folders.folder, merge),
-    root: folders.root,
-    newFolder: inputFolder,
-    passesWithNoTests: args.includes(PASS_WITH_NO_TESTS),
-  })
-  if (reading.kind !== 'read') return toUnusable(reading, merge)
-  const { folder, problems, uncounted, withoutCoverage } = reading.value
-  return {
-    ours: [`--mergeReports=${folder}`],
-    title: 'vitest --mergeReports',
-    env,
-    remark: uncounted,
-    findProblems({ hasCoverage }) {
-      if (hasCoverage !== true || withoutCoverage.length === 0) return problems
-      const unknown = `the coverage of the whole is not known, because these reports have none: ${withoutCoverage.join(', ')}. Give each shard --coverage and --coverage.thresholds=false`
-      return [...problems, unknown]
-    },
-  }
+/** The report of a merge, with why the whole fails although no test did, and with what the log says. */
+export function withProblems(blobs: Blobs, report: Report): Report {
+  const problem = report.problem ?? (findProblems(blobs, report).join(', and ') || undefined)
+  return { ...report, problem, remark: blobs.remark }
 }
 
-export async function mergePlaywright(
-  merge: string,
-  { args, folders, thread, env }: RunOptions,
-): Promise<Merge | Unusable> {
-  const reading = await thread.read('playwrightBlobs', { folder: resolve(folders.folder, merge) })
-  if (reading.kind !== 'read') return toUnusable(reading, merge)
-  const { problems, roots } = reading.value
-  // Without the configuration, places are those of the machine of the shard.
-  const isConfigured = args.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))
-  const isConfig = (file: string) => /^playwright\.config\.[cm]?[jt]s$/.test(file)
-  const config = isConfigured ? undefined : readdirSync(folders.folder).find(isConfig)
-  return {
-    ours: ['merge-reports', merge, ...(config === undefined ? [] : [`--config=${config}`])],
-    title: 'playwright merge-reports',
-    env: { ...env, [SHARD_ROOTS]: JSON.stringify(roots) },
-    findProblems({ testCases, errors, status }) {
-      // The command exits with 0 whatever the tests did. The status also counts the set-up and the time limit of each shard.
-      if (status === 'passed' || testCases.some(isBad)) return problems
-      const whole = `the whole run is ${quote(status ?? 'unfinished')}`
-      return [...problems, errors.length > 0 ? 'a shard reported an error' : whole]
-    },
+function findProblems({ problems, withoutCoverage }: Blobs, report: Report): readonly string[] {
+  const { testCases, errors, hasCoverage, status } = report
+  if (hasCoverage && withoutCoverage.length > 0) {
+    const unknown = `the coverage of the whole is not known, because these reports have none: ${withoutCoverage.join(', ')}. Give each shard --coverage and --coverage.thresholds=false`
+    return [...problems, unknown]
   }
+  // The command of Playwright exits with 0 whatever the tests did. The status also counts the set-up and the time limit of each shard.
+  if (status === undefined || status === 'passed' || testCases.some(isBad)) return problems
+  return [...problems, errors.length > 0 ? 'a shard reported an error' : `the whole run is ${quote(status)}`]
 }

@@ -1,8 +1,8 @@
-import { copyFile, mkdir } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
+import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
-import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { commandLine, EXTENSION, type Framework } from './framework.ts'
-import { mergePlaywright } from './merge.ts'
+import { REPORTERS_FOLDER, SHARD_ROOTS } from '../reporters/report-writer.ts'
+import { commandLine, EXTENSION, type Framework, type RunOptions } from './framework.ts'
 import { whyRefused, wordsBehind } from './refused-settings.ts'
 
 const REPORTER = `playwright-reporter${EXTENSION}`
@@ -14,10 +14,15 @@ const REPORTER = `playwright-reporter${EXTENSION}`
 async function reporterIn(inputFolder: string): Promise<string> {
   if (REPORTER.endsWith('.ts')) return join(REPORTERS_FOLDER, REPORTER)
   const folder = join(inputFolder, 'node_modules/local-service')
-  await mkdir(folder, { recursive: true })
-  const files = [REPORTER, 'report-writer.js', 'package.json']
-  await Promise.all(files.map((file) => copyFile(join(REPORTERS_FOLDER, file), join(folder, file))))
+  await cp(REPORTERS_FOLDER, folder, { recursive: true })
   return join(folder, REPORTER)
+}
+
+/** Without the configuration, a merge has the places of the machine of the shard. */
+function configurationOf({ args, folders }: RunOptions): string[] {
+  if (args.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))) return []
+  const found = readdirSync(folders.folder).find((file) => /^playwright\.config\.[cm]?[jt]s$/.test(file))
+  return found === undefined ? [] : [`--config=${found}`]
 }
 
 export const playwright: Framework = {
@@ -34,24 +39,27 @@ export const playwright: Framework = {
   configFile: /^playwright\b.*\bconfig\b.*\.[cm]?[jt]s$/,
   refuse: (settings, folder) => whyRefused('playwright', settings, folder),
   async run(options) {
-    const { start, isInPlace, outputFolder, inputFolder, env, merge } = options
-    const isNamed = start.kind === 'command' && wordsBehind('playwright', start.command)[0] === 'test'
-    const begun =
-      merge === undefined
+    const { installed, command = [], outputFolder, inputFolder, blobs } = options
+    const start = installed && [installed.node, installed.script]
+    const isNamed = wordsBehind('playwright', command)[0] === 'test'
+    const ours =
+      blobs === undefined
         ? // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
-          { ours: [...(isNamed ? [] : ['test']), '--forbid-only'], title: 'playwright', env }
-        : await mergePlaywright(merge, options)
-    if ('kind' in begun) return begun
-    const { ours, ...call } = begun
+          [...(isNamed ? [] : ['test']), '--forbid-only']
+        : ['merge-reports', blobs.folder, ...configurationOf(options)]
     // Playwright empties its output folder, and by default all runs of a project share one folder.
-    const outputArguments = isInPlace ? [] : ['--reporter=list', `--output=${outputFolder}`]
+    const outputArguments = outputFolder === undefined ? [] : ['--reporter=list', `--output=${outputFolder}`]
     return {
-      ...call,
-      argv: commandLine(options, [...ours, ...outputArguments]),
-      // Otherwise, the HTML reporter could open the report and wait for a person. The second variable, of which Playwright's
-      // documentation says nothing, adds a reporter to those of the project.
-      env: { ...call.env, PLAYWRIGHT_HTML_OPEN: 'never', PW_TEST_REPORTER: await reporterIn(inputFolder) },
-      replacesReporters: !isInPlace,
+      argv: commandLine(start, options, [...ours, ...outputArguments]),
+      title: blobs === undefined ? 'playwright' : 'playwright merge-reports',
+      env: {
+        // Otherwise, the HTML reporter could open the report and wait for a person.
+        PLAYWRIGHT_HTML_OPEN: 'never',
+        // Playwright's documentation does not name this variable. It adds a reporter to those of the project.
+        PW_TEST_REPORTER: await reporterIn(inputFolder),
+        ...(blobs && { [SHARD_ROOTS]: JSON.stringify(blobs.roots) }),
+      },
+      replacesReporters: outputFolder !== undefined,
     }
   },
 }

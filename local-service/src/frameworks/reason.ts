@@ -4,7 +4,7 @@ import { isBad, QUOTED_LINES, type Report } from './report.ts'
 
 // Why a framework did not pass, in its own words. A run shows it to its clients, as it shows the output.
 
-type Caller = Pick<FrameworkCall, 'title' | 'reportsOnlyEnd'> & Pick<Framework, 'noTestsArgument'>
+type Caller = Pick<FrameworkCall, 'title' | 'withoutReport'> & Pick<Framework, 'noTestsArgument'>
 
 const MAY_HAVE_EXITED = 'A test or the configuration may have ended its process, for example with process.exit()'
 const NOT_PASSED_ON = 'the "command" of the project may not have passed on the arguments that the service adds'
@@ -13,7 +13,7 @@ const SET_INPUT = "set the gate's input pass-with-no-tests to true."
 
 /** The reason of a run that did not pass. Undefined if the test cases say everything. */
 export function whyNotPassed(
-  { title, noTestsArgument, reportsOnlyEnd }: Caller,
+  { title, noTestsArgument, withoutReport }: Caller,
   end: CommandEnd,
   report: Report | undefined,
 ): string | undefined {
@@ -30,9 +30,7 @@ export function whyNotPassed(
   if (end.kind === 'cut-off') return say(ended)
   if (report === undefined) {
     const without = `${ended} without a report`
-    // Jest has then run tests, and exits before its end. An old version cannot load the file that takes the results.
-    if (reportsOnlyEnd && hasFailed(end))
-      return say(without, 'With "command", no test is reported if --bail stops the run, or if Jest is older than 29.0.')
+    if (hasFailed(end) && withoutReport !== undefined) return say(without, withoutReport)
     // `vitest could not run the tests: Error: Cannot find package`
     if (hasFailed(end) && cause !== undefined) return say(`${title} could not run the tests`)
     return say(without, hasSucceeded(end) ? `${MAY_HAVE_EXITED}, or ${NOT_PASSED_ON}. ${LOOK_FOR_IT}` : '')

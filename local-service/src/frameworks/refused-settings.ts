@@ -143,11 +143,7 @@ function whyScriptRefused(words: readonly string[], framework: Name, folder: str
   const name = /^run(?:-script)?$/.test(first) ? second : first === 't' ? 'test' : first
   const scripts = fieldsOf(readManifest(folder).scripts)
   if (!Object.hasOwn(STARTS, manager) || !Object.hasOwn(scripts, name)) return undefined
-  const pre = `pre${name}`
-  const before = Object.hasOwn(scripts, pre)
-    ? ` Its script ${quote(pre)} does not run then, so give it a step of its own.`
-    : ''
-  return `"command" is ${quoteCommand(words)}, which runs the script ${quote(scripts[name])} of package.json. The service adds options at the end of the command, so write what the script runs, with ${quote(STARTS[manager])} before ${quote(framework)}.${before}`
+  return `"command" is ${quoteCommand(words)}, which runs the script ${quote(scripts[name])} of package.json. The service adds options at the end of the command, so write what the script runs, with ${quote(STARTS[manager])} before ${quote(framework)}. If there is a script ${quote(`pre${name}`)}, give it a step of its own.`
 }
 
 /**

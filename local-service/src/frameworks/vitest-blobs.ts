@@ -3,8 +3,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { folderReplacer } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
-import { type BlobFormat, type OnFile, readBlobs, UnusableReports } from './blob-folder.ts'
-import { type Counted, type Shard, setsOf, whyIncomplete, whyUncounted } from './shards.ts'
+import { type Blobs, type OnFile, readBlobs, UnusableReports } from './blob-folder.ts'
+import { type Counted, type Shard, whyIncomplete, whyUncounted } from './shards.ts'
 
 // What Vitest does not check when it merges blob reports.
 
@@ -33,8 +33,11 @@ interface VitestBlobs {
 }
 
 /** Throws UnusableReports. */
-export async function checkVitestBlobs({ folder, root, newFolder, passesWithNoTests }: VitestBlobs, onFile: OnFile) {
-  const reports = await readBlobs(folder, VITEST_BLOBS, onFile)
+export async function checkVitestBlobs(
+  { folder, root, newFolder, passesWithNoTests }: VitestBlobs,
+  onFile: OnFile,
+): Promise<Blobs> {
+  const reports = await readBlobs(folder, { extension: '.json', isAlone: true, read: readVitestBlob }, onFile)
   refuseEqual(reports)
   const empty = reports.find(({ testFiles }) => testFiles.length === 0)
   if (empty !== undefined && !passesWithNoTests) {
@@ -45,12 +48,11 @@ export async function checkVitestBlobs({ folder, root, newFolder, passesWithNoTe
   return {
     folder: await withPathsOf(root, folder, reports, newFolder),
     problems: [...whyIncomplete(reports), ...whyLost(reports)],
-    uncounted: whyUncounted(reports),
+    remark: whyUncounted(reports),
     withoutCoverage: reports.filter((report) => !report.hasCoverage).map(({ file }) => quote(file)),
+    roots: [],
   }
 }
-
-export const VITEST_BLOBS: BlobFormat<VitestBlob> = { extension: '.json', isAlone: true, read: readVitestBlob }
 
 /**
  * The file has the format of `flatted`: an array, in which a string stands for the element with this number. To resolve all
@@ -82,7 +84,7 @@ const DATE = /(?<!\d)\d{4}([-_.])\d\d\1\d\d(?:[T_-]\d\d[-_.]\d\d)?(?!\d)/gi
 const MOST_SHARDS = 256
 
 /** The rest of the name without its digits is the set, so `linux` and `windows` are two sets, but the names of two attempts are one. */
-function shardInName(file: string): Shard | undefined {
+export function shardInName(file: string): Shard | undefined {
   const name = file.replace(/\.json$/, '').replace(DATE, '')
   const set = name.replace(/\d+/g, '')
   for (const form of FORMS_OF_SHARD) {
@@ -101,7 +103,7 @@ function shardInName(file: string): Shard | undefined {
  * Vitest finds a test only by its absolute path. If shards ran in a folder with another path, such as in a container, this copies
  * all reports to a new folder, with the paths of this folder in them. Returns the folder to merge. Throws UnusableReports.
  */
-export async function withPathsOf(
+async function withPathsOf(
   root: string,
   folder: string,
   reports: readonly VitestBlob[],
@@ -140,32 +142,30 @@ function inJson(text: string): string {
 }
 
 /** Only the name of Vitest's file says which shard it is, and the jobs may all have run the same one. Throws UnusableReports. */
-export function refuseEqual(reports: readonly Omit<VitestBlob, 'hasCoverage'>[]): void {
-  for (const reportsOfSet of setsOf(reports.filter(({ testFiles }) => testFiles.length > 0)).values()) {
-    const equal = Map.groupBy(reportsOfSet, ({ testFiles }) => JSON.stringify(testFiles.map(({ id }) => id).sort()))
-    // Two reports of one number have the same test files. They are of two attempts, or of two systems.
-    const wrong = [...equal.values()].find((ones) => ones.some(({ shard }) => shard.index !== ones[0]?.shard.index))
-    if (wrong === undefined) continue
-    throw new UnusableReports(
-      `has reports of the same test files: ${wrong.map(({ file }) => quote(file)).join(', ')}. In each job of a shard, give --shard the number of this job`,
-    )
-  }
+function refuseEqual(reports: readonly VitestBlob[]): void {
+  const withTestFiles = reports.filter(({ testFiles }) => testFiles.length > 0)
+  const equal = Map.groupBy(withTestFiles, ({ shard, testFiles }) =>
+    JSON.stringify([shard?.set, shard?.total, testFiles.map(({ id }) => id).sort()]),
+  )
+  // Two reports of one number have the same test files. They are of two attempts, or of two systems.
+  const wrong = [...equal.values()].find((ones) => new Set(ones.map(({ shard }) => shard?.index)).size > 1)
+  if (wrong === undefined) return
+  throw new UnusableReports(
+    `has reports of the same test files: ${wrong.map(({ file }) => quote(file)).join(', ')}. In each job of a shard, give --shard the number of this job`,
+  )
 }
 
-/** Which failures Vitest may lose, as the rest of a sentence: those of test files that have another result in another report. */
-export function whyLost(reports: readonly VitestBlob[]): string[] {
+/** Which failure Vitest may lose, as the rest of a sentence: that of a test file that has another result in another report. */
+function whyLost(reports: readonly VitestBlob[]): string[] {
   const results = reports.flatMap(({ file, testFiles }) => testFiles.map((one) => ({ ...one, report: file })))
-  const lost = [...Map.groupBy(results, ({ id }) => id).values()].flatMap((resultsOfFile) => {
+  for (const resultsOfFile of Map.groupBy(results, ({ id }) => id).values()) {
     const failed = resultsOfFile.find(({ hasFailed }) => hasFailed)
     // In one report, Vitest 3 gives a file with types to check two results of one id, and keeps both.
     const other = resultsOfFile.find(({ hasFailed, report }) => !hasFailed && report !== failed?.report)
-    return failed === undefined || other === undefined ? [] : [{ failed, other }]
-  })
-  const [first] = lost
-  if (first === undefined) return []
-  const { failed, other } = first
-  const more = lost.length > 1 ? `, as for ${lost.length - 1} more` : ''
-  return [
-    `${quote(failed.name)} failed in ${quote(failed.report)} and not in ${quote(other.report)}, and Vitest keeps only one result of a test file${more}. Merge such reports in folders of their own, each with a gate of its own. With Vitest 5, give the shards of each system a VITEST_BLOB_LABEL instead`,
-  ]
+    if (failed === undefined || other === undefined) continue
+    return [
+      `${quote(failed.name)} failed in ${quote(failed.report)} and not in ${quote(other.report)}, and Vitest keeps only one result of a test file. Merge such reports in folders of their own, each with a gate of its own. With Vitest 5, give the shards of each system a VITEST_BLOB_LABEL instead`,
+    ]
+  }
+  return []
 }

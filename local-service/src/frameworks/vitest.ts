@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { commandLine, EXTENSION, type Framework, loadsReporters, PASS_WITH_NO_TESTS } from './framework.ts'
-import { mergeVitest } from './merge.ts'
+import { commandLine, EXTENSION, type Framework, PASS_WITH_NO_TESTS } from './framework.ts'
 import { whyRefused } from './refused-settings.ts'
 
 const REPORTER = join(REPORTERS_FOLDER, `vitest-reporter${EXTENSION}`)
@@ -19,19 +18,17 @@ export const vitest: Framework = {
   sharedConfigFile: /^vite\.config\.[cm]?[jt]s$/,
   refuse: (settings, folder) => whyRefused('vitest', settings, folder),
   async run(options) {
-    const { start, isInPlace, env, merge } = options
-    const begun = merge === undefined ? { ours: [], title: 'vitest', env } : await mergeVitest(merge, options)
-    if ('kind' in begun) return begun
-    const { ours, ...call } = begun
-    const usesRunner = start.kind === 'installed' && loadsReporters(start.node)
-    const reporter = usesRunner ? [] : [`--reporter=${REPORTER}`]
-    const reporters = usesRunner && isInPlace ? [] : ['--reporter=default', ...reporter]
-    const started = usesRunner ? { ...options, start: { ...start, script: RUNNER } } : options
+    const { installed, outputFolder, blobs } = options
+    const start = installed && [installed.node, RUNNER]
+    const merge = blobs === undefined ? [] : [`--mergeReports=${blobs.folder}`]
+    const reporter = installed === undefined ? [`--reporter=${REPORTER}`] : []
+    const replacesReporters = installed === undefined || outputFolder !== undefined
+    const reporters = replacesReporters ? ['--reporter=default', ...reporter] : []
     return {
-      ...call,
-      // It means the same as the command `run`, which the user may have written.
-      argv: commandLine(started, ['--run', ...ours, ...reporters]),
-      replacesReporters: !(usesRunner && isInPlace),
+      // `--run` means the same as the command `run`, which the user may have written.
+      argv: commandLine(start, options, ['--run', ...merge, ...reporters]),
+      title: blobs === undefined ? 'vitest' : 'vitest --mergeReports',
+      replacesReporters,
     }
   },
 }

@@ -72,7 +72,7 @@ export default class EventReporter implements Reporter {
     const isFlaky = this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky')
     const flaky = isFlaky ? [{ message: 'failOnFlakyTests is set, and a test is flaky' }] : []
     this.#report.finish({
-      status: result?.status,
+      status: result?.status ?? 'unfinished',
       files: fileErrors.map((error) => ({
         project: '',
         file: error.location?.file ?? '',

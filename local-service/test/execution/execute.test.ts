@@ -17,9 +17,7 @@ it.each([
   ['failed', 'INTERRUPTED'],
 ] as const)('a run whose reports cannot be read, because reading is %s, is %s and says why', async (kind, status) => {
   const why = 'its report "a.xml" cannot be read'
-  const call = { argv: undefined, env: {}, title: 'vitest', replacesReporters: false }
+  const call = { argv: undefined, title: 'vitest', replacesReporters: false }
   const outcome = await outcomeOf(async () => ({ ...call, readReport: async () => ({ kind, why }) }))
   expect(outcome).toMatchObject({ status, testCases: [], message: expect.stringContaining(why) })
-  const merge = { kind: 'unusable', reason: why, isOverLimit: kind === 'over-limit' } as const
-  expect(await outcomeOf(async () => merge)).toEqual({ status, testCases: [], message: why })
 })

@@ -164,7 +164,7 @@ describe('a command that starts a framework', () => {
     [
       'npm t',
       { test: 'vitest run', pretest: 'tsc' },
-      '"npx" before "vitest". Its script "pretest" does not run then, so ',
+      '"npx" before "vitest". If there is a script "pretest", give it a step of its own.',
     ],
   ])('%j is refused if it runs a script of package.json, and the sentence says what to write', async (command, scripts, instead) => {
     const folder = await folderWith({ 'package.json': JSON.stringify({ scripts }) })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
-import { startOf } from '../../src/execution/project-command.ts'
+import { findInstalled } from '../../src/execution/project-command.ts'
 import {
   folderWith,
   PLAIN_ENV,
@@ -49,7 +49,7 @@ describe('the Node that runs the tests', () => {
   async function nodeFrom(...PATH: string[]) {
     const folder = await folderWith({ 'node_modules/vitest/package.json': '{"bin":"cli.js"}' })
     const testEnv = { PATH: PATH.join(':') }
-    return startOf(runContextIn(folder, { testEnv }, { folder, framework: 'vitest' }))
+    return findInstalled(runContextIn(folder, { testEnv }, { folder, framework: 'vitest' }))
   }
 
   it('is the first on the PATH, and not a folder of this name', async () => {

@@ -12,23 +12,20 @@ function createThread() {
 
 /** Begins a run of a command that writes these reports. What is returned reads them when the command has ended. */
 export async function beginJunitRun(report: string, folders: TestedFolders) {
-  const start = { kind: 'command', command: ['test'] } as const
   const selection = { frameworkProjects: [], files: [] }
   const options = {
     folders,
     outputFolder: '',
     inputFolder: '',
     report,
-    env: {},
     personEnv: process.env,
     args: [],
-    isInPlace: true,
-    thread: createThread(),
+    installed: undefined,
+    blobs: undefined,
   }
-  const call = await junit.run({ ...options, start, selection })
+  const call = await junit.run({ ...options, command: ['test'], selection })
   return async (code: number, output = ''): Promise<Report | undefined> => {
-    const reading =
-      'kind' in call ? undefined : await call.readReport?.({ kind: 'exited', code, output }, createThread())
+    const reading = await call.readReport?.({ kind: 'exited', code, output }, createThread())
     return reading?.kind === 'read' ? reading.value : undefined
   }
 }
