@@ -27,6 +27,10 @@ describe('dist/main', () => {
     expect(statSync(join(dist, 'main/index.js')).size).toBeLessThan(24_000)
   })
 
+  it("gets Node's modules without a `require` of its own, which takes longer to make than all of them", () => {
+    expect(codeOf(chunks)).not.toContain('createRequire')
+  })
+
   it('loads under 106 kB in a step without a proxy and a comment', () => {
     expect(sizeBytes(loaded('always'))).toBeLessThan(106_000)
   })
