@@ -20,7 +20,7 @@ const KINDS = {
   'vitest.config.mjs': `
     const slow = { onTestCaseReady: ({ name }) => name.startsWith('slow') && new Promise((go) => setTimeout(go, 100)) }
     export default { test: {
-      reporters: ['default', slow], globalSetup: './setup.mjs',
+      reporters: ['default', 'github-actions', slow], globalSetup: './setup.mjs',
       coverage: { enabled: true, provider: 'custom', customProviderModule: './coverage.mjs' } } }`,
   'setup.mjs': "export default () => process.chdir('fixtures')",
   'fixtures/data.txt': '',
@@ -38,7 +38,7 @@ const KINDS = {
     it('throws no error', () => { throw 'only text' })
     it('takes too long', { timeout: 20 }, () => new Promise(() => {}))
     it.fails('fails as it should', { retry: 1 }, () => expect(1).toBe(2))
-    it('has NODE_ENV ' + process.env.NODE_ENV, () => {})
+    it('has NODE_ENV ' + process.env.NODE_ENV, () => console.log('::' + 'error::of the test'))
     it('inherits no report', () => {
       expect(Object.keys(process.env).filter((name) => name.startsWith('LOCAL_SERVICE_REPORT'))).toEqual([])
     })
@@ -86,9 +86,9 @@ const KINDS = {
 describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
   const run = (files: Readonly<Record<string, string>>) => runProject(files, { framework: 'vitest', vitest: version })
 
-  it('has the result of each test and file, every reason with its causes, and each place', async () => {
-    const { status: ofRun, message, results, ...place } = await run(KINDS)
-    expect(ofRun).toBe('FAILED')
+  it('has the result of each test and file, every reason with its causes, each place, and no annotation but that of a test', async () => {
+    const { status: ofRun, message, results, output, ...place } = await run(KINDS)
+    expect([ofRun, output.match(/::(?:error|notice).*/g)]).toEqual(['FAILED', ['::error::of the test']])
     expect(place).toMatchObject({ filePath: 'causes.test.js', line: 14 })
     expect(message).toBe(
       'vitest reported an error outside the tests: Unhandled Rejection: Error: lost\nat causes.test.js:14\n' +

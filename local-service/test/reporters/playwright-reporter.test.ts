@@ -1,23 +1,42 @@
-import type { FullConfig, FullResult, Suite, TestCase, TestError } from '@playwright/test/reporter'
+import type { FullConfig, FullResult, Suite, TestError } from '@playwright/test/reporter'
 import { describe, expect, it } from 'vitest'
 import EventReporter from '../../src/reporters/playwright-reporter.ts'
 import { SHARD_ROOTS } from '../../src/reporters/report-writer.ts'
 import { prepareReport } from '../support/a-report.ts'
 
-/** What a merge of shards with these roots says about a test of `/shop/e2e/a.spec.ts` that failed so. */
-function mergedFailure(roots: readonly string[], message: string, frames: readonly string[]) {
+const project = (name: string, fields: object = {}) => ({ name, dependencies: [], ...fields })
+const SETUP = project('setup', { teardown: 'end' })
+
+interface Ended {
+  readonly title: string
+  readonly of?: object
+  readonly outcome?: 'skipped' | 'expected' | 'flaky' | 'unexpected'
+  readonly status?: 'passed' | 'failed' | 'interrupted'
+  readonly errors?: readonly TestError[]
+}
+
+/** What the service reads of a run with these tests and these errors outside them, or of a merge of shards with these roots. */
+function reportOf(tests: readonly Ended[], errors: readonly TestError[] = [], roots: readonly string[] = []) {
   const report = prepareReport('/shop', { [SHARD_ROOTS]: JSON.stringify(roots) })
   const reporter = new EventReporter()
-  const stack = [`Error: ${message}`, ...frames.map((frame) => `    at pays (${frame}:4:5)`)].join('\n')
-  const parent = { type: 'file', location: { file: '/shop/e2e/a.spec.ts' }, project: () => undefined }
-  const result = { status: 'failed', errors: [{ message, stack }], duration: 1, attachments: [], steps: [] }
-  const test = {
-    ...{ id: '1', parent, location: { file: '/shop/e2e/a.spec.ts', line: 3 }, titlePath: () => ['', '', '', 'pays'] },
-    ...{ results: [result], annotations: [], outcome: () => 'unexpected' },
-  } as unknown as TestCase
-  reporter.onBegin({ rootDir: '/shop/e2e' } as FullConfig, { allTests: () => [test] } as unknown as Suite)
+  const file = '/shop/e2e/a.spec.ts'
+  const all = tests.map(({ title, of = project(''), outcome = 'expected', status = 'passed', errors = [] }, index) => ({
+    ...{ id: `${index}`, repeatEachIndex: 0, annotations: [], location: { file, line: 3 }, outcome: () => outcome },
+    titlePath: () => ['', (of as typeof SETUP).name, 'a.spec.ts', title],
+    parent: { type: 'file', location: { file }, project: () => of },
+    results: [{ status, errors, duration: 1, attachments: [], steps: [] }],
+  }))
+  reporter.onBegin({ rootDir: '/shop/e2e' } as FullConfig, { allTests: () => all } as unknown as Suite)
+  for (const error of errors) reporter.onError(error)
   reporter.onEnd({ status: 'failed' } as FullResult)
-  return report.read()?.testCases[0]
+  return report.read()
+}
+
+/** What a merge of shards with these roots says about a test that failed so. */
+function mergedFailure(roots: readonly string[], message: string, frames: readonly string[]) {
+  const stack = [`Error: ${message}`, ...frames.map((frame) => `    at pays (${frame}:4:5)`)].join('\n')
+  const failed = { title: 'pays', outcome: 'unexpected', status: 'failed', errors: [{ message, stack }] } as const
+  return reportOf([failed], [], roots)?.testCases[0]
 }
 
 describe('shards of Playwright that ran in a folder with another path', () => {
@@ -40,33 +59,6 @@ describe('shards of Playwright that ran in a folder with another path', () => {
     expect(mergedFailure(['/__w/e2e'], message, ['/__w/e2e/a.spec.ts'])).toMatchObject({ message, line: 4 })
   })
 })
-
-const project = (name: string, fields: object = {}) => ({ name, dependencies: [], ...fields })
-const SETUP = project('setup', { teardown: 'end' })
-
-interface Ended {
-  readonly title: string
-  readonly of?: object
-  readonly outcome?: 'skipped' | 'expected' | 'flaky' | 'unexpected'
-  readonly status?: 'passed' | 'failed' | 'interrupted'
-}
-
-/** What the service reads of a run, or of a merge, with these tests and these errors outside them. */
-function reportOf(tests: readonly Ended[], errors: readonly TestError[] = []) {
-  const report = prepareReport('/shop')
-  const reporter = new EventReporter()
-  const file = '/shop/e2e/a.spec.ts'
-  const all = tests.map(({ title, of = project(''), outcome = 'expected', status = 'passed' }, index) => ({
-    ...{ id: `${index}`, repeatEachIndex: 0, annotations: [], location: { file, line: 3 }, outcome: () => outcome },
-    titlePath: () => ['', (of as typeof SETUP).name, 'a.spec.ts', title],
-    parent: { type: 'file', location: { file }, project: () => of },
-    results: [{ status, errors: [], duration: 1, attachments: [], steps: [] }],
-  }))
-  reporter.onBegin({ rootDir: '/shop/e2e' } as FullConfig, { allTests: () => all } as unknown as Suite)
-  for (const error of errors) reporter.onError(error)
-  reporter.onEnd({ status: 'failed' } as FullResult)
-  return report.read()
-}
 
 describe('a merge of Playwright', () => {
   it('counts a test of a project on which others depend once, with its worst result, because each shard runs it', () => {
