@@ -38,8 +38,8 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
     const about = [...linesOf('with:', step.inputs), ...linesOf('env:', shownEnv)]
     for (const line of about) show(step.masks.apply(line))
     const main = step.startMain()
-    if (cancel.aborted) main.cancel()
-    else cancel.addEventListener('abort', () => main.cancel())
+    if (cancel.aborted) main.end('cancel')
+    else cancel.addEventListener('abort', () => main.end('cancel'))
     const result = await main.result()
     summary += result.summary
     const last = next !== undefined && result.conclusion === 'success' ? await next(result) : result

@@ -81,7 +81,7 @@ test.concurrent('after main was killed, post at the step’s time limit gives up
   main.signal('SIGKILL')
   const post = await one.step.startPost()
   await one.service.waitForRequest('cancel')
-  const end = await post.timeOut()
+  const end = await post.end('timeout')
   expect(end.signalsSent).toEqual(['SIGINT'])
   expect(end.log).toContainEqual(expect.stringContaining('was cancelled'))
   expectNoRunLeft(one)

@@ -68,7 +68,7 @@ test.concurrent('if a composite action uses the action twice, each post ends onl
   expect(post.log.join('\n')).toMatch(/was cancelled/)
   expect(killed.service.runs).toMatchObject([{ status: 'CANCELLED' }])
   expect(other.service.runs).toMatchObject([{ status: 'RUNNING' }])
-  await second.cancel()
+  await second.end('cancel')
   await other.step.runPost()
   expect(other.service.runs).toMatchObject([{ status: 'CANCELLED' }])
 })

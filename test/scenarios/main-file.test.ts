@@ -1,10 +1,11 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { importing, type Scenario, scenario } from '../support/scenario.ts'
+import { startScriptedService } from '../../tools/scripted-service/scripted-service.ts'
+import { importing, requestsOf, type Scenario, scenario } from '../support/scenario.ts'
 
-// A step that runs at the same time as main changes what main has written for post. test/handover/main-file.test.ts and
-// test/simulation test all cases of main's file.
+// What main leaves for post, also if another step changes it. test/handover/main-file.test.ts and test/simulation test all cases of main's
+// file.
 
 function remove({ step: { tempDir } }: Scenario, name: RegExp): void {
   const names = readdirSync(tempDir).filter((found) => name.test(found))
@@ -34,17 +35,21 @@ test.concurrent.each([
   expect(post).toMatchObject({ conclusion: 'success', log: [] })
 })
 
-test.concurrent('if main crashes, post cancels its run', async () => {
+test.concurrent('if main crashes, post cancels its run at the announced service, and the debug log shows what post found', async () => {
   const crash = importing(`
     const write = process.stdout.write
     process.stdout.write = function (text, ...rest) {
       if (/: RUNNING/.test(text)) setImmediate(() => { throw new Error('a bug') })
       return write.call(this, text, ...rest)
     }`)
-  await using one = await scenario({ script: { runningMs: Infinity }, env: { NODE_OPTIONS: crash } })
+  const script = { runId: 'run-1', runningMs: Infinity }
+  await using one = await scenario({ announcedIn: { NODE_OPTIONS: crash }, debug: true, script })
   const { main, post } = await one.step.run()
   expect(main).toMatchObject({ exitCode: 1, conclusion: 'failure' })
-  expect(post.log.join('\n')).toMatch(/was cancelled/)
+  expect(post.log.slice(0, -1).join('\n')).toMatch(
+    /Post found .*test-run-action-.*: \{"phase":"started","runId":"run-1","mayCancel":true\}[\s\S]*runs\/cancel: status 200/,
+  )
+  expect(post.log.at(-1)).toBe('Run run-1 was cancelled.')
   expect(one.service.runs).toMatchObject([{ status: 'CANCELLED' }])
 })
 
@@ -57,4 +62,22 @@ test.concurrent('a post that crashes warns, and does not fail the job', async ()
     exitCode: 0,
     annotations: [{ level: 'warning', message: expect.stringContaining('a bug') }],
   })
+})
+
+test.concurrent('if another service has been announced meanwhile, post sends it nothing and names the run', async () => {
+  const variables: Record<string, string> = {}
+  await using one = await scenario({ announcedIn: variables, script: { runningMs: Infinity } })
+  const later = await startScriptedService()
+  const main = one.step.startMain()
+  await one.service.waitForRequest('get')
+  main.signal('SIGKILL')
+  await main.result()
+  variables.TEST_RUN_SERVICE_URL = later.url
+  const post = await one.step.runPost()
+  expect(post.annotations).toMatchObject([
+    { level: 'warning', message: expect.stringContaining(`Run ${one.service.runs[0]?.runId} may still be running.`) },
+  ])
+  expect(later.requests).toEqual([])
+  expect(requestsOf(one.service).filter((request) => request.includes('cancel'))).toEqual([])
+  await later.close()
 })

@@ -14,7 +14,7 @@ writeFileSync(join(commands, 'npm'), '#!/bin/sh\ntest "$1" = ci\n', { mode: 0o75
 
 test('the job "action" of CI succeeds: a pass, a failure, a run awaited later, a step over its time limit', async () => {
   const played = await playJob('.github/workflows/ci.yml', 'action', {
-    timeOutOn: /RUNNING/,
+    interrupt: { during: 'hangs', on: /RUNNING/, by: 'timeout' },
     sleep: patientRunner,
     commands,
   })
@@ -43,7 +43,7 @@ describe.skipIf(spawnSync('jq', ['--version']).status !== 0)('the workflow Cance
 
   test('finds that a cancelled step left no run behind', async () => {
     const step = await playJob('.github/workflows/cancel.yml', 'step', {
-      cancel: { during: 'hangs', on: /RUNNING/ },
+      interrupt: { during: 'hangs', on: /RUNNING/, by: 'cancel' },
       sleep: patientRunner,
       commands,
     })

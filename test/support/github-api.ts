@@ -53,8 +53,7 @@ export type Fault = ApiResponse | 'hang' | 'reset' | (() => void)
 
 interface Occasion {
   readonly method: string
-  /** If absent, all paths. */
-  readonly path?: RegExp
+  readonly path: RegExp
 }
 
 type Access = 'write' | 'read' | 'none'
@@ -131,9 +130,7 @@ class Api {
   }
 
   #takeFault({ method, path }: RecordedRequest): Fault | undefined {
-    const index = this.#faults.findIndex(
-      ({ occasion }) => occasion.method === method && (occasion.path?.test(path) ?? true),
-    )
+    const index = this.#faults.findIndex(({ occasion }) => occasion.method === method && occasion.path.test(path))
     const [due] = index < 0 ? [] : this.#faults.splice(index, 1)
     due?.hit()
     return due?.fault

@@ -8,13 +8,12 @@ const POLL_MS = 20
 export async function until<T>(
   condition: () => T | Promise<T>,
   what = String(condition),
-  limitMs = LIMIT_MS,
 ): Promise<Exclude<T, false | undefined>> {
-  const deadlineMs = performance.now() + limitMs
+  const deadlineMs = performance.now() + LIMIT_MS
   for (;;) {
     const value = await condition()
     if (value) return value as Exclude<T, false | undefined>
-    if (performance.now() > deadlineMs) throw new Error(`Not within ${limitMs / 1000} s: ${what}`)
+    if (performance.now() > deadlineMs) throw new Error(`Not within ${LIMIT_MS / 1000} s: ${what}`)
     await delay(POLL_MS)
   }
 }

@@ -106,7 +106,7 @@ describe.concurrent('the recipe', () => {
     expect(result, log).toBe('failure')
     expect(log).toContain('1 of 1 test case failed')
     await write({ 'a.test.ts': HANGING })
-    const cancelled = await play(jobs, file, folder, { cancel: { during: 'gate', on: /RUNNING/ } })
+    const cancelled = await play(jobs, file, folder, { interrupt: { during: 'gate', on: /RUNNING/, by: 'cancel' } })
     expect(cancelled.result, cancelled.log).toBe('cancelled')
     if (ON_LINUX) expect(processesThat((pid) => readlinkSync(`/proc/${pid}/cwd`) === folder)).toEqual([])
   })

@@ -54,7 +54,6 @@ interface JobStep {
   readonly env?: Readonly<Record<string, unknown>>
   readonly with?: Readonly<Record<string, unknown>>
   readonly 'continue-on-error'?: boolean
-  readonly 'timeout-minutes'?: number
   /** If true, the job goes on while the step runs. Only a step that uses an action may have this key. */
   readonly background?: boolean
   readonly wait?: string | readonly string[]
@@ -72,10 +71,8 @@ export interface JobOptions {
   /** The folder that a checkout made; links to this repository's files unless given. */
   readonly workspace?: string | undefined
   readonly needs?: Readonly<Record<string, NeededJob>> | undefined
-  /** When a step with `timeout-minutes` logs a line that matches this, the step exceeds its limit. */
-  readonly timeOutOn?: RegExp
-  /** Cancels the workflow when a line of a step matches `on`. `during` is the step's id, or the action that the step uses. */
-  readonly cancel?: { readonly during: string; readonly on: RegExp }
+  /** Cancels the workflow, or lets a step exceed its time limit, when the step with this id logs a line that matches `on`. */
+  readonly interrupt?: { readonly during: string; readonly on: RegExp; readonly by: 'cancel' | 'timeout' }
   /** How the runner waits for the end of its grace periods. The default is real time. */
   readonly sleep?: Sleep | undefined
   /** What a step does that uses another action than this one. It gets the step's `uses` and `with`. The result `failure` fails the step. */
@@ -204,7 +201,7 @@ class JobRun {
     this.#status = 'cancelled'
     this.#script?.kill('SIGTERM')
     const ending = [...this.#mains].filter(([step]) => !this.#mayRun(step))
-    await Promise.all(ending.map(([, main]) => main.cancel()))
+    await Promise.all(ending.map(([, main]) => main.end('cancel')))
   }
 
   async #runStepBody(step: JobStep): Promise<StepOutcome> {
@@ -217,7 +214,7 @@ class JobRun {
   }
 
   async #runAction(step: JobStep, folder: string): Promise<StepOutcome> {
-    const { timeOutOn, cancel, event, contexts, actionDir = REPOSITORY, sleep } = this.#options
+    const { interrupt, event, contexts, actionDir = REPOSITORY, sleep } = this.#options
     const action = prepareStep({
       actionDir: join(actionDir, folder),
       sleep,
@@ -232,13 +229,10 @@ class JobRun {
     this.#actions.push(action)
     const main = action.startMain()
     this.#mains.set(step, main)
-    if (cancel !== undefined && cancel.during === (step.id ?? step.uses)) {
-      await main.waitForLine(cancel.on)
-      await this.#cancel()
-    }
-    if (timeOutOn !== undefined && step['timeout-minutes'] !== undefined) {
-      await main.waitForLine(timeOutOn)
-      await main.timeOut()
+    if (interrupt !== undefined && interrupt.during === step.id) {
+      await main.waitForLine(interrupt.on)
+      if (interrupt.by === 'cancel') await this.#cancel()
+      else await main.end('timeout')
     }
     const { conclusion, outputs, env, log, summary } = await main.result()
     this.#env = { ...this.#env, ...env }

@@ -7,6 +7,10 @@ import type { Annotation, StepLog } from './workflow-commands.ts'
 /** The kind of container in which the steps run: one of Docker, or one that hooks without a volume make (Actions Runner Controller). */
 export type Container = 'docker' | 'hooks without volume'
 
+/**
+ * Why the runner ends a process. After a time-out, the step has failed. After a shutdown of the runner, post does not run. A process gets
+ * the same signals in all cases, also post.
+ */
 export type EndedBy = 'cancel' | 'timeout' | 'shutdown'
 
 /** What one process of the step did, as GitHub would show it. */
@@ -94,26 +98,11 @@ export class ActionProcess extends NodeProcess {
     }
   }
 
-  /** The workflow is cancelled: SIGINT, SIGTERM and SIGKILL, with grace periods. In a container, main gets no signal. */
-  cancel(): Promise<ProcessResult> {
-    return this.#end('cancel')
-  }
-
-  /** The step's own time limit passes. The signals are those of a cancel, but the step has failed. */
-  timeOut(): Promise<ProcessResult> {
-    return this.#end('timeout')
-  }
-
-  /** The runner is stopped. The process gets the signals of a cancel, also if it is post. */
-  shutDown(): Promise<ProcessResult> {
-    return this.#end('shutdown')
-  }
-
   /**
-   * In a container, the signals reach only the client of `docker exec`. It forwards no signal and exits. The process may live on.
-   * Its pipes are read, but the result ignores what comes from them.
+   * Sends SIGINT, SIGTERM and SIGKILL, with grace periods. In a container, they reach only the client of `docker exec`. It forwards no
+   * signal and exits. The process may live on. Its pipes are read, but the result ignores what comes from them.
    */
-  async #end(by: EndedBy): Promise<ProcessResult> {
+  async end(by: EndedBy): Promise<ProcessResult> {
     this.#endedBy ??= by
     if (this.#options.container === undefined) await this.sendSignals()
     else {

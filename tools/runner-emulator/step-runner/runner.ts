@@ -141,15 +141,15 @@ export class Step {
   /** Does what the interruption says at its time. If main exits before, this changes nothing. */
   async #interrupt(main: ActionProcess, { on, by }: Interruption): Promise<void> {
     await Promise.race([isDue(on, main), main.result()]).catch(() => {})
-    if (by === 'cancel') await main.cancel()
+    if (by === 'kill') main.signal('SIGKILL')
     else if (by === 'shutdown') await this.#shutDown(main)
-    else main.signal('SIGKILL')
+    else await main.end(by)
   }
 
   /** The runner is stopped: main gets the signals, post does not run, and the temporary folder is emptied. */
   async #shutDown(main: ActionProcess): Promise<void> {
     this.#isShutDown = true
-    await main.shutDown()
+    await main.end('shutdown')
     for (const name of readdirSync(this.tempDir))
       rmSync(join(this.tempDir, name), { recursive: true, force: true, maxRetries: 20 })
   }

@@ -43,7 +43,7 @@ describe.concurrent('a background step', () => {
 
 test('a step whose `if` holds even in a cancelled job gets no signal', async () => {
   const main = `process.on('SIGINT', () => console.log('got SIGINT')); console.log('ready'); setTimeout(() => console.log('cleaned'), 200)`
-  const options = { cancel: { during: 'cleanup', on: /ready/ } }
+  const options = { interrupt: { during: 'cleanup', on: /ready/, by: 'cancel' } } as const
   const { result, log } = await play(main, [{ id: 'cleanup', uses: './', if: 'always()' }], options)
   expect(result).toBe('cancelled')
   expect(log).toMatch(/ready\ncleaned$/)

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'vitest'
 import { folderOfTests } from '../../../test/support/temporary-folder.ts'
@@ -35,7 +35,7 @@ const CASES = readFileSync(join(import.meta.dirname, 'recordings/cases.jsonl'), 
   .trimEnd()
   .split('\n')
   .map((line): Case => JSON.parse(line))
-/** Post prints the state that it gets. */
+/** Post writes down what it sees. An earlier step can set a variable `STATE_…` too. */
 const TELL_STATE = `fs.writeFileSync(process.env.GITHUB_WORKSPACE + '/state.json', JSON.stringify(process.env));`
 
 const root = folderOfTests()
@@ -56,12 +56,8 @@ function expected({ action, runner }: Case) {
 }
 
 async function replay({ action, ...given }: Case) {
-  const { main, post, inputs } = action
-  const actionDir = writeAction(root, { main, post: TELL_STATE + post, inputs })
-  const workspace = mkdtempSync(join(root, 'workspace-'))
   await using step = prepareStep({
-    actionDir,
-    workspace,
+    actionDir: writeAction(root, { ...action, post: TELL_STATE + action.post }),
     inputs: given.with,
     secrets: Object.values(given.secrets ?? {}),
     debug: given.debug,
@@ -70,7 +66,7 @@ async function replay({ action, ...given }: Case) {
   const end = await step.run()
   const logOf = ({ log }: ProcessResult, script = '') =>
     comparable(
-      log.map((line) => line.replaceAll(workspace, '{workspace}').replaceAll(step.tempDir, '{temp}')),
+      log.map((line) => line.replaceAll(step.workspace, '{workspace}').replaceAll(step.tempDir, '{temp}')),
       script,
     )
   return {
@@ -80,7 +76,7 @@ async function replay({ action, ...given }: Case) {
     outputs: end.main.outputs,
     mainLog: logOf(end.main, action.main),
     postLog: logOf(end.post, action.post),
-    state: stateSeen(workspace),
+    state: stateSeen(join(step.workspace, 'state.json')),
     mainAnnotations: end.main.annotations.map(asRecorded),
     postAnnotations: end.post.annotations.map(asRecorded),
     summary: end.summary,
@@ -110,11 +106,8 @@ function asRecorded({ level, title, message, properties }: Annotation): object {
   }
 }
 
-function stateSeen(workspace: string): object {
-  let env = {}
-  try {
-    env = JSON.parse(readFileSync(join(workspace, 'state.json'), 'utf8'))
-  } catch {}
+function stateSeen(file: string): object {
+  const env: object = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (name.startsWith('STATE_') ? [[name.slice(6), value]] : [])),
   )

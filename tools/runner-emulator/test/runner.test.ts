@@ -161,7 +161,7 @@ describe('a step', () => {
       },
     ).startMain()
     await main.waitForLine(/ready/)
-    const result = await main.cancel()
+    const result = await main.end('cancel')
     expect(waits.slice(0, 2)).toEqual([7500, 2500])
     expect(result).toMatchObject({
       conclusion: 'cancelled',
@@ -197,7 +197,7 @@ process.on('SIGINT', () => process.exit(0)); hang()`
     for (const start of [() => step.startMain(), () => step.startPost()]) {
       const process = await start()
       await process.waitForLine(/ready/)
-      const { conclusion, log } = await process.timeOut()
+      const { conclusion, log } = await process.end('timeout')
       expect({ conclusion, last: log.at(-1) }).toEqual({
         conclusion: 'failure',
         last: "##[error]The action 'Fixture' has timed out.",
