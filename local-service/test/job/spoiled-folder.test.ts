@@ -30,7 +30,7 @@ import {
 
 // Tests run as the user of the job. So they can replace the files that the service writes and post reads.
 
-const FAILING = `${PASSING_SCRIPT.replace('passed', 'failed')}; exit 1`
+const FAILING = `${PASSING_SCRIPT.replace('PASSED', 'FAILED')}; exit 1`
 
 /** Puts a named pipe in place of a file at once, so that nobody finds the file missing. */
 function makePipe(path: string): void {
