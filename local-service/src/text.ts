@@ -46,6 +46,8 @@ export function foldedGroup(title: string, text: string): string {
   return `::group::${toLogLine(title).replaceAll('%', '%25')}\n${shown}\n::endgroup::`
 }
 
-export function toCommandMessage(text: string): string {
-  return commandMessage(linesOf(untrusted(text.trim())))
+/** A command with which the runner makes an annotation. The runner unescapes `%`, CR and LF in it. */
+export function toCommand(level: 'error' | 'warning', text: string): string {
+  const message = commandMessage(linesOf(untrusted(text.trim())))
+  return `::${level}::${message.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')}`
 }

@@ -26,7 +26,6 @@ const ROOMS = [
 
 /** The packages that a room loads. A type is not loaded. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  entry: ['@actions/core'],
   http: ['@hono/node-server', 'hono', 'hono/body-limit', 'hono/http-exception', 'valibot'],
   runs: ['hono/http-exception'],
   settings: ['valibot'],
@@ -54,7 +53,7 @@ const TESTED_BY: Readonly<Record<string, readonly string[]>> = {
   'http/api.test.ts': ['runs/refusal'],
   interface: ['http/listen'],
   'interface/start-parameters.test.ts': ['http/response-bodies', 'runs/start'],
-  job: ['action/announce-service', 'action/main-step', 'action/post-step', 'action/service-process'],
+  job: ['action/main-step', 'action/post-step', 'action/service-process'],
   'life/auto-fix.test.ts': ['execution/fix'],
   'life/branches.test.ts': ['checkout/checkout', 'machine/git'],
   'life/containers.test.ts': ['machine/container'],

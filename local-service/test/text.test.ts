@@ -1,14 +1,5 @@
 import { expect, it } from 'vitest'
-import {
-  count,
-  foldedGroup,
-  quote,
-  quoteAll,
-  quoteCommand,
-  toCommandMessage,
-  toLogLine,
-  toLogText,
-} from '../src/text.ts'
+import { count, foldedGroup, quote, quoteAll, quoteCommand, toCommand, toLogLine, toLogText } from '../src/text.ts'
 
 it.each([
   ['a value', quote('a\n"b"'), '"a\\n\\"b\\""'],
@@ -41,6 +32,7 @@ it('in a folded group, nothing is a command of the runner, and the colours stay'
 
 it('a line or a message is no other command, and a message cannot end the runner', () => {
   expect(toLogLine('a\n::error::b\r##[error]c')).toBe('a ::error::b # #[error]c')
-  expect(toCommandMessage('🐙'.repeat(3000))).toBe('🐙'.repeat(40) + '\uFFFD'.repeat(2960))
-  expect(toCommandMessage('a'.repeat(5000))).toHaveLength(4000)
+  expect(toCommand('error', '🐙'.repeat(3000))).toBe(`::error::${'🐙'.repeat(40) + '\uFFFD'.repeat(2960)}`)
+  expect(toCommand('warning', 'a'.repeat(5000))).toHaveLength('::warning::'.length + 4000)
+  expect(toCommand('warning', '100 %\n::error::b')).toBe('::warning::100 %25%0A: :error::b')
 })

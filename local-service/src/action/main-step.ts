@@ -1,17 +1,26 @@
-import { type SpawnOptions, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { appendFileSync, mkdirSync, mkdtempSync, openSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { BegunService } from './announce-service.ts'
-import { environmentOfService, hasHadNoRun, SERVICE, serviceFolder } from './service-folder.ts'
+import { messageOf } from '../../../src/text/untrusted.ts'
+import { foldedGroup, toCommand, toLogLine } from '../text.ts'
+import {
+  environmentOfService,
+  hasHadNoRun,
+  readEnd,
+  SERVICE,
+  type ServiceFolder,
+  serviceFolder,
+  TITLE_OF_LOG,
+} from './service-folder.ts'
 import type { OrderOfStep, StartResponse } from './service-process.ts'
 
-// The main step of the action local-service starts the service and leaves it running. Post stops it. Main loads announce-service.ts
-// while Node starts the process of the service.
+// The main step of the action local-service starts the service, announces it to the later steps of the job, and leaves it running.
+// Post stops it. Main loads no package, so that the process of the service starts soon.
 
-async function begin({ RUNNER_TEMP, TEST_RUN_SERVICE_FOLDER: earlier }: NodeJS.ProcessEnv): Promise<BegunService> {
+async function main({ RUNNER_TEMP, TEST_RUN_SERVICE_FOLDER: earlier }: NodeJS.ProcessEnv): Promise<void> {
   // If this service does not start, the gate behind it must not test what an earlier one serves.
-  appendTo('GITHUB_ENV', 'TEST_RUN_SERVICE_URL', '')
+  appendTo('GITHUB_ENV', { TEST_RUN_SERVICE_URL: '' })
   if (process.platform === 'win32') {
     throw new Error('The local service needs Linux or macOS. Choose a runner with one of them in "runs-on".')
   }
@@ -24,14 +33,34 @@ async function begin({ RUNNER_TEMP, TEST_RUN_SERVICE_FOLDER: earlier }: NodeJS.P
   }
   const folder = serviceFolder(mkdtempSync(join(realpathSync(RUNNER_TEMP || tmpdir()), 'test-run-service-')))
   for (const path of [folder.privateFolder, folder.outputFolder]) mkdirSync(path)
+  appendTo('GITHUB_STATE', { folder: folder.path })
+  const { url, key, project = '', commit = '', log } = await startService(folder)
+  console.log(`::add-mask::${key}`)
+  appendTo('GITHUB_STATE', { 'is-up': 'true' })
+  appendTo('GITHUB_OUTPUT', { 'base-url': url, 'api-key': key, project, commit, 'output-dir': folder.outputFolder })
+  // The gate in a later step takes these in place of empty inputs. They replace those of an earlier local service.
+  appendTo('GITHUB_ENV', {
+    TEST_RUN_SERVICE_URL: url,
+    TEST_RUN_SERVICE_KEY: key,
+    TEST_RUN_SERVICE_PROJECT: project,
+    TEST_RUN_SERVICE_COMMIT: commit,
+    TEST_RUN_SERVICE_FOLDER: folder.path,
+  })
+  for (const line of log) console.log(toLogLine(line))
+  console.log(`The output of each run is in ${folder.outputFolder} until the end of the job.`)
+}
+
+/** Returns when the service is up. Throws if it fails before. */
+async function startService(folder: ServiceFolder) {
   const log = openSync(folder.log, 'a')
-  appendTo('GITHUB_STATE', 'folder', folder.path)
-  const options: SpawnOptions = { detached: true, env: environmentOfService(), stdio: ['ignore', log, log, 'ipc'] }
-  const service = spawn(process.execPath, [SERVICE, folder.path], options)
+  const service = spawn(process.execPath, [SERVICE, JSON.stringify(readInputs()), folder.path], {
+    detached: true,
+    env: environmentOfService(),
+    stdio: ['ignore', log, log, 'ipc'],
+  })
   // From now on, post can stop the service, whatever happens to main.
-  appendTo('GITHUB_STATE', 'process', String(service.pid))
-  // These events are heard from now on, because nobody would hear them later.
-  const { promise: response, resolve } = Promise.withResolvers<StartResponse>()
+  appendTo('GITHUB_STATE', { process: String(service.pid) })
+  const { promise, resolve } = Promise.withResolvers<StartResponse>()
   service.on('message', resolve)
   service.on('error', ({ message }) =>
     resolve({ kind: 'failed', reason: `The local service could not be started: ${message}` }),
@@ -39,15 +68,16 @@ async function begin({ RUNNER_TEMP, TEST_RUN_SERVICE_FOLDER: earlier }: NodeJS.P
   service.on('close', (code, signal) =>
     resolve({ kind: 'ended', how: signal === null ? `with exit code ${code}` : `by ${signal}` }),
   )
-  // If the service has ended already, it is closed.
-  service.send(readInputs(), () => undefined)
-  return { folder, service, response }
-}
-
-// The next two functions do what those of @actions/core do, which is not loaded yet.
-
-function appendTo(file: 'GITHUB_ENV' | 'GITHUB_STATE', name: string, value: string): void {
-  appendFileSync(process.env[file] ?? '', `${name}=${value}\n`)
+  const response = await promise
+  // Main lives until a service that failed has ended.
+  if (response.kind === 'failed') throw new Error(response.reason)
+  if (response.kind === 'ended') {
+    console.log(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))
+    throw new Error(`The local service ended before it was up, ${response.how}. The log above has what it wrote.`)
+  }
+  service.disconnect()
+  service.unref()
+  return response
 }
 
 function readInputs(): OrderOfStep {
@@ -65,8 +95,16 @@ function readInputs(): OrderOfStep {
   }
 }
 
-const begun = begin(process.env)
-// If the service could not begin, announceService says why.
-begun.catch(() => undefined)
-const { announceService } = await import('./announce-service.ts')
-await announceService(begun)
+/** Writes to a file of the runner, which has an entry on each line. */
+function appendTo(file: 'GITHUB_ENV' | 'GITHUB_OUTPUT' | 'GITHUB_STATE', entries: Readonly<Record<string, string>>) {
+  for (const [name, value] of Object.entries(entries)) {
+    if (/[\r\n]/.test(value))
+      throw new Error(`The local service cannot be announced, because ${name} has a line break.`)
+    appendFileSync(process.env[file] ?? '', `${name}=${value}\n`)
+  }
+}
+
+main(process.env).catch((error: unknown) => {
+  console.log(toCommand('error', messageOf(error)))
+  process.exitCode = 1
+})

@@ -1,18 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import * as core from '@actions/core'
 import { parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { removeFolder } from '../machine/files.ts'
+import { readRegularFile, removeFolder } from '../machine/files.ts'
 import { killProcesses, readIfPossible, signalProcess, waitUntilGone } from '../machine/processes.ts'
 import type { RunsAtEnd } from '../service.ts'
-import { foldedGroup, toCommandMessage } from '../text.ts'
+import { foldedGroup, toCommand } from '../text.ts'
 import {
   environmentOfService,
   hasHadNoRun,
-  RUNS_LIMIT_BYTES,
   readEnd,
-  readRuns,
   SERVICE,
   type ServiceFolder,
   serviceFolder,
@@ -42,14 +39,15 @@ const MAY_BE_LEFT =
   'because nobody knows whether they were. The log above says what is known. To find the containers, run ' +
   '"docker ps --all --filter label=test-run-service.run", or the same with podman.'
 
-async function post(): Promise<void> {
-  const path = core.getState('folder')
+/** The runner gives post what main wrote to `GITHUB_STATE`. */
+async function post({ STATE_folder: path, STATE_process: id, 'STATE_is-up': isUp }: NodeJS.ProcessEnv): Promise<void> {
   // If there is no folder, main has started nothing.
-  if (path === '') return
+  if (!path) return
   const folder = serviceFolder(path)
-  const end = await attempt('stop the service', () => stop(folder, Number(core.getState('process'))))
+  const end = await attempt('stop the service', () => stop(folder, Number(id)))
   // A service that main has not seen up had no run. If it failed, main has shown why.
-  if (core.getState('is-up') !== '' || end !== 'was gone') await report(folder, end)
+  if (isUp || end !== 'was gone') await report(folder, end)
+  if (isUp && hasHadNoRun(folder)) warn(NO_RUN)
   await attempt(`remove the private files in ${path}`, () => removeFolder(folder.privateFolder))
 }
 
@@ -62,12 +60,16 @@ async function report(folder: ServiceFolder, end: End | undefined): Promise<void
   await showOutput(found?.finished ?? [], folder)
   await attempt('show the log of the service', () => {
     const isFine = ownEnd?.isClean && !ownEnd.hadProblem
-    if (!isFine) core.info(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))
+    if (!isFine) console.log(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))
   })
-  if (end === 'was gone') core.error(KILLED)
-  if (core.getState('is-up') !== '' && hasHadNoRun(folder)) core.warning(NO_RUN)
-  if (!found?.isClean) core.warning(MAY_BE_LEFT)
-  else if (found.hadProblem) core.warning(PROBLEM)
+  if (end === 'was gone') console.log(toCommand('error', KILLED))
+  if (!found?.isClean) warn(MAY_BE_LEFT)
+  else if (found.hadProblem) warn(PROBLEM)
+}
+
+/** Undefined if the service has not written the file, for example because the disk was full. */
+function readRuns({ runsAtEnd }: ServiceFolder): RunsAtEnd | undefined {
+  return parseJson(readRegularFile(runsAtEnd)) as RunsAtEnd | undefined
 }
 
 /** The gate shows the output while the tests run. What no gate has shown is in a folded group here, for example after a kill. */
@@ -81,16 +83,20 @@ async function showOutput(runs: RunsAtEnd['finished'], folder: ServiceFolder): P
       // A gate that has shown the output has shown the message too.
       if (output === '' && (message === '' || shownBytes > 0)) return
       const title = `Output of run ${runId} (${projectId}): ${status}${shownBytes > 0 ? ', the rest' : ''}`
-      core.info(foldedGroup(title, [output.trimEnd(), message].filter((text) => text !== '').join('\n')))
+      console.log(foldedGroup(title, [output.trimEnd(), message].filter((text) => text !== '').join('\n')))
     })
   }
+}
+
+function warn(text: string): void {
+  console.log(toCommand('warning', text))
 }
 
 async function attempt<T>(what: string, step: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await step()
   } catch (error) {
-    core.warning(toCommandMessage(`The post step of the local service could not ${what}: ${messageOf(error)}`))
+    warn(`The post step of the local service could not ${what}: ${messageOf(error)}`)
     return undefined
   }
 }
@@ -107,12 +113,11 @@ async function stop(folder: ServiceFolder, id: number): Promise<End> {
 
 /** Whether the process with this id is the service. If the service has ended, another process may have its id. */
 function isService(id: number, { path }: ServiceFolder): boolean {
-  const last = ['index.js', path]
-  // A container may have no `ps`.
-  if (process.platform === 'linux') return readIfPossible(`/proc/${id}/cmdline`).endsWith(`${last.join('\0')}\0`)
+  // The folder is the last argument of the service. A container may have no `ps`.
+  if (process.platform === 'linux') return readIfPossible(`/proc/${id}/cmdline`).endsWith(`\0${path}\0`)
   const { stdout, error } = spawnSync('ps', ['-ww', '-o', 'args=', '-p', String(id)], { encoding: 'utf8' })
   if (error !== undefined) throw error
-  return stdout.trimEnd().endsWith(last.join(' '))
+  return stdout.trimEnd().endsWith(` ${path}`)
 }
 
 /**
@@ -120,14 +125,14 @@ function isService(id: number, { path }: ServiceFolder): boolean {
  * process has a limit. Undefined if it fails. Its log says why.
  */
 function cleanUp(folder: ServiceFolder): RunsAtEnd | undefined {
-  core.info('The local service did not end by itself. Post now removes what the service left.')
-  const limits = { timeout: STOP_LIMIT_MS, maxBuffer: RUNS_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
+  console.log('The local service did not end by itself. Post now removes what the service left.')
+  const limits = { timeout: STOP_LIMIT_MS, maxBuffer: ALL_OUTPUT_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
   const options = { encoding: 'utf8', env: environmentOfService(), ...limits } as const
-  const { stdout, stderr, error } = spawnSync(process.execPath, [SERVICE, folder.path, 'clean'], options)
+  const { stdout, stderr, error } = spawnSync(process.execPath, [SERVICE, 'clean', folder.path], options)
   // If the process could not be started, there is no output.
-  core.info(foldedGroup('Log of the clean-up', stderr ?? ''))
+  console.log(foldedGroup('Log of the clean-up', stderr ?? ''))
   if (error !== undefined) throw error
   return parseJson(stdout) as RunsAtEnd | undefined
 }
 
-await post()
+await post(process.env)

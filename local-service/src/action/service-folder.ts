@@ -1,8 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseJson } from '../../../src/text/json.ts'
 import { readPartOfFile } from '../machine/files.ts'
-import type { RunsAtEnd } from '../service.ts'
 
 export const SERVICE = join(import.meta.dirname, '../service/index.js')
 
@@ -42,18 +40,6 @@ const OF_THE_STEP =
 /** The environment of every process of the service. Tests can make the process that cleans up read what they wrote. */
 export function environmentOfService(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THE_STEP.test(name)))
-}
-
-/**
- * A run's message has 10,000 characters at most, and JSON writes a character with 6 bytes at most. So the limit has room for the
- * messages of 1000 runs, which is far more than a job starts.
- */
-export const RUNS_LIMIT_BYTES = 64 * 1024 * 1024
-
-/** Undefined if the service has not written the file, for example because the disk was full. */
-export function readRuns({ runsAtEnd }: ServiceFolder): RunsAtEnd | undefined {
-  const json = readPartOfFile(runsAtEnd, 0, Number.POSITIVE_INFINITY, RUNS_LIMIT_BYTES).toString()
-  return parseJson(json) as RunsAtEnd | undefined
 }
 
 export const TITLE_OF_LOG = 'Log of the local service'

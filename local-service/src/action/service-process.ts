@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type LocalService, removeUnfinished, type ServedProject, startLocalService } from '../service.ts'
@@ -6,8 +5,8 @@ import { type Order, readOrder } from '../settings/configuration.ts'
 import { ConfigurationError } from '../settings/project.ts'
 import { serviceFolder } from './service-folder.ts'
 
-// The process of the action's service. `index.js FOLDER` gets its order from main and serves until a signal, or until the folder is
-// removed. `index.js FOLDER clean` removes what a killed service left. Both leave for post what the runs were.
+// The process of the action's service. `index.js ORDER FOLDER` serves until a signal, or until the folder is removed. `index.js clean
+// FOLDER` removes what a killed service left. Both leave for post what the runs were.
 
 export type OrderOfStep = Order & {
   /** Relative paths of the order start here. */
@@ -30,14 +29,16 @@ export type StartResponse =
 
 const POLL_MS = 200
 
-async function serve(): Promise<void> {
+async function serve({ workspace, ...order }: OrderOfStep): Promise<void> {
   const stop = Promise.withResolvers<void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
-  // If main ends before it gives an order, the channel closes. Nothing else keeps this process alive.
-  const [order] = await once(process, 'message')
   // If post never runs, the runner removes the folder at the end of the job. Runs may make folders again, but not the log.
   setInterval(() => existsSync(folder.log) || stop.resolve(), POLL_MS).unref()
-  const service = await startService(order)
+  const { settings, ...read } = readOrder(order, workspace)
+  // Without an input, the gate asks for this branch on most events.
+  const { GITHUB_HEAD_REF, GITHUB_REF_NAME = '' } = process.env
+  const checkoutOfJob = { root: workspace, branch: GITHUB_HEAD_REF || GITHUB_REF_NAME }
+  const service = await startLocalService(settings, { ...shared, ...read, outputs: folder.outputFolder, checkoutOfJob })
   const response = describeStart(service)
   respond(response)
   if (response.kind === 'up') await stop.promise
@@ -50,14 +51,6 @@ async function serve(): Promise<void> {
 /** If main has ended, post stops the service. */
 function respond(response: StartResponse): void {
   process.send?.(response, () => undefined)
-}
-
-function startService({ workspace, ...order }: OrderOfStep): Promise<LocalService> {
-  const { settings, ...read } = readOrder(order, workspace)
-  // Without an input, the gate asks for this branch on most events.
-  const { GITHUB_HEAD_REF, GITHUB_REF_NAME = '' } = process.env
-  const checkoutOfJob = { root: workspace, branch: GITHUB_HEAD_REF || GITHUB_REF_NAME }
-  return startLocalService(settings, { ...shared, ...read, outputs: folder.outputFolder, checkoutOfJob })
 }
 
 function describeStart({ url, key, projects }: LocalService): StartResponse {
@@ -76,12 +69,12 @@ function describeProject({ id, framework, folder, commit, whyUnknown, setup }: S
   return `The local service serves the project ${id}: ${framework.name} in ${folder}, ${checkedOut}.${note ?? ''}`
 }
 
-const [path = '', mode] = process.argv.slice(2)
+const [order = '', path = ''] = process.argv.slice(2)
 const folder = serviceFolder(path)
 const shared = { env: process.env, dataFolder: folder.dataFolder, log: console.error }
 try {
-  if (mode === 'clean') console.log(JSON.stringify(await removeUnfinished(shared)))
-  else await serve()
+  if (order === 'clean') console.log(JSON.stringify(await removeUnfinished(shared)))
+  else await serve(JSON.parse(order))
 } catch (error) {
   if (!(error instanceof ConfigurationError)) console.error(error)
   process.exitCode = 1

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { hasHadNoRun, readEnd, readRuns, serviceFolder } from '../../src/action/service-folder.ts'
+import { hasHadNoRun, readEnd, serviceFolder } from '../../src/action/service-folder.ts'
 import { createRunFolders, removeResources, resourcesOf } from '../../src/execution/resources.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
@@ -25,14 +25,6 @@ it('the end of a long log says how much is left out', async () => {
   const log = join(temporaryFolder(), 'log')
   writeFileSync(log, `${'x'.repeat(99)}\n`.repeat(36_000))
   expect(readEnd(log)).toMatch(/^… 3\.2 MiB before this line are left out\.\n(x{99}\n)+$/)
-})
-
-it('the runs at the end are read, also if a thousand of them have long messages', () => {
-  const folder = serviceFolder(temporaryFolder())
-  const run = { runId: '1', projectId: 'shop', status: 'FAILED', message: '\u0001'.repeat(10_000), shownBytes: 0 }
-  mkdirSync(folder.privateFolder)
-  writeFileSync(folder.runsAtEnd, JSON.stringify({ finished: Array(1000).fill(run), isClean: true, hadProblem: false }))
-  expect(readRuns(folder)?.finished.length).toBe(1000)
 })
 
 it('a service has had a run from the start of the first one, also if somebody has moved the output of all runs away', async () => {

@@ -165,8 +165,8 @@ export function serviceFolder({ tempDir }: Step): string {
 
 /** The service's process. The last of its arguments is its folder. */
 export function serviceProcess(step: Step): number {
-  const arguments_ = `service/index.js\0${serviceFolder(step)}\0`
-  const [pid = 0] = processesThat((id) => readFileSync(`/proc/${id}/cmdline`, 'utf8').endsWith(arguments_))
+  const last = `\0${serviceFolder(step)}\0`
+  const [pid = 0] = processesThat((id) => readFileSync(`/proc/${id}/cmdline`, 'utf8').endsWith(last))
   return pid
 }
 
