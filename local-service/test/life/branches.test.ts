@@ -206,13 +206,17 @@ describe('a run of another branch', () => {
     }
   })
 
-  it('is refused with 400 if the project is in no repository, which runs without a branch', async () => {
-    const service = await startService({ projects: { plain: puppetProject(temporaryFolder()) } })
-    const error = expect.stringMatching(/^Project "plain" has no branch "main": its folder is in no git repository/)
-    expect(await service.start({ branch: 'main' })).toEqual({ status: 400, body: { error } })
-    const run = await service.run()
-    expect(run.status).toBe('PASSED')
-    expect(run).not.toHaveProperty('branchName')
+  it('is refused with 400 if the project is in no repository, which runs without a branch or for the branch of the job', async () => {
+    const root = temporaryFolder()
+    const checkoutOfJob = { root, branch: 'main' }
+    const service = await startService({ projects: { plain: puppetProject(root) }, checkoutOfJob })
+    const error = expect.stringMatching(/^Project "plain" has no branch "other": its folder is in no git repository/)
+    expect(await service.start({ branch: 'other' })).toEqual({ status: 400, body: { error } })
+    for (const body of [{}, { branch: 'main' }]) {
+      const run = await service.run(body)
+      expect(run.status).toBe('PASSED')
+      expect(run).not.toHaveProperty('branchName')
+    }
   })
 
   it('runs in the folder of the project within the repository, and is refused if the branch has none', async () => {
