@@ -209,7 +209,7 @@ export function runContextIn(
     testEnv: PLAIN_ENV,
     personEnv: PLAIN_ENV,
     autofix: false,
-    resources: { ...resourcesOf(runId, join(folder, 'data'), {}), tmpdir: join(folder, 'tmp') },
+    resources: { ...resourcesOf(runId, join(folder, 'data'), {}), tmpdir: join(folder, `tmp-${runId}`) },
     stop: new AbortController().signal,
     stopGraceMs: 1000,
     output: new RunOutput(join(folder, 'outputs', runId), () => {}),
