@@ -70,7 +70,7 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
   const reportFile = join(resources.frameworkFolder, `report-${crypto.randomUUID()}`)
   await using thread = new ReadingThread(stop)
   const inputFolder = join(resources.frameworkFolder, 'input')
-  const blobs = await readShards({ ...project, folders, inputFolder }, thread)
+  const blobs = await readShards({ ...project, folders, inputFolder }, project.framework.name, thread)
   if (blobs !== undefined && 'kind' in blobs)
     return withoutTests(blobs.reason, blobs.isOverLimit ? 'FAILED' : 'INTERRUPTED')
   const call = await project.framework.run({

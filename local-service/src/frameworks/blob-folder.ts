@@ -15,11 +15,11 @@ export interface Blobs {
   /** Why the whole fails although no test did, as rests of sentences. */
   readonly problems: readonly string[]
   /** What the log says. */
-  readonly remark: string | undefined
-  /** The reports that have no coverage, if the framework can have it. */
-  readonly withoutCoverage: readonly string[]
-  /** The folders of the tests on the machines of the shards, if they are known. */
-  readonly roots: readonly string[]
+  readonly remark?: string | undefined
+  /** The reports of Vitest that have no coverage. */
+  readonly withoutCoverage?: readonly string[]
+  /** The folders of Playwright's tests on the machines of the shards. */
+  readonly roots?: readonly string[]
 }
 
 interface BlobFormat<Report> {

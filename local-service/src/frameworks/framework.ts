@@ -90,12 +90,6 @@ export interface Framework {
   readonly oldestVersion: string
   /** Without this argument, the framework fails if it finds no tests. */
   readonly noTestsArgument?: string | undefined
-  /** A folder with such a file uses the framework. */
-  readonly configFile?: RegExp | undefined
-  /** A folder whose package.json has this key uses the framework. */
-  readonly manifestKey?: string | undefined
-  /** A folder with such a file uses the framework if a package.json above it names a package of the framework. */
-  readonly sharedConfigFile?: RegExp | undefined
   /** Why the framework cannot use the settings of a project in this folder, as sentences. */
   refuse(settings: FrameworkSettings, folder: string): string | undefined
   run(options: RunOptions): Promise<FrameworkCall>

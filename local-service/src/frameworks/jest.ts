@@ -12,9 +12,6 @@ export const jest: Framework = {
   packages: ['jest'],
   oldestVersion: '29.0',
   noTestsArgument: PASS_WITH_NO_TESTS,
-  // Also with a name of one's own, such as `jest.e2e.config.ts`.
-  configFile: /^jest\b.*\bconfig\b.*\.(?:[cm]?[jt]s|json)$/,
-  manifestKey: 'jest',
   refuse: (settings, folder) => whyRefused('jest', settings, folder),
   async run(options) {
     const { installed, selection } = options

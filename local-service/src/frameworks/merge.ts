@@ -8,22 +8,17 @@ import { isBad, type Report } from './report.ts'
 // The framework's own command is green in more ways than a run: a shard is missing, or its coverage, or the framework exits with 0
 // whatever the tests did.
 
-interface Merge extends Pick<RunOptions, 'merge' | 'args' | 'folders' | 'inputFolder'> {
-  readonly framework: Pick<Framework, 'name'>
-}
-
 /** Reads the reports of the shards before the framework merges them. Undefined if the run is no merge. */
 export async function readShards(
-  { framework, merge, args, folders, inputFolder }: Merge,
+  { merge, args, folders, inputFolder }: Pick<RunOptions, 'merge' | 'args' | 'folders' | 'inputFolder'>,
+  framework: Framework['name'],
   thread: ReadingThread,
 ): Promise<Blobs | Unusable | undefined> {
   if (merge === undefined) return undefined
   const folder = resolve(folders.folder, merge)
   const passesWithNoTests = args.includes(PASS_WITH_NO_TESTS)
-  const reading =
-    framework.name === 'playwright'
-      ? await thread.read('playwrightBlobs', { folder })
-      : await thread.read('vitestBlobs', { folder, root: folders.root, newFolder: inputFolder, passesWithNoTests })
+  const reader = framework === 'playwright' ? 'playwrightBlobs' : 'vitestBlobs'
+  const reading = await thread.read(reader, { folder, root: folders.root, newFolder: inputFolder, passesWithNoTests })
   if (reading.kind === 'read') return reading.value
   // The outcome of such a run is that of the stop.
   if (reading.kind === 'stopped') return unusable('')
@@ -38,7 +33,7 @@ export function withProblems(blobs: Blobs, report: Report): Report {
   return { ...report, problem, remark: blobs.remark }
 }
 
-function findProblems({ problems, withoutCoverage }: Blobs, report: Report): readonly string[] {
+function findProblems({ problems, withoutCoverage = [] }: Blobs, report: Report): readonly string[] {
   const { testCases, errors, hasCoverage, status } = report
   if (hasCoverage && withoutCoverage.length > 0) {
     const unknown = `the coverage of the whole is not known, because these reports have none: ${withoutCoverage.join(', ')}. Give each shard --coverage and --coverage.thresholds=false`

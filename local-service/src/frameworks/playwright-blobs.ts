@@ -14,7 +14,7 @@ interface PlaywrightBlob extends Counted {
 export async function checkPlaywrightBlobs({ folder }: { folder: string }, onFile: OnFile): Promise<Blobs> {
   const reports = await readBlobs(folder, { extension: '.zip', isAlone: false, read: readPlaywrightBlob }, onFile)
   const roots = [...new Set(reports.map(({ root }) => root))]
-  return { folder, problems: whyIncomplete(reports), remark: undefined, withoutCoverage: [], roots }
+  return { folder, problems: whyIncomplete(reports), roots }
 }
 
 /** The first line of `report.jsonl` says which shard it is, and of which system. The second one has the configuration. */

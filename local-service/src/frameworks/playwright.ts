@@ -35,8 +35,6 @@ export const playwright: Framework = {
   ],
   oldestVersion: '1.45',
   noTestsArgument: '--pass-with-no-tests',
-  // Also with a name of one's own, such as `playwright.e2e.config.ts`.
-  configFile: /^playwright\b.*\bconfig\b.*\.[cm]?[jt]s$/,
   refuse: (settings, folder) => whyRefused('playwright', settings, folder),
   async run(options) {
     const { installed, command = [], outputFolder, inputFolder, blobs } = options

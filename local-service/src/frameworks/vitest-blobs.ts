@@ -50,7 +50,6 @@ export async function checkVitestBlobs(
     problems: [...whyIncomplete(reports), ...whyLost(reports)],
     remark: whyUncounted(reports),
     withoutCoverage: reports.filter((report) => !report.hasCoverage).map(({ file }) => quote(file)),
-    roots: [],
   }
 }
 
@@ -88,13 +87,9 @@ export function shardInName(file: string): Shard | undefined {
   const name = file.replace(/\.json$/, '').replace(DATE, '')
   const set = name.replace(/\d+/g, '')
   for (const form of FORMS_OF_SHARD) {
-    const pairs = [...name.matchAll(form)].map(([, index, total]) => ({
-      set,
-      index: Number(index),
-      total: Number(total),
-    }))
+    const pairs = [...name.matchAll(form)].map(([, index, total]) => ({ index: Number(index), total: Number(total) }))
     const shard = pairs.findLast(({ index, total }) => index >= 1 && index <= total && total <= MOST_SHARDS)
-    if (shard !== undefined) return shard
+    if (shard !== undefined) return { set, ...shard }
   }
   return undefined
 }
@@ -103,42 +98,33 @@ export function shardInName(file: string): Shard | undefined {
  * Vitest finds a test only by its absolute path. If shards ran in a folder with another path, such as in a container, this copies
  * all reports to a new folder, with the paths of this folder in them. Returns the folder to merge. Throws UnusableReports.
  */
-async function withPathsOf(
-  root: string,
-  folder: string,
-  reports: readonly VitestBlob[],
-  newFolder: string,
-): Promise<string> {
-  const others = reports.map((report) => ({ ...report, other: findOtherRoot(report, root) }))
-  if (others.every(({ other }) => other === undefined)) return folder
+async function withPathsOf(root: string, folder: string, reports: readonly VitestBlob[], newFolder: string) {
+  const others = reports.flatMap((report) => findOtherRoot(report, root) ?? [])
+  if (others.length === 0) return folder
+  const replace = folderReplacer(new Map(others.map((other) => [inJson(other), inJson(root)])))
   await mkdir(newFolder)
-  for (const { file, other } of others) {
-    const text = await readFile(join(folder, file), 'utf8')
-    const own = other === undefined ? text : folderReplacer(new Map([[inJson(other), inJson(root)]]))(text)
-    await writeFile(join(newFolder, file), own)
+  for (const { file } of reports) {
+    await writeFile(join(newFolder, file), replace(await readFile(join(folder, file), 'utf8')))
   }
   return newFolder
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
 }
 
 function findOtherRoot({ file, testFiles }: VitestBlob, root: string): string | undefined {
   const paths = testFiles.map(({ path }) => path)
   if (paths.length === 0 || paths.some((path) => path.startsWith(`${root}/`))) return undefined
-  const found = paths.map((path) => rootOf(path, root)).find((other) => other !== undefined)
-  if (found !== undefined) return found
+  for (const path of paths) {
+    const parts = path.split('/')
+    // The end of the path is there below `root` too. What is before it is the other root, but never the root of the machine.
+    const length = parts.findIndex((_, index) => index > 1 && existsSync(join(root, ...parts.slice(index))))
+    if (length !== -1) return parts.slice(0, length).join('/')
+  }
   throw new UnusableReports(
     `has a report, ${quote(file)}, of ${quote(paths[0])} and others, which are not in ${root}. Merge at the commit and in the folder of the shards`,
   )
-}
-
-/** The end of the path that is there below `root` too. What is before it is the other root, but never the root of the machine. */
-function rootOf(path: string, root: string): string | undefined {
-  const parts = path.split('/')
-  const length = parts.findIndex((_, index) => index > 1 && existsSync(join(root, ...parts.slice(index))))
-  return length === -1 ? undefined : parts.slice(0, length).join('/')
-}
-
-function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1)
 }
 
 /** Only the name of Vitest's file says which shard it is, and the jobs may all have run the same one. Throws UnusableReports. */

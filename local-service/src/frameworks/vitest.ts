@@ -13,9 +13,6 @@ export const vitest: Framework = {
   packages: ['vitest'],
   oldestVersion: '3.0',
   noTestsArgument: PASS_WITH_NO_TESTS,
-  // Also with a name of one's own, such as `vitest.e2e.config.ts`.
-  configFile: /^vitest\b.*\b(?:config|workspace)\b.*\.(?:[cm]?[jt]s|json)$/,
-  sharedConfigFile: /^vite\.config\.[cm]?[jt]s$/,
   refuse: (settings, folder) => whyRefused('vitest', settings, folder),
   async run(options) {
     const { installed, outputFolder, blobs } = options

@@ -230,9 +230,9 @@ describe('a merge', () => {
   it('of reports that take too long to read says so, and has failed', async () => {
     const why = 'its report "a.json" takes longer than 30 s to read'
     const thread = { read: async () => ({ kind: 'over-limit', why }) } as unknown as ReadingThread
-    const merge = { framework: { name: 'vitest' }, merge: 'all', args: [], inputFolder: '/new' } as const
+    const merge = { merge: 'all', args: [], inputFolder: '/new' }
     const reason = `The reports cannot be merged: the folder "all" cannot be read: ${why}.`
-    expect(await readShards({ ...merge, folders: { root: '/shop', folder: '/shop' } }, thread)).toEqual({
+    expect(await readShards({ ...merge, folders: { root: '/shop', folder: '/shop' } }, 'vitest', thread)).toEqual({
       kind: 'unusable',
       reason,
       isOverLimit: true,
@@ -240,7 +240,7 @@ describe('a merge', () => {
   })
 
   it('with coverage fails if a report has none, because the framework would find the thresholds met', () => {
-    const blobs = { folder: '/all', problems: [], remark: undefined, withoutCoverage: ['"2-2.json"'], roots: [] }
+    const blobs = { folder: '/all', problems: [], withoutCoverage: ['"2-2.json"'] }
     const report = { testCases: [], isComplete: true, errors: [], said: [] }
     expect(withProblems(blobs, report).problem).toBeUndefined()
     expect(withProblems(blobs, { ...report, hasCoverage: true }).problem).toMatch(
