@@ -24,11 +24,11 @@ async function main(): Promise<void> {
     console.log(USAGE)
     return
   }
-  const { settings, json, ...options } = commandLine
+  const { configuration, json, ...options } = commandLine
   // Tests must not see the service's key.
   const { LOCAL_SERVICE_KEY: _, ...env } = process.env
   const log = (line: string) => console.error(line)
-  const service = await startLocalService(settings, { ...options, env, log })
+  const service = await startLocalService(configuration, { ...options, env, log })
   printAddress(service, json)
   await stop.promise
   await service.close()

@@ -6,12 +6,10 @@ import { removeFolder } from './machine/files.ts'
 import { RunQueue } from './runs/queue.ts'
 import { recoverRuns } from './runs/recovery.ts'
 import { openRunStore } from './runs/store.ts'
-import { readConfiguration } from './settings/configuration.ts'
+import type { Configuration } from './settings/configuration.ts'
 import { quote, toLogText } from './text.ts'
 
 export interface ServiceOptions {
-  /** Relative folders in the settings start here. */
-  readonly folder: string
   readonly env: NodeJS.ProcessEnv
   /** The runs are kept here. While they run, their work trees and reports lie here too. */
   readonly dataFolder: string
@@ -32,12 +30,11 @@ export type ServedProject = Awaited<ReturnType<typeof inspectFolder>>
 
 export type LocalService = Awaited<ReturnType<typeof startLocalService>>
 
-/** Starts a test run service that really runs tests. Throws a ConfigurationError if the settings cannot be used. */
-export async function startLocalService(settings: unknown, options: ServiceOptions) {
+/** Starts a test run service that really runs tests. Throws a ConfigurationError if it cannot use its folder or its port. */
+export async function startLocalService(configuration: Configuration, options: ServiceOptions) {
   if (process.platform === 'win32') {
     throw new Error('The local service stops tests by process group, which Windows does not have. Use Linux or macOS.')
   }
-  const configuration = readConfiguration(settings, options.folder)
   const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000, endWaitMs = 2000 } = options
   const shared = openShared(options)
   const { store, log, personEnv } = shared

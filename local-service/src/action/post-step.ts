@@ -75,7 +75,7 @@ function readRuns({ runsAtEnd }: ServiceFolder): RunsAtEnd | undefined {
 /** The gate shows the output while the tests run. What no gate has shown is in a folded group here, for example after a kill. */
 async function showOutput(runs: RunsAtEnd['finished'], folder: ServiceFolder): Promise<void> {
   let roomBytes = ALL_OUTPUT_LIMIT_BYTES
-  for (const { runId, projectId, status, message = '', shownBytes } of runs) {
+  for (const { runId, projectId, status, message, shownBytes } of runs) {
     await attempt(`show the output of run ${runId}`, () => {
       const file = join(folder.outputFolder, runId, 'output.txt')
       const output = readEnd(file, Math.min(OUTPUT_LIMIT_BYTES, roomBytes), shownBytes)

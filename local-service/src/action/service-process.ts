@@ -34,11 +34,12 @@ async function serve({ workspace, ...order }: OrderOfStep): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
   // If post never runs, the runner removes the folder at the end of the job. Runs may make folders again, but not the log.
   setInterval(() => existsSync(folder.log) || stop.resolve(), POLL_MS).unref()
-  const { settings, ...read } = readOrder(order, workspace)
+  const { configuration, runLimitMinutes } = readOrder(order, workspace)
   // Without an input, the gate asks for this branch on most events.
   const { GITHUB_HEAD_REF, GITHUB_REF_NAME = '' } = process.env
   const checkoutOfJob = { root: workspace, branch: GITHUB_HEAD_REF || GITHUB_REF_NAME }
-  const service = await startLocalService(settings, { ...shared, ...read, outputs: folder.outputFolder, checkoutOfJob })
+  const options = { ...shared, runLimitMinutes, outputs: folder.outputFolder, checkoutOfJob }
+  const service = await startLocalService(configuration, options)
   const response = describeStart(service)
   respond(response)
   if (response.kind === 'up') await stop.promise

@@ -93,48 +93,46 @@ function toEngine(kept: unknown): RunResources['engine'] {
 }
 
 function storeIn(database: DatabaseSync) {
-  const upsert = database.prepare(
-    `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)
-     do update set is_finished = excluded.is_finished, run = excluded.run, resources = excluded.resources`,
-  )
-  const select = database.prepare('select run from runs where run_id = ?')
-  const selectUnfinished = database.prepare(
-    'select run_id, run, resources from runs where not is_finished or resources is not null order by number',
-  )
-  const selectFinished = database.prepare(
-    `select run_id, run ->> '$.projectId' as project_id, run ->> '$.phase.status' as status,
-     run ->> '$.phase.message' as message, shown_bytes from runs where is_finished order by number`,
-  )
-  const show = database.prepare(
-    'update runs set shown_bytes = :next where run_id = :runId and shown_bytes between :from and :next',
-  )
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
       const { gitFolder, engine } = resources ?? {}
       const left = resources === undefined ? null : JSON.stringify({ gitFolder, engine })
+      const upsert = database.prepare(
+        `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)
+         do update set is_finished = excluded.is_finished, run = excluded.run, resources = excluded.resources`,
+      )
       upsert.run(run.runId, Number(isFinished(run)), JSON.stringify(run), left)
     },
     find(runId: string): Run | undefined {
-      const row = select.get(runId)
+      const row = database.prepare('select run from runs where run_id = ?').get(runId)
       return row && JSON.parse(String(row.run))
     },
     /** Undefined stands for a run that cannot be read. Nobody knows what it has left. */
-    findUnfinished: () => selectUnfinished.all().map(toUnfinished),
+    findUnfinished() {
+      const rows = database.prepare('select * from runs where not is_finished or resources is not null order by number')
+      return rows.all().map(toUnfinished)
+    },
     /** The id is the name of a folder. The other values are texts, whatever somebody else has written to the database. */
-    findFinished: () =>
-      selectFinished
-        .all()
-        .filter(({ run_id }) => RUN_ID.test(String(run_id)))
-        .map((row) => ({
-          runId: String(row.run_id),
-          projectId: String(row.project_id),
-          status: String(row.status),
-          message: row.message === null ? undefined : String(row.message),
-          shownBytes: Number(row.shown_bytes),
-        })),
+    findFinished() {
+      const rows = database.prepare(
+        `select run_id, run ->> '$.projectId' as project_id, run ->> '$.phase.status' as status,
+         run ->> '$.phase.message' as message, shown_bytes from runs where is_finished order by number`,
+      )
+      const finished = rows.all().filter(({ run_id }) => RUN_ID.test(String(run_id)))
+      return finished.map((row) => ({
+        runId: String(row.run_id),
+        projectId: String(row.project_id),
+        status: String(row.status),
+        message: String(row.message ?? ''),
+        shownBytes: Number(row.shown_bytes),
+      }))
+    },
     /** A client has read the output from a byte up to another. It counts only if it has no gap to what was read before. */
-    markShown: (runId: string, from: number, next: number) => void show.run({ runId, from, next }),
+    markShown(runId: string, from: number, next: number): void {
+      const update = 'update runs set shown_bytes = :next where run_id = :runId and shown_bytes between :from and :next'
+      database.prepare(update).run({ runId, from, next })
+    },
     /** May be called twice. */
     close: () => database[Symbol.dispose](),
   }

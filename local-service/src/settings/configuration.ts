@@ -62,28 +62,28 @@ export type Order = {
 } & { readonly command?: UserCommand | undefined; readonly args?: readonly string[] | undefined }
 
 /** Relative paths start in `currentFolder`. Throws a ConfigurationError. */
-export function readOrder({ config, runLimitMinutes = '55', ...project }: Order, currentFolder: string) {
-  const source = resolve(currentFolder, config ?? project.folder ?? '.')
-  const read = { source, runLimitMinutes: Number(runLimitMinutes) }
+export function readOrder({ config, runLimitMinutes: limit = '55', ...project }: Order, currentFolder: string) {
+  const runLimitMinutes = Number(limit)
   // With a much longer delay, Node's timers fire at once. The gate has the same limit.
-  if (!(read.runLimitMinutes >= 0.001 && read.runLimitMinutes <= 35_000)) {
-    throw new ConfigurationError(`The run limit is ${quote(runLimitMinutes)}. Give a number from 0.001 to 35000.`)
+  if (!(runLimitMinutes >= 0.001 && runLimitMinutes <= 35_000)) {
+    throw new ConfigurationError(`The run limit is ${quote(limit)}. Give a number from 0.001 to 35000.`)
   }
+  const source = resolve(currentFolder, config ?? project.folder ?? '.')
   if (config === undefined) {
     const id = basename(source)
     if (id === '') {
       const next = 'Give a configuration file, which has the id of each project.'
       throw new ConfigurationError(`The folder ${source} has no name, which would be the id of the project. ${next}`)
     }
-    const projects = { [id]: { ...project, folder: source } }
-    return { ...read, settings: { projects }, folder: source }
+    const settings = { projects: { [id]: { ...project, folder: source } } }
+    return { source, runLimitMinutes, configuration: readConfiguration(settings, source) }
   }
   if (Object.values(project).some((given) => given !== undefined)) {
     throw new ConfigurationError(
       'With a configuration file, give folder, framework, command, report, merge and args in that file.',
     )
   }
-  return { ...read, settings: readSettings(source), folder: dirname(source) }
+  return { source, runLimitMinutes, configuration: readConfiguration(readSettings(source), dirname(source)) }
 }
 
 function readSettings(file: string): unknown {

@@ -241,6 +241,6 @@ describe('a request', () => {
     const { status, text } = await send({ target: `${RUNS}/1` })
     const error = 'The service failed to handle this request; its log says why.'
     expect([status, JSON.parse(text)]).toEqual([500, { error }])
-    expect(log).toEqual([expect.stringMatching(/^error: a request failed: Error: statement has been finalized\n +at /)])
+    expect(log).toEqual([expect.stringMatching(/^error: a request failed: Error: database is not open\n +at /)])
   })
 })

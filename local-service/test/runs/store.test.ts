@@ -94,7 +94,7 @@ describe('the store of runs', () => {
     // What a client has read stays when the run is saved again.
     store.save(passed)
     expect(store.findFinished()).toEqual([
-      { runId: passed.runId, projectId: 'shop 1', status: 'PASSED', message: undefined, shownBytes: 20 },
+      { runId: passed.runId, projectId: 'shop 1', status: 'PASSED', message: '', shownBytes: 20 },
       { runId: failed.runId, projectId: 'shop 2', status: 'FAILED', message: 'it failed', shownBytes: 0 },
     ])
   })
@@ -133,7 +133,7 @@ describe('the store of runs', () => {
     ])
     expect(forged.findFinished()).toEqual([
       expect.objectContaining({ runId: first, projectId: '{"toString":0}', status: '[]', message: '7' }),
-      expect.objectContaining({ runId: second, projectId: 'null', status: 'null', message: undefined }),
+      expect.objectContaining({ runId: second, projectId: 'null', status: 'null', message: '' }),
     ])
   })
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -11,10 +11,12 @@ let home: string
 let HERE: string
 
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'command-line-'))
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'command-line-')))
   HERE = join(home, 'shop')
   await writeFiles(home, {
-    'shop/config.json': '{"projects":{}}',
+    'shop/package.json': '{"devDependencies":{"vitest":"*"}}',
+    'shop/config.json': '{"projects":{"of-config":{"folder":"."}}}',
+    'blog/package.json': '{"devDependencies":{"vitest":"*","jest":"*"}}',
     'shop/text': 'a = 1',
   })
   return () => rmSync(home, { recursive: true })
@@ -24,19 +26,23 @@ function read(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   return readCommandLine(args, { XDG_STATE_HOME: '/home/you/state', ...env }, HERE)
 }
 
+/** The projects that the service would serve, by their ids. */
+function projectsOf(...args: string[]): Record<string, unknown> {
+  return Object.fromEntries(read(args)?.configuration.projects ?? [])
+}
+
 describe('the command line', () => {
   it('serves the current folder unless it names another', () => {
-    const settings = { projects: { shop: { folder: HERE } } }
-    expect(read([])).toEqual(expect.objectContaining({ settings, port: undefined, runLimitMinutes: 55 }))
+    expect(projectsOf()).toMatchObject({ shop: { folder: HERE } })
+    expect(read([])).toMatchObject({ port: undefined, runLimitMinutes: 55 })
     const args = ['--shard=1/4', '-u']
-    const options = ['--framework=vitest', ...args.map((arg) => `--arg=${arg}`), '--port=80', '--run-limit-minutes=0.5']
-    expect(read(['../blog', ...options, '--json'])).toMatchObject({
-      settings: { projects: { blog: { folder: join(home, 'blog'), framework: 'vitest', args } } },
-      port: '80',
-      runLimitMinutes: 0.5,
-      json: true,
+    const options = ['--framework=vitest', ...args.map((arg) => `--arg=${arg}`)]
+    expect(projectsOf('../blog', ...options)).toMatchObject({
+      blog: { folder: join(home, 'blog'), framework: { name: 'vitest' }, args },
     })
-    expect(read(['--config=config.json'])).toMatchObject({ settings: { projects: {} }, folder: HERE })
+    const others = { port: '80', runLimitMinutes: 0.5, json: true }
+    expect(read(['--port=80', '--run-limit-minutes=0.5', '--json'])).toMatchObject(others)
+    expect(projectsOf('--config=config.json')).toMatchObject({ 'of-config': { folder: HERE } })
   })
 
   it('takes the key from LOCAL_SERVICE_KEY', () => {
@@ -51,17 +57,16 @@ describe('the command line', () => {
     )
   })
 
-  it('takes what follows "--" for the command of the tests, with its own options', () => {
-    const command = ['npx', 'jest', '--ci', '--port=1', '--', '-x']
-    expect(read(['--report=junit.xml', '.', '--', ...command])).toMatchObject({
-      settings: { projects: { shop: { command, report: 'junit.xml' } } },
-      port: undefined,
-    })
-  })
-
-  it('takes a single word behind "--" for a script', () => {
-    expect(read(['--report=junit.xml', '--', 'make && pytest'])).toMatchObject({
-      settings: { projects: { shop: { command: 'make && pytest' } } },
+  it.each([
+    [
+      'takes what follows "--" for the command of the tests, with its own options',
+      ['sh', '--ci', '--port=1', '--', '-x'],
+    ],
+    ['takes a single word behind "--" for a script', ['make && pytest']],
+  ])('%s', (_, words) => {
+    const command = words.length === 1 ? words[0] : words
+    expect(projectsOf('--report=junit.xml', '.', '--', ...words)).toMatchObject({
+      shop: { command, report: 'junit.xml' },
     })
   })
 
@@ -69,7 +74,7 @@ describe('the command line', () => {
     const dataFolder = (...args: string[]) => read(args)?.dataFolder
     expect(dataFolder()).toMatch(/^\/home\/you\/state\/test-run-service\/shop-[0-9a-f]{8}$/)
     expect(dataFolder(HERE)).toBe(dataFolder())
-    expect(dataFolder('../blog')).not.toBe(dataFolder())
+    expect(dataFolder('../blog', '--framework=jest')).not.toBe(dataFolder())
     expect(dataFolder('--data', 'kept')).toBe(`${HERE}/kept`)
   })
 

@@ -105,9 +105,8 @@ type Given = Partial<ServiceOptions> & { readonly projects?: object; readonly su
 export async function startService({ projects, suites, ...options }: Given = {}): Promise<StartedService> {
   const log: string[] = []
   const service = await startLocalService(
-    { projects: projects ?? { 'web-shop': puppetProject() }, suites },
+    readConfiguration({ projects: projects ?? { 'web-shop': puppetProject() }, suites }, WEB_SHOP),
     {
-      folder: WEB_SHOP,
       env: PLAIN_ENV,
       key: KEY,
       runLimitMinutes: 55,
