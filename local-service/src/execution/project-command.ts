@@ -20,8 +20,8 @@ export interface RunContext {
   /** What the run tests: the project's own folder, or its folder in the work tree. */
   readonly folders: TestedFolders
   readonly selection: Selection
-  /** The environment of the project's commands. The variables of the framework's reporter are added later. */
-  readonly testEnv: NodeJS.ProcessEnv
+  /** What the environment of the run and its request give to the project's commands. */
+  readonly variables: Readonly<Record<string, string>>
   /** The person's own environment, for git and for the program that starts containers. */
   readonly personEnv: NodeJS.ProcessEnv
   readonly autofix: boolean
@@ -40,10 +40,10 @@ export interface RunContext {
 export function runProjectCommand(
   run: RunContext,
   argv: readonly string[],
-  variables: Readonly<Record<string, string>> = {},
+  ofReporter: Readonly<Record<string, string>> = {},
 ): Promise<CommandEnd> {
   const { runId, project, checkout, folders, resources, stop, stopGraceMs, output, logError } = run
-  const env = { ...run.testEnv, ...variables }
+  const env = { ...testEnvironment(run), ...ofReporter }
   const command = { argv, folder: folders.folder, env, runId, stopGraceMs, output, logError }
   if (project.container === undefined) return runCommand(command, stop)
   // The packages of a work tree are links into the project's folder, and its git folder is there too.
@@ -64,7 +64,8 @@ export function gitOptionsIn(root: string, { runId, personEnv, stop }: RunContex
 }
 
 /** The framework's package. Undefined if the project has a command, or if an earlier step or job has run the tests. */
-export function findInstalled({ project, checkout, folders, testEnv }: RunContext): Installed | Unusable | undefined {
+export function findInstalled(run: RunContext): Installed | Unusable | undefined {
+  const { project, checkout, folders } = run
   const { framework, command, setup, container, folder } = project
   if (command !== undefined || framework.packages.length === 0) return undefined
   const found =
@@ -72,7 +73,7 @@ export function findInstalled({ project, checkout, folders, testEnv }: RunContex
       ? findFramework(framework, folders, folder)
       : findFramework(framework, folders, 'the work tree', 'Let "setup" install it, or set "command".')
   if ('kind' in found) return found
-  return { node: container === undefined ? findNode(testEnv) : 'node', script: found.script }
+  return { node: container === undefined ? findNode(testEnvironment(run)) : 'node', script: found.script }
 }
 
 /** PATH may have no Node, because a person can start the service by the path of its Node. */
@@ -83,10 +84,8 @@ function findNode({ PATH = '' }: NodeJS.ProcessEnv): string {
 }
 
 /** The environment of the project's commands. In a container, it has nothing of the person's environment. */
-export function testEnvironment(
-  { project, folders, resources: { tmpdir }, personEnv }: Omit<RunContext, 'testEnv' | 'stop'>,
-  variables: Readonly<Record<string, string>>,
-): NodeJS.ProcessEnv {
+function testEnvironment({ project, folders, resources, personEnv, variables }: RunContext): NodeJS.ProcessEnv {
+  const { tmpdir } = resources
   const ofRun = { TMPDIR: tmpdir, TMP: tmpdir, TEMP: tmpdir, ...variables }
   if (project.container !== undefined) {
     // If the image does not know the user, the user has no home folder. But npm, for example, writes to the home folder.

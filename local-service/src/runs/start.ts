@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { type Checkout, type CheckoutContext, chooseCheckout } from '../checkout/checkout.ts'
 import { executeRun } from '../execution/execute.ts'
 import { RunOutput } from '../execution/output.ts'
-import { type RunContext, testEnvironment } from '../execution/project-command.ts'
+import type { RunContext } from '../execution/project-command.ts'
 import { resourcesOf } from '../execution/resources.ts'
 import type { Selection } from '../frameworks/framework.ts'
 import type { TestedFolders } from '../machine/files.ts'
@@ -89,9 +89,9 @@ function toRunContext(
     output.write(`[local service] ${text}\n`)
   }
   const [log, logError] = [tell(service.log), tell(service.logError)]
-  const asked = { runId, project, checkout, folders, selection, autofix }
-  const context = { ...asked, resources, personEnv, output, stopGraceMs, log, logError }
-  return { ...context, testEnv: testEnvironment(context, Object.fromEntries([...environment, ...variables])) }
+  const ofRun = Object.fromEntries([...environment, ...variables])
+  const asked = { runId, project, checkout, folders, selection, autofix, variables: ofRun }
+  return { ...asked, resources, personEnv, output, stopGraceMs, log, logError }
 }
 
 /** The project's folder has the same path in the work tree as in the repository. */

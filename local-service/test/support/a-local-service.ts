@@ -205,7 +205,7 @@ export function runContextIn(
     checkout: { folders },
     folders,
     selection: { frameworkProjects: [], files: [] },
-    testEnv: PLAIN_ENV,
+    variables: {},
     personEnv: PLAIN_ENV,
     autofix: false,
     resources: { ...resourcesOf(runId, join(folder, 'data'), {}), tmpdir: join(folder, `tmp-${runId}`) },
