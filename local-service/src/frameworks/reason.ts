@@ -20,11 +20,13 @@ export function whyNotPassed(
   const ended = `${title} ${describeEnd(end)}`
   const hasFailedTests = report?.testCases.some(isBad) === true
   const own = findOwnWords(end, report)
-  const saysAll = own !== undefined || (report?.isComplete && hasFailedTests)
-  const { cause = own, output = '' } = saysAll ? {} : quoteOutput(end)
+  // Failed tests say themselves why.
+  const needsOutput = own === undefined && !(report?.isComplete && hasFailedTests)
+  const quoted = needsOutput ? quoteOutput(end) : {}
+  const cause = own ?? quoted.cause
   const say = (sentence: string, advice = '') => {
     const next = advice === '' ? '' : `${cause === undefined ? '. ' : '\n'}${advice}`
-    return `${sentence}${cause === undefined ? '' : `: ${cause}`}${next}${output}`
+    return `${sentence}${cause === undefined ? '' : `: ${cause}`}${next}${quoted.output ?? ''}`
   }
   // `vitest was killed by SIGABRT: FATAL ERROR: Reached heap limit`. This says more than a report that nobody could finish.
   if (end.kind === 'cut-off') return say(ended)
@@ -49,7 +51,6 @@ export function whyNotPassed(
       `${ended} before it had reported all tests`,
       hasSucceeded(end) ? `${MAY_HAVE_EXITED}. ${LOOK_FOR_IT}` : '',
     )
-  // Failed tests say everything but the framework's own words.
   if (hasFailedTests) return own && say(`${title} reported an error outside the tests`)
   // `vitest exited with code 1, although no test failed: ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)`
   if (testCases.length > 0) return say(`${ended}, although no test failed`)

@@ -15,7 +15,6 @@ const dependingOn = (...packages: readonly string[]) =>
 
 describe('the framework of a project', () => {
   it.each<[string, Readonly<Record<string, string>>]>([
-    ['vitest', { 'vitest.config.ts': '' }],
     ['vitest', { 'vitest.e2e.config.mts': '' }],
     ['vitest', { 'vitest.workspace.json': '' }],
     ['vitest', { 'vite.config.ts': '', 'package.json': dependingOn('vitest', 'playwright') }],
@@ -23,7 +22,6 @@ describe('the framework of a project', () => {
     ['playwright', { 'package.json': '{"dependencies":{"@playwright/test":"*"}}' }],
     ['playwright', { 'package.json': dependingOn('@playwright/experimental-ct-vue') }],
     ['jest', { 'jest.config.json': '' }],
-    ['jest', { 'jest.e2e.config.ts': '' }],
     ['jest', { 'package.json': dependingOn('jest') }],
     ['jest', { 'package.json': '{"jest":{}}' }],
   ])('is %s if the folder has %j', async (name, files) => {

@@ -50,7 +50,6 @@ describe('what a framework prints that does not start', () => {
       " MISSING DEPENDENCY  Cannot find dependency '@vitest/coverage-v8'\n\n",
       "MISSING DEPENDENCY  Cannot find dependency '@vitest/coverage-v8'",
     ],
-    ['an unknown option of Playwright', "error: unknown option '--x'\n", "error: unknown option '--x'"],
     [
       'a syntax error',
       'SyntaxError: /shop/playwright.config.ts: Unexpected token (1:10)\n\n> 1 | const a = ;\n',
@@ -132,12 +131,6 @@ describe('the output of a framework that says nothing about itself', () => {
       'vitest was killed by SIGKILL',
     ],
     [
-      'that did not start is quoted',
-      exited('npm warn\n\nit is over\n'),
-      undefined,
-      'vitest could not run the tests: it is over\nIts output ends with:\nnpm warn\n\nit is over',
-    ],
-    [
       'is quoted by its last ten lines',
       exited(['Error: printed by a test', ...SUMMARY, '', 'the end\n'].join('\n')),
       COMPLETE,
@@ -164,14 +157,6 @@ it('a command of Jest that exits without a report may have run tests', () => {
 })
 
 describe('the output of any other tool', () => {
-  it('is quoted if its report and its lines do not say what is wrong', () => {
-    const output = `Unable to find executable: /shop/cart\n1/1 Test #1: cart ...***Not Run\n\n0% tests passed\nErrors while running CTest\n`
-    const reason = whyNotPassed({ title: '`ctest`' }, exited(output, 8), COMPLETE)
-    expect(reason).toBe(
-      `\`ctest\` exited with code 8, although no test failed: Errors while running CTest\nIts output ends with:\n${output.trim()}`,
-    )
-  })
-
   const NO_FILE = {
     ...COMPLETE,
     ...{ testCases: [], isComplete: false, problem: 'no file matches "a.xml"', advice: 'Give "report" the path' },
