@@ -30,7 +30,7 @@ async function startUp(folder: string): Promise<Row[]> {
   for (let round = 0; round < STARTS; round++) {
     empty.push(await timeEmptyStep(folder))
     http.push((await timeStep({})).startMs)
-    const { startMs, tailMs } = await timeStep({ service: { tls }, env: { NODE_EXTRA_CA_CERTS: authority } })
+    const { startMs, tailMs } = await timeStep({ tls, env: { NODE_EXTRA_CA_CERTS: authority } })
     https.push(startMs)
     tails.push(tailMs)
   }

@@ -20,7 +20,7 @@ test('every request goes through a tunnel, to GitHub too', async () => {
   await using one = await scenario({
     // The runner sets proxy variables in both cases of letters.
     env: { NODE_EXTRA_CA_CERTS: authority, https_proxy: proxy.address, HTTPS_PROXY: proxy.address },
-    service: { tls },
+    tls,
     event: onPullRequest(),
     github: { api_url: 'https://api.github.example' },
     inputs: { comment: 'always', 'github-token': TOKEN },

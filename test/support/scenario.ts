@@ -15,10 +15,9 @@ export interface Scenario extends AsyncDisposable {
 
 export interface ScenarioOptions
   extends Omit<StepOptions, 'inputs'>,
-    Pick<ScriptedServiceOptions, 'script' | 'faults'> {
+    Pick<ScriptedServiceOptions, 'script' | 'faults' | 'tls'> {
   /** Added to the inputs that reach the service. An empty text removes an input. */
   readonly inputs?: Readonly<Record<string, string>>
-  readonly service?: ScriptedServiceOptions
   /** If given, an earlier step has announced the service in these variables, which are added, and the step has no inputs for it. */
   readonly announcedIn?: Record<string, string>
 }
@@ -34,8 +33,8 @@ export const ONE_OF_TWO_FAILED = [...ONE_PASSED, { title: 'cart > rounds to cent
 
 /** The built action, ready to run as a step of a job, and a scripted service for it to talk to. */
 export async function scenario(options: ScenarioOptions = {}): Promise<Scenario> {
-  const { script = { cases: ONE_PASSED }, faults = [], inputs, service: serviceOptions, announcedIn, ...step } = options
-  const service = await startScriptedService({ script, faults, ...serviceOptions })
+  const { script = { cases: ONE_PASSED }, faults = [], tls, inputs, announcedIn, ...step } = options
+  const service = await startScriptedService({ script, faults, tls })
   const ofService = { 'base-url': service.url, 'api-key': service.key, project: 'web-shop' }
   if (announcedIn !== undefined) {
     const variables = { URL: service.url, KEY: service.key, PROJECT: 'web-shop', COMMIT: 'a'.repeat(40) }

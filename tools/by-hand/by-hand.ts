@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readFileSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { readReport } from './report.ts'
 import { type ByHand, FRAMEWORKS, type Framework, type ProcessEnd, type Subject, UsageError } from './results.ts'
 
@@ -77,7 +77,7 @@ async function runToEnd(
   return { end: stop.aborted ? 'stopped' : (code ?? signal ?? 'stopped'), output: readFileSync(outputFile, 'utf8') }
 }
 
-const packageOf = (framework: Framework) => (framework === 'playwright' ? '@playwright/test' : framework)
+export const packageOf = (framework: Framework) => (framework === 'playwright' ? '@playwright/test' : framework)
 
 /** The framework on which the folder's package depends. */
 export function frameworkIn(folder: string): Framework {
@@ -104,11 +104,6 @@ export function versionOf(folder: string, framework: Framework): string {
 
 /** npx puts the commands of the folder and of all folders above it first. */
 function environmentIn(folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const commands = foldersFrom(folder).map((at) => join(at, 'node_modules/.bin'))
-  return { ...env, PATH: [...commands, env.PATH ?? ''].join(delimiter) }
-}
-
-function foldersFrom(folder: string): string[] {
-  const above = dirname(folder)
-  return above === folder ? [folder] : [folder, ...foldersFrom(above)]
+  const packages = createRequire(join(folder, 'package.json')).resolve.paths('a-package') ?? []
+  return { ...env, PATH: [...packages.map((at) => join(at, '.bin')), env.PATH ?? ''].join(delimiter) }
 }

@@ -34,11 +34,13 @@ async function main(): Promise<void> {
     if (await runTable(filter, console.log, stop.signal)) process.exitCode = DIFFERENT
     return
   }
-  const { folder, args, given } = readArguments(process.argv.slice(2))
+  const { folder, args, named } = readArguments(process.argv.slice(2))
   if (folder === undefined) return console.log(USAGE)
-  const framework = given ?? frameworkIn(folder)
+  const framework = named ?? frameworkIn(folder)
   const version = versionOf(folder, framework)
-  console.log(`${framework} ${version} in ${folder}, ${describeArguments(args)}\n`)
+  const given =
+    args.length === 0 ? 'without arguments' : `with the arguments ${args.map((arg) => JSON.stringify(arg)).join(' ')}`
+  console.log(`${framework} ${version} in ${folder}, ${given}\n`)
   const result = await runBoth({ framework, args, env: process.env, folder: () => folder }, stop.signal)
   console.log(describeResult(result))
   if (result.comparison.differences.length > 0) process.exitCode = DIFFERENT
@@ -48,7 +50,7 @@ interface Arguments {
   /** Undefined if only the usage is asked for. */
   readonly folder?: string
   readonly args: readonly string[]
-  readonly given?: Framework | undefined
+  readonly named?: Framework | undefined
 }
 
 function readArguments(given: readonly string[]): Arguments {
@@ -61,21 +63,11 @@ function readArguments(given: readonly string[]): Arguments {
     throw new UsageError(`The framework is "${name}". Write --framework=${FRAMEWORKS.join(' or --framework=')}.`)
   const [folder, ...args] = name === undefined ? given : others
   if (folder === undefined || folder === '--help') return { args: [] }
-  const path = inCallersFolder(folder)
+  // npm runs scripts in the folder of this repository. INIT_CWD is the folder in which a person called npm.
+  const path = resolve(process.env.INIT_CWD ?? '.', folder)
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`There is no folder ${path}. Write the folder of the project first, and then the arguments.`)
-  return { folder: path, args, given: framework }
-}
-
-/** npm runs scripts in the folder of this repository. INIT_CWD is the folder in which a person called npm. */
-function inCallersFolder(path: string): string {
-  return resolve(process.env.INIT_CWD ?? '.', path)
-}
-
-function describeArguments(args: readonly string[]): string {
-  return args.length === 0
-    ? 'without arguments'
-    : `with the arguments ${args.map((arg) => JSON.stringify(arg)).join(' ')}`
+  return { folder: path, args, named: framework }
 }
 
 /** Both results, and a sentence for each difference. */

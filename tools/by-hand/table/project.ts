@@ -1,4 +1,5 @@
 import { gitIn, type InstalledVersion, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { packageOf } from '../by-hand.ts'
 import type { Framework } from '../results.ts'
 
 /** The text of each file, by its path. */
@@ -25,10 +26,9 @@ export function projectsOf(framework: Framework, kinds: Kinds): readonly Project
 /** Writes the project into a new folder, with links to the packages. */
 export async function writeProject(project: Project, folder: string, version: number): Promise<void> {
   const { files, git, framework } = project
-  const dependency = framework === 'playwright' ? '@playwright/test' : framework
   // Jest transforms ES modules only if it is told to.
   const type = framework === 'jest' ? 'commonjs' : 'module'
-  const manifest = { private: true, type, devDependencies: { [dependency]: `^${version}` } }
+  const manifest = { private: true, type, devDependencies: { [packageOf(framework)]: `^${version}` } }
   await writeFiles(folder, { 'package.json': JSON.stringify(manifest), '.gitignore': 'node_modules\n', ...files })
   await installPackages(
     folder,

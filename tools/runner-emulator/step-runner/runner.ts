@@ -140,7 +140,9 @@ export class Step {
 
   /** Does what the interruption says at its time. If main exits before, this changes nothing. */
   async #interrupt(main: ActionProcess, { on, by }: Interruption): Promise<void> {
-    await Promise.race([isDue(on, main), main.result()]).catch(() => {})
+    const isDue =
+      on instanceof RegExp ? main.waitForLine(on) : typeof on === 'number' ? delay(on, undefined, { ref: false }) : on
+    await Promise.race([isDue, main.result()]).catch(() => {})
     if (by === 'kill') main.signal('SIGKILL')
     else if (by === 'shutdown') await this.#shutDown(main)
     else await main.end(by)
@@ -222,11 +224,6 @@ function renamed(values: Values, rename: (name: string) => string): Values {
 
 /** In a container, post begins 0.3 to 0.6 s after a cancel. */
 const CONTAINER_PAUSE_MS = 300
-
-function isDue(on: Interruption['on'], main: ActionProcess): Promise<unknown> {
-  if (on instanceof RegExp) return main.waitForLine(on)
-  return typeof on === 'number' ? delay(on, undefined, { ref: false }) : on
-}
 
 /** The places in which the secret can be read, in any usual form. Empty if there is no such place. */
 export function placesThatShow(secret: string, { log, files, outputs, annotations }: ProcessResult): readonly string[] {
