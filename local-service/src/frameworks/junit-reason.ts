@@ -1,17 +1,18 @@
-import { outcomesOf, type statusOf } from './junit-case.ts'
-import type { XmlCase, XmlOutcome } from './junit-xml.ts'
+import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
+import type { Result } from './junit-case.ts'
+import type { XmlElement } from './junit-xml.ts'
 import { isBad, QUOTED_LINES, type TestCase } from './report.ts'
 
 // Why a test of a JUnit report did not pass. Readers show only the first line of a reason. So it says what is wrong.
 
-export function reasonOf(found: XmlCase, status: ReturnType<typeof statusOf>): string {
+export function reasonOf(found: XmlElement, { status, outcomes }: Result): string {
   if (status === 'PASSED') return ''
-  const chosen = outcomesOf(found, status)
-  const texts = chosen.map(textOf).filter((text) => text !== '')
+  const texts = outcomes.map(textOf).filter((text) => text !== '')
   if (status === 'SKIPPED') return texts.filter((text) => !EMPTY_SKIP.test(text)).join('\n\n')
   // CTest has only what the test printed. In Bazel, the suite has it.
   const suiteOutput = texts.some((text) => BAZEL.test(text)) ? endOf(found.parent?.output ?? '') : ''
-  return suiteOutput || texts.join('\n\n') || endOf(found.output) || chosen[0]?.type || (chosen[0]?.message ?? '')
+  const { type = '', message = '' } = outcomes[0]?.attributes ?? {}
+  return suiteOutput || texts.join('\n\n') || endOf(found.output) || type || message
 }
 
 /** Reasons of Node and Bun that say nothing. */
@@ -20,15 +21,16 @@ const EMPTY_SKIP = /^(?:true|todo)$/i
 const BAZEL = /^exited with error code \d+$/
 
 function endOf(output: string): string {
-  return withReasonFirst(output.trim().split('\n').slice(-QUOTED_LINES).join('\n'))
+  return withoutTerminalSequences(output).trim().split('\n').slice(-QUOTED_LINES).join('\n')
 }
 
 /** Messages of gotestsum, Swift, pytest, nose2, behave, doctest and Boost that say nothing. */
 const EMPTY_MESSAGE = /^(?:failed|(?:build |collection |test )?(?:failure|error)|exception|none)?$/i
 
 /** The message of the attribute comes first, unless the text begins with it. */
-function textOf({ message, text }: XmlOutcome): string {
-  const [given, all] = [message, text].map((one) => one.replaceAll('\r\n', '\n').trim()) as [string, string]
+function textOf({ attributes: { message = '' }, text }: XmlElement): string {
+  const clean = (one: string) => withoutTerminalSequences(one).replaceAll('\r\n', '\n').trim()
+  const [given, all] = [clean(message), clean(text)]
   // In the text of pytest, and in the last traceback of Python, the error is at the end.
   const tracebacks = all.matchAll(/^Traceback .*\n(?:[ \t].*\n)+(\S.*)/gm)
   const [, error = ''] = /^E {3}(\S.*)/m.exec(all) ?? [...tracebacks].at(-1) ?? []
@@ -75,10 +77,10 @@ function withReasonFirst(text: string): string {
 
 // What test tools print about failures of which their JUnit files have no test case, or no reason.
 
-/** The groups `title` and `file` name what failed. */
+/** The group `title` names the test. */
 const PARTS: readonly RegExp[] = [
   // Node, a file that crashed: from "file:///shop/a.js:3" or "node:internal/modules:3" to "Node.js v24.1.0"
-  /^(?:(?:file:\/\/)?(?<file>\/\S+)|node:\S+):\d+\n(?:(?!Node\.js v).*\n)*?(?=\nNode\.js v)/gm,
+  /^(?:(?:file:\/\/)?\/|node:)\S+:\d+\n(?:(?!Node\.js v).*\n)*?(?=\nNode\.js v)/gm,
   // Node, a test: "test at a.js:3:1", "✖ pays (1.2ms)", "  Error: no money"
   /^test at \S+:\d+:\d+\n✖ (?!.* # TODO$)(?<title>.*?)(?: \([\d.]+ms\))?\n(?! {2}'test failed')(?: {2}.*\n?)*/gm,
   // Node, a threshold: "ℹ Error: 50.00% line coverage does not meet threshold of 90%."
@@ -104,13 +106,10 @@ const PARTS: readonly RegExp[] = [
 
 /** The parts that no failed test case with a place explains. */
 export function findToolLines(output: string, testCases: readonly TestCase[]): string[] {
-  const failed = testCases.filter((testCase) => isBad(testCase) && testCase.line !== undefined)
-  const isKnown = ({ title, file }: Readonly<Partial<Record<string, string>>>) =>
-    failed.some((known) =>
-      file === undefined ? ` > ${known.title}`.endsWith(` > ${title}`) : `/${file}`.endsWith(`/${known.filePath}`),
-    )
-  const found = PARTS.flatMap((part) => [...output.matchAll(part)])
-  const lines = new Set(found.filter(({ groups = {} }) => !isKnown(groups)).map(([text]) => withReasonFirst(text)))
+  const known = testCases.filter((one) => isBad(one) && one.line !== undefined).map(({ title }) => ` > ${title}`)
+  const isKnown = (title: string | undefined) => title !== undefined && known.some((one) => one.endsWith(` > ${title}`))
+  const found = PARTS.flatMap((part) => [...output.matchAll(part)]).filter(({ groups }) => !isKnown(groups?.title))
+  const lines = new Set(found.map(([text]) => withReasonFirst(text)))
   return [...lines].sort((one, other) => Number(CONSEQUENCE.test(one)) - Number(CONSEQUENCE.test(other)))
 }
 

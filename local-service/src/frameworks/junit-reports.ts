@@ -5,12 +5,12 @@ import { type CommandEnd, hasSucceeded } from '../machine/command.ts'
 import { isInside, readPartOfFile, type TestedFolders } from '../machine/files.ts'
 import { quote } from '../text.ts'
 import { findReports, isName, stateOf } from './find-reports.ts'
-import { millisecondsOf, statusOf, titleOf } from './junit-case.ts'
+import { millisecondsOf, resultOf, titleOf } from './junit-case.ts'
 import { Places } from './junit-place.ts'
 import { findToolLines, reasonOf } from './junit-reason.ts'
-import { decodeXml, readJunitXml, type XmlCase } from './junit-xml.ts'
-import { joinTitle, LIMIT_CASES, placeIn, type Report, type Repository, type TestCase, toMessage } from './report.ts'
-import { SourceFiles } from './source-files.ts'
+import { decodeXml, readJunitXml, type XmlElement } from './junit-xml.ts'
+import { joinTitle, LIMIT_CASES, placeIn, type Report, type TestCase, toMessage } from './report.ts'
+import { indexFiles, type SourceFiles } from './source-files.ts'
 
 // Makes a report of the JUnit files that a command, an earlier step or an earlier job has written.
 
@@ -28,6 +28,9 @@ export interface JunitReports {
   readonly repositoryFiles: string
 }
 
+/** As in a report of the run. It is complete if the files say all about the tests. */
+type Problem = Pick<Report, 'isComplete' | 'problem' | 'advice'>
+
 /** `onFile` gets the name of each file before it is read. */
 export async function readJunitReports(
   input: JunitReports,
@@ -37,22 +40,14 @@ export async function readJunitReports(
   const { files, patternsWithoutFile } = await findReports(patterns, folders.folder)
   const written = [...files].filter(([state]) => !old.has(state)).map(([, path]) => path)
   const hasPassed = hasSucceeded(end)
-  const source = new SourceFiles(folders, repositoryFiles)
+  const source = indexFiles(folders, repositoryFiles)
   const testCases: TestCase[] = []
   const problems: Problem[] = []
   for (const path of written.sort()) {
     onFile(path)
     const report = readReport(path, folders.folder, LIMIT_CASES - testCases.length)
-    const places = new Places(source, resolve(folders.folder, path))
-    const about = {
-      hasPassed,
-      reportPath: path,
-      isOneOfSeveral: written.length > 1,
-      places,
-      repository: source.repository,
-    }
-    const entries = report.cases.map((one) => toEntry(one, about))
-    for (const testCase of joinAttempts(entries, hasPassed)) testCases.push(testCase)
+    const about = { path, isOneOfSeveral: written.length > 1, hasPassed, source }
+    for (const testCase of toTestCases(report.cases, about)) testCases.push(testCase)
     problems.push(...report.problems)
   }
   problems.push(...findProblems(input, patternsWithoutFile, written.length))
@@ -69,15 +64,12 @@ export async function readJunitReports(
   }
 }
 
-/** As in a report of the run. It is complete if the files say all about the tests. */
-type Problem = Pick<Report, 'isComplete' | 'problem' | 'advice'>
-
 function readReport(path: string, folder: string, mostCases: number) {
-  const cases: XmlCase[] = []
+  const cases: XmlElement[] = []
   const problems: Problem[] = []
   const addProblem = (what: string, isComplete: boolean) =>
     problems.push({ isComplete, problem: `its report ${quote(path)} ${what}` })
-  const onCase = (one: XmlCase) => {
+  const onCase = (one: XmlElement) => {
     if (cases.length === mostCases) throw new Error(`has more than ${LIMIT_CASES} test cases`)
     // If pytest is stopped, the test that is running has neither a name nor a result.
     if (!one.attributes.name && !one.attributes.classname && one.outcomes.length === 0) return
@@ -140,46 +132,51 @@ function readXml(path: string, folder: string): string {
 }
 
 interface About {
-  readonly hasPassed: boolean
-  readonly reportPath: string
+  readonly path: string
   /** Several reports may have the same test, for example of several systems. */
   readonly isOneOfSeveral: boolean
-  readonly places: Places
-  readonly repository: Repository
+  readonly hasPassed: boolean
+  readonly source: SourceFiles
 }
 
-function toEntry(found: XmlCase, { hasPassed, reportPath, isOneOfSeveral, places, repository }: About) {
-  const { name = '', classname } = found.attributes
-  const test = places.testOf(found)
-  const status = statusOf(found, hasPassed)
-  const { reason, ...place } = places.failureOf(found, test, reasonOf(found, status))
-  const whichReport = isOneOfSeveral && (status === 'FAILED' || status === 'FLAKY') ? `in ${reportPath}` : ''
-  const message = [reason, whichReport].filter((part) => part !== '').join('\n\n')
-  const testCase: TestCase = {
-    title: joinTitle(titleOf(found, test, repository.folder)) || reportPath,
-    status,
-    durationMs: millisecondsOf(found),
-    message: toMessage(message) || undefined,
-    ...placeIn(repository, place),
-  }
-  // If Jest cannot load a file, it lists the file twice.
-  const isFile = test.file !== undefined && places.resolveFile(name) === test.file
-  return { testCase, key: JSON.stringify([found.suites, classname, name, test.file]), isFile }
+function toTestCases(cases: readonly XmlElement[], { path, isOneOfSeveral, hasPassed, source }: About): TestCase[] {
+  const places = new Places(source, resolve(source.folder, path))
+  const attempts = cases.map((found) => {
+    const { name = '', classname } = found.attributes
+    const test = places.testOf(found)
+    const result = resultOf(found, hasPassed)
+    const { status } = result
+    const { reason, ...place } = places.failureOf(found, test, reasonOf(found, result))
+    const whichReport = isOneOfSeveral && (status === 'FAILED' || status === 'FLAKY') ? `in ${path}` : ''
+    const message = [reason, whichReport].filter((part) => part !== '').join('\n\n')
+    const testCase: TestCase = {
+      title: joinTitle(titleOf(found, test.rest, source.folder)) || path,
+      status,
+      durationMs: millisecondsOf(found),
+      message: toMessage(message) || undefined,
+      ...placeIn(source, place),
+    }
+    // If Jest cannot load a file, it lists the file twice.
+    const isFile = test.file !== undefined && places.resolveFile(name) === test.file
+    return { testCase, test: JSON.stringify([found.suites, classname, name, test.file]), isFile }
+  })
+  return [...Map.groupBy(attempts, ({ test }) => test).values()].flatMap((ofTest) => joinAttempts(ofTest, hasPassed))
 }
 
 /**
  * No tool runs a test again after it has passed. So attempts are failures in one report, and the one success behind them. If the
  * command has failed, two tests may have one name.
  */
-function joinAttempts(entries: readonly ReturnType<typeof toEntry>[], hasPassed: boolean): TestCase[] {
-  return [...Map.groupBy(entries, ({ key }) => key).values()].flatMap((attempts) => {
-    const testCases = attempts.map(({ testCase }) => testCase)
-    const failed = testCases.filter(({ status }) => status === 'FAILED')
-    const [last, lastFailed] = [testCases.at(-1), failed.at(-1)]
-    if (lastFailed === undefined) return testCases
-    const isLastAlone = last?.status === 'PASSED' && failed.length === testCases.length - 1
-    if (hasPassed && isLastAlone) return [{ ...lastFailed, status: 'FLAKY', durationMs: last.durationMs }]
-    const isOneFile = failed.length === testCases.length && attempts.every(({ isFile }) => isFile)
-    return isOneFile ? failed.slice(0, 1) : testCases
-  })
+function joinAttempts(
+  attempts: readonly { readonly testCase: TestCase; readonly isFile: boolean }[],
+  hasPassed: boolean,
+) {
+  const testCases = attempts.map(({ testCase }) => testCase)
+  const failed = testCases.filter(({ status }) => status === 'FAILED')
+  const [last, lastFailed] = [testCases.at(-1), failed.at(-1)]
+  const isLastAlone = last?.status === 'PASSED' && failed.length === testCases.length - 1
+  if (hasPassed && isLastAlone && lastFailed !== undefined)
+    return [{ ...lastFailed, status: 'FLAKY' as const, durationMs: last.durationMs }]
+  const isOneFile = failed.length === testCases.length && attempts.every(({ isFile }) => isFile)
+  return isOneFile ? failed.slice(0, 1) : testCases
 }

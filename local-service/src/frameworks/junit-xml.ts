@@ -1,41 +1,24 @@
 import { type Handler, Parser } from 'htmlparser2'
-import { withoutTerminalSequences } from '../../../src/text/visible-text.ts'
 import { quote } from '../text.ts'
 
 // Reads the XML that test tools call JUnit. There is no standard, so this file only collects what a report has. Tools write broken XML,
 // for example a raw `&`. The parser is one that reads what browsers read, so such a character costs nothing else.
 
-/** What a report says about one test, or about a suite that failed itself. Then there are no attributes. */
-export interface XmlCase {
+/** An element of a report, with what was in it so far. A text is empty if the report does not have it. */
+export interface XmlElement {
+  readonly tag: string
   readonly attributes: Readonly<Partial<Record<string, string>>>
-  /** The names of the suites around the test, the outermost first. */
+  readonly parent: XmlElement | undefined
+  /** The names of the suites around it, the outermost first. A suite is one of them itself. */
   readonly suites: readonly string[]
-  /** Empty if the report does not have it. */
   readonly file: string
-  readonly outcomes: readonly XmlOutcome[]
-  /** What the test printed. */
-  readonly output: string
-  /** What is around the test. What a suite printed is known when the whole report is read. */
-  readonly parent?: Pick<XmlCase, 'output'> | undefined
-}
-
-/** An element in a test, such as `failure`. A text is empty if the report does not have it. */
-export interface XmlOutcome {
-  readonly tag: string
-  readonly type: string
-  readonly message: string
-  readonly text: string
-}
-
-/** An element, with what was in it so far. */
-interface Element extends XmlCase {
-  readonly parent?: Element | undefined
-  readonly tag: string
-  readonly outcomes: XmlOutcome[]
-  output: string
-  text: string
-  /** How many of the outcomes in it are failures. */
+  /** The elements in it that say how a test ended, such as `failure`. */
+  readonly outcomes: XmlElement[]
+  /** How many failures are in it and in the elements in it. */
   failures: number
+  text: string
+  /** What a test or a suite printed. */
+  output: string
 }
 
 const SUITE = /^testsuites?$/
@@ -50,21 +33,21 @@ export function decodeXml(bytes: Buffer): string {
 }
 
 /**
- * `onCase` gets each test, and each suite that failed itself. `onMissing` gets what else says that a test failed. This and the
- * message of an error are rests of sentences that begin with the file.
+ * `onCase` gets each test, and each suite that failed itself, without the attributes of the suite. `onMissing` gets what else says that
+ * a test failed. This and the message of an error are rests of sentences that begin with the file.
  */
 export function readJunitXml(
   text: string,
-  onCase: (found: XmlCase) => void,
+  onCase: (found: XmlElement) => void,
   onMissing: (problem: string) => void,
 ): void {
   let hasElement = false
   /** Mocha names the file only in the first of several suites. */
   let fileOfSuites = ''
   /** The innermost element that is not closed yet. */
-  let element: Element | undefined
+  let element: XmlElement | undefined
   const handler: Partial<Handler> = {
-    onopentag(name, attributes: XmlCase['attributes']) {
+    onopentag(name, attributes: XmlElement['attributes']) {
       const tag = name.replace(/^.*:/, '')
       if (element === undefined && !SUITE.test(tag))
         throw new Error(`is no JUnit report, because it begins with <${tag}>`)
@@ -73,7 +56,7 @@ export function readJunitXml(
       if (SUITE.test(tag)) fileOfSuites = file
       const around = element?.suites ?? []
       const suites = tag === 'testsuite' ? [...around, title] : around
-      element = { parent: element, tag, attributes, suites, file, outcomes: [], output: '', text: '', failures: 0 }
+      element = { tag, attributes, parent: element, suites, file, outcomes: [], failures: 0, text: '', output: '' }
     },
     ontext(more) {
       if (element !== undefined) element.text += more
@@ -82,11 +65,10 @@ export function readJunitXml(
       // The parser closes an element by itself at the end tag of another one, and at `<testcase/>`.
       const isBroken = isImplied && text[parser.endIndex - 1] !== '/'
       if (isBroken || element === undefined) throw new Error(`is no XML: <${name}> is not closed`)
-      const { parent, tag, failures } = element
+      const { tag, parent, outcomes, failures } = element
       if (tag === 'testcase') onCase(element)
       else if (SUITE.test(tag)) {
-        const outcomes = element.outcomes.filter((one) => /^(?:failure|error)$/.test(one.tag))
-        if (outcomes.length > 0) onCase({ ...element, attributes: {}, outcomes })
+        if (outcomes.length > 0) onCase({ ...element, attributes: {} })
         const missing = findMissing(element)
         if (missing !== undefined) onMissing(missing)
       } else if (parent !== undefined) moveContent(element, parent)
@@ -102,11 +84,10 @@ export function readJunitXml(
 }
 
 /** What is in an element that is no test and no suite belongs to the element around it. */
-function moveContent({ tag, attributes, outcomes, output, ...element }: Element, parent: Element): void {
-  const { type = '' } = attributes
-  const [message, text] = [attributes.message ?? '', element.text].map(withoutTerminalSequences) as [string, string]
+function moveContent(element: XmlElement, parent: XmlElement): void {
+  const { tag, text, outcomes } = element
   if (OUTCOME.test(tag)) {
-    parent.outcomes.push({ tag, type, message, text })
+    parent.outcomes.push(element)
     if (tag !== 'skipped') parent.failures++
   } else if (/^system-(?:out|err)$/.test(tag)) {
     parent.output += text
@@ -114,10 +95,9 @@ function moveContent({ tag, attributes, outcomes, output, ...element }: Element,
     parent.text += text
   }
   parent.outcomes.push(...outcomes)
-  parent.output += output
 }
 
-function findMissing({ attributes, suites, failures }: Element): string | undefined {
+function findMissing({ attributes, suites, failures }: XmlElement): string | undefined {
   const [failed = 0, broken = 0] = [attributes.failures, attributes.errors].map((given) => Number(given) || 0)
   // @web/test-runner counts each failure as an error too.
   const counted = failed === failures && broken === failures ? failures : failed + broken
