@@ -1,4 +1,4 @@
-import { basename, dirname, extname, isAbsolute, parse, relative, resolve } from 'node:path'
+import { basename, dirname, extname, isAbsolute, relative, resolve } from 'node:path'
 import { foldersBetween } from '../machine/files.ts'
 import type { Place } from '../reporters/report-writer.ts'
 import type { XmlElement } from './junit-xml.ts'
@@ -12,8 +12,8 @@ export type Test = ReturnType<Places['testOf']>
 
 /** Languages that print a stack. */
 const WITH_STACK = /\.(?:[cm]?[jt]sx?|py|rb|php|cs|fs|vb|java|kt|groovy|scala|exs?)$/
-const OF_NET = /\.(?:cs|fs|vb)$/
-const OF_JVM = /\.(?:java|kt|groovy|scala)$/
+const OF_NET = ['.cs', '.fs', '.vb']
+const OF_JVM = ['.java', '.kt', '.groovy', '.scala']
 /** A path ends before a comma and before a quote. Otherwise, in a long list without spaces, each path would be tried up to the end of the list. */
 const PATH = String.raw`(?:^|[\s(["'])(?:file:\/\/)?(?<path>[/@.\p{L}\w][^\s():"',]*\.\w+)`
 const POSITIONS: readonly RegExp[] = [
@@ -39,9 +39,13 @@ export class Places {
     this.#bases = [...foldersBetween({ folder: dirname(reportPath), root }), ...foldersBetween({ folder, root })]
   }
 
-  resolveFile(path: string): string | undefined {
-    // Most names are no path. Then there is no need to look in each folder.
-    if (this.#source.withStem(parse(path).name).length === 0) return undefined
+  #resolveFile(path: string, test = ''): string | undefined {
+    const named = this.#source.named(basename(path))
+    // Go and the JVM print only the name of a file. It is beside the test, or the only file with this name.
+    if (!path.includes('/') && [...OF_JVM, '.go'].includes(extname(path)))
+      return named.find((file) => dirname(file) === dirname(test)) ?? onlyOne(named)
+    // Most names of classes are no path. Then there is no need to look in each folder.
+    if (named.length === 0) return undefined
     return this.#bases.map((base) => resolve(base, path)).find((file) => this.#source.isOwnFile(file))
   }
 
@@ -52,7 +56,7 @@ export class Places {
     // If Node cannot load a file, the path is the name. ExUnit has the line behind the file, as in `cart_test.exs:7`.
     const given = found.file || (isAbsolute(name) ? name : '')
     const [, path = '', lineOfPath] = /^(?:file:\/\/)?(.*?)(?::(\d+))?$/s.exec(given) ?? []
-    const givenFile = this.resolveFile(path)
+    const givenFile = this.#resolveFile(path)
     const ofClass = this.#ofClass(classname.trim(), givenFile ? extname(givenFile) : '.py', isPytest)
     const file = givenFile ?? ofClass.file
     const declared = file === undefined ? this.#declarationOf(found) : undefined
@@ -65,29 +69,39 @@ export class Places {
     }
   }
 
+  /** Finds the file that a class names. `rest` is what is left of the class. */
   #ofClass(name: string, ending: string, isPytest: boolean) {
-    const tests = pathsOf(name, ending, isPytest).map(({ path, rest }) => ({ file: this.resolveFile(path), rest }))
-    return tests.find(({ file }) => file !== undefined) ?? { file: this.#fileOfQualifiedClass(name), rest: name }
+    // For example `tests/cart.test.js`, `tests/cart` or `cart.js`.
+    const paths = name.includes('/') ? [name, name + ending] : name.includes('.') ? [name] : []
+    const files = paths.map((path) => ({ file: this.#resolveFile(path), rest: '' }))
+    // For example `tests.test_cart` or `tests.test_cart.TestCart`. Without a folder, a single word is a module only in pytest.
+    const words = name.split('.')
+    for (let count = words.length; count > (isPytest ? 0 : 1); count--) {
+      const path = words.slice(0, count).join('/') + ending
+      files.push({ file: this.#resolveFile(path), rest: words.slice(count).join('.') })
+    }
+    return files.find(({ file }) => file !== undefined) ?? { file: this.#fileOfQualifiedClass(name), rest: name }
   }
 
   /** A class of the JVM or of .NET, such as `shop.CartTest` or `shop.CartTest$Inner`. */
   #fileOfQualifiedClass(name: string): string | undefined {
     if (!name.includes('.')) return undefined
     const path = name.replace(/\$.*/, '').replaceAll('.', '/')
+    const withEnding = (ending: string) => this.#source.named(basename(path) + ending)
+    const ofJvm = OF_JVM.flatMap(withEnding).filter((file) => file.includes(`/${path}.`))
     // In .NET, the folders need not be those of the namespace.
-    const isOfClass = (file: string) => OF_NET.test(file) || (OF_JVM.test(file) && file.includes(`/${path}.`))
-    return onlyOne(this.#source.withStem(basename(path)).filter(isOfClass))
+    return onlyOne([...ofJvm, ...OF_NET.flatMap(withEnding)])
   }
 
   /** Go and cucumber-js name no file. */
   #declarationOf({ attributes: { name = '', classname = '' }, suites }: XmlElement): Place | undefined {
     const suite = suites.at(-1) ?? ''
     // A row of an outline is, for example, `counts <n> - #1.1: counts 0`.
-    if (suite === 'Cucumber') return this.#source.scenario(classname, name.replace(/ - #\d.*/s, ''))
+    if (suite === 'Cucumber') return this.#source.declaration('.feature', classname, name.replace(/ - #\d.*/s, ''))
     // Some tools have only the end of the package of Go as the class, and the whole package as the suite.
     const importPath = suite.endsWith(`/${classname}`) ? suite : classname
     // A test of a test in Go is, for example, `TestPay/twice`.
-    return this.#source.testOfPackage(importPath, name.replace(/\/.*/s, ''))
+    return this.#source.declaration('_test.go', importPath, name.replace(/\/.*/s, ''))
   }
 
   /**
@@ -106,19 +120,12 @@ export class Places {
     return { file, line, reason: isPython ? this.#withFramesBehind(text, frames) : withOwnFrames(lines) }
   }
 
-  #framesIn(line: string, own: string | undefined): Place[] {
+  #framesIn(line: string, test: string | undefined): Place[] {
     const positions = POSITIONS.flatMap((pattern) => [...line.matchAll(pattern)])
     return positions.flatMap(({ groups = {} }) => {
-      const file = this.#fileAt(groups.path ?? '', own)
+      const file = this.#resolveFile(groups.path ?? '', test)
       return file === undefined ? [] : { file, line: Number(groups.line) }
     })
-  }
-
-  /** Go and the JVM print only the name of a file. It is beside the test, or the only file with this name. */
-  #fileAt(path: string, own = ''): string | undefined {
-    if (path.includes('/') || !(OF_JVM.test(path) || path.endsWith('.go'))) return this.resolveFile(path)
-    const files = this.#source.withStem(parse(path).name).filter((file) => basename(file) === path)
-    return files.find((file) => dirname(file) === dirname(own)) ?? onlyOne(files)
   }
 
   /**
@@ -146,19 +153,6 @@ export class Places {
     const places = new Set(frames.map(({ file, line }) => `at ${relative(this.#source.root, file)}:${line}`))
     return places.size === 1 ? text : [text, ...[...places].slice(0, SHOWN_FRAMES)].join('\n')
   }
-}
-
-/** The files that a class may name. Without a folder, a single word is a module only in pytest. */
-function pathsOf(name: string, ending: string, isPytest: boolean) {
-  // For example `tests/cart.test.js`, `tests/cart` or `cart.js`.
-  const paths = name.includes('/') ? [name, name + ending] : name.includes('.') ? [name] : []
-  // For example `tests.test_cart` or `tests.test_cart.TestCart`.
-  const parts = name.split('.')
-  const modules = parts.map((_, index) => ({
-    path: parts.slice(0, index + 1).join('/') + ending,
-    rest: parts.slice(index + 1).join('.'),
-  }))
-  return [...paths.map((path) => ({ path, rest: '' })), ...modules.slice(isPytest ? 0 : 1).reverse()]
 }
 
 function onlyOne(files: readonly string[]): string | undefined {

@@ -43,13 +43,9 @@ function textOf({ attributes: { message = '' }, text }: XmlElement): string {
 
 /** What is replaced, one entry after the other, so that a text begins with the reason. A place goes behind the reason. */
 const BEFORE_THE_REASON: readonly (readonly [RegExp, string])[] = [
-  // JavaScript, a frame outside the project: "    at run (node:internal/main:3:1)"
-  [/\n +at .*(?:node_modules\/|\(?node:|\(<anonymous>\)).*/g, ''],
   // Node, a test: "test at a.js:3:1", "✖ pays (1.2ms)", "  Error: no money". Then the reason begins with "✖ pays: Error: no money".
   [/^(?<place>test at .*)\n(?<test>✖ .*?)(?: \([\d.]+ms\))?\n\s*(?<reason>[\s\S]+)$/, '$<test>: $<reason>\n$<place>'],
-  // Node, a file that cannot be loaded: "node:internal/modules:3", "    throw error;", "    ^", "", "Error: no money"
-  [/^node:\S+:\d+\n(?:.+\n)*? *\^+\n\n/, ''],
-  // Node, a file that throws: "file:///shop/a.js:3", "throw new Error()", "^", "", "Error: no money"
+  // Node, a file that throws: "file:///shop/a.js:3", "throw new Error()", "^", "", "Error: no money". If it cannot be loaded: "node:internal/modules:3"
   [/^(?<place>\S+:\d+)\n(?:.+\n)*? *\^+\n\n(?<reason>[\s\S]+)$/, '$<reason>\nat $<place>'],
   // Jest, a file: "● Test suite failed to run", "", "Jest encountered an unexpected token", advice, "Details:", "", "SyntaxError: no money"
   [/● Test suite failed to run\s*\n\s*(?:Jest encountered an unexpected token\n[\s\S]*?\n\s*Details:\s*\n\s*)?/, ''],
@@ -69,6 +65,8 @@ const BEFORE_THE_REASON: readonly (readonly [RegExp, string])[] = [
   [/^(go: .*:)\n/, '$1 '],
   // GoogleTest, and what is left of Testify and Rust: "/shop/a.cc:8", "no money"
   [/^(?<place>\S+\.\w+:\d+(?::\d+)?):?[ \t]*\n\s*(?<reason>[\s\S]+)$/, '$<reason>\nat $<place>'],
+  // JavaScript, a frame outside the project: "    at run (node:internal/main:3:1)"
+  [/\n *at .*(?:node_modules\/|\(?node:|\(<anonymous>\)).*/g, ''],
 ]
 
 function withReasonFirst(text: string): string {

@@ -1,10 +1,11 @@
-import { lstatSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type CommandEnd, hasSucceeded } from '../machine/command.ts'
 import { isInside, readPartOfFile, type TestedFolders } from '../machine/files.ts'
 import { quote } from '../text.ts'
-import { findReports, isName, stateOf } from './find-reports.ts'
+import type { OnFile } from './blob-folder.ts'
+import { findReports, type ReportLine } from './find-reports.ts'
 import { millisecondsOf, resultOf, titleOf } from './junit-case.ts'
 import { Places } from './junit-place.ts'
 import { findToolLines, reasonOf } from './junit-reason.ts'
@@ -32,12 +33,10 @@ export interface JunitReports {
 type Problem = Pick<Report, 'isComplete' | 'problem' | 'advice'>
 
 /** `onFile` gets the name of each file before it is read. */
-export async function readJunitReports(
-  input: JunitReports,
-  onFile: (file: string) => void = () => undefined,
-): Promise<Report> {
+export async function readJunitReports(input: JunitReports, onFile: OnFile = () => undefined): Promise<Report> {
   const { patterns, folders, old, end, repositoryFiles } = input
-  const { files, patternsWithoutFile } = await findReports(patterns, folders.folder)
+  const lines = await findReports(patterns, folders.folder)
+  const files = new Map(lines.flatMap((line) => [...line.files]))
   const written = [...files].filter(([state]) => !old.has(state)).map(([, path]) => path)
   const hasPassed = hasSucceeded(end)
   const source = indexFiles(folders, repositoryFiles)
@@ -50,15 +49,16 @@ export async function readJunitReports(
     for (const testCase of toTestCases(report.cases, about)) testCases.push(testCase)
     problems.push(...report.problems)
   }
-  problems.push(...findProblems(input, patternsWithoutFile, written.length))
+  problems.push(...findProblems(lines, input))
   const { isComplete, problem, advice } = problems.find((one) => !one.isComplete) ?? problems[0] ?? { isComplete: true }
-  const isRemark = hasPassed && problem === undefined && patternsWithoutFile.length > 0
+  const missing = lines.filter(hasNoFile)
+  const isRemark = hasPassed && problem === undefined && missing.length > 0
   return {
     testCases,
     isComplete,
     problem,
     advice,
-    remark: isRemark ? noFileMatches(patternsWithoutFile) : undefined,
+    remark: isRemark ? noFileMatches(missing) : undefined,
     errors: hasPassed ? [] : findToolLines(end.output, testCases),
     said: [],
   }
@@ -70,9 +70,12 @@ function readReport(path: string, folder: string, mostCases: number) {
   const addProblem = (what: string, isComplete: boolean) =>
     problems.push({ isComplete, problem: `its report ${quote(path)} ${what}` })
   const onCase = (one: XmlElement) => {
+    const { name, classname } = one.attributes
     if (cases.length === mostCases) throw new Error(`has more than ${LIMIT_CASES} test cases`)
     // If pytest is stopped, the test that is running has neither a name nor a result.
-    if (!one.attributes.name && !one.attributes.classname && one.outcomes.length === 0) return
+    if (!name && !classname && one.outcomes.length === 0) return
+    // If Jest cannot load a file, jest-junit lists the file twice.
+    if (classname === 'Test suite failed to run' && name === cases.at(-1)?.attributes.name) return
     cases.push(one)
   }
   try {
@@ -84,47 +87,47 @@ function readReport(path: string, folder: string, mostCases: number) {
 }
 
 /** What is wrong with files that are missing, or that the command did not write. */
-function findProblems(
-  { patterns, folders, old, end }: JunitReports,
-  patternsWithoutFile: readonly string[],
-  written: number,
-): Problem[] {
+function findProblems(lines: readonly ReportLine[], { old, end }: JunitReports): Problem[] {
+  const isOld = ({ files }: ReportLine) => files.size > 0 && [...files.keys()].every((state) => old.has(state))
+  const missing = lines.filter(hasNoFile)
+  const hasNoReport = missing.length === lines.length
+  if (!hasNoReport && lines.every((line) => hasNoFile(line) || isOld(line))) {
+    const problem = `it wrote no report: what matches ${quoteAny(lines)} is older than this run`
+    return [{ isComplete: false, problem, advice: 'Let the command run all tests and write the report anew' }]
+  }
   const advice =
     end.kind === 'no-command'
       ? 'Look at the step or the job that should have written it: it may have been cancelled, or may have failed before'
       : 'Give "report" the path that the command writes, from the project\'s folder. If the path is right, what writes it may have failed before'
-  const names = patterns.filter((pattern) => isName(pattern, folders.folder))
-  const hasNoFile = patternsWithoutFile.length === patterns.length
-  // A command that has nothing to do, such as `nx affected`, writes no report.
-  const hadNothingToDo = hasSucceeded(end) && names.length === 0
   // Without an exit code, a pattern without a file may be that of a job that was cancelled.
-  const mayLackTests = end.kind === 'no-command' ? patternsWithoutFile.length > 0 : hasNoFile && !hadNothingToDo
-  if (mayLackTests) return [{ isComplete: false, problem: noFileMatches(patternsWithoutFile), advice }]
-  if (written === 0 && !hasNoFile) {
-    const problem = `it wrote no report: what matches ${quoteAny(patterns)} is older than this run`
-    return [{ isComplete: false, problem, advice: 'Let the command run all tests and write the report anew' }]
+  const isNeeded = ({ isName }: ReportLine) => isName || end.kind === 'no-command'
+  // A command that has nothing to do, such as `nx affected`, writes no report.
+  const hadNothingToDo = hasSucceeded(end) && !lines.some(isNeeded)
+  const lacking = hasNoReport && !hadNothingToDo ? missing : missing.filter(isNeeded)
+  if (lacking.length > 0) {
+    const isComplete = !hasNoReport && end.kind !== 'no-command'
+    return [{ isComplete, problem: noFileMatches(lacking), advice }]
   }
-  const missing = names.filter((name) => patternsWithoutFile.includes(name))
-  if (missing.length > 0) return [{ isComplete: true, problem: noFileMatches(missing), advice }]
-  const notWritten = names.filter((name) => old.has(stateOf(resolve(folders.folder, name)) ?? ''))
+  const notWritten = lines.filter((line) => line.isName && isOld(line))
   if (notWritten.length === 0) return []
-  return [
-    { isComplete: true, problem: `it did not write ${quoteAny(notWritten)}, which is older than this run`, advice },
-  ]
+  const problem = `it did not write ${quoteAny(notWritten)}, which is older than this run`
+  return [{ isComplete: true, problem, advice }]
 }
 
-function noFileMatches(patterns: readonly string[]): string {
-  return `no file in the project's folder matches ${quoteAny(patterns)}`
+const hasNoFile = ({ files }: ReportLine) => files.size === 0
+
+function noFileMatches(lines: readonly ReportLine[]): string {
+  return `no file in the project's folder matches ${quoteAny(lines)}`
 }
 
-const quoteAny = (patterns: readonly string[]) => patterns.map(quote).join(' or ')
+const quoteAny = (lines: readonly ReportLine[]) => lines.map(({ line }) => quote(line)).join(' or ')
 
 function readXml(path: string, folder: string): string {
   try {
     const file = resolve(folder, path)
-    const isLink = lstatSync(file).isSymbolicLink()
-    const target = isLink ? realpathSync(file) : file
-    if (isLink && !isInside(target, realpathSync(folder))) throw new Error('it is a link to a file outside the project')
+    const target = realpathSync(file)
+    if (target !== file && !isInside(target, realpathSync(folder)))
+      throw new Error('it is a link to a file outside the project')
     return decodeXml(readPartOfFile(target, 0, Number.POSITIVE_INFINITY, LIMIT_BYTES))
   } catch (error) {
     throw new Error(`cannot be read: ${messageOf(error)}`)
@@ -141,42 +144,33 @@ interface About {
 
 function toTestCases(cases: readonly XmlElement[], { path, isOneOfSeveral, hasPassed, source }: About): TestCase[] {
   const places = new Places(source, resolve(source.folder, path))
-  const attempts = cases.map((found) => {
-    const { name = '', classname } = found.attributes
+  const toTestCase = (found: XmlElement): TestCase => {
     const test = places.testOf(found)
     const result = resultOf(found, hasPassed)
-    const { status } = result
     const { reason, ...place } = places.failureOf(found, test, reasonOf(found, result))
-    const whichReport = isOneOfSeveral && (status === 'FAILED' || status === 'FLAKY') ? `in ${path}` : ''
-    const message = [reason, whichReport].filter((part) => part !== '').join('\n\n')
-    const testCase: TestCase = {
+    const isNamed = isOneOfSeveral && (result.status === 'FAILED' || result.status === 'FLAKY')
+    const message = [reason, isNamed ? `in ${path}` : ''].filter((part) => part !== '').join('\n\n')
+    return {
       title: joinTitle(titleOf(found, test.rest, source.folder)) || path,
-      status,
+      status: result.status,
       durationMs: millisecondsOf(found),
       message: toMessage(message) || undefined,
       ...placeIn(source, place),
     }
-    // If Jest cannot load a file, it lists the file twice.
-    const isFile = test.file !== undefined && places.resolveFile(name) === test.file
-    return { testCase, test: JSON.stringify([found.suites, classname, name, test.file]), isFile }
-  })
-  return [...Map.groupBy(attempts, ({ test }) => test).values()].flatMap((ofTest) => joinAttempts(ofTest, hasPassed))
+  }
+  const tests = Map.groupBy(cases, ({ suites, file, attributes: { classname, name } }) =>
+    JSON.stringify([suites, file, classname, name]),
+  )
+  return [...tests.values()].flatMap((attempts) => joinAttempts(attempts.map(toTestCase), hasPassed))
 }
 
 /**
  * No tool runs a test again after it has passed. So attempts are failures in one report, and the one success behind them. If the
  * command has failed, two tests may have one name.
  */
-function joinAttempts(
-  attempts: readonly { readonly testCase: TestCase; readonly isFile: boolean }[],
-  hasPassed: boolean,
-) {
-  const testCases = attempts.map(({ testCase }) => testCase)
-  const failed = testCases.filter(({ status }) => status === 'FAILED')
-  const [last, lastFailed] = [testCases.at(-1), failed.at(-1)]
-  const isLastAlone = last?.status === 'PASSED' && failed.length === testCases.length - 1
-  if (hasPassed && isLastAlone && lastFailed !== undefined)
-    return [{ ...lastFailed, status: 'FLAKY' as const, durationMs: last.durationMs }]
-  const isOneFile = failed.length === testCases.length && attempts.every(({ isFile }) => isFile)
-  return isOneFile ? failed.slice(0, 1) : testCases
+function joinAttempts(attempts: readonly TestCase[], hasPassed: boolean): readonly TestCase[] {
+  const [last, lastFailed] = [attempts.at(-1), attempts.at(-2)]
+  const isOnlyPass = last?.status === 'PASSED' && attempts.slice(0, -1).every(({ status }) => status === 'FAILED')
+  if (!hasPassed || !isOnlyPass || lastFailed === undefined) return attempts
+  return [{ ...lastFailed, status: 'FLAKY', durationMs: last.durationMs }]
 }

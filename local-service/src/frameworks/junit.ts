@@ -39,7 +39,8 @@ export const junit: Framework = {
   refuse: whyRefused,
   async run({ command, folders, personEnv, report = '' }) {
     const patterns = linesOf(report)
-    const old = new Set(command === undefined ? [] : (await findReports(patterns, folders.folder)).files.keys())
+    const before = command === undefined ? [] : await findReports(patterns, folders.folder)
+    const old = new Set(before.flatMap(({ files }) => [...files.keys()]))
     return {
       argv: command === undefined ? undefined : argvOf(command),
       title: command !== undefined ? quoteCommand(command) : 'reading the JUnit files',

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
-import { dirname, join, parse, relative } from 'node:path'
-import { readRegularFile, type TestedFolders } from '../machine/files.ts'
+import { basename, dirname, join, relative } from 'node:path'
+import { foldersBetween, readRegularFile, type TestedFolders } from '../machine/files.ts'
 import type { Place } from '../reporters/report-writer.ts'
 
 // The files of the tested repository, for those who look for a test in many places.
@@ -16,10 +16,9 @@ const DECLARATIONS = {
 /** `listed` has the paths of the repository's files, each with a zero byte behind it. It is empty without a repository. */
 export function indexFiles(folders: TestedFolders, listed: string) {
   const { root } = folders
-  const files = listed === '' ? filesBelow(root) : listed.split('\0').filter((file) => file !== '')
+  const files = listed === '' ? filesBelow(root) : listed.slice(0, -1).split('\0')
   const paths = new Set(files.map((file) => join(root, file)))
-  const byStem = Map.groupBy(paths, (path) => parse(path).name)
-  const endingWith = (ending: string) => [...paths].filter((path) => path.endsWith(ending))
+  const byName = Map.groupBy(paths, (path) => basename(path))
 
   const read = remember((file: string) => {
     try {
@@ -30,17 +29,22 @@ export function indexFiles(folders: TestedFolders, listed: string) {
     }
   })
 
-  const modulesOfGo = endingWith('/go.mod').map((file) => {
-    const [, name = ''] = /^module\s+"?([^\s"]+)/m.exec(read(file)) ?? []
-    return { name, folder: dirname(file) }
-  })
+  /** Go names a test by the module, which may be anywhere in the repository, and by the folder in it. */
+  const packageOf = (file: string) => {
+    const folders = foldersBetween({ folder: dirname(file), root })
+    const folder = folders.find((one) => paths.has(join(one, 'go.mod'))) ?? root
+    const [, module = ''] = /^module\s+"?([^\s"]+)/m.exec(read(join(folder, 'go.mod'))) ?? []
+    return join(module, relative(folder, dirname(file)))
+  }
 
   const declarationsIn = remember((ending: keyof typeof DECLARATIONS) => {
     const declarations = new Map<string, Place>()
-    for (const file of endingWith(ending)) {
-      const lines = read(file).split('\n')
-      const names = lines.map((line) => DECLARATIONS[ending].exec(line)?.[1]?.trim())
-      const group = ending === '.feature' ? names.find((name) => name !== undefined) : dirname(file)
+    for (const file of paths) {
+      if (!file.endsWith(ending)) continue
+      const names = read(file)
+        .split('\n')
+        .map((line) => DECLARATIONS[ending].exec(line)?.[1]?.trim())
+      const group = ending === '.feature' ? names.find((name) => name !== undefined) : packageOf(file)
       for (const [index, name] of names.entries()) {
         if (name !== undefined) declarations.set(`${group}\0${name}`, { file, line: index + 1 })
       }
@@ -52,16 +56,10 @@ export function indexFiles(folders: TestedFolders, listed: string) {
     ...folders,
     read,
     isOwnFile: (file: string) => paths.has(file),
-    /** The files with this name, whatever their extension. */
-    withStem: (stem: string) => byStem.get(stem) ?? [],
-    scenario: (feature: string, name: string) => declarationsIn('.feature').get(`${feature}\0${name}`),
-    /** A module of Go may be anywhere in the repository. */
-    testOfPackage(importPath: string, name: string): Place | undefined {
-      const module = modulesOfGo.find((one) => `${importPath}/`.startsWith(`${one.name}/`))
-      if (module === undefined) return undefined
-      const folder = join(module.folder, importPath.slice(module.name.length))
-      return declarationsIn('_test.go').get(`${folder}\0${name}`)
-    },
+    named: (name: string) => byName.get(name) ?? [],
+    /** Where a file with this ending declares a test of a package of Go, or of a feature of Gherkin. */
+    declaration: (ending: keyof typeof DECLARATIONS, group: string, name: string) =>
+      declarationsIn(ending).get(`${group}\0${name}`),
   }
 }
 

@@ -131,12 +131,14 @@ describe('attempts of one test', () => {
   })
 
   it('are in one report, and the same test in another report is a case of its own', async () => {
-    const broken = '<testcase name="cart.test.js" file="cart.test.js"><failure message="broken"/></testcase>'
+    const attributes = 'classname="Test suite failed to run" name="cart.test.js"'
+    const broken = `<testcase ${attributes}><failure message="broken"/></testcase>`
     const suite = inSuite(FAILED + broken + broken, '')
     const files = { 'debug.xml': suite, 'release.xml': inSuite(PASSED + broken, '') }
     const report = await (await reportsOf(files)).read()
     expect(report?.testCases.map(({ title, status }) => `${status} ${title}`)).toEqual([
-      ...['FAILED c > a', 'FAILED cart.test.js', 'PASSED c > a', 'FAILED cart.test.js'],
+      ...['FAILED c > a', 'FAILED Test suite failed to run > cart.test.js'],
+      ...['PASSED c > a', 'FAILED Test suite failed to run > cart.test.js'],
     ])
   })
 })
