@@ -31,7 +31,7 @@ export function readProgress(reportFile: string): Progress | undefined {
 
 export interface Events {
   readonly tests: readonly ReportedTest[]
-  /** Those that have started and not finished. */
+  /** Those that have started and not finished, if no test of them is known to run. A test or a hook keeps their process busy. */
   readonly files: readonly FileFacts[]
   readonly said: readonly string[]
   readonly finished: ReportEnd | undefined
@@ -74,10 +74,12 @@ export function readEvents(file: string): Events {
         throw new Error('it has a line that is no event')
     }
   }
+  const unfinished = [...tests.values()].filter(({ status }) => status === 'INTERRUPTED')
+  for (const test of unfinished) files.delete(keyOfFile(test))
   return { tests: [...tests.values()], files: [...files.values()], said, finished }
 }
 
 /** Two framework projects may have the same file. */
-export function keyOfFile({ project, file }: FileFacts): string {
+function keyOfFile({ project, file }: FileFacts): string {
   return JSON.stringify([project, file])
 }

@@ -11,7 +11,7 @@ import {
   STATUSES,
   type TestCaseStatus,
 } from '../reporters/report-writer.ts'
-import { type Events, keyOfFile } from './report-reader.ts'
+import type { Events } from './report-reader.ts'
 
 // Makes test cases of what the service's reporters wrote.
 
@@ -77,7 +77,7 @@ export const QUOTED_LINES = 10
 /** With more test cases, a response would be larger than clients accept, whatever is left out. */
 export const LIMIT_CASES = 150_000
 
-/** A test. Without titles, it is a file that could not be loaded, that had a failure outside its tests, or that has not ended. */
+/** A test. Without titles, it is a file that could not be loaded, that had a failure outside its tests, or that has not finished. */
 type Facts = FileFacts & Partial<ReportedTest>
 
 /** Undefined if the framework reported nothing. Throws OverLimit if there are too many test cases. */
@@ -87,18 +87,12 @@ export function toReport({ said, finished, ...soFar }: Events, folders: TestedFo
   if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
   if (tests.length > LIMIT_CASES) throw new OverLimit(`it has more than ${LIMIT_CASES} test cases`)
   const repository = { ...folders, isOwnFile: createIsOwnFile(folders.root) }
-  // In an unfinished run, a test or a hook of the file keeps its process busy.
   const statusOfFile = finished === undefined ? 'INTERRUPTED' : 'FAILED'
-  // A test of the file with the same status says the same, unless the file has a failure of its own.
-  const filesOfTests = new Set(tests.filter((test) => statusOf(test) === statusOfFile).map(keyOfFile))
-  const others = withoutRepeats(files).filter(
-    (file) => file.failure !== undefined || !filesOfTests.has(keyOfFile(file)),
-  )
-  const errors = withoutRepeats(finished?.errors ?? []).map((error) => error ?? {})
+  const errors = withoutRepeats(finished?.errors ?? [])
   return {
     testCases: [
       ...tests.map((test) => toTestCase(test, statusOf(test), repository)),
-      ...others.map((file) => toTestCase(file, statusOfFile, repository)),
+      ...withoutRepeats(files).map((file) => toTestCase(file, statusOfFile, repository)),
     ],
     isComplete: finished !== undefined,
     errors: errors.map((error) => describeError(error, repository)),
@@ -185,7 +179,7 @@ export function placeIn(
   return { filePath: parts.join('/'), line: Number.isInteger(line) && Number(line) > 0 ? line : undefined }
 }
 
-function describeError(error: NonNullable<ReportEnd['errors'][number]>, repository: Repository): string {
+function describeError(error: ReportEnd['errors'][number], repository: Repository): string {
   const { filePath, line } = placeIn(repository, error)
   const place = filePath === undefined ? '' : `\nat ${filePath}${line === undefined ? '' : `:${line}`}`
   return toMessage([`${error.message ?? ''}${place}`, error.origin ?? ''].join('\n'))

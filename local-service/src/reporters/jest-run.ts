@@ -16,7 +16,7 @@ import {
   keyOfTest,
   type Titles,
 } from './jest-results.ts'
-import { ReportWriter } from './report-writer.ts'
+import { type Failure, ReportWriter } from './report-writer.ts'
 
 // Runs the command of the project's own Jest in this process, with the service's reporter beside those of the project. On the
 // command line, a reporter would replace those of the project. `jest-run SCRIPT ARGUMENTS` has the path of Jest's own command.
@@ -87,14 +87,14 @@ function readOutput(): void {
   }
   // The last that Jest prints is why it could not begin. Before it, there may be its usage.
   process.once('exit', (code) => {
-    if (phase === 'before' && code !== 0 && lastText !== '') finishWithout(lastText)
+    if (phase === 'before' && code !== 0 && lastText !== '') finishWithout(describePrinted(lastText, report))
   })
 }
 
 /** No test has begun. */
-function finishWithout(printed?: string): void {
+function finishWithout(failure?: Failure): void {
   phase = 'after'
-  report.finish({ tests: [], files: [], errors: printed === undefined ? [] : [describePrinted(printed, report)] })
+  report.finish({ tests: [], files: [], errors: failure === undefined ? [] : [failure] })
 }
 
 /** Jest loads this file as a reporter too. */

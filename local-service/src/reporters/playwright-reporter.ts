@@ -79,7 +79,7 @@ export default class EventReporter implements Reporter {
         failure: this.#describeFailure([error]),
       })),
       tests: tests.map((test) => ({ ...describeTest(test), ...this.#describeEnd(test) })),
-      errors: [...others.map((error) => this.#describeFailure([error])), ...flaky],
+      errors: [...others.flatMap((error) => this.#describeFailure([error]) ?? []), ...flaky],
     })
   }
 

@@ -78,9 +78,9 @@ export type ReportEvent =
 export interface ReportEnd {
   readonly tests: readonly (TestFacts & ResultFacts)[]
   /** Those that could not be loaded, or in which something failed. */
-  readonly files: readonly (FileFacts & { readonly failure?: Failure | undefined })[]
+  readonly files: readonly (FileFacts & { readonly failure: Failure | undefined })[]
   /** Those of no test and of no file. `origin` is what the framework prints behind the place. */
-  readonly errors: readonly ((Partial<Failure> & { readonly origin?: string | undefined }) | undefined)[]
+  readonly errors: readonly (Partial<Failure> & { readonly origin?: string | undefined })[]
   /** What Playwright says about the whole run. */
   readonly status?: string | undefined
   readonly hasCoverage?: boolean | undefined

@@ -96,13 +96,11 @@ export default class EventReporter implements Reporter {
     const modules = state?.getTestModules() ?? []
     // Vitest finds the files in any order. With an order of their own, two runs can be compared.
     const ordered = modules.sort(({ moduleId: a }, { moduleId: b }) => Number(a > b) - Number(a < b))
-    const failed = ordered.filter((module) => module.state() === 'failed')
     this.#report.finish({
-      files: failed.map((module) => ({
-        ...describeFile(module),
-        // The errors of loading the file, and of its hooks outside describe blocks.
-        failure: this.#describeFailure(module.errors()),
-      })),
+      // The errors of loading a file, and of its hooks outside describe blocks.
+      files: ordered
+        .filter((module) => module.errors().length > 0)
+        .map((module) => ({ ...describeFile(module), failure: this.#describeFailure(module.errors()) })),
       tests: ordered.flatMap(({ children }) => [
         ...[...children.allTests()].map((test) => ({ ...describeTest(test), ...this.#describeResult(test) })),
         // The describe blocks in which a hook for all tests failed.

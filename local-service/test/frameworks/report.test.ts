@@ -26,7 +26,6 @@ const endOf = (end: Partial<ReportEnd>): ReportEvent => ({
   ...end,
 })
 const casesOf = (end: Partial<ReportEnd>) => read(endOf(end))?.testCases
-const titlesOf = (end: Partial<ReportEnd>) => casesOf(end)?.map(({ title }) => title)
 
 describe('a report', () => {
   it('has the framework project in each title, and the file of each test, whatever other tests there are', () => {
@@ -73,10 +72,6 @@ describe('a report', () => {
 
   it('tells the same file of two framework projects apart', () => {
     const files: FileFacts[] = ['unit', 'browser'].map((project) => ({ project, file: TEST.file }))
-    expect(titlesOf({ tests: [{ ...FAILED, project: 'unit' }], files })).toEqual([
-      '[unit] > adds',
-      '[browser] > a.test.ts',
-    ])
     const started = files.map((file) => ({ event: 'file-started', file }))
     expect(read(...started, { event: 'file-finished', file: files[0] })).toMatchObject({
       isComplete: false,
@@ -84,13 +79,12 @@ describe('a report', () => {
     })
   })
 
-  it('has the failure of a file beside a failed test of it, and nothing more of a file that only has failed tests', () => {
-    const other = { project: '', file: '/repository/shop/b.test.ts' }
-    const files = [
-      { ...other, failure: { message: 'no database' } },
-      { project: '', file: TEST.file },
-    ]
-    expect(titlesOf({ tests: [FAILED, { ...FAILED, ...other }], files })).toEqual(['adds', 'adds', 'b.test.ts'])
+  it('names a file that has not finished, unless a test of it is known to run', () => {
+    const started = ['a', 'b'].map((name) => ({ project: '', file: `/repository/shop/${name}.test.ts` }))
+    const events = started.map((file) => ({ event: 'file-started', file }))
+    const running = { event: 'test', test: { ...TEST, status: 'INTERRUPTED' } }
+    const titles = read(...events, running)?.testCases.map(({ title, status }) => `${status} ${title}`)
+    expect(titles).toEqual(['INTERRUPTED adds', 'INTERRUPTED b.test.ts'])
   })
 
   it.each([
