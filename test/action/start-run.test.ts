@@ -7,7 +7,6 @@ import {
   failure,
   LOST,
   noConnection,
-  noResponse,
   REFUSED,
   type Reply,
   response,
@@ -43,10 +42,7 @@ describe('a start that the service provably did not take', () => {
     const replies = [failure(REFUSED), failure(REFUSED), failure(REFUSED), response('run-1')]
     const { end, sentMs } = await start({ replies })
     expect(end).toEqual({ kind: 'started', runId: 'run-1' })
-    const [first = 0, second = 0, third = 0, fourth = 0] = sentMs
-    expect(second - first).toBeGreaterThanOrEqual(500)
-    expect(third - second).toBeGreaterThan(second - first)
-    expect(fourth - third).toBeGreaterThan(third - second)
+    expect(sentMs).toEqual([0, 750, 2_250, 5_250])
   })
 
   test('is reported once a minute, with the reason', async () => {
@@ -96,12 +92,6 @@ describe('a start that the service provably did not take', () => {
     expect(endedMs).toBeLessThanOrEqual(300_000)
   })
 
-  test('with no connection in 30 s is tried a second time', async () => {
-    const { end, sentMs } = await start({ replies: [noConnection, response('run-1')] })
-    expect(end).toEqual({ kind: 'started', runId: 'run-1' })
-    expect(sentMs[1]).toBeGreaterThan(30_000)
-  })
-
   test.each([REFUSED, TOO_MANY])('is never repeated past the limit of the wait: $kind', async (reason) => {
     const { end, sentMs } = await start({ replies: [failure(reason)], deadlineMs: 10_000 })
     expect(end).toEqual({ kind: 'start-failed', failure: reason, mayHaveStarted: false })
@@ -125,13 +115,6 @@ describe('a start is never repeated', () => {
   ])('after %j', async (reason, mayHaveStarted) => {
     const { end, sentMs } = await start({ replies: [failure(reason), response('run-2')] })
     expect(end).toEqual({ kind: 'start-failed', failure: reason, mayHaveStarted })
-    expect(sentMs).toEqual([0])
-  })
-
-  test('after 30 s without a response', async () => {
-    const { end, endedMs, sentMs } = await start({ replies: [noResponse, response('run-2')] })
-    expect(end).toMatchObject({ kind: 'start-failed', failure: { kind: 'no-response' }, mayHaveStarted: true })
-    expect(endedMs).toBe(30_000)
     expect(sentMs).toEqual([0])
   })
 

@@ -57,10 +57,6 @@ describe('the event', () => {
       `the file of the event (GITHUB_EVENT_PATH is "${path}") cannot be read`,
     ])
   })
-
-  it('has a problem if there is no file', () => {
-    expect(readEvent({}).problem).toBeDefined()
-  })
 })
 
 describe('the pull request of an event', () => {

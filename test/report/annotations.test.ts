@@ -1,16 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { annotations } from '../../src/report/annotations.ts'
 import { render } from '../../src/text/safe-text.ts'
-import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy } from '../support/builders.ts'
+import { anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 
 const ofRun = (status: string, counts: Record<string, number>) =>
   annotations(anOutcome({ run: aRun({ status, testCases: testCasesBy(counts) }) }))
-
-/** The annotation of a failing case, if another case fails too. */
-function messageOf(fields: TestCaseFields): string {
-  const run = aRun({ status: 'FAILED', testCases: [aTestCase(fields), aTestCase({ status: 'FAILED' })] })
-  return render(annotations(anOutcome({ run }))[0]?.message ?? expect.fail())
-}
 
 // endings.md has their order and words.
 
@@ -48,9 +42,5 @@ describe('the annotations', () => {
     const [annotation] = annotations(anOutcome({ run }))
     expect(annotation).toMatchObject({ title: 'Test timed out', file: 'e2e/pay.ts', line: undefined })
     expect(annotation && render(annotation.message)).toBe('pays: TIMEDOUT')
-  })
-
-  it('name a case without a title, and leave out a duration that the service did not send', () => {
-    expect(messageOf({ title: ' \u200b', status: 'ERROR', durationMs: undefined })).toBe('(untitled): ERROR')
   })
 })
