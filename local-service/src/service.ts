@@ -35,12 +35,11 @@ export async function startLocalService(configuration: Configuration, options: S
   if (process.platform === 'win32') {
     throw new Error('The local service stops tests by process group, which Windows does not have. Use Linux or macOS.')
   }
-  const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000, endWaitMs = 2000 } = options
-  const shared = openShared(options)
-  const { store, log, personEnv } = shared
-  const projects = [...configuration.projects.values()]
-  const inspecting = projects.map((project) => inspectFolder(project, { personEnv, checkoutOfJob }))
-  const [served] = await Promise.all([Promise.all(inspecting), recoverRuns(shared)])
+  const { checkoutOfJob, runLimitMinutes, stopGraceMs = 5000, endWaitMs = 2000, key = crypto.randomUUID() } = options
+  const opened = await openService(options)
+  const { store, log } = opened
+  const inspected = [...configuration.projects.values()].map((one) => inspectFolder(one, { ...opened, checkoutOfJob }))
+  const projects = await Promise.all(inspected)
   const outputs = options.outputs ?? join(store.folder, 'outputs')
   // Tests wrote the outputs of earlier runs, so it may be impossible to remove them. The service starts nevertheless.
   if (options.outputs === undefined) {
@@ -48,52 +47,45 @@ export async function startLocalService(configuration: Configuration, options: S
       log(`warning: could not remove the outputs of earlier runs: ${messageOf(error)}`)
     })
   }
-  for (const { id, problem } of served) {
+  for (const { id, problem } of projects) {
     if (problem !== undefined) log(`warning: no run of project ${quote(id)} can pass. ${problem}`)
   }
-  const queue = new RunQueue({ ...shared, runLimitMinutes, endWaitMs })
-  const { port, key = crypto.randomUUID() } = options
-  const context = { ...shared, stopGraceMs, outputs, checkoutOfJob, queue }
-  const listener = await listen(port, configuration, context, key)
+  const queue = new RunQueue({ ...opened, runLimitMinutes, endWaitMs })
+  const context = { ...opened, stopGraceMs, outputs, checkoutOfJob, queue }
+  const listener = await listen(options.port, configuration, context, key)
   return {
     url: listener.url,
     key,
-    projects: served,
+    projects,
     /** Interrupts every unfinished run, waits until its processes and work trees are gone, then frees the port. */
     async close() {
       // The service responds until the end, so that clients that poll learn that their run is interrupted.
       await queue.close()
       await listener.close()
-      return shared.close()
+      return opened.close()
     },
   }
 }
 
-/** Removes what a killed service left. */
-export async function removeUnfinished(options: SharedOptions): Promise<RunsAtEnd> {
-  const shared = openShared(options)
-  await recoverRuns(shared)
-  return shared.close()
-}
-
-type SharedOptions = Pick<ServiceOptions, 'env' | 'dataFolder' | 'log'>
-
 /** What the service leaves to read for post of its action. */
-export type RunsAtEnd = ReturnType<ReturnType<typeof openShared>['close']>
+export type RunsAtEnd = ReturnType<Awaited<ReturnType<typeof openService>>['close']>
 
-function openShared(options: SharedOptions) {
+/** Opens the data folder, and removes what a killed service left. The service does so before it serves. */
+export async function openService(options: Pick<ServiceOptions, 'env' | 'dataFolder' | 'log'>) {
   const log = (text: string) => options.log(`${new Date().toISOString()} ${toLogText(text)}`)
-  const store = openRunStore(options.dataFolder)
   let hadProblem = false
   const logError = (text: string) => {
     hadProblem = true
     log(`error: ${text}`)
   }
+  const store = openRunStore(options.dataFolder)
+  const opened = { log, logError, store, personEnv: options.env }
+  await recoverRuns(opened)
   const close = () => {
     // A run that is still unfinished may have left something on the machine.
     const end = { finished: store.findFinished(), isClean: store.findUnfinished().length === 0, hadProblem }
     store.close()
     return end
   }
-  return { log, logError, store, personEnv: options.env, close }
+  return { ...opened, close }
 }

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { resourcesOf } from '../src/execution/resources.ts'
 import type { Run } from '../src/runs/run.ts'
 import { openRunStore } from '../src/runs/store.ts'
-import { removeUnfinished } from '../src/service.ts'
+import { openService } from '../src/service.ts'
 import { temporaryFolder } from './support/a-local-service.ts'
 
 const RUN_ID = '4a7f3c1e-0000-4000-8000-000000000001'
@@ -34,14 +34,13 @@ async function leaveRun(engineScript: string) {
 it('what a killed service left is removed, without its settings', async () => {
   const { removal, resources } = await leaveRun('exit 0')
   const finished = [expect.objectContaining({ runId: RUN_ID, status: 'INTERRUPTED' })]
-  expect(await removeUnfinished(removal)).toEqual({ finished, isClean: true, hadProblem: false })
+  expect((await openService(removal)).close()).toEqual({ finished, isClean: true, hadProblem: false })
   expect(existsSync(resources.folder)).toBe(false)
-  await removeUnfinished(removal)
 })
 
 it('if something cannot be removed, the log says of which run, the rest is removed, and the store still has the run', async () => {
   const { removal, resources, log } = await leaveRun('echo no daemon >&2; exit 1')
-  expect(await removeUnfinished(removal)).toMatchObject({ isClean: false, hadProblem: true })
+  expect((await openService(removal)).close()).toMatchObject({ isClean: false, hadProblem: true })
   expect(log.join('\n')).toContain(
     `error: run ${RUN_ID}: could not remove everything that it left: a container may be left, because "docker ps" failed: no daemon`,
   )
@@ -56,6 +55,6 @@ it('if an unfinished run cannot be read, the log says so, and the end is not cle
   const database = new DatabaseSync(join(removal.dataFolder, 'runs.sqlite'))
   database.exec(`update runs set run = 'no JSON'`)
   database.close()
-  expect(await removeUnfinished(removal)).toMatchObject({ isClean: false, hadProblem: true })
+  expect((await openService(removal)).close()).toMatchObject({ isClean: false, hadProblem: true })
   expect(log.join('\n')).toContain('cannot be read, so what it left may still be on this machine')
 })

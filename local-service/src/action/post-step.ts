@@ -20,9 +20,8 @@ import {
 
 const STOP_LIMIT_MS = 20_000
 
-/** How much output of one run is read, and how much of all runs the log has. */
-const OUTPUT_LIMIT_BYTES = 4 * 1024 * 1024
-const ALL_OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
+/** How much output of all runs the log has, as in the gate. */
+const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
 
 const KILLED =
   'The local service was killed or crashed before post stopped it, and its runs ended. A frequent cause is that no memory was left: ' +
@@ -74,11 +73,11 @@ function readRuns({ runsAtEnd }: ServiceFolder): RunsAtEnd | undefined {
 
 /** The gate shows the output while the tests run. What no gate has shown is in a folded group here, for example after a kill. */
 async function showOutput(runs: RunsAtEnd['finished'], folder: ServiceFolder): Promise<void> {
-  let roomBytes = ALL_OUTPUT_LIMIT_BYTES
+  let roomBytes = OUTPUT_LIMIT_BYTES
   for (const { runId, projectId, status, message, shownBytes } of runs) {
     await attempt(`show the output of run ${runId}`, () => {
       const file = join(folder.outputFolder, runId, 'output.txt')
-      const output = readEnd(file, Math.min(OUTPUT_LIMIT_BYTES, roomBytes), shownBytes)
+      const output = readEnd(file, roomBytes, shownBytes)
       roomBytes = Math.max(0, roomBytes - Buffer.byteLength(output))
       // A gate that has shown the output has shown the message too.
       if (output === '' && (message === '' || shownBytes > 0)) return
@@ -126,7 +125,7 @@ function isService(id: number, { path }: ServiceFolder): boolean {
  */
 function cleanUp(folder: ServiceFolder): RunsAtEnd | undefined {
   console.log('The local service did not end by itself. Post now removes what the service left.')
-  const limits = { timeout: STOP_LIMIT_MS, maxBuffer: ALL_OUTPUT_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
+  const limits = { timeout: STOP_LIMIT_MS, maxBuffer: OUTPUT_LIMIT_BYTES, killSignal: 'SIGKILL' } as const
   const options = { encoding: 'utf8', env: environmentOfService(), ...limits } as const
   const { stdout, stderr, error } = spawnSync(process.execPath, [SERVICE, 'clean', folder.path], options)
   // If the process could not be started, there is no output.

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { type LocalService, removeUnfinished, type ServedProject, startLocalService } from '../service.ts'
+import { type LocalService, openService, type ServedProject, startLocalService } from '../service.ts'
 import { type Order, readOrder } from '../settings/configuration.ts'
 import { ConfigurationError } from '../settings/project.ts'
 import { serviceFolder } from './service-folder.ts'
@@ -74,7 +74,7 @@ const [order = '', path = ''] = process.argv.slice(2)
 const folder = serviceFolder(path)
 const shared = { env: process.env, dataFolder: folder.dataFolder, log: console.error }
 try {
-  if (order === 'clean') console.log(JSON.stringify(await removeUnfinished(shared)))
+  if (order === 'clean') console.log(JSON.stringify((await openService(shared)).close()))
   else await serve(JSON.parse(order))
 } catch (error) {
   if (!(error instanceof ConfigurationError)) console.error(error)

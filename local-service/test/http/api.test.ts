@@ -59,6 +59,12 @@ async function send({ method = 'GET', target, body, ...others }: Sent) {
   return { status: response.status, text: await response.text(), headers: response.headers }
 }
 
+function addRun(outcome = Promise.resolve(PASSED)): string {
+  const run = queueRun({ projectId: 'shop' })
+  queue.add(run, { folder, resources: resourcesOf(run.runId, '/none', {}), execute: () => outcome })
+  return run.runId
+}
+
 const ENDPOINTS = [
   ['POST', RUNS],
   ['POST', `${RUNS}/cancel`],
@@ -71,10 +77,9 @@ const ENDPOINTS = [
 ] as const
 
 it('a client that asks for a RUNNING run learns of its end at once', async () => {
-  const run = queueRun({ projectId: 'shop' })
   const ended = Promise.withResolvers<RunOutcome>()
-  queue.add(run, { folder, resources: resourcesOf(run.runId, '/none', {}), execute: () => ended.promise })
-  const status = async () => JSON.parse((await send({ target: `${RUNS}/${run.runId}` })).text).status
+  const runId = addRun(ended.promise)
+  const status = async () => JSON.parse((await send({ target: `${RUNS}/${runId}` })).text).status
   const asked = status()
   // Without the wait, the first of these requests has its response before the second.
   await send({ target: '/' })
@@ -83,12 +88,6 @@ it('a client that asks for a RUNNING run learns of its end at once', async () =>
 })
 
 describe('what a run has written', () => {
-  function addRun(): string {
-    const run = queueRun({ projectId: 'shop' })
-    queue.add(run, { folder, resources: resourcesOf(run.runId, '/none', {}), execute: async () => PASSED })
-    return run.runId
-  }
-
   it('is told also if the store cannot note that it was, as on a full disk', async () => {
     const runId = addRun()
     mkdirSync(join(folder, runId))

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { puppet, puppetProject, readJournal, startService, temporaryFolder, until } from '../support/a-local-service.ts'
+import { puppetProject, startService, temporaryFolder, until } from '../support/a-local-service.ts'
 
 describe('a run', () => {
   it('has one thread for its report, which starts beside the tests', async () => {
@@ -65,21 +65,4 @@ describe('a run', () => {
       /INTERRUPTED, 0 test cases: vitest could not be started: its arguments and variables are larger than this system allows$/,
     )
   })
-})
-
-it('runs of one folder itself are RUNNING one after the other, while runs of other folders go on', async () => {
-  const journal = join(temporaryFolder(), 'journal')
-  const projects = { 'web-shop': puppetProject(), other: puppetProject(temporaryFolder()) }
-  const service = await startService({ projects })
-  const first = await service.startRun(puppet({ hangs: true, journal }))
-  await until(async () => (await readJournal(journal)).length > 0)
-  const second = await service.startRun()
-  const { body: other } = await service.send('POST', '/v1/projects/other/runs', {})
-  const { body } = await until(async () => {
-    const response = await service.send('GET', `/v1/projects/other/runs/${other.runId}`)
-    return response.body.finishedAt !== undefined && response
-  })
-  expect([body.status, (await service.get(second)).body.status]).toEqual(['PASSED', 'QUEUED'])
-  await service.cancel(first)
-  expect((await service.waitFor(second)).status).toBe('PASSED')
 })
