@@ -97,6 +97,8 @@ export class ReadingThread {
 
   /** Ends the thread that no reading has used. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#started?.terminate()
+    const worker = this.#started
+    this.#started = undefined
+    await worker?.terminate()
   }
 }

@@ -36,14 +36,17 @@ function writeTooManyCases(file: string): void {
 }
 
 describe('a thread that reads what tests wrote', () => {
-  it('gives what it has read, several times', async () => {
+  it('gives what it has read, several times, also if its thread was not started before, or has ended unused', async () => {
     const folder = await folderWith({ 'a.xml': '<testsuite name="s"><testcase name="a"/></testsuite>' })
-    await using thread = new ReadingThread(new AbortController().signal)
+    const thread = new ReadingThread(new AbortController().signal)
+    const read = () => thread.read('junit', { ...INPUT, folders: { root: folder, folder } })
     thread.start()
-    for (const _ of [1, 2]) {
-      const reading = await thread.read('junit', { ...INPUT, folders: { root: folder, folder } })
-      expect(reading).toMatchObject({ kind: 'read', value: { isComplete: true, testCases: [{ title: 's > a' }] } })
-    }
+    const readings = [await read(), await read()]
+    thread.start()
+    await thread[Symbol.asyncDispose]()
+    readings.push(await read())
+    const whole = { kind: 'read', value: { isComplete: true, testCases: [{ title: 's > a' }] } }
+    expect(readings).toMatchObject([whole, whole, whole])
   })
 
   it.each<[string, string, object, string, string]>([

@@ -1,4 +1,4 @@
-import type { FullConfig, FullResult, Suite, TestError } from '@playwright/test/reporter'
+import type { FullConfig, FullResult, Suite, TestCase, TestError } from '@playwright/test/reporter'
 import { describe, expect, it } from 'vitest'
 import EventReporter from '../../src/reporters/playwright-reporter.ts'
 import { SHARD_ROOTS } from '../../src/reporters/report-writer.ts'
@@ -15,8 +15,8 @@ interface Ended {
   readonly errors?: readonly TestError[]
 }
 
-/** What the service reads of a run with these tests and these errors outside them, or of a merge of shards with these roots. */
-function reportOf(tests: readonly Ended[], errors: readonly TestError[] = [], roots: readonly string[] = []) {
+/** A run that has begun with these tests, or a merge of shards with these roots. */
+function beginRun(tests: readonly Ended[], roots: readonly string[] = []) {
   const report = prepareReport('/shop', { [SHARD_ROOTS]: JSON.stringify(roots) })
   const reporter = new EventReporter()
   const file = '/shop/e2e/a.spec.ts'
@@ -24,12 +24,19 @@ function reportOf(tests: readonly Ended[], errors: readonly TestError[] = [], ro
     ...{ id: `${index}`, repeatEachIndex: 0, annotations: [], location: { file, line: 3 }, outcome: () => outcome },
     titlePath: () => ['', (of as typeof SETUP).name, 'a.spec.ts', title],
     parent: { type: 'file', location: { file }, project: () => of },
-    results: [{ status, errors, duration: 1, attachments: [], steps: [] }],
-  }))
+    results: [{ status, errors, duration: 1, attachments: [], steps: [], retry: 0 }],
+    retries: 1,
+  })) as unknown as readonly TestCase[]
   reporter.onBegin({ rootDir: '/shop/e2e' } as FullConfig, { allTests: () => all } as unknown as Suite)
+  return { ...report, reporter, all }
+}
+
+/** What the service reads of a run with these tests and these errors outside them. */
+function reportOf(tests: readonly Ended[], errors: readonly TestError[] = [], roots: readonly string[] = []) {
+  const { reporter, read } = beginRun(tests, roots)
   for (const error of errors) reporter.onError(error)
   reporter.onEnd({ status: 'failed' } as FullResult)
-  return report.read()
+  return read()
 }
 
 /** What a merge of shards with these roots says about a test that failed so. */
@@ -100,4 +107,11 @@ describe('a merge of Playwright', () => {
 it('an error outside the tests has no test case, and that there are no tests is no error', () => {
   const errors = [{ message: 'Error: No tests found.' }, { message: "Error: Cannot find module './none'" }]
   expect(reportOf([], errors)).toMatchObject({ testCases: [], errors: ["Error: Cannot find module './none'"] })
+})
+
+it('a test that is tried again has no result meanwhile', () => {
+  const { reporter, all, read, progress } = beginRun([{ title: 'pays', outcome: 'unexpected', status: 'failed' }])
+  for (const test of all) for (const result of test.results) reporter.onTestEnd(test, result)
+  expect(progress()).toMatchObject({ total: 1, failed: 0 })
+  expect(read()?.testCases).toMatchObject([{ title: 'pays', status: 'INTERRUPTED' }])
 })
