@@ -41,6 +41,18 @@ describe('a command', () => {
     expect(pids.map(isAlive)).toEqual([false, false, false])
   })
 
+  it.runIf(process.platform === 'linux')(
+    'does not wait for a process that it has killed, if no parent takes its end',
+    async () => {
+      const file = join(temporaryFolder(), 'pid')
+      // The parent has left the run.
+      const parent = `sleep 600 & exec env -i setsid sh -c 'echo $$ > ${file}; exec sleep 600'`
+      const end = await run(`(${parent}) >/dev/null 2>&1 & until test -s ${file}; do sleep 0.05; done`)
+      process.kill(Number((await pidsIn(file))[0]), 'SIGKILL')
+      expect(end).toMatchObject({ kind: 'exited', code: 0 })
+    },
+  )
+
   it('is killed without /proc too, as on macOS', async () => {
     const { platform } = process
     onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }))
