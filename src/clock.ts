@@ -8,8 +8,6 @@ export interface Clock {
   epochMs(): number
   /** Resolves after `ms`, or when the signal aborts. It never rejects, so the caller must check the signal. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** A signal that aborts after `ms`. Unlike a sleep, it does not keep the process alive. */
-  timeout(ms: number): AbortSignal
 }
 
 export const systemClock: Clock = {
@@ -18,8 +16,6 @@ export const systemClock: Clock = {
   epochMs: () => Date.now(),
   // An abort is the only reason for which `delay` rejects.
   sleep: (ms, signal) => delay(Math.max(0, ms), undefined, { signal }).catch(() => {}),
-  // `AbortSignal.timeout` accepts only whole milliseconds.
-  timeout: (ms) => AbortSignal.timeout(Math.max(0, Math.ceil(ms))),
 }
 
 /** Two turns of the event loop, because the first may end before all sockets are read. */

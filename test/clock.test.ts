@@ -14,12 +14,6 @@ it('a sleep ends when the signal aborts or if its time has passed, and never rej
   expect(await Promise.all(sleeps)).toEqual([undefined, undefined, undefined])
 })
 
-it.each([-1, 0, 0.5])('a time-out of %f ms aborts', async (ms) => {
-  const signal = systemClock.timeout(ms)
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
-  expect(signal.reason).toMatchObject({ name: 'TimeoutError' })
-})
-
 it('a turn of the event loop handles all that waits in it', async () => {
   const handled: string[] = []
   setImmediate(() => {

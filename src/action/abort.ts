@@ -5,7 +5,6 @@ export const CANCEL_LIMIT_MS = 15_000
 
 /** The reason of main's AbortSignal, and of post's. The deadlines are times of the clock's `now()`. */
 export class StepAborted extends Error {
-  override readonly name = 'StepAborted'
   override readonly cause: AbortCause
   readonly exitDeadlineMs: number
   /** Until when main or post tries to cancel a run. */

@@ -18,11 +18,10 @@ export interface World {
   annotate(annotation: Annotation): void
   /** From now on, the runner hides this value in the log, in annotations and in the summary. */
   mask(value: string): void
-  /** The text of main's program, in which all words and tags of its reports stand. */
   programText(): string
   /** Adds to the job summary. `build` receives the number of bytes that the summary file already has. */
   writeSummary(build: (alreadyBytes: number) => Html): void
-  /** Returns the folder. If the files cannot be written, it warns and returns undefined. */
+  /** Returns the folder. */
   writeReportFiles(files: readonly ReportFile[], runId: string): string | undefined
   /** Writes the pull request comment if the user wants one. Returns the comment's address. */
   writeComment(outcome: StepOutcome): Promise<string | undefined>

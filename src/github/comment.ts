@@ -35,15 +35,16 @@ export async function keepCommentUpToDate(options: CommentOptions): Promise<stri
   const number = pullRequestOfEvent(event)
   if (number === undefined)
     return void log.info(fragment`No comment was written, because this workflow run is not about a pull request.`)
-  const limited = AbortSignal.any([signal, clock.timeout(LIMIT_MS)])
+  const late = new AbortController()
+  void clock.sleep(LIMIT_MS, signal).then(() => late.abort())
+  const limited = AbortSignal.any([signal, late.signal])
   try {
     const id = await upsert(await openGitHub(env, settings.token, limited), number, options)
     const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env
     return id === undefined ? undefined : `${server}/${repository}/pull/${number}#issuecomment-${id}`
   } catch (error) {
     if (signal.aborted) return undefined
-    const isLate = limited.aborted
-    log.warning(failureMessage(isLate ? new Error(`no response within ${LIMIT_MS / 1_000} s`) : error))
+    log.warning(failureMessage(late.signal.aborted ? new Error(`no response within ${LIMIT_MS / 1_000} s`) : error))
     return undefined
   }
 }

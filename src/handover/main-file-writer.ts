@@ -5,9 +5,7 @@ import { createMainFile, type LeftToDo, type MainFile, STATE_NAME } from './main
 
 // Main's side of main's file. main.ts loads this module before everything else, so it must load little.
 
-export class MainFileNotWritten extends Error {
-  override readonly name = 'MainFileNotWritten'
-}
+export class MainFileNotWritten extends Error {}
 
 export function openMainFile(env: NodeJS.ProcessEnv): MainFileWriter {
   const file = createMainFile(env)

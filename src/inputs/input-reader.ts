@@ -2,7 +2,6 @@ import { announcedVariableOf, isGiven, variableOf } from '../input-variable.ts'
 import { type Fragment, fragment, render } from '../text/safe-text.ts'
 
 export class InvalidInputsError extends Error {
-  override readonly name = 'InvalidInputsError'
   readonly messages: readonly Fragment[]
 
   constructor(messages: readonly Fragment[]) {

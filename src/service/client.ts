@@ -53,11 +53,11 @@ const LOOPBACK_FAILURE_LIMIT_MS = 30_000
 export async function openService(
   address: ServiceAddress,
   clock: Clock,
-  options: { readonly workflowRunUrl?: string | undefined; readonly debug?: TransportSettings['debug'] } = {},
+  { workflowRunUrl, debug }: { readonly workflowRunUrl?: string | undefined } & Pick<TransportSettings, 'debug'> = {},
 ): Promise<ServiceClient> {
   const { baseUrl, apiKey, target, proxies } = address
   // By this address, the operators of the service find the workflow run.
-  const workflowRun = options.workflowRunUrl === undefined ? '' : ` (${options.workflowRunUrl})`
+  const workflowRun = workflowRunUrl === undefined ? '' : ` (${workflowRunUrl})`
   const redact = keyRedaction(apiKey)
   const send = createSendJson({
     baseUrl,
@@ -66,7 +66,7 @@ export async function openService(
     userAgent: `test-run-action/${VERSION}${workflowRun}`,
     connections: await openConnections(baseUrl.origin, proxies),
     clock,
-    debug: options.debug,
+    debug,
   })
   return {
     ...(target.kind === 'project' ? projectRuns(send, target.id) : suiteRuns(send, target.id, clock)),

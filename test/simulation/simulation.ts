@@ -177,7 +177,6 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
       now: () => clock.now(),
       epochMs: () => clock.epochMs(),
       sleep: (ms, signal) => whileAlive(clock.sleep(ms, signal)),
-      timeout: (ms) => clock.timeout(ms),
     },
     random,
     signal: controller.signal,

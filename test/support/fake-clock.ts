@@ -42,12 +42,6 @@ export class FakeClock implements Clock {
     })
   }
 
-  timeout(ms: number): AbortSignal {
-    const controller = new AbortController()
-    this.at(this.#nowMs + Math.max(0, asTimer(ms)), () => controller.abort())
-    return controller.signal
-  }
-
   /** Calls back at a time of this clock, or never at Infinity. The returned function cancels the call. */
   at(atMs: number, callback: () => void): () => void {
     if (atMs === Number.POSITIVE_INFINITY) return () => {}
