@@ -2,7 +2,7 @@ import { appendFileSync, openSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 
-// The service's reporters in Vitest and in Playwright Test write the same report with this file. It runs in the project's own
+// The service's reporters in Vitest, Playwright Test and Jest write the same report with this file. It runs in the project's own
 // Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. The last event has
 // all tests with their final results. If a run is killed, there is no last event, and the others show how far it came. A small file
 // beside the report counts the tests, for clients that ask meanwhile.
@@ -86,7 +86,7 @@ export interface ReportEnd {
   readonly hasCoverage?: boolean | undefined
 }
 
-/** Each text of the progress is as long, because a shorter text would leave the end of a longer one in the file. */
+/** Every text in the file has this length, because a shorter text would leave the end of a longer one there. */
 export const PROGRESS_BYTES = 200
 
 export function progressFileOf(reportFile: string): string {
@@ -107,7 +107,7 @@ export class ReportWriter {
   readonly #root = takeVariable(REPORT_ROOT)
   readonly #shardRoots: readonly string[] = JSON.parse(takeVariable(SHARD_ROOTS) ?? '[]')
   /** What was written last about each test. */
-  readonly #tests = new Map<string, ReportedTest>()
+  readonly #tests = new Map<string, Pick<ReportedTest, 'status' | 'startedAtMs'>>()
   /** How many tests have this status now. A test that is running is INTERRUPTED so far. */
   readonly #counts = { PASSED: 0, FLAKY: 0, FAILED: 0, TIMEDOUT: 0, INTERRUPTED: 0, SKIPPED: 0 }
   #total: number | undefined
@@ -154,10 +154,11 @@ export class ReportWriter {
 
   #writeTest(test: ReportedTest): void {
     this.#write({ event: 'test', test })
-    const before = this.#tests.get(test.id)
+    const { id, status, startedAtMs } = test
+    const before = this.#tests.get(id)
     if (before !== undefined) this.#counts[before.status]--
-    this.#counts[test.status]++
-    this.#tests.set(test.id, test)
+    this.#counts[status]++
+    this.#tests.set(id, { status, startedAtMs })
     this.#writeProgress()
   }
 
