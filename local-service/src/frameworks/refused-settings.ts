@@ -8,20 +8,15 @@ import type { FrameworkSettings } from './framework.ts'
 
 type Rule = readonly [refuses: (word: string, previous?: string) => boolean, reason: string]
 
-/**
- * The name of an option: `clearcache` for `--clear-cache` and `--clearCache=true`, and `w` for `-w` and `-wu`. Undefined for any other
- * word, and for an option that is switched off, such as `--watch=false`.
- */
-function nameOf(word: string): string | undefined {
-  if (word.endsWith('=false')) return undefined
-  const [, long, short] = /^(?:--([^=.\s]+)|-([^-]))/.exec(word) ?? []
-  return (long ?? short)?.replaceAll('-', '').toLowerCase()
+/** The name of an option: `clearcache` for `--clear-cache` and `--clearCache=true`, and `w` for `-w` and `-wu`. Empty for any other word. */
+function nameOf(word: string): string {
+  const [, long, short = ''] = /^(?:--([^=.\s]+)|-([^-]))/.exec(word) ?? []
+  return (long ?? short).replaceAll('-', '').toLowerCase()
 }
 
-const isOption =
-  (...names: readonly string[]) =>
-  (word: string) =>
-    names.includes(nameOf(word) ?? '')
+const isOption = (names: string) => (word: string) => names.split(' ').includes(nameOf(word))
+/** Such as `--watch` and `--watch=true`, but not `--watch=false`. */
+const switchesOn = (names: string) => (word: string) => isOption(names)(word) && !word.endsWith('=false')
 
 const KEEPS_RUNNING = 'The run would not end. Leave it out.'
 const TESTS_NOTHING = 'No test would run. Leave it out.'
@@ -29,7 +24,7 @@ const OF_THE_RUN =
   'Each run names its framework projects itself. Give "framework-project" to the gate, or "frameworkProjectName" in the request.'
 
 /** The title of a test may contain an option, so `--grep=accepts --force` is one option. */
-const takesTitle = isOption('t', 'g', 'testnamepattern', 'grep', 'grepinvert')
+const takesTitle = isOption('t g testnamepattern grep grepinvert')
 
 /** Of `--workers=2 --retries=1`, Playwright would take the first option and ignore the second. */
 const TWO_IN_ONE: Rule = [
@@ -46,16 +41,16 @@ interface Program {
 }
 
 const isFile = (word: string) => !word.startsWith('-')
-const isFilterOfVitest = isOption('t', 'testnamepattern', 'shard', 'changed', 'exclude', 'dir', 'tagsfilter')
-const isOptionOfMerge = isOption('c', 'config', 'reporter')
+const isFilterOfVitest = isOption('t testnamepattern shard changed exclude dir tagsfilter')
+const isOptionOfMerge = isOption('c config reporter')
 
 const PROGRAMS: Readonly<Record<'vitest' | 'playwright' | 'jest', Program>> = {
   vitest: {
     commands: ['run', 'watch', 'dev', 'list', 'bench', 'related', 'init'],
     options: [
-      [isOption('w', 'watch', 'ui', 'open', 'standalone', 'inspectbrk'), KEEPS_RUNNING],
-      [isOption('h', 'help', 'v', 'version', 'listtags', 'clearcache', 'mergereports'), TESTS_NOTHING],
-      [isOption('p', 'project'), OF_THE_RUN],
+      [switchesOn('w watch ui open standalone inspectbrk'), KEEPS_RUNNING],
+      [switchesOn('h help v version listtags clearcache mergereports'), TESTS_NOTHING],
+      [switchesOn('p project'), OF_THE_RUN],
     ],
     // With a filter, Vitest would lose test files without a word. A value on its own could be a filter.
     ofMerge: [
@@ -66,9 +61,9 @@ const PROGRAMS: Readonly<Record<'vitest' | 'playwright' | 'jest', Program>> = {
   playwright: {
     commands: ['test', 'show-report', 'merge-reports', 'install'],
     options: [
-      [isOption('ui', 'uihost', 'uiport', 'debug'), KEEPS_RUNNING],
-      [isOption('h', 'help', 'v', 'version', 'list'), TESTS_NOTHING],
-      [isOption('project'), OF_THE_RUN],
+      [switchesOn('ui uihost uiport debug'), KEEPS_RUNNING],
+      [switchesOn('h help v version list'), TESTS_NOTHING],
+      [switchesOn('project'), OF_THE_RUN],
     ],
     ofMerge: [
       (word, previous = '') => !isOptionOfMerge(word) && (!isOptionOfMerge(previous) || previous.includes('=')),
@@ -78,13 +73,13 @@ const PROGRAMS: Readonly<Record<'vitest' | 'playwright' | 'jest', Program>> = {
   jest: {
     commands: [],
     options: [
-      [isOption('watch', 'watchall'), KEEPS_RUNNING],
-      [isOption('h', 'help', 'v', 'version', 'listtests', 'showconfig', 'init', 'clearcache'), TESTS_NOTHING],
+      [switchesOn('watch watchall'), KEEPS_RUNNING],
+      [switchesOn('h help v version listtests showconfig init clearcache'), TESTS_NOTHING],
       [
-        isOption('json', 'outputfile', 'testresultsprocessor'),
+        switchesOn('json outputfile testresultsprocessor'),
         'The service carries the results out itself. Leave it out, and let a reporter of the configuration write files.',
       ],
-      [isOption('selectprojects'), OF_THE_RUN],
+      [switchesOn('selectprojects'), OF_THE_RUN],
     ],
   },
 }

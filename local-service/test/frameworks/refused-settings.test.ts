@@ -44,7 +44,7 @@ describe('arguments that look as if they broke a run', () => {
 
   it.each([
     ['vitest', [...'--coverage.reporter=text --coverage -c a.mjs --run -u --listen-to-me test'.split(' '), "-t=it's"]],
-    ['vitest', ['', `-t="a" is b`, '--testNamePattern=accepts --force']],
+    ['vitest', ['', `-t="a" is b`, '--testNamePattern=accepts --force', '-t=sets --ui=false']],
     ['playwright', ['-gh', '--output-x', '-c', 'a.ts', '--test-list=a', '--workers=1', 'run', '--grep', 'a --list']],
     ['playwright', ['--grep=accepts --force']],
   ] as const)('of %s are taken: %j', (framework, args) => {
@@ -88,6 +88,7 @@ describe('an argument that breaks a run', () => {
   it.each([
     ['vitest', 'e2e', 'A merge of reports runs no test, so it takes no file and no filter.'],
     ['vitest', '--tagsFilter=slow', 'A merge of reports runs no test'],
+    ['vitest', '-t=false', 'A merge of reports runs no test'],
     ['vitest', '--test-name-pattern=adds', 'A merge of reports runs no test'],
     ['playwright', '--grep=adds', 'A merge of reports runs no test, so it takes only --config and --reporter.'],
   ])('of %s is refused in a merge: %s', (framework, argument, reason) => {
