@@ -98,9 +98,9 @@ async function upsert(octokit: GitHub, number: number, options: CommentOptions):
  * prefix of the marker does not change from run to run. The order grows from run to run, and from attempt to attempt.
  */
 export function commentIdentity({ belongsTo }: Pick<CommentSettings, 'belongsTo'>, env: NodeJS.ProcessEnv) {
-  // Two workflow files may have the same name.
+  // Not GITHUB_WORKFLOW, because two workflow files may have the same name.
   const [workflowFile] = (env.GITHUB_WORKFLOW_REF ?? '').split('@refs/')
-  const parts = [workflowFile || (env.GITHUB_WORKFLOW ?? ''), env.GITHUB_JOB ?? '', ...belongsTo]
+  const parts = [workflowFile, env.GITHUB_JOB, ...belongsTo]
   const digest = process.getBuiltinModule('node:crypto').hash('sha256', JSON.stringify(parts))
   const markerPrefix = `<!-- test-run-action ${digest} `
   // Not GITHUB_RUN_NUMBER, which starts again if the workflow's file is renamed.

@@ -34,7 +34,10 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
   // Follows a link only if the user has named it, because anybody may have put a link into a folder.
   const statusOf = (file: string) => (file === path ? statSync(file) : lstatSync(file))
   const found = paths.map((file) => attempt(file, () => plainFile(file, statusOf(file))))
-  const files = latestFirst(found.filter((file) => file !== undefined))
+  // Results without a time are of test suites. Of these, the highest name is the latest.
+  const files = found
+    .filter((file) => file !== undefined)
+    .sort((a, b) => b.finishedMs - a.finishedMs || b.path.localeCompare(a.path, 'en', { numeric: true }))
   const runs: EarlierRun[] = []
   const known = new Map<string, EarlierCase>()
   let readBytes = 0
@@ -97,11 +100,6 @@ function plainFile(path: string, status: Stats): ResultsFile {
   if (!status.isFile()) throw new Error('it is no plain file')
   if (sizeBytes > BODY_LIMIT_BYTES) throw new Error(`it has more than ${BODY_LIMIT_BYTES} bytes`)
   return { path, sizeBytes, finishedMs: finishedMsIn(path, sizeBytes) }
-}
-
-/** Results without a time are of test suites. Of these, the highest name is the latest. */
-function latestFirst(files: readonly ResultsFile[]): readonly ResultsFile[] {
-  return files.toSorted((a, b) => b.finishedMs - a.finishedMs || b.path.localeCompare(a.path, 'en', { numeric: true }))
 }
 
 const END_BYTES = 16 * 1024

@@ -255,13 +255,6 @@ describe('what keeps comments apart', () => {
     await comment({ text: 'two', ...other })
     expect(texts()).toEqual(['two'])
   })
-
-  test('if the server is too old to name the workflow file, its name tells workflows apart', async () => {
-    for (const [index, workflow] of ['CI', 'Nightly', 'CI'].entries()) {
-      await comment({ github: { workflow_ref: '', workflow }, text: `${index}` })
-    }
-    expect(texts()).toEqual(['2', '1'])
-  })
 })
 
 test("the comment's address is on the server that the runner names, whatever the response says", async () => {
