@@ -27,7 +27,7 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   if (hasJobEnded(world.signal)) return
   const reportDir = publishReportFiles(outcome, world)
   const hasSummary = settings.summary === 'always' || (settings.summary === 'on-failure' && !outcome.success)
-  if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, { alreadyBytes, reportDir }))
+  if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, alreadyBytes, reportDir))
   // An aborted step has no time for the comment. If this step only started the run, the step that waits for the run writes it.
   if (world.signal.aborted || outcome.ending.kind === 'started') return
   const commentUrl = await world.writeComment(outcome)

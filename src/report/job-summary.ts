@@ -24,14 +24,11 @@ const UNSTABLE_SHOWN = 20
  */
 const SIZE_LIMIT_BYTES = 900_000
 
-interface JobSummaryOptions {
-  /** The size of what the step's summary file already contains. */
-  readonly alreadyBytes: number
-  readonly reportDir?: string | undefined
-}
-
-/** The first of these pages that fits: everything, without what is folded, without messages, the headline alone. */
-export function jobSummary(outcome: StepOutcome, { alreadyBytes, reportDir }: JobSummaryOptions): Html {
+/**
+ * The first of these pages that fits: everything, without what is folded, without messages, the headline alone. `alreadyBytes` is the
+ * size of what the file of the summary already contains.
+ */
+export function jobSummary(outcome: StepOutcome, alreadyBytes: number, reportDir?: string): Html {
   // An earlier writer to this file may have left an HTML block open. An empty line closes it.
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
   const files = reportDir === undefined ? NONE : fragment`, but the report file ${code('junit.xml')} has everything`

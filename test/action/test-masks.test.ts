@@ -8,7 +8,7 @@ import { sourceText } from '../support/fake-world.ts'
 // test-output.test.ts says which lines mask a value.
 
 test('no value of which a part is a tag of a real summary may be masked, wherever the value begins and ends', () => {
-  const pages = Object.values(ENDINGS).map((outcome) => render(jobSummary(outcome, { alreadyBytes: 0 })))
+  const pages = Object.values(ENDINGS).map((outcome) => render(jobSummary(outcome, 0)))
   // Of the text between the tags, only what touches them matters.
   const lines = new Set(pages.flatMap((page) => page.replace(/>[^<>\n]{9,}</g, '>one…two<').split('\n')))
   const values = new Set<string>()

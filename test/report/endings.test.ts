@@ -40,6 +40,6 @@ function pageOf(outcome: StepOutcome): string {
 
 /** The part of the job summary above its tables, as people read it. */
 function headOf(outcome: StepOutcome): readonly string[] {
-  const [head = ''] = render(jobSummary(outcome, { alreadyBytes: 0 })).split(/<table>|<details/)
+  const [head = ''] = render(jobSummary(outcome, 0)).split(/<table>|<details/)
   return renderedPage(head).text.trim().split('\n')
 }

@@ -43,7 +43,7 @@ function everyOutput(outcome: StepOutcome): Record<string, string> {
     annotations: annotations(outcome)
       .map(({ message, file }) => `${render(message)}\nfile=${file ? commandProperty(file) : ''}`)
       .join('\n'),
-    summary: render(jobSummary(outcome, { alreadyBytes: 0 })),
+    summary: render(jobSummary(outcome, 0)),
     comment: render(commentBody(outcome, MARKER)),
     ...(isOutcomeWithRun(outcome) ? filesOf(outcome) : {}),
   }

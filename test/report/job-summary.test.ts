@@ -12,7 +12,7 @@ import { type RenderedPage, renderedPage, tableRows, unbalancedTags } from '../s
 const LIMIT_BYTES = 900_000
 
 const summaryOf = (outcome: StepOutcome, alreadyBytes = 0, reportDir?: string) =>
-  render(jobSummary(outcome, { alreadyBytes, reportDir }))
+  render(jobSummary(outcome, alreadyBytes, reportDir))
 
 const failed = (testCases: readonly TestCase[]) => anOutcome({ run: aRun({ status: 'FAILED', testCases }) })
 const runOf = (counts: Record<string, number>) => failed(testCasesBy(counts))

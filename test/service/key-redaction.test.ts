@@ -190,7 +190,7 @@ describe('a message with the key in it', () => {
         const outcome = anOutcome({ run })
         const reports = [
           render(verdictSentences(outcome)),
-          render(jobSummary(outcome, { alreadyBytes: 0 })),
+          render(jobSummary(outcome, 0)),
           junit(outcome).toString(),
           ctrf(outcome),
         ]
