@@ -22,20 +22,13 @@ export interface Blobs {
   readonly roots?: readonly string[]
 }
 
-interface BlobFormat<Report> {
-  /** With the dot. */
-  readonly extension: string
-  /** Whether the framework fails at any other file, and does not name it. */
-  readonly isAlone: boolean
-  read(path: string, file: string): Promise<Report>
-}
-
 export type OnFile = (file: string) => void
 
 /** Throws UnusableReports. `onFile` gets the name of each file before it is read. */
 export async function readBlobs<Report>(
   folder: string,
-  { extension, isAlone, read }: BlobFormat<Report>,
+  extension: '.json' | '.zip',
+  read: (path: string, file: string) => Promise<Report>,
   onFile: OnFile,
 ): Promise<Report[]> {
   const files = await readdir(folder).catch((error: unknown) => {
@@ -47,7 +40,9 @@ export async function readBlobs<Report>(
       `has no blob report (*${extension}). Upload the report of each shard, also if its tests failed, and download all of them directly into it, with "merge-multiple: true"`,
     )
   const other = files.find((file) => !reports.includes(file))
-  if (isAlone && other !== undefined) throw new UnusableReports(`has ${quote(other)} beside the reports. Leave it out`)
+  // Vitest fails at any other file, and does not name it. Playwright ignores it.
+  if (other !== undefined && extension === '.json')
+    throw new UnusableReports(`has ${quote(other)} beside the reports. Leave it out`)
   const blobs: Report[] = []
   for (const file of reports) {
     onFile(file)

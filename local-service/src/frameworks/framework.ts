@@ -23,8 +23,8 @@ export interface FrameworkSettings {
 }
 
 export interface RunOptions extends FrameworkSettings {
-  /** Undefined if the project has a command, or if an earlier step or job has run the tests. */
-  readonly installed: Installed | undefined
+  /** Node, and the script of the package. Undefined if the project has a command, or if an earlier step or job has run the tests. */
+  readonly installed: { readonly node: string; readonly script: string } | undefined
   /** What a run merges, and what is known of it. */
   readonly blobs: Blobs | undefined
   readonly selection: Selection
@@ -57,12 +57,6 @@ export interface Unusable {
 
 export function unusable(reason: string): Unusable {
   return { kind: 'unusable', reason }
-}
-
-/** Node, and the script of the installed package. */
-export interface Installed {
-  readonly node: string
-  readonly script: string
 }
 
 export interface FrameworkCall {

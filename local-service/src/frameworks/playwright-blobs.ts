@@ -12,7 +12,7 @@ interface PlaywrightBlob extends Counted {
 
 /** Throws UnusableReports. */
 export async function checkPlaywrightBlobs({ folder }: { folder: string }, onFile: OnFile): Promise<Blobs> {
-  const reports = await readBlobs(folder, { extension: '.zip', isAlone: false, read: readPlaywrightBlob }, onFile)
+  const reports = await readBlobs(folder, '.zip', readPlaywrightBlob, onFile)
   const roots = [...new Set(reports.map(({ root }) => root))]
   return { folder, problems: whyIncomplete(reports), roots }
 }

@@ -37,7 +37,7 @@ export async function checkVitestBlobs(
   { folder, root, newFolder, passesWithNoTests }: VitestBlobs,
   onFile: OnFile,
 ): Promise<Blobs> {
-  const reports = await readBlobs(folder, { extension: '.json', isAlone: true, read: readVitestBlob }, onFile)
+  const reports = await readBlobs(folder, '.json', readVitestBlob, onFile)
   refuseEqual(reports)
   const empty = reports.find(({ testFiles }) => testFiles.length === 0)
   if (empty !== undefined && !passesWithNoTests) {
