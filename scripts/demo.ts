@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { readManifest } from '../tools/runner-emulator/step-runner/manifest.ts'
-import { type ProcessResult, prepareStep, type StepOptions } from '../tools/runner-emulator/step-runner/runner.ts'
+import { type ProcessResult, prepareStep, type Step } from '../tools/runner-emulator/step-runner/runner.ts'
 import { DEMO_USAGE, type DemoOptions, parseDemoArguments, UsageError } from './demo-options.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -28,70 +28,68 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
     if (line !== '##[endgroup]') print(asGitHubShows(line))
   }
 
-  /** Runs main, then the steps after this one, and then post. Returns the result of the last main. */
-  async function play(
-    uses: string,
-    { shownEnv = {}, cancel = stop, next, ...ofStep }: ShownStep,
-  ): Promise<ProcessResult> {
-    await using step = prepareStep({ ...ofStep, onLogLine: show })
+  async function runMain(step: Step, uses: string, env: Values, cancel: AbortSignal): Promise<ProcessResult> {
     show(`##[group]Run ${uses}`)
-    const about = [...linesOf('with:', step.inputs), ...linesOf('env:', shownEnv)]
+    const about = [...linesOf('with:', step.inputs), ...linesOf('env:', env)]
     for (const line of about) show(step.masks.apply(line))
     const main = step.startMain()
     if (cancel.aborted) main.end('cancel')
     else cancel.addEventListener('abort', () => main.end('cancel'))
     const result = await main.result()
     summary += result.summary
-    const last = next !== undefined && result.conclusion === 'success' ? await next(result) : result
     show('')
+    return result
+  }
+
+  async function runPost(step: Step, uses: string): Promise<void> {
     show(`##[group]Post Run ${uses}`)
     show('Post job cleanup.')
     summary += (await step.runPost()).summary
-    return last
+    show('')
   }
 
   /** The gate finds the service as in a job: by the variables that the service has announced, or by its inputs. */
-  const playGate = (env: Readonly<Record<string, string>>, key: string | undefined) =>
-    play('./', {
+  async function runGate(env: Values, key: string | undefined): Promise<ProcessResult> {
+    await using gate = prepareStep({
       workspace: join(folder, 'workspace'),
       tempDir: join(folder, 'temp'),
       secrets: key === undefined ? [] : [key],
       env,
-      shownEnv: env,
       inputs: { ...(baseline !== undefined && { baseline: baselineFile }), ...inputs },
-      cancel: signalAfterMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(signalAfterMs)]),
+      onLogLine: show,
     })
+    const cancel = signalAfterMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(signalAfterMs)])
+    const main = await runMain(gate, './', env, cancel)
+    await runPost(gate, './')
+    return main
+  }
 
-  const last =
-    localService === undefined
-      ? await playGate({}, inputs['api-key'])
-      : // The temporary folder of this step lies outside this repository, because the project may lie in it.
-        await play('./local-service', {
-          actionDir: join(ROOT, 'local-service'),
-          workspace: localService.folder,
-          inputs: localService.inputs,
-          // The tests get the variables of this machine, as they get those of the runner in a job.
-          env: Object.fromEntries(Object.entries(process.env).map(([name, value = '']) => [name, value])),
-          next: ({ env, outputs }) => {
-            show('')
-            return playGate(env, outputs['api-key'])
-          },
-        })
+  async function runBoth(project: NonNullable<DemoOptions['localService']>): Promise<ProcessResult> {
+    // The temporary folder of this step lies outside this repository, because the project may lie in it.
+    await using service = prepareStep({
+      actionDir: join(ROOT, 'local-service'),
+      workspace: project.folder,
+      inputs: project.inputs,
+      // The tests get the variables of this machine, as they get those of the runner in a job.
+      env: Object.fromEntries(Object.entries(process.env).map(([name, value = '']) => [name, value])),
+      onLogLine: show,
+    })
+    const started = await runMain(service, './local-service', {}, stop)
+    const last = started.conclusion === 'success' ? await runGate(started.env, started.outputs['api-key']) : started
+    await runPost(service, './local-service')
+    return last
+  }
+
+  const last = await (localService === undefined ? runGate({}, inputs['api-key']) : runBoth(localService))
   writeFileSync(join(folder, 'summary.md'), summary)
   for (const line of linesAfter(last, folder)) print(line)
   return last.conclusion === 'success' ? 0 : 1
 }
 
-interface ShownStep extends StepOptions {
-  readonly shownEnv?: Readonly<Record<string, string>>
-  /** The default is `stop`. */
-  readonly cancel?: AbortSignal
-  /** If main succeeds, this runs the steps after this one. */
-  readonly next?: (main: ProcessResult) => Promise<ProcessResult>
-}
+type Values = Readonly<Record<string, string>>
 
 /** What the runner prints before it starts a step. */
-function linesOf(title: string, values: Readonly<Record<string, string>>): string[] {
+function linesOf(title: string, values: Values): string[] {
   const lines = Object.entries(values).flatMap(([name, value]) => (value === '' ? [] : [`  ${name}: ${value}`]))
   return lines.length === 0 ? [] : [title, ...lines]
 }
@@ -108,7 +106,6 @@ function linesAfter({ conclusion, outputs }: ProcessResult, folder: string): str
   const reports = existsSync(reportDir) ? readdirSync(reportDir).join(', ') : ''
   const outputLines = Object.entries(outputs).map(([name, value]) => `  ${name.padEnd(12)} ${value}`)
   return [
-    '',
     `The step: ${conclusion}`,
     outputLines.length > 0 ? 'Its outputs:' : 'Its outputs: none',
     ...outputLines,

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { DefaultTreeAdapterTypes } from 'parse5'
 import { parse } from 'yaml'
 import { renderedPage, textIn } from '../support/rendered-page.ts'
 
@@ -17,15 +16,10 @@ export interface CodeBlock {
   readonly text: string
 }
 
-export interface Link {
-  readonly section: string
-  readonly to: string
-}
-
 export interface Document {
   readonly blocks: readonly CodeBlock[]
-  /** Of links and pictures. */
-  readonly links: readonly Link[]
+  /** The targets of links and pictures. */
+  readonly links: readonly string[]
   /** The names that a link can have after `#`. */
   readonly anchors: ReadonlySet<string>
   /** The `<code>`s outside blocks. */
@@ -34,9 +28,10 @@ export interface Document {
 
 export function readDocument(path: string): Document {
   const blocks: CodeBlock[] = []
-  const links: Link[] = []
+  const links: string[] = []
   const anchors = new Set<string>()
   const codes: string[] = []
+  const blockCodes = new Set<unknown>()
   let section = ''
   for (const element of renderedPage(read(path)).elements) {
     const attribute = (name: string) => element.attrs.find((one) => one.name === name)?.value
@@ -45,13 +40,14 @@ export function readDocument(path: string): Document {
       anchors.add(anchorOf(section))
     } else if (element.tagName === 'pre') {
       const [code] = element.childNodes.filter((child) => 'attrs' in child)
+      blockCodes.add(code)
       const language = code?.attrs.find(({ name }) => name === 'class')?.value.replace('language-', '') ?? ''
       blocks.push({ section, language, text: element.childNodes.map(textIn).join('') })
-    } else if (element.tagName === 'code' && !isInPre(element)) {
+    } else if (element.tagName === 'code' && !blockCodes.has(element)) {
       codes.push(textIn(element))
     }
     const to = attribute('href') ?? attribute('src')
-    if (to !== undefined) links.push({ section, to })
+    if (to !== undefined) links.push(to)
   }
   return { blocks, links, anchors, codes }
 }
@@ -65,21 +61,11 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-')
 }
 
-function isInPre(element: DefaultTreeAdapterTypes.Element): boolean {
-  return element.parentNode !== null && 'tagName' in element.parentNode && element.parentNode.tagName === 'pre'
-}
-
 /** How a workflow names this action, whoever publishes it. Only our own workflows use the default branch. */
 export const OWN_ACTION = /^[\w-]+\/test-run-action@(?:v1|main)$/
 /** The action that starts the local service. */
 export const SERVICE_ACTION = /^(\.|[\w-]+\/test-run-action)\/local-service(@(?:v1|main))?$/
 
-export interface ActionManifest {
-  readonly inputs: Readonly<Record<string, { readonly required?: boolean }>>
-  readonly outputs: Readonly<Record<string, unknown>>
-  readonly runs: { readonly main: string; readonly post: string }
-}
-
-export function readActionManifest(file = 'action.yml'): ActionManifest {
+export function readActionManifest(file = 'action.yml'): { readonly inputs: object; readonly outputs: object } {
   return parse(read(file))
 }

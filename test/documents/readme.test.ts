@@ -9,7 +9,7 @@ const PAGES = globSync(['*.md', 'docs/*.md', 'bench/*.md', 'local-service/*.md',
 const DOCUMENTS = new Map(PAGES.map((page) => [page, readDocument(page)]))
 
 test('relative links in all pages lead somewhere', () => {
-  const targets = [...DOCUMENTS].flatMap(([page, { links }]) => links.map(({ to }) => ({ page, to })))
+  const targets = [...DOCUMENTS].flatMap(([page, { links }]) => links.map((to) => ({ page, to })))
   const broken = targets.filter(({ page, to }) => {
     if (/^[a-z]+:/.test(to)) return false
     const [path = '', anchor = ''] = to.split('#')

@@ -29,7 +29,7 @@ const EXAMPLE_FILES = globSync('examples/workflows/*.yml', { cwd: ROOT })
 /** The pages that have recipes. */
 const PAGES = ['README.md', 'docs/with-a-service.md'].map((page) => {
   const { blocks, links } = readDocument(page)
-  const linked = links.map(({ to }) => join(dirname(page), to)).filter((file) => EXAMPLE_FILES.includes(file))
+  const linked = links.map((to) => join(dirname(page), to)).filter((file) => EXAMPLE_FILES.includes(file))
   return { page, linked, fragments: blocks.filter(({ language }) => language === 'yaml') }
 })
 
