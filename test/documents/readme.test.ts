@@ -87,10 +87,10 @@ describe('what the pages name', () => {
       ['the first 100 that did not pass', 'PARTS = 100'],
       ['in an annotation | 4,000 characters', 'MESSAGE_LIMIT_UNITS = 4000'],
       ['the 20 files with the latest', 'MOST_RUNS = 20'],
-      ['Default: 55.', "runLimitMinutes = '55'"],
+      ['Default: 55.', "runLimitMinutes: limit = '55'"],
       ['256 MiB of the output of a run', 'OUTPUT_LIMIT_BYTES = 256 * 1024 * 1024'],
       ['A report may have 64 MiB', 'LIMIT_BYTES = 64 * 1024 * 1024'],
-      ['more than 30 s or 1 GiB of memory', 'seconds: 30, mebibytes: 1024'],
+      ['more than 30 s or 1 GiB of memory', 'seconds: 30, stoppedSeconds: STOPPED_SECONDS, mebibytes: 1024'],
       ['At most two runs', 'CONCURRENCY = 2'],
       ['SIGTERM after 2.5 s, and SIGKILL after 5 s', 'stopGraceMs = 5000'],
     ] as const
