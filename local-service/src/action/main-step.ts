@@ -3,6 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, openSync, realpathSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
+import type { Order } from '../settings/configuration.ts'
 import { foldedGroup, toCommand, toLogLine } from '../text.ts'
 import {
   environmentOfService,
@@ -13,7 +14,7 @@ import {
   serviceFolder,
   TITLE_OF_LOG,
 } from './service-folder.ts'
-import type { OrderOfStep, StartResponse } from './service-process.ts'
+import type { StartResponse } from './service-process.ts'
 
 // The main step of the action local-service starts the service, announces it to the later steps of the job, and leaves it running.
 // Post stops it. Main loads no package, so that the process of the service starts soon.
@@ -80,7 +81,7 @@ async function startService(folder: ServiceFolder) {
   return response
 }
 
-function readInputs(): OrderOfStep {
+function readInputs(): Order {
   const input = (name: string) => process.env[`INPUT_${name.toUpperCase()}`]?.trim() || undefined
   return {
     folder: input('working-directory'),
@@ -91,17 +92,17 @@ function readInputs(): OrderOfStep {
     merge: input('merge'),
     args: input('args')?.split(/\s*\n\s*/),
     runLimitMinutes: input('run-limit-minutes'),
-    workspace: process.env.GITHUB_WORKSPACE ?? process.cwd(),
   }
 }
 
-/** Writes to a file of the runner, which has an entry on each line. */
+/**
+ * Writes to a file of the runner. The id of a project may have several lines, and must not set another variable. So each value ends at a
+ * line that nobody knows before.
+ */
 function appendTo(file: 'GITHUB_ENV' | 'GITHUB_OUTPUT' | 'GITHUB_STATE', entries: Readonly<Record<string, string>>) {
-  for (const [name, value] of Object.entries(entries)) {
-    if (/[\r\n]/.test(value))
-      throw new Error(`The local service cannot be announced, because ${name} has a line break.`)
-    appendFileSync(process.env[file] ?? '', `${name}=${value}\n`)
-  }
+  const end = `end-${process.hrtime.bigint()}`
+  const lines = Object.entries(entries).map(([name, value]) => `${name}<<${end}\n${value}\n${end}\n`)
+  appendFileSync(process.env[file] ?? '', lines.join(''))
 }
 
 main(process.env).catch((error: unknown) => {

@@ -8,11 +8,6 @@ import { serviceFolder } from './service-folder.ts'
 // The process of the action's service. `index.js ORDER FOLDER` serves until a signal, or until the folder is removed. `index.js clean
 // FOLDER` removes what a killed service left. Both leave for post what the runs were.
 
-export type OrderOfStep = Order & {
-  /** Relative paths of the order start here. */
-  readonly workspace: string
-}
-
 export type StartResponse =
   | {
       readonly kind: 'up'
@@ -29,15 +24,15 @@ export type StartResponse =
 
 const POLL_MS = 200
 
-async function serve({ workspace, ...order }: OrderOfStep): Promise<void> {
+async function serve(order: Order): Promise<void> {
   const stop = Promise.withResolvers<void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
   // If post never runs, the runner removes the folder at the end of the job. Runs may make folders again, but not the log.
   setInterval(() => existsSync(folder.log) || stop.resolve(), POLL_MS).unref()
-  const { configuration, runLimitMinutes } = readOrder(order, workspace)
+  const { GITHUB_WORKSPACE: root = process.cwd(), GITHUB_HEAD_REF, GITHUB_REF_NAME = '' } = process.env
+  const { configuration, runLimitMinutes } = readOrder(order, root)
   // Without an input, the gate asks for this branch on most events.
-  const { GITHUB_HEAD_REF, GITHUB_REF_NAME = '' } = process.env
-  const checkoutOfJob = { root: workspace, branch: GITHUB_HEAD_REF || GITHUB_REF_NAME }
+  const checkoutOfJob = { root, branch: GITHUB_HEAD_REF || GITHUB_REF_NAME }
   const options = { ...shared, runLimitMinutes, outputs: folder.outputFolder, checkoutOfJob }
   const service = await startLocalService(configuration, options)
   const response = describeStart(service)

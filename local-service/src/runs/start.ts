@@ -20,15 +20,13 @@ export interface ServiceContext extends CommonContext, CheckoutContext {
   readonly queue: RunQueue
 }
 
-type Variables = ReadonlyMap<string, string>
-
 interface StartRequest {
   readonly project: Project
   readonly selection: Selection
   readonly suite?: string | undefined
   readonly branch?: string | undefined
   readonly environment?: string | undefined
-  readonly variables: Variables
+  readonly variables: ReadonlyMap<string, string>
   readonly autofix: boolean
 }
 
@@ -40,7 +38,6 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
     const problem = `has no folder any more: ${project.folder} was moved or removed`
     refuse(404, `Project ${quote(project.id)} ${problem}. ${next}`)
   }
-  const environment = environmentOf(request)
   const checkout = await chooseCheckout(project, branch, service)
   if ('kind' in checkout) refuse(400, checkout.reason)
   if (readsReports(project) && checkout.workTree !== undefined) {
@@ -48,7 +45,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
     refuse(400, `Project ${quote(project.id)} ${problem} than ${quote(branch)}. Leave the branch out.`)
   }
   const run = queueRun({ projectId: project.id, suite, branchName: checkout.branchName })
-  const context = toRunContext(service, request, run.runId, checkout, environment)
+  const context = toRunContext(service, request, run.runId, checkout)
   service.log(`run ${run.runId}: is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
   service.log(`run ${run.runId}: writes its output to ${context.output.folder}`)
   service.queue.add(run, {
@@ -63,21 +60,23 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
 /** The environment of a run that names no environment, if the project has it. */
 const DEFAULT_ENVIRONMENT = 'default'
 
-function environmentOf({ project, environment: given }: StartRequest): Variables {
+/** The variables of the environment. Those of the request itself come before them. */
+function variablesOf({ project, environment: given, variables }: StartRequest): Record<string, string> {
   const environment = project.environments.get(given ?? DEFAULT_ENVIRONMENT)
-  if (environment !== undefined) return environment
-  if (given === undefined) return new Map()
-  const known = quoteAll([...project.environments.keys()])
-  refuse(400, `Project ${quote(project.id)} has no environment ${quote(given)}. Its environments: ${known}.`)
+  if (environment === undefined && given !== undefined) {
+    const known = quoteAll([...project.environments.keys()])
+    refuse(400, `Project ${quote(project.id)} has no environment ${quote(given)}. Its environments: ${known}.`)
+  }
+  return Object.fromEntries([...(environment ?? []), ...variables])
 }
 
 function toRunContext(
   service: ServiceContext,
-  { project, selection, variables, autofix }: StartRequest,
+  request: StartRequest,
   runId: string,
   checkout: Checkout,
-  environment: Variables,
 ): Omit<RunContext, 'stop'> {
+  const { project, selection, autofix } = request
   const { store, personEnv, stopGraceMs, outputs } = service
   const { workTree } = checkout
   const owners = { gitFolder: workTree?.gitFolder, engine: project.container?.engine }
@@ -89,8 +88,7 @@ function toRunContext(
     output.write(`[local service] ${text}\n`)
   }
   const [log, logError] = [tell(service.log), tell(service.logError)]
-  const ofRun = Object.fromEntries([...environment, ...variables])
-  const asked = { runId, project, checkout, folders, selection, autofix, variables: ofRun }
+  const asked = { runId, project, checkout, folders, selection, autofix, variables: variablesOf(request) }
   return { ...asked, resources, personEnv, output, stopGraceMs, log, logError }
 }
 
