@@ -35,7 +35,7 @@ type Value<Name extends keyof Readers> = Awaited<ReturnType<Readers[Name]>>
 export class ReadingThread {
   readonly #stop: AbortSignal
   readonly #limits: typeof LIMITS
-  /** For the next reading. */
+  /** The thread of the next reading, if it was started before. */
   #started: Worker | undefined
 
   constructor(stop: AbortSignal, limits: Partial<typeof LIMITS> = {}) {

@@ -97,8 +97,8 @@ export function describeTest(file: FileOfProject, test: Titles & Pick<JestCase, 
 export function describeCase(test: JestCase, report: ReportWriter, failedAttempt?: JestCase): ResultFacts {
   const { duration, retryReasons = [] } = test
   const status = statusOf(test)
-  const told = { failureMessages: retryReasons.slice(-1), failureDetails: [] }
-  const failure = describeFailure(status === 'FLAKY' ? (failedAttempt ?? told) : test, report)
+  const logged = { failureMessages: retryReasons.slice(-1), failureDetails: [] }
+  const failure = describeFailure(status === 'FLAKY' ? (failedAttempt ?? logged) : test, report)
   return { status, durationMs: duration ?? 0, failure }
 }
 

@@ -23,7 +23,7 @@ import { type Failure, ReportWriter } from './report-writer.ts'
 
 /** Jest creates the reporter when it has found the tests. What happens before is written to the same report. */
 const report = new ReportWriter()
-/** Whether Jest is between the begin and the end of the tests. Outside of it, only Jest itself writes to the output. */
+/** Before and after the tests, only Jest itself writes to the output. */
 let phase: 'before' | 'tests' | 'after' = 'before'
 
 type Reporter = readonly [path: string, options: object]
@@ -63,7 +63,7 @@ function addReporter(readConfigs: Method<Configs>): Method<Configs> {
   }
 }
 
-/** Those from the begin of the tests on, such as one of a global teardown. Jest prints it among the output of tests. */
+/** From the beginning of the tests on, Jest prints an error among the output of tests, for example the error of a global teardown. */
 function announceErrors(runCLI: Method<unknown>): Method<unknown> {
   return (...args) =>
     runCLI(...args).catch((error) => {
@@ -72,7 +72,7 @@ function announceErrors(runCLI: Method<unknown>): Method<unknown> {
     })
 }
 
-/** Takes what Jest says about itself before and after the tests: that there are none, and that a threshold is not met. */
+/** Takes what Jest says about itself: before the tests, that there are none, and after them, that a threshold is not met. */
 function readOutput(): void {
   let lastText = ''
   for (const stream of [process.stdout, process.stderr]) {
@@ -85,7 +85,7 @@ function readOutput(): void {
       return write.apply(stream, parts)
     }) as typeof write
   }
-  // The last that Jest prints is why it could not begin. Before it, there may be its usage.
+  // The last text that Jest prints says why it could not begin. Before it, Jest may have printed its usage.
   process.once('exit', (code) => {
     if (phase === 'before' && code !== 0 && lastText !== '') finishWithout(describePrinted(lastText, report))
   })

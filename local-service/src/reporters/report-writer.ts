@@ -77,9 +77,9 @@ export type ReportEvent =
 
 export interface ReportEnd {
   readonly tests: readonly (TestFacts & ResultFacts)[]
-  /** Those that could not be loaded, or in which something failed. */
+  /** The files that could not be loaded, or in which something failed outside the tests. */
   readonly files: readonly (FileFacts & { readonly failure: Failure | undefined })[]
-  /** Those of no test and of no file. `origin` is what the framework prints behind the place. */
+  /** The errors that belong to no test and to no file. `origin` is what the framework prints behind the place. */
   readonly errors: readonly (Partial<Failure> & { readonly origin?: string | undefined })[]
   /** What Playwright says about the whole run. */
   readonly status?: string | undefined
