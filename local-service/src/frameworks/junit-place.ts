@@ -137,12 +137,10 @@ export class Places {
     if (!name && !classname) return frames[0]?.file
     const files = frames.map(({ file }) => file).toReversed()
     // The source has the name without its modules and without its parameters.
-    const own =
-      name
-        .replace(/[[(/].*/s, '')
-        .split('::')
-        .at(-1)
-        ?.trim() ?? ''
+    const own = name
+      .replace(/[[(/].*/s, '')
+      .replace(/^.*::/s, '')
+      .trim()
     // In CTest and Meson, the test is a program.
     const isOwn = (file: string) => WITH_STACK.test(file) || /\bmain\s*\(/.test(this.#source.read(file))
     return files.find((file) => this.#source.read(file).includes(own)) ?? files.find(isOwn)
