@@ -51,7 +51,6 @@ export interface ScriptedServiceOptions {
 export type ScriptedService = Awaited<ReturnType<typeof startScriptedService>>
 
 const ID = '([^/]+)'
-/** If two paths match, the first counts, so `runs/cancel` is not a run. */
 const ENDPOINTS: readonly (readonly [Endpoint, method: string, path: RegExp])[] = [
   ['start', 'POST', RegExp(`^/v1/projects/${ID}/runs$`)],
   ['cancel', 'POST', RegExp(`^/v1/projects/${ID}/runs/cancel$`)],
