@@ -34,29 +34,23 @@ async function checkVitest(files: Readonly<Record<string, string>>, root = '/sho
   }
 }
 
-/** A zip of these files, which are not compressed. */
-function zipOf(...files: readonly [name: string, text: string][]): Buffer {
-  const entries: Buffer[] = []
-  const directory: Buffer[] = []
-  for (const [name, text] of files) {
-    const common = Buffer.alloc(26)
-    common.writeUInt16LE(20, 0)
-    common.writeUInt32LE(crc32(text), 10)
-    common.writeUInt32LE(text.length, 14)
-    common.writeUInt32LE(text.length, 18)
-    common.writeUInt16LE(name.length, 22)
-    const offset = Buffer.alloc(14)
-    offset.writeUInt32LE(Buffer.concat(entries).length, 10)
-    entries.push(Buffer.concat([Buffer.from('PK\x03\x04'), common, Buffer.from(name), Buffer.from(text)]))
-    directory.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\0'), common, offset, Buffer.from(name)]))
-  }
+/** A zip of one file, which is not compressed. */
+function zipOf(name: string, text: string): Buffer {
+  const common = Buffer.alloc(26)
+  common.writeUInt16LE(20, 0)
+  common.writeUInt32LE(crc32(text), 10)
+  common.writeUInt32LE(text.length, 14)
+  common.writeUInt32LE(text.length, 18)
+  common.writeUInt16LE(name.length, 22)
+  const entry = Buffer.concat([Buffer.from('PK\x03\x04'), common, Buffer.from(name + text)])
+  const directory = Buffer.concat([Buffer.from('PK\x01\x02\x14\0'), common, Buffer.alloc(14), Buffer.from(name)])
   const end = Buffer.alloc(22)
   end.write('PK\x05\x06')
-  end.writeUInt16LE(files.length, 8)
-  end.writeUInt16LE(files.length, 10)
-  end.writeUInt32LE(Buffer.concat(directory).length, 12)
-  end.writeUInt32LE(Buffer.concat(entries).length, 16)
-  return Buffer.concat([...entries, ...directory, end])
+  end.writeUInt16LE(1, 8)
+  end.writeUInt16LE(1, 10)
+  end.writeUInt32LE(directory.length, 12)
+  end.writeUInt32LE(entry.length, 16)
+  return Buffer.concat([entry, directory, end])
 }
 
 describe('which shards are there', () => {
@@ -260,9 +254,9 @@ describe("Playwright's reports", () => {
   })
 
   const CONFIGURE = { method: 'onConfigure', params: { config: { rootDir: '/__w/shop/e2e' } } }
-  const report = (shard?: object, userAgent = 'Playwright/1.65.1 (x64; debian 12) node/24.21'): [string, string] => {
+  const report = (shard?: object, userAgent = 'Playwright/1.65.1 (x64; debian 12) node/24.21') => {
     const metadata = { method: 'onBlobReportMetadata', params: { version: 2, userAgent, shard } }
-    return ['report.jsonl', [metadata, CONFIGURE, {}].map((event) => JSON.stringify(event)).join('\n')]
+    return [metadata, CONFIGURE, {}].map((event) => JSON.stringify(event)).join('\n')
   }
   const checkZips = async (...zips: readonly Buffer[]) => {
     const folder = temporaryFolder()
@@ -271,26 +265,22 @@ describe("Playwright's reports", () => {
   }
 
   it('say their number and system, and their names and the versions mean nothing', async () => {
-    const first = zipOf(report({ current: 1, total: 2 }), ['resources/report-1.zip', 'a trace'])
-    const second = zipOf(report({ current: 2, total: 2 }, 'Playwright/1.65.2 (x64; debian 12) node/22'))
-    const ofMacos = zipOf(report({ current: 2, total: 2 }, 'Playwright/1.65.1 (arm64; macOS 26) node/24'))
+    const zip = (shard?: object, userAgent?: string) => zipOf('report.jsonl', report(shard, userAgent))
+    const first = zip({ current: 1, total: 2 })
+    const second = zip({ current: 2, total: 2 }, 'Playwright/1.65.2 (x64; debian 12) node/22')
+    const ofMacos = zip({ current: 2, total: 2 }, 'Playwright/1.65.1 (arm64; macOS 26) node/24')
     expect(await checkZips(first, second)).toMatchObject({ problems: [], roots: ['/__w/shop/e2e'] })
     expect((await checkZips(first, second, ofMacos)).problems).toEqual([
       expect.stringContaining('shard 1/2 is missing beside "report-9.zip"'),
     ])
-    expect((await checkZips(zipOf(report()))).problems).toEqual([])
+    expect((await checkZips(zip())).problems).toEqual([])
   })
 
-  const whole = report({ current: 1, total: 1 })
   it.each<[string, Buffer, string]>([
-    ['no report', zipOf(['resources/a', '']), 'it has no report.jsonl. If it is'],
-    [
-      'something else',
-      zipOf(['report.jsonl', '{}\n{}']),
-      'its report.jsonl does not begin as those of Playwright do. ',
-    ],
-    ['a damaged line', zipOf([whole[0], `${whole[1]}\n{`]), "Expected property name or '}'"],
-    ['a stream that is cut off', zipOf(whole).subarray(0, 60), ''],
+    ['no report', zipOf('resources/a', ''), 'it has no report.jsonl. If it is'],
+    ['something else', zipOf('report.jsonl', '{}\n{}'), 'its report.jsonl does not begin as those of Playwright do. '],
+    ['a damaged line', zipOf('report.jsonl', `${report()}\n{`), "Expected property name or '}'"],
+    ['a stream that is cut off', zipOf('report.jsonl', report()).subarray(0, 60), ''],
   ])('are refused if a zip has %s', async (_what, zip, reason) => {
     await expect(checkZips(zip)).rejects.toThrow(`has a file that is no blob report, "report-7.zip": ${reason}`)
   })

@@ -86,11 +86,4 @@ describe('the framework of a project', () => {
     )
     for (const name of ['vitest', 'playwright']) expect(frameworkIn(folder, name)).toBe(name)
   })
-
-  it('is not clear in a folder with three', async () => {
-    const folder = await folderWith({ 'vitest.config.ts': '', 'playwright.config.ts': '', 'jest.config.js': '' })
-    expect(() => frameworkIn(folder)).toThrow(
-      /uses Vitest, Playwright Test and Jest in .* Set "framework" to "vitest", "playwright" or "jest"\. To run several, /,
-    )
-  })
 })

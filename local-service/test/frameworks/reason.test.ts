@@ -5,16 +5,6 @@ import type { CommandEnd } from '../../src/machine/command.ts'
 
 // What the versions of the frameworks print. vitest-runs.test.ts and playwright-runs.test.ts have broken configurations. The colours are as the service leaves them out.
 
-const PROVIDER_OF_VITEST_3 = `
-⎯⎯⎯⎯⎯⎯ Unhandled Errors ⎯⎯⎯⎯⎯⎯
-
-Vitest caught 1 unhandled error during the test run.
-
-⎯⎯⎯⎯⎯⎯ Unhandled Error ⎯⎯⎯⎯⎯⎯⎯
-Error: Cannot find package '@vitest/browser' imported from /shop/node_modules/vitest/dist/chunks/resolveConfig.js
- ❯ Object.getPackageJSONURL node:internal/modules/package_json_reader:331:9
-`
-
 const CRASH = `Error: of a test
 node:events:505
     throw er; // Unhandled 'error' event
@@ -40,11 +30,6 @@ const SUMMARY = Array.from({ length: 9 }, (_, index) => `line ${index} of the su
 
 describe('what a framework prints that does not start', () => {
   it.each([
-    [
-      'a browser without a provider in Vitest 3',
-      PROVIDER_OF_VITEST_3,
-      "Error: Cannot find package '@vitest/browser' imported from /shop/node_modules/vitest/dist/chunks/resolveConfig.js",
-    ],
     [
       'a missing package',
       " MISSING DEPENDENCY  Cannot find dependency '@vitest/coverage-v8'\n\n",
