@@ -17,7 +17,7 @@ export function linesWrittenBy(task: () => void): string[] {
   return text.split(/\r?\n/).slice(0, -1)
 }
 
-const DECLARED = readManifest(join(import.meta.dirname, '../..')).inputs.map(({ name }) => name)
+const DECLARED = Object.keys(readManifest(join(import.meta.dirname, '../..')).defaults)
 
 /** The variables that the runner makes of a step's inputs. Every declared input has a variable, empty if it is not given. */
 export function inputVariables(given: Readonly<Record<string, string>>): Record<string, string> {

@@ -5,16 +5,11 @@ import { type Contexts, renderTemplate } from './expressions.ts'
 
 export interface ActionManifest {
   readonly name: string
-  readonly inputs: readonly DeclaredInput[]
+  /** The default of each declared input, as in the file. It may contain expressions. */
+  readonly defaults: Readonly<Record<string, string>>
   /** Absolute paths. */
   readonly main: string
   readonly post?: string | undefined
-}
-
-export interface DeclaredInput {
-  readonly name: string
-  /** As in the file. It may contain expressions. */
-  readonly default: string
 }
 
 export function readManifest(actionDir: string): ActionManifest {
@@ -23,10 +18,12 @@ export function readManifest(actionDir: string): ActionManifest {
   if (postIf !== 'always()') throw new Error(`The emulator runs post always, but its post-if is ${postIf}.`)
   return {
     name: String(name),
-    inputs: Object.entries<Partial<DeclaredInput> | null>(inputs ?? {}).map(([name, declared]) => ({
-      name,
-      default: String(declared?.default ?? ''),
-    })),
+    defaults: Object.fromEntries(
+      Object.entries<{ default?: unknown } | null>(inputs ?? {}).map(([name, declared]) => [
+        name,
+        String(declared?.default ?? ''),
+      ]),
+    ),
     main: join(actionDir, runs.main),
     post: runs.post && join(actionDir, runs.post),
   }
@@ -36,15 +33,19 @@ export function readManifest(actionDir: string): ActionManifest {
  * The input values that a process of the step gets. A given value wins, even if it is empty. A default is evaluated again
  * for each process, so that post sees the status of the job. The runner writes the warnings.
  */
-export function resolveInputs(manifest: ActionManifest, given: Readonly<Record<string, string>>, contexts: Contexts) {
-  const names = manifest.inputs.map(({ name }) => name)
-  const defaults = manifest.inputs.map((input) => [input.name, renderTemplate(input.default, contexts)] as const)
+export function resolveInputs(
+  { defaults }: ActionManifest,
+  given: Readonly<Record<string, string>>,
+  contexts: Contexts,
+) {
+  const names = Object.keys(defaults)
+  const rendered = Object.entries(defaults).map(([name, text]) => [name, renderTemplate(text, contexts)] as const)
   const unexpected = Object.keys(given).filter((name) => !names.includes(name))
   const warnings =
     unexpected.length === 0
       ? []
       : [`Unexpected input(s) '${unexpected.join("', '")}', valid inputs are ['${names.join("', '")}']`]
-  return { values: { ...Object.fromEntries(defaults), ...given }, warnings }
+  return { values: { ...Object.fromEntries(rendered), ...given }, warnings }
 }
 
 /** The variable that has the value of an input. */
