@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { chmod, readdir } from 'node:fs/promises'
+import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, copyInto, type GitRepository, installPackages } from '../../../test/support/git-repository.ts'
@@ -148,14 +148,18 @@ describe('a run of another branch', () => {
     expect(await list({ branch: 'other' })).toMatchObject({ status: 'PASSED', titles: ['a.txt: other', 'b.txt: new'] })
   })
 
-  it('keeps to the commit that the branch had when the run was started', async () => {
+  it('waits for no other work tree, and keeps to the commit that the branch had when the run was started', async () => {
     const repository = await twoBranches()
-    const setup = ['sh', '-c', 'sleep 0.3']
+    const go = join(temporaryFolder(), 'go')
+    const setup = ['sh', '-c', `until test -e ${go}; do sleep 0.02; done`]
     const { service } = await startListing(repository, { setup })
-    // Two runs are RUNNING at once, so the third is QUEUED.
-    const runIds = await Promise.all([1, 2, 3].map(() => service.startRun({ branch: 'other' })))
+    const runIds: string[] = []
+    for (const _ of [1, 2, 3]) runIds.push(await service.startRun({ branch: 'other' }))
+    const statuses = await Promise.all(runIds.map(async (runId) => (await service.get(runId)).body.status))
+    expect(statuses).toEqual(['RUNNING', 'RUNNING', 'QUEUED'])
     // `git branch` would fail while a work tree is half made.
     await repository.git('update-ref', 'refs/heads/other', 'main')
+    await writeFile(go, '')
     for (const runId of runIds) {
       expect((await service.waitFor(runId)).results?.testCases).toHaveLength(2)
     }
