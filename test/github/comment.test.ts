@@ -40,6 +40,7 @@ const BELONGS_TO = ['null', 'project', 'web-shop', undefined, undefined]
 
 interface Step {
   readonly text?: string
+  readonly body?: CommentOptions['body']
   readonly when?: 'always' | 'on-failure'
   readonly success?: boolean
   readonly token?: string
@@ -64,7 +65,7 @@ async function comment(step: Step = {}): Promise<{ url?: string | undefined; log
       belongsTo: step.belongsTo ?? BELONGS_TO,
     },
     success: step.success ?? false,
-    body: (marker) => html`${hiddenMarker(marker)}\n<h3>${step.text ?? 'a text'}</h3>`,
+    body: step.body ?? ((marker) => html`${hiddenMarker(marker)}\n<h3>${step.text ?? 'a text'}</h3>`),
     env: { ...env, GITHUB_API_URL: api.url, ...step.env },
     event,
     log: { info: say('info'), warning: say('warning') },
@@ -394,5 +395,12 @@ describe('whatever the runner says', () => {
   test('an event whose file cannot be read is a warning', async () => {
     const { log } = await comment({ payload: '{' })
     expect(log).toEqual([expect.stringMatching(/was not written: the file of the event .* cannot be read\.$/)])
+  })
+
+  test('a text that cannot be made is a warning', async () => {
+    const body = () => {
+      throw new Error('no text')
+    }
+    expect(await comment({ body })).toEqual({ log: [expect.stringContaining('was not written')] })
   })
 })

@@ -142,4 +142,12 @@ describe('the test cases of this run and of an earlier run', () => {
     expect(removed(aRun({ testCases: undefined }), run(two))).toEqual(['two'])
     expect(removed(aRun({ status: 'FAILED', testCases: undefined }), run(two))).toBeUndefined()
   })
+
+  it('may be many thousands', () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => ({
+      title: `case ${index % 50}`,
+      filePath: `${index}.ts`,
+    }))
+    expect(differences(many.slice(1), many)).toEqual([[], ['case 00.ts'], []])
+  })
 })

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Baseline } from '../../src/model/baseline.ts'
 import type { StepOutcome } from '../../src/model/outcome.ts'
 import type { TestCase } from '../../src/model/run.ts'
-import { jobSummary } from '../../src/report/job-summary.ts'
-import { render } from '../../src/text/safe-text.ts'
+import { invalidInputsSummary, jobSummary } from '../../src/report/job-summary.ts'
+import { fragment, render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
 import { anOutcome, aRun, aTestCase, type TestCaseFields, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
@@ -234,4 +234,12 @@ describe('the limits of the job summary', () => {
     const page = renderedPage(before + summaryOf(ENDINGS.passed, before.length))
     expect(page.elements.some(({ tagName }) => tagName === 'h2')).toBe(true)
   })
+})
+
+it('the summary of invalid inputs has a sentence for each, in which only the values are code', () => {
+  const messages = [fragment`Input wait: ${'maybe'} is wrong.`, fragment`Input branch: ${'<b>@octocat'}`]
+  const page = renderedPage(render(invalidInputsSummary(messages)))
+  expect(page.elements.map(({ tagName }) => tagName)).toEqual(['h2', 'p', 'ul', 'li', 'code', 'li', 'code'])
+  expect(page.codes).toEqual(['maybe', '<b>@octocat'])
+  expect(page.text).toContain('Input wait: maybe is wrong.')
 })
