@@ -53,6 +53,7 @@ const PROGRAMS: Readonly<Record<'vitest' | 'playwright' | 'jest', Program>> = {
       [switchesOn('p project'), OF_THE_RUN],
     ],
     // With a filter, Vitest would lose test files without a word. A value on its own could be a filter.
+    // In a command, the first word may be `run`.
     ofMerge: [
       (word, previous) => (isFile(word) && (word !== 'run' || previous !== undefined)) || isFilterOfVitest(word),
       'A merge of reports runs no test, so it takes no file and no filter. Write the value of an option with "=".',

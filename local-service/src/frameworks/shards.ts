@@ -40,7 +40,8 @@ function whySetIncomplete(reports: readonly Counted[]): string[] {
   const usual = Math.max(1, counts[Math.floor((total - 1) / 2)] ?? 0)
   // 3/3. The report tells it from a shard of another system.
   const missing = numbers.filter(({ files }) => files.length < usual).map(({ name }) => name)
-  const shardsAre = `${missing.length === 1 ? 'shard' : 'shards'} ${new Intl.ListFormat('en-GB').format(missing)} ${missing.length === 1 ? 'is' : 'are'}`
+  const list = new Intl.ListFormat('en-GB').format(missing)
+  const shardsAre = missing.length === 1 ? `shard ${list} is` : `shards ${list} are`
   // 2/3
   const tooMany = numbers.filter(({ files }) => files.length > usual)
   return [

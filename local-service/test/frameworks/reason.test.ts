@@ -69,9 +69,9 @@ describe('what a framework says about itself', () => {
       `${ALTHOUGH}${THRESHOLD}\n\nERROR: Uncovered functions (2) exceed global threshold (1)`,
     ],
     [
-      'a reporter that throws beside failed tests',
-      { testCases: [FAILED], said: ['\n⎯⎯⎯ Unhandled Error ⎯⎯⎯\nTypeError: of the reporter'] },
-      'vitest reported an error outside the tests: TypeError: of the reporter',
+      'a reporter that throws a text beside failed tests',
+      { testCases: [FAILED], said: ['\n⎯⎯⎯ Unhandled Error ⎯⎯⎯\nUnknown Error: of the reporter'] },
+      'vitest reported an error outside the tests: Unknown Error: of the reporter',
     ],
     [
       'an error outside the tests and a threshold beside failed tests',
