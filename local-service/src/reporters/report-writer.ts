@@ -111,6 +111,7 @@ export class ReportWriter {
   /** How many tests have this status now. A test that is running is INTERRUPTED so far. */
   readonly #counts = { PASSED: 0, FLAKY: 0, FAILED: 0, TIMEDOUT: 0, INTERRUPTED: 0, SKIPPED: 0 }
   #total: number | undefined
+  #writtenProgress = ''
   hasFinished = false
 
   /** When the number of all tests is known. */
@@ -170,7 +171,10 @@ export class ReportWriter {
     const { PASSED, FLAKY, FAILED, TIMEDOUT, SKIPPED } = this.#counts
     const counts = { passed: PASSED + FLAKY, failed: FAILED + TIMEDOUT, flaky: FLAKY, skipped: SKIPPED }
     const text = JSON.stringify({ ...counts, total: this.#total }).padEnd(PROGRESS_BYTES)
-    if (this.#files !== undefined) writeSync(this.#files.progress, text, 0)
+    // The start of a test changes no number.
+    if (this.#files === undefined || text === this.#writtenProgress) return
+    writeSync(this.#files.progress, text, 0)
+    this.#writtenProgress = text
   }
 
   /** The place and the frames are those of the first error, or of the first cause, that has a place in the repository. */
