@@ -60,7 +60,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
 /** The environment of a run that names no environment, if the project has it. */
 const DEFAULT_ENVIRONMENT = 'default'
 
-/** The variables of the environment. Those of the request itself come before them. */
+/** The variables of the environment. A variable of the request replaces the one of the environment. */
 function variablesOf({ project, environment: given, variables }: StartRequest): Record<string, string> {
   const environment = project.environments.get(given ?? DEFAULT_ENVIRONMENT)
   if (environment === undefined && given !== undefined) {

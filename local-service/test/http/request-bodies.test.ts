@@ -18,13 +18,6 @@ describe('the body of a start', () => {
     expect(start({ branch: 'main', commit: 'e' })).toMatchObject({ branch: 'main' })
   })
 
-  it('is refused if it selects projects and names none, which would run all', () => {
-    for (const name of ['frameworkProjectName', 'runGroupName']) {
-      const error = `"${name}": It names no project. Leave the field out to run all.`
-      expect(() => start({ [name]: ' , ' })).toThrow(refusal(error))
-    }
-  })
-
   it('is refused in one line, whatever its fields are called', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 })), fc.string(), (variables, name) => {

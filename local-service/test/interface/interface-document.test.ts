@@ -154,6 +154,8 @@ describe('the service that runs tests', () => {
     const rows: [path: string, body: object, field: string, problem?: string][] = [
       ...fields.map((field): [string, object, string, string] => [RUNS, { [field]: '' }, field, isEmpty]),
       [RUNS, { frameworkProjectName: 1 }, 'frameworkProjectName'],
+      // An empty list would run all projects.
+      [RUNS, { runGroupName: ' , ' }, 'runGroupName', 'It names no project. Leave the field out to run all.'],
       [RUNS, { frameworkProjectName: 'unit', runGroupName: 1 }, 'runGroupName'],
       [RUNS, { envOverrides: [] }, 'envOverrides'],
       [RUNS, { envOverrides: { A: {} } }, 'envOverrides.A'],
