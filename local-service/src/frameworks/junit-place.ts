@@ -14,6 +14,8 @@ export type Test = ReturnType<Places['testOf']>
 const WITH_STACK = /\.(?:[cm]?[jt]sx?|py|rb|php|cs|fs|vb|java|kt|groovy|scala|exs?)$/
 const OF_NET = ['.cs', '.fs', '.vb']
 const OF_JVM = ['.java', '.kt', '.groovy', '.scala']
+/** Go and the JVM print the name of a file without its folder. */
+const WITHOUT_FOLDER = [...OF_JVM, '.go']
 /** A path ends before a comma and before a quote. Otherwise, in a long list without spaces, each path would be tried up to the end of the list. */
 const PATH = String.raw`(?:^|[\s(["'])(?:file:\/\/)?(?<path>[/@.\p{L}\w][^\s():"',]*\.\w+)`
 const POSITIONS: readonly RegExp[] = [
@@ -41,11 +43,11 @@ export class Places {
 
   #resolveFile(path: string, test = ''): string | undefined {
     const named = this.#source.named(basename(path))
-    // Go and the JVM print only the name of a file. It is beside the test, or the only file with this name.
-    if (!path.includes('/') && [...OF_JVM, '.go'].includes(extname(path)))
-      return named.find((file) => dirname(file) === dirname(test)) ?? onlyOne(named)
     // Most names of classes are no path. Then there is no need to look in each folder.
     if (named.length === 0) return undefined
+    // Without a folder, it is the file beside the test, or the only file with this name.
+    if (!path.includes('/') && WITHOUT_FOLDER.includes(extname(path)))
+      return named.find((file) => dirname(file) === dirname(test)) ?? onlyOne(named)
     return this.#bases.map((base) => resolve(base, path)).find((file) => this.#source.isOwnFile(file))
   }
 
@@ -87,7 +89,8 @@ export class Places {
   #fileOfQualifiedClass(name: string): string | undefined {
     if (!name.includes('.')) return undefined
     const path = name.replace(/\$.*/, '').replaceAll('.', '/')
-    const withEnding = (ending: string) => this.#source.named(basename(path) + ending)
+    const innermost = basename(path)
+    const withEnding = (ending: string) => this.#source.named(innermost + ending)
     const ofJvm = OF_JVM.flatMap(withEnding).filter((file) => file.includes(`/${path}.`))
     // In .NET, the folders need not be those of the namespace.
     return onlyOne([...ofJvm, ...OF_NET.flatMap(withEnding)])
