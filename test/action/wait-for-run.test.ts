@@ -36,6 +36,7 @@ interface Setting extends Partial<WaitSettings> {
   readonly signalAtMs?: number
   readonly random?: () => number
   readonly failureLimitMs?: number
+  readonly clock?: FakeClock
 }
 
 async function wait(setting: Setting) {
@@ -44,11 +45,11 @@ async function wait(setting: Setting) {
     signalAtMs,
     random,
     failureLimitMs,
+    clock = new FakeClock(),
     stepBeganMs = 0,
     handle = { id: 'run-1', knownSinceMs: LONG_AGO_MS },
     ...options
   } = setting
-  const clock = new FakeClock()
   const service = new FakeService(clock, { get: replies }, failureLimitMs)
   const world = new FakeWorld(clock, service, random === undefined ? {} : { random })
   if (signalAtMs !== undefined) world.signalAt(signalAtMs)
@@ -310,5 +311,14 @@ describe('the log', () => {
     const { world } = await wait({ replies, pollIntervalMs: 3.5 * MINUTE_MS })
     const minutes = [1, 2, 3].map((minute) => `Run run-1: still RUNNING after ${minute} min.`)
     expect(world.texts('info ')).toEqual(['Run run-1: RUNNING', ...minutes])
+  })
+
+  test('has no line before its time if each pause ends a moment too early, as those of Node do', async () => {
+    const clock = new FakeClock()
+    const sleep = clock.sleep.bind(clock)
+    clock.sleep = (ms, signal) => sleep(ms - 0.5, signal)
+    const replies = [...Array(100).fill(response(RUNNING)), response(PASSED)]
+    const { world } = await wait({ clock, replies, pollIntervalMs: 500 })
+    expect(world.texts('info ')).toEqual(['Run run-1: RUNNING'])
   })
 })
