@@ -29,7 +29,6 @@ export function createRequestListener(
   key: string,
 ): RequestListener {
   return getRequestListener(createApi(configuration, service, key).fetch, {
-    overrideGlobalObjects: false,
     // If nobody has begun to read a body, Node reads it. So the response reaches a client that is still sending.
     autoCleanupIncoming: false,
     errorHandler: (error) => Response.json({ error: `The request is invalid: ${messageOf(error)}.` }, { status: 400 }),

@@ -204,6 +204,15 @@ describe('the service that runs tests', () => {
     expect((await fetch(url + RUNS, { method: 'POST', body: 'x'.repeat(5_000_000) })).status).toBe(401)
   })
 
+  it('takes a body whose length the client does not say, and refuses a large one', async () => {
+    const { url } = await startReal()
+    const headers = `Host: 127.0.0.1\r\nAuthorization: Bearer ${KEY}\r\nConnection: close\r\nTransfer-Encoding: chunked`
+    const post = (body: string) =>
+      raw(url, `POST ${RUNS} HTTP/1.1\r\n${headers}\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`)
+    expect(await post('{"environment": "staging"}')).toContain('HTTP/1.1 200 ')
+    expect(await post(`{"environment": "${'x'.repeat(2_000_000)}"}`)).toContain('The body is larger than 1 MiB.')
+  })
+
   it.each([
     [
       '/v1/projects/nope/runs',
