@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type CommandEnd, hasSucceeded } from '../machine/command.ts'
-import { isInside, readPartOfFile, type TestedFolders } from '../machine/files.ts'
+import { isInside, OverLimit, readPartOfFile, type TestedFolders } from '../machine/files.ts'
 import { quote } from '../text.ts'
 import type { OnFile } from './blob-folder.ts'
 import { findReports, type ReportLine } from './find-reports.ts'
@@ -71,7 +71,7 @@ function readReport(path: string, folder: string, mostCases: number) {
     problems.push({ isComplete, problem: `its report ${quote(path)} ${what}` })
   const onCase = (one: XmlElement) => {
     const { name, classname } = one.attributes
-    if (cases.length === mostCases) throw new Error(`has more than ${LIMIT_CASES} test cases`)
+    if (cases.length === mostCases) throw new OverLimit(`has more than ${LIMIT_CASES} test cases`)
     // If pytest is stopped, the test that is running has neither a name nor a result.
     if (!name && !classname && one.outcomes.length === 0) return
     // If Jest cannot load a file, jest-junit lists the file twice.
@@ -81,7 +81,8 @@ function readReport(path: string, folder: string, mostCases: number) {
   try {
     readJunitXml(readXml(path, folder), onCase, (what) => addProblem(what, true))
   } catch (error) {
-    addProblem(messageOf(error), false)
+    // A report that is too large says that its tests have ended.
+    addProblem(messageOf(error), error instanceof OverLimit)
   }
   return { cases, problems }
 }
@@ -130,7 +131,8 @@ function readXml(path: string, folder: string): string {
       throw new Error('it is a link to a file outside the project')
     return decodeXml(readPartOfFile(target, 0, Number.POSITIVE_INFINITY, LIMIT_BYTES))
   } catch (error) {
-    throw new Error(`cannot be read: ${messageOf(error)}`)
+    const problem = `cannot be read: ${messageOf(error)}`
+    throw error instanceof OverLimit ? new OverLimit(problem) : new Error(problem)
   }
 }
 
