@@ -29,16 +29,18 @@ export function describeTest(file, test) {
     return { ...about, id: `${about.project} ${keyOfTest(file, test)}`, path, line: test.location?.line };
 }
 export function describeCase(test, report, failedAttempt) {
-    const { status, duration, invocations = 1, retryReasons = [] } = test;
-    const state = status === 'passed' || status === 'failed' ? status : 'skipped';
-    const isFlaky = state === 'passed' && invocations > 1;
-    const told = { failureMessages: retryReasons.slice(-1), failureDetails: [] };
-    return {
-        state,
-        isFlaky,
-        durationMs: duration ?? 0,
-        failure: describeFailure(isFlaky ? (failedAttempt ?? told) : test, report),
-    };
+    const { duration, retryReasons = [] } = test;
+    const status = statusOf(test);
+    const logged = { failureMessages: retryReasons.slice(-1), failureDetails: [] };
+    const failure = describeFailure(status === 'FLAKY' ? (failedAttempt ?? logged) : test, report);
+    return { status, durationMs: duration ?? 0, failure };
+}
+function statusOf({ status, invocations = 1 }) {
+    if (status === 'failed')
+        return 'FAILED';
+    if (status === 'passed')
+        return invocations > 1 ? 'FLAKY' : 'PASSED';
+    return 'SKIPPED';
 }
 function describeFailure({ failureMessages, failureDetails = [] }, report) {
     return report.describeFailure(failureMessages.map((stack, index) => errorOfTest(stack, failureDetails[index])), placesOf);

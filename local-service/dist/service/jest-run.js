@@ -2,11 +2,14 @@ import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { report, run } from './jest-reporter.js';
-import { describePrinted } from './jest-results.js';
+import { describeCase, describeFile, describePrinted, describeResults, describeTest, keyOfTest, } from './jest-results.js';
+import { ReportWriter } from './report-writer.js';
 // Runs the command of the project's own Jest in this process, with the service's reporter beside those of the project. On the
 // command line, a reporter would replace those of the project. `jest-run SCRIPT ARGUMENTS` has the path of Jest's own command.
-const REPORTER = fileURLToPath(import.meta.url).replace(/jest-run(?=\.\w+$)/, 'jest-reporter');
+/** Jest creates the reporter when it has found the tests. What happens before is written to the same report. */
+const report = new ReportWriter();
+/** Before and after the tests, only Jest itself writes to the output. */
+let phase = 'before';
 process.argv.splice(1, 1);
 // It may be a link, for example with pnpm.
 const script = realpathSync(`${process.argv[1]}`);
@@ -29,40 +32,84 @@ function addReporter(readConfigs) {
         // The gate has annotations itself.
         const useful = reporters.filter(([name]) => name !== 'github-actions');
         // Ours is the first, because no later reporter is called if an earlier reporter throws.
-        return { ...others, globalConfig: { ...globalConfig, reporters: [[REPORTER, {}], ...useful] } };
+        return {
+            ...others,
+            globalConfig: { ...globalConfig, reporters: [[fileURLToPath(import.meta.url), {}], ...useful] },
+        };
     };
 }
-/** Those from the begin of the tests on, such as one of a global teardown. Jest prints it among the output of tests. */
+/** From the beginning of the tests on, Jest prints an error among the output of tests, for example the error of a global teardown. */
 function announceErrors(runCLI) {
     return (...args) => runCLI(...args).catch((error) => {
-        if (run.phase !== 'before')
+        if (phase !== 'before')
             report.say(String(error?.stack ?? error));
         throw error;
     });
 }
-/** Takes what Jest says about itself before and after the tests: that there are none, and that a threshold is not met. */
+/** Takes what Jest says about itself: before the tests, that there are none, and after them, that a threshold is not met. */
 function readOutput() {
     let lastText = '';
     for (const stream of [process.stdout, process.stderr]) {
         const write = stream.write;
         stream.write = ((...parts) => {
-            const text = run.phase === 'tests' ? '' : stripVTControlCharacters(String(parts[0])).trim();
-            if (run.phase === 'before' && text.startsWith('No tests found, exiting with code 1'))
+            const text = phase === 'tests' ? '' : stripVTControlCharacters(String(parts[0])).trim();
+            if (phase === 'before' && text.startsWith('No tests found, exiting with code 1'))
                 finishWithout();
-            if (run.phase === 'after' && text.startsWith('Jest: '))
+            if (phase === 'after' && text.startsWith('Jest: '))
                 report.say(text);
             lastText = text || lastText;
             return write.apply(stream, parts);
         });
     }
-    // The last that Jest prints is why it could not begin. Before it, there may be its usage.
+    // The last text that Jest prints says why it could not begin. Before it, Jest may have printed its usage.
     process.once('exit', (code) => {
-        if (run.phase === 'before' && code !== 0 && lastText !== '')
-            finishWithout(lastText);
+        if (phase === 'before' && code !== 0 && lastText !== '')
+            finishWithout(describePrinted(lastText, report));
     });
 }
 /** No test has begun. */
-function finishWithout(printed) {
-    run.phase = 'after';
-    report.finish({ tests: [], files: [], errors: printed === undefined ? [] : [describePrinted(printed, report)] });
+function finishWithout(failure) {
+    phase = 'after';
+    report.finish({ tests: [], files: [], errors: failure === undefined ? [] : [failure] });
+}
+/** Jest loads this file as a reporter too. */
+export default class EventReporter {
+    /** The results of tests that were tried again have only the last attempt. */
+    #failedAttempts = new Map();
+    /** Only the events of a file have its own project. Those of a test have any project. */
+    #files = new Map();
+    /** With their projects, because the result of a file that could not be loaded does not name its project. */
+    #results = [];
+    onRunStart() {
+        phase = 'tests';
+    }
+    onTestFileStart({ path, context }) {
+        const file = { testFilePath: path, displayName: context.config.displayName };
+        this.#files.set(path, file);
+        report.announceFile('file-started', describeFile(file));
+    }
+    onTestCaseStart(test, started) {
+        report.startTest(describeTest(this.#fileOf(test), started));
+    }
+    /** Jest calls it for each attempt. */
+    onTestCaseResult(test, result) {
+        const file = this.#fileOf(test);
+        const key = keyOfTest(file, result);
+        if (result.status === 'failed')
+            this.#failedAttempts.set(key, result);
+        report.finishTest(describeTest(file, result), describeCase(result, report, this.#failedAttempts.get(key)));
+    }
+    onTestFileResult({ context }, result) {
+        const file = { ...result, displayName: context.config.displayName };
+        this.#results.push(file);
+        report.announceFile('file-finished', describeFile(file));
+    }
+    /** With `--bail`, Jest exits when it has called this. */
+    onRunComplete(_, results) {
+        phase = 'after';
+        report.finish(describeResults({ ...results, testResults: this.#results }, report, this.#failedAttempts));
+    }
+    #fileOf({ path }) {
+        return this.#files.get(path) ?? { testFilePath: path };
+    }
 }

@@ -1,5 +1,5 @@
 import { dirname, relative } from 'node:path';
-import { framesIn, ReportWriter } from './report-writer.js';
+import { framesIn, ReportWriter, } from './report-writer.js';
 // The project's own Playwright Test, version 1.45 or newer, loads this file.
 // A test may start Playwright itself, which must not write to this report.
 delete process.env.PW_TEST_REPORTER;
@@ -16,7 +16,7 @@ export default class EventReporter {
     onBegin(config, suite) {
         this.#config = config;
         this.#tests = suite.allTests();
-        this.#report.announce({ event: 'total', total: this.#tests.length });
+        this.#report.setTotal(this.#tests.length);
         process.once('exit', () => this.#endEarly());
     }
     onTestBegin(test) {
@@ -25,8 +25,8 @@ export default class EventReporter {
     /** Playwright calls it for each attempt. */
     onTestEnd(test, result) {
         const facts = this.#describeResult(test, result);
-        const isTriedAgain = facts.state !== 'passed' && facts.state !== 'skipped' && result.retry < test.retries;
-        this.#report.finishTest(describeTest(test), facts, isTriedAgain || undefined);
+        const isTriedAgain = (facts.status === 'FAILED' || facts.status === 'TIMEDOUT') && result.retry < test.retries;
+        this.#report.finishTest(describeTest(test), isTriedAgain ? { ...facts, status: 'INTERRUPTED' } : facts);
     }
     onError(error) {
         this.#errors.push(this.#withOwnPaths(error));
@@ -44,14 +44,14 @@ export default class EventReporter {
         const isFlaky = this.#config?.failOnFlakyTests && tests.some((test) => test.outcome() === 'flaky');
         const flaky = isFlaky ? [{ message: 'failOnFlakyTests is set, and a test is flaky' }] : [];
         this.#report.finish({
-            status: result?.status,
+            status: result?.status ?? 'unfinished',
             files: fileErrors.map((error) => ({
                 project: '',
                 file: error.location?.file ?? '',
                 failure: this.#describeFailure([error]),
             })),
             tests: tests.map((test) => ({ ...describeTest(test), ...this.#describeEnd(test) })),
-            errors: [...others.map((error) => this.#describeFailure([error])), ...flaky],
+            errors: [...others.flatMap((error) => this.#describeFailure([error]) ?? []), ...flaky],
         });
     }
     /** A test that never began has no result. A test that had begun when Playwright ended may have one that is not finished. */
@@ -62,22 +62,16 @@ export default class EventReporter {
         return this.#describeResult(test, result);
     }
     #describeResult(test, result) {
-        const state = stateOf(test, result);
-        const isFlaky = test.outcome() === 'flaky';
+        const status = statusOf(test, result);
         const durationMs = test.results.reduce((sum, { duration }) => sum + duration, 0);
-        const failed = isFlaky ? test.results.findLast(({ errors }) => errors.length > 0) : result;
+        const failed = status === 'FLAKY' ? test.results.findLast(({ errors }) => errors.length > 0) : result;
         const unexpectedPass = { message: 'The test is expected to fail, but it passed.' };
         const thrown = this.#withOwnPaths(failed?.errors ?? []);
-        const errors = state === 'failed' && result.status === 'passed' ? [unexpectedPass] : thrown;
+        const errors = status === 'FAILED' && result.status === 'passed' ? [unexpectedPass] : thrown;
         const { description } = test.annotations.findLast(({ type }) => type === 'skip' || type === 'fixme') ?? {};
-        const failure = state === 'skipped' && description ? { message: description } : this.#describeFailure(errors);
+        const failure = status === 'SKIPPED' && description ? { message: description } : this.#describeFailure(errors);
         const details = failed === undefined ? '' : this.#describeDetails(test, failed);
-        return {
-            state,
-            isFlaky,
-            durationMs,
-            failure: failure && { ...failure, message: failure.message.trimEnd() + details },
-        };
+        return { status, durationMs, failure: failure && { ...failure, message: failure.message.trimEnd() + details } };
     }
     /** The step that failed, as Playwright prints it behind the title, and the files that show what happened. */
     #describeDetails(test, { steps, attachments }) {
@@ -146,17 +140,18 @@ function fileOf({ parent, location }) {
     return suite?.location?.file ?? location.file;
 }
 /** Playwright compares each test with its expected status. The last attempt says how the test failed. */
-function stateOf(test, { status }) {
+function statusOf(test, { status }) {
     if (status === 'interrupted')
-        return 'interrupted';
+        return 'INTERRUPTED';
     switch (test.outcome()) {
         case 'expected':
+            return 'PASSED';
         case 'flaky':
-            return 'passed';
+            return 'FLAKY';
         case 'skipped':
-            return 'skipped';
+            return 'SKIPPED';
         case 'unexpected':
-            return status === 'timedOut' ? 'timedOut' : 'failed';
+            return status === 'timedOut' ? 'TIMEDOUT' : 'FAILED';
     }
 }
 /** The titles of the step that failed and of the failed steps within it. Empty if several steps failed. A step without an end has no duration. */

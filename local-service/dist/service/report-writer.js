@@ -1,9 +1,10 @@
-import { appendFileSync, openSync } from 'node:fs';
+import { appendFileSync, openSync, writeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
-// The service's reporters in Vitest and in Playwright Test write the same report with this file. It runs in the project's own
+// The service's reporters in Vitest, Playwright Test and Jest write the same report with this file. It runs in the project's own
 // Node, so it must bring no packages and must run on Node 18. Each event is written at once, as a line of JSON. The last event has
-// all tests with their final results. If a run is killed, there is no last event, and the others show how far it came.
+// all tests with their final results. If a run is killed, there is no last event, and the others show how far it came. A small file
+// beside the report counts the tests, for clients that ask meanwhile.
 /** The frameworks load the files of this folder by their paths. */
 export const REPORTERS_FOLDER = import.meta.dirname;
 export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE';
@@ -11,54 +12,86 @@ export const REPORT_FILE = 'LOCAL_SERVICE_REPORT_FILE';
 export const REPORT_ROOT = 'LOCAL_SERVICE_REPORT_ROOT';
 /** A list in JSON: the folders of the tests on the machines of the shards whose reports Playwright merges. */
 export const SHARD_ROOTS = 'LOCAL_SERVICE_SHARD_ROOTS';
+/** The interface leaves the statuses of a test case open. This service sends these statuses. */
+export const STATUSES = ['PASSED', 'FLAKY', 'FAILED', 'TIMEDOUT', 'INTERRUPTED', 'SKIPPED'];
+/** Every text in the file has this length, because a shorter text would leave the end of a longer one there. */
+export const PROGRESS_BYTES = 200;
+export function progressFileOf(reportFile) {
+    return `${reportFile}.progress`;
+}
 /** So much of each message is written. The service removes the colours and cuts what is left. */
 const WRITTEN_CHARS = 20_000;
 /** A test may throw any text as the stack. */
 const WRITTEN_FRAMES = 100;
 /** A cause may be a circle, and each of a thousand errors may have a thousand errors. */
 const MOST_CAUSES = 100;
+const UNFINISHED = { status: 'INTERRUPTED', durationMs: 0 };
 export class ReportWriter {
-    #file = takeVariable(REPORT_FILE);
-    #descriptor;
+    #files = openFiles();
     #root = takeVariable(REPORT_ROOT);
     #shardRoots = JSON.parse(takeVariable(SHARD_ROOTS) ?? '[]');
-    #running = new Map();
+    /** What was written last about each test. */
+    #tests = new Map();
+    /** How many tests have this status now. A test that is running is INTERRUPTED so far. */
+    #counts = { PASSED: 0, FLAKY: 0, FAILED: 0, TIMEDOUT: 0, INTERRUPTED: 0, SKIPPED: 0 };
+    #total;
+    #writtenProgress = '';
     hasFinished = false;
+    /** When the number of all tests is known. */
+    setTotal(total) {
+        this.#total = total;
+        this.#writeProgress();
+    }
+    announceFile(event, file) {
+        this.#write({ event, file });
+    }
     startTest(test) {
-        const atMs = Date.now();
-        this.#running.set(test.id, atMs);
-        this.#write({ event: 'test-started', test, atMs });
+        this.#writeTest({ ...test, ...UNFINISHED, startedAtMs: Date.now() });
     }
-    finishTest(test, result, isTriedAgain) {
-        const about = this.#running.delete(test.id) ? { id: test.id } : test;
-        this.#write({ event: 'test-finished', test: { ...about, ...result }, isTriedAgain });
-    }
-    announce(event) {
-        this.#write(event);
+    finishTest(test, result) {
+        this.#writeTest({ ...test, ...result });
     }
     /** What the framework says about itself. */
     say(message) {
         this.#write({ event: 'said', message: cutMessage(message, WRITTEN_CHARS) });
     }
     isRunning(id) {
-        return this.#running.has(id);
+        return this.#tests.get(id)?.startedAtMs !== undefined;
     }
     /** The result of a test that has not finished. It was interrupted if it had begun. */
     unfinished(id) {
-        const startedMs = this.#running.get(id);
-        if (startedMs === undefined)
-            return { state: 'skipped', isFlaky: false, durationMs: 0 };
-        return { state: 'interrupted', isFlaky: false, durationMs: Date.now() - startedMs };
+        const { startedAtMs } = this.#tests.get(id) ?? {};
+        if (startedAtMs === undefined)
+            return { ...UNFINISHED, status: 'SKIPPED' };
+        return { ...UNFINISHED, durationMs: Date.now() - startedAtMs };
     }
     finish(end) {
         this.hasFinished = true;
         this.#write({ event: 'finished', ...end });
     }
+    #writeTest(test) {
+        this.#write({ event: 'test', test });
+        const { id, status, startedAtMs } = test;
+        const before = this.#tests.get(id);
+        if (before !== undefined)
+            this.#counts[before.status]--;
+        this.#counts[status]++;
+        this.#tests.set(id, { status, startedAtMs });
+        this.#writeProgress();
+    }
     #write(event) {
-        if (this.#file === undefined)
+        if (this.#files !== undefined)
+            appendFileSync(this.#files.report, `${JSON.stringify(event)}\n`);
+    }
+    #writeProgress() {
+        const { PASSED, FLAKY, FAILED, TIMEDOUT, SKIPPED } = this.#counts;
+        const counts = { passed: PASSED + FLAKY, failed: FAILED + TIMEDOUT, flaky: FLAKY, skipped: SKIPPED };
+        const text = JSON.stringify({ ...counts, total: this.#total }).padEnd(PROGRESS_BYTES);
+        // The start of a test changes no number.
+        if (this.#files === undefined || text === this.#writtenProgress)
             return;
-        this.#descriptor ??= openSync(this.#file, 'a');
-        appendFileSync(this.#descriptor, `${JSON.stringify(event)}\n`);
+        writeSync(this.#files.progress, text, 0);
+        this.#writtenProgress = text;
     }
     /** The place and the frames are those of the first error, or of the first cause, that has a place in the repository. */
     describeFailure(errors, placesOf) {
@@ -143,6 +176,11 @@ function takeVariable(name) {
     const value = process.env[name];
     delete process.env[name];
     return value;
+}
+/** Nothing is written if no file is named. */
+function openFiles() {
+    const file = takeVariable(REPORT_FILE);
+    return file === undefined ? undefined : { report: openSync(file, 'a'), progress: openSync(progressFileOf(file), 'w') };
 }
 /** What was thrown, the errors of an AggregateError, and what caused it, in the order in which they are printed, behind `begin`. */
 function describe(begin, thrown, seen = new Set()) {

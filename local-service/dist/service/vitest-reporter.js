@@ -7,8 +7,8 @@ export default class EventReporter {
     #vitest;
     #files;
     #loadedFiles = 0;
+    #finishedFiles = 0;
     #total = 0;
-    #modules = [];
     /** Some versions of Vitest call it a second time. */
     onInit(vitest) {
         if (this.#vitest !== undefined)
@@ -47,11 +47,11 @@ export default class EventReporter {
     onTestModuleCollected(module) {
         this.#total += [...module.children.allTests()].length;
         if (++this.#loadedFiles === this.#files)
-            this.#report.announce({ event: 'total', total: this.#total });
+            this.#report.setTotal(this.#total);
     }
     /** Despite the method's name, Vitest calls it when a worker begins with the file. */
     onTestModuleQueued(module) {
-        this.#report.announce({ event: 'file-started', file: describeFile(module) });
+        this.#report.announceFile('file-started', describeFile(module));
     }
     /** If another reporter is slow, Vitest may call it after the result. */
     onTestCaseReady(test) {
@@ -62,14 +62,14 @@ export default class EventReporter {
         this.#report.finishTest(describeTest(test), this.#describeResult(test));
     }
     onTestModuleEnd(module) {
-        this.#modules.push(module);
-        this.#report.announce({ event: 'file-finished', file: describeFile(module) });
+        this.#finishedFiles++;
+        this.#report.announceFile('file-finished', describeFile(module));
     }
     /** If a worker does not end in time, Vitest 3 may exit when all tests have ended, without another call. */
     #endEarly() {
-        if (!this.#report.hasFinished && this.#modules.length === this.#files) {
-            this.onTestRunEnd(this.#modules, this.#vitest?.state.getUnhandledErrors());
-        }
+        if (this.#report.hasFinished || this.#finishedFiles !== this.#files)
+            return;
+        this.onTestRunEnd([], this.#vitest?.state.getUnhandledErrors());
     }
     /** The service stops a run with this signal, which ends Vitest at once. So this reports the tests that never began. */
     #endByStop() {
@@ -86,19 +86,17 @@ export default class EventReporter {
         if (process.listenerCount('SIGINT') === 0)
             process.kill(process.pid, 'SIGINT');
     }
-    onTestRunEnd(modules, errors) {
+    onTestRunEnd(_, errors) {
         const { state, config } = this.#vitest ?? {};
-        // In a merge, some versions of Vitest leave modules out here, such as those of type tests.
-        const all = config?.mergeReports ? (state?.getTestModules() ?? modules) : modules;
+        // In a merge, some versions of Vitest leave modules out of the list that they pass, such as those of type tests.
+        const modules = state?.getTestModules() ?? [];
         // Vitest finds the files in any order. With an order of their own, two runs can be compared.
-        const ordered = [...all].sort(({ moduleId: a }, { moduleId: b }) => Number(a > b) - Number(a < b));
-        const failed = ordered.filter((module) => module.state() === 'failed');
+        const ordered = modules.sort(({ moduleId: a }, { moduleId: b }) => Number(a > b) - Number(a < b));
         this.#report.finish({
-            files: failed.map((module) => ({
-                ...describeFile(module),
-                // The errors of loading the file, and of its hooks outside describe blocks.
-                failure: this.#describeFailure(module.errors()),
-            })),
+            // The errors of loading a file, and of its hooks outside describe blocks.
+            files: ordered
+                .filter((module) => module.errors().length > 0)
+                .map((module) => ({ ...describeFile(module), failure: this.#describeFailure(module.errors()) })),
             tests: ordered.flatMap(({ children }) => [
                 ...[...children.allTests()].map((test) => ({ ...describeTest(test), ...this.#describeResult(test) })),
                 // The describe blocks in which a hook for all tests failed.
@@ -118,9 +116,9 @@ export default class EventReporter {
         const { flaky = false, duration = 0 } = test.diagnostic() ?? {};
         // Before version 5, Vitest calls a test flaky that should fail, and failed as it should.
         const isFlaky = flaky && test.options.fails !== true;
-        if (result.state === 'skipped' && result.note)
-            return { state, isFlaky, durationMs: duration, failure: { message: result.note } };
-        return { state, isFlaky, durationMs: duration, failure: this.#describeFailure(lastAttemptOf(test, errors)) };
+        const note = result.state === 'skipped' ? result.note : undefined;
+        const failure = note ? { message: note } : this.#describeFailure(lastAttemptOf(test, errors));
+        return { status: isFlaky ? 'FLAKY' : STATUS_OF[state], durationMs: duration, failure };
     }
     #describeFailure(errors) {
         return this.#report.describeFailure(errors, (error) => [
@@ -156,7 +154,8 @@ export default class EventReporter {
 export function reportersOf(vitest) {
     return vitest.reporters;
 }
-const FAILED = { state: 'failed', isFlaky: false, durationMs: 0 };
+const FAILED = { status: 'FAILED', durationMs: 0 };
+const STATUS_OF = { passed: 'PASSED', failed: 'FAILED', skipped: 'SKIPPED' };
 /** Before version 5, Vitest has one list for all attempts. If the attempts may differ, all errors count, so that none is lost. */
 function lastAttemptOf(test, errors) {
     const { attempts } = test;
