@@ -3,7 +3,7 @@ import { isFinished, type Run } from '../model/run.ts'
 import { failureReason } from '../report/failure-text.ts'
 import type { ServiceClient } from '../service/client.ts'
 import { type Fragment, fragment, outputLines } from '../text/safe-text.ts'
-import { messageOf, untrusted } from '../text/untrusted.ts'
+import { messageOf, rawText, untrusted } from '../text/untrusted.ts'
 import { truncate } from '../text/visible-text.ts'
 import { pauseMs } from './pauses.ts'
 import { TestMasks } from './test-masks.ts'
@@ -91,7 +91,7 @@ export class TestOutput {
     // The last character is not complete yet.
     if (part.next === this.#readBytes) return 'nothing to read'
     this.#readBytes = part.next
-    this.#show(String(part.text))
+    this.#show(rawText(part.text))
     return 'read'
   }
 

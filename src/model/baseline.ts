@@ -1,4 +1,4 @@
-import { type Untrusted, untrusted } from '../text/untrusted.ts'
+import { rawText, type Untrusted, untrusted } from '../text/untrusted.ts'
 import { type CaseKind, FAILING, RAN, type Run, type TestCase } from './run.ts'
 
 /** A run that finished before this one. At least one of its test cases ran. */
@@ -44,7 +44,7 @@ export function earlierRun(
 
 /** A path has no line break, so the text says where the title begins. */
 function fileAndTitle({ title, filePath = untrusted('') }: Pick<TestCase, 'title' | 'filePath'>): string {
-  return `${filePath}\n${title}`
+  return `${rawText(filePath)}\n${rawText(title)}`
 }
 
 /** How each failing and each flaky case did, and each case that passed now and did not in an earlier run. */

@@ -1,4 +1,4 @@
-import type { Untrusted } from '../text/untrusted.ts'
+import { rawText, type Untrusted } from '../text/untrusted.ts'
 
 export const RUN_STATUSES = ['QUEUED', 'RUNNING', 'PASSED', 'FAILED', 'TIMEDOUT', 'CANCELLED', 'INTERRUPTED'] as const
 
@@ -87,13 +87,13 @@ export function runDurationMs(run: Run): number | undefined {
 
 /** `refs/heads/main` is the branch `main`. */
 export function isSameBranch(one: string | Untrusted, other: string): boolean {
-  const nameOf = (branch: string | Untrusted) => String(branch).replace(/^refs\/heads\//, '')
+  const nameOf = (branch: string | Untrusted) => rawText(branch).replace(/^refs\/heads\//, '')
   return nameOf(one) === nameOf(other)
 }
 
 /** Whether a branch is a commit, named by its full hash, as with the local service. */
 export function isCommit(branch: string | Untrusted): boolean {
-  return /^[\da-f]{40}$/i.test(String(branch))
+  return /^[\da-f]{40}$/i.test(rawText(branch))
 }
 
 const KIND_OF_STATUS: ReadonlyMap<string, CaseKind> = new Map([

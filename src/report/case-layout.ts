@@ -1,7 +1,7 @@
 import type { StepOutcome } from '../model/outcome.ts'
 import type { CaseKind, TestCase } from '../model/run.ts'
 import { beginningOf, type Fragment, fragment, type Html, html, link } from '../text/safe-text.ts'
-import type { Untrusted } from '../text/untrusted.ts'
+import { rawText, type Untrusted } from '../text/untrusted.ts'
 import { belowFirstLine, firstLineOf, TEXT_LIMIT_CHARS, visibleText } from '../text/visible-text.ts'
 import { DOT, durationText, join } from './phrases.ts'
 import { type CaseWithWords, type Place, pastText, placeText, titleOf } from './test-case.ts'
@@ -34,7 +34,7 @@ function partsOf(testCase: TestCase, outcome: StepOutcome) {
 export function linkedPlace(place: Place, { subject: { sourceUrl } }: StepOutcome): Fragment | undefined {
   const text = placeText(place)
   if (text === undefined || sourceUrl === undefined) return text
-  const path = String(visibleText(place.filePath ?? ''))
+  const path = rawText(visibleText(place.filePath ?? ''))
   const address = path.split('/').map(encodeURIComponent).join('/')
   return link(`${sourceUrl}/${address}${place.line === undefined ? '' : `#L${place.line}`}`, text)
 }
@@ -42,7 +42,7 @@ export function linkedPlace(place: Place, { subject: { sourceUrl } }: StepOutcom
 function statusOf({ kind, rawStatus }: TestCase): Fragment {
   if (kind !== 'other') return STATUS[kind]
   const visible = visibleText(rawStatus)
-  return String(visible) === '' ? fragment`❔ No status` : fragment`❔ ${visible}`
+  return rawText(visible) === '' ? fragment`❔ No status` : fragment`❔ ${visible}`
 }
 
 /** Why the test case was skipped, if the service says it. */
@@ -88,7 +88,7 @@ export function foldableCase(
 
 /** What the message says below its first line, which is beside the block. The first line is here too if it is too long for its place. */
 export function messageBlock(message: Untrusted, firstLineLimitChars = TEXT_LIMIT_CHARS): Html {
-  const isWhole = String(firstLineOf(message)).length <= firstLineLimitChars
+  const isWhole = rawText(firstLineOf(message)).length <= firstLineLimitChars
   const shown = isWhole ? belowFirstLine(message) : message
   return shown === undefined ? html`` : html`${beginningOf(shown, { lines: 20, chars: 2_000 })}`
 }

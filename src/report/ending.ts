@@ -2,6 +2,7 @@ import { isNotFound } from '../model/failure.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { FAILING, isFinished, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, quote } from '../text/safe-text.ts'
+import { rawText } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { countsOf, missingCounts, newFailuresText } from './counts.ts'
 import { failureAdvice, failureReason, notFoundAdvice, refusalAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
@@ -219,7 +220,7 @@ function doubts(outcome: StepOutcome): Fragment {
 /** For example: “BLOCKED”, none. */
 function unknownStatuses(outcome: StepOutcome): Fragment {
   const statuses = new Set(casesOfKind(['other'], outcome).map(({ rawStatus }) => visibleText(rawStatus)))
-  const named = [...statuses].map((status) => (String(status) === '' ? fragment`none` : quote(status)))
+  const named = [...statuses].map((status) => (rawText(status) === '' ? fragment`none` : quote(status)))
   return join(named.slice(0, STATUSES_NAMED), COMMA) ?? NONE
 }
 

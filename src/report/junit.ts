@@ -1,7 +1,7 @@
 import type { OutcomeWithRun } from '../model/outcome.ts'
 import { countTestCases, runDurationMs, showsReason, type TestCase } from '../model/run.ts'
 import { linesOf, render, untruncated, type Xml, xml } from '../text/safe-text.ts'
-import { type Untrusted, untrusted } from '../text/untrusted.ts'
+import { rawText, type Untrusted, untrusted } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
 import { fileEntries } from './file-entries.ts'
 import { titleOf } from './test-case.ts'
@@ -75,13 +75,13 @@ function uniqueNames() {
   /** The names that are taken, each below its class. Behind each name stands the last number that was tried for it as a title. */
   const lastNumbers = new Map<string, number>()
   return (className: Untrusted, title: Untrusted): Untrusted => {
-    const inClass = (name: string | Untrusted) => `${className}\n${name}`
-    let name = String(title)
+    const inClass = (name: string | Untrusted) => `${rawText(className)}\n${rawText(name)}`
+    let name = rawText(title)
     // A test case may have the title `a (2)` itself. Then the number 2 is taken, and the next one is tried.
     while (lastNumbers.has(inClass(name))) {
       const number = (lastNumbers.get(inClass(title)) ?? 1) + 1
       lastNumbers.set(inClass(title), number)
-      name = `${title} (${number})`
+      name = `${rawText(title)} (${number})`
     }
     lastNumbers.set(inClass(name), 1)
     return untrusted(name)

@@ -2,7 +2,7 @@ import type { EarlierCase, PastOfCase } from '../model/baseline.ts'
 import type { StepOutcome } from '../model/outcome.ts'
 import { CASE_KINDS, type CaseKind, FAILING, type TestCase } from '../model/run.ts'
 import { type Fragment, fragment, untruncated } from '../text/safe-text.ts'
-import { type Untrusted, untrusted } from '../text/untrusted.ts'
+import { rawText, type Untrusted, untrusted } from '../text/untrusted.ts'
 import { visibleText } from '../text/visible-text.ts'
 
 /** The kinds of test cases that did not pass. Flaky cases are shown apart. */
@@ -69,7 +69,7 @@ export function countNew({ past }: StepOutcome): number | undefined {
 /** The title in visible characters, or `(untitled)` if it has none. */
 export function titleOf({ title }: Pick<TestCase, 'title'>): Untrusted {
   const visible = visibleText(title)
-  return String(visible) === '' ? untrusted('(untitled)') : visible
+  return rawText(visible) === '' ? untrusted('(untitled)') : visible
 }
 
 /** The file of a test case, and the line of its failure. A run has a place too. */
@@ -78,5 +78,5 @@ export type Place = Pick<TestCase, 'filePath' | 'line'>
 /** For example `e2e/pay.spec.ts:12`. Undefined without a usable path. */
 export function placeText({ filePath, line }: Place): Fragment | undefined {
   if (filePath === undefined) return undefined
-  return untruncated(line === undefined ? filePath : untrusted(`${filePath}:${line}`))
+  return untruncated(line === undefined ? filePath : untrusted(`${rawText(filePath)}:${line}`))
 }

@@ -12,7 +12,7 @@ import {
   type TestCase,
 } from '../model/run.ts'
 import { fieldsOf, isObject } from '../text/json.ts'
-import { type Untrusted, untrusted } from '../text/untrusted.ts'
+import { rawText, type Untrusted, untrusted } from '../text/untrusted.ts'
 import { firstLineOf, isVisible, TEXT_LIMIT_CHARS, truncate, visibleLines } from '../text/visible-text.ts'
 import type { Redact } from './key-redaction.ts'
 
@@ -107,7 +107,7 @@ export function decodeSuiteResult(json: unknown, redact: Redact) {
     const { testName, testId } = fieldsOf(entry)
     return testCase({ ...fieldsOf(entry), title: testName ?? testId }, redact)
   })
-  return { testCases, status: statusOfResults(testCases.map(({ rawStatus }) => String(rawStatus))) }
+  return { testCases, status: statusOfResults(testCases.map(({ rawStatus }) => rawText(rawStatus))) }
 }
 
 function statusOfResults(statuses: readonly string[]): Run['status'] {
@@ -151,7 +151,7 @@ function testCase(entry: unknown, redact: Redact): TestCase {
 function decodeMessage(value: unknown, redact: Redact): Untrusted | undefined {
   if (!isText(value)) return undefined
   const message = untrusted(redact(visibleLines(value).join('\n')))
-  return String(firstLineOf(message)) === '' ? undefined : message
+  return rawText(firstLineOf(message)) === '' ? undefined : message
 }
 
 /** It is absolute, because it begins with a slash or with a drive such as `C:`, or one of its parts is `..`. */

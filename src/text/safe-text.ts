@@ -1,4 +1,4 @@
-import type { Untrusted } from './untrusted.ts'
+import { rawText, type Untrusted } from './untrusted.ts'
 import { colouredLines, oneLine, TEXT_LIMIT_CHARS, truncate, visibleLines, withVisibleEscapes } from './visible-text.ts'
 import { isSecure } from './web-address.ts'
 
@@ -76,27 +76,27 @@ export function code(name: string): Fragment {
 
 /** A value in quotation marks, or in HTML in `<code>`. */
 export function quote(value: string | Untrusted, limitChars = TEXT_LIMIT_CHARS): Fragment {
-  return new Fragment((sink) => sink.quoted(oneLine(value as string, limitChars)))
+  return new Fragment((sink) => sink.quoted(oneLine(rawText(value), limitChars)))
 }
 
 export function untruncated(value: string | Untrusted): Fragment {
-  return new Fragment((sink) => sink.value(oneLine(value as string)))
+  return new Fragment((sink) => sink.value(oneLine(rawText(value))))
 }
 
 export function linesOf(message: Untrusted): Fragment {
-  const visible = visibleLines(message as unknown as string)
+  const visible = visibleLines(rawText(message))
   return new Fragment((sink) => sink.lines(visible))
 }
 
 /** Lines that a program has written for a terminal. Their colours stay. */
 export function outputLines(lines: readonly Untrusted[]): Fragment {
-  const visible = colouredLines(lines.join('\n'))
+  const visible = colouredLines(lines.map(rawText).join('\n'))
   return new Fragment((sink) => sink.lines(visible.split('\n')))
 }
 
 /** The first lines of a message. A last line says what is left out. Blank lines at both ends do not count. */
 export function beginningOf(message: Untrusted, limit: { readonly lines: number; readonly chars: number }): Fragment {
-  const visible = visibleLines(message as unknown as string)
+  const visible = visibleLines(rawText(message))
   const isText = (line: string) => line.trim() !== ''
   const all = visible.slice(visible.findIndex(isText), visible.findLastIndex(isText) + 1)
   const text = all.slice(0, limit.lines).join('\n')
@@ -182,7 +182,7 @@ function inBasicPlane(text: string, unitsWithPairs = 0): string {
 
 /** The value of a property, such as the file of an annotation. `@actions/core` escapes the characters that would end it. */
 export function commandProperty(value: Untrusted): string {
-  return inBasicPlane(oneLine(value as unknown as string)).replace(OLD_COMMAND, '# ')
+  return inBasicPlane(oneLine(rawText(value))).replace(OLD_COMMAND, '# ')
 }
 
 // HTML.
@@ -261,5 +261,5 @@ function escapeAttribute(text: string): string {
 
 /** An escape sequence replaces what is invisible, and what would be a command of the runner. So nothing is lost. */
 export function safeJson(json: string | Untrusted): string {
-  return withVisibleEscapes(json as string).replaceAll('##[', '##\\u005b')
+  return withVisibleEscapes(rawText(json)).replaceAll('##[', '##\\u005b')
 }

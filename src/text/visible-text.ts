@@ -1,4 +1,4 @@
-import { type Untrusted, untrusted } from './untrusted.ts'
+import { rawText, type Untrusted, untrusted } from './untrusted.ts'
 
 // Text that people can see, but that is not escaped yet. The expressions below also get strings of millions of characters, so
 // none of them has a repeated group, which could overflow the engine's stack.
@@ -77,13 +77,13 @@ export function isVisible(text: string): boolean {
 
 /** `oneLine` for text that somebody else wrote. Reports compare such texts, and make names of them. */
 export function visibleText(value: string | Untrusted): Untrusted {
-  return untrusted(oneLine(value as string))
+  return untrusted(oneLine(rawText(value)))
 }
 
 /** The first line of a message that is not blank. Empty if there is none. A line over 10,000 characters counts as several. */
 export function firstLineOf(message: Untrusted): Untrusted {
   // Not `split`, because a hostile message may have millions of lines.
-  for (const [line] of (message as unknown as string).matchAll(/[^\n\r]{1,10000}/g)) {
+  for (const [line] of rawText(message).matchAll(/[^\n\r]{1,10000}/g)) {
     const visible = withVisibleCharacters(line).trim()
     if (visible !== '') return untrusted(visible)
   }
@@ -95,7 +95,7 @@ export function firstLineOf(message: Untrusted): Untrusted {
  * the lines of the message stand once more behind an `E`. So the lines at the beginning that come again there are left out too.
  */
 export function belowFirstLine(message: Untrusted): Untrusted | undefined {
-  const lines = visibleLines(message as unknown as string)
+  const lines = visibleLines(rawText(message))
   const repeated = new Set(lines.flatMap((line) => (/^E\s/.test(line) ? line.slice(1).trim() : [])))
   const first = lines.findIndex((line) => line.trim() !== '')
   const start = lines.findIndex((line, index) => index > first && line.trim() !== '' && !repeated.has(line.trim()))
