@@ -38,7 +38,7 @@ type CancellableRun = RunToCancel & Required<Pick<RunWorld['service'], 'cancel'>
 class Cancelling {
   readonly #run: CancellableRun
   readonly #world: RunWorld
-  /** Whether the service may have accepted one of the cancels. If the run is then CANCELLED, this step has cancelled it. */
+  /** Whether the service may have accepted one of the cancels so far. */
   #mayBeAccepted = false
   /** Since when no request has told anything about the run. */
   #failingSinceMs: number | undefined
@@ -62,7 +62,7 @@ class Cancelling {
       const nextTryMs = Math.min(nowMs + pauseMs(tries, result.pauseAskedBy, random), lastTryMs)
       await clock.sleep(nextTryMs - nowMs, signal)
     }
-    // The abort has its own deadline, so the tries begin again with it. Nothing aborts their signal, so they are the last.
+    // The step was aborted, which gives the cancel another deadline. So the tries begin again, with a signal that nothing aborts.
     return this.tryUntil(abortReason(signal).cancelDeadlineMs, new AbortController().signal)
   }
 
@@ -71,8 +71,10 @@ class Cancelling {
     const { handle, cancel, onRun } = this.#run
     const response = await cancel(handle.id, this.#requestOptions(deadlineMs, signal))
     if (!isFailure(response)) return { kind: 'cancelled' }
-    // If the response does not list the run, this cancel has not cancelled the run yet, but it may do so before the next try.
-    const mayHaveCancelled = this.#mayBeAccepted || (response.kind !== 'not-listed' && mayHaveBeenAccepted(response))
+    // If the run is now CANCELLED, this step has cancelled it, provided that the service may have accepted this cancel or an earlier
+    // one. If the response does not list the run, this cancel has not cancelled it yet. It may still do so before the next try.
+    const mayHaveCancelledNow = response.kind !== 'not-listed' && mayHaveBeenAccepted(response)
+    const mayBeOurs = this.#mayBeAccepted || mayHaveCancelledNow
     this.#mayBeAccepted ||= mayHaveBeenAccepted(response)
     this.#failingSinceMs ??= clock.now()
     if (isKeyRefused(response)) return { kind: 'failed', failure: response }
@@ -88,7 +90,7 @@ class Cancelling {
     this.#failingSinceMs = undefined
     onRun?.(run)
     if (!isFinished(run)) return { kind: 'no result', response, pauseAskedBy: response }
-    return { kind: run.status === 'CANCELLED' && mayHaveCancelled ? 'cancelled' : 'already-finished' }
+    return { kind: run.status === 'CANCELLED' && mayBeOurs ? 'cancelled' : 'already-finished' }
   }
 
   /**
@@ -101,8 +103,20 @@ class Cancelling {
   }
 }
 
-/** Whether this process reads the run before it cancels again. After a transient failure, it only cancels again. */
+/**
+ * Whether main or post reads the run before it cancels again. They do if the service has handled the cancel: it refused the cancel, or
+ * its 2xx response does not show that the run is cancelled. After every other failure, they only cancel again.
+ */
 function mustReadRun(failure: Failure): boolean {
-  if (failure.kind === 'status') return !isTransient(failure)
-  return failure.kind === 'invalid-response' || failure.kind === 'not-listed'
+  switch (failure.kind) {
+    case 'status':
+      return !isTransient(failure)
+    case 'invalid-response':
+    case 'not-listed':
+      return true
+    case 'not-sent':
+    case 'no-response':
+    case 'aborted':
+      return false
+  }
 }
