@@ -6,16 +6,16 @@ import { caseList, caseTable, foldableCase, linkedPlace, messageBlock, onNextLin
 import { countsOf } from './counts.ts'
 import { headline, introduction, namesOf, paragraph, sizeBytes } from './page-head.ts'
 import { casesOf, DOT, inBrackets, join, NONE, SPACE } from './phrases.ts'
-import { type CaseWithWords, casesOfKind, hasNotPassed, unstableCases } from './test-case.ts'
+import { type CaseWithWords, casesOfKind, isFailingOrOther, unstableCases } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 
-/** How many test cases a summary shows, in rows, parts and lists. */
+/** How many test cases a summary shows in all. */
 const CASE_LIMIT = 1_000
-/** So many test cases that did not pass have a part of their own, with the message. The others are rows of a table. */
-const PARTS = 100
+/** How many test cases that did not pass have a part that can be folded, with the message. The others are rows of a table. */
+const FOLDABLE_CASES = 100
 /** If more test cases did not pass, their messages are folded. So twenty failures are a list that one can read. */
-const OPEN_PARTS = 5
-/** So many removed cases are listed, and so many newly skipped ones. */
+const MOST_OPEN_CASES = 5
+/** The limit of the list of removed test cases, and of the list of newly skipped ones. */
 const MISSING_SHOWN = 100
 const UNSTABLE_SHOWN = 20
 /**
@@ -25,8 +25,9 @@ const UNSTABLE_SHOWN = 20
 const SIZE_LIMIT_BYTES = 900_000
 
 /**
- * The first of these pages that fits: everything, without what is folded, without messages, the headline alone. `alreadyBytes` is the
- * size of what the file of the summary already contains.
+ * The first of four pages that fits. The first page has everything. The second has only the test cases that did not pass. The third has
+ * them without their messages. The last has only the headline. `alreadyBytes` is the size of what the file of the summary already
+ * contains.
  */
 export function jobSummary(outcome: StepOutcome, alreadyBytes: number, reportDir?: string): Html {
   // An earlier writer to this file may have left an HTML block open. An empty line closes it.
@@ -37,8 +38,9 @@ export function jobSummary(outcome: StepOutcome, alreadyBytes: number, reportDir
   const lists = baselineLists(outcome)
   const listedCases = lists.reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)
   const everything: Page = { shown: all.slice(0, CASE_LIMIT - listedCases), lists, hasMessages: true }
-  const notPassed: Page = { shown: all.filter(hasNotPassed).slice(0, CASE_LIMIT), lists: [], hasMessages: true }
-  for (const page of [everything, notPassed, { ...notPassed, hasMessages: false }]) {
+  const onlyNotPassed: Page = { shown: all.filter(isFailingOrOther).slice(0, CASE_LIMIT), lists: [], hasMessages: true }
+  const withoutMessages: Page = { ...onlyNotPassed, hasMessages: false }
+  for (const page of [everything, onlyNotPassed, withoutMessages]) {
     const leftOut = leftOutText(all, page)
     const noLists = fragment`It has no lists of removed, newly skipped and unstable test cases, because it would be too long.`
     const sentences = [
@@ -91,8 +93,8 @@ function baselineLists(outcome: StepOutcome): readonly List[] {
 }
 
 function body(outcome: StepOutcome, { shown, lists, hasMessages }: Page): Html {
-  const notPassed = shown.filter(hasNotPassed)
-  const areFew = notPassed.length <= OPEN_PARTS
+  const notPassed = shown.filter(isFailingOrOther)
+  const areFew = notPassed.length <= MOST_OPEN_CASES
   const parts = (testCases: readonly TestCase[], isOpen: boolean) =>
     testCases.map((testCase) => foldableCase(testCase, outcome, { isOpen, hasMessage: hasMessages }))
   const table = (name: Fragment, testCases: readonly TestCase[]) =>
@@ -103,8 +105,8 @@ function body(outcome: StepOutcome, { shown, lists, hasMessages }: Page): Html {
     // The comment does not have the message of the run, because nobody masks secrets in a comment.
     outcome.run === undefined ? html`` : messageOfRun(outcome.run, outcome),
     paragraph(join(factsOf(outcome), DOT)),
-    ...parts(notPassed.slice(0, PARTS), areFew),
-    table(fragment`More test cases that did not pass`, notPassed.slice(PARTS)),
+    ...parts(notPassed.slice(0, FOLDABLE_CASES), areFew),
+    table(fragment`More test cases that did not pass`, notPassed.slice(FOLDABLE_CASES)),
     ...lists.map(({ name, cases, limit }) => folded(name, cases, caseList(cases, limit))),
     folded(fragment`Flaky`, ofKind('flaky'), html`${parts(ofKind('flaky'), false)}`),
     table(fragment`Skipped`, ofKind('skipped')),
@@ -120,7 +122,7 @@ function folded(name: Fragment, testCases: readonly unknown[], content: Html): H
 
 const RUN_MESSAGE_CHARS = 2_000
 
-/** The first line says why the run did not pass. It wraps, and a line of a block does not. */
+/** The first line stands in a paragraph, which wraps, because it says why the run did not pass. The lines of the block do not wrap. */
 function messageOfRun({ message, ...run }: Run, outcome: StepOutcome): Html {
   if (message === undefined) return html``
   const where = onNextLine(linkedPlace(run, outcome))
@@ -132,7 +134,7 @@ function messageOfRun({ message, ...run }: Run, outcome: StepOutcome): Html {
 function leftOutText(all: readonly TestCase[], { shown, hasMessages }: Page): Fragment | undefined {
   const counts = countTestCases(all.slice(shown.length))
   // The first test cases that did not pass have parts with their messages. The others are rows, which have no message.
-  const withoutMessage = shown.filter(hasNotPassed).slice(hasMessages ? PARTS : 0)
+  const withoutMessage = shown.filter(isFailingOrOther).slice(hasMessages ? FOLDABLE_CASES : 0)
   const messages = withoutMessage.filter(({ message }) => message !== undefined).length
   const cases = fragment`${counts.total} of ${all.length} ${casesOf(all.length)}${inBrackets(countsOf(counts))}`
   const ofMessages = fragment`the messages of ${messages} ${casesOf(messages)}`

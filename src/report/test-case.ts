@@ -57,7 +57,7 @@ export interface CaseWithWords {
   readonly words?: Fragment | undefined
 }
 
-export function hasNotPassed({ kind }: TestCase): boolean {
+export function isFailingOrOther({ kind }: TestCase): boolean {
   return FAILING_OR_OTHER.includes(kind)
 }
 

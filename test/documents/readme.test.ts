@@ -84,7 +84,7 @@ describe('what the pages name', () => {
       ['at most 35,000', '0, 35_000'],
       ['0.05 to 3,600', '0.05, 3_600'],
       ['20 lines and 2,000 characters', 'lines: 20, chars: 2_000'],
-      ['the first 100 that did not pass', 'PARTS = 100'],
+      ['the first 100 that did not pass', 'FOLDABLE_CASES = 100'],
       ['in an annotation | 4,000 characters', 'MESSAGE_LIMIT_UNITS = 4000'],
       ['the 20 files with the latest', 'MOST_RUNS = 20'],
       ['Default: 55.', "runLimitMinutes: limit = '55'"],
