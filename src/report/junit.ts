@@ -72,18 +72,20 @@ function seconds(ms: number): string {
 
 /** Numbers names that come again within a class: `a`, `a (2)`, `a (3)`. */
 function uniqueNames() {
-  /** The names that are taken, each below its class. Behind each name stands the last number that was tried for it as a title. */
+  /** Each is below its class. */
+  const takenNames = new Set<string>()
+  /** The last number that was tried for a title. The next test case with this title begins behind it, because there may be thousands. */
   const lastNumbers = new Map<string, number>()
   return (className: Untrusted, title: Untrusted): Untrusted => {
     const inClass = (name: string | Untrusted) => `${rawText(className)}\n${rawText(name)}`
     let name = rawText(title)
     // A test case may have the title `a (2)` itself. Then the number 2 is taken, and the next one is tried.
-    while (lastNumbers.has(inClass(name))) {
+    while (takenNames.has(inClass(name))) {
       const number = (lastNumbers.get(inClass(title)) ?? 1) + 1
       lastNumbers.set(inClass(title), number)
       name = `${rawText(title)} (${number})`
     }
-    lastNumbers.set(inClass(name), 1)
+    takenNames.add(inClass(name))
     return untrusted(name)
   }
 }
