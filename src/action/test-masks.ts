@@ -46,16 +46,17 @@ export class TestMasks {
 }
 
 /**
- * Whether main itself may write the value, for example ` failed`, `<code>`, or `de>pays</co` around a title. The runner replaces a masked
- * value everywhere in the summary. If it replaced such a tag, the title behind the tag would become live Markdown.
+ * Whether main itself may write the value. The runner replaces a masked value everywhere in the summary, so it could destroy the tags of
+ * main. For example, the summary has the title `<code>pays</code>`, and a test masks `de>pays</co`. The runner would write `<co***de>`, and
+ * the text behind it would become live Markdown.
  *
  * All words and tags of main's own stand in the text of its program. Each tag of the summary is one of them, because a `<` or `>` of
- * others is escaped. So a value with tags can only occur in the summary if the program has all these tags.
+ * others is escaped. So the value is compared with this text. In the example, the program has `de>` and `</co`, and the value is not
+ * masked.
  */
 export function isWrittenByMain(value: string, programText: string): boolean {
   if (programText.includes(value)) return true
-  // Split at quotes too, because an attribute may have a value that the program does not have, such as the address of a link. At its
-  // ends, the value may have only a part of a tag.
+  // Split at quotes too, because an attribute may have a value that the program does not have, such as the address of a link.
   const partsOfTags = value.split(/(?=<)|(?<=>)|"/).filter((part) => part.startsWith('<') || part.endsWith('>'))
   return partsOfTags.length > 0 && partsOfTags.every((part) => programText.includes(part))
 }

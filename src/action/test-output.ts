@@ -10,12 +10,12 @@ import { TestMasks } from './test-masks.ts'
 import type { World } from './world.ts'
 
 const SHOWN_LIMIT_BYTES = 16 * 1024 * 1024
-/** A part becomes lines piece by piece, because its lines take many times its memory. */
+/** A part of the output may have 16 MiB. It is split into lines slice by slice, because lines take many times the memory of their text. */
 const SLICE_CHARS = 16 * 1024
 const LINE_LIMIT_CHARS = 10_000
 const REST_LIMIT_MS = 10_000
 
-/** Shows the output of the tests in the log while they run. Whatever the service sends, it costs at most the output. */
+/** Shows the output of the tests in the log while they run. If the output cannot be read or shown, only the log is incomplete. */
 export class TestOutput {
   readonly #runId: string
   readonly #world: World

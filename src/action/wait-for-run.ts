@@ -20,9 +20,9 @@ export interface WaitSettings {
 /** How the wait ended, and the run as a poll last described it. */
 type Waited = Pick<EndedStep, 'ending' | 'run'>
 
-/** A poll that was sent before the wait's limit may end so long after it. So the poll at the limit has time for its response. */
+/** How long after the wait's limit a poll may end. The last poll is sent at the limit, and needs time for its response. */
 const POLL_AFTER_LIMIT_MS = 5_000
-/** How late the output of the tests may make a poll. */
+/** How long main reads the output of the tests after a poll. So the output delays the next poll by at most this long. */
 const OUTPUT_LIMIT_MS = 5_000
 
 interface Wait extends WaitSettings {

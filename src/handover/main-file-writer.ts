@@ -17,7 +17,7 @@ export function openMainFile(env: NodeJS.ProcessEnv): MainFileWriter {
   return new MainFileWriter(file)
 }
 
-/** Writes to main's file, and notices why main has to stop. The simulation has a file in memory. */
+/** Writes to main's file, and notices why main has to stop. Tests may give it a file in memory. */
 export class MainFileWriter {
   readonly #file: MainFile
   /** False if the file could not be created, and when nothing is left to do. Then a missing file has no meaning. */

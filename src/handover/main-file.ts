@@ -34,7 +34,7 @@ export type LeftToDo =
       readonly mayCancel: boolean
     }
 
-/** The last whole line. A line that was cut off is no JSON, and every other line is one that main has written. */
+/** What the last whole line says. If a full disk has cut off a line, that line is no JSON object, and the line before it counts. */
 export function lastLine(text: string): LeftToDo | undefined {
   return text.split('\n').map(parseJson).findLast(isObject) as LeftToDo | undefined
 }

@@ -18,7 +18,7 @@ export type Cancellation =
   | { readonly kind: 'none' }
   /** `cancel-on-abort` is false. */
   | { readonly kind: 'not-wanted' }
-  /** The test-suite workflow has no cancel. */
+  /** The interface for test suites has no cancel. */
   | { readonly kind: 'not-supported' }
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'already-finished' }

@@ -37,7 +37,7 @@ export interface TestCase {
   /** The status as the service sent it. Empty if it sent none. */
   readonly rawStatus: Untrusted
   readonly kind: CaseKind
-  /** Absent if the service sent no usable duration. The test-suite workflow documents none. */
+  /** Absent if the service sent no usable duration. The interface for test suites documents none. */
   readonly durationMs?: number | undefined
   /** Why the case failed, or was skipped. It may have several lines. Absent if the case passed at the first try. */
   readonly message?: Untrusted | undefined

@@ -68,7 +68,7 @@ ${rows}</table>
 `
 }
 
-/** A test case that can be folded. Its line has the first line of the message, because that line wraps on a phone. */
+/** A test case whose message can be folded. The first line of the message stays visible, where it wraps. The lines of the block do not. */
 export function foldableCase(
   testCase: TestCase,
   outcome: StepOutcome,
@@ -86,7 +86,7 @@ export function foldableCase(
   ]}</summary>${block}</details>\n`
 }
 
-/** What the message says below its first line, which is beside the block. The first line is here too if it is too long for its place. */
+/** The message without its first line, which the page shows above. If that place truncates the first line, the block has it too. */
 export function messageBlock(message: Untrusted, firstLineLimitChars = TEXT_LIMIT_CHARS): Html {
   const isWhole = rawText(firstLineOf(message)).length <= firstLineLimitChars
   const shown = isWhole ? belowFirstLine(message) : message

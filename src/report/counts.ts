@@ -28,7 +28,10 @@ export function missingCounts(comparison: Comparison | undefined): Parts {
   ]
 }
 
-/** The time of the tests alone. A merge of shards takes a moment, and a run may wait for a free machine. */
+/**
+ * The sum of the durations of the test cases, which the run time does not say. For example, a run that merges shards takes only a moment.
+ * Undefined if no test case has a duration.
+ */
 function testTime({ testCases = [] }: Run): Fragment | undefined {
   if (testCases.every(({ durationMs }) => durationMs === undefined)) return undefined
   return fragment`test time ${durationText(testCases.reduce((sum, { durationMs = 0 }) => sum + durationMs, 0))}`

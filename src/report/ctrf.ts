@@ -54,7 +54,7 @@ function testOf(testCase: TestCase) {
   return {
     name: titleOf(testCase),
     status: statusOf(kind),
-    // The schema requires a duration, but the test-suite workflow sends none.
+    // The schema requires a duration, but the interface for test suites has none.
     duration: Math.round(durationMs ?? 0),
     rawStatus: visibleText(rawStatus),
     flaky: kind === 'flaky' ? true : undefined,

@@ -26,14 +26,14 @@ export interface ServiceClient extends RunRequests {
   readonly redact: Redact
 }
 
-/** The requests of one of the service's two workflows. */
+/** The requests of one of the service's two interfaces. */
 interface RunRequests {
   /** Starts a run and returns its id. Sends exactly one request. */
   start(parameters: StartParameters, options: RequestOptions): Promise<string | Failure>
   get(runId: string, options: RequestOptions): Promise<Run | Failure>
-  /** Absent if the workflow has no cancel. */
+  /** Absent if the interface has no cancel. */
   readonly cancel?: (runId: string, options: RequestOptions) => Promise<true | Failure>
-  /** Reads the output of the run's tests from a byte on. Absent if the workflow has no output. */
+  /** Reads the output of the run's tests from a byte on. Absent if the interface has no output. */
   readonly output?:
     | ((runId: string, from: number, options: RequestOptions) => Promise<OutputPart | Failure>)
     | undefined

@@ -101,7 +101,10 @@ export function decodeSuiteStatus(json: unknown): string {
 const UNFINISHED_RESULTS = new Set(['RUNNING', 'QUEUED', 'RETRYING'])
 const PASSED_RESULTS = new Set(['PASSED', 'FLAKY', 'SKIPPED'])
 
-/** The results of a test suite's run. The interface does not document them, so each part may be missing. They have no status. */
+/**
+ * The results of a test suite's run. The interface does not document the fields of a result, so each field may be missing. The response
+ * has no status of the run, so the status follows from the results.
+ */
 export function decodeSuiteResult(json: unknown, redact: Redact) {
   const testCases = requiredArray(requiredObject(json, 'the response').results, 'results').map((entry) => {
     const { testName, testId } = fieldsOf(entry)

@@ -43,7 +43,7 @@ export async function send(
   options: RequestOptions,
   settings: TransportSettings,
 ): Promise<ServiceResponse | Failure> {
-  if (options.signal.aborted) return NOT_WANTED
+  if (options.signal.aborted) return ABORTED_BEFORE_SENT
   const exchange = new Exchange(settings)
   const [stopTimers, closeConnection] = [new AbortController(), new AbortController()]
   const headOrFailure = await Promise.race([
@@ -58,13 +58,16 @@ export async function send(
   return head === undefined || isSuccess(head.status) ? headOrFailure : exchange.response(head)
 }
 
-const NOT_WANTED: Failure = {
+const ABORTED_BEFORE_SENT: Failure = {
   failure: true,
   kind: 'not-sent',
   reason: 'the step was aborted before the request was sent',
 }
 
-/** What ends a request before its response does: its time limit, or the signal. */
+/**
+ * What ends a request before its response does: its time limit, or the signal. If `stopTimers` aborts, the race is over, and nobody reads
+ * what this returns.
+ */
 async function interruption(
   exchange: Exchange,
   { signal, graceIfSentMs, limitMs = REQUEST_LIMIT_MS }: RequestOptions,
@@ -79,7 +82,7 @@ async function interruption(
     if (!exchange.isSent) return { failure: true, kind: 'not-sent', reason: `no connection ${within}` }
     return { failure: true, kind: 'no-response', reason: `no complete response ${within}` }
   }
-  if (!exchange.isSent) return NOT_WANTED
+  if (!exchange.isSent) return ABORTED_BEFORE_SENT
   const graceMs = Math.min(graceIfSentMs?.() ?? 0, deadlineMs - clock.now())
   if (graceMs > 0) await clock.sleep(graceMs, stopTimers)
   return { failure: true, kind: 'aborted' }

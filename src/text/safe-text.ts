@@ -231,7 +231,7 @@ const XML: Sink = {
   link: (url, words) => `${words} (${escapeAttribute(url)})`,
 }
 
-/** Values may be text, or attributes in double quotes. Characters that XML 1.0 forbids are removed. */
+/** Values may be text, or attributes in double quotes. visible-text.ts has already replaced the characters that XML 1.0 forbids. */
 export function xml(literals: TemplateStringsArray, ...values: readonly (Value | Xml)[]): Xml {
   return new SafeText('XML', fill(XML, literals, values))
 }

@@ -91,8 +91,15 @@ export function firstLineOf(message: Untrusted): Untrusted {
 }
 
 /**
- * What a message says below its first line. Undefined if it says nothing more. The message of pytest is followed by its code, in which
- * the lines of the message stand once more behind an `E`. So the lines at the beginning that come again there are left out too.
+ * What a message says below its first line. Undefined if it says nothing more. Below its message, pytest shows the code of the test, with
+ * the lines of the message behind an `E`. So lines at the beginning that come again there are left out too. For example:
+ *
+ *   AssertionError: no total    the first line
+ *   assert 3 == 4               left out, because it comes again
+ *   def test_total():           what is returned begins here
+ *   >   assert total() == 4, 'no total'
+ *   E   AssertionError: no total
+ *   E   assert 3 == 4
  */
 export function belowFirstLine(message: Untrusted): Untrusted | undefined {
   const lines = visibleLines(rawText(message))
