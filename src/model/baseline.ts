@@ -1,7 +1,7 @@
-import { rawText, type Untrusted, untrusted } from '../text/untrusted.ts'
+import { rawText, untrusted } from '../text/untrusted.ts'
 import { type CaseKind, FAILING, RAN, type Run, type TestCase } from './run.ts'
 
-/** A run that finished before this one. At least one of its test cases ran. */
+/** A run of the baseline, as an earlier step has saved it. At least one of its test cases ran. Perhaps it had not finished. */
 export interface EarlierRun {
   readonly status: Run['status']
   readonly finishedAt?: Date | undefined
@@ -25,8 +25,8 @@ export interface PastOfCase {
 }
 
 /**
- * Undefined if no test case ran. Such a run was broken before its tests began, so it says nothing about them. `known` are the test
- * cases of other earlier runs. Most come again in each run, and one object for all of them takes little memory.
+ * What comparisons need of a run. Undefined if no test case ran, because such a run says nothing about test cases. `known` has the test
+ * cases of the other earlier runs. Most test cases come again with the same result, and then the runs share one object, which saves memory.
  */
 export function earlierRun(
   { status, finishedAt, testCases = [] }: Pick<Run, 'status' | 'testCases' | 'finishedAt'>,
@@ -42,15 +42,15 @@ export function earlierRun(
   return { status, finishedAt, testCases: kept }
 }
 
-/** A path has no line break, so the text says where the title begins. */
+/** The file and the title as one key. A path has no line break, so two different cases never have the same key. */
 function fileAndTitle({ title, filePath = untrusted('') }: Pick<TestCase, 'title' | 'filePath'>): string {
   return `${rawText(filePath)}\n${rawText(title)}`
 }
 
-/** How each failing and each flaky case did, and each case that passed now and did not in an earlier run. */
+/** How each failing and each flaky case did, and each case that passed now and failed or was flaky in an earlier run. */
 export function comparePast(testCases: readonly TestCase[], baseline: Baseline): ReadonlyMap<TestCase, PastOfCase> {
   const runs = [testCases, ...baseline.map((run) => run.testCases)]
-  // Only to save time: partners have equal titles, so a test case of another title was never bad.
+  // Partners have equal titles. So a case whose title was bad in no run has no bad partner. To leave it out here saves time.
   const badTitles = new Set(runs.flatMap((cases) => cases.filter(isBad).map(({ title }) => title)))
   const isOfInterest = ({ title }: EarlierCase) => badTitles.has(title)
   const candidates = testCases.filter(isOfInterest)
@@ -104,34 +104,44 @@ function isWhole({ status }: Pick<Run, 'status'>): boolean {
 
 /**
  * Finds for each test case its partner in an earlier run. Two test cases are the same if their titles are equal, and their files too if
- * both have one. If several are the same, those with the same file come first, and then the worst. So if two of them fail now and one
- * failed before, one is new. `removed` are the earlier test cases without a partner.
+ * both have one. `removed` are the earlier test cases without a partner.
  */
 function pairUp(now: readonly TestCase[], earlier: readonly EarlierCase[]) {
-  const partners = new Map<TestCase, EarlierCase>()
-  /** Pairs test cases with the same key. Returns the earlier ones that are left. */
-  const pairBy = (
-    key: (testCase: EarlierCase) => string | Untrusted,
-    ofNow: readonly TestCase[],
-    ofEarlier: readonly EarlierCase[],
-  ) => {
-    const byKey = [...Map.groupBy(worstFirst(ofEarlier), key)]
-    // Each iterator yields the test cases of its key that are not paired yet.
-    const free = new Map(byKey.map(([name, testCases]) => [name, testCases.values()]))
-    for (const testCase of worstFirst(ofNow)) {
-      const partner = partners.has(testCase) ? undefined : free.get(key(testCase))?.next().value
-      if (partner !== undefined) partners.set(testCase, partner)
-    }
-    return [...free.values()].flatMap((left) => [...left])
-  }
-  const title = (testCase: EarlierCase) => testCase.title
+  const title = (testCase: EarlierCase) => rawText(testCase.title)
   const hasNoFile = ({ filePath }: EarlierCase) => filePath === undefined
   const hasFile = (testCase: EarlierCase) => !hasNoFile(testCase)
-  // First those with the same file, or with no file on both sides. Then those with a file on one side only.
-  const afterSameFile = pairBy(fileAndTitle, now, earlier)
-  const afterNoFileNow = pairBy(title, now.filter(hasNoFile), afterSameFile)
-  const afterNoFileEarlier = pairBy(title, now, afterNoFileNow.filter(hasNoFile))
-  return { partners, removed: [...afterNoFileNow.filter(hasFile), ...afterNoFileEarlier] }
+  // 1. Those with the same file, or with no file in both runs.
+  const sameFile = pairBy(fileAndTitle, now, earlier)
+  // 2. Those with a file only in the earlier run.
+  const fileEarlier = pairBy(title, sameFile.leftNow.filter(hasNoFile), sameFile.leftEarlier.filter(hasFile))
+  // 3. Those with a file only in this run.
+  const fileNow = pairBy(title, sameFile.leftNow.filter(hasFile), sameFile.leftEarlier.filter(hasNoFile))
+  return {
+    partners: new Map([...sameFile.partners, ...fileEarlier.partners, ...fileNow.partners]),
+    removed: [...fileEarlier.leftEarlier, ...fileNow.leftEarlier],
+  }
+}
+
+/**
+ * Pairs test cases with the same key. If several have it, the worst of this run and the worst of the earlier run are a pair, and so on.
+ * So if two of them fail now and one failed before, one is new.
+ */
+function pairBy(key: (testCase: EarlierCase) => string, now: readonly TestCase[], earlier: readonly EarlierCase[]) {
+  const nowByKey = Map.groupBy(worstFirst(now), key)
+  const earlierByKey = Map.groupBy(worstFirst(earlier), key)
+  const partners = new Map<TestCase, EarlierCase>()
+  for (const [name, testCases] of nowByKey) {
+    const earlierCases = earlierByKey.get(name) ?? []
+    for (const [index, testCase] of testCases.entries()) {
+      const partner = earlierCases[index]
+      if (partner !== undefined) partners.set(testCase, partner)
+    }
+  }
+  return {
+    partners,
+    leftNow: now.filter((testCase) => !partners.has(testCase)),
+    leftEarlier: [...earlierByKey].flatMap(([name, testCases]) => testCases.slice(nowByKey.get(name)?.length ?? 0)),
+  }
 }
 
 function worstFirst<Case extends EarlierCase>(testCases: readonly Case[]): Case[] {
