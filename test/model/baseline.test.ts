@@ -29,6 +29,7 @@ describe('a failure is new', () => {
     ['cases of other titles failed before', {}, [{ title: 'Pays' }, { title: 'pays ' }], true],
     ['both have the same file', CART, [ORDER, CART], false],
     ['both have a file, and the files differ', CART, [ORDER], true],
+    ['one of this file passed before, and one without a file failed', CART, [{ ...CART, ...PASSED }, {}], true],
     ['file and title are equal only if one joins them', CART, [{ title: 'ays', filePath: 'e2e/cart.tsp' }], true],
     ['only this run has a file', CART, [ORDER, {}], false],
     ['only the earlier run has a file', {}, [ORDER], false],
