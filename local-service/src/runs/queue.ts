@@ -5,13 +5,14 @@ import type { RunningTests } from '../execution/execute.ts'
 import { type RunOutcome, type StopReason, withoutTests } from '../execution/outcome.ts'
 import { type RunResources, removeResources } from '../execution/resources.ts'
 import type { Progress } from '../frameworks/report-reader.ts'
+import { isInside } from '../machine/files.ts'
 import { count } from '../text.ts'
 import { refuse } from './refusal.ts'
 import { finishRun, isFinished, markRunning, type Run } from './run.ts'
 import type { CommonContext } from './store.ts'
 
 interface RunTask {
-  /** The folder whose tests run. Runs of the same folder are RUNNING one after the other. */
+  /** The folder whose tests run. */
   readonly folder: string
   readonly resources: RunResources
   /** Settles when the run's processes are gone. The reason of the signal is a `StopReason`. `onTests` is called when the tests begin. */
@@ -33,7 +34,7 @@ interface Entry {
   tests?: RunningTests | undefined
 }
 
-/** Runs start in the order in which they came. A run that waits for a run of the same folder lets others pass. */
+/** Runs start in the order in which they came. But a run that waits for another run's folder lets others pass. */
 export class RunQueue {
   readonly #options: Options
   /** The runs whose end the store does not have. */
@@ -60,11 +61,15 @@ export class RunQueue {
     this.#startNext()
   }
 
+  /** A run also waits for an earlier run that waits. Otherwise, later runs of inner folders could keep a run of an outer folder from starting. */
   #startNext(): void {
+    const earlier = [...this.#active.keys()]
     for (const entry of this.#entries.values()) {
       if (this.#active.size >= CONCURRENCY) return
-      const isFolderInUse = [...this.#active.keys()].some(({ task }) => task.folder === entry.task.folder)
-      if (entry.run.phase.status === 'QUEUED' && !isFolderInUse) this.#active.set(entry, this.#execute(entry))
+      if (entry.run.phase.status !== 'QUEUED') continue
+      const mustWait = earlier.some(({ task }) => excludeEachOther(task, entry.task))
+      if (!mustWait) this.#active.set(entry, this.#execute(entry))
+      earlier.push(entry)
     }
   }
 
@@ -192,4 +197,9 @@ export class RunQueue {
   #log({ runId }: Run, text: string): void {
     this.#options.log(`run ${runId}: ${text}`)
   }
+}
+
+/** If one folder is inside the other, a run could read what the other run writes, such as its report. */
+function excludeEachOther(a: RunTask, b: RunTask): boolean {
+  return isInside(a.folder, b.folder) || isInside(b.folder, a.folder)
 }

@@ -49,7 +49,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   service.log(`run ${run.runId}: is for project ${quote(project.id)}, ${describeCheckout(checkout, project)}`)
   service.log(`run ${run.runId}: writes its output to ${context.output.folder}`)
   service.queue.add(run, {
-    // Runs in place share the project's folder, and what its reporters write there. Each work tree has a folder of its own.
+    // Runs in place can share the project's folder, and what their tests write there. Each work tree has a folder of its own.
     folder: context.folders.folder,
     resources: context.resources,
     execute: (stop, onTests) => executeRun({ ...context, stop }, onTests),

@@ -234,6 +234,22 @@ describe('runs', () => {
     expect(runs.map(({ run }) => run.phase.status)).toEqual(statuses)
   })
 
+  it('of a folder and of a folder in it are RUNNING one after the other, in the order in which they came', async () => {
+    const { queue, add, begun } = await aQueue()
+    const inner = add('inner', { folder: '/shop/cart' })
+    const outer = add('outer', { folder: '/shop' })
+    // Otherwise, the run of the outer folder would wait as long as runs of inner folders come.
+    add('late', { folder: '/shop/search' })
+    add('beside', { folder: '/shop-api' })
+    expect(begun).toEqual(['inner', 'beside'])
+    inner.ended.resolve(PASSED)
+    await until(() => outer.status() === 'RUNNING')
+    outer.ended.resolve(PASSED)
+    await until(() => begun.length === 4)
+    await queue.close()
+    expect(begun).toEqual(['inner', 'beside', 'outer', 'late'])
+  })
+
   it('of the same folder begin when nothing is left of the one before', async () => {
     const resources = resourcesOf('of-queue', temporaryFolder(), {})
     mkdirSync(resources.folder, { recursive: true })
