@@ -94,9 +94,8 @@ function headBranch(
   event: WorkflowEvent,
 ): EventBranch {
   if (!branch) return namesNoBranch(event)
-  // If the fork was deleted, its repository is null.
-  const isFork = repository !== undefined && !isThisRepository(repository, event)
-  return { kind: isFork ? 'fork' : 'branch', name: branch }
+  // If the fork was deleted, its repository is null. If the event does not say where the branch is, it may be in a fork.
+  return { kind: isThisRepository(repository, event) ? 'branch' : 'fork', name: branch }
 }
 
 function namesNoBranch({ name }: WorkflowEvent): EventBranch {
