@@ -249,6 +249,7 @@ function cancellationText({ ending, cancellation, run, runId, subject }: StepOut
       return [fragment`This step did not cancel the run, ${why}.`, MAY_BE_RUNNING, CANCEL_IT]
     }
     case 'not-supported': {
+      if (isUnknown) return []
       const why = fragment`because the action cannot cancel runs of test suites`
       return [fragment`Run ${runId ?? ''} may still be running, ${why}.`, CANCEL_IT]
     }
