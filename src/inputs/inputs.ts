@@ -36,9 +36,9 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
   const runId = readRunId(inputs)
   const parameters = readStartParameters(inputs, address?.target)
   const branch = runId === undefined ? readBranch(inputs, event, address?.target.kind) : undefined
-  // A run that the input `run-id` names may be of any commit.
-  const isOfEvent = runId === undefined && !isCommitUnknown(env)
-  const tested = inputs.text('branch') || (isOfEvent ? event.commit : '')
+  // A run that the input `run-id` names may be of any commit, so only the input `branch` itself can say its commit.
+  const isCommitOfRun = runId === undefined || inputs.isGiven('branch')
+  const tested = inputs.text('branch') || (isCommitUnknown(env) ? '' : event.commit)
   const settings = readSettings(inputs, runId)
   const comment = readComment(inputs)
   const reportDir = readPath(inputs, env, 'report-dir')
@@ -53,7 +53,7 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
     ownsRun: runId === undefined,
     parameters: runId === undefined ? { ...parameters, branch } : {},
     job,
-    sourceUrl: isCommit(tested) ? sourceUrl(env, tested) : undefined,
+    sourceUrl: isCommitOfRun && isCommit(tested) ? sourceUrl(env, tested) : undefined,
     matrix: scalarsIn(parseJson(matrix)).join(', '),
   }
   const belongsTo = [matrix, target.kind, target.id, parameters.environment, parameters.frameworkProject]

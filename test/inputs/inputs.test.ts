@@ -335,6 +335,11 @@ describe('the source of the tested commit', () => {
   it('is unknown if another step or workflow run has started the run, which may be of any commit', () => {
     expect(sourceOf({ 'run-id': 'run-7' })).toBeUndefined()
     expect(sourceOf({ 'run-id': 'run-7', branch: 'main' })).toBeUndefined()
+    const announced = { TEST_RUN_SERVICE_URL: 'http://127.0.0.1:1', TEST_RUN_SERVICE_KEY: 'a-key-of-the-service' }
+    const nothing = { 'base-url': '', 'api-key': '' }
+    expect(
+      sourceOf({ ...nothing, 'run-id': 'run-7' }, { ...announced, TEST_RUN_SERVICE_COMMIT: OTHER }),
+    ).toBeUndefined()
   })
 
   it('is unknown if the announced service cannot say it, because the event may be of another commit', () => {
