@@ -28,10 +28,16 @@ const LIMIT_MS = 30_000
 
 /** Never throws, because a comment does not change the verdict. Returns the comment's address. */
 export async function keepCommentUpToDate(options: CommentOptions): Promise<string | undefined> {
-  const { env, event, settings, log, clock, signal } = options
+  const { env, event, settings, success, log, clock, signal } = options
   // A step that is being cancelled has no time to load GitHub's client.
   if (settings.when === 'never' || signal.aborted) return undefined
-  if (event.problem !== undefined) return void log.warning(notWritten(event.problem))
+  if (event.problem !== undefined) {
+    // With `on-failure`, a success only updates a comment, and then most steps have none.
+    if (success && settings.when === 'on-failure')
+      log.info(fragment`If a comment of an earlier run exists, it stays as it is, because ${event.problem}.`)
+    else log.warning(notWritten(event.problem))
+    return undefined
+  }
   const number = pullRequestOfEvent(event)
   if (number === undefined)
     return void log.info(fragment`No comment was written, because this workflow run is not about a pull request.`)

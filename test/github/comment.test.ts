@@ -167,6 +167,17 @@ describe('on-failure', () => {
     expect(await comment({ when: 'on-failure', success: true, text: 'green' })).toEqual(WRITTEN)
     expect(texts()).toEqual(['green'])
   })
+
+  test('a run that passes warns of no missing comment if the file of the event cannot be read', async () => {
+    expect(await comment({ when: 'on-failure', success: true, payload: '{' })).toEqual({
+      log: [
+        expect.stringMatching(
+          /^info: If a comment of an earlier run exists, it stays as it is, because the file of the event .* cannot be read\.$/,
+        ),
+      ],
+    })
+    expect((await comment({ when: 'on-failure', payload: '{' })).log).toEqual([expect.stringMatching(/^warning: /)])
+  })
 })
 
 test('two comments of this step stay two comments: each later run updates the first', async () => {
