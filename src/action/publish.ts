@@ -8,7 +8,8 @@ import { endingText, verdictLevel, verdictSentences } from '../report/ending.ts'
 import { jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
 import { countNew } from '../report/test-case.ts'
-import { render, safeJson } from '../text/safe-text.ts'
+import { type Fragment, fragment, render, safeJson } from '../text/safe-text.ts'
+import { messageOf } from '../text/untrusted.ts'
 import { hasJobEnded } from './abort.ts'
 import type { World } from './world.ts'
 
@@ -19,13 +20,15 @@ export interface ReportSettings {
 
 /**
  * Publishes the outcome. The outputs and the error come first, because the runner may kill main before the reports are
- * written. If a report fails, that is a warning and does not change the verdict.
+ * written. If a report cannot be built or written, that is a warning and does not change the verdict.
  */
 export async function publish(outcome: StepOutcome, settings: ReportSettings, world: World): Promise<void> {
   setOutputs(outcome, world)
-  announceVerdict(outcome, settings, world)
+  announceVerdict(outcome, world)
+  if (settings.annotations && !outcome.success)
+    attempt(fragment`annotations of test cases`, world, () => annotateTestCases(outcome, world))
   if (hasJobEnded(world.signal)) return
-  const reportDir = publishReportFiles(outcome, world)
+  const reportDir = attempt(fragment`report files`, world, () => publishReportFiles(outcome, world))
   const hasSummary = settings.summary === 'always' || (settings.summary === 'on-failure' && !outcome.success)
   if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, alreadyBytes, reportDir))
   // An aborted step has no time for the comment. If this step only started the run, the step that waits for the run writes it.
@@ -55,14 +58,28 @@ function setOutputs(outcome: StepOutcome, world: World): void {
   world.setOutput('newly-skipped', comparison.newlySkipped.length)
 }
 
-function announceVerdict(outcome: StepOutcome, settings: ReportSettings, world: World): void {
+function announceVerdict(outcome: StepOutcome, world: World): void {
   const sentences = verdictSentences(outcome)
   const level = verdictLevel(outcome)
   const { filePath: file, line } = outcome.run ?? {}
   if (level === 'info') world.log.info(sentences)
   else world.annotate({ level, title: render(endingText(outcome).title), message: sentences, file, line })
-  if (level !== 'error' || !settings.annotations) return
+}
+
+function annotateTestCases(outcome: StepOutcome, world: World): void {
   for (const annotation of annotations(outcome)) world.annotate(annotation)
+}
+
+/** If a report has a bug, the verdict, the outputs and the other reports must not depend on it. */
+function attempt<Result>(report: Fragment, { log }: World, publishReport: () => Result): Result | undefined {
+  try {
+    return publishReport()
+  } catch (cause) {
+    log.warning(
+      fragment`The ${report} could not be written, because of a bug in the action: ${messageOf(cause)}. The verdict stays as it is. Please report this line.`,
+    )
+    return undefined
+  }
 }
 
 function publishReportFiles(outcome: StepOutcome, world: World): string | undefined {

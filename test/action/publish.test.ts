@@ -6,7 +6,7 @@ import { type AbortCause, isOutcomeWithRun, type StepOutcome } from '../../src/m
 import { endingText, verdictLevel, verdictSentences } from '../../src/report/ending.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { untrusted } from '../../src/text/untrusted.ts'
-import { aBaseline, anOutcome, aRun, testCasesBy } from '../support/builders.ts'
+import { aBaseline, anOutcome, aRun, aTestCase, testCasesBy } from '../support/builders.ts'
 import { ENDINGS } from '../support/endings.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeService, RUNNING } from '../support/fake-service.ts'
@@ -149,6 +149,24 @@ describe('the report files', () => {
     expect(results?.name).toBe('results.json')
     expect(results?.text).toBe(sent)
   })
+})
+
+test('a report that cannot be built is a warning, and the verdict, the outputs and the other reports stay', async () => {
+  const testCase = { ...aTestCase({ status: 'FAILED' }), message: 7 as never }
+  const run = { ...aRun({ status: 'FAILED', testCases: [testCase] }), startedAt: new Date(Number.NaN) }
+  const comment = async () => 'https://example.com/comment/1'
+  const world = await publish(anOutcome({ run }), { summary: 'never' }, { comment })
+  expect(world.outputs()).toMatchObject({ conclusion: 'failed', failed: '1', 'comment-url': expect.any(String) })
+  expect(world.outputs()).not.toHaveProperty('report-dir')
+  expect(world.texts('error ')).toEqual([expect.stringContaining('[Tests failed]')])
+  expect(world.texts('warning ')).toEqual([
+    expect.stringMatching(
+      /^The annotations of test cases could not be written, because of a bug in the action: .* The verdict stays as it is\./,
+    ),
+    expect.stringMatching(
+      /^The report files could not be written, because of a bug in the action: .* The verdict stays as it is\./,
+    ),
+  ])
 })
 
 test('the comment has its address as an output. An aborted step and one that only starts a run write none', async () => {
