@@ -53,8 +53,6 @@ export interface Run {
   readonly rawStatus: Untrusted
   readonly startedAt?: Date | undefined
   readonly finishedAt?: Date | undefined
-  /** Whether the response has a `finishedAt`, even one that is not a valid date. It matters only for `UNKNOWN`. */
-  readonly hasFinishedAt?: boolean | undefined
   readonly branchName?: Untrusted | undefined
   /** Why the run as a whole did not pass. Absent if it passed, or has not finished. */
   readonly message?: Untrusted | undefined
@@ -74,9 +72,9 @@ export interface Run {
 /** Numbers of test cases. Each number may be absent. `passed` counts flaky cases too. */
 export type Progress = Readonly<Record<'total' | 'passed' | 'failed' | 'skipped', number | undefined>>
 
-/** A status that this version does not know is final if the run has a finishing time. */
-export function isFinished({ status, hasFinishedAt }: Run): boolean {
-  return status === 'UNKNOWN' ? hasFinishedAt === true : status !== 'QUEUED' && status !== 'RUNNING'
+/** A status that this version does not know is final if the run has a usable finishing time. */
+export function isFinished({ status, finishedAt }: Run): boolean {
+  return status === 'UNKNOWN' ? finishedAt !== undefined : status !== 'QUEUED' && status !== 'RUNNING'
 }
 
 export function runDurationMs(run: Run): number | undefined {

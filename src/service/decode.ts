@@ -45,7 +45,6 @@ export function decodeRun(json: unknown, responseText: string, redact: Redact): 
     rawStatus: shortened(status),
     startedAt: date(startedAt),
     finishedAt: date(finishedAt),
-    hasFinishedAt: finishedAt !== undefined && finishedAt !== null && finishedAt !== '',
     branchName: isText(branchName) ? shortened(branchName) : undefined,
     testCases: Array.isArray(testCases) ? testCases.map((entry) => testCase(entry, redact)) : undefined,
     outputBytes: wholeNumber(response.outputBytes),

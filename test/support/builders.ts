@@ -69,7 +69,6 @@ export function aRun(fields: RunFields = {}): Run {
     rawStatus: untrusted(status),
     startedAt,
     finishedAt,
-    hasFinishedAt: finishedAt !== undefined,
     branchName: branchName === undefined ? undefined : untrusted(branchName),
     message: message === undefined || status === 'PASSED' ? undefined : untrusted(message),
     testCases,
