@@ -83,9 +83,10 @@ export function runDurationMs(run: Run): number | undefined {
   return ms >= 0 ? ms : undefined
 }
 
-/** `refs/heads/main` is the branch `main`. */
+/** `refs/heads/main` is the branch `main`. The hash of a commit is the same in upper and in lower case. */
 export function isSameBranch(one: string | Untrusted, other: string): boolean {
-  const nameOf = (branch: string | Untrusted) => rawText(branch).replace(/^refs\/heads\//, '')
+  const nameOf = (branch: string | Untrusted) =>
+    isCommit(branch) ? rawText(branch).toLowerCase() : rawText(branch).replace(/^refs\/heads\//, '')
   return nameOf(one) === nameOf(other)
 }
 

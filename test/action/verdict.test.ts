@@ -80,6 +80,8 @@ describe('the verdict', () => {
     it.each([
       ['refs/heads/main', { parameters: { branch: 'main' } }],
       ['main', { parameters: { branch: 'refs/heads/main' } }],
+      // A commit.
+      ['0a'.repeat(20), { parameters: { branch: '0A'.repeat(20) } }],
       // No branch was sent.
       ['main', { parameters: {} }],
       [undefined, { parameters: { branch: 'main' } }],
