@@ -15,12 +15,15 @@ export function resourcesOf(
   runId: string,
   dataFolder: string,
   others: {
+    /** The machine's temporary folder. The store keeps it, because the next process of the service may have another one. */
+    readonly temporaryFolder?: string | undefined
     /** The `.git` folder of the repository, which has a record of the work tree. */
     readonly gitFolder?: string | undefined
     /** Unknown if an earlier process of the service had an engine that the store does not keep. */
     readonly engine?: readonly string[] | 'unknown' | undefined
   },
 ) {
+  const { temporaryFolder = realpathSync(tmpdir()) } = others
   const folder = join(dataFolder, 'runs', runId)
   const frameworkFolder = join(folder, 'framework')
   return {
@@ -33,8 +36,9 @@ export function resourcesOf(
     /** The work tree that the run tests. git names its own record of a work tree by the last part of the path. */
     tree: join(folder, runId),
     /** The `TMPDIR` of the run's processes. Its path is short, because sockets are created in it. */
-    tmpdir: join(realpathSync(tmpdir()), `test-run-${runId.slice(0, 8)}`),
+    tmpdir: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
     ...others,
+    temporaryFolder,
   }
 }
 

@@ -78,8 +78,13 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
   const { runId, phase } = fieldsOf(run)
   if (!RUN_ID.test(String(run_id)) || runId !== run_id || !isObject(phase)) return undefined
   if (resources === null) return { run }
-  const { gitFolder, engine } = fieldsOf(parseJson(String(resources)))
-  return { run, left: { gitFolder: typeof gitFolder === 'string' ? gitFolder : undefined, engine: toEngine(engine) } }
+  const { temporaryFolder, gitFolder, engine } = fieldsOf(parseJson(String(resources)))
+  const toPath = (value: unknown) => (typeof value === 'string' ? value : undefined)
+  // The names of what is removed in these folders follow from the id.
+  return {
+    run,
+    left: { temporaryFolder: toPath(temporaryFolder), gitFolder: toPath(gitFolder), engine: toEngine(engine) },
+  }
 }
 
 /**
@@ -96,8 +101,8 @@ function storeIn(database: DatabaseSync) {
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
-      const { gitFolder, engine } = resources ?? {}
-      const left = resources === undefined ? null : JSON.stringify({ gitFolder, engine })
+      const { temporaryFolder, gitFolder, engine } = resources ?? {}
+      const left = resources === undefined ? null : JSON.stringify({ temporaryFolder, gitFolder, engine })
       const upsert = database.prepare(
         `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)
          do update set is_finished = excluded.is_finished, run = excluded.run, resources = excluded.resources`,

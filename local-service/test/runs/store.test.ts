@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { resourcesOf } from '../../src/execution/resources.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createRunFolders, resourcesOf } from '../../src/execution/resources.ts'
 import { recoverRuns } from '../../src/runs/recovery.ts'
 import { finishRun, markRunning, queueRun, type Run } from '../../src/runs/run.ts'
 import { openRunStore } from '../../src/runs/store.ts'
@@ -41,6 +41,21 @@ describe('the store of runs', () => {
     store.save(run, RESOURCES)
     expect(store.findUnfinished()).toEqual([{ run, left: LEFT }])
     store.save(run)
+    expect(store.findUnfinished()).toEqual([])
+  })
+
+  it('knows the temporary folder of an unfinished run, also if the next service has another TMPDIR', async () => {
+    const [store, temporary] = [await openStore(), temporaryFolder()]
+    const run = queueRun({ projectId: 'shop' })
+    onTestFinished(() => void vi.unstubAllEnvs())
+    vi.stubEnv('TMPDIR', temporary)
+    const resources = resourcesOf(run.runId, store.folder, {})
+    await createRunFolders(resources)
+    store.save(run, resources)
+    vi.unstubAllEnvs()
+    expect(readdirSync(temporary)).toHaveLength(1)
+    await recoverRuns({ store, personEnv: PLAIN_ENV, log: () => undefined, logError: expect.unreachable })
+    expect(readdirSync(temporary)).toEqual([])
     expect(store.findUnfinished()).toEqual([])
   })
 
@@ -115,7 +130,12 @@ describe('the store of runs', () => {
   it('takes no program, no id and no type from what somebody else has written to it', async () => {
     const [run, other] = threeRuns()
     const forged = await openForged('run_id, run, resources, is_finished', [
-      [run.runId, JSON.stringify(run), '{ "engine": ["./program"], "gitFolder": 7, "folder": "/" }', '0'],
+      [
+        run.runId,
+        JSON.stringify(run),
+        '{ "engine": ["./program"], "gitFolder": 7, "temporaryFolder": 7, "folder": "/" }',
+        '0',
+      ],
       [other.runId, JSON.stringify(run), '{}', '0'],
       ['../a', JSON.stringify({ ...run, runId: '../a' }), '{}', '0'],
       ['b', '5', '{}', '0'],

@@ -6,11 +6,12 @@ import { openRunStore, type RunStore } from '../../src/runs/store.ts'
 import { PLAIN_ENV, temporaryFolder } from './a-local-service.ts'
 
 export const RESOURCES = resourcesOf('1', '/none', {
+  temporaryFolder: '/tmp',
   gitFolder: '/shop/.git',
   engine: ['/usr/bin/podman'],
 })
 /** What the store keeps of them. */
-export const LEFT = { gitFolder: '/shop/.git', engine: ['podman'] }
+export const LEFT = { temporaryFolder: '/tmp', gitFolder: '/shop/.git', engine: ['podman'] }
 
 export const PASSED: RunOutcome = { status: 'PASSED', testCases: [{ title: 'adds', status: 'PASSED', durationMs: 3 }] }
 
