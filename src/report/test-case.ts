@@ -5,7 +5,10 @@ import { type Fragment, fragment, untruncated } from '../text/safe-text.ts'
 import { rawText, type Untrusted, untrusted } from '../text/untrusted.ts'
 import { visibleText } from '../text/visible-text.ts'
 
-/** The kinds of test cases that did not pass. Flaky cases are shown apart. */
+/**
+ * The kinds that failed, or have no known result. Pages call them test cases that did not pass. Flaky and skipped cases did not pass
+ * either, but pages show them apart.
+ */
 export const FAILING_OR_OTHER: readonly CaseKind[] = [...FAILING, 'other']
 
 /** The test cases of these kinds, sorted by kind. Within one kind, new failures come first, and the order is the service's. */
