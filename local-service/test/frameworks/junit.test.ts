@@ -61,6 +61,7 @@ describe('the status of a test case', () => {
     ['was to do in Perl, and it failed', 1, '<error type="TodoTestSucceeded" message="later"/>', 'FAILED | later'],
     ['has an error that is not the risk', 0, '<error type="RuntimeException">no</error>', 'FAILED | no'],
     ['has failed below an element that nobody knows', 0, '<details><error message="no"/></details>', 'FAILED | no'],
+    ['was skipped, and its teardown failed', 0, '<skipped message="later"/><error message="no"/>', 'FAILED | no'],
     ['has a test in it', 0, '<testcase name="inner"/><failure message="no"/>', 'PASSED | inner; FAILED | no'],
     ['has the last failure', 1, '<failure message="one"/><rerunFailure message="two"/>', 'FAILED | two'],
   ])('%s', async (_, exitCode, content, line) => {
