@@ -51,14 +51,12 @@ export async function readJunitReports(input: JunitReports, onFile: OnFile = () 
   }
   problems.push(...findProblems(lines, input))
   const { isComplete, problem, advice } = problems.find((one) => !one.isComplete) ?? problems[0] ?? { isComplete: true }
-  const missing = lines.filter(hasNoFile)
-  const isRemark = hasPassed && problem === undefined && missing.length > 0
   return {
     testCases,
     isComplete,
     problem,
     advice,
-    remark: isRemark ? noFileMatches(missing) : undefined,
+    remark: hasPassed && problem === undefined ? findRemark(lines, old) : undefined,
     errors: hasPassed ? [] : findToolLines(end.output, testCases),
     said: [],
   }
@@ -89,11 +87,11 @@ function readReport(path: string, folder: string, mostCases: number) {
 
 /** What is wrong with files that are missing, or that the command did not write. */
 function findProblems(lines: readonly ReportLine[], { old, end }: JunitReports): Problem[] {
-  const isOld = ({ files }: ReportLine) => files.size > 0 && [...files.keys()].every((state) => old.has(state))
+  const isOld = (line: ReportLine) => hasOldFiles(line, old)
   const missing = lines.filter(hasNoFile)
   const hasNoReport = missing.length === lines.length
   if (!hasNoReport && lines.every((line) => hasNoFile(line) || isOld(line))) {
-    const problem = `it wrote no report: what matches ${quoteAny(lines)} is older than this run`
+    const problem = `it wrote no report: ${isOlder(lines)}`
     return [{ isComplete: false, problem, advice: 'Let the command run all tests and write the report anew' }]
   }
   const advice =
@@ -115,7 +113,26 @@ function findProblems(lines: readonly ReportLine[], { old, end }: JunitReports):
   return [{ isComplete: true, problem, advice }]
 }
 
+/** Which patterns gave no report to a run that passes. The tests of these reports may not have run. */
+function findRemark(lines: readonly ReportLine[], old: ReadonlySet<string>): string | undefined {
+  const missing = lines.filter(hasNoFile)
+  const notWritten = lines.filter((line) => hasOldFiles(line, old))
+  const parts = [
+    ...(missing.length > 0 ? [noFileMatches(missing)] : []),
+    ...(notWritten.length > 0 ? [isOlder(notWritten)] : []),
+  ]
+  return parts.join(', and ') || undefined
+}
+
 const hasNoFile = ({ files }: ReportLine) => files.size === 0
+
+function hasOldFiles({ files }: ReportLine, old: ReadonlySet<string>): boolean {
+  return files.size > 0 && [...files.keys()].every((state) => old.has(state))
+}
+
+function isOlder(lines: readonly ReportLine[]): string {
+  return `what matches ${quoteAny(lines)} is older than this run`
+}
 
 function noFileMatches(lines: readonly ReportLine[]): string {
   return `no file in the project's folder matches ${quoteAny(lines)}`

@@ -345,6 +345,17 @@ describe('the files of the reports', () => {
     expect(report).toMatchObject({ isComplete: true, problem: undefined, testCases: [] })
   })
 
+  it('of a pattern may be missing or old if the command wrote another report, and the log says so', async () => {
+    const before = { 'b/old.xml': ONE, 'c/old.xml': ONE }
+    const pattern = 'a/*.xml\nb/*.xml\nc/*.xml\nd/*.xml'
+    const report = await (await reportsOf({ 'a/new.xml': ONE }, { pattern, before })).read()
+    expect(report).toMatchObject({
+      testCases: [{ title: 'suite > a' }],
+      problem: undefined,
+      remark: `${NO_FILE} "d/*.xml", and what matches "b/*.xml" or "c/*.xml" is older than this run`,
+    })
+  })
+
   it('are named at the end of a failure if there are several', async () => {
     const xml = inSuite('<testcase name="a"><failure message="no"/></testcase><testcase name="b"><failure/></testcase>')
     const one = await read(xml, 1)
