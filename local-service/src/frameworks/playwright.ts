@@ -3,7 +3,7 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { REPORTERS_FOLDER, SHARD_ROOTS } from '../reporters/report-writer.ts'
 import { commandLine, EXTENSION, type Framework, type RunOptions } from './framework.ts'
-import { whyRefused, wordsBehind } from './refused-settings.ts'
+import { whyRefused } from './refused-settings.ts'
 
 const REPORTER = `playwright-reporter${EXTENSION}`
 
@@ -37,14 +37,15 @@ export const playwright: Framework = {
   noTestsArgument: '--pass-with-no-tests',
   refuse: (settings, folder) => whyRefused('playwright', settings, folder),
   async run(options) {
-    const { installed, command = [], outputFolder, inputFolder, blobs } = options
-    const start = installed && [installed.node, installed.script]
-    const isNamed = wordsBehind('playwright', command)[0] === 'test'
+    const { installed, outputFolder, inputFolder, blobs } = options
+    const own = blobs === undefined ? 'test' : 'merge-reports'
+    // A `command` of the project has Playwright's own command in it. A second `test` would be a filter, and other tests would not run.
+    const start = installed && [installed.node, installed.script, own]
     const ours =
       blobs === undefined
         ? // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
-          [...(isNamed ? [] : ['test']), '--forbid-only']
-        : ['merge-reports', blobs.folder, ...configurationOf(options)]
+          ['--forbid-only']
+        : [blobs.folder, ...configurationOf(options)]
     // Playwright empties its output folder, and by default all runs of a project share one folder.
     const outputArguments = outputFolder === undefined ? [] : ['--reporter=list', `--output=${outputFolder}`]
     return {

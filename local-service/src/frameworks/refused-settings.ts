@@ -1,6 +1,6 @@
 import { fieldsOf } from '../../../src/text/json.ts'
 import { readManifest } from '../machine/files.ts'
-import { type UserCommand, wordsOf } from '../machine/script.ts'
+import { wordsOf } from '../machine/script.ts'
 import { quote, quoteCommand } from '../text.ts'
 import type { FrameworkSettings } from './framework.ts'
 
@@ -33,8 +33,12 @@ const TWO_IN_ONE: Rule = [
 ]
 
 interface Program {
-  /** The first one runs the tests once, so the user may write it in `command`. */
+  /** The packages that have the program, as a part of a regular expression. */
+  readonly packages: string
+  /** The commands of the program, such as `vitest list`. A run needs none of them, or only the next one. */
   readonly commands: readonly string[]
+  /** The command with which the program does what a run needs. */
+  readonly commandOfRun?: { readonly tests: string; readonly merge: string; readonly isOptional: boolean }
   readonly options: readonly Rule[]
   /** A further rule if the run merges reports. */
   readonly ofMerge?: Rule
@@ -46,21 +50,26 @@ const isOptionOfMerge = isOption('c config reporter')
 
 const PROGRAMS: Readonly<Record<'vitest' | 'playwright' | 'jest', Program>> = {
   vitest: {
+    packages: 'vitest',
     commands: ['run', 'watch', 'dev', 'list', 'bench', 'related', 'init'],
+    // The option `--run`, which the service adds, means the same.
+    commandOfRun: { tests: 'run', merge: 'run', isOptional: true },
     options: [
       [switchesOn('w watch ui open standalone inspectbrk'), KEEPS_RUNNING],
       [switchesOn('h help v version listtags clearcache mergereports'), TESTS_NOTHING],
       [switchesOn('p project'), OF_THE_RUN],
     ],
-    // With a filter, Vitest would lose test files without a word. A value on its own could be a filter.
-    // In a command, the first word may be `run`.
+    // With a filter, Vitest would leave out test files and say nothing. A word without a dash is a filter, or the value of the option
+    // before it. This rule cannot know which, so it refuses both.
     ofMerge: [
-      (word, previous) => (isFile(word) && (word !== 'run' || previous !== undefined)) || isFilterOfVitest(word),
+      (word) => isFile(word) || isFilterOfVitest(word),
       'A merge of reports runs no test, so it takes no file and no filter. Write the value of an option with "=".',
     ],
   },
   playwright: {
+    packages: 'playwright|@playwright/[\\w-]+',
     commands: ['test', 'show-report', 'merge-reports', 'install'],
+    commandOfRun: { tests: 'test', merge: 'merge-reports', isOptional: false },
     options: [
       [switchesOn('ui uihost uiport debug'), KEEPS_RUNNING],
       [switchesOn('h help v version list'), TESTS_NOTHING],
@@ -72,6 +81,7 @@ const PROGRAMS: Readonly<Record<'vitest' | 'playwright' | 'jest', Program>> = {
     ],
   },
   jest: {
+    packages: 'jest(?:-cli)?',
     commands: [],
     options: [
       [switchesOn('watch watchall'), KEEPS_RUNNING],
@@ -97,7 +107,10 @@ export function whyRefused(
     return '"merge" is for Vitest and Playwright Test. For shards of Jest, give "report", the JUnit files of all shards.'
   const { commands, options, ofMerge } = PROGRAMS[framework]
   const rules = [TWO_IN_ONE, ...options, ...(merge === undefined || ofMerge === undefined ? [] : [ofMerge])]
-  const refused = whyWordsRefused('args', args, [framework, ...commands], rules)
+  const [first = ''] = args
+  const refused = [framework, ...commands].includes(first)
+    ? namesCommand('args', first)
+    : whyWordsRefused('args', args, rules)
   if (refused !== undefined || command === undefined) return refused
   const { words, operator } = wordsOf(command)
   if (operator === '"' || operator === "'")
@@ -106,25 +119,43 @@ export function whyRefused(
     const found = operator === '\n' ? 'several lines' : quote(operator)
     return `"command" has ${found}, but it must be one simple command, because the service adds options at its end. Give everything else a step of its own.`
   }
-  return (
-    whyScriptRefused(words, framework, folder) ??
-    whyWordsRefused('command', wordsBehind(framework, words), commands.slice(1), rules)
-  )
+  return whyScriptRefused(words, framework, folder) ?? whyCommandRefused(words, framework, merge !== undefined, rules)
 }
 
-function whyWordsRefused(
-  setting: string,
+const namesCommand = (setting: string, word: string) =>
+  `"${setting}" has ${quote(word)}. The service names the command itself. Leave it out.`
+
+/** Why a run cannot use the command, whose end gets the arguments of the service. */
+function whyCommandRefused(
   words: readonly string[],
-  commands: readonly string[],
+  framework: Name,
+  isMerge: boolean,
   rules: readonly Rule[],
 ): string | undefined {
-  // Behind a command, the framework would read it as a part of a file's path.
-  const ofService: Rule = [
-    (word, previous) => previous === undefined && commands.includes(word),
-    'The service names the command itself. Leave it out.',
-  ]
+  const behind = wordsBehind(framework, words)
+  if (behind === undefined) {
+    // The words of any other program, such as a script of the user, have a meaning of their own.
+    return isMerge
+      ? `"command" is ${quoteCommand(words)}. To merge reports, it must name ${quote(framework)} itself, because any other program could add a filter.`
+      : undefined
+  }
+  const { commands, commandOfRun } = PROGRAMS[framework]
+  const own = isMerge ? commandOfRun?.merge : commandOfRun?.tests
+  if (own !== undefined && !commandOfRun?.isOptional) {
+    // In `docker compose run playwright npx playwright test`, it is not the first word behind the first `playwright`.
+    const index = behind.indexOf(own)
+    return index === -1
+      ? `"command" is ${quoteCommand(words)}. Write the command ${quote(own)} in it, as in \`npx ${framework} ${own}\`, because the service adds only arguments.`
+      : whyWordsRefused('command', behind.slice(index + 1), rules)
+  }
+  const [first = ''] = behind
+  if (first === own) return whyWordsRefused('command', behind.slice(1), rules)
+  return commands.includes(first) ? namesCommand('command', first) : whyWordsRefused('command', behind, rules)
+}
+
+function whyWordsRefused(setting: string, words: readonly string[], rules: readonly Rule[]): string | undefined {
   for (const [index, word] of words.entries()) {
-    const [, reason] = [ofService, ...rules].find(([refuses]) => refuses(word, words[index - 1])) ?? []
+    const [, reason] = rules.find(([refuses]) => refuses(word, words[index - 1])) ?? []
     if (reason !== undefined) return `"${setting}" has ${quote(word)}. ${reason}`
   }
   return undefined
@@ -143,12 +174,16 @@ function whyScriptRefused(words: readonly string[], framework: Name, folder: str
 }
 
 /**
- * The words of a command behind the framework's program, such as `node_modules/.bin/vitest`, `vitest.mjs` and `vitest@3`. In
- * `npx -p vitest vitest`, only the last word is the program. Empty if the command does not name it.
+ * The words of a command behind the framework's program. Undefined if the command does not name the program. These words name it:
+ * 1. `vitest`, `node_modules/.bin/vitest`, `vitest.mjs`.
+ * 2. A package that has the program, also with a version: `@playwright/test@1.50`. In `npx -p vitest vitest`, only the last word is the program.
+ * 3. A file of such a package: `node_modules/@playwright/test/cli.js`.
  */
-export function wordsBehind(framework: Name, command: UserCommand): readonly string[] {
-  const { words } = wordsOf(command)
-  const program = new RegExp(`(?:^|/)${framework}(?:\\.[cm]?js|@.*)?$`)
+function wordsBehind(framework: Name, words: readonly string[]): readonly string[] | undefined {
+  const { packages } = PROGRAMS[framework]
+  const program = new RegExp(
+    `(?:^|/)(?:${framework}(?:\\.[cm]?js)?|(?:${packages})(?:@[^/]*)?|node_modules/(?:${packages})/.*\\.[cm]?js)$`,
+  )
   const index = words.findIndex((word, at) => program.test(word) && !/^(?:-p|--package)$/.test(words[at - 1] ?? ''))
-  return index === -1 ? [] : words.slice(index + 1)
+  return index === -1 ? undefined : words.slice(index + 1)
 }

@@ -249,7 +249,7 @@ describe('JUnit files without a command', () => {
 
 describe('what a merge cannot do', () => {
   it.each([
-    [{ framework: 'vitest', merge: 'all', command: ['true'] }],
+    [{ framework: 'vitest', merge: 'all', command: ['vitest'] }],
     [{ report: 'a.xml' }],
   ])('a request for %j that selects framework projects is refused', async (settings) => {
     const service = await startService({ projects: { shop: { folder: temporaryFolder(), ...settings } } })

@@ -116,16 +116,25 @@ describe('a command that starts a framework', () => {
     expect([status, titles]).toEqual(['PASSED', ['[ci] > adds']])
   })
 
-  it('may name the command of Playwright', async () => {
-    const files = { 'a.spec.js': oneTest('adds', '@playwright/test') }
-    const { status, titles } = await runProject(files, { framework: 'playwright', command: 'npx playwright test' })
-    expect([status, titles]).toEqual(['PASSED', ['adds']])
+  it.each([
+    'node node_modules/@playwright/test/cli.js test',
+    'sh e2e.sh',
+  ])('of Playwright gets no second "test", which would select only files with this word in their path: %s', async (command) => {
+    const files = {
+      'playwright.config.mjs':
+        'console.log("words:", ...process.argv.slice(2).filter((word) => !word.startsWith("-")), "end")',
+      'a.spec.js': oneTest('adds', '@playwright/test'),
+      'e2e.sh': 'npx playwright test "$@"',
+    }
+    const { status, output } = await runProject(files, { framework: 'playwright', command })
+    expect([status, output]).toEqual(['PASSED', expect.stringContaining('words: test end')])
   })
 
   it.each([
     ['vitest', 'NODE_OPTIONS=--no-warnings yarn vitest --config ci.ts'],
     ['vitest', ['npx', '-p', 'vitest@3', 'vitest', 'run']],
-    ['playwright', 'docker compose run shop npx playwright test --workers=2 2>&1'],
+    ['playwright', 'docker compose run playwright npx playwright test --workers=2 2>&1'],
+    ['playwright', 'node playwright/start.js --list'],
   ])('of %s may be %j', (framework, command) => {
     expect(read({ framework, command })?.command).toEqual(command)
   })
@@ -143,15 +152,41 @@ describe('a command that starts a framework', () => {
     ['vitest', ['npx', 'vitest', 'list'], '"command" has "list". The service names the command itself. Leave it out.'],
     ['vitest', 'npx vitest run --watch', '"command" has "--watch". The run would not end. Leave it out.'],
     ['playwright', 'npx playwright test --project=a', '"command" has "--project=a". Each run names its framework'],
-    ['playwright', ['node', '.bin/playwright', 'install'], '"command" has "install". The service names the command'],
+    ['playwright', 'npx @playwright/test@1.50 test --list', '"command" has "--list". No test would run.'],
+    [
+      'playwright',
+      'node node_modules/@playwright/test/cli.js test --ui',
+      '"command" has "--ui". The run would not end.',
+    ],
+    ['vitest', 'node node_modules/vitest/dist/cli.js list', '"command" has "list". The service names the command'],
+    ['jest', 'npx jest-cli --listTests', '"command" has "--listTests". No test would run.'],
+    [
+      'playwright',
+      ['node', '.bin/playwright', 'install'],
+      '"command" is `node .bin/playwright install`. Write the command "test" in it, as in `npx playwright test`, because the service adds only arguments.',
+    ],
     ['vitest', ' \n', '"projects.shop.command": It is empty.'],
   ])('of %s is refused if it cannot do what a run needs: %j', (framework, command, reason) => {
     expect(() => read({ framework, command })).toThrow(reason)
   })
 
-  it('has no command of Playwright beside the one that merges', () => {
-    const settings = { framework: 'playwright', command: 'npx playwright test', merge: 'all' }
-    expect(() => read(settings)).toThrow('"command" has "test". A merge of reports runs no test, ')
+  it.each([
+    [
+      'playwright',
+      'npx playwright test',
+      'Write the command "merge-reports" in it, as in `npx playwright merge-reports`,',
+    ],
+    ['playwright', 'sh e2e.sh', 'To merge reports, it must name "playwright" itself,'],
+    ['vitest', 'sh unit.sh', 'To merge reports, it must name "vitest" itself,'],
+  ])('of %s is refused in a merge if it may do anything else: %s', (framework, command, reason) => {
+    expect(() => read({ framework, command, merge: 'all' })).toThrow(`"command" is \`${command}\`. ${reason} because `)
+  })
+
+  it.each([
+    ['playwright', 'npx playwright merge-reports --config=ci.ts'],
+    ['vitest', 'npx vitest run --coverage'],
+  ])('of %s may merge reports: %s', (framework, command) => {
+    expect(read({ framework, command, merge: 'all' })?.command).toBe(command)
   })
 
   it.each([
