@@ -32,7 +32,7 @@ export async function runInContainer(
   stop: AbortSignal,
 ): Promise<CommandEnd> {
   const containerName = `test-run-${crypto.randomUUID()}`
-  // The engine may be a command such as `sudo podman`.
+  // Another program may start the engine, as in `nice podman`.
   const isPodman = engine.some((part) => basename(part) === 'podman')
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   const variables = Object.entries(command.env)

@@ -88,8 +88,8 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
 }
 
 /**
- * Only an engine without arguments is known, because tests could write other arguments. Without its arguments, another engine may list
- * no container. For example, Podman lists the containers of `sudo podman` only with `sudo`.
+ * Only an engine without arguments is known, because tests could write other arguments. Without its arguments, an engine may list no
+ * container. For example, Podman lists the containers of `podman --root /images` only with `--root /images`.
  */
 function toEngine(kept: unknown): RunResources['engine'] {
   if (kept === undefined) return undefined

@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import * as v from 'valibot'
 import { isObject } from '../../../src/text/json.ts'
 import { FRAMEWORKS, frameworksIn, testProjectsBelow } from '../frameworks/discovery.ts'
@@ -51,6 +51,15 @@ const SCRIPT = v.pipe(
 
 const ARGV = v.pipe(v.array(v.string()), v.minLength(1, 'It is empty'))
 
+/** The engine takes the values of the tests' variables from its environment, which `sudo` clears. */
+const ENGINE = v.pipe(
+  ARGV,
+  v.check(
+    ([program = '']) => basename(program) !== 'sudo',
+    'It begins with "sudo", which removes the variables of the tests. Give an engine that your user can run without "sudo"',
+  ),
+)
+
 const COMMAND = v.union([SCRIPT, ARGV], 'It is neither a string nor a list of strings')
 
 export const PROJECT = v.strictObject({
@@ -71,7 +80,7 @@ export const PROJECT = v.strictObject({
   container: v.optional(
     v.strictObject({
       image: v.pipe(v.string(), v.regex(/^[^-]/, 'It is empty or begins with "-"')),
-      engine: v.optional(ARGV, ['docker']),
+      engine: v.optional(ENGINE, ['docker']),
       options: v.optional(v.array(v.string()), []),
     }),
   ),

@@ -63,7 +63,7 @@ describe('the store of runs', () => {
     const store = await openStore()
     const run = queueRun({ projectId: 'shop' })
     finishRun(run, PASSED)
-    const resources = resourcesOf(run.runId, store.folder, { engine: ['sudo', 'podman'] })
+    const resources = resourcesOf(run.runId, store.folder, { engine: ['podman', '--root', '/images'] })
     store.save(run, resources)
     const log: string[] = []
     const logError = (text: string) => void log.push(text)

@@ -34,6 +34,10 @@ describe('a configuration', () => {
     [shop({ environments: { a: { B: [1] } } }), /"projects.shop.environments.a.B": Invalid type/],
     [shop({ environments: { a: { 'B=C': '1' } } }), /"projects.shop.environments.a.B=C": It cannot be the name/],
     [
+      shop({ container: { image: 'node:24', engine: ['/usr/bin/sudo', 'podman'] } }),
+      /"projects\.shop\.container\.engine": It begins with "sudo", .* that your user can run without "sudo"\.$/,
+    ],
+    [
       shop({ framework: 'junit' }),
       /"projects\.shop\.framework": It is "junit"\. Give "vitest", "playwright" or "jest"\. For any other test tool, give "report" instead\.$/,
     ],
