@@ -63,7 +63,7 @@ async function prepare(run: RunContext): Promise<string | undefined> {
 
 /** Runs the tests once, reads the framework's report, and decides about the outcome. */
 async function runTests(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
-  const { project, checkout, resources, folders, selection, personEnv, stop, log } = run
+  const { project, checkout, resources, folders, selection, stop, log } = run
   const installed = findInstalled(run)
   if (installed !== undefined && 'kind' in installed) return withoutTests(installed.reason)
   // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
@@ -79,7 +79,7 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
     blobs,
     selection,
     folders,
-    personEnv,
+    git: gitOptionsIn(folders.root, run),
     outputFolder: checkout.workTree === undefined ? undefined : resources.filesFolder,
     inputFolder,
   })

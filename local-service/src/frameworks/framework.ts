@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
 import type { CommandEnd } from '../machine/command.ts'
 import type { TestedFolders } from '../machine/files.ts'
+import type { GitOptions } from '../machine/git.ts'
 import { argvOf, type UserCommand } from '../machine/script.ts'
 import type { Blobs } from './blob-folder.ts'
 import type { Reading, ReadingThread } from './reading.ts'
@@ -29,8 +30,8 @@ export interface RunOptions extends FrameworkSettings {
   readonly blobs: Blobs | undefined
   readonly selection: Selection
   readonly folders: TestedFolders
-  /** For git. */
-  readonly personEnv: NodeJS.ProcessEnv
+  /** How git runs in the repository for this run. */
+  readonly git: GitOptions
   /**
    * The folder for everything else that the framework writes while it runs. Undefined if the run tests the project's folder itself. It
    * then runs as by hand: with its own reporters and output folder.

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import type { CommandEnd } from '../machine/command.ts'
-import { readGit } from '../machine/git.ts'
+import { type GitOptions, readGit } from '../machine/git.ts'
 import { argvOf } from '../machine/script.ts'
 import { quote, quoteCommand } from '../text.ts'
 import { findReports } from './find-reports.ts'
@@ -23,12 +23,16 @@ function whyRefused({ report = '', args, merge }: FrameworkSettings): string | u
 
 const linesOf = (report: string) => report.split('\n').flatMap((line) => line.trim() || [])
 
+const GIT_SECONDS = 60
+
 /** The files of the repository, each with a zero byte behind it. Empty without a repository, and if git takes too long. */
-function listFiles(root: string, env: NodeJS.ProcessEnv, end: CommandEnd): Promise<string> {
+function listFiles(git: GitOptions, end: CommandEnd): Promise<string> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
-  // The client that stops a run waits for git too.
-  const signal = end.kind === 'cut-off' ? AbortSignal.timeout(STOPPED_SECONDS * 1000) : undefined
-  return readGit(args, { root, env, signal }).catch(() => '')
+  // If the command was stopped with its run, the signal of the run would end git at once. The client that stops a run waits for git too.
+  const isCutOff = end.kind === 'cut-off'
+  const limit = AbortSignal.timeout((isCutOff ? STOPPED_SECONDS : GIT_SECONDS) * 1000)
+  const signal = isCutOff || git.signal === undefined ? limit : AbortSignal.any([limit, git.signal])
+  return readGit(args, { ...git, signal }).catch(() => '')
 }
 
 export const junit: Framework = {
@@ -37,7 +41,7 @@ export const junit: Framework = {
   packages: [],
   oldestVersion: '0',
   refuse: whyRefused,
-  async run({ command, folders, personEnv, report = '' }) {
+  async run({ command, folders, git, report = '' }) {
     const patterns = linesOf(report)
     const before = command === undefined ? [] : await findReports(patterns, folders.folder)
     const old = new Set(before.flatMap(({ files }) => [...files.keys()]))
@@ -51,7 +55,7 @@ export const junit: Framework = {
           folders,
           old,
           end,
-          repositoryFiles: await listFiles(folders.root, personEnv, end),
+          repositoryFiles: await listFiles(git, end),
         }),
     }
   },

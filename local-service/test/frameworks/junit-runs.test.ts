@@ -1,16 +1,25 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
 import { readConfiguration } from '../../src/settings/configuration.ts'
-import { folderWith, isAlive, PLAIN_ENV, pidsIn, startService, until } from '../support/a-local-service.ts'
+import {
+  folderWith,
+  isAlive,
+  PLAIN_ENV,
+  pidsIn,
+  startService,
+  temporaryFolder,
+  until,
+} from '../support/a-local-service.ts'
 
 // The command is Node's own test runner, or a script.
 
 const PASSES = '<testsuite name="s"><testcase name="adds" classname="shop.CartTest"/></testsuite>'
 
 /** A service for a folder with these files. */
-const startIn = (folder: string, command: string, report = 'junit.xml') =>
-  startService({ projects: { shop: { folder, command, report } }, env: { ...process.env, ...PLAIN_ENV } })
+const startIn = (folder: string, command: string, report = 'junit.xml', env: NodeJS.ProcessEnv = {}) =>
+  startService({ projects: { shop: { folder, command, report } }, env: { ...process.env, ...PLAIN_ENV, ...env } })
 
 describe('a run of a command', () => {
   // junit-reports/node has every kind of result, and what Node prints about it.
@@ -93,6 +102,30 @@ describe('a run that is cancelled', () => {
     const { status, results } = await cancelledRun({ '.gitignore': 'src' })
     expect([status, results?.testCases]).toMatchObject(['CANCELLED', [{ filePath }]])
   })
+})
+
+it('a run that is cancelled while git lists the files ends this git, which has the marker of the run', async () => {
+  const git = `#!/bin/sh
+case "$*" in *ls-files*) ;; *) exit 1 ;; esac
+# The client that cancels the run waits for a second one.
+[ ! -e asked ] || exit 1
+echo "$$ $LOCAL_SERVICE_RUN_ID" > new && mv new asked
+exec sleep 600`
+  const folder = await folderWith({ 'kept.xml': PASSES })
+  const bin = temporaryFolder()
+  writeFileSync(join(bin, 'git'), git, { mode: 0o755 })
+  // Only the cancel may end it.
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal)
+  onTestFinished(() => timeout.mockRestore())
+  const service = await startIn(folder, 'cp kept.xml junit.xml', 'junit.xml', { PATH: `${bin}:${PLAIN_ENV.PATH}` })
+  const runId = await service.startRun()
+  await until(() => existsSync(join(folder, 'asked')), 'git is asked')
+  const [pid, marker] = readFileSync(join(folder, 'asked'), 'utf8').trim().split(' ')
+  expect(marker).toBe(runId)
+  await service.cancel(runId)
+  await until(() => !isAlive(Number(pid)), 'git is ended')
+  const { status, results } = await service.waitFor(runId)
+  expect([status, results?.testCases]).toMatchObject(['CANCELLED', [{ title: 'shop.CartTest > adds' }]])
 })
 
 describe('what a command cannot do', () => {

@@ -18,7 +18,7 @@ export async function beginJunitRun(report: string, folders: TestedFolders) {
     outputFolder: '',
     inputFolder: '',
     report,
-    personEnv: process.env,
+    git: { root: folders.root, env: process.env },
     args: [],
     installed: undefined,
     blobs: undefined,
