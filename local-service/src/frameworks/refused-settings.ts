@@ -8,13 +8,13 @@ import type { FrameworkSettings } from './framework.ts'
 
 type Rule = readonly [refuses: (word: string, previous?: string) => boolean, reason: string]
 
-/** The name of an option: `clearcache` for `--clear-cache` and `--clearCache=true`, and `w` for `-w` and `-wu`. Empty for any other word. */
-function nameOf(word: string): string {
-  const [, long, short = ''] = /^(?:--([^=.\s]+)|-([^-]))/.exec(word) ?? []
-  return (long ?? short).replaceAll('-', '').toLowerCase()
+/** The names of the options in a word: `clearcache` for `--clear-cache` and `--clearCache=true`, and `u` and `w` for `-uw`. */
+function namesOf(word: string): readonly string[] {
+  const [, long, letters = ''] = /^(?:--([^=.\s]+)|-([^-=\s]+))/.exec(word) ?? []
+  return long === undefined ? [...letters.toLowerCase()] : [long.replaceAll('-', '').toLowerCase()]
 }
 
-const isOption = (names: string) => (word: string) => names.split(' ').includes(nameOf(word))
+const isOption = (names: string) => (word: string) => namesOf(word).some((name) => names.split(' ').includes(name))
 /** Such as `--watch` and `--watch=true`, but not `--watch=false`. */
 const switchesOn = (names: string) => (word: string) => isOption(names)(word) && !word.endsWith('=false')
 
@@ -72,7 +72,8 @@ const PROGRAMS: Readonly<Record<'vitest' | 'playwright' | 'jest', Program>> = {
     commandOfRun: { tests: 'test', merge: 'merge-reports', isOptional: false },
     options: [
       [switchesOn('ui uihost uiport debug'), KEEPS_RUNNING],
-      [switchesOn('h help v version list'), TESTS_NOTHING],
+      // Playwright reads `-gh` as `-g h`.
+      [(word) => /^-[hV]/.test(word) || switchesOn('help version list')(word), TESTS_NOTHING],
       [switchesOn('project'), OF_THE_RUN],
     ],
     ofMerge: [

@@ -58,7 +58,7 @@ describe('an argument that breaks a run', () => {
   const PROJECTS = 'Each run names its framework projects itself. Give "framework-project" to the gate, or '
   const RESULTS = 'The service carries the results out itself. Leave it out, and let a reporter'
   it.each([
-    ['vitest', ENDLESS, ['--watch', '-wu', '--w', '--ui=true', '--inspect-brk=9229']],
+    ['vitest', ENDLESS, ['--watch', '-wu', '-uw', '--w', '--ui=true', '--inspect-brk=9229']],
     ['vitest', NO_TEST, ['--help', '--mergeReports', '--clear-cache', '--clearCache=true']],
     ['vitest', PROJECTS, ['-p']],
     ['vitest', 'Give each option as an argument of its own.', ['--config=a.mjs --shard=1/2']],
@@ -66,7 +66,7 @@ describe('an argument that breaks a run', () => {
     ['playwright', NO_TEST, ['--list', '-V']],
     ['playwright', PROJECTS, ['--project=api']],
     ['jest', ENDLESS, ['--watchAll']],
-    ['jest', NO_TEST, ['--listTests']],
+    ['jest', NO_TEST, ['--listTests', '-ih']],
     ['jest', RESULTS, ['--json', '--outputFile=a.json', '--testResultsProcessor']],
     ['jest', PROJECTS, ['--selectProjects=unit']],
   ])('of %s is refused by name: %s', (framework, reason, refused) => {
