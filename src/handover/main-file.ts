@@ -34,9 +34,16 @@ export type LeftToDo =
       readonly mayCancel: boolean
     }
 
-/** What the last whole line says. If a full disk has cut off a line, that line is no JSON object, and the line before it counts. */
+/** What the last whole line says. A line that a full disk has cut off, or that main did not write, does not count. */
 export function lastLine(text: string): LeftToDo | undefined {
-  return text.split('\n').map(parseJson).findLast(isObject) as LeftToDo | undefined
+  return text.split('\n').map(parseJson).findLast(isLeftToDo)
+}
+
+function isLeftToDo(json: unknown): json is LeftToDo {
+  if (!isObject(json)) return false
+  const { phase, runId, mayCancel } = json
+  if (phase === 'started') return typeof runId === 'string' && typeof mayCancel === 'boolean'
+  return phase === 'nothing started' || phase === 'starting'
 }
 
 const PREFIX = 'test-run-action-'

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createMainFile, findMainFiles, hasIdentityOf, MainFile } from '../../src/handover/main-file.ts'
+import { createMainFile, findMainFiles, hasIdentityOf, lastLine, MainFile } from '../../src/handover/main-file.ts'
 import { MainFileNotWritten, MainFileWriter, openMainFile } from '../../src/handover/main-file-writer.ts'
 import { render } from '../../src/text/safe-text.ts'
 import { parseKeyValueFile } from '../../tools/runner-emulator/step-runner/file-commands.ts'
@@ -79,6 +79,14 @@ describe('main’s file', () => {
     mainFile.started('r-1', true)
     expect(file.path + readFileSync(file.path, 'utf8')).not.toMatch(/sk-live|example\.com|shop/)
     expect(statSync(file.path).mode & 0o777).toBe(0o600)
+  })
+
+  it('counts up to its last whole line', () => {
+    const text = (...lines: readonly unknown[]) => lines.map((line) => JSON.stringify(line)).join('\n')
+    const noise = [null, [], 7, {}, { phase: 'done' }, { phase: 'started' }, { ...STARTED, mayCancel: 'yes' }]
+    expect(lastLine(text({ phase: 'starting' }, STARTED, ...noise))).toEqual(STARTED)
+    expect(lastLine(text({ phase: 'starting' }, STARTED).slice(0, -1))).toEqual({ phase: 'starting' })
+    expect(lastLine('')).toBeUndefined()
   })
 
   it('has a whole line after a line that a full disk has cut', () => {
