@@ -5,8 +5,23 @@ import { type Command, type CommandEnd, runCommand } from './command.ts'
 
 /** Its value is the id of the run. Containers without this label do not belong to the service. */
 const LABEL = 'test-run-service.run'
-/** The engine's program reads these variables itself. */
-const OF_ENGINE = /^(PATH|HOME|TMPDIR|(LD|XDG|SSH|SSL|DOCKER|CONTAINERS?)_.*|.*_PROXY)$/i
+const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY']
+/**
+ * The engine's program reads these variables itself. Each name is here in full, because a similar variable of the tests, such as `SSH_KEY`
+ * or `DOCKER_PASSWORD`, may be a secret. Docker reads `DOCKER_AUTH_CONFIG` too, but its value is a secret, so it is not here.
+ */
+const OF_ENGINE = new Set([
+  ...['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'LD_PRELOAD', 'DYLD_LIBRARY_PATH', 'DYLD_INSERT_LIBRARIES'],
+  ...['XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS'],
+  ...['SSH_AUTH_SOCK', 'SSH_ASKPASS', 'SSL_CERT_DIR', 'SSL_CERT_FILE'],
+  ...PROXIES.flatMap((name) => [name, name.toLowerCase()]),
+  // https://docs.docker.com/reference/cli/docker/#environment-variables
+  ...['DOCKER_API_VERSION', 'DOCKER_CERT_PATH', 'DOCKER_CONFIG', 'DOCKER_CONTENT_TRUST', 'DOCKER_CONTENT_TRUST_SERVER'],
+  ...['DOCKER_CONTEXT', 'DOCKER_DEFAULT_PLATFORM', 'DOCKER_HOST', 'DOCKER_TLS', 'DOCKER_TLS_VERIFY'],
+  // https://docs.podman.io/en/latest/markdown/podman.1.html
+  ...['CONTAINER_CONNECTION', 'CONTAINER_HOST', 'CONTAINER_SSHKEY', 'CONTAINERS_CONF', 'CONTAINERS_CONF_OVERRIDE'],
+  ...['CONTAINERS_REGISTRIES_CONF', 'CONTAINERS_STORAGE_CONF', 'REGISTRY_AUTH_FILE', 'STORAGE_DRIVER', 'STORAGE_OPTS'],
+])
 /** The exit code of `docker run` if there was no container: https://docs.docker.com/engine/containers/run/#exit-status */
 const ENGINE_FAILED = 125
 const RESPONSE_LIMIT_MS = 20_000
@@ -49,12 +64,12 @@ export async function runInContainer(
     ...folders.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path}`]),
     ...readOnlyFolders.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path},readonly`]),
     ...['--workdir', command.folder],
-    ...variables.flatMap(([name, value]) => ['--env', OF_ENGINE.test(name) ? `${name}=${value}` : name]),
+    ...variables.flatMap(([name, value]) => ['--env', OF_ENGINE.has(name) ? `${name}=${value}` : name]),
     ...options,
     image,
     ...command.argv,
   ]
-  const passed = Object.fromEntries(variables.filter(([name]) => !OF_ENGINE.test(name)))
+  const passed = Object.fromEntries(variables.filter(([name]) => !OF_ENGINE.has(name)))
   const whenServiceDies = { argv: [...engine, 'rm', '--force', '--volumes', containerName], env }
   const end = await runCommand({ ...command, argv, folder, env: { ...env, ...passed }, whenServiceDies }, stop)
   if (end.kind !== 'exited' || end.code !== ENGINE_FAILED) return end
