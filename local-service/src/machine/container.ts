@@ -22,7 +22,10 @@ const OF_ENGINE = new Set([
   ...['CONTAINER_CONNECTION', 'CONTAINER_HOST', 'CONTAINER_SSHKEY', 'CONTAINERS_CONF', 'CONTAINERS_CONF_OVERRIDE'],
   ...['CONTAINERS_REGISTRIES_CONF', 'CONTAINERS_STORAGE_CONF', 'REGISTRY_AUTH_FILE', 'STORAGE_DRIVER', 'STORAGE_OPTS'],
 ])
-/** The exit code of `docker run` if there was no container: https://docs.docker.com/engine/containers/run/#exit-status */
+/**
+ * The exit code of `docker run` if Docker fails: https://docs.docker.com/engine/containers/run/#exit-status. The command in the container may
+ * exit with it too. Nothing simple tells both apart, because Docker can also fail after it has created the container.
+ */
 const ENGINE_FAILED = 125
 const RESPONSE_LIMIT_MS = 20_000
 const REMOVAL_TRIES = 20
@@ -73,7 +76,8 @@ export async function runInContainer(
   const whenServiceDies = { argv: [...engine, 'rm', '--force', '--volumes', containerName], env }
   const end = await runCommand({ ...command, argv, folder, env: { ...env, ...passed }, whenServiceDies }, stop)
   if (end.kind !== 'exited' || end.code !== ENGINE_FAILED) return end
-  const how = `could not be started: ${engine[0]} could not start a container of ${image}`
+  const why = `either ${engine[0]} could not start a container of ${image}, or the command itself exited with this code`
+  const how = `exited with code ${ENGINE_FAILED}, so ${why}`
   return { kind: 'cut-off', how, output: end.output }
 }
 

@@ -255,12 +255,17 @@ describe("an engine's program", () => {
   const NOT_FOUND = 'command: line 1: yarnn: command not found'
 
   it.each([
-    ['exits with 125', 'exit 125', 'INTERRUPTED', 'not be started: ENGINE could not start a container of node:24'],
-    ['does not exist', undefined, 'INTERRUPTED', 'not be started: there is no program ENGINE'],
-    ['exits with 127', `echo "${NOT_FOUND}" >&2; exit 127`, 'FAILED', `not run the tests: ${NOT_FOUND}`],
+    [
+      'exits with 125',
+      'exit 125',
+      'INTERRUPTED',
+      'exited with code 125, so either ENGINE could not start a container of node:24, or the command itself exited with this code',
+    ],
+    ['does not exist', undefined, 'INTERRUPTED', 'could not be started: there is no program ENGINE'],
+    ['exits with 127', `echo "${NOT_FOUND}" >&2; exit 127`, 'FAILED', `could not run the tests: ${NOT_FOUND}`],
   ])('that %s says why no test ran, and leaves nothing to remove', async (_what, ends, status, reason) => {
     const { run, engine, log } = await runWith(ends && `test "$2" = run && { ${ends}; }; exit 0`)
-    expect(run).toMatchObject({ status, message: `vitest could ${reason.replace('ENGINE', engine)}` })
+    expect(run).toMatchObject({ status, message: `vitest ${reason.replace('ENGINE', engine)}` })
     expect(log).not.toContain('could not remove')
   })
 
