@@ -87,6 +87,18 @@ describe('the place of a test', () => {
     expect(await placesOf(attributes, 'no', tested)).toEqual([place, place])
   })
 
+  it.each([
+    ['its attribute', 'file="cart.test.js"', ''],
+    ['the attribute of a suite beside it', '', '<testsuite file="cart.test.js"/>'],
+  ])('is found by %s, if a suite failed itself', async (_, attributes, beside) => {
+    const folder = await folderWith(FILES)
+    const readReport = await beginJunitRun('a.xml', { root: folder, folder })
+    const xml = `<testsuites>${beside}<testsuite ${attributes}><failure>no</failure></testsuite></testsuites>`
+    await writeFiles(folder, { 'a.xml': xml })
+    const found = await readReport(1)
+    expect(found?.testCases).toMatchObject([{ status: 'FAILED', filePath: 'cart.test.js' }])
+  })
+
   it.each<[string, string, string, Tested?]>([
     ['in brackets', 'test_a(Cart) [cart.test.js:3]:\nExpected: 1', 'cart.test.js:3'],
     ['in the words of Bats', "(in test file cart.test.js, line 3)\n  `false' failed", 'cart.test.js:3'],
