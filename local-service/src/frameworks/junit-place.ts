@@ -8,7 +8,12 @@ import type { SourceFiles } from './source-files.ts'
 // Where a test of a JUnit report is. A place that is not in one file of the repository is left out.
 
 /** What a report says about a test beside the reason. The title and the file must not depend on the reason. */
-export type Test = ReturnType<Places['testOf']>
+export interface Test {
+  readonly file?: string | undefined
+  readonly line?: number | undefined
+  /** The class, without what names the file. */
+  readonly rest: string
+}
 
 /** Languages that print a stack. */
 const WITH_STACK = /\.(?:[cm]?[jt]sx?|py|rb|php|cs|fs|vb|java|kt|groovy|scala|exs?)$/
@@ -51,38 +56,41 @@ export class Places {
     return this.#bases.map((base) => resolve(base, path)).find((file) => this.#source.isOwnFile(file))
   }
 
-  /** By the attributes, else by the class, else by the line of a file that declares the test. */
-  testOf(found: XmlElement) {
-    const { name = '', classname = '', line, lineno } = found.attributes
-    const isPytest = found.suites.at(-1) === 'pytest'
-    // If Node cannot load a file, the path is the name. ExUnit has the line behind the file, as in `cart_test.exs:7`.
-    const given = found.file || (isAbsolute(name) ? name : '')
-    const [, path = '', lineOfPath] = /^(?:file:\/\/)?(.*?)(?::(\d+))?$/s.exec(given) ?? []
-    const givenFile = this.#resolveFile(path)
-    const ofClass = this.#ofClass(classname.trim(), givenFile ? extname(givenFile) : '.py', isPytest)
-    const file = givenFile ?? ofClass.file
-    const declared = file === undefined ? this.#declarationOf(found) : undefined
-    return {
-      file: file ?? declared?.file,
-      // Minitest has `lineno`. In pytest, lines count from 0.
-      line: declared?.line ?? Number(line ?? lineno ?? lineOfPath) + (isPytest ? 1 : 0),
-      /** The class, without what names the file. */
-      rest: file === ofClass.file ? ofClass.rest : classname.trim(),
-    }
+  testOf(found: XmlElement): Test {
+    return this.#byAttributes(found) ?? this.#byClass(found) ?? this.#byDeclaration(found) ?? { rest: classOf(found) }
+  }
+
+  #byAttributes(found: XmlElement): Test | undefined {
+    const { path, line } = givenPlace(found)
+    const file = this.#resolveFile(path)
+    if (file === undefined) return undefined
+    // The class may name the same file.
+    const ofClass = this.#fileOfClass(found, extname(file))
+    return { file, line, rest: ofClass?.file === file ? ofClass.rest : classOf(found) }
+  }
+
+  #byClass(found: XmlElement): Test | undefined {
+    const ofClass = this.#fileOfClass(found, '.py')
+    return ofClass && { ...ofClass, line: givenPlace(found).line }
   }
 
   /** Finds the file that a class names. `rest` is what is left of the class. */
-  #ofClass(name: string, ending: string, isPytest: boolean) {
+  #fileOfClass(found: XmlElement, ending: string) {
+    const name = classOf(found)
     // For example `tests/cart.test.js`, `tests/cart` or `cart.js`.
     const paths = name.includes('/') ? [name, name + ending] : name.includes('.') ? [name] : []
-    const files = paths.map((path) => ({ file: this.#resolveFile(path), rest: '' }))
+    for (const path of paths) {
+      const file = this.#resolveFile(path)
+      if (file !== undefined) return { file, rest: '' }
+    }
     // For example `tests.test_cart` or `tests.test_cart.TestCart`. Without a folder, a single word is a module only in pytest.
     const words = name.split('.')
-    for (let count = words.length; count > (isPytest ? 0 : 1); count--) {
-      const path = words.slice(0, count).join('/') + ending
-      files.push({ file: this.#resolveFile(path), rest: words.slice(count).join('.') })
+    for (let count = words.length; count > (isOfPytest(found) ? 0 : 1); count--) {
+      const file = this.#resolveFile(words.slice(0, count).join('/') + ending)
+      if (file !== undefined) return { file, rest: words.slice(count).join('.') }
     }
-    return files.find(({ file }) => file !== undefined) ?? { file: this.#fileOfQualifiedClass(name), rest: name }
+    const file = this.#fileOfQualifiedClass(name)
+    return file === undefined ? undefined : { file, rest: name }
   }
 
   /** A class of the JVM or of .NET, such as `shop.CartTest` or `shop.CartTest$Inner`. */
@@ -96,7 +104,12 @@ export class Places {
     return onlyOne([...ofJvm, ...OF_NET.flatMap(withEnding)])
   }
 
-  /** Go and cucumber-js name no file. */
+  /** Go and cucumber-js name no file. The file is the one that declares the test. */
+  #byDeclaration(found: XmlElement): Test | undefined {
+    const declared = this.#declarationOf(found)
+    return declared && { ...declared, rest: classOf(found) }
+  }
+
   #declarationOf({ attributes: { name = '', classname = '' }, suites }: XmlElement): Place | undefined {
     const suite = suites.at(-1) ?? ''
     // A row of an outline is, for example, `counts <n> - #1.1: counts 0`.
@@ -154,6 +167,23 @@ export class Places {
     const places = new Set(frames.map(({ file, line }) => `at ${relative(this.#source.root, file)}:${line}`))
     return places.size === 1 ? text : [text, ...[...places].slice(0, SHOWN_FRAMES)].join('\n')
   }
+}
+
+const classOf = ({ attributes: { classname = '' } }: XmlElement) => classname.trim()
+
+const isOfPytest = ({ suites }: XmlElement) => suites.at(-1) === 'pytest'
+
+/** The path and the line that the attributes name. */
+function givenPlace(found: XmlElement) {
+  const { name = '', line, lineno } = found.attributes
+  // If Node cannot load a file, the path is the name. ExUnit has the line behind the file, as in `cart_test.exs:7`.
+  const given = found.file || (isAbsolute(name) ? name : '')
+  const [, path = '', lineOfPath] = /^(?:file:\/\/)?(.*?)(?::(\d+))?$/s.exec(given) ?? []
+  // Minitest has `lineno`.
+  const counted = line ?? lineno ?? lineOfPath
+  if (counted === undefined) return { path }
+  // In pytest, lines count from 0.
+  return { path, line: Number(counted) + (isOfPytest(found) ? 1 : 0) }
 }
 
 function onlyOne(files: readonly string[]): string | undefined {
