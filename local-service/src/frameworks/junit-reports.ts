@@ -23,7 +23,7 @@ export interface JunitReports {
   readonly folders: TestedFolders
   /** The states of the files that were there before the command. */
   readonly old: ReadonlySet<string>
-  /** Without a command, nobody knows how the command ended that has written the reports. */
+  /** How the command ended. If there is none, an earlier step or job wrote the reports, and nobody knows how it ended. */
   readonly end: CommandEnd
   /** The paths of the repository's files, each with a zero byte behind it. */
   readonly repositoryFiles: string
@@ -35,8 +35,9 @@ type Problem = Pick<Report, 'isComplete' | 'problem' | 'advice'>
 /** `onFile` gets the name of each file before it is read. */
 export async function readJunitReports(input: JunitReports, onFile: OnFile = () => undefined): Promise<Report> {
   const { patterns, folders, old, end, repositoryFiles } = input
-  const lines = await findReports(patterns, folders.folder)
-  const files = new Map(lines.flatMap((line) => [...line.files]))
+  const found = await findReports(patterns, folders.folder)
+  const lines = found.map((line) => toLine(line, old))
+  const files = new Map(found.flatMap((line) => [...line.files]))
   const written = [...files].filter(([state]) => !old.has(state)).map(([, path]) => path)
   const hasPassed = hasSucceeded(end)
   const source = indexFiles(folders, repositoryFiles)
@@ -49,14 +50,15 @@ export async function readJunitReports(input: JunitReports, onFile: OnFile = () 
     for (const testCase of toTestCases(report.cases, about)) testCases.push(testCase)
     problems.push(...report.problems)
   }
-  problems.push(...findProblems(lines, input))
+  const ofLines = findProblem(lines, end)
+  if (ofLines !== undefined) problems.push(ofLines)
   const { isComplete, problem, advice } = problems.find((one) => !one.isComplete) ?? problems[0] ?? { isComplete: true }
   return {
     testCases,
     isComplete,
     problem,
     advice,
-    remark: hasPassed && problem === undefined ? findRemark(lines, old) : undefined,
+    remark: hasPassed && problem === undefined ? findRemark(lines) : undefined,
     errors: hasPassed ? [] : findToolLines(end.output, testCases),
     said: [],
   }
@@ -85,60 +87,68 @@ function readReport(path: string, folder: string, mostCases: number) {
   return { cases, problems }
 }
 
-/** What is wrong with files that are missing, or that the command did not write. */
-function findProblems(lines: readonly ReportLine[], { old, end }: JunitReports): Problem[] {
-  const isOld = (line: ReportLine) => hasOldFiles(line, old)
-  const missing = lines.filter(hasNoFile)
-  const hasNoReport = missing.length === lines.length
-  if (!hasNoReport && lines.every((line) => hasNoFile(line) || isOld(line))) {
+/** A line of `report`, after the command. */
+interface Line extends Pick<ReportLine, 'line' | 'isName'> {
+  /** `old` means that the command left all files as they were. */
+  readonly state: 'no-file' | 'old' | 'written'
+}
+
+function toLine({ line, isName, files }: ReportLine, old: ReadonlySet<string>): Line {
+  const states = [...files.keys()]
+  if (states.length === 0) return { line, isName, state: 'no-file' }
+  return { line, isName, state: states.every((state) => old.has(state)) ? 'old' : 'written' }
+}
+
+/** What is wrong because of files that are missing, or that the command did not write. The first rule that applies decides. */
+function findProblem(lines: readonly Line[], end: CommandEnd): Problem | undefined {
+  const [withoutFile, old] = [linesThatAre('no-file', lines), linesThatAre('old', lines)]
+  const isNothingWritten = withoutFile.length + old.length === lines.length
+  // 1. The command left only reports of an earlier run.
+  if (isNothingWritten && old.length > 0) {
     const problem = `it wrote no report: ${isOlder(lines)}`
-    return [{ isComplete: false, problem, advice: 'Let the command run all tests and write the report anew' }]
+    return { isComplete: false, problem, advice: 'Let the command run all tests and write the report anew' }
   }
   const advice =
     end.kind === 'no-command'
       ? 'Look at the step or the job that should have written it: it may have been cancelled, or may have failed before'
       : 'Give "report" the path that the command writes, from the project\'s folder. If the path is right, what writes it may have failed before'
-  // Without an exit code, a pattern without a file may be that of a job that was cancelled.
-  const isNeeded = ({ isName }: ReportLine) => isName || end.kind === 'no-command'
-  // A command that has nothing to do, such as `nx affected`, writes no report.
-  const hadNothingToDo = hasSucceeded(end) && !lines.some(isNeeded)
-  const lacking = hasNoReport && !hadNothingToDo ? missing : missing.filter(isNeeded)
-  if (lacking.length > 0) {
-    const isComplete = !hasNoReport && end.kind !== 'no-command'
-    return [{ isComplete, problem: noFileMatches(lacking), advice }]
+  // 2. There is no file at all. But a command that has nothing to do, such as `nx affected`, exits with 0 and leaves patterns without a file.
+  if (isNothingWritten) {
+    const hadNothingToDo = hasSucceeded(end) && !lines.some(({ isName }) => isName)
+    return hadNothingToDo ? undefined : { isComplete: false, problem: noFileMatches(lines), advice }
   }
-  const notWritten = lines.filter((line) => line.isName && isOld(line))
-  if (notWritten.length === 0) return []
-  const problem = `it did not write ${quoteAny(notWritten)}, which is older than this run`
-  return [{ isComplete: true, problem, advice }]
+  // 3. Another line has a report. Without an exit code, a pattern without a file may be that of a job that was cancelled.
+  const lacking = withoutFile.filter(({ isName }) => isName || end.kind === 'no-command')
+  if (lacking.length > 0) return { isComplete: end.kind !== 'no-command', problem: noFileMatches(lacking), advice }
+  // 4. Another line has a report, and a name has an old one. A pattern with old reports is only a remark.
+  const notWritten = old.filter(({ isName }) => isName)
+  if (notWritten.length === 0) return undefined
+  return { isComplete: true, problem: `it did not write ${quoteAny(notWritten)}, which is older than this run`, advice }
 }
 
 /** Which patterns gave no report to a run that passes. The tests of these reports may not have run. */
-function findRemark(lines: readonly ReportLine[], old: ReadonlySet<string>): string | undefined {
-  const missing = lines.filter(hasNoFile)
-  const notWritten = lines.filter((line) => hasOldFiles(line, old))
+function findRemark(lines: readonly Line[]): string | undefined {
+  const [withoutFile, old] = [linesThatAre('no-file', lines), linesThatAre('old', lines)]
   const parts = [
-    ...(missing.length > 0 ? [noFileMatches(missing)] : []),
-    ...(notWritten.length > 0 ? [isOlder(notWritten)] : []),
+    ...(withoutFile.length > 0 ? [noFileMatches(withoutFile)] : []),
+    ...(old.length > 0 ? [isOlder(old)] : []),
   ]
   return parts.join(', and ') || undefined
 }
 
-const hasNoFile = ({ files }: ReportLine) => files.size === 0
-
-function hasOldFiles({ files }: ReportLine, old: ReadonlySet<string>): boolean {
-  return files.size > 0 && [...files.keys()].every((state) => old.has(state))
+function linesThatAre(state: Line['state'], lines: readonly Line[]): Line[] {
+  return lines.filter((line) => line.state === state)
 }
 
-function isOlder(lines: readonly ReportLine[]): string {
-  return `what matches ${quoteAny(lines)} is older than this run`
-}
-
-function noFileMatches(lines: readonly ReportLine[]): string {
+function noFileMatches(lines: readonly Line[]): string {
   return `no file in the project's folder matches ${quoteAny(lines)}`
 }
 
-const quoteAny = (lines: readonly ReportLine[]) => lines.map(({ line }) => quote(line)).join(' or ')
+function isOlder(lines: readonly Line[]): string {
+  return `what matches ${quoteAny(lines)} is older than this run`
+}
+
+const quoteAny = (lines: readonly Line[]) => lines.map(({ line }) => quote(line)).join(' or ')
 
 function readXml(path: string, folder: string): string {
   try {
@@ -184,8 +194,9 @@ function toTestCases(cases: readonly XmlElement[], { path, isOneOfSeveral, hasPa
 }
 
 /**
- * No tool runs a test again after it has passed. So attempts are failures in one report, and the one success behind them. If the
- * command has failed, two tests may have one name.
+ * `attempts` are the cases of one report that have the same name. A tool that runs a failed test again lists each attempt as such a
+ * case, and stops after the first success. So the attempts of one test are failures, and then one success. If the command has failed,
+ * all cases stay, because they may be two tests with one name.
  */
 function joinAttempts(attempts: readonly TestCase[], hasPassed: boolean): readonly TestCase[] {
   const [last, lastFailed] = [attempts.at(-1), attempts.at(-2)]
