@@ -93,6 +93,16 @@ describe('the verdict', () => {
     }
   })
 
+  test('is followed by annotations of the failing test cases only if the step fails', async () => {
+    const testCases = testCasesBy({ FAILED: 2, PASSED: 1 })
+    const titles = async (status: string) => {
+      const world = await publish(anOutcome({ run: aRun({ status, testCases }) }))
+      return world.texts('error ').map((text) => text.replace(/\].*/s, ']'))
+    }
+    expect(await titles('FAILED')).toEqual(['[Tests failed]', '[Test failed]', '[Test failed]'])
+    expect(await titles('PASSED')).toEqual([])
+  })
+
   test('is shown at the place of an error outside the tests', async () => {
     const clock = new FakeClock()
     const shown: Annotation[] = []

@@ -64,6 +64,7 @@ describe('junit.xml', () => {
     expect(namesOf('a', 'a', ' a\n')).toEqual(['a', 'a (2)', 'a (3)', 'The run itself'])
     expect(namesOf('The run itself', '')).toEqual(['The run itself', '(untitled)', 'The run itself (2)'])
     expect(namesOf('a (2)', 'a', 'a', 'a (2)').slice(0, 4)).toEqual(['a (2)', 'a', 'a (3)', 'a (2) (2)'])
+    expect(namesOf('a', 'a', 'a (2)').slice(0, 3)).toEqual(['a', 'a (2)', 'a (2) (2)'])
   })
 
   it('has the file of a case as its class, and the same two names for it whatever other files there are', () => {
@@ -81,7 +82,7 @@ describe('junit.xml', () => {
     expect(xml).toContain('skipped="0" time="3.600">\n<testcase')
   })
 
-  it('has the name of the test suite in the test-suite workflow', () => {
+  it('has the name of the test suite if the run is of a test suite', () => {
     const target = { kind: 'test-suite', id: 'smoke "1"' } as const
     expect(junit(anOutcome({ subject: { target } }))).toContain('<testsuite name="smoke &quot;1&quot;" ')
   })
