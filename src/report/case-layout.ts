@@ -68,7 +68,10 @@ ${rows}</table>
 `
 }
 
-/** A test case whose message can be folded. The first line of the message stays visible, where it wraps. The lines of the block do not. */
+/**
+ * A test case whose message can be folded. The first line of the message stands in the line that stays visible, because that line wraps on
+ * a phone. The lines of the block do not wrap.
+ */
 export function foldableCase(
   testCase: TestCase,
   outcome: StepOutcome,

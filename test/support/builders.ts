@@ -9,7 +9,7 @@ import { untrusted } from '../../src/text/untrusted.ts'
 export interface TestCaseFields {
   readonly title?: string
   readonly status?: string
-  /** `undefined` for the test-suite workflow, which sends none. */
+  /** `undefined` for a test suite, whose interface has none. */
   readonly durationMs?: number | undefined
   readonly message?: string | undefined
   readonly filePath?: string | undefined
