@@ -19,12 +19,12 @@ export function argvOf(command: UserCommand, added: readonly string[] = []): rea
   return ['/bin/sh', '-c', START_SCRIPT, 'sh', script, 'command', ...added]
 }
 
-/** What can stand at a place of a script, the first that matches. The groups say what it is. */
-const PART = new RegExp(
+/** One piece of a script, of the first kind that matches. The name of a group is the kind of the piece, so exactly one group is set. */
+const PIECE = new RegExp(
   [
     /(?<blank>[ \t]+)/,
     // A line that goes on in the next line.
-    /\\\n/,
+    /(?<continuation>\\\n)/,
     /'(?<singleQuoted>[^']*)'/,
     /"(?<doubleQuoted>(?:[^"\\]|\\.)*)"/,
     /\\(?<escaped>.)/,
@@ -50,17 +50,25 @@ export function wordsOf(command: UserCommand): { readonly words: readonly string
   const words: string[] = []
   /** Undefined between two words. The word `''` is empty. */
   let word: string | undefined
-  for (const { groups = {} } of command.matchAll(PART)) {
-    const { operator, blank, doubleQuoted, ...others } = groups
-    if (operator !== undefined) return { words, operator }
-    // Within double quotes, a backslash is a character unless one of these stands behind it.
-    const unescaped = doubleQuoted?.replace(/\\(["\\$`])|\\\n/g, '$1')
-    // Undefined for the end of a line that goes on in the next line.
-    const text = unescaped ?? Object.values(others).find((part) => part !== undefined)
-    if (text !== undefined) word = (word ?? '') + text
-    if (blank === undefined || word === undefined) continue
-    words.push(word)
-    word = undefined
+  for (const { groups = {} } of command.matchAll(PIECE)) {
+    const [kind, text = ''] = Object.entries(groups).find(([, matched]) => matched !== undefined) ?? []
+    switch (kind) {
+      case 'operator':
+        return { words, operator: text }
+      case 'blank':
+        if (word !== undefined) words.push(word)
+        word = undefined
+        break
+      case 'continuation':
+        break
+      case 'doubleQuoted':
+        // Within double quotes, a backslash is a character unless one of these stands behind it.
+        word = (word ?? '') + text.replace(/\\(["\\$`])|\\\n/g, '$1')
+        break
+      default:
+        // In the other kinds of pieces, the text stands for itself.
+        word = (word ?? '') + text
+    }
   }
   return { words: word === undefined ? words : [...words, word] }
 }
