@@ -67,7 +67,7 @@ export async function startLocalService(configuration: Configuration, options: S
   }
 }
 
-/** What the service leaves to read for post of its action. */
+/** What the post step of the action reads about the runs, when the service has ended. */
 export type RunsAtEnd = ReturnType<Awaited<ReturnType<typeof openService>>['close']>
 
 /** Opens the data folder, and removes what a killed service left. The service does so before it serves. */

@@ -27,7 +27,10 @@ export interface CheckoutContext {
   readonly checkoutOfJob?: { readonly root: string; readonly branch: string } | undefined
 }
 
-/** Finds what is checked out in a folder. If git cannot say it, the branch is that of the job, because the gate asks for it. */
+/**
+ * Finds what is checked out in a folder. If git cannot say it, `branch` is the branch for which GitHub runs the job. The gate asks for this
+ * branch, so it must mean the folder itself. But nobody knows whether it is checked out there.
+ */
 async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checkoutOfJob']) {
   const folder = git.root
   const places = ['--show-toplevel', '--git-common-dir', '--show-prefix']
@@ -56,7 +59,7 @@ async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checko
  * Chooses which files a run tests. The checked-out branch, the hash of the checked-out commit and no branch mean the folder
  * itself. Every other branch means a work tree of this branch. If there is no such branch, the reason says so.
  *
- * If git cannot say what is checked out, the run names no branch.
+ * If git cannot say what is checked out, the run tests the folder, but its response names no branch, because nobody knows the branch.
  */
 export async function chooseCheckout(
   project: Project,

@@ -9,7 +9,10 @@ const PACKAGES = 'node_modules'
 /** Vite writes there when it loads a configuration. So a work tree gets folders of its own. */
 const TOOL_FOLDER = /^\.(cache|vite)/
 
-/** Finds the script of the framework's package. If there is none, the reason says what to do, and calls the project's folder `where`. */
+/**
+ * Finds the script of the framework's package. If there is none, or if the package is too old, returns why no test can run. This reason is
+ * for the user: `where` says in which place the package must be, and `remedy` how it gets there.
+ */
 export function findFramework(
   { name: command, packages, oldestVersion }: Framework,
   tested: TestedFolders,
@@ -57,7 +60,8 @@ async function linkEntries(installed: string, folder: string, root: string, tree
     const source = sourceBehind(entry, root)
     if (source !== undefined) {
       const sourceInTree = join(tree, relative(root, source))
-      // Without a link, an import fails. The sources of the folder would be those of another commit.
+      // The branch does not have these sources. An import of them must fail, because a link to the folder would give the tests the
+      // sources of another commit.
       if (!existsSync(sourceInTree)) continue
       await symlink(sourceInTree, link)
       await linkPackages({ root, folder: source }, tree)

@@ -12,7 +12,7 @@ export async function fixTests(run: RunContext): Promise<string> {
   const { fix } = run.project
   if (fix === undefined) return 'It was not tried, because the project has no "fix" command.'
   try {
-    // git may have no repository. It refuses to change that of another user, whose configuration may name programs.
+    // There may be no repository. Or it belongs to another user: git then writes nothing to it, because its configuration may name programs.
     const before = await snapshotOf(run).catch((error: unknown) => ({ problem: messageOf(error) }))
     const what = `${quoteCommand(fix)} ${describeEnd(await runProjectCommand(run, argvOf(fix)))}.`
     if (typeof before !== 'string') return `${what} There is no patch: ${before.problem}`

@@ -19,7 +19,7 @@ export function resourcesOf(
     readonly temporaryFolder?: string | undefined
     /** The `.git` folder of the repository, which has a record of the work tree. */
     readonly gitFolder?: string | undefined
-    /** Unknown if an earlier process of the service had an engine that the store does not keep. */
+    /** It is `unknown` if an earlier process of the service had the run, and the store does not give its engine back. */
     readonly engine?: readonly string[] | 'unknown' | undefined
   },
 ) {

@@ -37,7 +37,8 @@ const RUN_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
  * Opens the runs that are kept in a folder. Each change of a run is one write, and the write is in the database when the call
- * returns. So a client never learns of something that the next start of the service does not know, however the service dies.
+ * returns. So the next start of the service knows what clients have learned, however this service dies. If a write fails, for example
+ * because the disk is full, the call throws.
  */
 export function openRunStore(dataFolder: string) {
   try {
@@ -70,8 +71,9 @@ function openDatabase(file: string): DatabaseSync {
 }
 
 /**
- * Reads a run that an earlier process did not finish, or whose resources it did not remove. `left` is what the run may have on the machine,
- * besides what its id names. Tests may have written anything to the database, so nothing comes from it unchecked.
+ * Reads a run that an earlier process did not finish, or whose resources it did not remove. From `left` and the run's id, `resourcesOf` knows
+ * what the run may have on the machine. Without `left`, there is nothing. Tests may have written anything to the database, so the id and
+ * `left` are checked.
  */
 function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, unknown>>) {
   const run = parseJson(String(text)) as Run
@@ -88,8 +90,9 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
 }
 
 /**
- * Only an engine without arguments is known, because tests could write other arguments. Without its arguments, an engine may list no
- * container. For example, Podman lists the containers of `podman --root /images` only with `--root /images`.
+ * The service will start this program, and tests may have written its name and its arguments. So only the programs docker and podman are
+ * taken, and only if they have no arguments. Without its arguments, an engine would be of no use: Podman lists the containers of
+ * `podman --root /images` only with `--root /images`.
  */
 function toEngine(kept: unknown): RunResources['engine'] {
   if (kept === undefined) return undefined
