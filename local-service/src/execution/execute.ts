@@ -115,9 +115,9 @@ async function readReport(
   const reading = await (call.readReport?.(end, thread) ?? thread.read('report', ofReporter))
   if (reading.kind === 'stopped') return undefined
   if (reading.kind !== 'read') {
-    // A report over a limit must fail the run, because tests have made it so. With exit code 0, an incomplete report would only
-    // interrupt it, and a complete report with a problem fails it.
-    return { testCases: [], isComplete: reading.kind === 'over-limit', errors: [], said: [], problem: reading.why }
+    // A report is over a limit because of what the tests wrote. So it fails the run.
+    const mustFail = reading.kind === 'over-limit'
+    return { testCases: [], isComplete: false, mustFail, errors: [], said: [], problem: reading.why }
   }
   return reading.value
 }

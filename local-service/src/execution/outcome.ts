@@ -35,12 +35,13 @@ export function toOutcome(
 
 function statusOf(end: CommandEnd, report: Report | undefined): RunOutcome['status'] {
   if (end.kind === 'cut-off') return 'INTERRUPTED'
+  if (report?.mustFail) return 'FAILED'
   const hasFailedTests = report?.testCases.some(isBad) === true
   if (!report?.isComplete) {
     // Without a command, the tests that failed decide, also if a part of the reports is missing.
     return hasFailed(end) || (end.kind === 'no-command' && hasFailedTests) ? 'FAILED' : 'INTERRUPTED'
   }
-  // Without a test case, a framework exits with 0 only if it is configured to.
   const isFine = end.kind === 'no-command' || hasSucceeded(end)
+  // A report without a test case may pass, because a framework then exits with 0 only if it is configured to.
   return isFine && report.problem === undefined && !hasFailedTests ? 'PASSED' : 'FAILED'
 }

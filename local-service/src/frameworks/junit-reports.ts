@@ -30,7 +30,7 @@ export interface JunitReports {
 }
 
 /** As in a report of the run. It is complete if the files say all about the tests. */
-type Problem = Pick<Report, 'isComplete' | 'problem' | 'advice'>
+type Problem = Pick<Report, 'isComplete' | 'mustFail' | 'problem' | 'advice'>
 
 /** `onFile` gets the name of each file before it is read. */
 export async function readJunitReports(input: JunitReports, onFile: OnFile = () => undefined): Promise<Report> {
@@ -52,10 +52,12 @@ export async function readJunitReports(input: JunitReports, onFile: OnFile = () 
   }
   const ofLines = findProblem(lines, end)
   if (ofLines !== undefined) problems.push(ofLines)
-  const { isComplete, problem, advice } = problems.find((one) => !one.isComplete) ?? problems[0] ?? { isComplete: true }
+  const worst = problems.find((one) => one.mustFail) ?? problems.find((one) => !one.isComplete) ?? problems[0]
+  const { isComplete, mustFail, problem, advice }: Problem = worst ?? { isComplete: true }
   return {
     testCases,
     isComplete,
+    mustFail,
     problem,
     advice,
     remark: hasPassed && problem === undefined ? findRemark(lines) : undefined,
@@ -67,8 +69,8 @@ export async function readJunitReports(input: JunitReports, onFile: OnFile = () 
 function readReport(path: string, folder: string, mostCases: number) {
   const cases: XmlElement[] = []
   const problems: Problem[] = []
-  const addProblem = (what: string, isComplete: boolean) =>
-    problems.push({ isComplete, problem: `its report ${quote(path)} ${what}` })
+  const addProblem = (what: string, how: Problem) =>
+    problems.push({ ...how, problem: `its report ${quote(path)} ${what}` })
   const onCase = (one: XmlElement) => {
     const { name, classname } = one.attributes
     if (cases.length === mostCases) throw new OverLimit(`has more than ${LIMIT_CASES} test cases`)
@@ -79,10 +81,10 @@ function readReport(path: string, folder: string, mostCases: number) {
     cases.push(one)
   }
   try {
-    readJunitXml(readXml(path, folder), onCase, (what) => addProblem(what, true))
+    readJunitXml(readXml(path, folder), onCase, (what) => addProblem(what, { isComplete: true }))
   } catch (error) {
-    // A report that is too large says that its tests have ended.
-    addProblem(messageOf(error), error instanceof OverLimit)
+    // A report is over a limit because of what the tests wrote. So it fails the run.
+    addProblem(messageOf(error), { isComplete: false, mustFail: error instanceof OverLimit })
   }
   return { cases, problems }
 }

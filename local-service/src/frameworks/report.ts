@@ -50,6 +50,8 @@ export interface Report {
    * test case has.
    */
   readonly problem?: string | undefined
+  /** Whether the problem fails the run, whatever the exit code is. Without it, an incomplete report at exit code 0 interrupts the run. */
+  readonly mustFail?: boolean | undefined
   /** What to do about the problem, as sentences. */
   readonly advice?: string | undefined
   /** What the log says about the report of a run that may pass. */

@@ -389,7 +389,7 @@ describe('the files of the reports', () => {
     mkdirSync(join(folder, 'folder.xml'))
     truncateSync(join(folder, 'a.xml'), 64 * 1024 * 1024 + 1)
     const problem = expect.stringMatching(/^its report "a\.xml" cannot be read: .* is larger than 64 MiB$/)
-    expect(await read()).toMatchObject({ problem, isComplete: true })
+    expect(await read()).toMatchObject({ problem, isComplete: false, mustFail: true })
   })
 
   it('count once if two lines or a link name one file', async () => {
@@ -418,9 +418,15 @@ describe('the files of the reports', () => {
     expect((await read())?.problem).toBeUndefined()
   })
 
+  it('fail the run if one is too large, also if another one is cut off', async () => {
+    const { folder, read } = await reportsOf({ 'a.xml': '<testsuite>', 'b.xml': '' })
+    truncateSync(join(folder, 'b.xml'), 64 * 1024 * 1024 + 1)
+    expect(await read()).toMatchObject({ problem: expect.stringContaining('64 MiB'), mustFail: true })
+  })
+
   it('may have no more test cases than other reports', async () => {
     const report = await read(inSuite('<testcase name="a"/>'.repeat(150_001)))
     const problem = 'its report "a.xml" has more than 150000 test cases'
-    expect(report).toMatchObject({ problem, isComplete: true })
+    expect(report).toMatchObject({ problem, isComplete: false, mustFail: true })
   })
 })
