@@ -11,56 +11,108 @@ const NOT_PASSED_ON = 'the "command" of the project may not have passed on the a
 const LOOK_FOR_IT = 'Look for it in the output, and correct it'
 const SET_INPUT = "set the gate's input pass-with-no-tests to true."
 
+/** The first line and further lines of a message: `sentence: cause`, then the advice, then the end of the output. */
+interface Reason {
+  readonly sentence: string
+  readonly cause?: Cause | undefined
+  readonly advice?: string | undefined
+}
+
+interface Cause {
+  readonly text: string
+  /** The last lines of the output, if the text is only one of them. */
+  readonly output?: string | undefined
+}
+
 /** The reason of a run that did not pass. Undefined if the test cases say everything. */
-export function whyNotPassed(
-  { title, noTestsArgument, withoutReport }: Caller,
-  end: CommandEnd,
-  report: Report | undefined,
-): string | undefined {
+export function whyNotPassed(caller: Caller, end: CommandEnd, report: Report | undefined): string | undefined {
+  const reason = findReason(caller, end, report)
+  if (reason === undefined) return undefined
+  const { sentence, cause, advice } = reason
+  const first = cause === undefined ? sentence : `${sentence}: ${cause.text}`
+  const next = advice === undefined ? '' : `${cause === undefined ? '. ' : '\n'}${advice}`
+  const output = cause?.output === undefined ? '' : `\nIts output ends with:\n${cause.output}`
+  return `${first}${next}${output}`
+}
+
+/** How a run ended that did not pass. */
+type Ending =
+  | { readonly kind: 'cut-off' | 'no-report' | 'incomplete' | 'failed-tests' | 'no-failed-test' | 'no-tests' }
+  /** Something is wrong with the report. */
+  | { readonly kind: 'problem'; readonly problem: string; readonly report: Report }
+
+function endingOf(end: CommandEnd, report: Report | undefined): Ending {
+  // The end says more than a report that nobody could finish.
+  if (end.kind === 'cut-off') return { kind: 'cut-off' }
+  if (report === undefined) return { kind: 'no-report' }
+  if (report.problem !== undefined) return { kind: 'problem', problem: report.problem, report }
+  if (!report.isComplete) return { kind: 'incomplete' }
+  if (report.testCases.some(isBad)) return { kind: 'failed-tests' }
+  return { kind: report.testCases.length > 0 ? 'no-failed-test' : 'no-tests' }
+}
+
+function findReason(caller: Caller, end: CommandEnd, report: Report | undefined): Reason | undefined {
+  const { title, noTestsArgument } = caller
   const ended = `${title} ${describeEnd(end)}`
-  const hasFailedTests = report?.testCases.some(isBad) === true
+  const couldNotRun = `${title} could not run the tests`
   const own = findOwnWords(end, report)
-  // Failed tests say themselves why.
-  const needsOutput = own === undefined && !(report?.isComplete && hasFailedTests)
-  const quoted = needsOutput ? quoteOutput(end) : {}
-  const cause = own ?? quoted.cause
-  const say = (sentence: string, advice = '') => {
-    const next = advice === '' ? '' : `${cause === undefined ? '. ' : '\n'}${advice}`
-    return `${sentence}${cause === undefined ? '' : `: ${cause}`}${next}${quoted.output ?? ''}`
+  const cause = own ?? quoteOutput(end)
+  const ending = endingOf(end, report)
+  switch (ending.kind) {
+    case 'cut-off':
+      // `vitest was killed by SIGABRT: FATAL ERROR: Reached heap limit`
+      return { sentence: ended, cause }
+    case 'no-report': {
+      const { withoutReport } = caller
+      const sentence = `${ended} without a report`
+      if (hasSucceeded(end)) {
+        const advice = `${MAY_HAVE_EXITED}, or ${NOT_PASSED_ON}. ${LOOK_FOR_IT}`
+        return { sentence, cause, advice }
+      }
+      if (!hasFailed(end)) return { sentence, cause }
+      // `vitest could not run the tests: Error: Cannot find package`.
+      return withoutReport === undefined && cause !== undefined
+        ? { sentence: couldNotRun, cause }
+        : { sentence, cause, advice: withoutReport }
+    }
+    case 'problem': {
+      const { problem, report } = ending
+      const { advice, isComplete, testCases } = report
+      const and = end.kind === 'exited' ? 'and' : 'because'
+      const sentence = `${ended}, ${and} ${problem}`
+      // `pytest exited with code 127, and no file matches "a.xml": pytest: command not found`, and the advice in the next line.
+      if (!isComplete) return { sentence, cause, advice }
+      // Failed tests say themselves why.
+      if (testCases.some(isBad)) return { sentence, cause: own, advice }
+      if (!hasFailed(end) || cause === undefined) return { sentence, cause, advice }
+      // `go test exited with code 1: go: errors parsing go.mod`, and `Besides, its report counts 2 failed and lists 0` in the next line.
+      // The tool itself says why it failed, and the report lacks nothing else.
+      return { sentence: ended, cause, advice: [`Besides, ${problem}`, advice].filter(Boolean).join('. ') }
+    }
+    case 'incomplete': {
+      const advice = hasSucceeded(end) ? `${MAY_HAVE_EXITED}. ${LOOK_FOR_IT}` : undefined
+      return { sentence: `${ended} before it had reported all tests`, cause, advice }
+    }
+    case 'failed-tests':
+      return own && { sentence: `${title} reported an error outside the tests`, cause: own }
+    case 'no-failed-test':
+      // `vitest exited with code 1, although no test failed: ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)`
+      return { sentence: `${ended}, although no test failed`, cause }
+    case 'no-tests': {
+      if (own !== undefined) return { sentence: couldNotRun, cause }
+      const expected = 'If you expect that,'
+      return noTestsArgument === undefined
+        ? {
+            sentence: `${ended}, and its report has no test`,
+            cause,
+            advice: `${expected} let the command exit with 0, and ${SET_INPUT}`,
+          }
+        : {
+            sentence: `${title} found no tests`,
+            advice: `${expected} add ${noTestsArgument} to its arguments, and ${SET_INPUT}`,
+          }
+    }
   }
-  // `vitest was killed by SIGABRT: FATAL ERROR: Reached heap limit`. This says more than a report that nobody could finish.
-  if (end.kind === 'cut-off') return say(ended)
-  if (report === undefined) {
-    const without = `${ended} without a report`
-    if (hasFailed(end) && withoutReport !== undefined) return say(without, withoutReport)
-    // `vitest could not run the tests: Error: Cannot find package`
-    if (hasFailed(end) && cause !== undefined) return say(`${title} could not run the tests`)
-    return say(without, hasSucceeded(end) ? `${MAY_HAVE_EXITED}, or ${NOT_PASSED_ON}. ${LOOK_FOR_IT}` : '')
-  }
-  const { problem, advice = '', isComplete, testCases } = report
-  if (problem !== undefined) {
-    // `go test exited with code 1: go: errors parsing go.mod`, and `Besides, its report counts 2 failed and lists 0` in the next line.
-    // The tool itself says why it failed, and a report that could be read lacks nothing but that.
-    if (isComplete && !hasFailedTests && hasFailed(end) && cause !== undefined)
-      return say(ended, `Besides, ${problem}${advice === '' ? '' : `. ${advice}`}`)
-    // `pytest exited with code 127, and no file matches "a.xml": pytest: command not found`, and the advice in the next line.
-    return say(`${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${problem}`, advice)
-  }
-  if (!isComplete)
-    return say(
-      `${ended} before it had reported all tests`,
-      hasSucceeded(end) ? `${MAY_HAVE_EXITED}. ${LOOK_FOR_IT}` : '',
-    )
-  if (hasFailedTests) return own && say(`${title} reported an error outside the tests`)
-  // `vitest exited with code 1, although no test failed: ERROR: Coverage for lines (33.33%) does not meet global threshold (100%)`
-  if (testCases.length > 0) return say(`${ended}, although no test failed`)
-  if (own !== undefined) return say(`${title} could not run the tests`)
-  if (noTestsArgument !== undefined)
-    return `${title} found no tests. If you expect that, add ${noTestsArgument} to its arguments, and ${SET_INPUT}`
-  return say(
-    `${ended}, and its report has no test`,
-    `If you expect that, let the command exit with 0, and ${SET_INPUT}`,
-  )
 }
 
 /** Vitest and Jest begin their own sentences so, for example about thresholds that are not met. */
@@ -69,11 +121,20 @@ const OWN_SENTENCE = /^(?:ERROR|Jest): /
 const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 
 /** What the framework said about itself, or reported outside the tests. */
-function findOwnWords(end: CommandEnd, report: Report | undefined): string | undefined {
-  // If there is no report, no test has written to the output.
-  if (report === undefined)
-    return NO_MEMORY.exec(end.output)?.[0] ?? (hasFailed(end) ? findError(end.output) : undefined)
-  const { errors, said, isComplete } = report
+function findOwnWords(end: CommandEnd, report: Report | undefined): Cause | undefined {
+  const text = report === undefined ? findOwnError(end) : findReportedError(report, end)
+  return text === undefined ? undefined : { text }
+}
+
+/** If there is no report. */
+function findOwnError(end: CommandEnd): string | undefined {
+  const [noMemory] = NO_MEMORY.exec(end.output) ?? []
+  if (noMemory !== undefined) return noMemory
+  // No test has written to the output.
+  return hasFailed(end) ? findError(end.output) : undefined
+}
+
+function findReportedError({ errors, said, isComplete }: Report, end: CommandEnd): string | undefined {
   // V8's line says why a worker died, which is an error for the framework, or why the framework itself did.
   const [noMemory] = (errors.length > 0 || !isComplete ? NO_MEMORY.exec(end.output) : undefined) ?? []
   const outside = [errors.join('\n\n'), noMemory].filter(Boolean).join(': ')
@@ -91,8 +152,8 @@ const RULES_AROUND_LINE = /^([=*_─-])\1{2,} *| *([=*_─-])\2{2,}$/g
  * The last lines of the output, if the command exited with an error that nothing else names. Many readers show only the first line of a
  * reason. So it has the last line that begins as an error, else the last line that is no line of a stack.
  */
-function quoteOutput(end: CommandEnd): { readonly cause?: string; readonly output?: string } {
-  if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return {}
+function quoteOutput(end: CommandEnd): Cause | undefined {
+  if (end.kind !== 'exited' || end.code === 0 || end.output.trim() === '') return undefined
   const lines = end.output.trim().split('\n')
   const says = (line: string) => line.trim() !== '' && !LINE_OF_STACK.test(line)
   // A stack may be longer than what is quoted, and the reason is above it.
@@ -101,8 +162,8 @@ function quoteOutput(end: CommandEnd): { readonly cause?: string; readonly outpu
   const isError = (line: string) => FIRST_LINE_OF_ERROR.test(line) || ERROR_OF_COMPILER.test(line)
   const first = quoted.findLast(isError) ?? quoted.findLast(says)
   const all = quoted.join('\n')
-  if (first === undefined || first === quoted[0]) return { cause: all }
-  return { cause: first.trim().replace(RULES_AROUND_LINE, '') || first, output: `\nIts output ends with:\n${all}` }
+  if (first === undefined || first === quoted[0]) return { text: all }
+  return { text: first.trim().replace(RULES_AROUND_LINE, '') || first, output: all }
 }
 
 const FIRST_LINE_OF_ERROR = /^(?:[A-Z]\w*Error(?: \[\w+\])?|Error(?: \[\w+\])?|error): \S/m
