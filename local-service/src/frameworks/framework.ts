@@ -44,6 +44,10 @@ export interface RunOptions extends FrameworkSettings {
 /** The argument of Vitest and Jest without which they fail if they find no tests. */
 export const PASS_WITH_NO_TESTS = '--passWithNoTests'
 
+/** Why a command of the project may leave no report. */
+export const NOT_PASSED_ON =
+  'The "command" of the project may not have passed on the arguments and the variables that the service adds.'
+
 /** The service's reporters are TypeScript here and JavaScript in the bundle. */
 export const EXTENSION = extname(import.meta.filename)
 
@@ -71,7 +75,10 @@ export interface FrameworkCall {
   readonly replacesReporters: boolean
   /** Reads the results when the process has ended. By default, the service's reporter wrote them. */
   readReport?(end: CommandEnd, thread: ReadingThread): Promise<Reading<Report>>
-  /** What to know if the framework fails and leaves no report, as a sentence. By default, it ran no test. */
+  /**
+   * What to know if a command of the project leaves no report, as sentences. Undefined if the service starts the framework itself, because
+   * then no test has begun if there is no report.
+   */
   readonly withoutReport?: string | undefined
 }
 

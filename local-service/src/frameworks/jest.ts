@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { commandLine, EXTENSION, type Framework, PASS_WITH_NO_TESTS } from './framework.ts'
+import { commandLine, EXTENSION, type Framework, NOT_PASSED_ON, PASS_WITH_NO_TESTS } from './framework.ts'
 import { whyRefused } from './refused-settings.ts'
 
 const RUNNER = join(REPORTERS_FOLDER, `jest-run${EXTENSION}`)
@@ -25,10 +25,10 @@ export const jest: Framework = {
       argv: commandLine(start, options, ours, selected),
       title: 'jest',
       replacesReporters: false,
-      // The file of a command gets the results at the end of the tests. An old version cannot load it.
+      // Jest calls the processor of results at the end of the tests. An old version cannot load it.
       withoutReport:
         installed === undefined
-          ? 'With "command", no test is reported if --bail stops the run, or if Jest is older than 29.0.'
+          ? `${NOT_PASSED_ON} And no test is reported if --bail stops the run, or if Jest is older than 29.0.`
           : undefined,
     }
   },

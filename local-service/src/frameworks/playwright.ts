@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { REPORTERS_FOLDER, SHARD_ROOTS } from '../reporters/report-writer.ts'
-import { commandLine, EXTENSION, type Framework, type RunOptions } from './framework.ts'
+import { commandLine, EXTENSION, type Framework, NOT_PASSED_ON, type RunOptions } from './framework.ts'
 import { whyRefused } from './refused-settings.ts'
 
 const REPORTER = `playwright-reporter${EXTENSION}`
@@ -59,6 +59,7 @@ export const playwright: Framework = {
         ...(blobs && { [SHARD_ROOTS]: JSON.stringify(blobs.roots) }),
       },
       replacesReporters: outputFolder !== undefined,
+      withoutReport: installed === undefined ? NOT_PASSED_ON : undefined,
     }
   },
 }

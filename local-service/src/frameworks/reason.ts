@@ -6,8 +6,7 @@ import { isBad, QUOTED_LINES, type Report } from './report.ts'
 
 type Caller = Pick<FrameworkCall, 'title' | 'withoutReport'> & Pick<Framework, 'noTestsArgument'>
 
-const MAY_HAVE_EXITED = 'A test or the configuration may have ended its process, for example with process.exit()'
-const NOT_PASSED_ON = 'the "command" of the project may not have passed on the arguments that the service adds'
+const MAY_HAVE_EXITED = 'A test or the configuration may have ended its process, for example with process.exit().'
 const LOOK_FOR_IT = 'Look for it in the output, and correct it'
 const SET_INPUT = "set the gate's input pass-with-no-tests to true."
 
@@ -55,7 +54,7 @@ function findReason(caller: Caller, end: CommandEnd, report: Report | undefined)
   const { title, noTestsArgument } = caller
   const ended = `${title} ${describeEnd(end)}`
   const couldNotRun = `${title} could not run the tests`
-  const own = findOwnWords(end, report)
+  const own = findOwnWords(caller, end, report)
   const cause = own ?? quoteOutput(end)
   const ending = endingOf(end, report)
   switch (ending.kind) {
@@ -66,11 +65,11 @@ function findReason(caller: Caller, end: CommandEnd, report: Report | undefined)
       const { withoutReport } = caller
       const sentence = `${ended} without a report`
       if (hasSucceeded(end)) {
-        const advice = `${MAY_HAVE_EXITED}, or ${NOT_PASSED_ON}. ${LOOK_FOR_IT}`
+        const advice = [MAY_HAVE_EXITED, withoutReport, LOOK_FOR_IT].filter((text) => text !== undefined).join(' ')
         return { sentence, cause, advice }
       }
       if (!hasFailed(end)) return { sentence, cause }
-      // `vitest could not run the tests: Error: Cannot find package`.
+      // `vitest could not run the tests: Error: Cannot find package`. A command of the project may have run them.
       return withoutReport === undefined && cause !== undefined
         ? { sentence: couldNotRun, cause }
         : { sentence, cause, advice: withoutReport }
@@ -90,7 +89,7 @@ function findReason(caller: Caller, end: CommandEnd, report: Report | undefined)
       return { sentence: ended, cause, advice: [`Besides, ${problem}`, advice].filter(Boolean).join('. ') }
     }
     case 'incomplete': {
-      const advice = hasSucceeded(end) ? `${MAY_HAVE_EXITED}. ${LOOK_FOR_IT}` : undefined
+      const advice = hasSucceeded(end) ? `${MAY_HAVE_EXITED} ${LOOK_FOR_IT}` : undefined
       return { sentence: `${ended} before it had reported all tests`, cause, advice }
     }
     case 'failed-tests':
@@ -121,17 +120,17 @@ const OWN_SENTENCE = /^(?:ERROR|Jest): /
 const NO_MEMORY = /^FATAL ERROR: .*heap out of memory$/m
 
 /** What the framework said about itself, or reported outside the tests. */
-function findOwnWords(end: CommandEnd, report: Report | undefined): Cause | undefined {
-  const text = report === undefined ? findOwnError(end) : findReportedError(report, end)
+function findOwnWords({ withoutReport }: Caller, end: CommandEnd, report: Report | undefined): Cause | undefined {
+  const text = report === undefined ? findOwnError(withoutReport, end) : findReportedError(report, end)
   return text === undefined ? undefined : { text }
 }
 
 /** If there is no report. */
-function findOwnError(end: CommandEnd): string | undefined {
+function findOwnError(withoutReport: string | undefined, end: CommandEnd): string | undefined {
   const [noMemory] = NO_MEMORY.exec(end.output) ?? []
   if (noMemory !== undefined) return noMemory
-  // No test has written to the output.
-  return hasFailed(end) ? findError(end.output) : undefined
+  // If the service started the framework, no test began. But if a command of the project did, the tests may have written the output.
+  return withoutReport === undefined && hasFailed(end) ? findError(end.output) : undefined
 }
 
 function findReportedError({ errors, said, isComplete }: Report, end: CommandEnd): string | undefined {

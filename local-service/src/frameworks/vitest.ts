@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { REPORTERS_FOLDER } from '../reporters/report-writer.ts'
-import { commandLine, EXTENSION, type Framework, PASS_WITH_NO_TESTS } from './framework.ts'
+import { commandLine, EXTENSION, type Framework, NOT_PASSED_ON, PASS_WITH_NO_TESTS } from './framework.ts'
 import { whyRefused } from './refused-settings.ts'
 
 const REPORTER = join(REPORTERS_FOLDER, `vitest-reporter${EXTENSION}`)
@@ -26,6 +26,7 @@ export const vitest: Framework = {
       argv: commandLine(start, options, ['--run', ...merge, ...reporters]),
       title: blobs === undefined ? 'vitest' : 'vitest --mergeReports',
       replacesReporters,
+      withoutReport: installed === undefined ? NOT_PASSED_ON : undefined,
     }
   },
 }

@@ -36,7 +36,6 @@ const NO_TESTS =
   "found no tests. If you expect that, add --none to its arguments, and set the gate's input pass-with-no-tests to true."
 
 const HINT = '. A test or the configuration may have ended its process, for example with process.exit()'
-const NOT_PASSED_ON = ', or the "command" of the project may not have passed on the arguments that the service adds'
 const NEXT = '. Look for it in the output, and correct it'
 
 type EndName = keyof typeof ENDS
@@ -46,7 +45,7 @@ type ReportName = keyof typeof REPORTS
 const TABLE: readonly [EndName, ReportName, string, string?][] = [
   ['exit 0', 'complete', 'PASSED'],
   ['exit 0', 'cut off', 'INTERRUPTED', `exited with code 0 before it had reported all tests${HINT}${NEXT}`],
-  ['exit 0', 'no report', 'INTERRUPTED', `exited with code 0 without a report${HINT}${NOT_PASSED_ON}${NEXT}`],
+  ['exit 0', 'no report', 'INTERRUPTED', `exited with code 0 without a report${HINT}${NEXT}`],
   ['exit 0', 'broken', 'INTERRUPTED', 'exited with code 0, and its report is cut off'],
   ['exit 0', 'over a limit', 'FAILED', 'exited with code 0, and its report is too large'],
   ['exit 0', 'failed cases', 'FAILED'],

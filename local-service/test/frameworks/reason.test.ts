@@ -132,13 +132,27 @@ describe('the output of a framework that says nothing about itself', () => {
   })
 })
 
-it('a command of Jest that exits without a report may have run tests', () => {
-  const reason = whyNotPassed(
-    { title: 'jest', withoutReport: 'Leave --bail out.' },
-    exited('Tests: 1 failed\n'),
-    undefined,
-  )
-  expect(reason).toBe('jest exited with code 1 without a report: Tests: 1 failed\nLeave --bail out.')
+describe('a command of the project that leaves no report', () => {
+  const ofCommand = (end: CommandEnd) =>
+    whyNotPassed({ title: 'vitest', withoutReport: 'Look at the command.' }, end, undefined)
+
+  it('may have run tests, so the reason is no error of the framework, whatever a test printed', () => {
+    const output = '⎯⎯⎯ Unhandled Error ⎯⎯⎯\nError: printed by a test\n    at a.test.js:1:2\n\nTests 1 failed'
+    expect(ofCommand(exited(output))).toBe(
+      `vitest exited with code 1 without a report: Error: printed by a test\nLook at the command.\nIts output ends with:\n${output}`,
+    )
+  })
+
+  it('may have printed nothing', () => {
+    expect(ofCommand(exited(''))).toBe('vitest exited with code 1 without a report. Look at the command.')
+  })
+
+  it('may have exited with 0', () => {
+    const hint = 'A test or the configuration may have ended its process, for example with process.exit().'
+    expect(ofCommand(exited('', 0))).toBe(
+      `vitest exited with code 0 without a report. ${hint} Look at the command. Look for it in the output, and correct it`,
+    )
+  })
 })
 
 describe('the output of any other tool', () => {

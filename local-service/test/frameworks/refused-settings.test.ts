@@ -131,6 +131,17 @@ describe('a command that starts a framework', () => {
   })
 
   it.each([
+    'vitest',
+    'playwright',
+    'jest',
+  ] as const)('of %s may not pass on what the service adds, and the message says so', async (framework) => {
+    const files = { 'run.sh': 'echo "Error: of a test"; exit 1' }
+    const { status, message } = await runProject(files, { framework, command: 'sh run.sh' })
+    const start = `${framework} exited with code 1 without a report: Error: of a test\nThe "command" of the project may not have passed on`
+    expect([status, message]).toEqual(['FAILED', expect.stringContaining(start)])
+  })
+
+  it.each([
     ['vitest', 'NODE_OPTIONS=--no-warnings yarn vitest --config ci.ts'],
     ['vitest', ['npx', '-p', 'vitest@3', 'vitest', 'run']],
     ['playwright', 'docker compose run playwright npx playwright test --workers=2 2>&1'],

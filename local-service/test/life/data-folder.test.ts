@@ -63,7 +63,7 @@ it.runIf(canMount)(
     const client = await startServiceProcess(project, data, { FILLER: filler }).ready()
     expect(await client.run()).toMatchObject({
       status: 'FAILED',
-      message: expect.stringMatching(/^vitest could not run the tests: .*No space left on device$/),
+      message: expect.stringMatching(/^vitest exited with code 1 without a report: .*No space left on device\n/),
     })
     const error = 'The run was not started, because it could not be saved: database or disk is full.'
     expect(await client.start()).toEqual({ status: 500, body: { error } })

@@ -239,7 +239,7 @@ export async function projectFolder(files: Readonly<Record<string, string>>, vit
 }
 
 interface RunOfProject {
-  readonly framework: 'vitest' | 'playwright'
+  readonly framework: 'vitest' | 'playwright' | 'jest'
   readonly args?: readonly string[]
   readonly command?: string | readonly string[]
   readonly vitest?: 3 | 4 | 5
