@@ -7,12 +7,12 @@ import type { Order } from '../settings/configuration.ts'
 import { foldedGroup, toCommand, toLogLine } from '../text.ts'
 import {
   environmentOfService,
-  hasHadNoRun,
   readEnd,
   SERVICE,
   type ServiceFolder,
   serviceFolder,
   TITLE_OF_LOG,
+  wasNeverUsed,
 } from './service-folder.ts'
 import type { StartResponse } from './service-process.ts'
 
@@ -26,7 +26,7 @@ async function main({ RUNNER_TEMP, TEST_RUN_SERVICE_FOLDER: earlier }: NodeJS.Pr
     throw new Error('The local service needs Linux or macOS. Choose a runner with one of them in "runs-on".')
   }
   // Two local services and then two gates would be green, although nobody has tested what the first one serves.
-  if (earlier && hasHadNoRun(serviceFolder(earlier))) {
+  if (earlier && wasNeverUsed(serviceFolder(earlier))) {
     throw new Error(
       'An earlier step has started a local service that has had no run yet, and all later gates would test this one. ' +
         'Put each gate directly behind its local service, or give one configuration with two projects.',

@@ -8,12 +8,12 @@ import type { RunsAtEnd } from '../service.ts'
 import { foldedGroup, toCommand } from '../text.ts'
 import {
   environmentOfService,
-  hasHadNoRun,
   readEnd,
   SERVICE,
   type ServiceFolder,
   serviceFolder,
   TITLE_OF_LOG,
+  wasNeverUsed,
 } from './service-folder.ts'
 
 // The post step of the action local-service stops the service, and shows what no gate has shown. It never fails the job.
@@ -46,24 +46,27 @@ async function post({ STATE_folder: path, STATE_process: id, 'STATE_is-up': isUp
   const end = await attempt('stop the service', () => stop(folder, Number(id)))
   // A service that main has not seen up had no run. If it failed, main has shown why.
   if (isUp || end !== 'was gone') await report(folder, end)
-  if (isUp && hasHadNoRun(folder)) warn(NO_RUN)
+  if (isUp && wasNeverUsed(folder)) warn(NO_RUN)
   await attempt(`remove the private files in ${path}`, () => removeFolder(folder.privateFolder))
 }
 
 type End = 'was gone' | 'stopped' | 'killed'
 
+/** `end` is undefined if post could not stop the service. */
 async function report(folder: ServiceFolder, end: End | undefined): Promise<void> {
-  // If the service was killed, tests may have written this file.
-  const ownEnd = end === 'stopped' ? await attempt('read which runs have finished', () => readRuns(folder)) : undefined
-  const found = ownEnd ?? (await attempt('remove what the service left', () => cleanUp(folder)))
-  await showOutput(found?.finished ?? [], folder)
-  await attempt('show the log of the service', () => {
-    const isFine = ownEnd?.isClean && !ownEnd.hadProblem
-    if (!isFine) console.log(foldedGroup(TITLE_OF_LOG, readEnd(folder.log)))
-  })
+  // Only a service that stopped by itself wrote this file. Otherwise, tests may have written it.
+  const fromService =
+    end === 'stopped' ? await attempt('read which runs have finished', () => readRuns(folder)) : undefined
+  // If the clean-up fails too, nobody knows the runs.
+  const runs = fromService ?? (await attempt('remove what the service left', () => cleanUp(folder)))
+  await showOutput(runs?.finished ?? [], folder)
+  const endedWell = fromService?.isClean && !fromService.hadProblem
+  if (!endedWell) {
+    await attempt('show the log of the service', () => console.log(foldedGroup(TITLE_OF_LOG, readEnd(folder.log))))
+  }
   if (end === 'was gone') console.log(toCommand('error', KILLED))
-  if (!found?.isClean) warn(MAY_BE_LEFT)
-  else if (found.hadProblem) warn(PROBLEM)
+  if (!runs?.isClean) warn(MAY_BE_LEFT)
+  else if (runs.hadProblem) warn(PROBLEM)
 }
 
 /** Undefined if the service has not written the file, for example because the disk was full. */

@@ -19,15 +19,21 @@ export function serviceFolder(path: string) {
     dataFolder: join(privateFolder, 'data'),
     /** The service writes here at its end what post shows of its runs. */
     runsAtEnd: join(privateFolder, 'runs-at-end.json'),
-    /** Only main creates it. The service and its commands write to it, because the runner would wait for pipes. */
+    /**
+     * Main creates it, and nobody creates it again. So if it is gone, somebody has removed this folder. The service writes its log to a file,
+     * because the runner would wait for the end of a pipe.
+     */
     log: join(privateFolder, 'log'),
     /** The service writes the output of each run here, into a folder with the id of the run. Post leaves it to the runner. */
     outputFolder: join(path, 'output'),
   }
 }
 
-/** Whether there was no run. The first run creates the folder of the runs, and nobody removes it before post. If the log is gone, nobody knows. */
-export function hasHadNoRun({ log, dataFolder }: ServiceFolder): boolean {
+/**
+ * Whether no run has begun at this service. The first run that begins creates the folder of the runs, which stays until post. If somebody has
+ * removed the log, the folder of the runs may have been removed too. So the service then counts as used.
+ */
+export function wasNeverUsed({ log, dataFolder }: ServiceFolder): boolean {
   return existsSync(log) && !existsSync(join(dataFolder, 'runs'))
 }
 
@@ -37,7 +43,7 @@ export function hasHadNoRun({ log, dataFolder }: ServiceFolder): boolean {
 const OF_THE_STEP =
   /^(INPUT_(WORKING-DIRECTORY|FRAMEWORK|ARGS|COMMAND|REPORT|MERGE|CONFIG|RUN-LIMIT-MINUTES)|STATE_(folder|process|is-up)|ACTIONS_.*|TEST_RUN_SERVICE_.*|GITHUB_(OUTPUT|STATE|ENV|PATH|STEP_SUMMARY))$/
 
-/** The environment of every process of the service. Tests can make the process that cleans up read what they wrote. */
+/** The environment of the service and of the process that cleans up. That process reads what tests wrote, so it gets no secrets either. */
 export function environmentOfService(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_THE_STEP.test(name)))
 }

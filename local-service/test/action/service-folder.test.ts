@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { hasHadNoRun, readEnd, serviceFolder } from '../../src/action/service-folder.ts'
+import { readEnd, serviceFolder, wasNeverUsed } from '../../src/action/service-folder.ts'
 import { createRunFolders, removeResources, resourcesOf } from '../../src/execution/resources.ts'
 import { temporaryFolder } from '../support/a-local-service.ts'
 
@@ -27,16 +27,16 @@ it('the end of a long log says how much is left out', async () => {
   expect(readEnd(log)).toMatch(/^… 3\.2 MiB before this line are left out\.\n(x{99}\n)+$/)
 })
 
-it('a service has had a run from the start of the first one, also if somebody has moved the output of all runs away', async () => {
+it('a service counts as used from the start of its first run, also if somebody has moved the output of all runs away', async () => {
   const folder = serviceFolder(temporaryFolder())
   for (const path of [folder.dataFolder, folder.outputFolder]) mkdirSync(path, { recursive: true })
   writeFileSync(folder.log, '')
-  expect(hasHadNoRun(folder)).toBe(true)
+  expect(wasNeverUsed(folder)).toBe(true)
   const resources = resourcesOf('service-folder', folder.dataFolder, {})
   await createRunFolders(resources)
-  expect(hasHadNoRun(folder)).toBe(false)
+  expect(wasNeverUsed(folder)).toBe(false)
   await removeResources('service-folder', resources, { personEnv: {}, logError: expect.unreachable })
-  expect(hasHadNoRun(folder)).toBe(false)
+  expect(wasNeverUsed(folder)).toBe(false)
   rmSync(folder.privateFolder, { recursive: true })
-  expect(hasHadNoRun(folder)).toBe(false)
+  expect(wasNeverUsed(folder)).toBe(false)
 })
