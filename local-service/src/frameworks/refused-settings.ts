@@ -35,10 +35,12 @@ const TWO_IN_ONE: Rule = [
 interface Program {
   /** The packages that have the program, as a part of a regular expression. */
   readonly packages: string
-  /** The commands of the program, such as `vitest list`. A run needs none of them, or only the next one. */
+  /** The commands of the program, such as `list`. In `args`, the program would take them for parts of paths. */
   readonly commands: readonly string[]
-  /** The command with which the program does what a run needs. */
-  readonly commandOfRun?: { readonly tests: string; readonly merge: string; readonly isOptional: boolean }
+  /** The only command that a "command" of the project may have. */
+  readonly allowedCommand?: string
+  /** The command that a "command" of the project must have, because the service adds only arguments. */
+  readonly neededCommand?: { readonly tests: string; readonly merge: string }
   readonly options: readonly Rule[]
   /** A further rule if the run merges reports. */
   readonly ofMerge?: Rule
@@ -53,7 +55,7 @@ const PROGRAMS: Readonly<Record<'vitest' | 'playwright' | 'jest', Program>> = {
     packages: 'vitest',
     commands: ['run', 'watch', 'dev', 'list', 'bench', 'related', 'init'],
     // The option `--run`, which the service adds, means the same.
-    commandOfRun: { tests: 'run', merge: 'run', isOptional: true },
+    allowedCommand: 'run',
     options: [
       [switchesOn('w watch ui open standalone inspectbrk'), KEEPS_RUNNING],
       [switchesOn('h help v version listtags clearcache mergereports'), TESTS_NOTHING],
@@ -69,7 +71,7 @@ const PROGRAMS: Readonly<Record<'vitest' | 'playwright' | 'jest', Program>> = {
   playwright: {
     packages: 'playwright|@playwright/[\\w-]+',
     commands: ['test', 'show-report', 'merge-reports', 'install'],
-    commandOfRun: { tests: 'test', merge: 'merge-reports', isOptional: false },
+    neededCommand: { tests: 'test', merge: 'merge-reports' },
     options: [
       [switchesOn('ui uihost uiport debug'), KEEPS_RUNNING],
       // Playwright reads `-gh` as `-g h`.
@@ -140,18 +142,18 @@ function whyCommandRefused(
       ? `"command" is ${quoteCommand(words)}. To merge reports, it must name ${quote(framework)} itself, because any other program could add a filter.`
       : undefined
   }
-  const { commands, commandOfRun } = PROGRAMS[framework]
-  const own = isMerge ? commandOfRun?.merge : commandOfRun?.tests
-  if (own !== undefined && !commandOfRun?.isOptional) {
-    // In `docker compose run playwright npx playwright test`, it is not the first word behind the first `playwright`.
-    const index = behind.indexOf(own)
-    return index === -1
-      ? `"command" is ${quoteCommand(words)}. Write the command ${quote(own)} in it, as in \`npx ${framework} ${own}\`, because the service adds only arguments.`
-      : whyWordsRefused('command', behind.slice(index + 1), rules)
+  const { commands, allowedCommand, neededCommand } = PROGRAMS[framework]
+  if (neededCommand === undefined) {
+    const [first = ''] = behind
+    if (first === allowedCommand) return whyWordsRefused('command', behind.slice(1), rules)
+    return commands.includes(first) ? namesCommand('command', first) : whyWordsRefused('command', behind, rules)
   }
-  const [first = ''] = behind
-  if (first === own) return whyWordsRefused('command', behind.slice(1), rules)
-  return commands.includes(first) ? namesCommand('command', first) : whyWordsRefused('command', behind, rules)
+  const needed = isMerge ? neededCommand.merge : neededCommand.tests
+  // In `docker compose run playwright npx playwright test`, it is not the first word behind the first `playwright`.
+  const index = behind.indexOf(needed)
+  return index === -1
+    ? `"command" is ${quoteCommand(words)}. Write the command ${quote(needed)} in it, as in \`npx ${framework} ${needed}\`, because the service adds only arguments.`
+    : whyWordsRefused('command', behind.slice(index + 1), rules)
 }
 
 function whyWordsRefused(setting: string, words: readonly string[], rules: readonly Rule[]): string | undefined {
