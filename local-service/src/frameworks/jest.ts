@@ -16,16 +16,18 @@ export const jest: Framework = {
   async run(options) {
     const { installed, selection } = options
     const start = installed && [installed.node, RUNNER, installed.script]
-    // The option leaves the reporters of the project in force, and the file calls what the project has configured for it.
+    // Unlike `--reporters`, this option leaves the reporters of the project in force. If the project has configured a processor too,
+    // the service's processor calls it.
     const ours = installed === undefined ? [`--testResultsProcessor=${PROCESSOR}`] : []
-    // A list takes the words behind it. So the list of projects is behind the files, and before an option without a value.
+    // Jest takes the words behind `--selectProjects=api` for further projects, up to the next option. So the files are before it, and
+    // `--ci` is behind it.
     const projects = selection.frameworkProjects.map((name) => `--selectProjects=${name}`)
     const selected = [...selection.files, ...projects, '--ci', '--testLocationInResults']
     return {
       argv: commandLine(start, options, ours, selected),
       title: 'jest',
       replacesReporters: false,
-      // Jest calls the processor of results at the end of the tests. An old version cannot load it.
+      // Jest calls the service's processor only at the end of the tests. An old version cannot load it.
       withoutReport:
         installed === undefined
           ? `${NOT_PASSED_ON} And no test is reported if --bail stops the run, or if Jest is older than 29.0.`

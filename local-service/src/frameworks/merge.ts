@@ -5,8 +5,8 @@ import { type Framework, PASS_WITH_NO_TESTS, type RunOptions, type Unusable, unu
 import type { ReadingThread } from './reading.ts'
 import { isBad, type Report } from './report.ts'
 
-// The framework's own command is green in more ways than a run: a shard is missing, or its coverage, or the framework exits with 0
-// whatever the tests did.
+// The framework's own merge also exits with 0 if a shard is missing, or if a report has no coverage. That of Playwright exits with 0
+// whatever the tests did. This file finds these problems, because they must fail the run.
 
 /** Reads the reports of the shards before the framework merges them. Undefined if the run is no merge. */
 export async function readShards(
@@ -20,8 +20,8 @@ export async function readShards(
   const reader = framework === 'playwright' ? 'playwrightBlobs' : 'vitestBlobs'
   const reading = await thread.read(reader, { folder, root: folders.root, newFolder: inputFolder, passesWithNoTests })
   if (reading.kind === 'read') return reading.value
-  // The outcome of such a run is that of the stop.
-  if (reading.kind === 'stopped') return unusable('')
+  // Nobody reads this reason, because the reason of the stop is that of the run.
+  if (reading.kind === 'stopped') return unusable('The run was stopped.')
   const why = reading.kind === 'unusable' ? reading.why : `cannot be read: ${reading.why}`
   const reason = `The reports cannot be merged: the folder ${quote(merge)} ${why}.`
   return { kind: 'unusable', reason, isOverLimit: reading.kind === 'over-limit' }

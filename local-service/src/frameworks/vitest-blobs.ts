@@ -28,7 +28,7 @@ interface VitestBlobs {
   readonly root: string
   /** For the reports with other paths in them. It does not exist yet. */
   readonly newFolder: string
-  /** The framework's argument, if a report may be without a test file. */
+  /** Whether the merge has the argument `--passWithNoTests`. Then a report may have no test file. */
   readonly passesWithNoTests: boolean
 }
 
@@ -127,7 +127,7 @@ function findOtherRoot({ file, testFiles }: VitestBlob, root: string): string | 
   )
 }
 
-/** Only the name of Vitest's file says which shard it is, and the jobs may all have run the same one. Throws UnusableReports. */
+/** The jobs may all have run the same shard, because only the name of a report says which shard it is. Throws UnusableReports. */
 function refuseEqual(reports: readonly VitestBlob[]): void {
   const withTestFiles = reports.filter(({ testFiles }) => testFiles.length > 0)
   const equal = Map.groupBy(withTestFiles, ({ shard, testFiles }) =>
@@ -141,12 +141,15 @@ function refuseEqual(reports: readonly VitestBlob[]): void {
   )
 }
 
-/** Which failure Vitest may lose, as the rest of a sentence: that of a test file that has another result in another report. */
+/**
+ * Vitest keeps only one result of a test file. If a test file failed in one report and not in another one, Vitest may lose the failure.
+ * This returns the first such test file, as the rest of a sentence.
+ */
 function whyLost(reports: readonly VitestBlob[]): string[] {
   const results = reports.flatMap(({ file, testFiles }) => testFiles.map((one) => ({ ...one, report: file })))
   for (const resultsOfFile of Map.groupBy(results, ({ id }) => id).values()) {
     const failed = resultsOfFile.find(({ hasFailed }) => hasFailed)
-    // In one report, Vitest 3 gives a file with types to check two results of one id, and keeps both.
+    // If Vitest 3 tests a file and checks its types, one report has two results with the same id. The merge keeps both of them.
     const other = resultsOfFile.find(({ hasFailed, report }) => !hasFailed && report !== failed?.report)
     if (failed === undefined || other === undefined) continue
     return [
