@@ -31,8 +31,8 @@ export function readProgress(reportFile: string): Progress | undefined {
 
 export interface Events {
   readonly tests: readonly ReportedTest[]
-  /** Those that have started and not finished, if no test of them is known to run. A test or a hook keeps their process busy. */
-  readonly files: readonly FileFacts[]
+  /** Files that have started and not finished, and of which no test is known to run. Something else, such as a hook, keeps them busy. */
+  readonly filesWithoutTest: readonly FileFacts[]
   readonly said: readonly string[]
   readonly finished: ReportEnd | undefined
 }
@@ -47,7 +47,7 @@ const LIMIT_BYTES = 256 * 1024 * 1024
 export function readEvents(file: string): Events {
   const bytes = readPartOfFile(file, 0, Number.POSITIVE_INFINITY, LIMIT_BYTES)
   const tests = new Map<string, ReportedTest>()
-  const files = new Map<string, FileFacts>()
+  const filesWithoutTest = new Map<string, FileFacts>()
   const said: string[] = []
   let finished: ReportEnd | undefined
   let at = 0
@@ -56,10 +56,10 @@ export function readEvents(file: string): Events {
     at = end + 1
     switch (event.event) {
       case 'file-started':
-        files.set(keyOfFile(event.file), event.file)
+        filesWithoutTest.set(keyOfFile(event.file), event.file)
         break
       case 'file-finished':
-        files.delete(keyOfFile(event.file))
+        filesWithoutTest.delete(keyOfFile(event.file))
         break
       case 'test':
         tests.set(event.test.id, event.test)
@@ -74,9 +74,9 @@ export function readEvents(file: string): Events {
         throw new Error('it has a line that is no event')
     }
   }
-  const unfinished = [...tests.values()].filter(({ status }) => status === 'INTERRUPTED')
-  for (const test of unfinished) files.delete(keyOfFile(test))
-  return { tests: [...tests.values()], files: [...files.values()], said, finished }
+  const running = [...tests.values()].filter(({ status }) => status === 'INTERRUPTED')
+  for (const test of running) filesWithoutTest.delete(keyOfFile(test))
+  return { tests: [...tests.values()], filesWithoutTest: [...filesWithoutTest.values()], said, finished }
 }
 
 /** Two framework projects may have the same file. */

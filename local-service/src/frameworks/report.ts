@@ -79,22 +79,21 @@ export const QUOTED_LINES = 10
 /** With more test cases, a response would be larger than clients accept, whatever is left out. */
 export const LIMIT_CASES = 150_000
 
-/** A test. Without titles, it is a file that could not be loaded, that had a failure outside its tests, or that has not finished. */
-type Facts = FileFacts & Partial<ReportedTest>
-
 /** Undefined if the framework reported nothing. Throws OverLimit if there are too many test cases. */
-export function toReport({ said, finished, ...soFar }: Events, folders: TestedFolders): Report | undefined {
+export function toReport(events: Events, folders: TestedFolders): Report | undefined {
+  const { filesWithoutTest, said, finished } = events
+  if (finished === undefined && events.tests.length === 0 && filesWithoutTest.length === 0) return undefined
   // The last event alone has the results. Without it, the other events show how far the run came.
-  const { tests, files }: { tests: readonly Facts[]; files: readonly Facts[] } = finished ?? soFar
-  if (finished === undefined && tests.length === 0 && files.length === 0) return undefined
+  const { tests }: { tests: readonly ReportedTest[] } = finished ?? events
   if (tests.length > LIMIT_CASES) throw new OverLimit(`it has more than ${LIMIT_CASES} test cases`)
   const repository = { ...folders, isOwnFile: createIsOwnFile(folders.root) }
-  const statusOfFile = finished === undefined ? 'INTERRUPTED' : 'FAILED'
   const errors = withoutRepeats(finished?.errors ?? [])
   return {
     testCases: [
-      ...tests.map((test) => toTestCase(test, statusOf(test), repository)),
-      ...withoutRepeats(files).map((file) => toTestCase(file, statusOfFile, repository)),
+      ...tests.map((test) => caseOfTest(test, repository)),
+      ...(finished === undefined
+        ? filesWithoutTest.map((file) => caseOfUnfinishedFile(file, repository))
+        : withoutRepeats(finished.files).map((file) => caseOfFailedFile(file, repository))),
     ],
     isComplete: finished !== undefined,
     errors: errors.map((error) => describeError(error, repository)),
@@ -110,44 +109,67 @@ function withoutRepeats<T>(all: readonly T[]): T[] {
   return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()]
 }
 
-/**
- * The title has the framework project, the label of a merged report, the describe blocks and the name. It depends on no other test, so it
- * is the same in each run.
- */
-function toTestCase(facts: Facts, status: TestCaseStatus, repository: Repository): TestCase {
-  const { project, label, path, file, startedAtMs, durationMs = 0, failure } = facts
-  const what = path === undefined ? 'file' : 'test'
-  const unfinished = status === 'INTERRUPTED' ? `This ${what} had not finished when the run ended.` : undefined
-  const spentMs = startedAtMs === undefined ? durationMs : Date.now() - startedAtMs
+function caseOfTest(test: ReportedTest, repository: Repository): TestCase {
+  const { path, file, startedAtMs, durationMs, failure } = test
+  const status = statusOf(test)
   const isFine = status === 'PASSED' || status === 'SKIPPED'
+  const unfinished = status === 'INTERRUPTED' ? 'This test had not finished when the run ended.' : undefined
+  const spentMs = startedAtMs === undefined ? durationMs : Date.now() - startedAtMs
   return {
-    title: joinTitle([
-      project ? `[${project}]` : '',
-      label ? `[${label}]` : '',
-      ...(path ?? [relative(repository.folder, file)]),
-    ]),
+    title: joinTitle([...namesOf(test), ...path]),
     status,
     durationMs: Math.max(0, Math.round(spentMs)),
     // The reason of a skipped test is why it was skipped.
-    message: status === 'PASSED' ? undefined : (failure && describeReason(failure, facts, repository)) || unfinished,
-    ...placeIn(repository, isFine ? { file } : placeOf(facts)),
+    message: status === 'PASSED' ? undefined : (failure && describeReason(failure, file, repository)) || unfinished,
+    ...placeIn(repository, isFine ? { file } : { file, line: lineOf(test) }),
   }
+}
+
+/** A file that could not be loaded, or that had a failure outside its tests. Its place is that of the failure. */
+function caseOfFailedFile(found: ReportEnd['files'][number], repository: Repository): TestCase {
+  const { failure, file } = found
+  const place = failure?.file === undefined ? { file } : { file: failure.file, line: failure.line }
+  return {
+    title: titleOfFile(found, repository),
+    status: 'FAILED',
+    durationMs: 0,
+    message: (failure && describeReason(failure, place.file, repository)) || undefined,
+    ...placeIn(repository, place),
+  }
+}
+
+function caseOfUnfinishedFile(found: FileFacts, repository: Repository): TestCase {
+  return {
+    title: titleOfFile(found, repository),
+    status: 'INTERRUPTED',
+    durationMs: 0,
+    message: 'This file had not finished when the run ended.',
+    ...placeIn(repository, { file: found.file }),
+  }
+}
+
+/** What a title begins with. A title depends on no other test, so it is the same in each run. */
+function namesOf({ project, label }: FileFacts): string[] {
+  return [project ? `[${project}]` : '', label ? `[${label}]` : '']
+}
+
+function titleOfFile(found: FileFacts, { folder }: Repository): string {
+  return joinTitle([...namesOf(found), relative(folder, found.file)])
 }
 
 /**
  * The file of a test is its own file, also if a helper threw. Otherwise, its place would depend on its result, and earlier runs could
- * not be compared. Only the failure to load a file has the place of the failure.
+ * not be compared. So the line is that of the innermost frame in this file, else that of the test.
  */
-function placeOf({ path, file, line, failure }: Facts): Place {
-  if (path === undefined) return failure?.file === undefined ? { file } : { file: failure.file, line: failure.line }
+function lineOf({ file, line, failure }: ReportedTest): number | undefined {
   const inTest = [...(failure?.frames ?? []), { ...failure }].find((frame) => frame.file === file)
-  return { file, line: inTest?.line ?? line }
+  return inTest?.line ?? line
 }
 
-/** The message ends with the frames, unless they say no more than the place. */
-function describeReason(failure: Failure, { path, file }: Facts, repository: Repository): string {
+/** The message ends with the frames, unless the only frame is in the file of the test case, and so says no more than its place. */
+function describeReason(failure: Failure, fileOfCase: string, repository: Repository): string {
   const frames = failure.frames?.slice(0, SHOWN_FRAMES) ?? []
-  const isPlace = frames.length === 1 && (path === undefined || failure.file === file)
+  const isPlace = frames.length === 1 && failure.file === fileOfCase
   const shown = isPlace ? [] : frames.flatMap((frame) => describeFrame(frame, repository) ?? [])
   return toMessage([failure.message.trimEnd(), ...shown].join('\n'))
 }
@@ -161,7 +183,7 @@ function describeFrame({ method, column, ...place }: Place, repository: Reposito
 }
 
 /** Tests can write any status to the report. */
-function statusOf({ status = 'FAILED' }: Facts): TestCaseStatus {
+function statusOf({ status }: ReportedTest): TestCaseStatus {
   return STATUSES.includes(status) ? status : 'FAILED'
 }
 
