@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
+import { wordsOf } from '../machine/script.ts'
 import { REPORTERS_FOLDER, SHARD_ROOTS } from '../reporters/report-writer.ts'
 import { commandLine, EXTENSION, type Framework, NOT_PASSED_ON, type RunOptions } from './framework.ts'
 import { whyRefused } from './refused-settings.ts'
@@ -19,9 +20,10 @@ async function reporterIn(inputFolder: string): Promise<string> {
   return join(folder, REPORTER)
 }
 
-/** Without the configuration, a merge has the places of the machine of the shard. */
-function configurationOf({ args, folders }: RunOptions): string[] {
-  if (args.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))) return []
+/** Without the configuration, a merge has the places of the machine of the shard. The user may name another one. */
+function configurationOf({ command = [], args, folders }: RunOptions): string[] {
+  const given = [...wordsOf(command).words, ...args]
+  if (given.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))) return []
   const found = readdirSync(folders.folder).find((file) => /^playwright\.config\.[cm]?[jt]s$/.test(file))
   return found === undefined ? [] : [`--config=${found}`]
 }

@@ -184,6 +184,22 @@ describe.each([ofVitest(5), ofVitest(4), ofVitest(3), PLAYWRIGHT])('20 files in 
 })
 
 describe('a merge of Playwright', () => {
+  it('may have a command with a configuration, which holds', async () => {
+    const files = {
+      'playwright.config.js': "throw new Error('not this one')",
+      'ci.config.js': 'export default {}',
+      'a.spec.js': inPlaywright("test('adds', () => {})"),
+    }
+    const shard = () => ['@playwright/test/cli.js', 'test', '--config=ci.config.js', '--reporter=blob']
+    const { runShard, merge } = await aProject({ ...PLAYWRIGHT, files, shard }, 1)
+    await runShard(1)
+    const merged = await merge({
+      command: 'npx playwright merge-reports --config=ci.config.js',
+      framework: 'playwright',
+    })
+    expect(merged).toMatchObject({ status: 'PASSED', message: undefined, testCases: [{ title: 'adds' }] })
+  })
+
   it('fails if the status of the whole is not passed, although each test passed and the command exits with 0', async () => {
     const files = {
       'package.json': '{ "type": "module" }',

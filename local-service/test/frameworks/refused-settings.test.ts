@@ -161,6 +161,7 @@ describe('a command that starts a framework', () => {
       `"command" has a "'" that is not closed: \`yarn vitest 'a\`. Close it, or leave it out.`,
     ],
     ['vitest', ['npx', 'vitest', 'list'], '"command" has "list". The service names the command itself. Leave it out.'],
+    ['vitest', 'npx -p vitest@3 vitest list', '"command" has "list". The service names the command itself.'],
     ['vitest', 'npx vitest run --watch', '"command" has "--watch". The run would not end. Leave it out.'],
     ['playwright', 'npx playwright test --project=a', '"command" has "--project=a". Each run names its framework'],
     ['playwright', 'npx @playwright/test@1.50 test --list', '"command" has "--list". No test would run.'],
