@@ -114,11 +114,12 @@ function caseOfTest(test: ReportedTest, repository: Repository): TestCase {
   const status = statusOf(test)
   const isFine = status === 'PASSED' || status === 'SKIPPED'
   const unfinished = status === 'INTERRUPTED' ? 'This test had not finished when the run ended.' : undefined
-  const spentMs = startedAtMs === undefined ? durationMs : Date.now() - startedAtMs
+  const spentMs = Math.round(startedAtMs === undefined ? durationMs : Date.now() - startedAtMs)
   return {
     title: joinTitle([...namesOf(test), ...path]),
     status,
-    durationMs: Math.max(0, Math.round(spentMs)),
+    // Tests can write any duration to the report.
+    durationMs: Number.isSafeInteger(spentMs) ? Math.max(0, spentMs) : 0,
     // The reason of a skipped test is why it was skipped.
     message: status === 'PASSED' ? undefined : (failure && describeReason(failure, file, repository)) || unfinished,
     ...placeIn(repository, isFine ? { file } : { file, line: lineOf(test) }),

@@ -141,6 +141,15 @@ describe('a report', () => {
     expect(() => casesOf(end)).toThrow(TypeError)
   })
 
+  it('with another duration has a test that took no time', () => {
+    const tests = [undefined, 'long', null, -1].map((durationMs) => JSON.stringify({ ...TEST, durationMs }))
+    // JSON can have a number that is larger than all numbers of JavaScript.
+    const large = JSON.stringify(TEST).replace('1.6', '1e400')
+    const { file, read: readReport } = prepareReport('/repository', {}, '/repository/shop')
+    appendFileSync(file, `{"event":"finished","tests":[${[...tests, large]}],"files":[],"errors":[]}\n`)
+    expect(readReport()?.testCases.map(({ durationMs }) => durationMs)).toEqual([0, 0, 0, 0, 0])
+  })
+
   it('with another status has a test that failed', () => {
     const tests = ['passed', 7, 'constructor'].map((status) => ({ ...TEST, status }))
     expect(casesOf({ tests } as object)).toMatchObject(tests.map(() => ({ status: 'FAILED' })))
