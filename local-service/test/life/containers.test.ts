@@ -262,7 +262,12 @@ describe("an engine's program", () => {
       'exited with code 125, so either ENGINE could not start a container of node:24, or the command itself exited with this code',
     ],
     ['does not exist', undefined, 'INTERRUPTED', 'could not be started: there is no program ENGINE'],
-    ['exits with 127', `echo "${NOT_FOUND}" >&2; exit 127`, 'FAILED', `could not run the tests: ${NOT_FOUND}`],
+    [
+      'exits with 127',
+      `echo "${NOT_FOUND}" >&2; exit 127`,
+      'FAILED',
+      `exited with code 127 without a report: ${NOT_FOUND}\nThe "command" of the project may not have passed on the arguments and the variables that the service adds.`,
+    ],
   ])('that %s says why no test ran, and leaves nothing to remove', async (_what, ends, status, reason) => {
     const { run, engine, log } = await runWith(ends && `test "$2" = run && { ${ends}; }; exit 0`)
     expect(run).toMatchObject({ status, message: `vitest ${reason.replace('ENGINE', engine)}` })
