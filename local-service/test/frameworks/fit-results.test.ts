@@ -91,6 +91,13 @@ describe('the test cases of a response', () => {
     expect(fitted[0]).toMatchObject({ status: 'FAILED', message: 'Error: it rains' })
   })
 
+  it('fit, with the numbers that the result of a test suite gives to the most test cases', () => {
+    const status = 'FAILED' as const
+    const testCases = casesOf(150_000, () => ({ title: 'x'.repeat(31), status }))
+    const limitBytes = bytesOf(testCases) - 1
+    expect(bytesOf(fit(testCases, limitBytes))).toBeLessThanOrEqual(limitBytes)
+  })
+
   it('fit, whatever is in them', () => {
     const long = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.repeat(10))
     const cases = fc.record<TestCase>({
