@@ -1,17 +1,21 @@
 import { withoutTerminalSequences } from '../text/visible-text.ts'
 import type { World } from './world.ts'
 
-const VALUES_LIMIT = 1_000
+const MASKS_LIMIT = 1_000
 /** A shorter value would hide parts of many words. */
 const SHORTEST_MASK_CHARS = 4
 /** GitHub's runner (its ActionCommand) obeys a command at the start of a line, after what .NET takes for white space. */
 const MASK_COMMAND = /^[\s\u0085]*::add-mask(?: .*?)?::(.*)/is
 
-/** The values that tests hide with the command `add-mask`, the only command of the output that reaches the runner. */
+/**
+ * The values that tests hide with the command `add-mask`, the only command of the output that reaches the runner. A value is data if it
+ * is too short, or if main itself may write it. The runner does not get such a value. If all values of a line are data, the log shows the
+ * line.
+ */
 export class TestMasks {
   readonly #world: Pick<World, 'mask' | 'programText'>
-  /** For each value that came, whether the runner hides it. */
-  readonly #values = new Map<string, boolean>()
+  /** The values that the runner got. It masks them. */
+  readonly #masked = new Set<string>()
   /** Read only if a test masks a value. */
   #programText: string | undefined
 
@@ -19,7 +23,10 @@ export class TestMasks {
     this.#world = world
   }
 
-  /** If the line is such a command, gives its values to the runner, which hides them in all that comes later. Otherwise returns false. */
+  /**
+   * If the line is such a command, gives its values to the runner, which hides them in all that comes later. Returns whether the log must
+   * not show the line.
+   */
   take(line: string): boolean {
     const [, data = ''] = MASK_COMMAND.exec(withoutTerminalSequences(line)) ?? []
     // The runner masks each line of a value too, however short it is. So each line is a value of its own here.
@@ -29,19 +36,20 @@ export class TestMasks {
       .replaceAll('%25', '%')
       .split(/[\r\n]/)
     // `some` alone would leave out the values after the first.
-    return lines.map((value) => this.#mask(value.trim())).some((isHidden) => isHidden)
+    return lines.map((value) => this.#maskUnlessData(value.trim())).some((isSecret) => isSecret)
   }
 
-  /** Returns false if the value is data. */
-  #mask(value: string): boolean {
+  /** Returns whether the value is a secret. If not, it is data. */
+  #maskUnlessData(value: string): boolean {
     if ([...value].length < SHORTEST_MASK_CHARS) return false
-    const known = this.#values.get(value)
-    if (known !== undefined || this.#values.size >= VALUES_LIMIT) return known ?? true
+    if (this.#masked.has(value)) return true
     this.#programText ??= this.#world.programText()
-    const isHidden = !isWrittenByMain(value, this.#programText)
-    this.#values.set(value, isHidden)
-    if (isHidden) this.#world.mask(value)
-    return isHidden
+    if (isWrittenByMain(value, this.#programText)) return false
+    if (this.#masked.size < MASKS_LIMIT) {
+      this.#masked.add(value)
+      this.#world.mask(value)
+    }
+    return true
   }
 }
 
@@ -56,7 +64,8 @@ export class TestMasks {
  */
 export function isWrittenByMain(value: string, programText: string): boolean {
   if (programText.includes(value)) return true
-  // Split at quotes too, because an attribute may have a value that the program does not have, such as the address of a link.
+  // `<a href="https://x">` is not masked either. The program does not contain all of it, because it does not know the address. So the
+  // value is split at quotes too, and only its parts `<a href=` and `>` are looked for.
   const partsOfTags = value.split(/(?=<)|(?<=>)|"/).filter((part) => part.startsWith('<') || part.endsWith('>'))
   return partsOfTags.length > 0 && partsOfTags.every((part) => programText.includes(part))
 }

@@ -18,7 +18,7 @@ import {
   response,
   statusFailure,
 } from '../support/fake-service.ts'
-import { FakeWorld } from '../support/fake-world.ts'
+import { FakeWorld, sourceText } from '../support/fake-world.ts'
 
 const BUSY = statusFailure(503)
 
@@ -303,6 +303,13 @@ describe('a line that masks a value', () => {
     const { masks, output } = await watch({ textAt: () => `${text}the last line\n` })
     expect(masks).toHaveLength(1_000)
     expect(output).toBe('the last line')
+  })
+
+  test('is masked also after 1,000 values that are data', async () => {
+    const words = [...new Set(sourceText().match(/[a-zA-Z]{4,}/g))].slice(0, 1_000)
+    const text = [...words, 's3cret'].map((value) => `::add-mask::${value}\n`).join('')
+    const { masks } = await watch({ textAt: () => text })
+    expect([words.length, masks]).toEqual([1_000, ['s3cret']])
   })
 })
 
