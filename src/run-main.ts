@@ -12,7 +12,6 @@ import { MainFileNotWritten, type MainFileWriter } from './handover/main-file-wr
 import { readBaseline } from './inputs/baseline.ts'
 import { InvalidInputsError } from './inputs/input-reader.ts'
 import { readInputs, wantsSummaryOfProblems } from './inputs/inputs.ts'
-import { commentBody } from './report/comment-body.ts'
 import { invalidInputsSummary } from './report/job-summary.ts'
 import { openService } from './service/client.ts'
 import { fragment } from './text/safe-text.ts'
@@ -45,11 +44,8 @@ export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainF
       programText,
       writeSummary,
       writeReportFiles: (files, runId) => writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), log),
-      writeComment(outcome) {
-        const body = (marker: string) => commentBody(outcome, marker)
-        const { success } = outcome
-        return keepCommentUpToDate({ env, event, settings: comment, success, body, log, clock, signal })
-      },
+      writeComment: (body, success) =>
+        keepCommentUpToDate({ env, event, settings: comment, success, body, log, clock, signal }),
     }
     // If a signal came while the action was loading, its handler runs now. Then nothing is started.
     await pendingEvents()

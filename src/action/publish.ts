@@ -3,12 +3,13 @@ import type { When } from '../github/outputs.ts'
 import { isOutcomeWithRun, type OutcomeWithRun, type StepOutcome, statusOf } from '../model/outcome.ts'
 import { runDurationMs } from '../model/run.ts'
 import { annotations } from '../report/annotations.ts'
+import { commentBody } from '../report/comment-body.ts'
 import { ctrf } from '../report/ctrf.ts'
 import { endingText, verdictLevel, verdictSentences } from '../report/ending.ts'
 import { jobSummary } from '../report/job-summary.ts'
 import { junit } from '../report/junit.ts'
 import { countNew } from '../report/test-case.ts'
-import { type Fragment, fragment, render, safeJson } from '../text/safe-text.ts'
+import { type Fragment, fragment, html, render, safeJson } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
 import { hasJobEnded } from './abort.ts'
 import type { World } from './world.ts'
@@ -30,10 +31,16 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   if (hasJobEnded(world.signal)) return
   const reportDir = attempt(fragment`report files`, world, () => publishReportFiles(outcome, world))
   const hasSummary = settings.summary === 'always' || (settings.summary === 'on-failure' && !outcome.success)
-  if (hasSummary) world.writeSummary((alreadyBytes) => jobSummary(outcome, alreadyBytes, reportDir))
+  if (hasSummary) {
+    world.writeSummary((alreadyBytes) => {
+      const summary = attempt(fragment`job summary`, world, () => jobSummary(outcome, alreadyBytes, reportDir))
+      return summary ?? html``
+    })
+  }
   // An aborted step has no time for the comment. If this step only started the run, the step that waits for the run writes it.
   if (world.signal.aborted || outcome.ending.kind === 'started') return
-  const commentUrl = await world.writeComment(outcome)
+  const body = attempt(fragment`pull request comment`, world, () => commentBody(outcome))
+  const commentUrl = body && (await world.writeComment(body, outcome.success))
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
 }
 

@@ -2,7 +2,6 @@ import type { Clock } from '../clock.ts'
 import type { ReportFile } from '../files/report-files.ts'
 import type { Annotation, Outputs } from '../github/outputs.ts'
 import type { MainFileWriter } from '../handover/main-file-writer.ts'
-import type { StepOutcome } from '../model/outcome.ts'
 import type { ServiceClient } from '../service/client.ts'
 import type { Html, Log } from '../text/safe-text.ts'
 
@@ -24,7 +23,7 @@ export interface World {
   /** Returns the folder. */
   writeReportFiles(files: readonly ReportFile[], runId: string): string | undefined
   /** Writes the pull request comment if the user wants one. Returns the comment's address. */
-  writeComment(outcome: StepOutcome): Promise<string | undefined>
+  writeComment(body: Html, success: boolean): Promise<string | undefined>
 }
 
 export type RunWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { fieldsOf } from '../text/json.ts'
-import { type Fragment, fragment, type Html, type Log, render } from '../text/safe-text.ts'
+import { type Fragment, fragment, type Html, hiddenMarker, html, type Log, render } from '../text/safe-text.ts'
 import { VERSION } from '../version.ts'
 import { pullRequestOfEvent, type WorkflowEvent } from './event.ts'
 import type { When } from './outputs.ts'
@@ -17,7 +17,7 @@ export interface CommentOptions {
   readonly event: WorkflowEvent
   readonly settings: CommentSettings
   readonly success: boolean
-  readonly body: (marker: string) => Html
+  readonly body: Html
   readonly log: Log
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -90,7 +90,7 @@ async function upsert(octokit: GitHub, number: number, options: CommentOptions):
     log.info(fragment`The comment was left as it is, because a later workflow run has written it.`)
     return ours.id
   }
-  const text = { owner, repo, body: render(body(marker)) }
+  const text = { owner, repo, body: render(html`${hiddenMarker(marker)}\n${body}`) }
   const { data } =
     ours === undefined
       ? await issues.createComment({ ...text, issue_number: number })

@@ -161,11 +161,11 @@ describe('the report files', () => {
   })
 })
 
-test('a report that cannot be built is a warning, and the verdict, the outputs and the other reports stay', async () => {
+test('each report that cannot be built is a warning, and the verdict, the outputs and the other reports stay', async () => {
   const testCase = { ...aTestCase({ status: 'FAILED' }), message: 7 as never }
   const run = { ...aRun({ status: 'FAILED', testCases: [testCase] }), startedAt: new Date(Number.NaN) }
   const comment = async () => 'https://example.com/comment/1'
-  const world = await publish(anOutcome({ run }), { summary: 'never' }, { comment })
+  const world = await publish(anOutcome({ run }), {}, { comment })
   expect(world.outputs()).toMatchObject({ conclusion: 'failed', failed: '1', 'comment-url': expect.any(String) })
   expect(world.outputs()).not.toHaveProperty('report-dir')
   expect(world.texts('error ')).toEqual([expect.stringContaining('[Tests failed]')])
@@ -176,7 +176,19 @@ test('a report that cannot be built is a warning, and the verdict, the outputs a
     expect.stringMatching(
       /^The report files could not be written, because of a bug in the action: .* The verdict stays as it is\./,
     ),
+    expect.stringMatching(
+      /^The job summary could not be written, because of a bug in the action: .* The verdict stays as it is\./,
+    ),
   ])
+})
+
+test('a comment that cannot be built is a warning that blames the action', async () => {
+  const job = { name: {} as never, url: 'https://github.com/o/r/actions/runs/1/job/2' }
+  const world = await publish(anOutcome({ subject: { job } }))
+  expect(world.texts('warning ')).toEqual([
+    expect.stringMatching(/^The pull request comment could not be written, because of a bug in the action: /),
+  ])
+  expect(world.texts('comment')).toEqual([])
 })
 
 test('the comment has its address as an output. An aborted step and one that only starts a run write none', async () => {

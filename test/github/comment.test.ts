@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type CommentOptions, commentIdentity, keepCommentUpToDate } from '../../src/github/comment.ts'
 import type { WorkflowEvent } from '../../src/github/event.ts'
-import { type Fragment, hiddenMarker, html, render } from '../../src/text/safe-text.ts'
+import { type Fragment, html, render } from '../../src/text/safe-text.ts'
 import type { GithubContext } from '../../tools/runner-emulator/step-runner/contexts.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { ACTIONS_BOT, type Fault, type GitHubApi, startGitHubApi } from '../support/github-api.ts'
@@ -40,7 +40,6 @@ const BELONGS_TO = ['null', 'project', 'web-shop', undefined, undefined]
 
 interface Step {
   readonly text?: string
-  readonly body?: CommentOptions['body']
   readonly when?: 'always' | 'on-failure'
   readonly success?: boolean
   readonly token?: string
@@ -65,7 +64,7 @@ async function comment(step: Step = {}): Promise<{ url?: string | undefined; log
       belongsTo: step.belongsTo ?? BELONGS_TO,
     },
     success: step.success ?? false,
-    body: step.body ?? ((marker) => html`${hiddenMarker(marker)}\n<h3>${step.text ?? 'a text'}</h3>`),
+    body: html`<h3>${step.text ?? 'a text'}</h3>`,
     env: { ...env, GITHUB_API_URL: api.url, ...step.env },
     event,
     log: { info: say('info'), warning: say('warning') },
@@ -406,12 +405,5 @@ describe('whatever the runner says', () => {
   test('an event whose file cannot be read is a warning', async () => {
     const { log } = await comment({ payload: '{' })
     expect(log).toEqual([expect.stringMatching(/was not written: the file of the event .* cannot be read\.$/)])
-  })
-
-  test('a text that cannot be made is a warning', async () => {
-    const body = () => {
-      throw new Error('no text')
-    }
-    expect(await comment({ body })).toEqual({ log: [expect.stringContaining('was not written')] })
   })
 })

@@ -6,11 +6,10 @@ import { aFinishedRun, anOutcome, aRun, aTestCase, testCasesBy } from '../suppor
 import { ENDINGS } from '../support/endings.ts'
 import { renderedPage, tableRows } from '../support/rendered-page.ts'
 
-const MARKER = '<!-- test-run-action 0f3a run 1 attempt 1 -->'
 const JOB_URL = 'https://github.com/o/r/actions/runs/1/job/2'
 const JOB = { name: 'test-run', url: JOB_URL }
 
-const bodyOf = (outcome: StepOutcome) => render(commentBody(outcome, MARKER))
+const bodyOf = (outcome: StepOutcome) => render(commentBody(outcome))
 
 const pageOf = (...args: Parameters<typeof bodyOf>) => renderedPage(bodyOf(...args))
 

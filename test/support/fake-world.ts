@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { StepAborted } from '../../src/action/abort.ts'
 import type { World } from '../../src/action/world.ts'
 import type { Outputs } from '../../src/github/outputs.ts'
-import type { AbortCause, StepOutcome } from '../../src/model/outcome.ts'
+import type { AbortCause } from '../../src/model/outcome.ts'
 import type { ServiceClient } from '../../src/service/client.ts'
 import { type Fragment, render } from '../../src/text/safe-text.ts'
 import type { FakeClock } from './fake-clock.ts'
 
 export interface FakeWorldOptions {
   readonly random?: () => number
-  readonly comment?: (outcome: StepOutcome) => Promise<string | undefined>
+  readonly comment?: () => Promise<string | undefined>
   /** If undefined, the report files cannot be written. */
   readonly reportFolder?: string | undefined
   readonly summaryBytes?: number
@@ -88,9 +88,9 @@ export class FakeWorld implements World {
     return this.#options.reportFolder
   }
 
-  async writeComment(outcome: StepOutcome): Promise<string | undefined> {
+  async writeComment(): Promise<string | undefined> {
     this.#note('comment')
-    return this.#options.comment?.(outcome)
+    return this.#options.comment?.()
   }
 
   /** The texts of the effects with this prefix, without that prefix. */
