@@ -51,13 +51,16 @@ function describeFailure({ failureMessages, failureDetails = [] }, report) {
  * has them, and a worker process loses them.
  */
 function errorOfTest(text, thrown) {
-    const [stack = '', ...parts] = text.split(/\n\n\[(cause|errors)\]: /);
-    // The parts are pairs of `cause` or `errors` and the text of this error. The last one is the innermost.
+    const [stack = '', ...texts] = text.split(/\n\n(?=\[(?:cause|errors)\]: )/);
+    const parts = texts.map((part) => {
+        const [, kind, ofPart = ''] = /^\[(cause|errors)\]: (.*)/s.exec(part) ?? [];
+        return { kind, stack: ofPart };
+    });
     let inner = parts.length === 0 ? innerOf(thrown) : {};
-    for (let at = parts.length - 2; at >= 0; at -= 2) {
-        const [kind, part = ''] = parts.slice(at, at + 2);
-        const error = { message: messageIn(part), stack: part, ...inner };
-        inner = kind === 'cause' ? { cause: error } : { errors: [error] };
+    // The last part is the innermost. It goes into the part before it, and so on.
+    for (const part of parts.reverse()) {
+        const error = { message: messageIn(part.stack), stack: part.stack, ...inner };
+        inner = part.kind === 'cause' ? { cause: error } : { errors: [error] };
     }
     const error = { message: messageIn(stack), stack, ...inner };
     const { cause } = inner;

@@ -117,8 +117,9 @@ export class ReportWriter {
         return JSON.parse(JSON.stringify(errors), (_, value) => (typeof value === 'string' ? replace(value) : value));
     }
     /**
-     * A folder of the shard, and the folder of this job in its place. If the tests are in `e2e` of the repository, `/work/shop/e2e` of the
-     * shard shows that `/work/shop` is its repository. Otherwise, the shard had only the tests.
+     * A folder of the shard, and the folder of this job in its place. For example, this job has the repository in `/home/shop`, and the
+     * tests in `/home/shop/e2e`. If the shard had the tests in `/work/shop/e2e`, its repository was in `/work/shop`, so `/work/shop`
+     * becomes `/home/shop`. If the shard had the tests in `/tests`, it had no repository, so `/tests` becomes `/home/shop/e2e`.
      */
     #ownFolderOf(shardRoot, testFolder) {
         const path = this.pathInRepository(testFolder);
