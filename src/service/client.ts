@@ -122,8 +122,8 @@ function suiteRuns(send: SendJson, testSuiteId: string, clock: Clock): RunReques
       if (suiteStatus !== 'FINISHED') {
         return { status: suiteStatus === 'RUNNING' ? 'RUNNING' : 'UNKNOWN', rawStatus: shortened(suiteStatus) }
       }
-      // The two requests of one poll share its time limit.
-      const leftMs = limitMs - (clock.now() - sentMs)
+      // The two requests of one poll share its time limit. If the machine was suspended during the first request, no time may be left.
+      const leftMs = Math.max(1, limitMs - (clock.now() - sentMs))
       const request = { method: 'GET', path: [...path, 'result'] } as const
       return send(request, { ...options, limitMs: leftMs }, (json, text, redact) => {
         const { status, testCases } = decodeSuiteResult(json, redact)

@@ -152,6 +152,26 @@ describe('the client of a test suite', () => {
     expect(clock.now()).toBe(30_000)
   })
 
+  it('leaves its second request a millisecond if the machine was suspended during the first request', async () => {
+    let suspendedMs = 0
+    class SuspendedClock extends FakeClock {
+      override now(): number {
+        return super.now() + suspendedMs
+      }
+    }
+    const clock = new SuspendedClock()
+    const asked = Promise.withResolvers<void>()
+    const server = await recordingServer((response, request) => {
+      if (request.target.endsWith('/result')) return asked.resolve()
+      suspendedMs = 60_000
+      json({ status: 'FINISHED' })(response, request)
+    })
+    const { service } = await open(server.origin, SUITE, clock)
+    const poll = failureOf(service.get('s-1', patient()))
+    await asked.promise
+    expect(await clock.run(poll)).toMatchObject({ reason: expect.stringMatching(/ within 0\.001 s$/) })
+  })
+
   it('turns a finished suite into a run without durations', async () => {
     const { get } = await suite({ status: 'FINISHED', statuses: ['PASSED', 'ERROR'] })
     expect(await get()).toEqual({
