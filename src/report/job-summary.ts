@@ -42,7 +42,7 @@ export function jobSummary(outcome: StepOutcome, alreadyBytes: number, reportDir
   const withoutMessages: Page = { ...onlyNotPassed, hasMessages: false }
   for (const page of [everything, onlyNotPassed, withoutMessages]) {
     const leftOut = leftOutText(all, page)
-    const noLists = fragment`It has no lists of removed, newly skipped and unstable test cases, because it would be too long.`
+    const noLists = fragment`This summary has no lists of removed, newly skipped and unstable test cases, because it would be too long.`
     const sentences = [
       leftOut && fragment`This summary leaves out ${leftOut}${files}.`,
       page.lists.length < lists.length ? noLists : undefined,

@@ -156,8 +156,16 @@ describe('with a baseline, the job summary', () => {
     )
     expect(text).not.toContain('<summary>Removed')
     expect(text).toContain(
-      'It has no lists of removed, newly skipped and unstable test cases, because it would be too long.</p>',
+      'This summary has no lists of removed, newly skipped and unstable test cases, because it would be too long.</p>',
     )
+  })
+
+  it('says so too if it leaves out nothing else', () => {
+    const removed = many(100, { title: '&'.repeat(400), filePath: 'e2e/gone.ts' })
+    const text = summaryWith(many(400, { status: 'FAILED', title: '&'.repeat(400) }), aBaselineOf(removed), 'FAILED')
+    expect(casesIn(text)).toBe(400)
+    expect(text).not.toContain('leaves out')
+    expect(text).toMatch(/<p>This summary has no lists of [^.]*\.<\/p>\n$/)
   })
 })
 
