@@ -99,7 +99,7 @@ export function endingText(outcome: StepOutcome): EndingText {
         const what = fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}`
         return end(fragment`🚫`, title, what, ...aboutRun)
       }
-      const otherwise = fragment`If the job goes on, another step has removed the files of this step from the runner's temporary folder.`
+      const otherwise = fragment`If the job is still running, another step has probably removed the files of this step from the runner's temporary folder.`
       return end(fragment`🚫`, title, fragment`The job has ended ${when}`, otherwise, ...aboutRun)
     }
     case 'start-failed': {
