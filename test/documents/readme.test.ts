@@ -75,7 +75,7 @@ describe('what the pages name', () => {
       ['the start for up to 5 minutes', '300_000 : 0'],
       ['no request is repeated for more than 30 s', 'LOOPBACK_FAILURE_LIMIT_MS = 30_000'],
       ['at most 16 MiB of output', 'SHOWN_LIMIT_BYTES = 16 * 1024 * 1024'],
-      ['up to 1,000 values', 'VALUES_LIMIT = 1_000'],
+      ['up to 1,000 values', 'MASKS_LIMIT = 1_000'],
       ['10,000 characters of a line', 'LINE_LIMIT_CHARS = 10_000'],
       ['a fiftieth of the time waited', 'waitedMs / 50'],
       ['at most 15 s', 'LONGEST_PAUSE_MS = 15_000'],
