@@ -14,28 +14,34 @@ const SHORTEST_KEY_CHARS = 8
  *   also in JSON that is in a string of JSON  \\/   \\\/   \u005c/   \\u002f   \u005cu002f
  *
  * So the key is split into units, and the expression has a part for each unit. A unit is one character, with the backslashes of the key
- * before it. For example:
+ * before it. For example, `row` stands for BACKSLASHES below:
  *
- *   the key         ab\/
- *   its units       a             b             \/
- *   the expression  row? u0061|a  row? u0062|b  row u002f|/    `row` stands for BACKSLASHES below
+ *   the key         ab                                ab\/
+ *   its units       a               b                 a               b               \/
+ *   their parts     row?(?:u0061|a) row?(?:u0062|b)   row?(?:u0061|a) row?(?:u0062|b) row(?:u002f|\/)
+ *
+ * If a key could be as short as `ab`, its whole expression would be `(?<!\\|\\u005[cC])row?(?:u0061|a)row?(?:u0062|b)`. The results:
+ *
+ *   {"title":"x \u0061b"}                    {"title":"x ***"}
+ *   "{\"title\":\"x \\u005cu0061b\"}"        "{\"title\":\"x ***\"}"
  */
 export function keyRedaction(apiKey: string): Redact {
   if (apiKey.length < SHORTEST_KEY_CHARS) return (text) => text
   const keyUnits = apiKey.match(/\\*[^\\]|\\+$/g) ?? []
-  // The first part takes all backslashes before the key. If it left some behind, the JSON would be invalid, because a backslash before
-  // `***` is no escape sequence. So a match begins with the first backslash of a row, and the search need not try the others. If it
-  // did, millions of backslashes would take too long.
+  // The lookbehind lets a match begin only with the first backslash of a row. A backslash left before `***` would make the JSON invalid. To
+  // try each of millions of backslashes would take too long.
   const expression = new RegExp(String.raw`(?<!\\|\\u005[cC])${keyUnits.map(expressionOf).join('')}`, 'g')
   // Most texts have no backslash. For them, a step need not wait for the expression to be compiled.
   return (text) => (text.includes('\\') ? text.replace(expression, '***') : text.replaceAll(apiKey, '***'))
 }
 
-/** A row of backslashes. Each but the first may be written as `\u005c`. How many there are does not matter. */
+/** A row of backslashes, however long, because each level of JSON adds backslashes. Each but the first may be `\u005c`. */
 const BACKSLASHES = String.raw`(?:\\+(?:u005[cC]\\*)*)`
 /**
- * A row of backslashes at the end of the key. Here the number matters: an odd backslash at the end belongs to what follows, for example to
- * the end of a string. A key has at most 512 backslashes, and JSON in a string of JSON has two pairs for each. Without a limit, a text
+ * The backslashes at the end of the key. In JSON, only whole pairs belong to the key, because an odd backslash behind them belongs to what
+ * follows, for example to the end of a string. A single backslash is of a text that is not JSON.
+ *
+ * A key has at most 512 backslashes, and JSON in a string of JSON has two pairs for each, so 512 × 2 = 1,024 pairs. Without a limit, a text
  * with millions of pairs would exceed the stack of the expression.
  */
 const LAST_BACKSLASHES = String.raw`(?:(?:\\{1,3}u005[cC]|\\\\){1,1024}|\\)`
