@@ -158,16 +158,19 @@ function withoutCommands(text: string): string {
   return text.replace(OLD_COMMAND, '# ').replace(/^([^\S\n]*):(?=:)/gm, '$1: ')
 }
 
-/** In UTF-16 units. The runner truncates messages at 4,096 (`_maxIssueMessageLength` in its `ExecutionContext.cs`). */
+// GitHub's runner (seen in 2.336) cuts the messages of error and warning commands at 256 UTF-16 units and at 4,096
+// (`_maxIssueMessageLength` in its `ExecutionContext.cs`). If a cut separates the halves of a surrogate pair, its worker crashes, and the
+// job has no result.
+
+/** A longer message ends with `…`. This alone does not prevent the crash, because masks make the message longer afterwards. */
 const MESSAGE_LIMIT_UNITS = 4000
-/** A mask `***` may replace each character. So the first 80 units have at most 240 when the runner cuts at 256. */
+/**
+ * Only the first units may contain surrogate pairs. A mask `***` may replace each of these 80 units, and then they are 240. So both cuts
+ * are behind the last pair.
+ */
 const UNITS_WITH_PAIRS = 80
 
-/**
- * The message of an error or warning command. If GitHub's runner (seen in 2.336) cuts between the halves of a surrogate pair, at 256
- * UTF-16 units or at 4,096, its worker crashes and the job has no result. So there are pairs only where it never cuts. Truncating
- * alone would not help, because masks make the message longer afterwards.
- */
+/** The message of an error or warning command. */
 export function commandMessage(message: Fragment): string {
   const text = inBasicPlane(render(message), UNITS_WITH_PAIRS)
   return text.length <= MESSAGE_LIMIT_UNITS ? text : `${text.slice(0, MESSAGE_LIMIT_UNITS - 1)}…`
@@ -246,8 +249,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The runner masks a secret in two forms: as it is, and with all five of & < > " ' escaped (its `ValueEncoders.cs`). It does not mask a mixture of
- * both. So quotation marks are escaped only in a text in which one of & < > must be escaped.
+ * The runner masks a secret in two forms: as it is, and with all five of & < > " ' escaped (its `ValueEncoders.cs`). HTML needs only & < >
+ * escaped, but the runner would not mask a secret of which only a part is escaped. So quotation marks are escaped in a text that has one of
+ * & < >, and in no other text. For example:
+ *
+ *   the secret   in HTML
+ *   a"b          a"b
+ *   a<"b         a&lt;&quot;b    not a&lt;"b
  */
 function escapeText(text: string): string {
   return /[&<>]/.test(text) ? escapeAttribute(text) : text.replaceAll('##[', '##&#91;')
