@@ -81,7 +81,7 @@ async function cancel(runId: string, file: MainFile, world: PostWorld): Promise<
   const service = await world.open()
   if ('problem' in service) return service.problem
   const nowMs = clock.now()
-  // Main may have started the run just before it was killed, so post counts the 15 s of `doesNotExist` from now.
+  // Main may have started the run just before it was killed, so post counts `NOT_FOUND_GRACE_MS` from now.
   const handle = { id: runId, knownSinceMs: nowMs }
   const result = await cancelRun({ handle }, nowMs + POST_LIMIT_MS, { ...world, service })
   switch (result.kind) {

@@ -41,7 +41,7 @@ export async function waitForRun(wait: Wait, world: World): Promise<Waited> {
   const heartbeats = new LoggedPauses(world, firstPollMs + LINE_INTERVAL_MS)
   const waited = () => durationText(clock.now() - firstPollMs)
   let run: Run | undefined
-  /** The polls that have failed since the last response. */
+  /** The polls that have failed since the last poll that succeeded. */
   let outage: { readonly sinceMs: number; readonly polls: number } | undefined
 
   for (;;) {

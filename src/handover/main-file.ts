@@ -137,7 +137,10 @@ function filesWithIdentity(folder: string, env: NodeJS.ProcessEnv): string[] {
   }
 }
 
-/** False if the inputs name another project or service now. GitHub evaluates them again for post, and a step may have changed them. */
+/**
+ * False if the inputs name another service, project or test suite now. GitHub evaluates the inputs again for post, and a step may have
+ * changed a variable that they use.
+ */
 export function hasIdentityOf(env: NodeJS.ProcessEnv, { path }: MainFile): boolean {
   return basename(path).startsWith(identity(env))
 }

@@ -34,7 +34,7 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
   // Follows a link only if the user has named it, because anybody may have put a link into a folder.
   const statusOf = (file: string) => (file === path ? statSync(file) : lstatSync(file))
   const found = paths.map((file) => attempt(file, () => plainFile(file, statusOf(file))))
-  // Results without a time are of test suites. Of these, the highest name is the latest.
+  // The results of test suites and of unfinished runs have no time. They count as the oldest. Of these, the highest name is the latest.
   const files = found
     .filter((file) => file !== undefined)
     .sort((a, b) => b.finishedMs - a.finishedMs || b.path.localeCompare(a.path, 'en', { numeric: true }))

@@ -76,7 +76,7 @@ export interface EndedStep {
   readonly subject: StepSubject
   readonly ending: Ending
   readonly cancellation: Cancellation
-  /** Absent if no run was started, or if the response to the start had no id. */
+  /** Absent if no run was started, or if no response to the start had a valid id. */
   readonly runId?: string | undefined
   readonly runUrl?: string | undefined
   /** The run as the service last described it. Absent if it never did. If the ending is `finished`, this run has finished. */

@@ -25,9 +25,14 @@ const UNSTABLE_SHOWN = 20
 const SIZE_LIMIT_BYTES = 900_000
 
 /**
- * The first of four pages that fits. The first page has everything. The second has only the test cases that did not pass. The third has
- * them without their messages. The last has only the headline. `alreadyBytes` is the size of what the file of the summary already
- * contains.
+ * The first of four pages that fits into the file of the summary, which already contains `alreadyBytes`:
+ *
+ * 1. The test cases of all kinds, and the lists of which only a baseline tells.
+ * 2. Only the test cases that did not pass, without these lists.
+ * 3. The test cases of page 2. Of each message, only the first line.
+ * 4. Only the headline.
+ *
+ * CASE_LIMIT and FOLDABLE_CASES hold for the pages 1 to 3.
  */
 export function jobSummary(outcome: StepOutcome, alreadyBytes: number, reportDir?: string): Html {
   // An earlier writer to this file may have left an HTML block open. An empty line closes it.

@@ -6,7 +6,10 @@ export const NONE = fragment``
 
 export const CANCEL_IT = fragment`If the run should not go on, cancel it at the service.`
 
-/** Main and post say this if a start request had no response. */
+/**
+ * Main and post say this if the service may have accepted a start, but no run id is known. For example, there was no response, or its
+ * status was 500 or 408, or it was 2xx and invalid.
+ */
 export const RUN_WITHOUT_ID = fragment`A run may have been started, and it cannot be looked up without its id. If the service shows a run of this branch that began at this time, cancel that run. The operators of the service can find the run by the header ${code('User-Agent')} of the start request, which names this workflow run.`
 
 export function casesOf(count: number): Fragment {
