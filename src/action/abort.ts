@@ -15,9 +15,14 @@ export class StepAborted extends Error {
   constructor(cause: AbortCause, nowMs: number) {
     super(`The step was aborted (${cause}).`)
     this.cause = cause
-    // GitHub's runner (its ProcessInvoker) sends SIGINT, after 7.5 s SIGTERM, and after 10 s SIGKILL. Half a second is for a slow
-    // machine. The last lines of the log get 150 ms, and the cancel of a run whose id came late gets 250 ms. If main is killed
-    // before that, post cancels the run.
+    // GitHub's runner (its ProcessInvoker) sends three signals. Main must exit before the last. If it does not, post cancels the run.
+    //
+    //        0 ms  SIGINT            aborts the step
+    //    7,500 ms  SIGTERM
+    //    9,100 ms  startDeadlineMs   the cancel of a run whose id came late has 250 ms left
+    //    9,350 ms  cancelDeadlineMs  the last lines of the log have 150 ms left
+    //    9,500 ms  exitDeadlineMs    the other half a second is for a slow machine
+    //   10,000 ms  SIGKILL
     this.exitDeadlineMs = nowMs + 9_500
     this.cancelDeadlineMs = this.exitDeadlineMs - 150
     this.startDeadlineMs = this.cancelDeadlineMs - 250

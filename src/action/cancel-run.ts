@@ -71,8 +71,8 @@ class Cancelling {
     const { handle, cancel, onRun } = this.#run
     const response = await cancel(handle.id, this.#requestOptions(deadlineMs, signal))
     if (!isFailure(response)) return { kind: 'cancelled' }
-    // If the run is now CANCELLED, this step has cancelled it, provided that the service may have accepted this cancel or an earlier
-    // one. If the response does not list the run, this cancel has not cancelled it yet. It may still do so before the next try.
+    // If the run is now CANCELLED, has this step cancelled it? Yes, if the service may have accepted one of its cancels. A cancel whose 2xx
+    // response does not list the run counts only from the next try on, because the run was not cancelled when the service responded.
     const mayHaveCancelledNow = response.kind !== 'not-listed' && mayHaveBeenAccepted(response)
     const mayBeOurs = this.#mayBeAccepted || mayHaveCancelledNow
     this.#mayBeAccepted ||= mayHaveBeenAccepted(response)

@@ -5,7 +5,11 @@ import type { RunWorld } from './world.ts'
 const FIRST_BACKOFF_MS = 1_000
 const LONGEST_BACKOFF_MS = 15_000
 
-/** It doubles each time. Its upper half is random, so that many steps do not try again at the same time. */
+/**
+ * The pause before the next try: 0.5 to 1 s after the first failed try, 1 to 2 s after the second, and so on, up to 7.5 to 15 s. Within
+ * these limits it is random, so that many steps do not try again at the same time. If the service asks for a longer pause, the pause has
+ * that length.
+ */
 export function pauseMs(failedTries: number, failure: Failure, random: () => number): number {
   const backoffMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failedTries - 1)) * (0.5 + random() / 2)
   return Math.max(backoffMs, askedPauseMs(failure))

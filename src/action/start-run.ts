@@ -28,7 +28,10 @@ export async function startRun(
   const { service, clock, random, signal } = world
   const firstTryMs = clock.now()
   const pauses = new LoggedPauses(world, firstTryMs)
-  /** For how long main repeats a start that fails as the last one has, and since when each start has failed so. */
+  /**
+   * For how long main repeats the start (`startMayRepeatForMs`), and since when this time counts. It counts from the first start that failed
+   * with this limit. If a start fails with another limit, that limit counts from this start.
+   */
   let repeating: { readonly forMs: number; readonly sinceMs: number } | undefined
 
   for (let tries = 1; ; tries++) {
@@ -43,7 +46,7 @@ export async function startRun(
     const cancellation = { kind: mayHaveBeenAccepted(response) ? 'id-unknown' : 'none' } as const
     if (signal.aborted) return { ending: abortedEnding(signal), cancellation }
     const forMs = startMayRepeatForMs(response)
-    // A service that was too busy may then restart, and refuse connections for a while.
+    // For example, a service is too busy, then restarts, and so refuses connections for a while. The restart has a limit of its own.
     if (repeating?.forMs !== forMs) repeating = { forMs, sinceMs: sentMs }
     const mayRepeatUntilMs = Math.min(
       repeating.sinceMs + forMs,

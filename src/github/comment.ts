@@ -32,7 +32,8 @@ export async function keepCommentUpToDate(options: CommentOptions): Promise<stri
   // A step that is being cancelled has no time to load GitHub's client.
   if (settings.when === 'never' || signal.aborted) return undefined
   if (event.problem !== undefined) {
-    // With `on-failure`, a success only updates a comment, and then most steps have none.
+    // With `on-failure`, a step that succeeds only updates the comment of an earlier failure. Most such steps have no comment to update, so
+    // a warning would be wrong.
     if (success && settings.when === 'on-failure')
       log.info(fragment`If a comment of an earlier run exists, it stays as it is, because ${event.problem}.`)
     else log.warning(notWritten(event.problem))

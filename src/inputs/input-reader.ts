@@ -10,7 +10,10 @@ export class InvalidInputsError extends Error {
   }
 }
 
-/** If a value is invalid, a method records the problem and returns what it returns for an empty input. */
+/**
+ * Reads the inputs. If a value is invalid, the method adds to `problems`, and returns what it returns for an empty input. So the other
+ * inputs are read too, and the user sees all problems at once.
+ */
 export class InputReader {
   readonly #env: NodeJS.ProcessEnv
   /** What is invalid, each in sentences of its own. */

@@ -50,7 +50,8 @@ function fileAndTitle({ title, filePath = untrusted('') }: Pick<TestCase, 'title
 /** How each failing and each flaky case did, and each case that passed now and failed or was flaky in an earlier run. */
 export function comparePast(testCases: readonly TestCase[], baseline: Baseline): ReadonlyMap<TestCase, PastOfCase> {
   const runs = [testCases, ...baseline.map((run) => run.testCases)]
-  // Partners have equal titles. So a case whose title was bad in no run has no bad partner. To leave it out here saves time.
+  // Only a test case that is bad, or that has a bad partner, is of interest. Partners have equal titles. So if no run has a bad test case
+  // with a title, the test cases with this title are left out. This saves time.
   const badTitles = new Set(runs.flatMap((cases) => cases.filter(isBad).map(({ title }) => title)))
   const isOfInterest = ({ title }: EarlierCase) => badTitles.has(title)
   const candidates = testCases.filter(isOfInterest)

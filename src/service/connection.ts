@@ -30,7 +30,7 @@ export interface Connections {
   renew(): void
 }
 
-/** By default, the next poll comes within 16.5 s. */
+/** An idle connection is closed after this time. By default, the pause between two polls is at most 16.5 s, so they share a connection. */
 const IDLE_LIMIT_MS = 20_000
 
 // `rejectUnauthorized` is set, because its default is NODE_TLS_REJECT_UNAUTHORIZED, which an earlier step may have set.
@@ -89,7 +89,7 @@ async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Con
   const tls = { ...TLS, allowH2: false }
   const settings = {
     allowH2: false,
-    // The first poll follows the start at once. It waits for the same tunnel.
+    // The first poll follows the start at once. It waits for the tunnel of the start, because one connection allows no second tunnel.
     connections: 1,
     // The transport limits each request itself, so undici's own limits are off.
     headersTimeout: 0,

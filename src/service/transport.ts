@@ -14,7 +14,7 @@ export interface RequestOptions {
   readonly signal: AbortSignal
   /** If the request has been sent when the signal aborts, its response is still awaited for this long. */
   readonly graceIfSentMs?: (() => number) | undefined
-  /** Instead of 30 s, but no longer. */
+  /** The time limit of the request. By default it is 30 s, and it is never longer. */
   readonly limitMs?: number | undefined
 }
 
@@ -46,6 +46,8 @@ export async function send(
   if (options.signal.aborted) return ABORTED_BEFORE_SENT
   const exchange = new Exchange(settings)
   const [stopTimers, closeConnection] = [new AbortController(), new AbortController()]
+  // The first result counts. `receive` returns the head when the whole body has come, or else a failure. `interruption` returns a failure at
+  // the time limit, or after the signal has aborted.
   const headOrFailure = await Promise.race([
     exchange.receive(request, closeConnection.signal),
     interruption(exchange, options, settings.clock, stopTimers.signal),
@@ -53,7 +55,7 @@ export async function send(
   stopTimers.abort()
   if (!isFailure(headOrFailure)) return exchange.response(headOrFailure)
   closeConnection.abort()
-  // A status that is not 2xx counts whatever becomes of the body.
+  // If the head has come and its status is not 2xx, the status is the result, although the rest of the body is missing.
   const { head } = exchange
   return head === undefined || isSuccess(head.status) ? headOrFailure : exchange.response(head)
 }
