@@ -63,6 +63,7 @@ export class RunQueue {
 
   /** A run also waits for an earlier run that waits. Otherwise, later runs of inner folders could keep a run of an outer folder from starting. */
   #startNext(): void {
+    if (this.#isClosing) return
     const earlier = [...this.#active.keys()]
     for (const entry of this.#entries.values()) {
       if (this.#active.size >= CONCURRENCY) return
@@ -102,6 +103,7 @@ export class RunQueue {
     if (entry === undefined || isFinished(entry.run)) return false
     if (entry.run.phase.status === 'QUEUED') {
       this.#finish(entry, { ...reason, testCases: [] })
+      this.#startNext()
     } else {
       entry.stop.abort(reason)
       await entry.end.promise

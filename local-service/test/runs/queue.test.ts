@@ -121,6 +121,16 @@ describe('a cancel', () => {
     expect([begun, second?.status()]).toEqual([['first', 'third'], 'CANCELLED'])
   })
 
+  it('of a run that waits starts the runs that waited only for it', async () => {
+    const { queue, add, begun } = await aQueue()
+    add('inner', { folder: '/shop/cart' })
+    const outer = add('outer', { folder: '/shop' })
+    add('late', { folder: '/shop/search' })
+    await outer.cancel()
+    expect(begun).toEqual(['inner', 'late'])
+    await queue.close()
+  })
+
   it('has the test cases so far, and a second cancel changes nothing', async () => {
     const { queue, add } = await aQueue()
     const { ended, saved, cancel } = add('shop', { endsWhenStopped: false, tests: {} })
@@ -259,6 +269,13 @@ describe('runs', () => {
     add('second', { folder: 'shop', onBegin: () => isLeft.resolve(existsSync(resources.folder)) })
     first.ended.resolve(PASSED)
     expect(await isLeft.promise).toBe(false)
+  })
+
+  it('do not start when a close interrupts the run for which they wait', async () => {
+    const { queue, add, begun } = await aQueue()
+    for (const folder of ['/shop/cart', '/shop', '/shop/search']) add(folder, { folder })
+    await queue.close()
+    expect(begun).toEqual(['/shop/cart'])
   })
 
   it('are interrupted by a close, which waits for those that have begun and takes no more', async () => {
