@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { quote } from '../text.ts'
@@ -46,7 +46,11 @@ export async function readBlobs<Report>(
   const blobs: Report[] = []
   for (const file of reports) {
     onFile(file)
-    const blob = await read(join(folder, file), file).catch((error: unknown) => {
+    const path = join(folder, file)
+    // Whoever opens a named pipe may wait for ever, and nothing can end the thread meanwhile.
+    const found = await stat(path).catch(() => undefined)
+    if (!found?.isFile()) throw new UnusableReports(`has ${quote(file)}, which is no regular file. Leave it out`)
+    const blob = await read(path, file).catch((error: unknown) => {
       const next = 'If it is the report of a shard, run this shard again. Otherwise, leave it out'
       const why = messageOf(error).replace(/\.$/, '')
       throw new UnusableReports(`has a file that is no blob report, ${quote(file)}: ${why}. ${next}`)
