@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { openPromise } from 'yauzl'
 import { type Blobs, type OnFile, readBlobs } from './blob-folder.ts'
-import { type Counted, whyIncomplete } from './shards.ts'
+import { type Counted, whyIncomplete, whyUncounted } from './shards.ts'
 
 // What Playwright does not check when it merges blob reports.
 
@@ -14,7 +14,8 @@ interface PlaywrightBlob extends Counted {
 export async function checkPlaywrightBlobs({ folder }: { folder: string }, onFile: OnFile): Promise<Blobs> {
   const reports = await readBlobs(folder, '.zip', readPlaywrightBlob, onFile)
   const roots = [...new Set(reports.map(({ root }) => root))]
-  return { folder, problems: whyIncomplete(reports), roots }
+  const remark = whyUncounted(reports, 'Only the report of a job with --shard says it')
+  return { folder, problems: whyIncomplete(reports), remark, roots }
 }
 
 /** The first line of `report.jsonl` says which shard it is, and of which system. The second one has the configuration. */

@@ -53,9 +53,9 @@ function whySetIncomplete(reports: readonly Counted[]): string[] {
   ]
 }
 
-/** Nobody can check how many reports there must be if no name says it. Undefined for a single report, which is of the whole. */
-export function whyUncounted(reports: readonly Counted[]): string | undefined {
+/** What the log says of several reports without a number. Undefined for a single report, because it is of the whole. */
+export function whyUncounted(reports: readonly Counted[], whatSaysIt: string): string | undefined {
   const { length } = reports.filter(({ shard }) => shard === undefined)
   if (length < 2) return undefined
-  return `the names of ${length} reports do not say how many there must be, so nobody could check whether one is missing. A name such as blob-1-4.json says it`
+  return `${length} reports do not say how many there must be, so nobody could check whether one is missing. ${whatSaysIt}`
 }

@@ -48,7 +48,7 @@ export async function checkVitestBlobs(
   return {
     folder: await withPathsOf(root, folder, reports, newFolder),
     problems: [...whyIncomplete(reports), ...whyLost(reports)],
-    remark: whyUncounted(reports),
+    remark: whyUncounted(reports, 'A name such as blob-1-4.json says it'),
     withoutCoverage: reports.filter((report) => !report.hasCoverage).map(({ file }) => quote(file)),
   }
 }

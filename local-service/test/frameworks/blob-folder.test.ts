@@ -1,12 +1,14 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
+import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { parse, stringify } from 'flatted'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { readShards, withProblems } from '../../src/frameworks/merge.ts'
 import { checkPlaywrightBlobs } from '../../src/frameworks/playwright-blobs.ts'
 import type { ReadingThread } from '../../src/frameworks/reading.ts'
-import { whyIncomplete, whyUncounted } from '../../src/frameworks/shards.ts'
+import { type Counted, whyIncomplete, whyUncounted } from '../../src/frameworks/shards.ts'
 import { checkVitestBlobs, shardInName } from '../../src/frameworks/vitest-blobs.ts'
 import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
 
@@ -83,8 +85,9 @@ describe('which shards are there', () => {
 
   it('the log says that nobody could count several reports without a number, and nothing of one report', () => {
     const [one, other] = [{ file: 'a.json' }, { file: 'b.json' }]
-    expect(whyUncounted([one, other])).toMatch(/^the names of 2 reports do not say how many there must be, /)
-    expect([whyUncounted([one]), whyUncounted(reportsOf(2, 1, 2))]).toEqual([undefined, undefined])
+    const why = (reports: readonly Counted[]) => whyUncounted(reports, 'A name says it')
+    expect(why([one, other])).toMatch(/^2 reports do not say how many there must be, .* A name says it$/)
+    expect([why([one]), why(reportsOf(2, 1, 2))]).toEqual([undefined, undefined])
     expect(whyIncomplete([one])).toEqual([])
   })
 
@@ -220,6 +223,23 @@ describe("Vitest's reports", () => {
   })
 })
 
+describe('a folder with a named pipe, which would block whoever opens it,', () => {
+  const checks: readonly [extension: string, check: (folder: string) => Promise<unknown>][] = [
+    ['json', (folder) => checkVitestBlobs({ folder, root: '/', newFolder: '', passesWithNoTests: false }, () => {})],
+    ['zip', (folder) => checkPlaywrightBlobs({ folder }, () => {})],
+  ]
+
+  it.each(checks)('is refused if the name ends with .%s, also if the name is a link', async (extension, check) => {
+    const pipe = join(temporaryFolder(), 'pipe')
+    execFileSync('mkfifo', [pipe])
+    // If the check opens the pipe, it waits until somebody opens it to write.
+    onTestFinished(() => closeSync(openSync(pipe, constants.O_RDWR)))
+    const folder = temporaryFolder()
+    await symlink(pipe, join(folder, `a.${extension}`))
+    await expect(check(folder)).rejects.toThrow(`has "a.${extension}", which is no regular file. Leave it out`)
+  })
+})
+
 describe('a merge', () => {
   it('of reports that take too long to read says so, and has failed', async () => {
     const why = 'its report "a.json" takes longer than 30 s to read'
@@ -273,7 +293,16 @@ describe("Playwright's reports", () => {
     expect((await checkZips(first, second, ofMacos)).problems).toEqual([
       expect.stringContaining('shard 1/2 is missing beside "report-9.zip"'),
     ])
-    expect((await checkZips(zip())).problems).toEqual([])
+    expect(await checkZips(zip())).toMatchObject({ problems: [], remark: undefined })
+  })
+
+  it('of jobs without --shard are merged, and the log says that nobody could count them', async () => {
+    const whole = zipOf('report.jsonl', report())
+    expect(await checkZips(whole, whole)).toMatchObject({
+      problems: [],
+      remark:
+        '2 reports do not say how many there must be, so nobody could check whether one is missing. Only the report of a job with --shard says it',
+    })
   })
 
   it.each<[string, Buffer, string]>([
