@@ -55,7 +55,10 @@ export function runProjectCommand(
     folders: [folders.root, resources.frameworkFolder, resources.tmpdir],
     readOnlyFolders: [REPORTERS_FOLDER, ...linked],
   }
-  return runInContainer(container, command, stop)
+  const onStart = () => {
+    resources.mayHaveContainers = true
+  }
+  return runInContainer(container, { ...command, onStart }, stop)
 }
 
 /** How git runs in a folder for a run. The next service finds git by the marker, if this service is killed. */

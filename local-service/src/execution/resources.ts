@@ -21,9 +21,13 @@ export function resourcesOf(
     readonly gitFolder?: string | undefined
     /** It is `unknown` if an earlier process of the service had the run, and the store does not give its engine back. */
     readonly engine?: readonly string[] | 'unknown' | undefined
+    /** Where the engine runs. The store does not keep it, because it gives back only engines without arguments. */
+    readonly engineFolder?: string | undefined
+    /** False until the run starts its engine. After a restart, nobody knows whether it did. */
+    readonly mayHaveContainers?: boolean
   },
 ) {
-  const { temporaryFolder = realpathSync(tmpdir()) } = others
+  const { temporaryFolder = realpathSync(tmpdir()), mayHaveContainers = true } = others
   const folder = join(dataFolder, 'runs', runId)
   const frameworkFolder = join(folder, 'framework')
   return {
@@ -39,6 +43,7 @@ export function resourcesOf(
     tmpdir: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
     ...others,
     temporaryFolder,
+    mayHaveContainers,
   }
 }
 
@@ -57,12 +62,12 @@ export async function removeResources(
   resources: RunResources,
   { personEnv, logError }: { readonly personEnv: NodeJS.ProcessEnv; readonly logError: (text: string) => void },
 ): Promise<boolean> {
-  const { folder, tree, tmpdir, gitFolder, engine } = resources
+  const { folder, tree, tmpdir, gitFolder, engine, engineFolder, mayHaveContainers } = resources
   const removals = [
     // The engine's program must be gone first, because it could create another container.
     () => killProcesses({ runId }),
     // The folders come last, because containers write to them.
-    async () => engine && removeContainers(engine, runId, personEnv),
+    async () => engine && mayHaveContainers && removeContainers(engine, runId, { env: personEnv, cwd: engineFolder }),
     async () => gitFolder && forgetWorkTree(tree, gitFolder),
     () => removeFolder(folder),
     () => removeFolder(tmpdir),

@@ -81,35 +81,49 @@ export async function runInContainer(
   return { kind: 'cut-off', how, output: end.output }
 }
 
+/** How the service calls an engine that it has called before. An earlier process of the service may have called it. */
+interface EngineOptions {
+  readonly env: NodeJS.ProcessEnv
+  /** The folder of the project, because the engine's arguments may name a folder in it. After a restart, there are no arguments. */
+  readonly cwd?: string | undefined
+}
+
 /** This or an earlier process of the service may have left the containers. */
 export async function removeContainers(
   engine: readonly string[] | 'unknown',
   runId: string,
-  env: NodeJS.ProcessEnv,
+  options: EngineOptions,
 ): Promise<void> {
   if (engine === 'unknown') {
     const next = `Look for it with the engine of the project: ps --all --filter label=${LABEL}=${runId}`
-    throw new Error(`a container may be left, because the service keeps only the engines docker and podman. ${next}`)
+    throw new Error(
+      `a container may be left, because the service keeps only the engines docker and podman without a path. ${next}`,
+    )
   }
   for (let removals = 0; removals < REMOVAL_TRIES; removals++) {
-    const listed = await callEngine(engine, ['ps', '--all', '--quiet', '--filter', `label=${LABEL}=${runId}`], env)
+    const listed = await callEngine(engine, ['ps', '--all', '--quiet', '--filter', `label=${LABEL}=${runId}`], options)
     const ids = listed.split('\n').filter((id) => id !== '')
     if (ids.length === 0) return
     // The engine may be removing the container itself. This call then fails, and the list decides.
-    await callEngine(engine, ['rm', '--force', '--volumes', ...ids], env).catch(() => undefined)
+    await callEngine(engine, ['rm', '--force', '--volumes', ...ids], options).catch(() => undefined)
     await delay(100)
   }
   throw new Error(`a container may be left, because "${engine[0]} ps" still lists it after ${REMOVAL_TRIES} removals`)
 }
 
-/** Returns what the engine's program writes. An engine that is not installed has no containers. */
-function callEngine([program = '', ...first]: readonly string[], args: readonly string[], env: NodeJS.ProcessEnv) {
-  const options = { env, timeout: RESPONSE_LIMIT_MS, killSignal: 'SIGKILL' } as const
+/** Returns what the engine's program writes. */
+function callEngine([program = '', ...first]: readonly string[], args: readonly string[], engine: EngineOptions) {
+  const options = { ...engine, timeout: RESPONSE_LIMIT_MS, killSignal: 'SIGKILL' } as const
   return new Promise<string>((resolve, reject) => {
     execFile(program, [...first, ...args], options, (error: ExecFileException | null, stdout, stderr) => {
-      if (error === null || error.code === 'ENOENT') return resolve(stdout)
-      const reason = error.killed ? `did not respond within ${RESPONSE_LIMIT_MS / 1000} s` : stderr.trim()
-      reject(new Error(`a container may be left, because "${program} ${args[0]}" failed: ${reason || error.message}`))
+      if (error === null) return resolve(stdout)
+      const reason = whyFailed(error, program) ?? (stderr.trim() || error.message)
+      reject(new Error(`a container may be left, because "${program} ${args[0]}" failed: ${reason}`))
     })
   })
+}
+
+function whyFailed(error: ExecFileException, program: string): string | undefined {
+  if (error.killed) return `did not respond within ${RESPONSE_LIMIT_MS / 1000} s`
+  return error.code === 'ENOENT' ? `there is no program ${program}` : undefined
 }

@@ -91,12 +91,12 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
 
 /**
  * The service will start this program, and tests may have written its name and its arguments. So only the programs docker and podman are
- * taken, and only if they have no arguments. Without its arguments, an engine would be of no use: Podman lists the containers of
- * `podman --root /images` only with `--root /images`.
+ * taken, and only if they have no path and no arguments. A name without its path may be another program, or no program. Without its
+ * arguments, Podman does not list the containers of `podman --root /images`.
  */
 function toEngine(kept: unknown): RunResources['engine'] {
   if (kept === undefined) return undefined
-  const program = /^\["(?:[^"]*\/)?(docker|podman)"\]$/.exec(JSON.stringify(kept))?.[1]
+  const program = /^\["(docker|podman)"\]$/.exec(JSON.stringify(kept))?.[1]
   return program === undefined ? 'unknown' : [program]
 }
 

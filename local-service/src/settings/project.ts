@@ -51,9 +51,17 @@ const SCRIPT = v.pipe(
 
 const ARGV = v.pipe(v.array(v.string()), v.minLength(1, 'It is empty'))
 
-/** The engine takes the values of the tests' variables from its environment, which `sudo` clears. */
+/** Such as `./podman`, `--root=../images`, and `bin/podman` in place of a program. */
+const RELATIVE_PATH = /(^|=)\.\.?\//
+const RELATIVE_PROGRAM = /^[^/]+\//
+
 const ENGINE = v.pipe(
   ARGV,
+  v.check(
+    (words) => !words.some((word) => RELATIVE_PATH.test(word)) && !RELATIVE_PROGRAM.test(words[0] ?? ''),
+    'It has a relative path. Give the whole path, because the service also calls the engine from other folders',
+  ),
+  // The engine takes the values of the tests' variables from its environment, which `sudo` clears.
   v.check(
     ([program = '']) => basename(program) !== 'sudo',
     'It begins with "sudo", which removes the variables of the tests. Give an engine that your user can run without "sudo"',

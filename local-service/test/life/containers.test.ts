@@ -218,7 +218,7 @@ describe.each(['docker', 'podman'] as const)('a container of %s', { timeout: 240
     // The service was killed between the creation of a container and its start.
     await engine.call('create', '--label', 'test-run-service.run=run-1', ...OPTIONS, ...FEW_RESOURCES, IMAGE, 'true')
     const other = (await start('test-run-service.run=run-2')).trim()
-    await removeContainers(engine.command, 'run-1', engine.env)
+    await removeContainers(engine.command, 'run-1', { env: engine.env })
     expect((await engine.call('ps', '--all', '--quiet', '--no-trunc')).trim()).toBe(other)
     await engine.call('rm', '--force', other)
   })
@@ -249,7 +249,7 @@ describe("an engine's program", () => {
     const service = await startService({ projects: { shop: project }, env: { ...PLAIN_ENV, ...env } })
     const run = await service.run({ envOverrides: { DOCKER_HOST: 'tcp://tests.example', ...SECRETS } })
     await service.close()
-    return { engine, run, calls: await readFile(calls, 'utf8').catch(() => ''), log: service.log.join('\n') }
+    return { folder, engine, run, calls: await readFile(calls, 'utf8').catch(() => ''), log: service.log.join('\n') }
   }
 
   const NOT_FOUND = 'command: line 1: yarnn: command not found'
@@ -305,6 +305,16 @@ describe("an engine's program", () => {
     )
   })
 
+  it('that is gone at the end may have left a container', async () => {
+    const { log, engine } = await runWith('rm "$0"; exit 1')
+    expect(log).toContain(`a container may be left, because "${engine} ps" failed: there is no program ${engine}`)
+  })
+
+  it('is called in the folder of the project, where its arguments may name a folder', async () => {
+    const { calls, folder } = await runWith('echo "in $(pwd)" >> "$(dirname "$0")/calls"; exit 1')
+    expect(new Set(calls.match(/in .*/g))).toEqual(new Set([`in ${folder}`]))
+  })
+
   it('is called until it lists no container of the run, because it may be removing one itself', async () => {
     const script = `case "$2" in
       ps) test "$(grep -c "global ps" "$(dirname "$0")/calls")" -ge 3 || echo id;;
@@ -319,7 +329,7 @@ describe("an engine's program", () => {
     const folder = temporaryFolder()
     await writeFile(join(folder, 'docker'), '#!/bin/sh\n[ "$1" = rm ] || echo 1a2b\n', { mode: 0o755 })
     const env = { PATH: `${folder}:/usr/bin:/bin` }
-    await expect(removeContainers(['docker'], 'run-1', env)).rejects.toThrow(
+    await expect(removeContainers(['docker'], 'run-1', { env })).rejects.toThrow(
       'a container may be left, because "docker ps" still lists it after 20 removals',
     )
   })

@@ -59,11 +59,15 @@ describe('the store of runs', () => {
     expect(store.findUnfinished()).toEqual([])
   })
 
-  it('lists a run as left if its engine is not kept, because nobody can look for its containers', async () => {
+  it.each([
+    [['podman', '--root', '/images']],
+    // The program of this name on the PATH may be another one, or there may be none.
+    [['/opt/podman/bin/podman']],
+  ])('lists a run as left if its engine is %j, because nobody can look for its containers', async (engine) => {
     const store = await openStore()
     const run = queueRun({ projectId: 'shop' })
     finishRun(run, PASSED)
-    const resources = resourcesOf(run.runId, store.folder, { engine: ['podman', '--root', '/images'] })
+    const resources = resourcesOf(run.runId, store.folder, { engine })
     store.save(run, resources)
     const log: string[] = []
     const logError = (text: string) => void log.push(text)

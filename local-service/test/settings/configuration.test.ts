@@ -53,6 +53,16 @@ describe('a configuration', () => {
     expect(() => readConfiguration(settings, WEB_SHOP)).toThrow(message)
   })
 
+  it.each([
+    [['./bin/podman']],
+    [['bin/podman']],
+    [['podman', '--root', '../images']],
+    [['podman', '--root=./images']],
+  ])('is refused if its engine has a relative path: %j', (engine) => {
+    const problem = 'It has a relative path. Give the whole path, because the service also calls the engine from other'
+    expect(() => readConfiguration(shop({ container: { image: 'node:24', engine } }), WEB_SHOP)).toThrow(problem)
+  })
+
   it.each(['constructor', 'prototype', '__proto__', 'toString'])('may call everything %s', (name) => {
     const project = { folder: '.', environments: JSON.parse(`{ "${name}": { "${name}": "1" } }`) }
     const settings = { projects: { [name]: project }, suites: { [name]: { project: name } } }

@@ -8,7 +8,7 @@ import { PLAIN_ENV, temporaryFolder } from './a-local-service.ts'
 export const RESOURCES = resourcesOf('1', '/none', {
   temporaryFolder: '/tmp',
   gitFolder: '/shop/.git',
-  engine: ['/usr/bin/podman'],
+  engine: ['podman'],
 })
 /** What the store keeps of them. */
 export const LEFT = { temporaryFolder: '/tmp', gitFolder: '/shop/.git', engine: ['podman'] }
