@@ -93,7 +93,7 @@ export interface Framework {
   /** Without this argument, the framework fails if it finds no tests. */
   readonly noTestsArgument?: string | undefined
   /** Why the framework cannot use the settings of a project in this folder, as sentences. */
-  refuse(settings: FrameworkSettings, folder: string): string | undefined
+  whyRefused(settings: FrameworkSettings, folder: string): string | undefined
   run(options: RunOptions): Promise<FrameworkCall>
 }
 

@@ -12,7 +12,7 @@ export const jest: Framework = {
   packages: ['jest'],
   oldestVersion: '29.0',
   noTestsArgument: PASS_WITH_NO_TESTS,
-  refuse: (settings, folder) => whyRefused('jest', settings, folder),
+  whyRefused: (settings, folder) => whyRefused('jest', settings, folder),
   async run(options) {
     const { installed, selection } = options
     const start = installed && [installed.node, RUNNER, installed.script]

@@ -40,7 +40,7 @@ export const junit: Framework = {
   title: 'JUnit files',
   packages: [],
   oldestVersion: '0',
-  refuse: whyRefused,
+  whyRefused,
   async run({ command, folders, git, report = '' }) {
     const patterns = linesOf(report)
     const before = command === undefined ? [] : await findReports(patterns, folders.folder)

@@ -38,7 +38,7 @@ export const playwright: Framework = {
   ],
   oldestVersion: '1.45',
   noTestsArgument: '--pass-with-no-tests',
-  refuse: (settings, folder) => whyRefused('playwright', settings, folder),
+  whyRefused: (settings, folder) => whyRefused('playwright', settings, folder),
   async run(options) {
     const { installed, outputFolder, inputFolder, blobs } = options
     const own = blobs === undefined ? 'test' : 'merge-reports'

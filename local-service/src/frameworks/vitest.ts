@@ -13,7 +13,7 @@ export const vitest: Framework = {
   packages: ['vitest'],
   oldestVersion: '3.0',
   noTestsArgument: PASS_WITH_NO_TESTS,
-  refuse: (settings, folder) => whyRefused('vitest', settings, folder),
+  whyRefused: (settings, folder) => whyRefused('vitest', settings, folder),
   async run(options) {
     const { installed, outputFolder, blobs } = options
     const start = installed && [installed.node, RUNNER]

@@ -123,7 +123,7 @@ export function createProject(id: string, settings: v.InferOutput<typeof PROJECT
     const next = `Set "framework" to ${namesOf(candidates)}. To run several, give each a service and a gate of its own.`
     throw refuse(`uses ${titlesOf(candidates)} in ${folder}. ${next}`)
   }
-  const problem = framework.refuse(settings, folder)
+  const problem = framework.whyRefused(settings, folder)
   if (problem !== undefined) throw refuse(`cannot be served: ${problem}`)
   // Test frameworks report files by their real path.
   return { ...settings, id, folder: realpathSync(folder), framework }
