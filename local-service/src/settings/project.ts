@@ -108,23 +108,25 @@ function describe({ message, expected, received }: v.BaseIssue<unknown>): string
 
 /** Throws a ConfigurationError if the project cannot be served. */
 export function createProject(id: string, settings: v.InferOutput<typeof PROJECT>, baseFolder: string): Project {
-  const refuse = (reason: string) => new ConfigurationError(`Project ${quote(id)} ${reason}`)
+  const errorOf = (reason: string) => new ConfigurationError(`Project ${quote(id)} ${reason}`)
   const folder = resolve(baseFolder, settings.folder)
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw refuse(`has no folder ${folder}.`)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw errorOf(`has no folder ${folder}.`)
   const { report, framework: name } = settings
   if (report !== undefined && name !== undefined) {
-    throw refuse('has both "report" and "framework". Leave "framework" out to read JUnit files, or leave "report" out.')
+    throw errorOf(
+      'has both "report" and "framework". Leave "framework" out to read JUnit files, or leave "report" out.',
+    )
   }
   const named = name === undefined ? frameworksIn(folder) : FRAMEWORKS.filter((framework) => framework.name === name)
   const candidates = report === undefined ? named : [junit]
   const [framework] = candidates
-  if (framework === undefined) throw refuse(usesNone(folder))
+  if (framework === undefined) throw errorOf(usesNone(folder))
   if (candidates.length > 1) {
     const next = `Set "framework" to ${namesOf(candidates)}. To run several, give each a service and a gate of its own.`
-    throw refuse(`uses ${titlesOf(candidates)} in ${folder}. ${next}`)
+    throw errorOf(`uses ${titlesOf(candidates)} in ${folder}. ${next}`)
   }
   const problem = framework.whyRefused(settings, folder)
-  if (problem !== undefined) throw refuse(`cannot be served: ${problem}`)
+  if (problem !== undefined) throw errorOf(`cannot be served: ${problem}`)
   // Test frameworks report files by their real path.
   return { ...settings, id, folder: realpathSync(folder), framework }
 }
