@@ -16,8 +16,8 @@ async function leaveRun(engineScript: string) {
   const folder = temporaryFolder()
   await writeFile(join(folder, 'docker'), `#!/bin/sh\n${engineScript}\n`, { mode: 0o755 })
   const store = openRunStore(join(folder, 'data'))
-  const left = { gitFolder: join(folder, 'removed/.git'), engine: ['docker'] }
-  const resources = resourcesOf(RUN_ID, store.folder, left)
+  const kept = { gitFolder: join(folder, 'removed/.git'), engine: ['docker'] }
+  const resources = resourcesOf(RUN_ID, store.folder, kept)
   for (const path of [resources.tree, resources.frameworkFolder]) await mkdir(path, { recursive: true })
   const run: Run = { runId: RUN_ID, projectId: 'shop', phase: { status: 'RUNNING', startedAt: 'now' } }
   store.save(run, resources)
@@ -46,7 +46,7 @@ it('if something cannot be removed, the log says of which run, the rest is remov
   )
   expect(existsSync(resources.folder)).toBe(false)
   const store = openRunStore(removal.dataFolder)
-  expect(store.findUnfinished()).toMatchObject([{ run: { runId: RUN_ID }, left: { engine: ['docker'] } }])
+  expect(store.findUnfinished()).toMatchObject([{ run: { runId: RUN_ID }, kept: { engine: ['docker'] } }])
   store.close()
 })
 

@@ -10,24 +10,32 @@ import { killProcesses } from '../machine/processes.ts'
 
 export type RunResources = ReturnType<typeof resourcesOf>
 
+/** What the store keeps of the resources of a run. All others follow from the run's id and the data folder. */
+export interface KeptResources {
+  /** The machine's temporary folder. The store keeps it, because the next process of the service may have another one. */
+  readonly temporaryFolder?: string | undefined
+  /** The `.git` folder of the repository, which has a record of the work tree. */
+  readonly gitFolder?: string | undefined
+  /** It is `unknown` if an earlier process of the service had the run, and the store does not give its engine back. */
+  readonly engine?: readonly string[] | 'unknown' | undefined
+}
+
+/** What only the process of the service that starts a run knows. */
+interface EngineOfRun {
+  /** Where the engine runs. The store does not keep it, because it gives back only engines without arguments. */
+  readonly engineFolder?: string | undefined
+  /** False until the run starts its engine. After a restart, nobody knows whether it did. */
+  readonly mayHaveContainers?: boolean
+}
+
 /** What a run has on the machine while it runs, besides processes. The names are known before anything is created. */
 export function resourcesOf(
   runId: string,
   dataFolder: string,
-  others: {
-    /** The machine's temporary folder. The store keeps it, because the next process of the service may have another one. */
-    readonly temporaryFolder?: string | undefined
-    /** The `.git` folder of the repository, which has a record of the work tree. */
-    readonly gitFolder?: string | undefined
-    /** It is `unknown` if an earlier process of the service had the run, and the store does not give its engine back. */
-    readonly engine?: readonly string[] | 'unknown' | undefined
-    /** Where the engine runs. The store does not keep it, because it gives back only engines without arguments. */
-    readonly engineFolder?: string | undefined
-    /** False until the run starts its engine. After a restart, nobody knows whether it did. */
-    readonly mayHaveContainers?: boolean
-  },
+  kept: KeptResources,
+  { engineFolder, mayHaveContainers = true }: EngineOfRun = {},
 ) {
-  const { temporaryFolder = realpathSync(tmpdir()), mayHaveContainers = true } = others
+  const { temporaryFolder = realpathSync(tmpdir()) } = kept
   const folder = join(dataFolder, 'runs', runId)
   const frameworkFolder = join(folder, 'framework')
   return {
@@ -41,8 +49,9 @@ export function resourcesOf(
     tree: join(folder, runId),
     /** The `TMPDIR` of the run's processes. Its path is short, because sockets are created in it. */
     tmpdir: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
-    ...others,
+    ...kept,
     temporaryFolder,
+    engineFolder,
     mayHaveContainers,
   }
 }

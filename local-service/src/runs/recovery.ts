@@ -12,8 +12,8 @@ export async function recoverRuns(service: CommonContext): Promise<void> {
       logError(`an unfinished run in ${store.folder} cannot be read, so what it left may still be on this machine`)
       continue
     }
-    const { run, left } = unfinished
-    const resources = left && resourcesOf(run.runId, store.folder, left)
+    const { run, kept } = unfinished
+    const resources = kept && resourcesOf(run.runId, store.folder, kept)
     // The removal comes first, because the run's files may be what fills the disk.
     const isGone = resources === undefined || (await removeResources(run.runId, resources, service))
     if (!isFinished(run)) {

@@ -79,12 +79,9 @@ function toRunContext(
   const { project, selection, autofix } = request
   const { store, personEnv, stopGraceMs, outputs } = service
   const { workTree } = checkout
-  const resources = resourcesOf(runId, store.folder, {
-    gitFolder: workTree?.gitFolder,
-    engine: project.container?.engine,
-    engineFolder: project.folder,
-    mayHaveContainers: false,
-  })
+  const kept = { gitFolder: workTree?.gitFolder, engine: project.container?.engine }
+  const ofEngine = { engineFolder: project.folder, mayHaveContainers: false }
+  const resources = resourcesOf(runId, store.folder, kept, ofEngine)
   const folders = workTree === undefined ? checkout.folders : inWorkTree(checkout.folders, resources.tree)
   const output = new RunOutput(join(outputs, runId), (text) => service.logError(`run ${runId}: ${text}`))
   const tell = (log: (text: string) => void) => (text: string) => {

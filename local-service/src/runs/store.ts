@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fieldsOf, isObject, parseJson } from '../../../src/text/json.ts'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import type { RunResources } from '../execution/resources.ts'
+import type { KeptResources, RunResources } from '../execution/resources.ts'
 import { ConfigurationError } from '../settings/project.ts'
 import { isFinished, type Run } from './run.ts'
 
@@ -71,11 +71,14 @@ function openDatabase(file: string): DatabaseSync {
 }
 
 /**
- * Reads a run that an earlier process did not finish, or whose resources it did not remove. From `left` and the run's id, `resourcesOf` knows
- * what the run may have on the machine. Without `left`, there is nothing. Tests may have written anything to the database, so the id and
- * `left` are checked.
+ * Reads a run that an earlier process did not finish, or whose resources it did not remove. If `kept` is absent, the run has nothing on the
+ * machine. Tests may have written anything to the database, so the id and `kept` are checked.
  */
-function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, unknown>>) {
+function toUnfinished({
+  run_id,
+  run: text,
+  resources,
+}: Readonly<Record<string, unknown>>): { readonly run: Run; readonly kept?: KeptResources } | undefined {
   const run = parseJson(String(text)) as Run
   const { runId, phase } = fieldsOf(run)
   if (!RUN_ID.test(String(run_id)) || runId !== run_id || !isObject(phase)) return undefined
@@ -85,7 +88,7 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
   // The names of what is removed in these folders follow from the id.
   return {
     run,
-    left: { temporaryFolder: toPath(temporaryFolder), gitFolder: toPath(gitFolder), engine: toEngine(engine) },
+    kept: { temporaryFolder: toPath(temporaryFolder), gitFolder: toPath(gitFolder), engine: toEngine(engine) },
   }
 }
 
@@ -94,9 +97,9 @@ function toUnfinished({ run_id, run: text, resources }: Readonly<Record<string, 
  * taken, and only if they have no path and no arguments. A name without its path may be another program, or no program. Without its
  * arguments, Podman does not list the containers of `podman --root /images`.
  */
-function toEngine(kept: unknown): RunResources['engine'] {
-  if (kept === undefined) return undefined
-  const program = /^\["(docker|podman)"\]$/.exec(JSON.stringify(kept))?.[1]
+function toEngine(engine: unknown): KeptResources['engine'] {
+  if (engine === undefined) return undefined
+  const program = /^\["(docker|podman)"\]$/.exec(JSON.stringify(engine))?.[1]
   return program === undefined ? 'unknown' : [program]
 }
 
@@ -105,12 +108,12 @@ function storeIn(database: DatabaseSync) {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
       const { temporaryFolder, gitFolder, engine } = resources ?? {}
-      const left = resources === undefined ? null : JSON.stringify({ temporaryFolder, gitFolder, engine })
+      const kept: KeptResources | null = resources === undefined ? null : { temporaryFolder, gitFolder, engine }
       const upsert = database.prepare(
         `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)
          do update set is_finished = excluded.is_finished, run = excluded.run, resources = excluded.resources`,
       )
-      upsert.run(run.runId, Number(isFinished(run)), JSON.stringify(run), left)
+      upsert.run(run.runId, Number(isFinished(run)), JSON.stringify(run), kept && JSON.stringify(kept))
     },
     find(runId: string): Run | undefined {
       const row = database.prepare('select run from runs where run_id = ?').get(runId)

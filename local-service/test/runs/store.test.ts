@@ -10,7 +10,7 @@ import { finishRun, markRunning, queueRun, type Run } from '../../src/runs/run.t
 import { openRunStore } from '../../src/runs/store.ts'
 import { ConfigurationError } from '../../src/settings/project.ts'
 import { PLAIN_ENV, temporaryFolder } from '../support/a-local-service.ts'
-import { LEFT, openStore, PASSED, RESOURCES } from '../support/a-run-store.ts'
+import { KEPT, openStore, PASSED, RESOURCES } from '../support/a-run-store.ts'
 
 const threeRuns = () =>
   [1, 2, 3].map((run) => queueRun({ projectId: `shop ${run}`, branchName: 'main' })) as [Run, Run, Run]
@@ -39,7 +39,7 @@ describe('the store of runs', () => {
     const run = queueRun({ projectId: 'shop' })
     finishRun(run, PASSED)
     store.save(run, RESOURCES)
-    expect(store.findUnfinished()).toEqual([{ run, left: LEFT }])
+    expect(store.findUnfinished()).toEqual([{ run, kept: KEPT }])
     store.save(run)
     expect(store.findUnfinished()).toEqual([])
   })
@@ -145,7 +145,7 @@ describe('the store of runs', () => {
       ['b', '5', '{}', '0'],
       ['c', 'no JSON', '{}', '0'],
     ])
-    expect(forged.findUnfinished()).toEqual([{ run, left: { engine: 'unknown' } }, ...Array(4)])
+    expect(forged.findUnfinished()).toEqual([{ run, kept: { engine: 'unknown' } }, ...Array(4)])
   })
 
   it('lists texts and numbers, whatever somebody else has written to it', async () => {

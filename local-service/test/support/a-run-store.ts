@@ -5,13 +5,9 @@ import { RunQueue } from '../../src/runs/queue.ts'
 import { openRunStore, type RunStore } from '../../src/runs/store.ts'
 import { PLAIN_ENV, temporaryFolder } from './a-local-service.ts'
 
-export const RESOURCES = resourcesOf('1', '/none', {
-  temporaryFolder: '/tmp',
-  gitFolder: '/shop/.git',
-  engine: ['podman'],
-})
-/** What the store keeps of them. */
-export const LEFT = { temporaryFolder: '/tmp', gitFolder: '/shop/.git', engine: ['podman'] }
+/** What the store keeps of the resources. */
+export const KEPT = { temporaryFolder: '/tmp', gitFolder: '/shop/.git', engine: ['podman'] }
+export const RESOURCES = resourcesOf('1', '/none', KEPT)
 
 export const PASSED: RunOutcome = { status: 'PASSED', testCases: [{ title: 'adds', status: 'PASSED', durationMs: 3 }] }
 
