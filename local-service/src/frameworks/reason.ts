@@ -74,20 +74,8 @@ function findReason(caller: Caller, end: CommandEnd, report: Report | undefined)
         ? { sentence: couldNotRun, cause }
         : { sentence, cause, advice: withoutReport }
     }
-    case 'problem': {
-      const { problem, report } = ending
-      const { advice, isComplete, testCases } = report
-      const and = end.kind === 'exited' ? 'and' : 'because'
-      const sentence = `${ended}, ${and} ${problem}`
-      // `pytest exited with code 127, and no file matches "a.xml": pytest: command not found`, and the advice in the next line.
-      if (!isComplete) return { sentence, cause, advice }
-      // Failed tests say themselves why.
-      if (testCases.some(isBad)) return { sentence, cause: own, advice }
-      if (!hasFailed(end) || cause === undefined) return { sentence, cause, advice }
-      // `go test exited with code 1: go: errors parsing go.mod`, and `Besides, its report counts 2 failed and lists 0` in the next line.
-      // The tool itself says why it failed, and the report lacks nothing else.
-      return { sentence: ended, cause, advice: [`Besides, ${problem}`, advice].filter(Boolean).join('. ') }
-    }
+    case 'problem':
+      return reasonOfProblem(ending, caller, end)
     case 'incomplete': {
       const advice = hasSucceeded(end) ? `${MAY_HAVE_EXITED} ${LOOK_FOR_IT}` : undefined
       return { sentence: `${ended} before it had reported all tests`, cause, advice }
@@ -114,6 +102,35 @@ function findReason(caller: Caller, end: CommandEnd, report: Report | undefined)
   }
 }
 
+/**
+ * The first row that applies decides:
+ *
+ * | the report | the first line |
+ * | --- | --- |
+ * | does not say all about the tests | `pytest exited with code 127, and no file matches "a.xml": pytest: command not found` |
+ * | has failed tests, which say why | `pytest exited with code 1, and its report "a.xml" counts 2 failed and lists 1` |
+ * | has no failed test, and the tool says why it failed | `go test exited with code 1: go: errors parsing go.mod` |
+ * | has no failed test | `go test exited with code 0, and its report "a.xml" counts 2 failed and lists 0` |
+ *
+ * In the third row, the next line is `Besides, its report "a.xml" counts 2 failed and lists 0`.
+ */
+function reasonOfProblem(
+  { problem, report }: Extract<Ending, { kind: 'problem' }>,
+  caller: Caller,
+  end: CommandEnd,
+): Reason {
+  const { advice, isComplete, testCases } = report
+  const ended = `${caller.title} ${describeEnd(end)}`
+  const sentence = `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${problem}`
+  const own = findOwnWords(caller, end, report)
+  const cause = own ?? quoteOutput(end)
+  if (!isComplete) return { sentence, cause, advice }
+  if (testCases.some(isBad)) return { sentence, cause: own, advice }
+  if (!hasFailed(end) || cause === undefined) return { sentence, cause, advice }
+  const besides = `Besides, ${problem}`
+  return { sentence: ended, cause, advice: advice === undefined ? besides : `${besides}. ${advice}` }
+}
+
 /** Vitest and Jest begin their own sentences so, for example about thresholds that are not met. */
 const OWN_SENTENCE = /^(?:ERROR|Jest): /
 /** V8 prints it when a process has no memory left. Then the process ends with SIGABRT. */
@@ -127,18 +144,36 @@ function findOwnWords({ withoutReport }: Caller, end: CommandEnd, report: Report
 
 /** If there is no report. */
 function findOwnError(withoutReport: string | undefined, end: CommandEnd): string | undefined {
-  const [noMemory] = NO_MEMORY.exec(end.output) ?? []
+  const noMemory = findNoMemory(end)
   if (noMemory !== undefined) return noMemory
   // If the service started the framework, no test began. But if a command of the project did, the tests may have written the output.
   return withoutReport === undefined && hasFailed(end) ? findError(end.output) : undefined
 }
 
+function findNoMemory({ output }: CommandEnd): string | undefined {
+  return NO_MEMORY.exec(output)?.[0]
+}
+
+/**
+ * If there is a report. For example:
+ *
+ * | the errors of the report | what else is there | the result |
+ * | --- | --- | --- |
+ * | `Worker exited` | V8's line in the output | `Worker exited: FATAL ERROR: … heap out of memory` |
+ * | none, and the report is not complete | V8's line in the output | `FATAL ERROR: … heap out of memory` |
+ * | `Error: no database` | the framework said `ERROR: Coverage …` | both, with an empty line between them |
+ * | none | the framework said something else | the first error in it |
+ */
 function findReportedError({ errors, said, isComplete }: Report, end: CommandEnd): string | undefined {
-  // V8's line says why a worker died, which is an error for the framework, or why the framework itself did.
-  const [noMemory] = (errors.length > 0 || !isComplete ? NO_MEMORY.exec(end.output) : undefined) ?? []
-  const outside = [errors.join('\n\n'), noMemory].filter(Boolean).join(': ')
-  const own = [outside, ...said.filter((text) => OWN_SENTENCE.test(text))].filter(Boolean).join('\n\n')
-  return own || findError(said.join('\n'))
+  const texts = errors.filter((text) => text !== '')
+  const noMemory = findNoMemory(end)
+  // V8's line says why a worker died, which is an error for the framework, or why the framework itself died.
+  if (noMemory !== undefined && (errors.length > 0 || !isComplete)) {
+    const last = texts.pop()
+    texts.push(last === undefined ? noMemory : `${last}: ${noMemory}`)
+  }
+  texts.push(...said.filter((text) => OWN_SENTENCE.test(text)))
+  return texts.length > 0 ? texts.join('\n\n') : findError(said.join('\n'))
 }
 
 /** `Cart.cs(1,10): error CS1513: } expected`, or `cart.cc:3:5: error: expected ';'`. */
