@@ -100,7 +100,7 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
   const ofReporter = call.readReport === undefined ? { [REPORT_FILE]: reportFile, [REPORT_ROOT]: folders.root } : {}
   const ended = call.argv && runProjectCommand(run, call.argv, { ...ofReporter, ...call.env })
   // The thread starts after the tests, because it would delay them.
-  thread.start()
+  thread.startNextThread()
   const end: CommandEnd = (await ended) ?? { kind: 'no-command', output: '' }
   return toOutcome({ ...call, noTestsArgument: project.framework.noTestsArgument }, end, await read(end))
 }

@@ -31,12 +31,12 @@ const LIMITS = { seconds: 30, stoppedSeconds: STOPPED_SECONDS, mebibytes: 1024, 
 
 type Value<Name extends keyof Readers> = Awaited<ReturnType<Readers[Name]>>
 
-/** Reads for one run. Each reading has a thread of its own, which ends with it. */
+/** Reads for one run. Each reading has a thread of its own, which ends with the reading. */
 export class ReadingThread {
   readonly #stop: AbortSignal
   readonly #limits: typeof LIMITS
-  /** The thread of the next reading, if it was started before. */
-  #started: Worker | undefined
+  /** Undefined if the thread of the next reading was not started before. */
+  #nextThread: Worker | undefined
 
   constructor(stop: AbortSignal, limits: Partial<typeof LIMITS> = {}) {
     this.#stop = stop
@@ -44,10 +44,10 @@ export class ReadingThread {
   }
 
   /** Starts the thread of the next reading, so that it is ready when the tests have ended. If that fails, the reading tries again. */
-  start(): void {
+  startNextThread(): void {
     try {
-      this.#started = this.#create().on('error', () => {
-        this.#started = undefined
+      this.#nextThread = this.#create().on('error', () => {
+        this.#nextThread = undefined
       })
     } catch {
       // For example, the system allows no further thread.
@@ -71,8 +71,8 @@ export class ReadingThread {
     let worker: Worker | undefined
     let report = 'its report'
     try {
-      worker = this.#started ?? this.#create()
-      this.#started = undefined
+      worker = this.#nextThread ?? this.#create()
+      this.#nextThread = undefined
       const responses = on(worker, 'message', { signal, close: ['exit'] })
       worker.postMessage({ name, input } satisfies Request)
       for await (const [response] of responses as AsyncIterable<[Response]>) {
@@ -97,8 +97,8 @@ export class ReadingThread {
 
   /** Ends the thread that no reading has used. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const worker = this.#started
-    this.#started = undefined
+    const worker = this.#nextThread
+    this.#nextThread = undefined
     await worker?.terminate()
   }
 }

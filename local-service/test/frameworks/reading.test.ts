@@ -40,9 +40,9 @@ describe('a thread that reads what tests wrote', () => {
     const folder = await folderWith({ 'a.xml': '<testsuite name="s"><testcase name="a"/></testsuite>' })
     const thread = new ReadingThread(new AbortController().signal)
     const read = () => thread.read('junit', { ...INPUT, folders: { root: folder, folder } })
-    thread.start()
+    thread.startNextThread()
     const readings = [await read(), await read()]
-    thread.start()
+    thread.startNextThread()
     await thread[Symbol.asyncDispose]()
     readings.push(await read())
     const whole = { kind: 'read', value: { isComplete: true, testCases: [{ title: 's > a' }] } }
@@ -84,7 +84,7 @@ describe('a thread that reads what tests wrote', () => {
 
   it('that cannot be started says so, also the second time', async () => {
     const reading = new ReadingThread(new AbortController().signal, { thread: 'not-a-path' })
-    reading.start()
+    reading.startNextThread()
     for (const _ of [1, 2]) {
       const why = expect.stringMatching(/^its report cannot be read: The worker script or module filename must be/)
       expect(await reading.read('junit', INPUT)).toEqual({ kind: 'failed', why })
