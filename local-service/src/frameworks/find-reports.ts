@@ -7,7 +7,10 @@ export interface ReportLine {
   /** A path or a pattern, from the project's folder. */
   readonly line: string
   readonly isName: boolean
-  /** The paths by the states of the files. A file with another state was written since. A link has the state of its file. */
+  /**
+   * State -> path. The state is the inode, the size and the times of the file. If they have changed, somebody has written the file. A
+   * link has the state of its file.
+   */
   readonly files: ReadonlyMap<string, string>
 }
 
@@ -27,12 +30,13 @@ export function findReports(lines: readonly string[], folder: string): Promise<R
   return Promise.all(lines.map(find))
 }
 
-/**
- * Node's `glob` finds folders that begin with a dot only by a pattern with this dot. So `out-*` stays, but `*` as the whole name of a
- * folder becomes `{*,.*}`. Behind a folder with a dot, `**` finds all folders.
- */
+// Node's `glob` finds a folder such as `.out` only if the pattern has the dot. So a whole name gets a second form:
+//
+//   out/*/a.xml    out/{*,.*}/a.xml
+//   **/a.xml       {**,**/.*/**}/a.xml
+//   out-*/a.xml    out-*/a.xml
 function withDotFolders(pattern: string): string {
-  // It is the whole name behind `/`, `{`, `,` or nothing, and before `/`.
+  // A whole name begins behind `/`, `{`, `,` or nothing, and ends before `/`.
   return pattern.replace(/(?<![^/{,])\*\*?(?=\/)/g, (part) => (part === '*' ? '{*,.*}' : '{**,**/.*/**}'))
 }
 

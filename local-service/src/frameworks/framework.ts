@@ -98,7 +98,8 @@ export interface Framework {
 }
 
 /**
- * The whole command: `start`, or the project's own command, then `ours`, then the selected tests, and then the arguments of the user.
+ * The whole command: `start`, or the project's own command, then `ours`, then the selected tests, and then the arguments of the user. If
+ * the command ends with `--`, as `npm test --` does, its program must pass on what stands behind it.
  */
 export function commandLine(
   start: readonly string[] | undefined,
@@ -106,7 +107,7 @@ export function commandLine(
   ours: readonly string[],
   selected: readonly string[] = [...selection.frameworkProjects.map((name) => `--project=${name}`), ...selection.files],
 ): readonly string[] {
-  // Behind a `--` of the user, nothing is an option. So the arguments of the user are the last.
+  // The arguments of the user may have a `--`. Behind it, nothing is an option, so they are the last.
   const added = [...ours, ...selected, ...args]
   return start === undefined ? argvOf(command, added) : [...start, ...added]
 }

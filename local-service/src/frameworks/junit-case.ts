@@ -58,7 +58,10 @@ export function titleOf({ attributes, suites }: XmlElement, rest: string, folder
   )
 }
 
-/** How each tool names a test. */
+/**
+ * How each tool names a test. The first rule that applies decides, so the special rules are before the general rules. For example, Vitest
+ * also names the suite by the file. By the rule of Node, the file would be in the title.
+ */
 function partsOf(name: string, classname: string | undefined, rest: string, suites: readonly string[]): string[] {
   // jest-junit: classname="cart adds" name="cart adds" is "cart adds".
   if (name === classname) return [name]

@@ -33,8 +33,9 @@ export function decodeXml(bytes: Buffer): string {
 }
 
 /**
- * `onCase` gets each test, and each suite that failed itself, without the attributes of the suite. `onMissing` gets what else says that
- * a test failed. This and the message of an error are rests of sentences that begin with the file.
+ * `onCase` gets each test. If a suite failed itself, `onCase` gets the suite too, without its attributes. If a suite counts more failures
+ * than it lists, `onMissing` gets `counts 2 failed in "cart" and lists 0`. Throws an error such as `is empty`. Both texts are rests of
+ * sentences that begin with the file.
  */
 export function readJunitXml(
   text: string,

@@ -46,7 +46,7 @@ export const playwright: Framework = {
     const start = installed && [installed.node, installed.script, own]
     const ours =
       blobs === undefined
-        ? // A forgotten `test.only` would leave all other tests out, and the run would pass. Vitest refuses it by itself.
+        ? // A forgotten `test.only` would leave all other tests out, and the run would pass. If CI is set, Vitest refuses it by itself.
           ['--forbid-only']
         : [blobs.folder, ...configurationOf(options)]
     // Playwright empties its output folder, and by default all runs of a project share one folder.

@@ -17,7 +17,8 @@ export interface Counted {
 
 /**
  * Which shards are missing or are there too often, as the rest of a sentence. Empty if each number from 1 to the total is there
- * equally often. Reports of several projects or systems of one kind may all have the same numbers.
+ * equally often. Several projects on one system count together, so each number may be there several times. This cannot see that all
+ * shards of a project are missing, or all shards of a system.
  */
 export function whyIncomplete(reports: readonly Counted[]): string[] {
   const counted = reports.filter(({ shard }) => shard !== undefined)
@@ -27,24 +28,22 @@ export function whyIncomplete(reports: readonly Counted[]): string[] {
   return problems.length === 0 ? [] : [`${problems.join(', and ')}. ${next}`]
 }
 
+/** With files for 1/3, 2/3, 2/3: `usual` is 1, `missing` is [3/3], and `tooMany` is [2/3]. */
 function whySetIncomplete(reports: readonly Counted[]): string[] {
-  // The comments say what each line has if there is one report of shard 1/3 and two of shard 2/3.
   const total = reports[0]?.shard?.total ?? 0
-  // 1/3 has one file, 2/3 has two, and 3/3 has none.
   const numbers = Array.from({ length: total }, (_, at) => {
     const files = reports.filter(({ shard }) => shard?.index === at + 1).map(({ file }) => quote(file))
     return { name: `${at + 1}/${total}`, files }
   })
-  // Each must be there once. The number in the middle of 0, 1 and 2 says what is usual.
+  // The usual count is the one in the middle of all counts: of 0, 1 and 2, it is 1.
   const counts = numbers.map(({ files }) => files.length).sort((one, other) => one - other)
   const usual = Math.max(1, counts[Math.floor((total - 1) / 2)] ?? 0)
-  // 3/3. The report tells it from a shard of another system.
   const missing = numbers.filter(({ files }) => files.length < usual).map(({ name }) => name)
   const list = new Intl.ListFormat('en-GB').format(missing)
   const shardsAre = missing.length === 1 ? `shard ${list} is` : `shards ${list} are`
-  // 2/3
   const tooMany = numbers.filter(({ files }) => files.length > usual)
   return [
+    // The file says which system the shard is of.
     ...(missing.length === 0 ? [] : [`${shardsAre} missing beside ${quote(reports[0]?.file)}`]),
     ...tooMany.map(({ name, files }) => {
       const often = files.length === 2 ? 'twice' : `${files.length} times`

@@ -193,7 +193,7 @@ function statusOf(test: TestCase, { status }: TestResult): TestCaseStatus {
   }
 }
 
-/** The titles of the step that failed and of the failed steps within it. Empty if several steps failed. A step without an end has no duration. */
+/** The titles of the step that failed and of the failed steps within it. Empty if several steps failed. If a step has not ended, its duration is -1. */
 function stepPath(steps: TestResult['steps']): string[] {
   const [failed, ...others] = steps.filter(({ error, duration }) => error !== undefined || duration < 0)
   if (failed?.category !== 'test.step' || others.length > 0) return []

@@ -280,7 +280,10 @@ interface Described {
   readonly text: string
 }
 
-/** What was thrown, the errors of an AggregateError, and what caused it, in the order in which they are printed, behind `begin`. */
+/**
+ * The texts to print, in this order: what was thrown, the errors of an AggregateError, and the cause. The first text begins with `begin`,
+ * such as `\nCaused by: `.
+ */
 function describe(begin: string, thrown: unknown, seen = new Set<unknown>()): Described[] {
   if (typeof thrown !== 'object' || thrown === null) return [{ thrown: {}, text: `${begin}${String(thrown)}` }]
   if (seen.has(thrown) || seen.size === MOST_CAUSES) return [{ thrown: {}, text: `${begin}…` }]

@@ -168,7 +168,7 @@ export function reportersOf(vitest: Vitest): WithPrinter[] {
 const FAILED = { status: 'FAILED', durationMs: 0 } as const
 const STATUS_OF = { passed: 'PASSED', failed: 'FAILED', skipped: 'SKIPPED' } as const
 
-/** Before version 5, Vitest has one list for all attempts. If the attempts may differ, all errors count, so that none is lost. */
+/** Before version 5, Vitest has one list for all attempts. If the errors cannot be divided evenly among the attempts, all are shown. */
 function lastAttemptOf(test: TestCase, errors: readonly VitestError[]): readonly VitestError[] {
   const { attempts } = test as Partial<TestCase>
   if (attempts !== undefined) return attempts.call(test).findLast((one) => one.errors?.length)?.errors ?? errors
