@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, openSync, realpathSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import type { Order } from '../settings/configuration.ts'
+import type { ServiceInputs } from '../settings/configuration.ts'
 import { foldedGroup, toCommand, toLogLine } from '../text.ts'
 import {
   environmentOfService,
@@ -81,7 +81,7 @@ async function startService(folder: ServiceFolder) {
   return response
 }
 
-function readInputs(): Order {
+function readInputs(): ServiceInputs {
   const input = (name: string) => process.env[`INPUT_${name.toUpperCase()}`]?.trim() || undefined
   return {
     folder: input('working-directory'),

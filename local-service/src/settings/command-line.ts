@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { readOrder } from './configuration.ts'
+import { readServiceInputs } from './configuration.ts'
 import { ConfigurationError } from './project.ts'
 
 export const USAGE = `Usage: npm run service -- [FOLDER] [options] [-- COMMAND]
@@ -46,7 +46,10 @@ export function readCommandLine(args: readonly string[], env: NodeJS.ProcessEnv,
   if (help) return undefined
   const [folder, ...others] = positionals
   if (others.length > 0) throw new ConfigurationError(`Give one folder, not also ${others.join(', ')}.`)
-  const { source, ...read } = readOrder({ ...named, folder, command, args: arg, runLimitMinutes }, currentFolder)
+  const { source, ...read } = readServiceInputs(
+    { ...named, folder, command, args: arg, runLimitMinutes },
+    currentFolder,
+  )
   // Each configuration file and each folder that is served has its own data.
   const dataFolder = data === undefined ? defaultDataFolder(source, env) : resolve(currentFolder, data)
   return { ...read, port, key: readKey(env), dataFolder, json }

@@ -57,12 +57,15 @@ export function readConfiguration(settings: unknown, baseFolder: string) {
 }
 
 /** What the options of the command, or the inputs of the action, say. */
-export type Order = {
+export type ServiceInputs = {
   readonly [Name in 'folder' | 'config' | 'framework' | 'report' | 'merge' | 'runLimitMinutes']?: string | undefined
 } & { readonly command?: UserCommand | undefined; readonly args?: readonly string[] | undefined }
 
 /** Relative paths start in `currentFolder`. Throws a ConfigurationError. */
-export function readOrder({ config, runLimitMinutes: limit = '55', ...project }: Order, currentFolder: string) {
+export function readServiceInputs(
+  { config, runLimitMinutes: limit = '55', ...project }: ServiceInputs,
+  currentFolder: string,
+) {
   const runLimitMinutes = Number(limit)
   // With a much longer delay, Node's timers fire at once. The gate has the same limit.
   if (!(runLimitMinutes >= 0.001 && runLimitMinutes <= 35_000)) {
