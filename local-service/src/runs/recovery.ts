@@ -2,8 +2,6 @@ import { removeResources, resourcesOf } from '../execution/resources.ts'
 import { finishRun, isFinished } from './run.ts'
 import type { CommonContext } from './store.ts'
 
-const DIED = { status: 'INTERRUPTED', message: 'the service died during the run', testCases: [] } as const
-
 /** Interrupts the runs that an earlier process of the service did not finish, and removes their resources. */
 export async function recoverRuns(service: CommonContext): Promise<void> {
   const { store, log, logError } = service
@@ -17,8 +15,9 @@ export async function recoverRuns(service: CommonContext): Promise<void> {
     // The removal comes first, because the run's files may be what fills the disk.
     const isGone = resources === undefined || (await removeResources(run.runId, resources, service))
     if (!isFinished(run)) {
-      log(`run ${run.runId}: ${DIED.status}: it was ${run.phase.status} when the service died`)
-      finishRun(run, DIED)
+      log(`run ${run.runId}: INTERRUPTED: it was ${run.phase.status} when the service died`)
+      const when = run.phase.status === 'QUEUED' ? 'before the run started' : 'during the run'
+      finishRun(run, { status: 'INTERRUPTED', message: `the service died ${when}`, testCases: [] })
     }
     store.save(run, isGone ? undefined : resources)
   }

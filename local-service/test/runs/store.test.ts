@@ -78,6 +78,19 @@ describe('the store of runs', () => {
     expect(store.findUnfinished()).toHaveLength(1)
   })
 
+  it('interrupts what a dead service left, and says whether the run had started', async () => {
+    const store = await openStore()
+    const [queued, running] = threeRuns()
+    markRunning(running)
+    for (const run of [queued, running]) store.save(run)
+    await recoverRuns({ store, personEnv: PLAIN_ENV, log: () => undefined, logError: expect.unreachable })
+    const ends = [queued, running].map(({ runId }) => store.find(runId)?.phase)
+    expect(ends).toMatchObject([
+      { status: 'INTERRUPTED', message: 'the service died before the run started', startedAt: null },
+      { status: 'INTERRUPTED', message: 'the service died during the run', startedAt: expect.any(String) },
+    ])
+  })
+
   it('forgets the oldest finished runs when it is opened', async () => {
     const store = await openStore()
     const unfinished = queueRun({ projectId: 'shop' })
