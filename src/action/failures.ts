@@ -30,7 +30,7 @@ export function isKeyRefused(failure: Failure): boolean {
   return failure.kind === 'status' && (failure.status === 401 || failure.status === 403)
 }
 
-/** Zero if the service may have accepted the start, because a repeated start could then start a second run. */
+/** Zero if the service may have accepted the start, because a repeated start could then start a second run, or if it refused the start. */
 export function startMayRepeatForMs(failure: Failure): number {
   if (failure.kind === 'not-sent') return 60_000
   return isTooBusy(failure) ? 300_000 : 0

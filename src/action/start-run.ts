@@ -9,7 +9,7 @@ import { mayHaveBeenAccepted, startMayRepeatForMs } from './failures.ts'
 import { askedPauseMs, LoggedPauses, pauseMs } from './pauses.ts'
 import type { RunWorld } from './world.ts'
 
-/** No run, or no id of it. */
+/** No run was started, or its id is unknown. */
 type NoRun = Pick<EndedStep, 'ending' | 'cancellation'>
 
 /** With less time left, main does not try again, because it could only cancel the run. */
@@ -29,8 +29,8 @@ export async function startRun(
   const firstTryMs = clock.now()
   const pauses = new LoggedPauses(world, firstTryMs)
   /**
-   * For how long main repeats the start (`startMayRepeatForMs`), and since when this time counts. It counts from the first start that failed
-   * with this limit. If a start fails with another limit, that limit counts from this start.
+   * For how long main repeats the start (`startMayRepeatForMs`), and since when this time counts. If a start fails with another limit than
+   * the start before it, the time begins again.
    */
   let repeating: { readonly forMs: number; readonly sinceMs: number } | undefined
 

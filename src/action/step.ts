@@ -76,7 +76,7 @@ async function startAndWait(
   const output = new TestOutput(runId, settings.showOutput, world)
   const waited = await waitForRun({ ...settings, handle, deadlineMs, output }, world)
   const cancelled = await cancelIfUnfinished(handle, waited, cancelOnAbort, world)
-  // Also if only the cancel found that the run has finished.
+  // The rest is read too if only the cancel found that the run has finished.
   await output.readRest(cancelled.run)
   return { runId, runUrl, ending: waited.ending, ...cancelled }
 }

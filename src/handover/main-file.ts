@@ -11,7 +11,7 @@ import { isObject, parseJson } from '../text/json.ts'
 //   begins                             nothing started           does nothing
 //   is about to send the start         starting                  warns
 //   knows the run's id                 started, with the id      cancels the run, if the step may do that
-//   has left nothing to do             gone                      does nothing
+//   has nothing more to do             gone                      does nothing
 //
 // A main that lives may have got no signal, for example in a container. So post first asks it to stop:
 //
@@ -69,7 +69,7 @@ export class MainFile {
     }
   }
 
-  /** False if the system cannot say what is at the path, because a run could then be left running. */
+  /** If the system cannot say what is at the path, the file counts as present. Otherwise post could ignore a run. */
   isGone(): boolean {
     return whatIsAt(this.path) === 'nothing'
   }

@@ -47,7 +47,7 @@ function fileAndTitle({ title, filePath = untrusted('') }: Pick<TestCase, 'title
   return `${rawText(filePath)}\n${rawText(title)}`
 }
 
-/** How each failing and each flaky case did, and each case that passed now and failed or was flaky in an earlier run. */
+/** How these cases did in the earlier runs: each failing or flaky case, and each case that passed now but failed or was flaky before. */
 export function comparePast(testCases: readonly TestCase[], baseline: Baseline): ReadonlyMap<TestCase, PastOfCase> {
   const runs = [testCases, ...baseline.map((run) => run.testCases)]
   // Only a test case that is bad, or that has a bad partner, is of interest. Partners have equal titles. So if no run has a bad test case

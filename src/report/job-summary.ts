@@ -19,15 +19,15 @@ const MOST_OPEN_CASES = 5
 const MISSING_SHOWN = 100
 const UNSTABLE_SHOWN = 20
 /**
- * The runner drops a summary over 1,048,576 bytes ("upload aborted, supports content up to a size of 1024k"). The difference is more than
- * Windows needs, where each line break has two bytes.
+ * The runner drops a summary over 1,048,576 bytes ("upload aborted, supports content up to a size of 1024k"). This limit is lower, because
+ * on Windows each line break has two bytes there.
  */
 const SIZE_LIMIT_BYTES = 900_000
 
 /**
  * The first of four pages that fits into the file of the summary, which already contains `alreadyBytes`:
  *
- * 1. The test cases of all kinds, and the lists of which only a baseline tells.
+ * 1. The test cases of all kinds, and the lists that need a baseline.
  * 2. Only the test cases that did not pass, without these lists.
  * 3. The test cases of page 2. Of each message, only the first line.
  * 4. Only the headline.
@@ -77,7 +77,7 @@ interface Page {
   readonly hasMessages: boolean
 }
 
-/** Test cases of which only a baseline tells. */
+/** Test cases that are listed only if there is a baseline. */
 interface List {
   readonly name: Fragment
   readonly cases: readonly CaseWithWords[]

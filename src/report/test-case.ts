@@ -24,7 +24,7 @@ export function casesOfKind(
   })
 }
 
-/** For example `new`, `failed before` or `unstable: 3 of 10 runs`. Undefined without a baseline, and for a case that passed. */
+/** For example `new`, `failed before` or `unstable: 3 of 10 runs`. Undefined for a case that is not compared with earlier runs. */
 export function pastText(testCase: TestCase, { past }: Pick<StepOutcome, 'past'>): Fragment | undefined {
   const found = past?.get(testCase)
   if (found === undefined) return undefined

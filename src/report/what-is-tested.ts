@@ -5,7 +5,7 @@ import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { COMMA, join, NONE, type Parts } from './phrases.ts'
 
-/** What a page says besides its headline. If the input `run-id` names the run, this is only what the service says about the run. */
+/** What a page says besides its headline. If the input `run-id` names the run, the inputs say nothing about the run. */
 export function factsOf(outcome: StepOutcome): Parts {
   const { target, parameters, baseline } = outcome.subject
   const { environment, autofix } = parameters

@@ -89,7 +89,7 @@ async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Con
   const tls = { ...TLS, allowH2: false }
   const settings = {
     allowH2: false,
-    // The first poll follows the start at once. It waits for the tunnel of the start, because one connection allows no second tunnel.
+    // With one connection, the first poll uses the tunnel of the start, and does not open a second one.
     connections: 1,
     // The transport limits each request itself, so undici's own limits are off.
     headersTimeout: 0,
@@ -107,7 +107,7 @@ async function proxied(origin: string, proxy: string, noProxy = ''): Promise<Con
   let agent = open()
   return {
     async request(request, signal, onSent) {
-      // undici says only to its handler when a request is sent.
+      // undici tells only the handler of a request when the request is sent, so each handler is wrapped.
       const telling = agent.compose((dispatch) => (options, handler) => {
         const onRequestStart = handler.onRequestStart?.bind(handler)
         handler.onRequestStart = (...start) => {

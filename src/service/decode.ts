@@ -156,7 +156,7 @@ function decodeMessage(value: unknown, redact: Redact): Untrusted | undefined {
   return rawText(firstLineOf(message)) === '' ? undefined : message
 }
 
-/** It is absolute, because it begins with a slash or with a drive such as `C:`, or one of its parts is `..`. */
+/** The path is absolute (it begins with a slash or with a drive such as `C:`), or one of its parts is `..`. */
 const LEAVES_REPOSITORY = /^(?:[/\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/
 
 /** Without a usable path, a line has no meaning. */

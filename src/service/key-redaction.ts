@@ -35,7 +35,7 @@ export function keyRedaction(apiKey: string): Redact {
   return (text) => (text.includes('\\') ? text.replace(expression, '***') : text.replaceAll(apiKey, '***'))
 }
 
-/** A row of backslashes, however long, because each level of JSON adds backslashes. Each but the first may be `\u005c`. */
+/** A row of backslashes, however long, because each level of JSON adds backslashes. Each may be written as `\u005c`, which begins with one. */
 const BACKSLASHES = String.raw`(?:\\+(?:u005[cC]\\*)*)`
 /**
  * The backslashes at the end of the key. In JSON, only whole pairs belong to the key, because an odd backslash behind them belongs to what

@@ -165,8 +165,8 @@ function withoutCommands(text: string): string {
 /** A longer message ends with `…`. This alone does not prevent the crash, because masks make the message longer afterwards. */
 const MESSAGE_LIMIT_UNITS = 4000
 /**
- * Only the first units may contain surrogate pairs. A mask `***` may replace each of these 80 units, and then they are 240. So both cuts
- * are behind the last pair.
+ * Only the first units may contain surrogate pairs. A mask `***` may replace each of these 80 units, so they become at most 240 units. So
+ * all pairs lie before both cuts.
  */
 const UNITS_WITH_PAIRS = 80
 
