@@ -5,7 +5,7 @@ import { listen } from './http/listen.ts'
 import { removeFolder } from './machine/files.ts'
 import { RunQueue } from './runs/queue.ts'
 import { recoverRuns } from './runs/recovery.ts'
-import { openRunStore } from './runs/store.ts'
+import { type FinishedRun, openRunStore } from './runs/store.ts'
 import type { Configuration } from './settings/configuration.ts'
 import { quote, toLogText } from './text.ts'
 
@@ -67,8 +67,14 @@ export async function startLocalService(configuration: Configuration, options: S
   }
 }
 
-/** What the post step of the action reads about the runs, when the service has ended. */
-export type RunsAtEnd = ReturnType<Awaited<ReturnType<typeof openService>>['close']>
+/** What the post step of the action reads about the runs, when the service has ended. It gets this from another process, as JSON. */
+export interface RunsAtEnd {
+  readonly finished: readonly FinishedRun[]
+  /** Whether nothing of any run is left on the machine. */
+  readonly isClean: boolean
+  /** Whether the service could not do something itself. Its log says what. */
+  readonly hadProblem: boolean
+}
 
 /** Opens the data folder, and removes what a killed service left. The service does so before it serves. */
 export async function openService(options: Pick<ServiceOptions, 'env' | 'dataFolder' | 'log'>) {
@@ -81,7 +87,7 @@ export async function openService(options: Pick<ServiceOptions, 'env' | 'dataFol
   const store = openRunStore(options.dataFolder)
   const opened = { log, logError, store, personEnv: options.env }
   await recoverRuns(opened)
-  const close = () => {
+  const close = (): RunsAtEnd => {
     // A run that is still unfinished may have left something on the machine.
     const end = { finished: store.findFinished(), isClean: store.findUnfinished().length === 0, hadProblem }
     store.close()

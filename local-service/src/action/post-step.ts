@@ -44,7 +44,8 @@ async function post({ STATE_folder: path, STATE_process: id, 'STATE_is-up': isUp
   if (!path) return
   const folder = serviceFolder(path)
   const end = await attempt('stop the service', () => stop(folder, Number(id)))
-  // A service that main has not seen up had no run. If it failed, main has shown why.
+  // If main did not see the service start, no gate knew its address, so it had no run. If such a service is gone, there is nothing to
+  // report, because main has shown why the service failed.
   if (isUp || end !== 'was gone') await report(folder, end)
   if (isUp && wasNeverUsed(folder)) warn(NO_RUN)
   await attempt(`remove the private files in ${path}`, () => removeFolder(folder.privateFolder))

@@ -28,8 +28,8 @@ export interface CheckoutContext {
 }
 
 /**
- * Finds what is checked out in a folder. If git cannot say it, `branch` is the branch for which GitHub runs the job. The gate asks for this
- * branch, so it must mean the folder itself. But nobody knows whether it is checked out there.
+ * Finds what is checked out in a folder. If git cannot say what is checked out, `branch` is the branch of the job, because the gate asks for
+ * that branch. A request for it then tests the folder. The response names no branch, because the folder may have another one.
  */
 async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checkoutOfJob']) {
   const folder = git.root
@@ -58,8 +58,6 @@ async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checko
 /**
  * Chooses which files a run tests. The checked-out branch, the hash of the checked-out commit and no branch mean the folder
  * itself. Every other branch means a work tree of this branch. If there is no such branch, the reason says so.
- *
- * If git cannot say what is checked out, the run tests the folder, but its response names no branch, because nobody knows the branch.
  */
 export async function chooseCheckout(
   project: Project,
@@ -104,8 +102,8 @@ async function findBranch(git: GitOptions, branch: string): Promise<string | und
 }
 
 /**
- * A run in place may wait for others, and somebody can check out something else meanwhile. Then the run must not begin, because its
- * client would take the result for that of what it asked for. Returns why, as sentences.
+ * A run in place may wait for others, and somebody can check out something else meanwhile. Then the run must not begin, because the client
+ * would believe that its branch was tested. Returns why the run must not begin, as sentences.
  */
 export async function whyMoved(asked: string | undefined, git: GitOptions): Promise<string | undefined> {
   if (asked === undefined) return undefined

@@ -29,7 +29,8 @@ export function createRequestListener(
   key: string,
 ): RequestListener {
   return getRequestListener(createApi(configuration, service, key).fetch, {
-    // If nobody has begun to read a body, Node reads it. So the response reaches a client that is still sending.
+    // By default, Hono closes the connection if a client still sends its body 500 ms after the response. Such a client may never see the
+    // response. With `false`, Node reads the rest of the body, and the connection stays open.
     autoCleanupIncoming: false,
     errorHandler: (error) => Response.json({ error: `The request is invalid: ${messageOf(error)}.` }, { status: 400 }),
   })

@@ -15,7 +15,10 @@ interface RunTask {
   /** The folder whose tests run. */
   readonly folder: string
   readonly resources: RunResources
-  /** Settles when the run's processes are gone. The reason of the signal is a `StopReason`. `onTests` is called when the tests begin. */
+  /**
+   * Settles when the run's processes are gone. If the tests run in a container, the container may still run until `removeResources`.
+   * The reason of the signal is a `StopReason`. `onTests` is called when the tests begin.
+   */
   execute(stop: AbortSignal, onTests: (tests: RunningTests) => void): Promise<RunOutcome>
 }
 
@@ -160,7 +163,10 @@ export class RunQueue {
     }
   }
 
-  /** Undefined if nobody has stopped the run. At the limit of a run, its tests may have ended, so the task says its outcome. */
+  /**
+   * Undefined if the task says the outcome, because nobody has cancelled or interrupted the run. At the limit of the run, the task waits until
+   * its processes have ended. It returns TIMEDOUT, or the outcome that it has decided before, for example FAILED if the limit stops the fix.
+   */
   async #outcomeOfStopped({ run, tests, stop }: Entry): Promise<RunOutcome | undefined> {
     const reason: StopReason | undefined = stop.signal.reason
     if (reason === undefined || reason.status === 'TIMEDOUT') return undefined

@@ -18,6 +18,17 @@ export interface CommonContext {
   readonly logError: (text: string) => void
 }
 
+/** What post of the action shows of a run. */
+export interface FinishedRun {
+  readonly runId: string
+  readonly projectId: string
+  readonly status: string
+  /** Empty if the run has no message. */
+  readonly message: string
+  /** How many bytes of the output, from its beginning, a client has read. */
+  readonly shownBytes: number
+}
+
 /** How many runs are kept. The oldest are forgotten when the store is opened. */
 const KEPT_RUNS = 1000
 /** A killed process leaves the list of processes a moment before the system releases its lock. */
@@ -125,7 +136,7 @@ function storeIn(database: DatabaseSync) {
       return rows.all().map(toUnfinished)
     },
     /** The id is the name of a folder. The other values are texts, whatever somebody else has written to the database. */
-    findFinished() {
+    findFinished(): FinishedRun[] {
       const rows = database.prepare(
         `select run_id, run ->> '$.projectId' as project_id, run ->> '$.phase.status' as status,
          run ->> '$.phase.message' as message, shown_bytes from runs where is_finished order by number`,

@@ -24,7 +24,8 @@ is the key. Ctrl-C stops the service.
   --json             print address, key and projects as one line of JSON
   --help             print this text
 
-If it cannot start with these arguments, this configuration or this port, it exits with 2.`
+It exits with 2 if it cannot start with these arguments, this configuration, this port or this data folder, for example because
+another service uses the folder.`
 
 const OPTIONS = {
   config: { type: 'string' },
