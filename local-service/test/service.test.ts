@@ -50,6 +50,13 @@ it('if something cannot be removed, the log says of which run, the rest is remov
   store.close()
 })
 
+it('if the engine of an unfinished run is not found, the end is not clean, because a container may be left', async () => {
+  const { removal, log } = await leaveRun('exit 0')
+  const end = (await openService({ ...removal, env: { PATH: '/nowhere' } })).close()
+  expect(end).toMatchObject({ isClean: false, hadProblem: true })
+  expect(log.join('\n')).toContain('a container may be left, because "docker ps" failed: there is no program docker')
+})
+
 it('if an unfinished run cannot be read, the log says so, and the end is not clean', async () => {
   const { removal, log } = await leaveRun('exit 0')
   const database = new DatabaseSync(join(removal.dataFolder, 'runs.sqlite'))
