@@ -46,9 +46,17 @@ function describeFailure({ failureMessages, failureDetails = [] }, report) {
     return report.describeFailure(failureMessages.map((stack, index) => errorOfTest(stack, failureDetails[index])), placesOf);
 }
 /**
- * Jest 30 writes what is inside an error into its text: `Error: top`, `[cause]: Error: deep` and `[errors]: Error: one`, with an empty
- * line between them. Each of them is taken for a part of the one before it, so they keep their order. In Jest 29, only the thrown error
- * has them, and a worker process loses them.
+ * Jest 30 writes the causes and the errors of an error into its text, with an empty line before each:
+ *
+ *     Error: top
+ *
+ *     [cause]: Error: deep
+ *
+ *     [errors]: Error: one
+ *
+ * The text does not say which error a part belongs to. So each part becomes the cause or the errors of the part before it, without the
+ * stacks: `{ message: 'top', cause: { message: 'deep', errors: [{ message: 'one' }] } }`. In this way, the message has them in the order
+ * of the text. In Jest 29, only `thrown` has the causes and the errors, and a worker process loses them.
  */
 function errorOfTest(text, thrown) {
     const [stack = '', ...texts] = text.split(/\n\n(?=\[(?:cause|errors)\]: )/);
@@ -64,7 +72,7 @@ function errorOfTest(text, thrown) {
     }
     const error = { message: messageIn(stack), stack, ...inner };
     const { cause } = inner;
-    // If something else than an error was thrown, the cause says the same, and its stack has the place.
+    // For `throw 'x'`, Jest makes an error with the message x, whose cause is another error with this message. Only the cause has a stack.
     return cause?.message === error.message ? { ...cause, stack: `${stack}\n${cause?.stack}` } : error;
 }
 function innerOf(thrown) {

@@ -154,7 +154,7 @@ function statusOf(test, { status }) {
             return status === 'timedOut' ? 'TIMEDOUT' : 'FAILED';
     }
 }
-/** The titles of the step that failed and of the failed steps within it. Empty if several steps failed. A step without an end has no duration. */
+/** The titles of the step that failed and of the failed steps within it. Empty if several steps failed. If a step has not ended, its duration is -1. */
 function stepPath(steps) {
     const [failed, ...others] = steps.filter(({ error, duration }) => error !== undefined || duration < 0);
     if (failed?.category !== 'test.step' || others.length > 0)

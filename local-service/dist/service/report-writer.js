@@ -183,7 +183,10 @@ function openFiles() {
     const file = takeVariable(REPORT_FILE);
     return file === undefined ? undefined : { report: openSync(file, 'a'), progress: openSync(progressFileOf(file), 'w') };
 }
-/** What was thrown, the errors of an AggregateError, and what caused it, in the order in which they are printed, behind `begin`. */
+/**
+ * The texts to print, in this order: what was thrown, the errors of an AggregateError, and the cause. The first text begins with `begin`,
+ * such as `\nCaused by: `.
+ */
 function describe(begin, thrown, seen = new Set()) {
     if (typeof thrown !== 'object' || thrown === null)
         return [{ thrown: {}, text: `${begin}${String(thrown)}` }];

@@ -156,7 +156,7 @@ export function reportersOf(vitest) {
 }
 const FAILED = { status: 'FAILED', durationMs: 0 };
 const STATUS_OF = { passed: 'PASSED', failed: 'FAILED', skipped: 'SKIPPED' };
-/** Before version 5, Vitest has one list for all attempts. If the attempts may differ, all errors count, so that none is lost. */
+/** Before version 5, Vitest has one list for all attempts. If the errors cannot be divided evenly among the attempts, all are shown. */
 function lastAttemptOf(test, errors) {
     const { attempts } = test;
     if (attempts !== undefined)
