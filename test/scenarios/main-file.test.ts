@@ -26,7 +26,7 @@ test.concurrent.each([
   expect(exitCode).toBe(1)
   expect(annotations.filter(({ level }) => level === 'error')).toMatchObject([
     {
-      message: expect.stringMatching(/^The job has ended while run .*another step has probably removed the files of this step/),
+      message: expect.stringMatching(/^The job has ended while run .*another step has probably removed the files/),
     },
   ])
   expect(log.join('\n')).not.toMatch(/The workflow was cancelled|Outputs or the job summary could not be written/)
