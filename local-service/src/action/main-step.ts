@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { appendFileSync, mkdirSync, mkdtempSync, openSync, realpathSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, openSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
@@ -54,7 +54,8 @@ async function main({ RUNNER_TEMP, TEST_RUN_SERVICE_FOLDER: earlier }: NodeJS.Pr
 /** Returns when the service is up. Throws if it fails before. */
 async function startService(folder: ServiceFolder) {
   const log = openSync(folder.log, 'a')
-  const service = spawn(process.execPath, [SERVICE, JSON.stringify(readInputs()), folder.path], {
+  writeFileSync(folder.inputs, JSON.stringify(readInputs()), { mode: 0o600 })
+  const service = spawn(process.execPath, [SERVICE, 'serve', folder.path], {
     detached: true,
     env: environmentOfService(),
     stdio: ['ignore', log, log, 'ipc'],

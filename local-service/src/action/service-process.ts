@@ -1,11 +1,11 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { messageOf } from '../../../src/text/untrusted.ts'
 import { type LocalService, openService, type ServedProject, startLocalService } from '../service.ts'
 import { readServiceInputs, type ServiceInputs } from '../settings/configuration.ts'
 import { ConfigurationError } from '../settings/project.ts'
 import { serviceFolder } from './service-folder.ts'
 
-// The process of the action's service. `index.js INPUTS FOLDER` serves until a signal, or until the folder is removed. `index.js clean
+// The process of the action's service. `index.js serve FOLDER` serves until a signal, or until the folder is removed. `index.js clean
 // FOLDER` removes what a killed service left. Both leave for post what the runs were.
 
 export type StartResponse =
@@ -24,12 +24,14 @@ export type StartResponse =
 
 const POLL_MS = 200
 
-async function serve(inputs: ServiceInputs): Promise<void> {
+async function serve(): Promise<void> {
   const stop = Promise.withResolvers<void>()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.resolve())
   // If post never runs, the runner removes the folder at the end of the job. Runs may make folders again, but not the log.
   setInterval(() => existsSync(folder.log) || stop.resolve(), POLL_MS).unref()
   const { GITHUB_WORKSPACE: root = process.cwd(), GITHUB_HEAD_REF, GITHUB_REF_NAME = '' } = process.env
+  const inputs: ServiceInputs = JSON.parse(readFileSync(folder.inputs, 'utf8'))
+  rmSync(folder.inputs)
   const { configuration, runLimitMinutes } = readServiceInputs(inputs, root)
   // Without an input, the gate asks for this branch on most events.
   const checkoutOfJob = { root, branch: GITHUB_HEAD_REF || GITHUB_REF_NAME }
@@ -65,13 +67,12 @@ function describeProject({ id, framework, folder, commit, whyUnknown, setup }: S
   return `The local service serves the project ${id}: ${framework.name} in ${folder}, ${checkedOut}.${note ?? ''}`
 }
 
-/** The inputs as JSON, or `clean`. */
 const [task = '', path = ''] = process.argv.slice(2)
 const folder = serviceFolder(path)
 const shared = { env: process.env, dataFolder: folder.dataFolder, log: console.error }
 try {
   if (task === 'clean') console.log(JSON.stringify((await openService(shared)).close()))
-  else await serve(JSON.parse(task))
+  else await serve()
 } catch (error) {
   if (!(error instanceof ConfigurationError)) console.error(error)
   process.exitCode = 1
