@@ -320,6 +320,18 @@ describe.concurrent('a run that does not pass', () => {
   })
 })
 
+test.concurrent('a command of 100 KB runs, and nobody else can read it while the tests run', async ({ jobs }) => {
+  const { folder } = await jobs.repository({ 'a.txt': '' })
+  const report = '<testsuite name="s"><testcase name="a"/></testsuite>'
+  const lines = `${'echo "a"\n'.repeat(11_000)}ls "$RUNNER_TEMP"/*/service\necho '${report}' > junit.xml`
+  const { step, outputs } = await jobs.start(folder, { inputs: { command: lines, report: 'junit.xml' } })
+  const { main } = await jobs.gate(step, outputs).run()
+  expect(main.conclusion).toBe('success')
+  expect(main.log).toContain('data')
+  expect(main.log).not.toContain('inputs.json')
+  await step.runPost()
+})
+
 describe.concurrent('a problem of the service itself', () => {
   test('is in the log of post, without the output that the gate has shown', async ({ jobs }) => {
     // The run cannot make its folder, because a file is in its place.
