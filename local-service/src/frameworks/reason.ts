@@ -75,7 +75,7 @@ function findReason(caller: Caller, end: CommandEnd, report: Report | undefined)
         : { sentence, cause, advice: withoutReport }
     }
     case 'problem':
-      return reasonOfProblem(ending, caller, end)
+      return reasonOfProblem(ending, end, { ended, own, cause })
     case 'incomplete': {
       const advice = hasSucceeded(end) ? `${MAY_HAVE_EXITED} ${LOOK_FOR_IT}` : undefined
       return { sentence: `${ended} before it had reported all tests`, cause, advice }
@@ -116,14 +116,11 @@ function findReason(caller: Caller, end: CommandEnd, report: Report | undefined)
  */
 function reasonOfProblem(
   { problem, report }: Extract<Ending, { kind: 'problem' }>,
-  caller: Caller,
   end: CommandEnd,
+  { ended, own, cause }: { readonly ended: string; readonly own: Cause | undefined; readonly cause: Cause | undefined },
 ): Reason {
   const { advice, isComplete, testCases } = report
-  const ended = `${caller.title} ${describeEnd(end)}`
   const sentence = `${ended}, ${end.kind === 'exited' ? 'and' : 'because'} ${problem}`
-  const own = findOwnWords(caller, end, report)
-  const cause = own ?? quoteOutput(end)
   if (!isComplete) return { sentence, cause, advice }
   if (testCases.some(isBad)) return { sentence, cause: own, advice }
   if (!hasFailed(end) || cause === undefined) return { sentence, cause, advice }
