@@ -44,8 +44,8 @@ export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainF
       programText,
       writeSummary,
       writeReportFiles: (files, runId) => writeReportFiles(files, reportDir ?? defaultReportFolder(env, runId), log),
-      writeComment: (body, success) =>
-        keepCommentUpToDate({ env, event, settings: comment, success, body, log, clock, signal }),
+      writeComment: (build, success) =>
+        keepCommentUpToDate({ env, event, settings: comment, success, build, log, clock, signal }),
     }
     // If a signal came while the action was loading, its handler runs now. Then nothing is started.
     await pendingEvents()

@@ -39,8 +39,8 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   }
   // An aborted step has no time for the comment. If this step only started the run, the step that waits for the run writes it.
   if (world.signal.aborted || outcome.ending.kind === 'started') return
-  const body = attempt(fragment`pull request comment`, world, () => commentBody(outcome))
-  const commentUrl = body && (await world.writeComment(body, outcome.success))
+  const build = () => attempt(fragment`pull request comment`, world, () => commentBody(outcome))
+  const commentUrl = await world.writeComment(build, outcome.success)
   if (commentUrl !== undefined) world.setOutput('comment-url', commentUrl)
 }
 

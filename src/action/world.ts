@@ -22,8 +22,8 @@ export interface World {
   writeSummary(build: (alreadyBytes: number) => Html): void
   /** Returns the folder. */
   writeReportFiles(files: readonly ReportFile[], runId: string): string | undefined
-  /** Writes the pull request comment if the user wants one. Returns the comment's address. */
-  writeComment(body: Html, success: boolean): Promise<string | undefined>
+  /** Writes the pull request comment if the user wants one, and if `build` returns it. Returns the comment's address. */
+  writeComment(build: () => Html | undefined, success: boolean): Promise<string | undefined>
 }
 
 export type RunWorld = Pick<World, 'service' | 'clock' | 'random' | 'log' | 'signal'>

@@ -17,7 +17,8 @@ export interface CommentOptions {
   readonly event: WorkflowEvent
   readonly settings: CommentSettings
   readonly success: boolean
-  readonly body: Html
+  /** Called only if a comment may be written. If it returns undefined, none is written. */
+  readonly build: () => Html | undefined
   readonly log: Log
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -42,11 +43,13 @@ export async function keepCommentUpToDate(options: CommentOptions): Promise<stri
   const number = pullRequestOfEvent(event)
   if (number === undefined)
     return void log.info(fragment`No comment was written, because this workflow run is not about a pull request.`)
+  const body = options.build()
+  if (body === undefined) return undefined
   const late = new AbortController()
   void clock.sleep(LIMIT_MS, signal).then(() => late.abort())
   const limited = AbortSignal.any([signal, late.signal])
   try {
-    const id = await upsert(await openGitHub(env, settings.token, limited), number, options)
+    const id = await upsert(await openGitHub(env, settings.token, limited), number, body, options)
     const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env
     return id === undefined ? undefined : `${server}/${repository}/pull/${number}#issuecomment-${id}`
   } catch (error) {
@@ -74,8 +77,12 @@ async function openGitHub(env: NodeJS.ProcessEnv, token: string, signal: AbortSi
 }
 
 /** Returns the id of our comment. Undefined if there is none. */
-async function upsert(octokit: GitHub, number: number, options: CommentOptions): Promise<number | undefined> {
-  const { settings, success, body, env, log } = options
+async function upsert(
+  octokit: GitHub,
+  number: number,
+  body: Html,
+  { settings, success, env, log }: CommentOptions,
+): Promise<number | undefined> {
   const { marker, markerPrefix, order } = commentIdentity(settings, env)
   const [owner = '', repo = ''] = (env.GITHUB_REPOSITORY ?? '').split('/')
   const { issues } = octokit.rest

@@ -64,7 +64,7 @@ async function comment(step: Step = {}): Promise<{ url?: string | undefined; log
       belongsTo: step.belongsTo ?? BELONGS_TO,
     },
     success: step.success ?? false,
-    body: html`<h3>${step.text ?? 'a text'}</h3>`,
+    build: () => html`<h3>${step.text ?? 'a text'}</h3>`,
     env: { ...env, GITHUB_API_URL: api.url, ...step.env },
     event,
     log: { info: say('info'), warning: say('warning') },

@@ -88,7 +88,8 @@ export class FakeWorld implements World {
     return this.#options.reportFolder
   }
 
-  async writeComment(): Promise<string | undefined> {
+  async writeComment(build: Parameters<World['writeComment']>[0]): Promise<string | undefined> {
+    if (build() === undefined) return undefined
     this.#note('comment')
     return this.#options.comment?.()
   }
