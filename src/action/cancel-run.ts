@@ -16,6 +16,10 @@ interface NoResult {
   readonly pauseAskedBy: Failure
 }
 
+function noResult(response: Failure, pauseAskedBy = response): NoResult {
+  return { kind: 'no result', response, pauseAskedBy }
+}
+
 /** With less time left, no further try begins, because its time-out would replace the real failure. */
 const SHORTEST_TRY_MS = 1_000
 
@@ -67,30 +71,34 @@ class Cancelling {
   }
 
   async #tryOnce(deadlineMs: number, signal: AbortSignal): Promise<CancelResult | NoResult> {
-    const { clock, service } = this.#world
-    const { handle, cancel, onRun } = this.#run
+    const { handle, cancel } = this.#run
     const response = await cancel(handle.id, this.#requestOptions(deadlineMs, signal))
     if (!isFailure(response)) return { kind: 'cancelled' }
-    // If the run is now CANCELLED, has this step cancelled it? Yes, if the service may have accepted one of its cancels. A cancel whose 2xx
-    // response does not list the run counts only from the next try on, because the run was not cancelled when the service responded.
-    const mayHaveCancelledNow = response.kind !== 'not-listed' && mayHaveBeenAccepted(response)
-    const mayBeOurs = this.#mayBeAccepted || mayHaveCancelledNow
-    this.#mayBeAccepted ||= mayHaveBeenAccepted(response)
-    this.#failingSinceMs ??= clock.now()
+    this.#failingSinceMs ??= this.#world.clock.now()
     if (isKeyRefused(response)) return { kind: 'failed', failure: response }
-    if (!mustReadRun(response)) return { kind: 'no result', response, pauseAskedBy: response }
+    const mayBeAccepted = mayHaveBeenAccepted(response)
+    // `not-listed` says that the run was not cancelled when the service responded. So if the run is CANCELLED now, somebody else has
+    // cancelled it. But the service has accepted this cancel, so it counts from the next try on.
+    if (response.kind !== 'not-listed') this.#mayBeAccepted ||= mayBeAccepted
+    const result = mustReadRun(response) ? await this.#readRun(response, deadlineMs, signal) : noResult(response)
+    this.#mayBeAccepted ||= mayBeAccepted
+    return result
+  }
 
+  async #readRun(response: Failure, deadlineMs: number, signal: AbortSignal): Promise<CancelResult | NoResult> {
+    const { clock, service } = this.#world
+    const { handle, onRun } = this.#run
     const sentMs = clock.now()
     const run = await service.get(handle.id, this.#requestOptions(deadlineMs, signal))
     if (isFailure(run)) {
       if (isKeyRefused(run)) return { kind: 'failed', failure: run }
       if (doesNotExist(handle, run, sentMs)) return { kind: 'not-found' }
-      return { kind: 'no result', response, pauseAskedBy: run }
+      return noResult(response, run)
     }
     this.#failingSinceMs = undefined
     onRun?.(run)
-    if (!isFinished(run)) return { kind: 'no result', response, pauseAskedBy: response }
-    return { kind: run.status === 'CANCELLED' && mayBeOurs ? 'cancelled' : 'already-finished' }
+    if (!isFinished(run)) return noResult(response)
+    return { kind: run.status === 'CANCELLED' && this.#mayBeAccepted ? 'cancelled' : 'already-finished' }
   }
 
   /**

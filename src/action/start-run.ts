@@ -28,15 +28,11 @@ export async function startRun(
   const { service, clock, random, signal } = world
   const firstTryMs = clock.now()
   const pauses = new LoggedPauses(world, firstTryMs)
-  /**
-   * For how long main repeats the start (`startMayRepeatForMs`), and since when this time counts. If a start fails with another limit than
-   * the start before it, the time begins again.
-   */
-  let repeating: { readonly forMs: number; readonly sinceMs: number } | undefined
+  /** It only grows, because a service that is too busy may restart, and then refuses connections for a while. */
+  let repeatForMs = 0
 
   for (let tries = 1; ; tries++) {
     if (signal.aborted) return { ending: abortedEnding(signal), cancellation: { kind: 'none' } }
-    const sentMs = clock.now()
     const response = await service.start(parameters, {
       signal,
       graceIfSentMs: () => abortReason(signal).startDeadlineMs - clock.now(),
@@ -45,18 +41,17 @@ export async function startRun(
 
     const cancellation = { kind: mayHaveBeenAccepted(response) ? 'id-unknown' : 'none' } as const
     if (signal.aborted) return { ending: abortedEnding(signal), cancellation }
-    const forMs = startMayRepeatForMs(response)
-    // For example, a service is too busy, then restarts, and so refuses connections for a while. The restart has a limit of its own.
-    if (repeating?.forMs !== forMs) repeating = { forMs, sinceMs: sentMs }
+    const failed: NoRun = { ending: { kind: 'start-failed', failure: response }, cancellation }
+    if (startMayRepeatForMs(response) === 0) return failed
+    repeatForMs = Math.max(repeatForMs, startMayRepeatForMs(response))
     const mayRepeatUntilMs = Math.min(
-      repeating.sinceMs + forMs,
-      firstTryMs + service.failureLimitMs,
+      firstTryMs + Math.min(repeatForMs, service.failureLimitMs),
       deadlineMs - SHORTEST_WAIT_MS,
     )
     const nowMs = clock.now()
     // Main may shorten its own pause, so that a last try is in time, but never the pause that the service asks for.
     const isTooLate = nowMs >= mayRepeatUntilMs || nowMs + askedPauseMs(response) > mayRepeatUntilMs
-    if (isTooLate) return { ending: { kind: 'start-failed', failure: response }, cancellation }
+    if (isTooLate) return failed
 
     const nextTryMs = Math.min(nowMs + pauseMs(tries, response, random), mayRepeatUntilMs)
     const timeUntil = (atMs: number) => durationText(atMs - clock.now())
