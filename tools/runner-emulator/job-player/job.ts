@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import {
   mkdirSync,
@@ -14,7 +14,6 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parse } from 'yaml'
-import type { ActionProcess } from '../step-runner/action-process.ts'
 import { type GithubContext, githubContext, type WorkflowEvent } from '../step-runner/contexts.ts'
 import {
   type Contexts,
@@ -54,9 +53,6 @@ interface JobStep {
   readonly env?: Readonly<Record<string, unknown>>
   readonly with?: Readonly<Record<string, unknown>>
   readonly 'continue-on-error'?: boolean
-  /** If true, the job goes on while the step runs. Only a step that uses an action may have this key. */
-  readonly background?: boolean
-  readonly wait?: string | readonly string[]
 }
 
 export interface JobOptions {
@@ -77,8 +73,6 @@ export interface JobOptions {
   readonly sleep?: Sleep | undefined
   /** What a step does that uses another action than this one. It gets the step's `uses` and `with`. The result `failure` fails the step. */
   readonly otherAction?: ((uses: string, inputs: Readonly<Record<string, string>>) => unknown) | undefined
-  /** The folder of the action that `uses: ./` means, with the folder `local-service`. The default is this repository. */
-  readonly actionDir?: string | undefined
 }
 
 export interface NeededJob {
@@ -114,12 +108,9 @@ class JobRun {
   readonly #trackingId = `github_${randomUUID()}`
   readonly #steps: Record<string, ExpressionValue> = {}
   readonly #actions: Step[] = []
-  readonly #background = new Map<string, { readonly step: JobStep; readonly end: Promise<StepOutcome> }>()
-  readonly #mains = new Map<JobStep, ActionProcess>()
   readonly #log: string[] = []
   readonly #summary: string[] = []
   #status: JobStatus = 'success'
-  #script: ChildProcess | undefined
 
   constructor(workflow: Workflow, name: string, options: JobOptions) {
     const job = workflow.jobs[name]
@@ -138,7 +129,6 @@ class JobRun {
       return { result: 'skipped', outputs: {}, log: '', summary: '' }
     }
     for (const step of this.#job.steps) await this.#runStep(step)
-    await this.#waitFor([...this.#background.keys()])
     for (const action of this.#actions.toReversed()) {
       action.jobStatus = this.#status
       const post = await action.runPost()
@@ -163,45 +153,15 @@ class JobRun {
   }
 
   async #runStep(step: JobStep): Promise<void> {
-    if (!this.#mayRun(step)) {
+    if (!conditionHolds(step.if ?? 'success()', this.#contexts(), this.#status)) {
       if (step.id !== undefined) this.#steps[step.id] = { outcome: 'skipped', conclusion: 'skipped', outputs: {} }
       return
     }
     this.#log.push(`## ${step.name ?? step.uses ?? step.run}`)
-    if (step.wait !== undefined) await this.#waitFor([step.wait].flat())
-    else if (step.background === true) {
-      const end = this.#runStepBody(step)
-      // The error goes to the code that waits for the step.
-      end.catch(() => {})
-      this.#background.set(step.id ?? '', { step, end })
-    } else this.#conclude(step, await this.#runStepBody(step))
-  }
-
-  #mayRun(step: JobStep): boolean {
-    return conditionHolds(step.if ?? 'success()', this.#contexts(), this.#status)
-  }
-
-  /** Waits for these background steps. Their outputs are then available, and their failures count. */
-  async #waitFor(ids: readonly string[]): Promise<void> {
-    for (const id of ids) {
-      const waited = this.#background.get(id)
-      if (waited !== undefined) this.#conclude(waited.step, await waited.end)
-      this.#background.delete(id)
-    }
-  }
-
-  #conclude(step: JobStep, { outcome, outputs }: StepOutcome): void {
+    const { outcome, outputs } = await this.#runStepBody(step)
     const conclusion = outcome === 'failure' && step['continue-on-error'] === true ? 'success' : outcome
     if (step.id !== undefined) this.#steps[step.id] = { outcome, conclusion, outputs: { ...outputs } }
     if (this.#status === 'success' || conclusion === 'cancelled') this.#status = conclusion
-  }
-
-  /** Every step that runs gets the signals, unless its `if` is still true. The job waits until these steps have ended. */
-  async #cancel(): Promise<void> {
-    this.#status = 'cancelled'
-    this.#script?.kill('SIGTERM')
-    const ending = [...this.#mains].filter(([step]) => !this.#mayRun(step))
-    await Promise.all(ending.map(([, main]) => main.end('cancel')))
   }
 
   async #runStepBody(step: JobStep): Promise<StepOutcome> {
@@ -214,9 +174,9 @@ class JobRun {
   }
 
   async #runAction(step: JobStep, folder: string): Promise<StepOutcome> {
-    const { interrupt, event, contexts, actionDir = REPOSITORY, sleep } = this.#options
+    const { interrupt, event, contexts, sleep } = this.#options
     const action = prepareStep({
-      actionDir: join(actionDir, folder),
+      actionDir: join(REPOSITORY, folder),
       sleep,
       workspace: this.#workspace,
       tempDir: join(this.#folder, 'temp'),
@@ -228,15 +188,12 @@ class JobRun {
     })
     this.#actions.push(action)
     const main = action.startMain()
-    this.#mains.set(step, main)
     if (interrupt !== undefined && interrupt.during === step.id) {
       await main.waitForLine(interrupt.on)
-      if (interrupt.by === 'cancel') await this.#cancel()
-      else await main.end('timeout')
+      await main.end(interrupt.by)
     }
     const { conclusion, outputs, env, log, summary } = await main.result()
     this.#env = { ...this.#env, ...env }
-    this.#mains.delete(step)
     this.#log.push(...log)
     this.#summary.push(summary)
     if (conclusion === 'skipped') throw new Error('Main is never skipped.')
@@ -268,14 +225,13 @@ class JobRun {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    this.#script = child
     const exited = new Promise<number | null>((done) => child.once('exit', done))
     const written = Promise.all([text(child.stdout), text(child.stderr)])
     const exitCode = await exited
     this.#log.push(...(await written), `exit code ${exitCode}`)
     const { entries, problem } = parseKeyValueFile(readFileSync(output, 'utf8'))
     if (problem !== undefined) throw new Error(`A script's outputs are broken: ${problem}`)
-    const outcome = child.killed ? 'cancelled' : exitCode === 0 ? 'success' : 'failure'
+    const outcome = exitCode === 0 ? 'success' : 'failure'
     return { outcome, outputs: Object.fromEntries(entries) }
   }
 
