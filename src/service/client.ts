@@ -75,6 +75,8 @@ export async function openService(
   }
 }
 
+const NOT_LISTED: Failure = { failure: true, kind: 'not-listed' }
+
 /** The runs of a project: the paths below /v1/projects in docs/openapi.yaml. */
 function projectRuns(send: SendJson, projectId: string): RunRequests {
   const runs = ['v1', 'projects', projectId, 'runs']
@@ -90,9 +92,7 @@ function projectRuns(send: SendJson, projectId: string): RunRequests {
     },
     cancel(runId, options) {
       const request = { method: 'POST', path: [...runs, 'cancel'], body: { where: { runId } } } as const
-      const decode = (json: unknown) =>
-        decodeCancelled(json).includes(runId) || ({ failure: true, kind: 'not-listed' } as const)
-      return send(request, options, decode)
+      return send(request, options, (json) => (decodeCancelled(json).includes(runId) ? true : NOT_LISTED))
     },
     output(runId, from, options) {
       const request = { method: 'GET', path: [...runs, runId, 'output'], query: `?from=${from}` } as const

@@ -45,20 +45,19 @@ export async function send(
 ): Promise<ServiceResponse | Failure> {
   if (options.signal.aborted) return ABORTED_BEFORE_SENT
   const exchange = new Exchange(settings)
-  const [stopTimers, closeConnection] = [new AbortController(), new AbortController()]
-  // The first result counts. `receive` returns the head when the whole body has come, or else a failure. `interruption` returns a failure at
-  // the time limit, or after the signal has aborted.
-  const headOrFailure = await Promise.race([
+  const closeConnection = new AbortController()
+  const stopTimers = new AbortController()
+  // The first of the two counts.
+  const end = await Promise.race([
     exchange.receive(request, closeConnection.signal),
     interruption(exchange, options, settings.clock, stopTimers.signal),
   ])
   stopTimers.abort()
-  if (!isFailure(headOrFailure)) return exchange.response(headOrFailure)
-  closeConnection.abort()
-  // If the head has come and its status is not 2xx, the status is the result, although the rest of the body is missing.
-  const { head } = exchange
-  return head === undefined || isSuccess(head.status) ? headOrFailure : exchange.response(head)
+  if (isFailure(end)) closeConnection.abort()
+  return exchange.result(end)
 }
+
+const ABORTED: Failure = { failure: true, kind: 'aborted' }
 
 const ABORTED_BEFORE_SENT: Failure = {
   failure: true,
@@ -66,10 +65,7 @@ const ABORTED_BEFORE_SENT: Failure = {
   reason: 'the step was aborted before the request was sent',
 }
 
-/**
- * What ends a request before its response does: its time limit, or the signal. If `stopTimers` aborts, the race is over, and nobody reads
- * what this returns.
- */
+/** Returns when the time limit of the request has passed, or when the signal ends the request. */
 async function interruption(
   exchange: Exchange,
   { signal, graceIfSentMs, limitMs = REQUEST_LIMIT_MS }: RequestOptions,
@@ -79,6 +75,8 @@ async function interruption(
   const ms = Math.min(limitMs, REQUEST_LIMIT_MS)
   const deadlineMs = clock.now() + ms
   await clock.sleep(ms, AbortSignal.any([signal, stopTimers]))
+  // The response has come, so nobody reads this failure.
+  if (stopTimers.aborted) return ABORTED
   if (!signal.aborted) {
     const within = `within ${Number((ms / 1000).toPrecision(2))} s`
     if (!exchange.isSent) return { failure: true, kind: 'not-sent', reason: `no connection ${within}` }
@@ -87,7 +85,7 @@ async function interruption(
   if (!exchange.isSent) return ABORTED_BEFORE_SENT
   const graceMs = Math.min(graceIfSentMs?.() ?? 0, deadlineMs - clock.now())
   if (graceMs > 0) await clock.sleep(graceMs, stopTimers)
-  return { failure: true, kind: 'aborted' }
+  return ABORTED
 }
 
 type Head = Omit<HttpResponse, 'body'>
@@ -96,7 +94,7 @@ type Head = Omit<HttpResponse, 'body'>
 class Exchange {
   /** Set immediately before the first byte is written. So without it, the service cannot have received the request. */
   isSent = false
-  head: Head | undefined
+  #head: Head | undefined
   readonly #settings: TransportSettings
   readonly #chunks: Buffer[] = []
   #bytes = 0
@@ -105,14 +103,17 @@ class Exchange {
     this.#settings = settings
   }
 
+  /** Returns the head when the whole response has come. */
   async receive(request: HttpRequest, closeConnection: AbortSignal): Promise<Head | Failure> {
     const { connections, redact, baseUrl } = this.#settings
     try {
       const response = await connections.request(request, closeConnection, () => {
         this.isSent = true
       })
-      if (response.status < 200) throw new Error(`the status ${response.status} is not expected`)
-      this.head = response
+      if (response.status < 200) {
+        return { failure: true, kind: 'no-response', reason: `the status ${response.status} is not expected` }
+      }
+      this.#head = response
       for await (const chunk of response.body) {
         this.#bytes += chunk.byteLength
         if (this.#bytes > BODY_LIMIT_BYTES) return TOO_LARGE
@@ -121,13 +122,18 @@ class Exchange {
       return response
     } catch (error) {
       if (!this.isSent) return failureToConnect(error, redact, isLoopback(baseUrl))
-      if (this.head === undefined) return { failure: true, kind: 'no-response', reason: redact(reasonOf(error)) }
+      if (this.#head === undefined) return { failure: true, kind: 'no-response', reason: redact(reasonOf(error)) }
       return invalid('a complete response', `${this.#bytes} bytes, then the end of the connection`)
     }
   }
 
-  /** What has come of the response. */
-  response({ status, headers }: Head): ServiceResponse | Failure {
+  /** The result of the request, after `end`. If the status is not 2xx, the response counts although a part of its body may be missing. */
+  result(end: Head | Failure): ServiceResponse | Failure {
+    if (!isFailure(end)) return this.#response(end)
+    return this.#head === undefined || isSuccess(this.#head.status) ? end : this.#response(this.#head)
+  }
+
+  #response({ status, headers }: Head): ServiceResponse | Failure {
     const { redact } = this.#settings
     const header = (name: string) => {
       const value = headers[name]
@@ -136,7 +142,7 @@ class Exchange {
     }
     const body = unpacked(Buffer.concat(this.#chunks), header('content-encoding'))
     if (isFailure(body) && isSuccess(status)) return body
-    // It also removes the byte order mark that some servers put before the text.
+    // TextDecoder also removes the byte order mark that some servers put before the text.
     return { status, header, text: isFailure(body) ? '' : redact(new TextDecoder().decode(body)) }
   }
 }
