@@ -1,5 +1,5 @@
 import { branchOfEvent, type WorkflowEvent } from '../github/event.ts'
-import { BRANCH_LIMIT_CHARS, isSameBranch, type Target } from '../model/run.ts'
+import { BRANCH_LIMIT_CHARS, isSameBranch } from '../model/run.ts'
 import { fragment } from '../text/safe-text.ts'
 import type { InputReader } from './input-reader.ts'
 import { SKIPPED_PASSES } from './service-address.ts'
@@ -8,7 +8,7 @@ import { SKIPPED_PASSES } from './service-address.ts'
  * The branch that the user gives, or else the event's branch. Records a problem if the check would then be about other code
  * than the code that GitHub shows it for. A test suite may have no branch, because its service only records the branch.
  */
-export function readBranch(inputs: InputReader, event: WorkflowEvent, kind?: Target['kind']): string | undefined {
+export function readBranch(inputs: InputReader, event: WorkflowEvent, isTestSuite: boolean): string | undefined {
   const given = inputs.text('branch')
   const ofEvent = branchOfEvent(event)
   switch (ofEvent.kind) {
@@ -22,7 +22,7 @@ export function readBranch(inputs: InputReader, event: WorkflowEvent, kind?: Tar
     case 'none':
       // Also if the event's file cannot be read. The message about this file asks the user to give the branch.
       if (given !== '') return checkedBranch(given, inputs)
-      if (kind === 'test-suite') return undefined
+      if (isTestSuite) return undefined
       return inputs.problem(
         fragment`Input branch: ${ofEvent.why}. Set the input branch to the branch that you want to test.`,
       )

@@ -6,7 +6,7 @@ import type { WorkflowEvent } from '../github/event.ts'
 import { sourceUrl } from '../github/job.ts'
 import { isCommitUnknown } from '../input-variable.ts'
 import type { Job, StepSubject } from '../model/outcome.ts'
-import { isCommit, isUsableRunId, RUN_ID_RULE, type StartParameters, type Target } from '../model/run.ts'
+import { isCommit, isUsableRunId, RUN_ID_RULE, type StartParameters } from '../model/run.ts'
 import type { ServiceAddress } from '../service/client.ts'
 import { parseJson } from '../text/json.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -33,12 +33,12 @@ export interface Inputs {
 export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: Job): Inputs {
   const inputs = new InputReader(env)
   const address = readServiceAddress(inputs, env)
+  // Not of the address, which is undefined if the key is invalid, for example.
+  const isTestSuite = inputs.text('test-suite') !== ''
   const runId = readRunId(inputs)
-  const parameters = readStartParameters(inputs, address?.target)
-  const branch = runId === undefined ? readBranch(inputs, event, address?.target.kind) : undefined
-  // A run that the input `run-id` names may be of any commit, so only the input `branch` itself can say its commit.
-  const isCommitOfRun = runId === undefined || inputs.isGiven('branch')
-  const tested = inputs.text('branch') || (isCommitUnknown(env) ? '' : event.commit)
+  const parameters = readStartParameters(inputs, isTestSuite)
+  const branch = runId === undefined ? readBranch(inputs, event, isTestSuite) : undefined
+  const commit = testedCommit(inputs, env, event, runId)
   const settings = readSettings(inputs, runId)
   const comment = readComment(inputs)
   const reportDir = readPath(inputs, env, 'report-dir')
@@ -53,7 +53,7 @@ export function readInputs(env: NodeJS.ProcessEnv, event: WorkflowEvent, job?: J
     ownsRun: runId === undefined,
     parameters: runId === undefined ? { ...parameters, branch } : {},
     job,
-    sourceUrl: isCommitOfRun && isCommit(tested) ? sourceUrl(env, tested) : undefined,
+    sourceUrl: commit && sourceUrl(env, commit),
     matrix: scalarsIn(parseJson(matrix)).join(', '),
   }
   const belongsTo = [matrix, target.kind, target.id, parameters.environment, parameters.frameworkProject]
@@ -82,10 +82,23 @@ function readRunId(inputs: InputReader): string | undefined {
   return given || undefined
 }
 
+/** The commit to which the places in reports link. Undefined if nobody knows it. */
+function testedCommit(
+  inputs: InputReader,
+  env: NodeJS.ProcessEnv,
+  event: WorkflowEvent,
+  runId: string | undefined,
+): string | undefined {
+  // A run that the input `run-id` names may be of any commit, so only the input `branch` itself can say it.
+  if (runId !== undefined && !inputs.isGiven('branch')) return undefined
+  const commit = inputs.text('branch') || (isCommitUnknown(env) ? '' : event.commit)
+  return isCommit(commit) ? commit : undefined
+}
+
 const NOT_FOR_TEST_SUITES = ['framework-project', 'autofix']
 
-function readStartParameters(inputs: InputReader, target: Target | undefined): StartParameters {
-  for (const name of target?.kind === 'test-suite' ? NOT_FOR_TEST_SUITES : []) {
+function readStartParameters(inputs: InputReader, isTestSuite: boolean): StartParameters {
+  for (const name of isTestSuite ? NOT_FOR_TEST_SUITES : []) {
     if (inputs.text(name) === '') continue
     inputs.refuse(
       name,

@@ -8,10 +8,7 @@ import type { InputReader } from './input-reader.ts'
 /** For each message that tells the user to skip a job. */
 export const SKIPPED_PASSES = fragment`A skipped job counts as passed, so a required check then passes although nothing was tested.`
 
-/**
- * Reads how to reach the service, and records problems. Use the result only after `orThrow`. Without any address, one message is
- * enough. What else is missing then, such as the project, is not named.
- */
+/** Reads how to reach the service, and records problems. Use the result only after `orThrow`. */
 export function readServiceAddress(inputs: InputReader, env: NodeJS.ProcessEnv): ServiceAddress | undefined {
   const baseUrl = readBaseUrl(inputs)
   const apiKey = readApiKey(inputs)
@@ -20,6 +17,7 @@ export function readServiceAddress(inputs: InputReader, env: NodeJS.ProcessEnv):
   return { apiKey, baseUrl, target, proxies: readProxies(inputs, env, baseUrl) }
 }
 
+/** Without any address, one message is enough. What is missing besides, such as the project, is not named then. */
 function hasAddress(inputs: InputReader): boolean {
   return inputs.text('base-url') !== ''
 }
@@ -49,10 +47,8 @@ const LONGEST_KEY = 512
 
 function readApiKey(inputs: InputReader): string | undefined {
   const key = inputs.text('api-key')
-  if (key === '') {
-    // Without an address, readBaseUrl has already recorded the problem.
+  if (key === '')
     return hasAddress(inputs) ? inputs.problem(fragment`Input api-key is empty. ${KEY_ADVICE}`) : undefined
-  }
   if (key.length > LONGEST_KEY || !/^[\x21-\x7e]+$/.test(key)) {
     return inputs.problem(
       fragment`${inputs.nameOf('api-key')} contains white space or non-ASCII characters, or has more than ${LONGEST_KEY} characters, so it cannot be sent as a Bearer token (it is not shown). Copy the key again, in one line.`,
@@ -75,7 +71,6 @@ export function addressProblem(given: string, url: URL): Fragment | undefined {
 function readTarget(inputs: InputReader): Target | undefined {
   const projectId = inputs.text('project')
   const testSuiteId = inputs.text('test-suite')
-  // readBaseUrl has already recorded the problem.
   if (projectId === '' && testSuiteId === '' && !hasAddress(inputs)) return undefined
   if ((projectId === '') === (testSuiteId === '')) {
     return inputs.problem(

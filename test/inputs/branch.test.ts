@@ -151,7 +151,9 @@ describe('an event without a branch to test', () => {
     const withInputs = (inputs: Step['inputs']) => branchOf({ name, payload, github, inputs })
     expect(withInputs({})).toEqual({ problems: [message] })
     expect(withInputs({ branch: 'feature/cart' })).toEqual({ branch: 'feature/cart' })
-    expect(withInputs({ project: '', 'test-suite': 'smoke' })).toEqual({ branch: undefined })
+    const suite = { project: '', 'test-suite': 'smoke' }
+    expect(withInputs(suite)).toEqual({ branch: undefined })
+    expect(withInputs({ ...suite, 'api-key': '' })).toEqual({ problems: [expect.stringMatching(/^Input api-key/)] })
     expect(withInputs({ 'run-id': 'r-1' })).toEqual({ branch: undefined })
   })
 })

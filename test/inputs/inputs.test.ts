@@ -298,9 +298,11 @@ describe('project and test-suite', () => {
   })
 
   it.each(['framework-project', 'autofix'])('test-suite cannot be combined with %s', (name) => {
-    expect(problemsOf({ project: '', 'test-suite': 'smoke', [name]: 'true' })).toEqual([
-      `Input ${name}: "true" cannot be combined with test-suite, because a test suite has no such setting. Leave the input ${name} empty, or give project instead of test-suite.`,
-    ])
+    const problem = `Input ${name}: "true" cannot be combined with test-suite, because a test suite has no such setting. Leave the input ${name} empty, or give project instead of test-suite.`
+    const given = { project: '', 'test-suite': 'smoke', [name]: 'true' }
+    expect(problemsOf(given)).toEqual([problem])
+    const withBadKey = problemsOf({ ...given, 'api-key': 'two words' })
+    expect(withBadKey).toEqual([expect.stringMatching(/^Input api-key contains/), problem])
   })
 })
 
