@@ -88,9 +88,8 @@ async function upsert(
   const { issues } = octokit.rest
   const comments = await octokit.paginate(issues.listComments, { owner, repo, issue_number: number, per_page: 100 })
   const marked = comments.filter((comment) => comment.body?.startsWith(markerPrefix))
-  // Anybody can copy a marker, so the author counts too. `GET /user` refuses the workflow's own token.
-  const viewer = () => octokit.graphql<{ viewer: { login: string } }>('{ viewer { login } }')
-  const login = marked.length === 0 ? '' : (await viewer()).viewer.login
+  // Anybody can copy a marker, so the author counts too. Without a marker, nobody needs to know who we are.
+  const login = marked.length > 0 ? await ownLogin(octokit) : ''
   // If two jobs have found no comment at the same time, each has created one. Then all later runs update the first.
   const ours = marked.find(({ user }) => user?.login === login)
   if (ours === undefined && success && settings.when === 'on-failure') return undefined
@@ -105,6 +104,12 @@ async function upsert(
       : await issues.updateComment({ ...text, comment_id: ours.id })
   if (typeof data.id !== 'number') throw new Error("the response did not come from GitHub's API, or it is incomplete")
   return data.id
+}
+
+/** The account of the token. `GET /user` refuses the workflow's own token. */
+async function ownLogin(octokit: GitHub): Promise<string> {
+  const { viewer } = await octokit.graphql<{ viewer: { login: string } }>('{ viewer { login } }')
+  return viewer.login
 }
 
 /**
@@ -135,7 +140,7 @@ function notWritten(reason: Fragment): Fragment {
 function failureMessage(error: unknown): Fragment {
   const { message, response } = error as Error & { readonly response?: unknown }
   const { status, data } = fieldsOf(response)
-  // If no response came, the error has none. GraphQL's own errors have a response without a status.
+  // Without a response, the error has no field `response`. An error of GraphQL has one, but without a status.
   if (typeof status !== 'number') {
     return notWritten(fragment`GitHub's API gave no usable response (${message}). The next workflow run tries again`)
   }

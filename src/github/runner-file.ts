@@ -13,7 +13,8 @@ export function appendEntry(path: string | undefined, name: string, value: strin
  * once, because main would handle no signal while it waits for the reader of the pipe.
  */
 export function append(path: string | undefined, build: (alreadyBytes: number) => string): void {
-  const file = openSync(path ?? '', O_WRONLY | O_APPEND | O_NONBLOCK)
+  if (!path) throw new Error('the runner has given no file for it')
+  const file = openSync(path, O_WRONLY | O_APPEND | O_NONBLOCK)
   try {
     appendFileSync(file, build(fstatSync(file).size))
   } finally {

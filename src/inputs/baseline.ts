@@ -33,29 +33,11 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
   const paths = attempt(path, () => pathsAt(path)) ?? []
   // Follows a link only if the user has named it, because anybody may have put a link into a folder.
   const statusOf = (file: string) => (file === path ? statSync(file) : lstatSync(file))
-  const found = paths.map((file) => attempt(file, () => plainFile(file, statusOf(file))))
-  // The results of test suites and of unfinished runs have no time. They count as the oldest. Of these, the highest name is the latest.
-  const files = found
-    .filter((file) => file !== undefined)
-    .sort((a, b) => b.finishedMs - a.finishedMs || b.path.localeCompare(a.path, 'en', { numeric: true }))
-  const runs: EarlierRun[] = []
+  const files = paths.flatMap((file) => attempt(file, () => plainFile(file, statusOf(file))) ?? [])
   const known = new Map<string, EarlierCase>()
-  let readBytes = 0
-  let leftOut = 0
-  for (const [index, file] of files.entries()) {
-    if (runs.length === MOST_RUNS) break
-    if (readBytes + file.sizeBytes > MOST_BYTES) {
-      // No older file is read in its place, because reports would then compare runs with a gap between them.
-      leftOut = Math.min(files.length - index, MOST_RUNS - runs.length)
-      break
-    }
-    readBytes += file.sizeBytes
-    const run = attempt(file.path, () => {
-      const text = redact(readFileSync(file.path, 'utf8'))
-      return earlierRun(decodeResults(text, kind, redact), known)
-    })
-    if (run !== undefined) runs.push(run)
-  }
+  const readRun = (file: string) =>
+    attempt(file, () => earlierRun(decodeResults(redact(readFileSync(file, 'utf8')), kind, redact), known))
+  const { runs, leftOut } = readLatest(files, readRun)
   const [latest, ...others] = runs
   const effect = fragment`so the reports do not say which failures are new`
   if (problems.length > 0) {
@@ -71,6 +53,28 @@ export function readBaseline(path: string, kind: Target['kind'], redact: Redact,
     )
   }
   return latest && [latest, ...others]
+}
+
+/**
+ * Reads the latest runs, until there are enough. Stops before the first file that is too much, because reports would otherwise compare runs
+ * with a gap between them.
+ */
+function readLatest(files: readonly ResultsFile[], readRun: (path: string) => EarlierRun | undefined) {
+  // The results of test suites and of unfinished runs have no time, so they count as the oldest. Of two files without a time, the one with
+  // the higher name is the later.
+  const latestFirst = files.toSorted(
+    (a, b) => b.finishedMs - a.finishedMs || b.path.localeCompare(a.path, 'en', { numeric: true }),
+  )
+  const runs: EarlierRun[] = []
+  let readBytes = 0
+  for (const [index, { path, sizeBytes }] of latestFirst.entries()) {
+    if (runs.length === MOST_RUNS) break
+    readBytes += sizeBytes
+    if (readBytes > MOST_BYTES) return { runs, leftOut: Math.min(files.length - index, MOST_RUNS - runs.length) }
+    const run = readRun(path)
+    if (run !== undefined) runs.push(run)
+  }
+  return { runs, leftOut: 0 }
 }
 
 /** Names the first problem, and counts the others. */

@@ -66,8 +66,8 @@ function directConnections({ protocol, hostname, port }: URL): Connections {
 }
 
 /**
- * Gives a request its socket only when the connection is made. So if the request got no socket, no byte of it was sent. Node's page
- * about `agent.createConnection` allows this: the socket is returned, or given to the callback later.
+ * A start may be repeated only if no byte of it was sent. So a request gets its socket only when the connection is made: without a socket,
+ * it has sent nothing. Node's page about `agent.createConnection` allows this: the socket is returned, or given to the callback later.
  */
 function connectFirst(agent: Agent, made: 'connect' | 'secureConnect'): void {
   const connect = agent.createConnection.bind(agent)

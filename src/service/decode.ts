@@ -80,7 +80,7 @@ export function decodeOutput(json: unknown, from: number): OutputPart {
   return isForward ? { text: untrusted(text), next } : throwInvalid(`next to be a byte after ${from}`, givenNext)
 }
 
-/** The verdict of a PASSED run rests on these fields. They may be missing or null, but not of another type. */
+/** The verdict of a PASSED run rests on these fields. A field that is missing or null counts as empty, but no field may have another type. */
 function checkVerdictFields({ branchName, results }: Record<string, unknown>): void {
   requiredText(branchName ?? '', 'branchName')
   const { testCases } = requiredObject(results ?? {}, 'results')
@@ -162,7 +162,8 @@ const LEAVES_REPOSITORY = /^(?:[/\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)/
 /** Without a usable path, a line has no meaning. */
 function decodePlace({ filePath, line }: Partial<Record<string, unknown>>): Pick<TestCase, 'filePath' | 'line'> {
   const path = usablePath(filePath)
-  return { filePath: path, line: path && (wholeNumber(line) || undefined) }
+  // There is no line 0.
+  return path === undefined ? {} : { filePath: path, line: line === 0 ? undefined : wholeNumber(line) }
 }
 
 function usablePath(value: unknown): Untrusted | undefined {
