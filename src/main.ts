@@ -7,11 +7,11 @@ import { abortOnSignals, exitAfter, maskKey } from './process.ts'
 const { signal, abort } = abortOnSignals()
 const mainFile = openMainFile(process.env)
 maskKey(process.env)
-setInterval(() => mainFile.takeStopRequest() && abort('job ended'), 250).unref()
+setInterval(() => mainFile.takeStopRequest() && abort('end of job'), 250).unref()
 
 const task = async () => {
   const { runMain } = await import('./run-main.ts')
   return (await runMain(process.env, signal, mainFile)) ? 0 : 1
 }
 // If nobody reads the log any more, the runner's worker is dead.
-await exitAfter(task, { signal, crashLevel: 'error', onLogClosed: () => abort('job ended') })
+await exitAfter(task, { signal, crashLevel: 'error', onLogClosed: () => abort('end of job') })

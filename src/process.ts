@@ -11,7 +11,8 @@ export function abortOnSignals(): { readonly signal: AbortSignal; readonly abort
   const controller = new AbortController()
   const abort = (cause: AbortCause) => controller.abort(new StepAborted(cause, systemClock.now()))
   // On Windows, the first signal of GitHub's runner arrives as SIGINT, and the second as SIGBREAK.
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] as const) process.on(name, () => abort('signal'))
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] as const)
+    process.on(name, () => abort('system signal'))
   return { signal: controller.signal, abort }
 }
 

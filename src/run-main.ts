@@ -1,4 +1,4 @@
-import { hasJobEnded } from './action/abort.ts'
+import { isReadByRunner } from './action/abort.ts'
 import { performStep } from './action/step.ts'
 import type { World } from './action/world.ts'
 import { systemClock as clock, pendingEvents } from './clock.ts'
@@ -18,7 +18,7 @@ import { fragment } from './text/safe-text.ts'
 
 /** Reads the inputs, creates the effects and performs the step. Returns whether it succeeded. Throws only if there is a bug. */
 export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainFile: MainFileWriter): Promise<boolean> {
-  const output = runnerOutput(env, () => hasJobEnded(signal))
+  const output = runnerOutput(env, () => isReadByRunner(signal))
   const { log } = output
   mainFile.attachLog(log)
   try {

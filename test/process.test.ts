@@ -46,7 +46,7 @@ it.each([
 
 // On Windows, Node raises SIGBREAK at the second console event. Other systems cannot send it.
 it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'])('%s aborts the step, and does not end the process', (name) => {
-  const task = `process.emit('${name}'); return signal.reason?.cause === 'signal' ? 3 : 4`
+  const task = `process.emit('${name}'); return signal.reason?.cause === 'system signal' ? 3 : 4`
   expect(exitAfterTask(task).status).toBe(3)
 })
 
@@ -75,7 +75,7 @@ it('if the step is aborted before or while its log is written, the exit does not
   // Of the 9.5 s after an abort, 9 s have passed. Without an abort, the exit comes after 30 s.
   const aborting = `const { uptime } = process
     const past = () => { process.uptime = uptime; return uptime() - 9 }
-    const abortBefore = () => { process.uptime = past; abort('signal') }
+    const abortBefore = () => { process.uptime = past; abort('system signal') }
     process.stdout.write('x'.repeat(10_000_000)); setTimeout(process.exit, 20_000, 4)`
   const exits = ['abortBefore()', 'setTimeout(abortBefore, 100)'].map(
     (abort) => startTask(`${aborting}; ${abort}; return 3`).exit,

@@ -19,7 +19,7 @@ test('a signal that came while the action was loading is handled before anything
     lines.push(String(chunk))
     // The mask of the token is the last line before the start. The abort waits in the event loop, as a signal that came while a file was loaded.
     if (String(chunk).startsWith('::add-mask::')) {
-      const abort = () => controller.abort(new StepAborted('signal', systemClock.now()))
+      const abort = () => controller.abort(new StepAborted('system signal', systemClock.now()))
       setImmediate(() => setImmediate(abort))
     }
     return true

@@ -34,9 +34,12 @@ export function abortReason({ reason }: AbortSignal): StepAborted {
   throw new TypeError('The step was aborted without a StepAborted as the reason', { cause: reason })
 }
 
-/** If the job has ended, the next job may already use the runner's folders, so main writes only to its log. */
-export function hasJobEnded(signal: AbortSignal): boolean {
-  return signal.aborted && abortReason(signal).cause === 'job ended'
+/**
+ * Whether GitHub's runner still reads what main writes: its log, its outputs and its summary. If not, main writes only to its log, because
+ * the next job may already use the runner's folders.
+ */
+export function isReadByRunner(signal: AbortSignal): boolean {
+  return !signal.aborted || abortReason(signal).cause !== 'end of job'
 }
 
 export function abortedEnding(signal: AbortSignal): Extract<Ending, { kind: 'aborted' }> {

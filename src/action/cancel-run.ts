@@ -7,7 +7,7 @@ import { doesNotExist, isKeyRefused, isTransient, mayHaveBeenAccepted, type RunH
 import { pauseMs } from './pauses.ts'
 import type { RunWorld } from './world.ts'
 
-type CancelResult = Exclude<Cancellation, { kind: 'none' | 'not-wanted' | 'id-unknown' }>
+type CancelResult = Exclude<Cancellation, { kind: 'none' | 'not-allowed' | 'id-unknown' }>
 
 /** After a try that ended without a result: the response to the cancel, and the failure whose `Retry-After` counts. */
 interface NoResult {

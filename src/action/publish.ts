@@ -11,7 +11,7 @@ import { junit } from '../report/junit.ts'
 import { countNew } from '../report/test-case.ts'
 import { type Fragment, fragment, html, render, safeJson } from '../text/safe-text.ts'
 import { messageOf } from '../text/untrusted.ts'
-import { hasJobEnded } from './abort.ts'
+import { isReadByRunner } from './abort.ts'
 import type { World } from './world.ts'
 
 export interface ReportSettings {
@@ -28,7 +28,7 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
   announceVerdict(outcome, world)
   if (settings.annotations && !outcome.success)
     attempt(fragment`annotations of test cases`, world, () => annotateTestCases(outcome, world))
-  if (hasJobEnded(world.signal)) return
+  if (!isReadByRunner(world.signal)) return
   const reportDir = attempt(fragment`report files`, world, () => publishReportFiles(outcome, world))
   const hasSummary = settings.summary === 'always' || (settings.summary === 'on-failure' && !outcome.success)
   if (hasSummary) {

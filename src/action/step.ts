@@ -2,7 +2,7 @@ import type { Cancellation, EndedStep, StepOutcome, StepSubject } from '../model
 import type { Run } from '../model/run.ts'
 import { whatIsTested } from '../report/what-is-tested.ts'
 import { fragment } from '../text/safe-text.ts'
-import { CANCEL_LIMIT_MS, hasJobEnded } from './abort.ts'
+import { CANCEL_LIMIT_MS, isReadByRunner } from './abort.ts'
 import { cancelRun } from './cancel-run.ts'
 import type { RunHandle } from './failures.ts'
 import { publish, type ReportSettings } from './publish.ts'
@@ -21,7 +21,7 @@ export interface StepSettings extends WaitSettings, VerdictRules {
   /** Whether the log shows the output of the tests while they run. */
   readonly showOutput: boolean
   /** Whether main cancels the run if main stops waiting before the run has finished, for example at a time limit. */
-  readonly cancelOnAbort: boolean
+  readonly mayCancel: boolean
   /** The address of a run's page. Undefined if the input `run-url` is empty. */
   readonly runUrlOf?: ((runId: string) => string | undefined) | undefined
   readonly reports: ReportSettings
@@ -30,7 +30,7 @@ export interface StepSettings extends WaitSettings, VerdictRules {
 /** What is left to do for the run. If post does it, main's file stays. If only a person can do it, the log says so. */
 const LEFT_AFTER_CANCELLATION: Readonly<Record<Cancellation['kind'], 'nothing' | 'for post' | 'for a person'>> = {
   none: 'nothing',
-  'not-wanted': 'nothing',
+  'not-allowed': 'nothing',
   cancelled: 'nothing',
   'already-finished': 'nothing',
   'not-found': 'nothing',
@@ -48,7 +48,7 @@ export async function performStep(settings: StepSettings, world: World): Promise
   if (left === 'nothing') mainFile.done()
   await publish(outcome, settings.reports, world)
   // Only now has the log said what a person has to do. If the job has ended, nobody reads this log, so post says it again.
-  if (left === 'for a person' && !hasJobEnded(signal)) mainFile.done()
+  if (left === 'for a person' && isReadByRunner(signal)) mainFile.done()
   return outcome
 }
 
@@ -58,7 +58,7 @@ async function startAndWait(
   world: World,
 ): Promise<Omit<EndedStep, 'subject'>> {
   const { mainFile, clock, signal } = world
-  const { wait, cancelOnAbort, subject } = settings
+  const { wait, mayCancel, subject } = settings
   let runId = settings.runId
   if (runId === undefined) {
     mainFile.starting()
@@ -67,15 +67,15 @@ async function startAndWait(
     runId = started
   }
   const handle: RunHandle = { id: runId, knownSinceMs: clock.now() }
-  mainFile.started(runId, cancelOnAbort)
+  mainFile.started(runId, mayCancel)
   const runUrl = announceRun(runId, settings, world)
   // If the step was aborted during the start, main goes on even if `wait` is false. The wait then ends at once, and main cancels
-  // the run if `cancelOnAbort` is true.
+  // the run if `mayCancel` is true.
   if (!wait && !signal.aborted) return { runId, runUrl, ending: { kind: 'started' }, cancellation: { kind: 'none' } }
 
   const output = new TestOutput(runId, settings.showOutput, world)
   const waited = await waitForRun({ ...settings, handle, deadlineMs, output }, world)
-  const cancelled = await cancelIfUnfinished(handle, waited, cancelOnAbort, world)
+  const cancelled = await cancelIfUnfinished(handle, waited, mayCancel, world)
   // The rest is read too if only the cancel found that the run has finished.
   await output.readRest(cancelled.run)
   return { runId, runUrl, ending: waited.ending, ...cancelled }
@@ -84,11 +84,11 @@ async function startAndWait(
 async function cancelIfUnfinished(
   handle: RunHandle,
   { ending, run }: Pick<EndedStep, 'ending' | 'run'>,
-  cancelOnAbort: boolean,
+  mayCancel: boolean,
   world: World,
 ): Promise<Pick<EndedStep, 'run' | 'cancellation'>> {
   if (ending.kind === 'finished') return { run, cancellation: { kind: 'none' } }
-  if (!cancelOnAbort) return { run, cancellation: { kind: 'not-wanted' } }
+  if (!mayCancel) return { run, cancellation: { kind: 'not-allowed' } }
   let latestRun = run
   const onRun = (current: Run) => {
     world.setOutput('status', current.status)

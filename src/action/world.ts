@@ -12,7 +12,7 @@ export interface World {
   readonly service: ServiceClient
   readonly log: Log
   readonly mainFile: Pick<MainFileWriter, 'starting' | 'started' | 'done'>
-  /** Writes nothing if the job has ended. Main may still call it then, while it cancels the run. */
+  /** Writes nothing if the runner does not read it any more. Main may still call it then, while it cancels the run. */
   setOutput<Name extends keyof Outputs>(name: Name, value: Outputs[Name]): void
   annotate(annotation: Annotation): void
   /** From now on, the runner hides this value in the log, in annotations and in the summary. */

@@ -27,7 +27,7 @@ export interface Outputs
 }
 
 /** What leaves the process over the log and over the runner's command files. */
-export function runnerOutput(env: NodeJS.ProcessEnv, hasJobEnded = () => false) {
+export function runnerOutput(env: NodeJS.ProcessEnv, isRead = () => true) {
   const log: Log = {
     // Bytes, because the runner may read slowly. A string that waits for the runner takes up to twice the memory.
     info: (message) => void process.stdout.write(Buffer.from(`${render(message)}\n`)),
@@ -37,7 +37,7 @@ export function runnerOutput(env: NodeJS.ProcessEnv, hasJobEnded = () => false) 
   let hasWarned = false
   /** If the task fails, the step goes on, because the step may still have to cancel its run. */
   function warnOnError(task: () => void): void {
-    if (hasJobEnded()) return
+    if (!isRead()) return
     try {
       task()
     } catch (cause) {

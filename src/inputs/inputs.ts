@@ -126,7 +126,7 @@ function readSettings(inputs: InputReader, runId: string | undefined): Omit<Step
     wait,
     waitLimitMs: inputs.number('timeout-minutes', 0, 35_000, 60) * 60_000,
     pollIntervalMs: pollSeconds === undefined ? undefined : pollSeconds * 1_000,
-    cancelOnAbort: inputs.boolean('cancel-on-abort', runId === undefined),
+    mayCancel: inputs.boolean('cancel-on-abort', runId === undefined),
     passWithNoTests: inputs.boolean('pass-with-no-tests', false),
     strict: inputs.boolean('strict', false),
     showOutput: inputs.boolean('show-output', true),

@@ -16,8 +16,8 @@ export type Conclusion =
 export type Cancellation =
   /** There was nothing to cancel: no run was started, the run had finished, or `wait` is false. */
   | { readonly kind: 'none' }
-  /** `cancel-on-abort` is false. */
-  | { readonly kind: 'not-wanted' }
+  /** The step may not cancel the run, because `cancel-on-abort` is false. */
+  | { readonly kind: 'not-allowed' }
   /** The interface for test suites has no cancel. */
   | { readonly kind: 'not-supported' }
   | { readonly kind: 'cancelled' }
@@ -30,10 +30,10 @@ export type Cancellation =
   | { readonly kind: 'failed'; readonly failure: Failure }
 
 /**
- * What aborts a step from outside. `job ended` means that no signal has reached main, but post asks main to stop, or main's file is gone,
- * or nobody reads main's log any more.
+ * What aborts a step. Without a system signal, main takes the job for ended in three cases: post asks main to stop, main's file was
+ * removed, or nobody reads main's log any more.
  */
-export type AbortCause = 'signal' | 'job ended'
+export type AbortCause = 'system signal' | 'end of job'
 
 export type Ending =
   /** The step saw the run finish. */

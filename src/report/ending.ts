@@ -95,7 +95,7 @@ export function endingText(outcome: StepOutcome): EndingText {
     case 'aborted': {
       const title = fragment`Step cancelled`
       const when = momentOfAbort(outcome)
-      if (ending.cause === 'signal') {
+      if (ending.cause === 'system signal') {
         const what = fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}`
         return end(fragment`🚫`, title, what, ...aboutRun)
       }
@@ -242,7 +242,7 @@ function cancellationText({ ending, cancellation, run, runId, subject }: StepOut
   switch (cancellation.kind) {
     case 'none':
       return []
-    case 'not-wanted': {
+    case 'not-allowed': {
       if (isUnknown) return []
       const byDefault = subject.ownsRun ? NONE : fragment` (the default with ${code('run-id')})`
       const why = fragment`because the input ${code('cancel-on-abort')} is ${code('false')}${byDefault}`
@@ -264,7 +264,7 @@ function cancellationText({ ending, cancellation, run, runId, subject }: StepOut
     case 'failed': {
       const why = failureReason(cancellation.failure)
       // Post may not run if the job has ended.
-      const hasJobEnded = ending.kind === 'aborted' && ending.cause === 'job ended'
+      const hasJobEnded = ending.kind === 'aborted' && ending.cause === 'end of job'
       const next = hasJobEnded ? CANCEL_IT : fragment`The post step tries again to cancel the run.`
       return [fragment`This step could not cancel the run, because ${why}.`, MAY_BE_RUNNING, next]
     }

@@ -45,7 +45,7 @@ async function cancel({
   const seen: string[] = []
   const controller = new AbortController()
   if (signalAtMs !== undefined) {
-    clock.at(signalAtMs, () => controller.abort(new StepAborted('signal', clock.now())))
+    clock.at(signalAtMs, () => controller.abort(new StepAborted('system signal', clock.now())))
   }
   const end = await clock.run(
     cancelRun({ handle: { id: 'run-1', knownSinceMs }, onRun: (run) => seen.push(run.status) }, deadlineMs, {

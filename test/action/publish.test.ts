@@ -16,7 +16,7 @@ const SETTINGS: ReportSettings = { summary: 'always', annotations: true }
 const FAILED = anOutcome({ run: aRun({ status: 'FAILED', testCases: testCasesBy({ FAILED: 12, PASSED: 28 }) }) })
 const SUCCESS = anOutcome()
 const ABORTED = anOutcome({
-  ending: { kind: 'aborted', cause: 'signal' },
+  ending: { kind: 'aborted', cause: 'system signal' },
   run: RUNNING,
   cancellation: { kind: 'cancelled' },
 })
@@ -116,7 +116,7 @@ describe('the verdict', () => {
 })
 
 test('after the end of the job, main writes the verdict to the log, and nothing to folders of the next job', async () => {
-  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal: 'job ended' })
+  const world = await publish(ENDINGS.abortedRunFinished, {}, { signal: 'end of job' })
   expect(world.texts('error ')).toEqual([expect.stringContaining('[Step cancelled]')])
   for (const effect of ['files ', 'summary ', 'comment']) expect(world.texts(effect)).toEqual([])
 })
@@ -195,7 +195,7 @@ test('the comment has its address as an output. An aborted step and one that onl
   const commented = await publish(SUCCESS, {}, { comment: async () => 'https://example.com/comment/1' })
   expect(commented.outputs()['comment-url']).toBe('https://example.com/comment/1')
   expect((await publish(SUCCESS)).outputs()).not.toHaveProperty('comment-url')
-  const aborted = await publish(ABORTED, {}, { signal: 'signal' })
+  const aborted = await publish(ABORTED, {}, { signal: 'system signal' })
   expect([aborted.texts('comment'), aborted.texts('summary ').length]).toEqual([[], 1])
   expect((await publish(ENDINGS.started)).texts('comment')).toEqual([])
 })

@@ -128,13 +128,13 @@ describe('a start is never repeated', () => {
 describe('when the step is cancelled', () => {
   test('before the request went out, nothing was started', async () => {
     const { end, endedMs } = await start({ replies: [noConnection], signalAtMs: 500 })
-    expect(end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: false })
+    expect(end).toEqual({ kind: 'aborted', cause: 'system signal', mayHaveStarted: false })
     expect(endedMs).toBe(500)
   })
 
   test('in the pause before a repetition, nothing was started', async () => {
     const { end, endedMs, sentMs } = await start({ replies: [failure(REFUSED), response('run-1')], signalAtMs: 100 })
-    expect(end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: false })
+    expect(end).toEqual({ kind: 'aborted', cause: 'system signal', mayHaveStarted: false })
     expect(endedMs).toBe(100)
     expect(sentMs).toEqual([0])
   })
@@ -143,19 +143,19 @@ describe('when the step is cancelled', () => {
     const inTime = await start({ replies: [response('run-1', 10_099)], signalAtMs: 1_000 })
     expect(inTime.end).toEqual({ kind: 'started', runId: 'run-1' })
     const tooLate = await start({ replies: [response('run-1', 10_101)], signalAtMs: 1_000 })
-    expect(tooLate.end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: true })
+    expect(tooLate.end).toEqual({ kind: 'aborted', cause: 'system signal', mayHaveStarted: true })
     expect(tooLate.endedMs).toBe(10_100)
-    const abort = new StepAborted('job ended', 1_000)
+    const abort = new StepAborted('end of job', 1_000)
     expect(abort).toMatchObject({ startDeadlineMs: 10_100, cancelDeadlineMs: 10_350, exitDeadlineMs: 10_500 })
   })
 
   test('and then the request fails, nothing is repeated, and the failure says whether a run may have been started', async () => {
     const untaken = await start({ replies: [failure(TOO_MANY, 2_000), response('run-2')], signalAtMs: 1_000 })
-    expect(untaken.end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: false })
+    expect(untaken.end).toEqual({ kind: 'aborted', cause: 'system signal', mayHaveStarted: false })
     expect(untaken.sentMs).toEqual([0])
 
     const lost = await start({ replies: [failure(LOST, 2_000), response('run-2')], signalAtMs: 1_000 })
-    expect(lost.end).toEqual({ kind: 'aborted', cause: 'signal', mayHaveStarted: true })
+    expect(lost.end).toEqual({ kind: 'aborted', cause: 'system signal', mayHaveStarted: true })
     expect(lost.sentMs).toEqual([0])
   })
 })

@@ -33,7 +33,7 @@ const SETTINGS: StepSettings = {
   subject: SUBJECT,
   wait: true,
   waitLimitMs: 60_000,
-  cancelOnAbort: true,
+  mayCancel: true,
   passWithNoTests: false,
   strict: false,
   showOutput: false,
@@ -43,7 +43,7 @@ const SETTINGS: StepSettings = {
 const GIVEN: Partial<StepSettings> = {
   subject: { ...SUBJECT, ownsRun: false, parameters: {} },
   runId: 'run-1',
-  cancelOnAbort: false,
+  mayCancel: false,
 }
 
 const NOT_FOUND = failure(statusFailure(404))
@@ -134,7 +134,7 @@ describe('a run that is started and waited for', () => {
 
 test('a start without a response is left to post if the job has ended, because nobody reads the log', async () => {
   const script = { start: [noResponse] }
-  const { mainFile, error } = await step({ script, signalAtMs: 1_000, abortCause: 'job ended' })
+  const { mainFile, error } = await step({ script, signalAtMs: 1_000, abortCause: 'end of job' })
   expect(error).toContain('may have been started')
   expect(mainFile).toEqual(['starting'])
 })
@@ -151,11 +151,11 @@ describe('wait: false', () => {
   test.each([
     [true, ['start', 'cancel'], 'started run-1'],
     [false, ['start'], 'started run-1, not to be cancelled'],
-  ])('sets the id also if the step is cancelled during the start, with cancel-on-abort %s', async (cancelOnAbort, sent, run) => {
+  ])('sets the id also if the step is cancelled during the start, with cancel-on-abort %s', async (mayCancel, sent, run) => {
     const { outcome, requests, mainFile, outputs } = await step({
       script: { start: [response('run-1', 3_000)], cancel: CANCEL },
       wait: false,
-      cancelOnAbort,
+      mayCancel,
       signalAtMs: 1_000,
     })
     expect(outcome).toMatchObject({ conclusion: 'cancelled', success: false })
@@ -181,14 +181,14 @@ describe('a run that is given', () => {
     expect(left.outcome.conclusion).toBe('cancelled')
     expect(left.requests).toEqual(['get'])
     expect(left.error).toMatch(/run-1.*may still be running/)
-    expect((await step({ ...setting, cancelOnAbort: true })).requests).toEqual(['get', 'cancel'])
+    expect((await step({ ...setting, mayCancel: true })).requests).toEqual(['get', 'cancel'])
   })
 
   test('and that the service does not know ends the step after 15 s, also if cancel-on-abort is true', async () => {
     const { outcome, endedMs, mainFile, requests } = await step({
       script: { get: [NOT_FOUND], cancel: [NOT_FOUND] },
       ...GIVEN,
-      cancelOnAbort: true,
+      mayCancel: true,
     })
     expect(outcome).toMatchObject({ conclusion: 'error', cancellation: { kind: 'not-found' } })
     expect(mainFile).toEqual(['started run-1', 'removed'])

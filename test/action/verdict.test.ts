@@ -101,7 +101,7 @@ describe('the verdict', () => {
 
   it.each<[Ending, string, boolean]>([
     [{ kind: 'started' }, 'started', true],
-    [{ kind: 'aborted', cause: 'signal' }, 'cancelled', false],
+    [{ kind: 'aborted', cause: 'system signal' }, 'cancelled', false],
     [WAIT_TIMEOUT, 'wait-timeout', false],
     [{ kind: 'start-failed', failure: DOWN }, 'error', false],
     [{ kind: 'poll-failed', failure: DOWN }, 'error', false],
@@ -128,7 +128,7 @@ const run = aFinishedRun({ testCases: testCasesBy({ PASSED: 3 }) })
 const cancellation = { kind: 'already-finished' } as const
 
 it.each<Ending>([
-  { kind: 'aborted', cause: 'signal' },
+  { kind: 'aborted', cause: 'system signal' },
   { kind: 'poll-failed', failure: DOWN },
 ])('a run that finished between the last poll and the cancel is reported after %j, and does not decide the verdict', (ending) => {
   const outcome = anOutcome({ ending, run, cancellation })

@@ -258,13 +258,13 @@ describe('when the step is cancelled', () => {
     ['the pause after a failure', [failure(statusFailure(429, 120_000))], undefined],
   ])('in %s, the wait ends at once', async (_, replies, run) => {
     const { end, endedMs } = await wait({ replies, pollIntervalMs: 3_000, signalAtMs: 5_000 })
-    expect(end).toEqual({ ending: { kind: 'aborted', cause: 'signal' }, run })
+    expect(end).toEqual({ ending: { kind: 'aborted', cause: 'system signal' }, run })
     expect(endedMs).toBe(5_000)
   })
 
   test('before the first poll, nothing is sent', async () => {
     const { ending, pollsMs } = await wait({ replies: [response(PASSED)], signalAtMs: 0 })
-    expect(ending).toEqual({ kind: 'aborted', cause: 'signal' })
+    expect(ending).toEqual({ kind: 'aborted', cause: 'system signal' })
     expect(pollsMs).toEqual([])
   })
 })

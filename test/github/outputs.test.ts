@@ -176,13 +176,13 @@ describe('an output', () => {
 
 test('after the end of the job, no output and no summary is written, because the files may be those of the next job', () => {
   const [output, summary] = [file('run-id=r-1\n'), file('<p>ours</p>')]
-  let isOver = false
+  let isRead = true
   const { setOutput, writeSummary } = runnerOutput(
     { GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary },
-    () => isOver,
+    () => isRead,
   )
   setOutput('total', 1)
-  isOver = true
+  isRead = false
   setOutput('status', 'CANCELLED')
   writeSummary(() => html`<p>late</p>`)
   expect([output, summary].map((path) => readFileSync(path, 'utf8'))).toEqual(['run-id=r-1\ntotal=1\n', '<p>ours</p>'])

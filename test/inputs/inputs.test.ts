@@ -62,7 +62,7 @@ describe('a step', () => {
       settings: {
         wait: true,
         waitLimitMs: 3_600_000,
-        cancelOnAbort: true,
+        mayCancel: true,
         passWithNoTests: false,
         strict: false,
         showOutput: true,
@@ -99,7 +99,7 @@ describe('a step', () => {
     ['matrix', '{"os":"linux"}', 'comment.belongsTo.0', expect.stringContaining('linux')],
     ['wait', 'false', 'settings.wait', false],
     ['poll-interval-seconds', '0.05', 'settings.pollIntervalMs', 50],
-    ['cancel-on-abort', 'false', 'settings.cancelOnAbort', false],
+    ['cancel-on-abort', 'false', 'settings.mayCancel', false],
     ['pass-with-no-tests', 'true', 'settings.passWithNoTests', true],
     ['strict', 'true', 'settings.strict', true],
     ['show-output', 'false', 'settings.showOutput', false],
@@ -392,9 +392,9 @@ describe('run-url', () => {
 
 describe('run-id', () => {
   it('is waited for, and not cancelled unless cancel-on-abort is true', () => {
-    expect(inputsOf({ 'run-id': 'r-1' }).settings).toMatchObject({ runId: 'r-1', cancelOnAbort: false })
+    expect(inputsOf({ 'run-id': 'r-1' }).settings).toMatchObject({ runId: 'r-1', mayCancel: false })
     const asked = { 'run-id': 'r-1', 'cancel-on-abort': 'true' }
-    expect(inputsOf(asked).settings).toMatchObject({ runId: 'r-1', cancelOnAbort: true })
+    expect(inputsOf(asked).settings).toMatchObject({ runId: 'r-1', mayCancel: true })
   })
 
   it('keeps comments of several environments apart, although the step starts no run', () => {

@@ -55,7 +55,7 @@ describe('the comment', () => {
     const failed = aTestCase({ title: 'pays', status: 'FAILED', message: 'SECRET', filePath: 'e2e/pay.ts', line: 12 })
     const flaky = aTestCase({ status: 'FLAKY', message: 'SECRET', filePath: 'e2e/flaky.ts' })
     const aborted = {
-      ending: { kind: 'aborted', cause: 'signal' },
+      ending: { kind: 'aborted', cause: 'system signal' },
       cancellation: { kind: 'already-finished' },
     } as const
     for (const testCases of [[failed, flaky], []]) {

@@ -151,7 +151,7 @@ const runnerPlan = fc.record({
 const requestPlan = fc.record({
   wait: usually,
   waitLimitMs: weighted([6, upTo(120_000, 600)], [1, upTo(3_600_000, 600)]),
-  cancelOnAbort: usually,
+  mayCancel: usually,
   passWithNoTests: rarely,
   strict: rarely,
   pollIntervalMs: maybe(upTo(60_000, 2_000), 1),

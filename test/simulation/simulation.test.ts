@@ -50,7 +50,7 @@ const startsAtMostOneRun: Invariant = (plan, { service, main }) => {
 
 const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
   const { service, main, post, messages } = result
-  const { wait, cancelOnAbort } = plan.request
+  const { wait, mayCancel } = plan.request
   const { container, hasPost, fileRemovedAtMs } = plan.runner
   const { run } = service
   if (run === undefined || isSettled(run, service)) return
@@ -61,14 +61,14 @@ const namesEveryRunThatItLeaves: Invariant = (plan, result) => {
   const left = isMainHeard ? main.left : post?.left
   // Nobody knows the run if another step has removed main's file before main was killed, or before its container was removed.
   if (!isMainHeard && fileRemovedAtMs !== undefined && left === undefined) return
-  // Post cancels a given run only if `cancelOnAbort` allows it and main had the time to write that to its file.
-  if (run.isGiven && !(cancelOnAbort && (isMainHeard || left?.phase === 'started'))) return
+  // Post cancels a given run only if `mayCancel` allows it and main had the time to write that to its file.
+  if (run.isGiven && !(mayCancel && (isMainHeard || left?.phase === 'started'))) return
   // The inputs say that the step does not cancel this run.
   const conclusion = main.outputs.get('conclusion')
   if (isMainHeard && conclusion === 'started') return
   const isDone = left === undefined || left.phase === 'nothing started'
   if (!wait && isDone && (conclusion === undefined || conclusion === 'started')) return
-  if (!cancelOnAbort && !isMainHeard && left?.phase !== 'starting') return
+  if (!mayCancel && !isMainHeard && left?.phase !== 'starting') return
 
   const isIdKnown = post === undefined ? main.outputs.has('run-id') : post.left?.phase === 'started'
   const isNamed = messages.some(
@@ -234,7 +234,7 @@ const awaitsAStartInFlight: Invariant = (plan, result) => {
 
 const triesToCancelWhatItLeaves: Invariant = (plan, result) => {
   const { main } = result
-  if (!exitedByItself(result) || !plan.request.cancelOnAbort || !plan.service.hasCancel) return
+  if (!exitedByItself(result) || !plan.request.mayCancel || !plan.service.hasCancel) return
   if (!main.outputs.has('run-id') || main.outputs.get('conclusion') === 'started' || main.responses.some(isEnd)) return
   const cancels = main.responses.filter(({ method }) => method === 'cancel')
   const [first, last] = [cancels[0], cancels.at(-1)]
@@ -253,7 +253,7 @@ const triesToCancelWhatItLeaves: Invariant = (plan, result) => {
 const cancelsOnlyIfItMay: Invariant = (plan, { service, main }) => {
   const { run } = service
   if (run?.cancelAcceptedAtMs === undefined) return
-  if (!plan.request.cancelOnAbort) violate('a run was cancelled although cancel-on-abort is false')
+  if (!plan.request.mayCancel) violate('a run was cancelled although cancel-on-abort is false')
   if (main.outputs.get('conclusion') === 'started') violate('a run was cancelled that was left to others')
 }
 
@@ -307,7 +307,7 @@ const EVENTS: Readonly<Record<string, (result: SimulationResult) => boolean>> = 
   'left to post': ({ post }) => post?.left?.phase === 'started',
   'start refused': ({ main }) => main.isStartRefused,
   'left not written': ({ messages }) => messages.some((text) => text.includes('will not know what is left to do')),
-  'ended with the job': ({ main }) => main.signalled?.cause === 'job ended',
+  'ended with the job': ({ main }) => main.signalled?.cause === 'end of job',
 }
 
 test(`every invariant holds in ${SIMULATIONS.toLocaleString('en')} random simulations`, {

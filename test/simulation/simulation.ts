@@ -79,7 +79,7 @@ async function runPost({ runner }: SimulationPlan, file: MemoryFile, machine: Ma
   const responses: ObservedResponse[] = []
   const controller = new AbortController()
   if (runner.postSignal !== undefined) {
-    clock.at(begunMs + runner.postSignal.atMs, () => controller.abort(new StepAborted('signal', clock.now())))
+    clock.at(begunMs + runner.postSignal.atMs, () => controller.abort(new StepAborted('system signal', clock.now())))
   }
   const log: World['log'] = { info: () => {}, warning: (message) => messages.push(render(message)) }
   const open = async () => service.client((response) => responses.push(response))
@@ -211,7 +211,7 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
   function look(): void {
     whenRunning(() => {
       try {
-        if (!isDead && mainFile.takeStopRequest()) end('job ended')
+        if (!isDead && mainFile.takeStopRequest()) end('end of job')
       } catch (cause) {
         crashInTimer.resolve(endByCrash(cause))
       }
@@ -226,7 +226,7 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
   clock.at(runner.stopByOtherAtMs ?? NEVER, () => file.askToStop())
   clock.at(runner.killAtMs ?? NEVER, die)
   for (const { signal, atMs } of runner.signals) {
-    clock.at(atMs, () => end('signal'))
+    clock.at(atMs, () => end('system signal'))
     clock.at(atMs + (signal === 'SIGINT' ? 10_000 : 2_500), die)
   }
 

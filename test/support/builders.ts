@@ -100,7 +100,7 @@ export function anOutcome(fields: OutcomeFields = {}): StepOutcome {
   const { passWithNoTests = false, strict = false, runUrl, subject } = fields
   const { ending = { kind: 'finished' } } = fields
   const isNothingLeft = ['finished', 'started', 'start-failed'].includes(ending.kind)
-  const { cancellation = { kind: isNothingLeft ? 'none' : 'not-wanted' } } = fields
+  const { cancellation = { kind: isNothingLeft ? 'none' : 'not-allowed' } } = fields
   const hasNoRun =
     ending.kind === 'start-failed' ||
     cancellation.kind === 'id-unknown' ||

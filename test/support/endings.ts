@@ -9,7 +9,7 @@ const REFUSED: Failure = { failure: true, kind: 'not-sent', reason: 'connect ECO
 const REFUSED_HERE: Failure = { ...REFUSED, problem: 'refused here' }
 const RESET: Failure = { failure: true, kind: 'no-response', reason: 'reset' }
 const WAIT_LIMIT = { kind: 'wait-timeout', limitMs: 3_600_000, wasQueued: false } as const
-const ABORTED: Ending = { kind: 'aborted', cause: 'signal' }
+const ABORTED: Ending = { kind: 'aborted', cause: 'system signal' }
 const CANCELLED: Cancellation = { kind: 'cancelled' }
 const FINISHED_BEFORE: Cancellation = { kind: 'already-finished' }
 
@@ -105,12 +105,12 @@ export const ENDINGS = {
   otherBranch: onOtherBranch({ testCases: testCasesBy({ PASSED: 4 }) }),
   failedOnOtherBranch: onOtherBranch({ status: 'FAILED', testCases: testCasesBy({ PASSED: 3, FAILED: 1 }) }),
   abortedByEndOfJob: ended(
-    { kind: 'aborted', cause: 'job ended' },
+    { kind: 'aborted', cause: 'end of job' },
     cancelFailed({ failure: true, kind: 'not-listed' }),
   ),
   aborted: ended(ABORTED, CANCELLED),
   abortedCancelFailed: ended(ABORTED, cancelFailed({ failure: true, kind: 'not-listed' })),
-  abortedRunLeft: ended(ABORTED, { kind: 'not-wanted' }),
+  abortedRunLeft: ended(ABORTED, { kind: 'not-allowed' }),
   abortedRunFinished: ended(ABORTED, FINISHED_BEFORE, { run: aRun() }),
   abortedRunFailed: ended(ABORTED, FINISHED_BEFORE, {
     run: aRun({ status: 'FAILED', message: 'config broken\nat x', testCases: [] }),
@@ -136,7 +136,7 @@ export const ENDINGS = {
   ),
   notFoundGiven: pollFailed(
     status(404),
-    { kind: 'not-wanted' },
+    { kind: 'not-allowed' },
     {
       subject: { ownsRun: false, parameters: {} },
       run: undefined,

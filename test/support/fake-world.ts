@@ -57,7 +57,7 @@ export class FakeWorld implements World {
   }
 
   /** Aborts the step at a time of the clock, or at once if this time has passed. */
-  signalAt(atMs: number, cause: AbortCause = 'signal'): void {
+  signalAt(atMs: number, cause: AbortCause = 'system signal'): void {
     const abort = () => this.#controller.abort(new StepAborted(cause, this.clock.now()))
     if (atMs <= this.clock.now()) abort()
     else this.clock.at(atMs, abort)
