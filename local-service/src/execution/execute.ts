@@ -61,44 +61,46 @@ async function prepare(run: RunContext): Promise<string | undefined> {
   return hasSucceeded(end) ? undefined : `setup: ${quoteCommand(setup)} ${describeEnd(end)}`
 }
 
-/** Runs the tests once, reads the framework's report, and decides about the outcome. */
+/** Runs the tests once, reads their results, and decides about the outcome. */
 async function runTests(run: RunContext, onTests: (tests: RunningTests) => void): Promise<RunOutcome> {
   const { project, checkout, resources, folders, selection, stop, log } = run
   const installed = findInstalled(run)
   if (installed !== undefined && 'kind' in installed) return withoutTests(installed.reason)
-  // The name is random, so that the tests of an earlier run in this folder cannot forge the report.
-  const reportFile = join(resources.frameworkFolder, `report-${crypto.randomUUID()}`)
+  // The name is random, so that the tests of an earlier run in this folder cannot forge the events.
+  const eventsFile = join(resources.frameworkFolder, `events-${crypto.randomUUID()}`)
   await using thread = new ReadingThread(stop)
-  const inputFolder = join(resources.frameworkFolder, 'input')
-  const blobs = await readShards({ ...project, folders, inputFolder }, project.framework.name, thread)
+  const newFolder = join(resources.frameworkFolder, 'blobs')
+  const blobs = await readShards({ ...project, folders, newFolder }, project.framework.name, thread)
   if (blobs !== undefined && 'kind' in blobs)
     return withoutTests(blobs.reason, blobs.isOverLimit ? 'FAILED' : 'INTERRUPTED')
-  const call = await project.framework.run({
+  const call = await project.framework.prepareCall({
     ...project,
     installed,
     blobs,
     selection,
     folders,
     git: gitOptionsIn(folders.root, run),
-    outputFolder: checkout.workTree === undefined ? undefined : resources.filesFolder,
-    inputFolder,
+    isInPlace: checkout.workTree === undefined,
+    outputFolder: resources.filesFolder,
+    reporterFolder: join(resources.frameworkFolder, 'reporter'),
   })
   if (call.replacesReporters) {
     const reason = project.command === undefined ? '' : ', because the project has a "command"'
     log(`the service replaces the reporters of the project${reason}`)
   }
   const read = async (end: CommandEnd) => {
-    const found = await readReport(call, end, thread, { file: reportFile, folders })
+    const found = await readResults(call, end, thread, { file: eventsFile, folders })
     const report = found && blobs ? withProblems(blobs, found) : found
     if (report?.remark !== undefined) log(report.remark)
     return report
   }
   onTests({
-    progress: () => readProgress(reportFile),
+    progress: () => readProgress(eventsFile),
     testCases: async () => (await read(STOPPED))?.testCases ?? [],
   })
-  const ofReporter = call.readReport === undefined ? { [REPORT_FILE]: reportFile, [REPORT_ROOT]: folders.root } : {}
-  const ended = call.argv && runProjectCommand(run, call.argv, { ...ofReporter, ...call.env })
+  const reporterVariables =
+    call.readJunitFiles === undefined ? { [REPORT_FILE]: eventsFile, [REPORT_ROOT]: folders.root } : {}
+  const ended = call.argv && runProjectCommand(run, call.argv, { ...reporterVariables, ...call.env })
   // The thread starts after the tests, because it would delay them.
   thread.startNextThread()
   const end: CommandEnd = (await ended) ?? { kind: 'no-command', output: '' }
@@ -106,13 +108,13 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
 }
 
 /** Undefined if there is no report, or if the run is stopped meanwhile. */
-async function readReport(
+async function readResults(
   call: FrameworkCall,
   end: CommandEnd,
   thread: ReadingThread,
-  ofReporter: Parameters<Readers['report']>[0],
+  events: Parameters<Readers['events']>[0],
 ): Promise<Report | undefined> {
-  const reading = await (call.readReport?.(end, thread) ?? thread.read('report', ofReporter))
+  const reading = await (call.readJunitFiles?.(end, thread) ?? thread.read('events', events))
   if (reading.kind === 'stopped') return undefined
   if (reading.kind !== 'read') {
     // A report is over a limit because of what the tests wrote. So it fails the run.

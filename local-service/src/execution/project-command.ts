@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Checkout } from '../checkout/checkout.ts'
 import { findFramework } from '../checkout/packages.ts'
-import type { RunOptions, Selection, Unusable } from '../frameworks/framework.ts'
+import type { CallOptions, Selection, Unusable } from '../frameworks/framework.ts'
 import { type CommandEnd, runCommand } from '../machine/command.ts'
 import { runInContainer } from '../machine/container.ts'
 import { foldersBetween, type TestedFolders } from '../machine/files.ts'
@@ -67,7 +67,7 @@ export function gitOptionsIn(root: string, { runId, personEnv, stop }: RunContex
 }
 
 /** The framework's package. Undefined if the project has a command, or if an earlier step or job has run the tests. */
-export function findInstalled(run: RunContext): RunOptions['installed'] | Unusable {
+export function findInstalled(run: RunContext): CallOptions['installed'] | Unusable {
   const { project, checkout, folders } = run
   const { framework, command, setup, container, folder } = project
   if (command !== undefined || framework.packages.length === 0) return undefined

@@ -19,11 +19,11 @@ export interface FrameworkSettings {
   readonly args: readonly string[]
   readonly command?: UserCommand | undefined
   readonly report?: string | undefined
-  /** The folder with the blob reports of shards. Then a run merges them, and runs no test. */
+  /** The folder with the blobs of shards. Then a run merges them, and runs no test. */
   readonly merge?: string | undefined
 }
 
-export interface RunOptions extends FrameworkSettings {
+export interface CallOptions extends FrameworkSettings {
   /** Node, and the script of the package. Undefined if the project has a command, or if an earlier step or job has run the tests. */
   readonly installed: { readonly node: string; readonly script: string } | undefined
   /** What a run merges, and what is known of it. */
@@ -32,13 +32,12 @@ export interface RunOptions extends FrameworkSettings {
   readonly folders: TestedFolders
   /** How git runs in the repository for this run. */
   readonly git: GitOptions
-  /**
-   * The folder for everything else that the framework writes while it runs. Undefined if the run tests the project's folder itself. It
-   * then runs as by hand: with its own reporters and output folder.
-   */
-  readonly outputFolder: string | undefined
-  /** The service puts here what the framework reads: moved reports, or the reporter. It does not exist yet. */
-  readonly inputFolder: string
+  /** Whether the run tests the project's folder itself. It then runs as by hand: with its own reporters and output folder. */
+  readonly isInPlace: boolean
+  /** The output folder of a run that is not in place. */
+  readonly outputFolder: string
+  /** The service can put its reporter here. It does not exist yet. */
+  readonly reporterFolder: string
 }
 
 /** The argument of Vitest and Jest without which they fail if they find no tests. */
@@ -73,8 +72,8 @@ export interface FrameworkCall {
   readonly title: string
   /** Whether the reporters of the project write nothing, because the call names other reporters. */
   readonly replacesReporters: boolean
-  /** Reads the results when the process has ended. By default, the service's reporter wrote them. */
-  readReport?(end: CommandEnd, thread: ReadingThread): Promise<Reading<Report>>
+  /** Reads the results when the process has ended. By default, they are in the file of events of the service's reporter. */
+  readJunitFiles?(end: CommandEnd, thread: ReadingThread): Promise<Reading<Report>>
   /**
    * What to know if a command of the project leaves no report, as sentences. Undefined if the service starts the framework itself, because
    * then no test has begun if there is no report.
@@ -94,7 +93,7 @@ export interface Framework {
   readonly noTestsArgument?: string | undefined
   /** Why the framework cannot use the settings of a project in this folder, as sentences. */
   whyRefused(settings: FrameworkSettings, folder: string): string | undefined
-  run(options: RunOptions): Promise<FrameworkCall>
+  prepareCall(options: CallOptions): Promise<FrameworkCall>
 }
 
 /**
@@ -103,7 +102,7 @@ export interface Framework {
  */
 export function commandLine(
   start: readonly string[] | undefined,
-  { command = [], selection, args }: RunOptions,
+  { command = [], selection, args }: CallOptions,
   ours: readonly string[],
   selected: readonly string[] = [...selection.frameworkProjects.map((name) => `--project=${name}`), ...selection.files],
 ): readonly string[] {

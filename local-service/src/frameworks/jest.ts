@@ -13,7 +13,7 @@ export const jest: Framework = {
   oldestVersion: '29.0',
   noTestsArgument: PASS_WITH_NO_TESTS,
   whyRefused: (settings, folder) => whyRefused('jest', settings, folder),
-  async run(options) {
+  async prepareCall(options) {
     const { installed, selection } = options
     const start = installed && [installed.node, RUNNER, installed.script]
     // Unlike `--reporters`, this option leaves the reporters of the project in force. If the project has configured a processor too,

@@ -41,7 +41,7 @@ export const junit: Framework = {
   packages: [],
   oldestVersion: '0',
   whyRefused,
-  async run({ command, folders, git, report = '' }) {
+  async prepareCall({ command, folders, git, report = '' }) {
     const patterns = linesOf(report)
     const before = command === undefined ? [] : await findReports(patterns, folders.folder)
     const old = new Set(before.flatMap(({ files }) => [...files.keys()]))
@@ -49,7 +49,7 @@ export const junit: Framework = {
       argv: command === undefined ? undefined : argvOf(command),
       title: command !== undefined ? quoteCommand(command) : 'reading the JUnit files',
       replacesReporters: false,
-      readReport: async (end, thread) =>
+      readJunitFiles: async (end, thread) =>
         thread.read('junit', {
           patterns,
           folders,

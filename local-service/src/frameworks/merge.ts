@@ -1,16 +1,19 @@
 import { resolve } from 'node:path'
 import { quote } from '../text.ts'
 import type { Blobs } from './blob-folder.ts'
-import { type Framework, PASS_WITH_NO_TESTS, type RunOptions, type Unusable, unusable } from './framework.ts'
+import { type CallOptions, type Framework, PASS_WITH_NO_TESTS, type Unusable, unusable } from './framework.ts'
 import type { ReadingThread } from './reading.ts'
 import { isBad, type Report } from './report.ts'
 
-// The framework's own merge also exits with 0 if a shard is missing, or if a report has no coverage. That of Playwright exits with 0
+// The framework's own merge also exits with 0 if a shard is missing, or if a blob has no coverage. That of Playwright exits with 0
 // whatever the tests did. This file finds these problems, because they must fail the run.
 
-/** Reads the reports of the shards before the framework merges them. Undefined if the run is no merge. */
+/**
+ * Reads the blobs of the shards before the framework merges them. Undefined if the run is no merge. If blobs need other paths, their copies
+ * are put into `newFolder`, which does not exist yet.
+ */
 export async function readShards(
-  { merge, args, folders, inputFolder }: Pick<RunOptions, 'merge' | 'args' | 'folders' | 'inputFolder'>,
+  { merge, args, folders, newFolder }: Pick<CallOptions, 'merge' | 'args' | 'folders'> & { readonly newFolder: string },
   framework: Framework['name'],
   thread: ReadingThread,
 ): Promise<Blobs | Unusable | undefined> {
@@ -18,7 +21,7 @@ export async function readShards(
   const folder = resolve(folders.folder, merge)
   const passesWithNoTests = args.includes(PASS_WITH_NO_TESTS)
   const reader = framework === 'playwright' ? 'playwrightBlobs' : 'vitestBlobs'
-  const reading = await thread.read(reader, { folder, root: folders.root, newFolder: inputFolder, passesWithNoTests })
+  const reading = await thread.read(reader, { folder, root: folders.root, newFolder, passesWithNoTests })
   if (reading.kind === 'read') return reading.value
   // Nobody reads this reason, because the reason of the stop is that of the run.
   if (reading.kind === 'stopped') return unusable('The run was stopped.')

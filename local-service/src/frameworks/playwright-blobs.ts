@@ -1,21 +1,22 @@
 import { text } from 'node:stream/consumers'
 import { openPromise } from 'yauzl'
 import { type Blobs, type OnFile, readBlobs } from './blob-folder.ts'
-import { type Counted, whyIncomplete, whyUncounted } from './shards.ts'
+import { type CountedBlob, remarkOnUncounted, whyIncomplete } from './shards.ts'
 
 // What Playwright does not check when it merges blob reports.
 
-interface PlaywrightBlob extends Counted {
+interface PlaywrightBlob extends CountedBlob {
   /** The folder of the tests on the machine of the shard. */
   readonly root: string
 }
 
 /** Throws UnusableReports. */
 export async function checkPlaywrightBlobs({ folder }: { folder: string }, onFile: OnFile): Promise<Blobs> {
-  const reports = await readBlobs(folder, '.zip', readPlaywrightBlob, onFile)
-  const roots = [...new Set(reports.map(({ root }) => root))]
-  const remark = whyUncounted(reports, 'Only the report of a job with --shard says it')
-  return { folder, problems: whyIncomplete(reports), remark, roots }
+  const blobs = await readBlobs(folder, '.zip', readPlaywrightBlob, onFile)
+  const roots = [...new Set(blobs.map(({ root }) => root))]
+  const remark = remarkOnUncounted(blobs, 'Only the report of a job with --shard says it')
+  const incomplete = whyIncomplete(blobs)
+  return { folder, problems: incomplete === undefined ? [] : [incomplete], remark, roots }
 }
 
 /** The first line of `report.jsonl` says which shard it is, and of which system. The second one has the configuration. */

@@ -3,7 +3,7 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { wordsOf } from '../machine/script.ts'
 import { REPORTERS_FOLDER, SHARD_ROOTS } from '../reporters/report-writer.ts'
-import { commandLine, EXTENSION, type Framework, NOT_PASSED_ON, type RunOptions } from './framework.ts'
+import { type CallOptions, commandLine, EXTENSION, type Framework, NOT_PASSED_ON } from './framework.ts'
 import { whyRefused } from './refused-settings.ts'
 
 const REPORTER = `playwright-reporter${EXTENSION}`
@@ -13,15 +13,15 @@ const REPORTER = `playwright-reporter${EXTENSION}`
  * ones are copied. The package.json beside them says that they are ES modules. Node ignores a package.json directly in `node_modules`,
  * so the copy is one folder below.
  */
-async function reporterIn(inputFolder: string): Promise<string> {
+async function reporterIn(reporterFolder: string): Promise<string> {
   if (REPORTER.endsWith('.ts')) return join(REPORTERS_FOLDER, REPORTER)
-  const folder = join(inputFolder, 'node_modules/local-service')
+  const folder = join(reporterFolder, 'node_modules/local-service')
   await cp(REPORTERS_FOLDER, folder, { recursive: true })
   return join(folder, REPORTER)
 }
 
 /** Without the configuration, a merge has the places of the machine of the shard. The user may name another one. */
-function configurationOf({ command = [], args, folders }: RunOptions): string[] {
+function configurationOf({ command = [], args, folders }: CallOptions): string[] {
   const given = [...wordsOf(command).words, ...args]
   if (given.some((argument) => /^(?:-c|--config)(?:=|$)/.test(argument))) return []
   const found = readdirSync(folders.folder).find((file) => /^playwright\.config\.[cm]?[jt]s$/.test(file))
@@ -39,8 +39,8 @@ export const playwright: Framework = {
   oldestVersion: '1.45',
   noTestsArgument: '--pass-with-no-tests',
   whyRefused: (settings, folder) => whyRefused('playwright', settings, folder),
-  async run(options) {
-    const { installed, outputFolder, inputFolder, blobs } = options
+  async prepareCall(options) {
+    const { installed, isInPlace, outputFolder, reporterFolder, blobs } = options
     const own = blobs === undefined ? 'test' : 'merge-reports'
     // A `command` of the project has Playwright's own command in it. A second `test` would be a filter, and other tests would not run.
     const start = installed && [installed.node, installed.script, own]
@@ -50,7 +50,7 @@ export const playwright: Framework = {
           ['--forbid-only']
         : [blobs.folder, ...configurationOf(options)]
     // Playwright empties its output folder, and by default all runs of a project share one folder.
-    const outputArguments = outputFolder === undefined ? [] : ['--reporter=list', `--output=${outputFolder}`]
+    const outputArguments = isInPlace ? [] : ['--reporter=list', `--output=${outputFolder}`]
     return {
       argv: commandLine(start, options, [...ours, ...outputArguments]),
       title: blobs === undefined ? 'playwright' : 'playwright merge-reports',
@@ -58,10 +58,10 @@ export const playwright: Framework = {
         // Otherwise, the HTML reporter could open the report and wait for a person.
         PLAYWRIGHT_HTML_OPEN: 'never',
         // Playwright's documentation does not name this variable. It adds a reporter to those of the project.
-        PW_TEST_REPORTER: await reporterIn(inputFolder),
+        PW_TEST_REPORTER: await reporterIn(reporterFolder),
         ...(blobs && { [SHARD_ROOTS]: JSON.stringify(blobs.roots) }),
       },
-      replacesReporters: outputFolder !== undefined,
+      replacesReporters: !isInPlace,
       withoutReport: installed === undefined ? NOT_PASSED_ON : undefined,
     }
   },

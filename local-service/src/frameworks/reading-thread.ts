@@ -12,7 +12,7 @@ import { checkVitestBlobs } from './vitest-blobs.ts'
 // The thread in which the service reads what tests wrote. `reading.ts` starts it, and ends it if it takes too much.
 
 /** What the service's reporter wrote. */
-function readReport({ file, folders }: { file: string; folders: TestedFolders }, onFile: OnFile) {
+function readEventsFile({ file, folders }: { file: string; folders: TestedFolders }, onFile: OnFile) {
   onFile(file)
   const report = toReport(readEvents(file), folders)
   return report && fitResults(report)
@@ -22,7 +22,7 @@ const READERS = {
   junit: async (input: JunitReports, onFile: OnFile) => fitResults(await readJunitReports(input, onFile)),
   vitestBlobs: checkVitestBlobs,
   playwrightBlobs: checkPlaywrightBlobs,
-  report: readReport,
+  events: readEventsFile,
 }
 
 export type Readers = typeof READERS

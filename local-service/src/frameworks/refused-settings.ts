@@ -9,12 +9,13 @@ import type { FrameworkSettings } from './framework.ts'
 type Rule = readonly [refuses: (word: string, previous?: string) => boolean, reason: string]
 
 /** The names of the options in a word: `clearcache` for `--clear-cache` and `--clearCache=true`, and `u` and `w` for `-uw`. */
-function namesOf(word: string): readonly string[] {
+function optionNamesIn(word: string): readonly string[] {
   const [, long, letters = ''] = /^(?:--([^=.\s]+)|-([^-=\s]+))/.exec(word) ?? []
   return long === undefined ? [...letters.toLowerCase()] : [long.replaceAll('-', '').toLowerCase()]
 }
 
-const isOption = (names: string) => (word: string) => namesOf(word).some((name) => names.split(' ').includes(name))
+const isOption = (names: string) => (word: string) =>
+  optionNamesIn(word).some((name) => names.split(' ').includes(name))
 /** Such as `--watch` and `--watch=true`, but not `--watch=false`. */
 const switchesOn = (names: string) => (word: string) => isOption(names)(word) && !word.endsWith('=false')
 

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { folderReplacer } from '../reporters/report-writer.ts'
 import { quote } from '../text.ts'
 import { type Blobs, type OnFile, readBlobs, UnusableReports } from './blob-folder.ts'
-import { type Counted, type Shard, whyIncomplete, whyUncounted } from './shards.ts'
+import { type CountedBlob, remarkOnUncounted, type Shard, whyIncomplete } from './shards.ts'
 
 // What Vitest does not check when it merges blob reports.
 
-interface VitestBlob extends Counted {
+interface VitestBlob extends CountedBlob {
   readonly testFiles: readonly TestFile[]
   readonly hasCoverage: boolean
 }
@@ -26,9 +26,9 @@ interface TestFile {
 interface VitestBlobs {
   readonly folder: string
   readonly root: string
-  /** For the reports with other paths in them. It does not exist yet. */
+  /** For the copies of blobs that need other paths. It does not exist yet. */
   readonly newFolder: string
-  /** Whether the merge has the argument `--passWithNoTests`. Then a report may have no test file. */
+  /** Whether the merge has the argument `--passWithNoTests`. Then a blob may have no test file. */
   readonly passesWithNoTests: boolean
 }
 
@@ -37,19 +37,19 @@ export async function checkVitestBlobs(
   { folder, root, newFolder, passesWithNoTests }: VitestBlobs,
   onFile: OnFile,
 ): Promise<Blobs> {
-  const reports = await readBlobs(folder, '.json', readVitestBlob, onFile)
-  refuseEqual(reports)
-  const empty = reports.find(({ testFiles }) => testFiles.length === 0)
+  const blobs = await readBlobs(folder, '.json', readVitestBlob, onFile)
+  refuseEqual(blobs)
+  const empty = blobs.find(({ testFiles }) => testFiles.length === 0)
   if (empty !== undefined && !passesWithNoTests) {
     throw new UnusableReports(
       `has a report without a single test file, ${quote(empty.file)}. The global setup of the shard may have failed, or the shard has no tests. Give fewer shards, or add --passWithNoTests to the command of the shards and to the arguments of the merge`,
     )
   }
   return {
-    folder: await withPathsOf(root, folder, reports, newFolder),
-    problems: [...whyIncomplete(reports), ...whyLost(reports)],
-    remark: whyUncounted(reports, 'A name such as blob-1-4.json says it'),
-    withoutCoverage: reports.filter((report) => !report.hasCoverage).map(({ file }) => quote(file)),
+    folder: await withPathsOf(root, folder, blobs, newFolder),
+    problems: [whyIncomplete(blobs), whyLost(blobs)].filter((problem) => problem !== undefined),
+    remark: remarkOnUncounted(blobs, 'A name such as blob-1-4.json says it'),
+    withoutCoverage: blobs.filter(({ hasCoverage }) => !hasCoverage).map(({ file }) => quote(file)),
   }
 }
 
@@ -96,14 +96,14 @@ export function shardInName(file: string): Shard | undefined {
 
 /**
  * Vitest finds a test only by its absolute path. If shards ran in a folder with another path, such as in a container, this copies
- * all reports to a new folder, with the paths of this folder in them. Returns the folder to merge. Throws UnusableReports.
+ * all blobs to a new folder, with the paths of this folder in them. Returns the folder to merge. Throws UnusableReports.
  */
-async function withPathsOf(root: string, folder: string, reports: readonly VitestBlob[], newFolder: string) {
-  const others = reports.flatMap((report) => findOtherRoot(report, root) ?? [])
+async function withPathsOf(root: string, folder: string, blobs: readonly VitestBlob[], newFolder: string) {
+  const others = blobs.flatMap((blob) => findOtherRoot(blob, root) ?? [])
   if (others.length === 0) return folder
   const replace = folderReplacer(new Map(others.map((other) => [inJson(other), inJson(root)])))
   await mkdir(newFolder)
-  for (const { file } of reports) {
+  for (const { file } of blobs) {
     await writeFile(join(newFolder, file), replace(await readFile(join(folder, file), 'utf8')))
   }
   return newFolder
@@ -127,13 +127,13 @@ function findOtherRoot({ file, testFiles }: VitestBlob, root: string): string | 
   )
 }
 
-/** The jobs may all have run the same shard, because only the name of a report says which shard it is. Throws UnusableReports. */
-function refuseEqual(reports: readonly VitestBlob[]): void {
-  const withTestFiles = reports.filter(({ testFiles }) => testFiles.length > 0)
+/** The jobs may all have run the same shard, because only the name of a blob says which shard it is. Throws UnusableReports. */
+function refuseEqual(blobs: readonly VitestBlob[]): void {
+  const withTestFiles = blobs.filter(({ testFiles }) => testFiles.length > 0)
   const equal = Map.groupBy(withTestFiles, ({ shard, testFiles }) =>
     JSON.stringify([shard?.set, shard?.total, testFiles.map(({ id }) => id).sort()]),
   )
-  // Two reports of one number have the same test files. They are of two attempts, or of two systems.
+  // Two blobs of one number have the same test files. They are of two attempts, or of two systems.
   const wrong = [...equal.values()].find((ones) => new Set(ones.map(({ shard }) => shard?.index)).size > 1)
   if (wrong === undefined) return
   throw new UnusableReports(
@@ -142,19 +142,17 @@ function refuseEqual(reports: readonly VitestBlob[]): void {
 }
 
 /**
- * Vitest keeps only one result of a test file. If a test file failed in one report and not in another one, Vitest may lose the failure.
+ * Vitest keeps only one result of a test file. If a test file failed in one blob and not in another one, Vitest may lose the failure.
  * This returns the first such test file, as the rest of a sentence.
  */
-function whyLost(reports: readonly VitestBlob[]): string[] {
-  const results = reports.flatMap(({ file, testFiles }) => testFiles.map((one) => ({ ...one, report: file })))
+function whyLost(blobs: readonly VitestBlob[]): string | undefined {
+  const results = blobs.flatMap(({ file, testFiles }) => testFiles.map((one) => ({ ...one, blob: file })))
   for (const resultsOfFile of Map.groupBy(results, ({ id }) => id).values()) {
     const failed = resultsOfFile.find(({ hasFailed }) => hasFailed)
-    // If Vitest 3 tests a file and checks its types, one report has two results with the same id. The merge keeps both of them.
-    const other = resultsOfFile.find(({ hasFailed, report }) => !hasFailed && report !== failed?.report)
+    // If Vitest 3 tests a file and checks its types, one blob has two results with the same id. The merge keeps both of them.
+    const other = resultsOfFile.find(({ hasFailed, blob }) => !hasFailed && blob !== failed?.blob)
     if (failed === undefined || other === undefined) continue
-    return [
-      `${quote(failed.name)} failed in ${quote(failed.report)} and not in ${quote(other.report)}, and Vitest keeps only one result of a test file. Merge such reports in folders of their own, each with a gate of its own. With Vitest 5, give the shards of each system a VITEST_BLOB_LABEL instead`,
-    ]
+    return `${quote(failed.name)} failed in ${quote(failed.blob)} and not in ${quote(other.blob)}, and Vitest keeps only one result of a test file. Merge such reports in folders of their own, each with a gate of its own. With Vitest 5, give the shards of each system a VITEST_BLOB_LABEL instead`
   }
-  return []
+  return undefined
 }

@@ -14,12 +14,12 @@ export const vitest: Framework = {
   oldestVersion: '3.0',
   noTestsArgument: PASS_WITH_NO_TESTS,
   whyRefused: (settings, folder) => whyRefused('vitest', settings, folder),
-  async run(options) {
-    const { installed, outputFolder, blobs } = options
+  async prepareCall(options) {
+    const { installed, isInPlace, blobs } = options
     const start = installed && [installed.node, RUNNER]
     const merge = blobs === undefined ? [] : [`--mergeReports=${blobs.folder}`]
     const reporter = installed === undefined ? [`--reporter=${REPORTER}`] : []
-    const replacesReporters = installed === undefined || outputFolder !== undefined
+    const replacesReporters = installed === undefined || !isInPlace
     const reporters = replacesReporters ? ['--reporter=default', ...reporter] : []
     return {
       // `--run` means the same as the command `run`, which the user may have written.

@@ -4,10 +4,10 @@ import type { Framework } from '../../src/frameworks/framework.ts'
 import { runContextIn, temporaryFolder } from '../support/a-local-service.ts'
 
 /** The outcome of a run whose framework is called so. */
-function outcomeOf(run: Framework['run']) {
+function outcomeOf(prepareCall: Framework['prepareCall']) {
   const folder = temporaryFolder()
   const context = runContextIn(folder, {}, { folder, framework: 'vitest' })
-  const framework = { ...context.project.framework, packages: [], run }
+  const framework = { ...context.project.framework, packages: [], prepareCall }
   const project = { ...context.project, framework }
   return executeRun({ ...context, project }, () => undefined)
 }
@@ -18,6 +18,6 @@ it.each([
 ] as const)('a run whose reports cannot be read, because reading is %s, is %s and says why', async (kind, status) => {
   const why = 'its report "a.xml" cannot be read'
   const call = { argv: undefined, title: 'vitest', replacesReporters: false }
-  const outcome = await outcomeOf(async () => ({ ...call, readReport: async () => ({ kind, why }) }))
+  const outcome = await outcomeOf(async () => ({ ...call, readJunitFiles: async () => ({ kind, why }) }))
   expect(outcome).toMatchObject({ status, testCases: [], message: expect.stringContaining(why) })
 })

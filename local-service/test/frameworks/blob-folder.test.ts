@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { readShards, withProblems } from '../../src/frameworks/merge.ts'
 import { checkPlaywrightBlobs } from '../../src/frameworks/playwright-blobs.ts'
 import type { ReadingThread } from '../../src/frameworks/reading.ts'
-import { type Counted, whyIncomplete, whyUncounted } from '../../src/frameworks/shards.ts'
+import { type CountedBlob, remarkOnUncounted, whyIncomplete } from '../../src/frameworks/shards.ts'
 import { checkVitestBlobs, shardInName } from '../../src/frameworks/vitest-blobs.ts'
 import { folderWith, temporaryFolder } from '../support/a-local-service.ts'
 
@@ -73,22 +73,22 @@ describe('which shards are there', () => {
     [2, [1, 2, 1], 'shard 1/2 is there twice'],
   ])('of %i, if %j are there: %s', (total, indexes, sentence) => {
     const why = whyIncomplete(reportsOf(total, ...indexes))
-    expect(why).toEqual(sentence === undefined ? [] : [expect.stringContaining(sentence)])
+    expect(why).toEqual(sentence && expect.stringContaining(sentence))
   })
 
   it('reports of two systems are counted apart, and the sentence names a report of the system', () => {
     const shard = (set: string, index: number) => ({ file: `${set}-${index}.json`, shard: { set, index, total: 2 } })
     const linux = [shard('linux', 1), shard('linux', 2)]
-    expect(whyIncomplete([...linux, shard('macos', 1), shard('macos', 2)])).toEqual([])
-    expect(whyIncomplete([...linux, shard('macos', 2)])[0]).toContain('shard 1/2 is missing beside "macos-2.json". ')
+    expect(whyIncomplete([...linux, shard('macos', 1), shard('macos', 2)])).toBeUndefined()
+    expect(whyIncomplete([...linux, shard('macos', 2)])).toContain('shard 1/2 is missing beside "macos-2.json". ')
   })
 
   it('the log says that nobody could count several reports without a number, and nothing of one report', () => {
     const [one, other] = [{ file: 'a.json' }, { file: 'b.json' }]
-    const why = (reports: readonly Counted[]) => whyUncounted(reports, 'A name says it')
+    const why = (reports: readonly CountedBlob[]) => remarkOnUncounted(reports, 'A name says it')
     expect(why([one, other])).toMatch(/^2 reports do not say how many there must be, .* A name says it$/)
     expect([why([one]), why(reportsOf(2, 1, 2))]).toEqual([undefined, undefined])
-    expect(whyIncomplete([one])).toEqual([])
+    expect(whyIncomplete([one])).toBeUndefined()
   })
 
   it.each([
@@ -244,7 +244,7 @@ describe('a merge', () => {
   it('of reports that take too long to read says so, and has failed', async () => {
     const why = 'its report "a.json" takes longer than 30 s to read'
     const thread = { read: async () => ({ kind: 'over-limit', why }) } as unknown as ReadingThread
-    const merge = { merge: 'all', args: [], inputFolder: '/new' }
+    const merge = { merge: 'all', args: [], newFolder: '/new' }
     const reason = `The reports cannot be merged: the folder "all" cannot be read: ${why}.`
     expect(await readShards({ ...merge, folders: { root: '/shop', folder: '/shop' } }, 'vitest', thread)).toEqual({
       kind: 'unusable',

@@ -78,7 +78,7 @@ describe('a thread that reads what tests wrote', () => {
     write(file)
     await using thread = new ReadingThread(new AbortController().signal)
     const why = expect.stringMatching(`^its report "${file}" cannot be read: ${problem}$`)
-    const reading = await thread.read('report', { file, folders: { root: folder, folder } })
+    const reading = await thread.read('events', { file, folders: { root: folder, folder } })
     expect(reading).toEqual({ kind: 'over-limit', why })
   })
 

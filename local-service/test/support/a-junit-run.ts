@@ -15,17 +15,18 @@ export async function beginJunitRun(report: string, folders: TestedFolders) {
   const selection = { frameworkProjects: [], files: [] }
   const options = {
     folders,
+    isInPlace: true,
     outputFolder: '',
-    inputFolder: '',
+    reporterFolder: '',
     report,
     git: { root: folders.root, env: process.env },
     args: [],
     installed: undefined,
     blobs: undefined,
   }
-  const call = await junit.run({ ...options, command: ['test'], selection })
+  const call = await junit.prepareCall({ ...options, command: ['test'], selection })
   return async (code: number, output = ''): Promise<Report | undefined> => {
-    const reading = await call.readReport?.({ kind: 'exited', code, output }, createThread())
+    const reading = await call.readJunitFiles?.({ kind: 'exited', code, output }, createThread())
     return reading?.kind === 'read' ? reading.value : undefined
   }
 }
