@@ -7,11 +7,13 @@ export interface ReportLine {
   /** A path or a pattern, from the project's folder. */
   readonly line: string
   readonly isName: boolean
-  /**
-   * State -> path. The state is the inode, the size and the times of the file. If they have changed, somebody has written the file. A
-   * link has the state of its file.
-   */
-  readonly files: ReadonlyMap<string, string>
+  readonly files: readonly FoundFile[]
+}
+
+export interface FoundFile {
+  readonly path: string
+  /** The inode, the size and the times of the file, or of the file behind a link. If they have changed, somebody has written the file. */
+  readonly state: string
 }
 
 export function findReports(lines: readonly string[], folder: string): Promise<ReportLine[]> {
@@ -20,11 +22,10 @@ export function findReports(lines: readonly string[], folder: string): Promise<R
     // A file may have a name that looks like a pattern, such as `[1].xml`.
     const isName = stateOf(resolve(folder, line)) !== undefined || !/[*?[{]|[!+@]\(/.test(line)
     const paths = isName ? [line] : await Array.fromAsync(glob(withDotFolders(line), { cwd: folder, exclude }))
-    const files = new Map<string, string>()
-    for (const path of paths) {
+    const files = paths.flatMap((path) => {
       const state = stateOf(resolve(folder, path))
-      if (state !== undefined) files.set(state, path)
-    }
+      return state === undefined ? [] : { path, state }
+    })
     return { line, isName, files }
   }
   return Promise.all(lines.map(find))

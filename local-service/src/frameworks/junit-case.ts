@@ -9,10 +9,6 @@ const MEANING = {
   SKIPPED: /^(?:skip(?:ped)?|disabled|notrun|suppressed|ignored|pending)$/,
   FLAKY: /^flaky(?:Failure|Error)$/,
 }
-/** PHPUnit lists a test that it calls risky as an error, and Perl a test to do that passes. Both may exit with 0. */
-const RISKY = /^PHPUnit[\\_]Framework[\\_](?:RiskyTestError|OutputError|\w*Cover\w+)$|^TodoTestSucceeded$/
-/** Catch2 lists the failure of a test that may fail, and this skip beside it. If nothing else failed, Catch2 exits with 0. */
-const MAY_FAIL = 'TEST_CASE tagged with !mayfail'
 
 export interface Result {
   readonly status: keyof typeof MEANING | 'PASSED'
@@ -25,19 +21,33 @@ export function resultOf({ attributes, outcomes }: XmlElement, hasPassed: boolea
   // Node lists the failure of a test that is still to do, too. What it has thrown is not the reason of its skip.
   const toDo = outcomes.filter(({ tag, attributes: { type } }) => tag === 'skipped' && type === 'todo')
   if (toDo.length > 0) return { status: 'SKIPPED', outcomes: toDo }
-  const counting = outcomes.filter(({ attributes: { type = '' } }) => !hasPassed || !RISKY.test(type))
-  // cucumber-js lists a pending step as a failure. It exits with 0 only if it is not `strict`, and then such a step is no failure.
-  const tags = counting.map(({ tag, attributes: { type } }) => (hasPassed && type === 'PENDING' ? 'pending' : tag))
-  const words = [...tags, ...[attributes.status, attributes.result].map((word = '') => word.toLowerCase())]
-  const says = (status: keyof typeof MEANING) => words.some((word) => MEANING[status].test(word))
-  const mayFail = hasPassed && outcomes.some(({ attributes: { message } }) => message === MAY_FAIL)
-  const isSkipped = says('SKIPPED') && (mayFail || !says('FAILED'))
-  if (isSkipped) return { status: 'SKIPPED', outcomes }
+  if (hasPassed && outcomes.some(mayFailInCatch2)) return { status: 'SKIPPED', outcomes }
+  const words = [
+    ...outcomes.map((outcome) => (hasPassed ? wordAtExitCode0(outcome) : outcome.tag)),
+    ...[attributes.status, attributes.result].map((word) => word?.toLowerCase()),
+  ]
+  const says = (status: keyof typeof MEANING) => words.some((word = '') => MEANING[status].test(word))
+  if (says('SKIPPED') && !says('FAILED')) return { status: 'SKIPPED', outcomes }
   const status = says('FAILED') ? 'FAILED' : 'FLAKY'
   if (!says(status)) return { status: 'PASSED', outcomes: [] }
   const matching = outcomes.filter(({ tag }) => MEANING[status].test(tag))
   const lastTry = matching.findLast(({ tag }) => /^(?:rerun|flaky)/.test(tag))
   return { status, outcomes: lastTry === undefined ? matching : [lastTry] }
+}
+
+/** Catch2 lists the failure of a test that may fail, and this skip beside it. If nothing else failed, Catch2 exits with 0. */
+function mayFailInCatch2({ attributes: { message } }: XmlElement): boolean {
+  return message === 'TEST_CASE tagged with !mayfail'
+}
+
+/** PHPUnit lists a test that it calls risky as an error, and Perl a test to do that passes. Both may exit with 0. */
+const RISKY = /^PHPUnit[\\_]Framework[\\_](?:RiskyTestError|OutputError|\w*Cover\w+)$|^TodoTestSucceeded$/
+
+/** Some tools list as a failure what is no failure for them, because they exit with 0 nevertheless. Undefined if it means nothing. */
+function wordAtExitCode0({ tag, attributes: { type = '' } }: XmlElement): string | undefined {
+  if (RISKY.test(type)) return undefined
+  // A pending step of cucumber-js. If cucumber-js is `strict`, it does not exit with 0.
+  return type === 'PENDING' ? 'pending' : tag
 }
 
 /** Surefire writes `1,234.5`, and TestNG `0,125` in some countries. The last separator is the decimal one. */
@@ -49,11 +59,11 @@ export function millisecondsOf({ attributes: { time = '' } }: XmlElement): numbe
   return milliseconds > 0 && Number.isSafeInteger(milliseconds) ? milliseconds : 0
 }
 
-/** `rest` is the class without what names the file. A title must not depend on the result. */
-export function titleOf({ attributes, suites }: XmlElement, rest: string, folder: string): string[] {
+/** `titleOfClass` is the class without what names the file. */
+export function titleOf({ attributes, suites }: XmlElement, titleOfClass: string, folder: string): string[] {
   const [name = '', classname] = [attributes.name?.trim(), attributes.classname?.trim()]
   // Node names a file that cannot be loaded, and PHPUnit a suite, by the absolute path.
-  return partsOf(name, classname, rest, suites).map((part) =>
+  return partsOf(name, classname, titleOfClass, suites).map((part) =>
     part.startsWith(`${folder}/`) ? relative(folder, part) : part,
   )
 }
@@ -62,11 +72,16 @@ export function titleOf({ attributes, suites }: XmlElement, rest: string, folder
  * How each tool names a test. The first rule that applies decides, so the special rules are before the general rules. For example, Vitest
  * also names the suite by the file. By the rule of Node, the file would be in the title.
  */
-function partsOf(name: string, classname: string | undefined, rest: string, suites: readonly string[]): string[] {
+function partsOf(
+  name: string,
+  classname: string | undefined,
+  titleOfClass: string,
+  suites: readonly string[],
+): string[] {
   // jest-junit: classname="cart adds" name="cart adds" is "cart adds".
   if (name === classname) return [name]
   // Vitest and Deno have the file as the class: classname="src/cart.test.js" name="cart > adds" is "cart > adds".
-  if (classname && rest === '') return [name || classname]
+  if (classname && titleOfClass === '') return [name || classname]
   // Bun, in the suites "cart.test.js", "cart" and "inner": classname="inner > cart" name="adds" is "cart > inner > adds".
   const blocks = suites.slice(1)
   if (classname === blocks.toReversed().join(' > ')) return [...blocks, name]
@@ -75,5 +90,5 @@ function partsOf(name: string, classname: string | undefined, rest: string, suit
   // mocha-junit-reporter, in the suite "cart": classname="adds" name="cart adds" is "cart adds".
   if (suites.at(-1) && name.endsWith(`${suites.at(-1)} ${classname}`)) return [name]
   // Most tools: classname="cart" name="adds" is "cart > adds".
-  return [rest, name]
+  return [titleOfClass, name]
 }

@@ -7,12 +7,12 @@ import type { SourceFiles } from './source-files.ts'
 
 // Where a test of a JUnit report is. A place that is not in one file of the repository is left out.
 
-/** What a report says about a test beside the reason. The title and the file must not depend on the reason. */
-export interface Test {
+/** Where a test is. It does not depend on the reason of a failure, so the test has the same title and the same file in each run. */
+export interface PlaceOfTest {
   readonly file?: string | undefined
   readonly line?: number | undefined
   /** The class, without what names the file. */
-  readonly rest: string
+  readonly titleOfClass: string
 }
 
 /** Languages that print a stack. */
@@ -46,51 +46,52 @@ export class Places {
     this.#bases = [...foldersBetween({ folder: dirname(reportPath), root }), ...foldersBetween({ folder, root })]
   }
 
-  #resolveFile(path: string, test = ''): string | undefined {
+  #resolveFile(path: string, fileOfTest = ''): string | undefined {
     const named = this.#source.named(basename(path))
     // Most names of classes are no path. Then there is no need to look in each folder.
     if (named.length === 0) return undefined
     // Without a folder, it is the file beside the test, or the only file with this name.
     if (!path.includes('/') && WITHOUT_FOLDER.includes(extname(path)))
-      return named.find((file) => dirname(file) === dirname(test)) ?? onlyOne(named)
+      return named.find((file) => dirname(file) === dirname(fileOfTest)) ?? onlyOne(named)
     return this.#bases.map((base) => resolve(base, path)).find((file) => this.#source.isOwnFile(file))
   }
 
-  testOf(found: XmlElement): Test {
-    return this.#byAttributes(found) ?? this.#byClass(found) ?? this.#byDeclaration(found) ?? { rest: classOf(found) }
+  placeOf(found: XmlElement): PlaceOfTest {
+    const place = this.#byAttributes(found) ?? this.#byClass(found) ?? this.#byDeclaration(found)
+    return place ?? { titleOfClass: classOf(found) }
   }
 
-  #byAttributes(found: XmlElement): Test | undefined {
+  #byAttributes(found: XmlElement): PlaceOfTest | undefined {
     const { path, line } = givenPlace(found)
     const file = this.#resolveFile(path)
     if (file === undefined) return undefined
     // The class may name the same file.
     const ofClass = this.#fileOfClass(found, extname(file))
-    return { file, line, rest: ofClass?.file === file ? ofClass.rest : classOf(found) }
+    return { file, line, titleOfClass: ofClass?.file === file ? ofClass.titleOfClass : classOf(found) }
   }
 
-  #byClass(found: XmlElement): Test | undefined {
+  #byClass(found: XmlElement): PlaceOfTest | undefined {
     const ofClass = this.#fileOfClass(found, '.py')
     return ofClass && { ...ofClass, line: givenPlace(found).line }
   }
 
-  /** Finds the file that a class names. `rest` is what is left of the class. */
+  /** Finds the file that a class names. */
   #fileOfClass(found: XmlElement, ending: string) {
     const name = classOf(found)
     // For example `tests/cart.test.js`, `tests/cart` or `cart.js`.
     const paths = name.includes('/') ? [name, name + ending] : name.includes('.') ? [name] : []
     for (const path of paths) {
       const file = this.#resolveFile(path)
-      if (file !== undefined) return { file, rest: '' }
+      if (file !== undefined) return { file, titleOfClass: '' }
     }
     // For example `tests.test_cart` or `tests.test_cart.TestCart`. Without a folder, a single word is a module only in pytest.
     const words = name.split('.')
     for (let count = words.length; count > (isOfPytest(found) ? 0 : 1); count--) {
       const file = this.#resolveFile(words.slice(0, count).join('/') + ending)
-      if (file !== undefined) return { file, rest: words.slice(count).join('.') }
+      if (file !== undefined) return { file, titleOfClass: words.slice(count).join('.') }
     }
     const file = this.#fileOfQualifiedClass(name)
-    return file === undefined ? undefined : { file, rest: name }
+    return file === undefined ? undefined : { file, titleOfClass: name }
   }
 
   /** A class of the JVM or of .NET, such as `shop.CartTest` or `shop.CartTest$Inner`. */
@@ -105,9 +106,9 @@ export class Places {
   }
 
   /** Go and cucumber-js name no file. The file is the one that declares the test. */
-  #byDeclaration(found: XmlElement): Test | undefined {
+  #byDeclaration(found: XmlElement): PlaceOfTest | undefined {
     const declared = this.#declarationOf(found)
-    return declared && { ...declared, rest: classOf(found) }
+    return declared && { ...declared, titleOfClass: classOf(found) }
   }
 
   #declarationOf({ attributes: { name = '', classname = '' }, suites }: XmlElement): Place | undefined {
@@ -124,22 +125,22 @@ export class Places {
    * The file is that of the test, whatever its result. The line is that of the innermost frame in it, else that of the test. The reason
    * has only the frames in the repository, the innermost first, but all of them if none is there.
    */
-  failureOf(found: XmlElement, test: Test, text: string) {
+  failureOf(found: XmlElement, test: PlaceOfTest, text: string) {
     const lines = text.split('\n').map((line) => ({ line, frames: this.#framesIn(line, test.file) }))
-    const frames = lines.flatMap((line) => line.frames)
+    const printed = lines.flatMap((line) => line.frames)
     // Only Python prints the innermost frame last.
-    const isPython = frames[0]?.file.endsWith('.py') === true
-    if (isPython) frames.reverse()
+    const isPython = printed[0]?.file.endsWith('.py') === true
+    const frames = isPython ? printed.toReversed() : printed
     const file = test.file ?? this.#fileOfFrames(frames, found)
     const line = frames.find((frame) => frame.file === file)?.line ?? test.line
     if (frames.length === 0) return { file, line, reason: text }
     return { file, line, reason: isPython ? this.#withFramesBehind(text, frames) : withOwnFrames(lines) }
   }
 
-  #framesIn(line: string, test: string | undefined): Place[] {
+  #framesIn(line: string, fileOfTest: string | undefined): Place[] {
     const positions = POSITIONS.flatMap((pattern) => [...line.matchAll(pattern)])
     return positions.flatMap(({ groups = {} }) => {
-      const file = this.#resolveFile(groups.path ?? '', test)
+      const file = this.#resolveFile(groups.path ?? '', fileOfTest)
       return file === undefined ? [] : { file, line: Number(groups.line) }
     })
   }

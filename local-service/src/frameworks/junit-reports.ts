@@ -37,16 +37,17 @@ export async function readJunitReports(input: JunitReports, onFile: OnFile = () 
   const { patterns, folders, old, end, repositoryFiles } = input
   const found = await findReports(patterns, folders.folder)
   const lines = found.map((line) => toLine(line, old))
-  const files = new Map(found.flatMap((line) => [...line.files]))
-  const written = [...files].filter(([state]) => !old.has(state)).map(([, path]) => path)
+  const written = found.flatMap(({ files }) => files).filter(({ state }) => !old.has(state))
+  // Two lines may name the same file.
+  const paths = [...new Map(written.map(({ state, path }) => [state, path])).values()].sort()
   const hasPassed = hasSucceeded(end)
   const source = indexFiles(folders, repositoryFiles)
   const testCases: TestCase[] = []
   const problems: Problem[] = []
-  for (const path of written.sort()) {
+  for (const path of paths) {
     onFile(path)
     const report = readReport(path, folders.folder, LIMIT_CASES - testCases.length)
-    const about = { path, isOneOfSeveral: written.length > 1, hasPassed, source }
+    const about = { path, isOneOfSeveral: paths.length > 1, hasPassed, source }
     for (const testCase of toTestCases(report.cases, about)) testCases.push(testCase)
     problems.push(...report.problems)
   }
@@ -96,9 +97,8 @@ interface Line extends Pick<ReportLine, 'line' | 'isName'> {
 }
 
 function toLine({ line, isName, files }: ReportLine, old: ReadonlySet<string>): Line {
-  const states = [...files.keys()]
-  if (states.length === 0) return { line, isName, state: 'no-file' }
-  return { line, isName, state: states.every((state) => old.has(state)) ? 'old' : 'written' }
+  if (files.length === 0) return { line, isName, state: 'no-file' }
+  return { line, isName, state: files.every(({ state }) => old.has(state)) ? 'old' : 'written' }
 }
 
 /** What is wrong because of files that are missing, or that the command did not write. The first rule that applies decides. */
@@ -176,13 +176,13 @@ interface About {
 function toTestCases(cases: readonly XmlElement[], { path, isOneOfSeveral, hasPassed, source }: About): TestCase[] {
   const places = new Places(source, resolve(source.folder, path))
   const toTestCase = (found: XmlElement): TestCase => {
-    const test = places.testOf(found)
+    const test = places.placeOf(found)
     const result = resultOf(found, hasPassed)
     const { reason, ...place } = places.failureOf(found, test, reasonOf(found, result))
     const isNamed = isOneOfSeveral && (result.status === 'FAILED' || result.status === 'FLAKY')
     const message = [reason, isNamed ? `in ${path}` : ''].filter((part) => part !== '').join('\n\n')
     return {
-      title: joinTitle(titleOf(found, test.rest, source.folder)) || path,
+      title: joinTitle(titleOf(found, test.titleOfClass, source.folder)) || path,
       status: result.status,
       durationMs: millisecondsOf(found),
       message: toMessage(message) || undefined,

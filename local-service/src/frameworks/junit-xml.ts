@@ -63,9 +63,9 @@ export function readJunitXml(
       if (element !== undefined) element.text += more
     },
     onclosetag(name, isImplied) {
-      // The parser closes an element by itself at the end tag of another one, and at `<testcase/>`.
-      const isBroken = isImplied && text[parser.endIndex - 1] !== '/'
-      if (isBroken || element === undefined) throw new Error(`is no XML: <${name}> is not closed`)
+      // The parser implies an end tag for `<testcase/>`, and for an element that is not closed.
+      const isSelfClosing = text[parser.endIndex - 1] === '/'
+      if ((isImplied && !isSelfClosing) || element === undefined) throw new Error(`is no XML: <${name}> is not closed`)
       const { tag, parent, outcomes, failures } = element
       if (tag === 'testcase') onCase(element)
       else if (SUITE.test(tag)) {
