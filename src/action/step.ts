@@ -1,4 +1,4 @@
-import type { Cancellation, EndedStep, StepOutcome, StepSubject } from '../model/outcome.ts'
+import type { EndedStep, StepOutcome, StepSubject } from '../model/outcome.ts'
 import type { Run } from '../model/run.ts'
 import { whatIsTested } from '../report/what-is-tested.ts'
 import { fragment } from '../text/safe-text.ts'
@@ -27,28 +27,18 @@ export interface StepSettings extends WaitSettings, VerdictRules {
   readonly reports: ReportSettings
 }
 
-/** What is left to do for the run. If post does it, main's file stays. If only a person can do it, the log says so. */
-const LEFT_AFTER_CANCELLATION: Readonly<Record<Cancellation['kind'], 'nothing' | 'for post' | 'for a person'>> = {
-  none: 'nothing',
-  'not-allowed': 'nothing',
-  cancelled: 'nothing',
-  'already-finished': 'nothing',
-  'not-found': 'nothing',
-  failed: 'for post',
-  'not-supported': 'for a person',
-  'id-unknown': 'for a person',
-}
-
 export async function performStep(settings: StepSettings, world: World): Promise<StepOutcome> {
   const { clock, mainFile, signal } = world
   const ended = await startAndWait(settings, clock.now() + settings.waitLimitMs, world)
   const outcome = concludeStep({ ...ended, subject: settings.subject }, settings)
-  const left = LEFT_AFTER_CANCELLATION[outcome.cancellation.kind]
-  // If nothing is left, post has nothing to do, even if main is killed while it writes the reports.
-  if (left === 'nothing') mainFile.done()
+  const { kind } = outcome.cancellation
+  const mustPostCancel = kind === 'failed'
+  const mustPersonAct = kind === 'not-supported' || kind === 'id-unknown'
+  // Even if main is killed while it writes the reports, post then has nothing to do.
+  if (!mustPostCancel && !mustPersonAct) mainFile.done()
   await publish(outcome, settings.reports, world)
-  // Only now has the log said what a person has to do. If the job has ended, nobody reads this log, so post says it again.
-  if (left === 'for a person' && isReadByRunner(signal)) mainFile.done()
+  // The log now says what a person has to do. If nobody reads this log, main's file stays, so that post says it.
+  if (mustPersonAct && isReadByRunner(signal)) mainFile.done()
   return outcome
 }
 
@@ -69,16 +59,15 @@ async function startAndWait(
   const handle: RunHandle = { id: runId, knownSinceMs: clock.now() }
   mainFile.started(runId, mayCancel)
   const runUrl = announceRun(runId, settings, world)
-  // If the step was aborted during the start, main goes on even if `wait` is false. The wait then ends at once, and main cancels
-  // the run if `mayCancel` is true.
+  // If the step was aborted during the start, `waitForRun` returns at once, and the run is treated like every run of an aborted step.
   if (!wait && !signal.aborted) return { runId, runUrl, ending: { kind: 'started' }, cancellation: { kind: 'none' } }
 
   const output = new TestOutput(runId, settings.showOutput, world)
   const waited = await waitForRun({ ...settings, handle, deadlineMs, output }, world)
-  const cancelled = await cancelIfUnfinished(handle, waited, mayCancel, world)
+  const ended = await cancelIfUnfinished(handle, waited, mayCancel, world)
   // The rest is read too if only the cancel found that the run has finished.
-  await output.readRest(cancelled.run)
-  return { runId, runUrl, ending: waited.ending, ...cancelled }
+  await output.readRest(ended.run)
+  return { runId, runUrl, ...ended }
 }
 
 async function cancelIfUnfinished(
@@ -86,16 +75,19 @@ async function cancelIfUnfinished(
   { ending, run }: Pick<EndedStep, 'ending' | 'run'>,
   mayCancel: boolean,
   world: World,
-): Promise<Pick<EndedStep, 'run' | 'cancellation'>> {
-  if (ending.kind === 'finished') return { run, cancellation: { kind: 'none' } }
-  if (!mayCancel) return { run, cancellation: { kind: 'not-allowed' } }
+): Promise<Pick<EndedStep, 'ending' | 'run' | 'cancellation'>> {
+  if (ending.kind === 'finished') return { ending, run, cancellation: { kind: 'none' } }
+  if (!mayCancel) return { ending, run, cancellation: { kind: 'not-allowed' } }
   let latestRun = run
   const onRun = (current: Run) => {
     world.setOutput('status', current.status)
     latestRun = current
   }
   const cancellation = await cancelRun({ handle, onRun }, world.clock.now() + CANCEL_LIMIT_MS, world)
-  return { run: latestRun, cancellation }
+  // At the limit of the wait, a run that has finished before the cancel counts as if the last poll had found that.
+  if (ending.kind === 'wait-timeout' && cancellation.kind === 'already-finished')
+    return { ending: { kind: 'finished' }, run: latestRun, cancellation: { kind: 'none' } }
+  return { ending, run: latestRun, cancellation }
 }
 
 /** Returns the address of the run's page. */

@@ -17,10 +17,7 @@ const CONCLUSION_OF_STATUS: Readonly<Partial<Record<Run['status'], Conclusion>>>
 }
 
 /** A step that waits succeeds only after a PASSED run. `rules` say what else a PASSED run needs. */
-export function concludeStep(before: EndedStep, rules: VerdictRules): StepOutcome {
-  // If the wait's limit was exceeded and the cancel finds a finished run, the run's own verdict counts.
-  const hasFinishedSince = before.ending.kind === 'wait-timeout' && before.cancellation.kind === 'already-finished'
-  const ended: EndedStep = hasFinishedSince ? { ...before, ending: { kind: 'finished' } } : before
+export function concludeStep(ended: EndedStep, rules: VerdictRules): StepOutcome {
   const testCases = ended.run?.testCases ?? []
   const { baseline } = ended.subject
   const counts = countTestCases(testCases)

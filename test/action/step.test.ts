@@ -52,7 +52,7 @@ const CANCEL = [response<true>(true)]
 
 interface Setting extends Partial<StepSettings> {
   readonly script: Script
-  readonly signalAtMs?: number
+  readonly signalAtMs?: number | undefined
   readonly abortCause?: AbortCause
   readonly begunMs?: number
 }
@@ -254,6 +254,26 @@ test('a run that has finished when the step gives it up has all its output in th
   })
   expect(outcome.conclusion).toBe('passed')
   expect(effects.filter((text) => /^info (adds|pays)/.test(text))).toEqual(['info adds', 'info pays'])
+})
+
+describe('a run that only the cancel finds finished', () => {
+  const cancelled = { start: STARTED, cancel: [failure(NOT_LISTED)] }
+
+  test('counts as finished at the limit of the wait', async () => {
+    const script = { ...cancelled, get: [response(RUNNING), response(RUNNING), response(PASSED)] }
+    const { outcome } = await step({ script, waitLimitMs: 3_000, pollIntervalMs: 10_000 })
+    expect(outcome).toMatchObject({ ending: { kind: 'finished' }, cancellation: { kind: 'none' } })
+    expect(outcome).toMatchObject({ run: PASSED, conclusion: 'passed', success: true })
+  })
+
+  test.each([
+    ['the step was aborted', 'cancelled', { get: [noResponse, response(PASSED)] }, 1_000],
+    ['polls failed', 'error', { get: [failure(statusFailure(401)), response(PASSED)] }, undefined],
+  ])('is in the reports if %s, and the conclusion is %s', async (_, conclusion, get, signalAtMs) => {
+    const { outcome } = await step({ script: { ...cancelled, ...get }, signalAtMs })
+    expect(outcome).toMatchObject({ run: PASSED, cancellation: { kind: 'already-finished' } })
+    expect(outcome).toMatchObject({ conclusion, success: false, counts: { total: 2 } })
+  })
 })
 
 test('a workflow without a cancel says so with the id. Then nothing is left for post', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Ending } from '../../src/model/outcome.ts'
 import { verdictLevel } from '../../src/report/ending.ts'
-import { aBaseline, aFinishedRun, anOutcome, aRun, testCasesBy } from '../support/builders.ts'
+import { aBaseline, anOutcome, aRun, testCasesBy } from '../support/builders.ts'
 import { statusFailure } from '../support/fake-service.ts'
 
 const RUNNING = aRun({ status: 'RUNNING', finishedAt: undefined, testCases: undefined })
@@ -122,16 +122,4 @@ it('a baseline changes neither the conclusion nor the success', () => {
         expect(anOutcome({ run, strict: true, subject: { baseline } })).toMatchObject({ conclusion, success })
     }
   }
-})
-
-const run = aFinishedRun({ testCases: testCasesBy({ PASSED: 3 }) })
-const cancellation = { kind: 'already-finished' } as const
-
-it.each<Ending>([
-  { kind: 'aborted', cause: 'system signal' },
-  { kind: 'poll-failed', failure: DOWN },
-])('a run that finished between the last poll and the cancel is reported after %j, and does not decide the verdict', (ending) => {
-  const outcome = anOutcome({ ending, run, cancellation })
-  expect(outcome).toMatchObject({ ending, run, success: false })
-  expect(outcome.counts.total).toBe(3)
 })

@@ -101,7 +101,6 @@ export const ENDINGS = {
     { kind: 'not-supported' },
     { subject: { target: { kind: 'test-suite', id: 'smoke' } } },
   ),
-  waitLimitButFinished: ended(WAIT_LIMIT, FINISHED_BEFORE, { run: aRun({ testCases: testCasesBy({ PASSED: 2 }) }) }),
   otherBranch: onOtherBranch({ testCases: testCasesBy({ PASSED: 4 }) }),
   failedOnOtherBranch: onOtherBranch({ status: 'FAILED', testCases: testCasesBy({ PASSED: 3, FAILED: 1 }) }),
   abortedByEndOfJob: ended(
