@@ -1,18 +1,23 @@
-import { type Failure, isFailure } from '../model/failure.ts'
+import { type Failure, isFailure, isNotFound } from '../model/failure.ts'
 import type { Cancellation } from '../model/outcome.ts'
 import { isFinished, type Run } from '../model/run.ts'
+import type { ServiceClient } from '../service/client.ts'
+import type { RequestOptions } from '../service/transport.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortReason } from './abort.ts'
-import { doesNotExist, isKeyRefused, isTransient, mayHaveBeenAccepted, type RunHandle } from './failures.ts'
+import { isKeyRefused, isPerhapsNotKnownYet, isTransient, mayHaveBeenAccepted, type RunHandle } from './failures.ts'
 import { pauseMs } from './pauses.ts'
 import type { RunWorld } from './world.ts'
 
+type Cancel = NonNullable<ServiceClient['cancel']>
 type CancelResult = Exclude<Cancellation, { kind: 'none' | 'not-allowed' | 'id-unknown' }>
 
-/** After a try that ended without a result: the response to the cancel, and the failure whose `Retry-After` counts. */
+/** What a try shows if the run may still be running. */
 interface NoResult {
   readonly kind: 'no result'
+  /** The response to the cancel. */
   readonly response: Failure
+  /** The failure whose `Retry-After` counts. */
   readonly pauseAskedBy: Failure
 }
 
@@ -29,31 +34,37 @@ interface RunToCancel {
   readonly onRun?: (run: Run) => void
 }
 
-/** Tries to cancel a run until the result is final or the time is up. Main and post may both do so, because a second cancel does no harm. */
+/**
+ * Tries to cancel a run until the result is final or the time is up. Main and post may both do so, because a second cancel does no harm.
+ * An abort drops the request in flight and gives the cancel another deadline. Nothing aborts the tries that follow.
+ */
 export async function cancelRun(run: RunToCancel, deadlineMs: number, world: RunWorld): Promise<CancelResult> {
-  const { cancel } = world.service
-  if (cancel === undefined) return { kind: 'not-supported' }
-  world.log.info(fragment`Cancelling run ${run.handle.id} at the service.`)
-  return new Cancelling({ ...run, cancel }, world).tryUntil(deadlineMs, world.signal)
+  const { service, log, signal } = world
+  if (service.cancel === undefined) return { kind: 'not-supported' }
+  log.info(fragment`Cancelling run ${run.handle.id} at the service.`)
+  const tries = new CancelTries(run, service.cancel, world)
+  const result = await tries.until(deadlineMs, signal)
+  return result === 'aborted' ? tries.until(abortReason(signal).cancelDeadlineMs) : result
 }
 
-type CancellableRun = RunToCancel & Required<Pick<RunWorld['service'], 'cancel'>>
-
-class Cancelling {
-  readonly #run: CancellableRun
+class CancelTries {
+  readonly #run: RunToCancel
+  readonly #cancel: Cancel
   readonly #world: RunWorld
   /** Whether the service may have accepted one of the cancels so far. */
   #mayBeAccepted = false
   /** Since when no request has told anything about the run. */
   #failingSinceMs: number | undefined
 
-  constructor(run: CancellableRun, world: RunWorld) {
+  constructor(run: RunToCancel, cancel: Cancel, world: RunWorld) {
     this.#run = run
+    this.#cancel = cancel
     this.#world = world
   }
 
-  /** If the signal aborts, drops the request in flight, and goes on until `cancelDeadlineMs`. */
-  async tryUntil(deadlineMs: number, signal: AbortSignal): Promise<CancelResult> {
+  until(deadlineMs: number): Promise<CancelResult>
+  until(deadlineMs: number, signal: AbortSignal): Promise<CancelResult | 'aborted'>
+  async until(deadlineMs: number, signal = new AbortController().signal): Promise<CancelResult | 'aborted'> {
     const { clock, random, service } = this.#world
     for (let tries = 1; !signal.aborted; tries++) {
       const result = await this.#tryOnce(deadlineMs, signal)
@@ -66,46 +77,44 @@ class Cancelling {
       const nextTryMs = Math.min(nowMs + pauseMs(tries, result.pauseAskedBy, random), lastTryMs)
       await clock.sleep(nextTryMs - nowMs, signal)
     }
-    // The step was aborted, which gives the cancel another deadline. So the tries begin again, with a signal that nothing aborts.
-    return this.tryUntil(abortReason(signal).cancelDeadlineMs, new AbortController().signal)
+    return 'aborted'
   }
 
   async #tryOnce(deadlineMs: number, signal: AbortSignal): Promise<CancelResult | NoResult> {
-    const { handle, cancel } = this.#run
-    const response = await cancel(handle.id, this.#requestOptions(deadlineMs, signal))
+    const response = await this.#cancel(this.#run.handle.id, this.#requestOptions(deadlineMs, signal))
     if (!isFailure(response)) return { kind: 'cancelled' }
     this.#failingSinceMs ??= this.#world.clock.now()
     if (isKeyRefused(response)) return { kind: 'failed', failure: response }
-    const mayBeAccepted = mayHaveBeenAccepted(response)
-    // `not-listed` says that the run was not cancelled when the service responded. So if the run is CANCELLED now, somebody else has
-    // cancelled it. But the service has accepted this cancel, so it counts from the next try on.
-    if (response.kind !== 'not-listed') this.#mayBeAccepted ||= mayBeAccepted
-    const result = mustReadRun(response) ? await this.#readRun(response, deadlineMs, signal) : noResult(response)
-    this.#mayBeAccepted ||= mayBeAccepted
-    return result
+    const mayBeAcceptedBefore = this.#mayBeAccepted
+    this.#mayBeAccepted ||= mayHaveBeenAccepted(response)
+    if (!mustReadRun(response)) return noResult(response)
+    // If the run is CANCELLED now, this step has cancelled it, provided that the service may have accepted a cancel. `not-listed` says
+    // that this cancel has not cancelled the run, so only an earlier cancel counts.
+    const isCancelOurs = response.kind === 'not-listed' ? mayBeAcceptedBefore : this.#mayBeAccepted
+    return this.#readRun(response, isCancelOurs, this.#requestOptions(deadlineMs, signal))
   }
 
-  async #readRun(response: Failure, deadlineMs: number, signal: AbortSignal): Promise<CancelResult | NoResult> {
+  async #readRun(response: Failure, isCancelOurs: boolean, options: RequestOptions): Promise<CancelResult | NoResult> {
     const { clock, service } = this.#world
     const { handle, onRun } = this.#run
     const sentMs = clock.now()
-    const run = await service.get(handle.id, this.#requestOptions(deadlineMs, signal))
+    const run = await service.get(handle.id, options)
     if (isFailure(run)) {
       if (isKeyRefused(run)) return { kind: 'failed', failure: run }
-      if (doesNotExist(handle, run, sentMs)) return { kind: 'not-found' }
+      if (isNotFound(run) && !isPerhapsNotKnownYet(handle, run, sentMs)) return { kind: 'not-found' }
       return noResult(response, run)
     }
     this.#failingSinceMs = undefined
     onRun?.(run)
     if (!isFinished(run)) return noResult(response)
-    return { kind: run.status === 'CANCELLED' && this.#mayBeAccepted ? 'cancelled' : 'already-finished' }
+    return { kind: run.status === 'CANCELLED' && isCancelOurs ? 'cancelled' : 'already-finished' }
   }
 
   /**
    * A request gets half of the time that is left, but at least a second, and never more than is left. So a request that hangs leaves
    * time for another try.
    */
-  #requestOptions(deadlineMs: number, signal: AbortSignal) {
+  #requestOptions(deadlineMs: number, signal: AbortSignal): RequestOptions {
     const leftMs = Math.max(1, deadlineMs - this.#world.clock.now())
     return { signal, limitMs: Math.min(leftMs, Math.max(leftMs / 2, SHORTEST_TRY_MS)) }
   }

@@ -1,6 +1,12 @@
 import { type Failure, isNotFound } from '../model/failure.ts'
 
-// What a failed request says about the run, and about another try.
+// What a failed request says about the run, and about another try. Of a start or a cancel:
+//
+//   failure                                    did the service accept it?    for how long is a start repeated?
+//   not sent                                   no                            60 s
+//   429, or 503 with `Retry-After`             no                            5 minutes
+//   3xx, or 4xx except 408 and 429             no                            it is not repeated
+//   anything else                              perhaps                       it is not repeated, because it could start a second run
 
 /** A run, and what this process knows about it. */
 export interface RunHandle {
@@ -12,9 +18,9 @@ export interface RunHandle {
 /** For this long, a 404 is not final, because perhaps not every server of the service knows the run yet. */
 const NOT_FOUND_GRACE_MS = 15_000
 
-/** Whether the response to a request that was sent at this time proves that the run does not exist. */
-export function doesNotExist({ knownSinceMs }: RunHandle, response: Failure, sentMs: number): boolean {
-  return isNotFound(response) && sentMs >= knownSinceMs + NOT_FOUND_GRACE_MS
+/** Whether the response is a 404 that may only mean that the service does not know the run yet. `sentMs` is when the request was sent. */
+export function isPerhapsNotKnownYet({ knownSinceMs }: RunHandle, response: Failure, sentMs: number): boolean {
+  return isNotFound(response) && sentMs < knownSinceMs + NOT_FOUND_GRACE_MS
 }
 
 /** Request Timeout, Too Early and Too Many Requests. They do not mean that the request is invalid. */
@@ -30,7 +36,7 @@ export function isKeyRefused(failure: Failure): boolean {
   return failure.kind === 'status' && (failure.status === 401 || failure.status === 403)
 }
 
-/** Zero if the service may have accepted the start, because a repeated start could then start a second run, or if it refused the start. */
+/** Zero if a start must not be repeated. */
 export function startMayRepeatForMs(failure: Failure): number {
   if (failure.kind === 'not-sent') return 60_000
   return isTooBusy(failure) ? 300_000 : 0

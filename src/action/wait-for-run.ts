@@ -1,4 +1,4 @@
-import { type Failure, isFailure, isNotFound } from '../model/failure.ts'
+import { type Failure, isFailure } from '../model/failure.ts'
 import type { EndedStep, Ending } from '../model/outcome.ts'
 import { isFinished, type Run } from '../model/run.ts'
 import { progressText } from '../report/counts.ts'
@@ -6,7 +6,7 @@ import { failureText } from '../report/failure-text.ts'
 import { durationText } from '../report/phrases.ts'
 import { fragment } from '../text/safe-text.ts'
 import { abortedEnding } from './abort.ts'
-import { doesNotExist, isTransient, type RunHandle } from './failures.ts'
+import { isPerhapsNotKnownYet, isTransient, type RunHandle } from './failures.ts'
 import { LINE_INTERVAL_MS, LoggedPauses, pauseMs } from './pauses.ts'
 import type { TestOutput } from './test-output.ts'
 import type { World } from './world.ts'
@@ -37,8 +37,8 @@ export async function waitForRun(wait: Wait, world: World): Promise<Waited> {
   const { service, clock, random, signal } = world
   const firstPollMs = clock.now()
   const jitter = random()
-  const outages = new LoggedPauses(world, firstPollMs)
-  const heartbeats = new LoggedPauses(world, firstPollMs + LINE_INTERVAL_MS)
+  const outageLines = new LoggedPauses(world, firstPollMs)
+  const heartbeatLines = new LoggedPauses(world, firstPollMs + LINE_INTERVAL_MS)
   const waited = () => durationText(clock.now() - firstPollMs)
   let run: Run | undefined
   /** The polls that have failed since the last poll that succeeded. */
@@ -55,35 +55,31 @@ export async function waitForRun(wait: Wait, world: World): Promise<Waited> {
       if (signal.aborted) return { ending: abortedEnding(signal), run }
       outage = { sinceMs: outage?.sinceMs ?? nowMs, polls: (outage?.polls ?? 0) + 1 }
       const giveUpMs = outage.sinceMs + service.failureLimitMs
-      if (isFinal(response, handle, sentMs) || nowMs >= giveUpMs)
-        return { ending: { kind: 'poll-failed', failure: response }, run }
+      const mayNextPollSucceed = isTransient(response) || isPerhapsNotKnownYet(handle, response, sentMs)
+      if (!mayNextPollSucceed || nowMs >= giveUpMs) return { ending: { kind: 'poll-failed', failure: response }, run }
       if (nowMs >= deadlineMs) return { ending: limitExceeded(waitLimitMs, run, response), run }
       const nextPollMs = Math.min(nowMs + pauseMs(outage.polls, response, random), giveUpMs, deadlineMs)
       const line = () =>
         fragment`Run ${handle.id}: after ${waited()}, the status cannot be read, because ${failureText(response)} The step tries again.`
-      await outages.until(nextPollMs, line)
+      await outageLines.until(nextPollMs, line)
     } else {
       outage = undefined
       if (response.rawStatus !== run?.rawStatus) announceStatus(handle, response, world)
       run = response
       if (isFinished(response)) return { ending: { kind: 'finished' }, run }
       if (nowMs >= deadlineMs) return { ending: limitExceeded(waitLimitMs, run), run }
+      // Computed before the output is read, because the time of the reading is a part of the pause.
       const nextPollMs = Math.min(nowMs + (pollIntervalMs ?? adaptivePauseMs(nowMs - firstPollMs, jitter)), deadlineMs)
       await output.readNew(response.outputBytes, Math.min(nowMs + OUTPUT_LIMIT_MS, deadlineMs))
       const line = () =>
         fragment`Run ${handle.id}: still ${response.rawStatus} after ${waited()}${progressText(response)}.`
-      await heartbeats.until(nextPollMs, line)
+      await heartbeatLines.until(nextPollMs, line)
     }
   }
 }
 
 function limitExceeded(limitMs: number, run: Run | undefined, failure?: Failure): Ending {
   return { kind: 'wait-timeout', limitMs, wasQueued: run?.status === 'QUEUED', failure }
-}
-
-/** Whether no later poll can succeed. */
-function isFinal(failure: Failure, handle: RunHandle, sentMs: number): boolean {
-  return isNotFound(failure) ? doesNotExist(handle, failure, sentMs) : !isTransient(failure)
 }
 
 function announceStatus(handle: RunHandle, run: Run, world: World): void {

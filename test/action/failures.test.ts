@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { doesNotExist, isTransient, mayHaveBeenAccepted, startMayRepeatForMs } from '../../src/action/failures.ts'
+import {
+  isPerhapsNotKnownYet,
+  isTransient,
+  mayHaveBeenAccepted,
+  startMayRepeatForMs,
+} from '../../src/action/failures.ts'
 import { pauseMs } from '../../src/action/pauses.ts'
 import type { Failure } from '../../src/model/failure.ts'
 import { LOST, NOT_JSON, REFUSED, statusFailure } from '../support/fake-service.ts'
@@ -40,10 +45,11 @@ describe('a start', () => {
   })
 })
 
-it('a 404 means that the run does not exist, unless the request was sent in the first 15 s', () => {
+it('a 404 may mean that the service does not know the run yet, if the request was sent in the first 15 s', () => {
   const handle = { id: 'run-1', knownSinceMs: 1_000 }
-  expect([15_999, 16_000].map((sentMs) => doesNotExist(handle, statusFailure(404), sentMs))).toEqual([false, true])
-  expect(doesNotExist(handle, statusFailure(410), 16_000)).toBe(false)
+  const isNotKnownYet = (sentMs: number) => isPerhapsNotKnownYet(handle, statusFailure(404), sentMs)
+  expect([15_999, 16_000].map(isNotKnownYet)).toEqual([true, false])
+  expect(isPerhapsNotKnownYet(handle, statusFailure(410), 15_999)).toBe(false)
 })
 
 describe('the pause before a repetition', () => {
