@@ -1,13 +1,15 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
+import { installPackages } from '../../test/support/git-repository.ts'
 import { resourcesOf } from '../src/execution/resources.ts'
 import type { Run } from '../src/runs/run.ts'
 import { openRunStore } from '../src/runs/store.ts'
 import { openService } from '../src/service.ts'
-import { temporaryFolder } from './support/a-local-service.ts'
+import { puppetProject, startService, temporaryFolder } from './support/a-local-service.ts'
 
 const RUN_ID = '4a7f3c1e-0000-4000-8000-000000000001'
 
@@ -64,4 +66,27 @@ it('if an unfinished run cannot be read, the log says so, and the end is not cle
   database.close()
   expect((await openService(removal)).close()).toMatchObject({ isClean: false, hadProblem: true })
   expect(log.join('\n')).toContain('cannot be read, so what it left may still be on this machine')
+})
+
+it('the start of the service warns of a project whose framework is not installed, if nothing else could run or install it', async () => {
+  const [without, withIt, unreadable] = [temporaryFolder(), temporaryFolder(), temporaryFolder()]
+  await installPackages(withIt)
+  await mkdir(join(unreadable, 'node_modules/vitest'), { recursive: true })
+  execFileSync('mkfifo', [join(unreadable, 'node_modules/vitest/package.json')])
+  const vitest = (folder: string) => ({ folder, framework: 'vitest' }) as const
+  const service = await startService({
+    projects: {
+      without: vitest(without),
+      'with-it': vitest(withIt),
+      unreadable: vitest(unreadable),
+      'with-setup': { ...vitest(without), setup: ['npm', 'ci'] },
+      'with-command': puppetProject(without),
+    },
+  })
+  const next = 'Install the packages first, for example with "npm ci", or set "command".'
+  const warnings = service.log.filter((line) => line.includes('is not installed'))
+  expect(warnings.map((line) => line.replace(/^\S+ /, ''))).toEqual([
+    `warning: no run of project "without" can pass. vitest is not installed in ${without}. ${next}`,
+    `warning: no run of project "unreadable" can pass. vitest is not installed in ${unreadable}. ${next}`,
+  ])
 })

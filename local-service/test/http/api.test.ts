@@ -97,6 +97,7 @@ describe('what a run has written', () => {
     })
     const { status, text } = await send({ target: `${RUNS}/${runId}/output?from=0` })
     expect([status, JSON.parse(text)]).toEqual([200, { text: 'hello', next: 5 }])
+    expect(JSON.parse((await send({ target: `${RUNS}/${runId}` })).text)).toMatchObject({ outputBytes: 5 })
     const problem = 'could not be marked as shown, so post shows its output again: database or disk is full'
     expect(log).toEqual([`error: run ${runId}: ${problem}`])
   })
@@ -174,6 +175,8 @@ describe('a path', () => {
   ])('has the id %s, which is %j', async (encoded, id) => {
     const { status, text } = await send({ target: `${RUNS}/${encoded}` })
     expect([status, JSON.parse(text)]).toEqual([404, { error: `There is no run ${JSON.stringify(id)} here.` }])
+    // The log has only what starts or cancels a run.
+    expect(log).toEqual([])
   })
 })
 
@@ -187,6 +190,14 @@ it.each([
   const { status, text } = await send({ target: `${RUNS}/${run.runId}/output${query}` })
   const error = `"from" must be the number of a byte, such as ?from=0, got ${given}.`
   expect([status, JSON.parse(text)]).toEqual([400, { error }])
+})
+
+it('a start is refused if the folder of the project is not there any more, and the log says so', async () => {
+  const { status, text } = await send({ method: 'POST', target: RUNS, body: '{}' })
+  const what = `${join(folder, 'shop')} was moved or removed`
+  const error = `Project "shop" has no folder any more: ${what}. Put it back, or start the service again for another folder.`
+  expect([status, JSON.parse(text)]).toEqual([404, { error }])
+  expect(log).toEqual([`refused POST "${RUNS}" with 404: ${error}`])
 })
 
 describe('a body', () => {

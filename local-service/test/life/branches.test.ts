@@ -1,18 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { chmod, readdir, writeFile } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { aRepository, copyInto, type GitRepository, installPackages } from '../../../test/support/git-repository.ts'
+import { aRepository, type GitRepository, installPackages } from '../../../test/support/git-repository.ts'
 import { PASSING_SCRIPT } from '../support/a-job.ts'
-import {
-  PLAIN_ENV,
-  pidsIn,
-  puppetProject,
-  startService,
-  temporaryFolder,
-  until,
-  WEB_SHOP,
-} from '../support/a-local-service.ts'
+import { PLAIN_ENV, pidsIn, puppetProject, startService, temporaryFolder, until } from '../support/a-local-service.ts'
 
 // A runner that passes one test for each file in the folder that it runs in, so that a run lists what was there.
 const LISTING_RUNNER = [
@@ -62,7 +54,7 @@ describe('a run of what is checked out', () => {
     const repository = await twoBranches()
     // For git, a tag of this name comes before the branch.
     await repository.git('tag', 'main')
-    const { list } = await startListing(repository, { setup: ['false'] })
+    const { service, list } = await startListing(repository, { setup: ['false'] })
     const head = await repository.git('rev-parse', 'HEAD')
     for (const [body, branchName] of [
       [{}, 'main'],
@@ -70,6 +62,7 @@ describe('a run of what is checked out', () => {
       [{ branch: head }, head],
     ]) {
       expect(await list(body as object)).toEqual({ branchName, status: 'PASSED', titles: ['a.txt: not committed'] })
+      expect(service.log.join('\n')).toContain('the folder itself, without its "setup"')
     }
     await repository.git('checkout', '--quiet', '--detach')
     expect(await list({})).toMatchObject({ branchName: undefined, titles: ['a.txt: not committed'] })
@@ -129,12 +122,14 @@ describe('a run of another branch', () => {
     const repository = await twoBranches()
     await repository.write({ '.git/hooks/post-checkout': '#!/bin/sh\ntouch hooked' })
     await chmod(join(repository.folder, '.git/hooks/post-checkout'), 0o755)
-    const { list, data } = await startListing(repository)
+    const { service, list, data } = await startListing(repository)
     expect(await list({ branch: 'other' })).toEqual({
       branchName: 'other',
       status: 'PASSED',
       titles: ['a.txt: other', 'b.txt: new'],
     })
+    const packages = `with the packages that are installed in ${repository.folder}`
+    expect(service.log.join('\n')).toContain(packages)
     await until(() => workTreesOf(repository) === 0)
     await until(() => readdirSync(join(data, 'runs')).length === 0)
     expect(await repository.git('status', '--porcelain')).toBe('M a.txt')
@@ -244,27 +239,6 @@ describe('a run of another branch', () => {
     expect(await service.waitFor(runId)).toMatchObject({ status: 'INTERRUPTED', message, results: { testCases: [] } })
     expect(service.log.join('\n')).toContain(message)
     expect(await service.outputOf(runId)).toBe('setting up\n')
-  })
-
-  it('has links to the packages of the folder, up to the root of the repository, and changes nothing there', async () => {
-    const repository = await aRepository({ '.gitignore': 'node_modules/\n' })
-    await installPackages(repository.folder)
-    await copyInto(join(repository.folder, 'shop'), WEB_SHOP)
-    await repository.commit({})
-    await repository.git('branch', '--force', 'other')
-    // Vitest keeps the results of its last run there.
-    await repository.write({ 'shop/node_modules/.vite/kept.txt': '' })
-    const list = () => readdir(repository.folder, { recursive: true })
-    const before = await list()
-    const service = await startService({ projects: { shop: { folder: join(repository.folder, 'shop') } } })
-    const run = await service.run({ branch: 'other', frameworkProjectName: 'unit' })
-    expect(run).toMatchObject({ status: 'PASSED', branchName: 'other' })
-    expect(run.results?.testCases).toHaveLength(10)
-    expect(service.log.join('\n')).toContain('with the packages that are installed in')
-    await until(() => workTreesOf(repository) === 0)
-    expect((await list()).filter((path) => !path.startsWith('.git/'))).toEqual(
-      before.filter((path) => !path.startsWith('.git/')),
-    )
   })
 
   it('gets no links if the project has a setup, which must install the framework', async () => {
