@@ -22,38 +22,6 @@ const startIn = (folder: string, command: string, report = 'junit.xml', env: Nod
   startService({ projects: { shop: { folder, command, report } }, env: { ...process.env, ...PLAIN_ENV, ...env } })
 
 describe('a run of a command', () => {
-  // junit-reports/node has every kind of result, and what Node prints about it.
-  it('has the true cases, with their reasons and places, and names what is in no report', async () => {
-    const folder = await folderWith({
-      'cart.test.mjs': "import { it } from 'node:test'\nit('fails', () => { throw new Error('no <money> &') })",
-      'broken.test.mjs': "throw new Error('cannot be loaded')",
-    })
-    const reporters =
-      '--test-reporter=spec --test-reporter-destination=stdout --test-reporter=junit --test-reporter-destination=junit.xml'
-    const service = await startIn(folder, `node --test ${reporters}`)
-    const { status, message, results } = await service.run()
-    expect(status).toBe('FAILED')
-    expect(message).toMatch(
-      /^`node .*` reported an error outside the tests: Error: cannot be loaded\n {4}at file:.*\/broken\.test\.mjs:1:7\n/,
-    )
-    const reason = expect.stringMatching(/^no <money> &\n/)
-    expect(results?.testCases).toMatchObject([
-      { title: 'broken.test.mjs', status, filePath: 'broken.test.mjs' },
-      { title: 'fails', status, message: reason, filePath: 'cart.test.mjs', line: 2 },
-    ])
-  })
-
-  it('has the places in its own repository, also if a git hook of another one has started the service', async () => {
-    const filePath = 'src/test/java/shop/CartTest.java'
-    const { folder } = await aRepository({ [filePath]: '' })
-    const other = await aRepository({ 'a.txt': '' })
-    vi.stubEnv('GIT_DIR', join(other.folder, '.git'))
-    vi.stubEnv('GIT_WORK_TREE', other.folder)
-    onTestFinished(() => void vi.unstubAllEnvs())
-    const service = await startIn(folder, `echo '${PASSES}' > junit.xml`)
-    expect((await service.run()).results?.testCases).toMatchObject([{ filePath }])
-  })
-
   // local-service/test/execution/outcome.test.ts has each end of a command beside each kind of report.
   it('is told as one script, and what it leaves in the background ends with it', async () => {
     const command = `# don't stop\r\nsleep 600 & echo $! > pid\r\ncp kept.xml junit.xml; cat\r\nfalse | tee log`
