@@ -2,28 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { puppet, startService, startServiceProcess, temporaryFolder } from '../support/a-local-service.ts'
+import { startService, temporaryFolder } from '../support/a-local-service.ts'
 
 /** Linux lets root alone mount a small disk. */
 const canMount = process.platform === 'linux' && process.getuid?.() === 0
 
 describe('a service with a data folder', () => {
-  it('knows its finished runs after a restart, also those of a suite that is gone from the settings', async () => {
-    const dataFolder = join(temporaryFolder(), 'data')
-    const suites = { smoke: { project: 'web-shop', name: 'Smoke test' } }
-    const first = await startService({ suites, dataFolder })
-    const runId = await first.startRun(puppet({}))
-    const run = await first.waitFor(runId)
-    const { started, path, result } = await first.runSuite('smoke')
-    await first.close()
-
-    const second = await startService({ dataFolder })
-    // Outputs are kept only until the service starts again.
-    expect((await second.get(runId)).body).toEqual({ ...run, outputBytes: 0 })
-    expect(await second.send('GET', `${path}/result`)).toEqual(result)
-    expect((await second.get(started.body.testSuiteRunId)).status).toBe(404)
-  })
-
   it.runIf(canMount)('starts again if earlier outputs cannot be removed, and says so', async () => {
     const dataFolder = join(temporaryFolder(), 'data')
     const outputs = join(dataFolder, 'outputs/run')
@@ -50,22 +34,3 @@ describe('a service with a data folder', () => {
     expect(text).not.toContain('a-secret-value')
   })
 })
-
-it.runIf(canMount)(
-  'a full disk is named by the run in the words of what met it, and by the refusal of the next run',
-  async () => {
-    const [home, disk] = [temporaryFolder(), temporaryFolder()]
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=700', 'tmpfs', disk])
-    onTestFinished(() => void execFileSync('umount', ['--lazy', disk]))
-    const [data, filler] = [join(disk, 'data'), join(disk, 'filler')]
-    const command = ['sh', '-c', 'cat /dev/zero > "$FILLER"; exit 1']
-    const project = { folder: home, framework: 'vitest', command }
-    const client = await startServiceProcess(project, data, { FILLER: filler }).ready()
-    expect(await client.run()).toMatchObject({
-      status: 'FAILED',
-      message: expect.stringMatching(/^vitest exited with code 1 without a report: .*No space left on device\n/),
-    })
-    const error = 'The run was not started, because it could not be saved: database or disk is full.'
-    expect(await client.start()).toEqual({ status: 500, body: { error } })
-  },
-)

@@ -85,6 +85,14 @@ describe('a queue of runs', () => {
     expect(saves.at(-1)).toBe('PASSED with resources')
   })
 
+  it('refuses a run that cannot be saved', async () => {
+    const { add, disk, begun } = await aQueue()
+    disk.failures = 1
+    const message = 'The run was not started, because it could not be saved: database or disk is full.'
+    expect(() => add('shop')).toThrow(expect.objectContaining({ status: 500, message }))
+    expect(begun).toEqual([])
+  })
+
   it('interrupts a run that the service cannot run, and says why', async () => {
     const { add } = await aQueue()
     const { ended, status, saved } = add('shop')
