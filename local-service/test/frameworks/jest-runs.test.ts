@@ -1,26 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
-import { folderWith, startService, temporaryFolder } from '../support/a-local-service.ts'
+import { folderWith, type RunOfProject, runProject, startService } from '../support/a-local-service.ts'
 
 // Runs of the real Jest. Every kind of result is in test/reporters/jest-results.test.ts, and `npm run by-hand -- --table` has many kinds
 // of projects.
 
-async function runJest(files: Readonly<Record<string, string>>, settings: object = {}, request: object = {}) {
-  const folder = temporaryFolder()
-  await installPackages(folder, 'jest-30')
-  await writeFiles(folder, { 'package.json': '{ "devDependencies": { "jest": "*" } }', ...files })
-  const service = await startService({ projects: { shop: { folder, ...settings } } })
-  const runId = await service.startRun(request)
-  const run = await service.waitFor(runId)
+async function runJest(files: Readonly<Record<string, string>>, settings: Partial<RunOfProject> = {}) {
+  const manifest = { 'package.json': '{ "devDependencies": { "jest": "*" } }' }
+  const run = await runProject({ ...manifest, ...files }, { version: 'jest-30', ...settings })
   const cases = run.results?.testCases.map(({ status, title }) => `${status} ${title}`)
-  return {
-    ...run,
-    cases,
-    read: (name: string) => readFile(join(folder, name), 'utf8'),
-    output: await service.outputOf(runId),
-  }
+  return { ...run, cases, read: (name: string) => readFile(join(run.folder, name), 'utf8') }
 }
 
 /** Writes how many tests it was told, and its options. */
@@ -61,7 +51,8 @@ describe('a run of Jest', () => {
       reporters: ['default', ['<rootDir>/reporter.js', { to: 'told' }]],
       projects: ['unit', 'e2e', 'docs'].map((name) => ({ displayName: name, testMatch: ['**/' + name + '.test.js'] })) }`
     const files = { 'jest.config.js': config, 'reporter.js': REPORTER, 'unit.test.js': FLAKY, 'e2e.test.js': PASSES }
-    const run = await runJest({ ...files, 'docs.test.js': PASSES }, {}, { frameworkProjectName: 'unit,e2e' })
+    const request = { frameworkProjectName: 'unit,e2e' }
+    const run = await runJest({ ...files, 'docs.test.js': PASSES }, { request })
     expect(run.status, run.message).toBe('PASSED')
     expect(run.cases).toEqual(['PASSED [e2e] > passes', 'FLAKY [unit] > passes at last'])
     expect(run.results?.testCases[1]).toMatchObject({ message: 'rain', filePath: 'unit.test.js', line: 3 })

@@ -19,7 +19,7 @@ import {
 
 interface Framework {
   readonly name: string
-  readonly vitest?: 3 | 4 | 5
+  readonly version?: 'vitest-3' | 'vitest-4' | 'vitest-5'
   readonly files: Readonly<Record<string, string>>
   /** The command of a shard, as people type it. */
   readonly shard: (index: number, total: number) => readonly string[]
@@ -53,9 +53,9 @@ const bodies = (retry: string, before = '') => ({
 const filesOf = (ending: string, write: (body: string) => string, all: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(all).map(([name, body]) => [`e2e/${name}${ending}`, write(body)]))
 
-const ofVitest = (vitest: 3 | 4 | 5): Framework => ({
-  name: `Vitest ${vitest}`,
-  vitest,
+const ofVitest = (version: NonNullable<Framework['version']>): Framework => ({
+  name: version,
+  version,
   files: {
     'package.json': '{ "type": "module", "devDependencies": { "vitest": "*" } }',
     // Otherwise, each file would cost a process. A merge ignores the reporter, with which Vitest would refuse to merge.
@@ -92,8 +92,8 @@ const PLAYWRIGHT: Framework = {
 }
 
 /** A project whose shards have run. Their reports lie in the folder `all`. */
-async function aProject({ files, vitest, shard }: Framework, total = 2) {
-  const folder = await projectFolder(files, vitest)
+async function aProject({ files, version, shard }: Framework, total = 2) {
+  const folder = await projectFolder(files, version)
   const runShard = async (index: number) => {
     const [script = '', ...args] = shard(index, total)
     const argv = [join(folder, 'node_modules', script), ...args]
@@ -152,27 +152,29 @@ function runVitestOnce(run: (settings: object) => Promise<Results>): Promise<Res
 }
 let wholeOfVitest: Promise<Results> | undefined
 
-describe.each([ofVitest(5), ofVitest(4), ofVitest(3), PLAYWRIGHT])('20 files in two shards of $name', (framework) => {
+const VITEST = (['vitest-5', 'vitest-4', 'vitest-3'] as const).map(ofVitest)
+
+describe.each([...VITEST, PLAYWRIGHT])('20 files in two shards of $name', (framework) => {
   it('are merged to what a run without shards has, and without a shard the run fails and names it', async () => {
     const { folder, runShard, run, merge } = await aProject(framework)
     await Promise.all([runShard(1), runShard(2)])
     const second = join(folder, 'all', framework.second)
     // Shards may have run in a folder with another path, such as in a container.
-    if (framework.vitest !== undefined)
+    if (framework.version !== undefined)
       await writeFile(second, (await readFile(second, 'utf8')).replaceAll(folder, '/__w/shop/shop'))
     const merged = await merge()
     await rm(join(folder, 'paid'))
-    const whole = await (framework.vitest === undefined ? run({}) : runVitestOnce(run))
+    const whole = await (framework.version === undefined ? run({}) : runVitestOnce(run))
     expect(factsOf(merged)).toEqual(factsOf(whole))
     expect(merged).toMatchObject({ status: 'FAILED', message: undefined })
     const bad = merged.testCases.filter(({ status }) => status !== 'PASSED' && status !== 'SKIPPED')
     expect(bad.map(({ status }) => status).sort()).toEqual(['FAILED', 'FAILED', 'FAILED', 'FLAKY'])
     expect([countNew(merged, whole), countNew(merged)]).toEqual([0, 3])
 
-    if (framework.vitest === undefined) await expectSameOfJunitFiles(folder, run)
+    if (framework.version === undefined) await expectSameOfJunitFiles(folder, run)
 
     // The versions of Vitest name the shards alike.
-    if (framework.vitest === 3 || framework.vitest === 4) return
+    if (framework.version === 'vitest-3' || framework.version === 'vitest-4') return
     await rm(second)
     const part = await merge()
     expect(part).toMatchObject({
@@ -263,13 +265,11 @@ describe('JUnit files without a command', () => {
   })
 })
 
-describe('what a merge cannot do', () => {
-  it.each([
-    [{ framework: 'vitest', merge: 'all', command: ['vitest'] }],
-    [{ report: 'a.xml' }],
-  ])('a request for %j that selects framework projects is refused', async (settings) => {
-    const service = await startService({ projects: { shop: { folder: temporaryFolder(), ...settings } } })
-    const error = 'Project "shop" only reads reports, so nothing can select tests. Leave out "unit".'
-    expect(await service.start({ frameworkProjectName: 'unit' })).toEqual({ status: 400, body: { error } })
-  })
+it.each([
+  [{ framework: 'vitest', merge: 'all', command: ['vitest'] }],
+  [{ report: 'a.xml' }],
+])('a request that selects framework projects is refused by %j', async (settings) => {
+  const service = await startService({ projects: { shop: { folder: temporaryFolder(), ...settings } } })
+  const error = 'Project "shop" only reads reports, so nothing can select tests. Leave out "unit".'
+  expect(await service.start({ frameworkProjectName: 'unit' })).toEqual({ status: 400, body: { error } })
 })

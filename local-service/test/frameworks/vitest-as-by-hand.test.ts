@@ -84,7 +84,8 @@ const KINDS = {
 }
 
 describe.each([3, 4, 5] as const)('a run of Vitest %s', (version) => {
-  const run = (files: Readonly<Record<string, string>>) => runProject(files, { framework: 'vitest', vitest: version })
+  const run = (files: Readonly<Record<string, string>>) =>
+    runProject(files, { framework: 'vitest', version: `vitest-${version}` })
 
   it('has the result of each test and file, every reason with its causes, each place, and no annotation but that of a test', async () => {
     const { status: ofRun, message, results, output, ...place } = await run(KINDS)

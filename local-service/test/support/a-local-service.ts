@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, onTestFinished } from 'vitest'
 import { ROOT } from '../../../test/documents/documents.ts'
-import { installPackages, writeFiles } from '../../../test/support/git-repository.ts'
+import { type InstalledVersion, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { isAlive } from '../../../test/support/is-alive.ts'
 import { expectConformingResponse } from '../../../test/support/openapi.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
@@ -230,25 +230,28 @@ export async function folderWith(files: Readonly<Record<string, string>>): Promi
   return folder
 }
 
-/** It has the packages of this repository too. Vitest has this major version. */
-export async function projectFolder(files: Readonly<Record<string, string>>, vitest: 3 | 4 | 5 = 5): Promise<string> {
+/** It has the packages of this repository too, or those of another version. */
+export async function projectFolder(
+  files: Readonly<Record<string, string>>,
+  version?: InstalledVersion,
+): Promise<string> {
   const folder = temporaryFolder()
-  await installPackages(folder, `vitest-${vitest}`)
+  await installPackages(folder, version)
   await writeFiles(folder, files)
   return folder
 }
 
-interface RunOfProject {
-  readonly framework: 'vitest' | 'playwright' | 'jest'
+export interface RunOfProject {
+  readonly framework?: 'vitest' | 'playwright' | 'jest'
   readonly args?: readonly string[]
   readonly command?: string | readonly string[]
-  readonly vitest?: 3 | 4 | 5
+  readonly version?: InstalledVersion
   readonly request?: object | undefined
 }
 
 /** A finished run of such a project, its titles, its output and its folder. */
-export async function runProject(files: Readonly<Record<string, string>>, { request, vitest, ...of }: RunOfProject) {
-  const folder = await projectFolder(files, vitest)
+export async function runProject(files: Readonly<Record<string, string>>, { request, version, ...of }: RunOfProject) {
+  const folder = await projectFolder(files, version)
   const service = await startService({ projects: { shop: { folder, ...of } } })
   const runId = await service.startRun(request)
   const run = await service.waitFor(runId)
