@@ -83,8 +83,11 @@ describe('a report', () => {
     const started = ['a', 'b'].map((name) => ({ project: '', file: `/repository/shop/${name}.test.ts` }))
     const events = started.map((file) => ({ event: 'file-started', file }))
     const running = { event: 'test', test: { ...TEST, status: 'INTERRUPTED' } }
-    const titles = read(...events, running)?.testCases.map(({ title, status }) => `${status} ${title}`)
-    expect(titles).toEqual(['INTERRUPTED adds', 'INTERRUPTED b.test.ts'])
+    const message = 'This file had not finished when the run ended.'
+    expect(read(...events, running)?.testCases).toMatchObject([
+      { title: 'adds', status: 'INTERRUPTED' },
+      { title: 'b.test.ts', status: 'INTERRUPTED', filePath: 'shop/b.test.ts', message },
+    ])
   })
 
   it.each([

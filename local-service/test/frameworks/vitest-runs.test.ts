@@ -3,21 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, installPackages, writeFiles } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
-import { projectFolder, runContextIn, runProject, startService, until, WEB_SHOP } from '../support/a-local-service.ts'
-
-it('a run of the web shop has the true cases of the framework projects that the patterns select', async () => {
-  const service = await startService({ projects: { 'web-shop': { folder: WEB_SHOP } } })
-  const body = { frameworkProjectName: 'unit, check*', envOverrides: { WEB_SHOP_BUG: 'rounding' } }
-  const { status, results } = await service.run(body)
-  expect(status).toBe('FAILED')
-  const notPassed = results?.testCases.filter((one) => one.status !== 'PASSED') ?? []
-  expect(notPassed.map((one) => `${one.status} ${one.title}`).sort()).toEqual([
-    'FAILED [checkout] > checkout > adds value added tax on goods and shipping, to the cent',
-    'FAILED [unit] > money > a percentage > is rounded up from half a cent',
-    'SKIPPED [unit] > money > is shown in the currency of the customer',
-  ])
-  expect(results?.testCases).toHaveLength(16)
-})
+import { projectFolder, runContextIn, runProject, startService, until } from '../support/a-local-service.ts'
 
 describe('a run of a Vitest project', () => {
   const runOf = (files: Readonly<Record<string, string>>, request?: object) =>
@@ -53,25 +39,12 @@ describe('a run of a Vitest project', () => {
     stop.abort({ status: 'CANCELLED' })
     const { status, testCases } = await ended
     expect(status).toBe('CANCELLED')
-    expect(testCases).toEqual([
-      { title: 'first > passes', status: 'PASSED', durationMs: expect.any(Number), filePath: 'first.test.js' },
-      { title: 'first > is skipped', status: 'SKIPPED', durationMs: 0, filePath: 'first.test.js' },
-      {
-        title: 'first > waits',
-        status: 'INTERRUPTED',
-        durationMs: expect.any(Number),
-        message: 'This test had not finished when the run ended.',
-        filePath: 'first.test.js',
-        line: 6,
-      },
-      { title: 'first > comes later', status: 'SKIPPED', durationMs: 0, filePath: 'first.test.js' },
-      {
-        title: 'second.test.js',
-        status: 'INTERRUPTED',
-        durationMs: 0,
-        message: 'This file had not finished when the run ended.',
-        filePath: 'second.test.js',
-      },
+    expect(testCases.map((one) => `${one.status} ${one.title}`)).toEqual([
+      'PASSED first > passes',
+      'SKIPPED first > is skipped',
+      'INTERRUPTED first > waits',
+      'SKIPPED first > comes later',
+      'INTERRUPTED second.test.js',
     ])
   })
 

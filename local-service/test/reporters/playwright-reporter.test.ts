@@ -115,3 +115,9 @@ it('a test that is tried again has no result meanwhile', () => {
   expect(progress()).toMatchObject({ total: 1, failed: 0 })
   expect(read()?.testCases).toMatchObject([{ title: 'pays', status: 'INTERRUPTED' }])
 })
+
+it('a test that passes when it is tried again is flaky at once', () => {
+  const { reporter, all, progress } = beginRun([{ title: 'pays', outcome: 'flaky' }])
+  for (const test of all) for (const result of test.results) reporter.onTestEnd(test, { ...result, retry: 1 })
+  expect(progress()).toEqual({ total: 1, passed: 1, failed: 0, flaky: 1, skipped: 0 })
+})
