@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { runCommand, STOPPED } from '../../src/machine/command.ts'
 import { isAlive, PLAIN_ENV, pidsIn, temporaryFolder, until } from '../support/a-local-service.ts'
 
@@ -50,6 +50,33 @@ describe('a command', () => {
       const end = await run(`(${parent}) >/dev/null 2>&1 & until test -s ${file}; do sleep 0.05; done`)
       process.kill(Number((await pidsIn(file))[0]), 'SIGKILL')
       expect(end).toMatchObject({ kind: 'exited', code: 0 })
+    },
+  )
+
+  it.runIf(process.platform === 'linux')(
+    'has its result also if a process cannot be killed, and the log names the process',
+    async () => {
+      onTestFinished(() => void vi.restoreAllMocks())
+      const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+        throw Object.assign(new Error('not permitted'), { code: 'EPERM' })
+      })
+      // Each wait is over when the clock is read again.
+      const { now } = performance
+      let reads = 0
+      vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + reads++ * 10_000)
+      const log: string[] = []
+      const command = {
+        ...commandOf('sleep 600 >/dev/null 2>&1 & echo $!'),
+        logError: (text: string) => log.push(text),
+      }
+      const end = await runCommand(command, new AbortController().signal)
+      kill.mockRestore()
+      const left = end.output.trim()
+      process.kill(Number(left), 'SIGKILL')
+      expect(end).toMatchObject({ kind: 'exited', code: 0 })
+      expect(log).toEqual([
+        expect.stringContaining(`these processes are still alive: ${left}. A process of another user`),
+      ])
     },
   )
 
