@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { aRepository, type GitRepository, installPackages } from '../../../test/support/git-repository.ts'
 import { PASSING_SCRIPT } from '../support/a-job.ts'
-import { PLAIN_ENV, pidsIn, puppetProject, startService, temporaryFolder, until } from '../support/a-local-service.ts'
+import {
+  isAlive,
+  PLAIN_ENV,
+  pidsIn,
+  puppetProject,
+  startService,
+  temporaryFolder,
+  until,
+} from '../support/a-local-service.ts'
 
 // A runner that passes one test for each file in the folder that it runs in, so that a run lists what was there.
 const LISTING_RUNNER = [
@@ -239,6 +247,18 @@ describe('a run of another branch', () => {
     expect(await service.waitFor(runId)).toMatchObject({ status: 'INTERRUPTED', message, results: { testCases: [] } })
     expect(service.log.join('\n')).toContain(message)
     expect(await service.outputOf(runId)).toBe('setting up\n')
+  })
+
+  it('ends with a cancel also while git makes the work tree, and leaves neither git nor the work tree', async () => {
+    const repository = await aRepository({ 'a.txt': '', '.gitattributes': '*.txt filter=slow' })
+    const begun = join(temporaryFolder(), 'begun')
+    await repository.git('config', 'filter.slow.smudge', `echo $$ > ${begun}; sleep 300`)
+    const { service } = await startListing(repository)
+    const runId = await service.startRun({ branch: 'other' })
+    const [pid = 0] = await pidsIn(begun)
+    await service.cancel(runId)
+    await until(() => workTreesOf(repository) === 0)
+    expect(isAlive(pid)).toBe(false)
   })
 
   it('gets no links if the project has a setup, which must install the framework', async () => {

@@ -297,19 +297,6 @@ describe("an engine's program", () => {
     expect(run.message).toContain(env.HTTPS_PROXY)
   })
 
-  it('that responds with an error at the end is named in the log, and the next start tries again', async () => {
-    const { log, run } = await runWith('test "$2" = ps && { echo "no daemon" >&2; exit 1; }; exit 1')
-    expect(run.status).toBe('FAILED')
-    expect(log).toMatch(
-      /could not remove everything that it left: a container may be left, because ".*engine ps" failed: no daemon/,
-    )
-  })
-
-  it('that is gone at the end may have left a container', async () => {
-    const { log, engine } = await runWith('rm "$0"; exit 1')
-    expect(log).toContain(`a container may be left, because "${engine} ps" failed: there is no program ${engine}`)
-  })
-
   it('is called in the folder of the project, where its arguments may name a folder', async () => {
     const { calls, folder } = await runWith('echo "in $(pwd)" >> "$(dirname "$0")/calls"; exit 1')
     expect(new Set(calls.match(/in .*/g))).toEqual(new Set([`in ${folder}`]))

@@ -8,8 +8,6 @@ import { SEED } from '../../../test/setup/seed.ts'
 import { aRepository } from '../../../test/support/git-repository.ts'
 import { openRunStore } from '../../src/runs/store.ts'
 import {
-  isAlive,
-  pidsIn,
   processesThat,
   type RunObject,
   startServiceProcess,
@@ -75,25 +73,6 @@ async function entriesIn(...folders: string[]): Promise<string[]> {
 }
 
 describe.runIf(process.platform === 'linux')('a service that is killed with SIGKILL', () => {
-  it('leaves no half-created work tree after the next start, nor the git that creates it', async () => {
-    const home = temporaryFolder()
-    const [data, reached] = [join(home, 'data'), join(home, 'reached')]
-    const repository = await aRepository({ 'a.txt': 'main', '.gitattributes': '*.txt filter=slow' })
-    await repository.git('config', 'filter.slow.smudge', `echo $$ > ${reached}; sleep 300`)
-    const project = { folder: repository.folder, framework: 'vitest', command: ['true'] }
-    const first = startServiceProcess(project, data, { TMPDIR: home })
-    const runId = await (await first.ready()).startRun({ branch: 'other' })
-    const pids = await pidsIn(reached)
-    await first.kill()
-    expect(await entriesIn(join(repository.folder, '.git/worktrees'))).toEqual([runId])
-
-    const second = startServiceProcess(project, data, { TMPDIR: home })
-    expect((await (await second.ready()).get(runId)).body).toMatchObject({ status: 'INTERRUPTED' })
-    expect(pids.map(isAlive)).toEqual([false])
-    expect(second.log()).toContain(`run ${runId}: INTERRUPTED: it was RUNNING when the service died\n`)
-    expect(await entriesIn(join(data, 'runs'), join(repository.folder, '.git/worktrees'))).toEqual([])
-  })
-
   it(`forgets no run and leaves nothing after the next start, in ${LIVES} lives`, { timeout: 600_000 }, async () => {
     const home = temporaryFolder()
     const [data, temporary] = [join(home, 'data'), temporaryFolder()]

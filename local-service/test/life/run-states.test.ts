@@ -17,18 +17,6 @@ describe('a run', () => {
     expect(threads).toBe(1)
   })
 
-  it('keeps the cases that had finished if it is cancelled', async () => {
-    const event = { event: 'test', test: { id: '1', path: ['adds'], status: 'PASSED' } }
-    const writes = `echo '${JSON.stringify(event)}' > "$LOCAL_SERVICE_REPORT_FILE"`
-    const script = `${writes}; echo '{"passed":1}' > "$LOCAL_SERVICE_REPORT_FILE.progress"; trap "" INT; sleep 300; sleep 300`
-    const service = await startService({ projects: { shop: { ...puppetProject(), command: ['sh', '-c', script] } } })
-    const runId = await service.startRun()
-    await until(async () => (await service.get(runId)).body.progress?.passed === 1)
-    await service.cancel(runId)
-    const results = { testCases: [{ title: 'adds', status: 'PASSED' }] }
-    expect((await service.get(runId)).body).toMatchObject({ status: 'CANCELLED', results })
-  })
-
   it('is INTERRUPTED when the service stops, and who polls still learns it', async () => {
     const folder = temporaryFolder()
     const [begun, release] = [join(folder, 'begun'), join(folder, 'release')]
