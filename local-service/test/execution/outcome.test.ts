@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { toOutcome } from '../../src/execution/outcome.ts'
 import type { Report, TestCase } from '../../src/frameworks/report.ts'
 import type { CommandEnd } from '../../src/machine/command.ts'
@@ -87,10 +87,10 @@ const TABLE: readonly [EndName, ReportName, string, string?][] = [
 
 const caller = { title: 'vitest', noTestsArgument: '--none' }
 
-describe('the end of a run that nobody stopped', () => {
-  it.each(TABLE)('with %s and the report "%s" means %s', (end, report, status, message) => {
-    const { testCases = [] } = REPORTS[report] ?? {}
-    const expected = { status, testCases, message: message && `vitest ${message}` }
-    expect(toOutcome(caller, ENDS[end], REPORTS[report])).toEqual(expected)
-  })
+it.each(
+  TABLE,
+)('if nobody stopped a run, its end with %s and the report "%s" means %s', (end, report, status, message) => {
+  const { testCases = [] } = REPORTS[report] ?? {}
+  const expected = { status, testCases, message: message && `vitest ${message}` }
+  expect(toOutcome(caller, ENDS[end], REPORTS[report])).toEqual(expected)
 })

@@ -223,21 +223,21 @@ describe("Vitest's reports", () => {
   })
 })
 
-describe('a folder with a named pipe, which would block whoever opens it,', () => {
-  const checks: readonly [extension: string, check: (folder: string) => Promise<unknown>][] = [
-    ['json', (folder) => checkVitestBlobs({ folder, root: '/', newFolder: '', passesWithNoTests: false }, () => {})],
-    ['zip', (folder) => checkPlaywrightBlobs({ folder }, () => {})],
-  ]
+const checks: readonly [extension: string, check: (folder: string) => Promise<unknown>][] = [
+  ['json', (folder) => checkVitestBlobs({ folder, root: '/', newFolder: '', passesWithNoTests: false }, () => {})],
+  ['zip', (folder) => checkPlaywrightBlobs({ folder }, () => {})],
+]
 
-  it.each(checks)('is refused if the name ends with .%s, also if the name is a link', async (extension, check) => {
-    const pipe = join(temporaryFolder(), 'pipe')
-    execFileSync('mkfifo', [pipe])
-    // If the check opens the pipe, it waits until somebody opens it to write.
-    onTestFinished(() => closeSync(openSync(pipe, constants.O_RDWR)))
-    const folder = temporaryFolder()
-    await symlink(pipe, join(folder, `a.${extension}`))
-    await expect(check(folder)).rejects.toThrow(`has "a.${extension}", which is no regular file. Leave it out`)
-  })
+it.each(
+  checks,
+)('a folder with a named pipe, which would block whoever opens it, is refused if the name ends with .%s', async (extension, check) => {
+  const pipe = join(temporaryFolder(), 'pipe')
+  execFileSync('mkfifo', [pipe])
+  // If the check opens the pipe, it waits until somebody opens it to write.
+  onTestFinished(() => closeSync(openSync(pipe, constants.O_RDWR)))
+  const folder = temporaryFolder()
+  await symlink(pipe, join(folder, `a.${extension}`))
+  await expect(check(folder)).rejects.toThrow(`has "a.${extension}", which is no regular file. Leave it out`)
 })
 
 describe('a merge', () => {

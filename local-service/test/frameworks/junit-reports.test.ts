@@ -1,6 +1,6 @@
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { gitIn } from '../../../test/support/git-repository.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { beginJunitRun } from '../support/a-junit-run.ts'
@@ -46,12 +46,10 @@ async function read(name: string, { tool, report, exitCode }: Recorded): Promise
   return [`# ${tool}: exit code ${exitCode}`, ...lines, ...others, ''].join('\n').replaceAll(folder, FOLDER)
 }
 
-describe('the report of a tool', () => {
-  const names = globSync('*', { cwd: REPORTS }).filter((name) => name !== NOT_RECORDED)
-  it.each(names.sort())('%s', async (name) => {
-    const runs: Recorded[] = JSON.parse(readFileSync(join(REPORTS, name, 'runs.json'), 'utf8'))
-    const texts: string[] = []
-    for (const run of runs) texts.push(await read(name, run))
-    await expect(texts.join('\n')).toMatchFileSnapshot(join(REPORTS, name, 'cases.txt'))
-  })
+const names = globSync('*', { cwd: REPORTS }).filter((name) => name !== NOT_RECORDED)
+it.each(names.sort())('the report of a tool: %s', async (name) => {
+  const runs: Recorded[] = JSON.parse(readFileSync(join(REPORTS, name, 'runs.json'), 'utf8'))
+  const texts: string[] = []
+  for (const run of runs) texts.push(await read(name, run))
+  await expect(texts.join('\n')).toMatchFileSnapshot(join(REPORTS, name, 'cases.txt'))
 })

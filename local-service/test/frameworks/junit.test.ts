@@ -34,20 +34,18 @@ async function linesOf(xml: string | Buffer, exitCode = 0) {
 
 const inSuite = (cases: string, attributes = 'name="suite"') => `<testsuite ${attributes}>${cases}</testsuite>`
 
-describe('the title of a test case', () => {
-  it.each([
-    ['the name, if the class is empty', 'classname="" name="adds"', 'adds'],
-    ['the class, if there is no name', 'classname="Cart"', 'Cart'],
-    ['the name, if the class is the path', 'classname="tests/test_cart" name="adds" file="tests/test_cart.py"', 'adds'],
-    ['the class, if it is the file and there is no name', 'classname="tests/test_cart.py"', 'tests/test_cart.py'],
-    ['the name, if the class has the same words', 'classname=" adds" name=" adds"', 'adds'],
-    ['a group whose name the name repeats', 'classname="once" name="runs only once"', 'once > runs only once'],
-    ['a suite whose name the name repeats', 'classname="suite" name="a suite suite"', 'suite > a suite suite'],
-  ])('is %s', async (_, attributes, title) => {
-    const failure = '<failure>no\n at tests/test_cart.py:3</failure>'
-    const cases = `<testcase ${attributes}/><testcase ${attributes}>${failure}</testcase>`
-    expect((await read(inSuite(cases))).testCases.map((testCase) => testCase.title)).toEqual([title, title])
-  })
+it.each([
+  ['the name, if the class is empty', 'classname="" name="adds"', 'adds'],
+  ['the class, if there is no name', 'classname="Cart"', 'Cart'],
+  ['the name, if the class is the path', 'classname="tests/test_cart" name="adds" file="tests/test_cart.py"', 'adds'],
+  ['the class, if it is the file and there is no name', 'classname="tests/test_cart.py"', 'tests/test_cart.py'],
+  ['the name, if the class has the same words', 'classname=" adds" name=" adds"', 'adds'],
+  ['a group whose name the name repeats', 'classname="once" name="runs only once"', 'once > runs only once'],
+  ['a suite whose name the name repeats', 'classname="suite" name="a suite suite"', 'suite > a suite suite'],
+])('the title of a test case is %s', async (_, attributes, title) => {
+  const failure = '<failure>no\n at tests/test_cart.py:3</failure>'
+  const cases = `<testcase ${attributes}/><testcase ${attributes}>${failure}</testcase>`
+  expect((await read(inSuite(cases))).testCases.map((testCase) => testCase.title)).toEqual([title, title])
 })
 
 describe('the status of a test case', () => {
@@ -159,45 +157,43 @@ describe('a suite that counts more failures than it has', () => {
   })
 })
 
-describe('the reason of a failed test', () => {
-  it.each<[string, string, string, string | RegExp]>([
-    ['has nothing that says nothing', 'exception', 'no database', 'no database'],
-    ['has nothing that says nothing, of go-junit-report', 'Build error', 'a.go:5: undefined', 'a.go:5: undefined'],
-    ['has nothing that says nothing, of behave', 'None', 'Failing step: a cart', 'Failing step: a cart'],
-    ['has a message that says nothing, if there is nothing else', 'failed', '', 'failed'],
-    [
-      'has the error of a traceback first',
-      'test failure',
-      'Traceback (most recent call last):\n  File "a.py", line 1, in a\n    b()\nKeyError: 1\n\nTraceback (most recent call last):\n  File "a.py", line 2, in a\n    c()\nAssertionError: 1 != 2\n\n- 1',
-      /^AssertionError: 1 != 2\n\nTraceback /,
-    ],
-    [
-      'has the place of Bats at the end',
-      '',
-      "(from function `pay' in file lib.sh, line 2,\n in test file a.bats, line 3)\n  `pay' failed\nno money",
-      "`pay' failed\nno money\n(from function `pay' in file lib.sh, line 2,\n in test file a.bats, line 3)",
-    ],
-    ['leaves out the line before YAML', '', '---\n  operator: equal\n  expected: 2', 'operator: equal\n  expected: 2'],
-    [
-      'has the place of Rust at the end, whatever the thread is',
-      "thread 'a' panicked at src/a.rs:7:9",
-      "\nthread 'a' (22) panicked at src/a.rs:7:9:\nno money",
-      'no money\nat src/a.rs:7:9',
-    ],
-    [
-      'leaves out what Testify says before the error',
-      'Failed',
-      '=== RUN   TestA\n    a_test.go:4: \n        \tError Trace:\ta_test.go:4\n        \t\tb_test.go:9\n        \tError:      \tNot equal: \n        \t            \texpected: 1\n--- FAIL: TestA',
-      'Not equal: \n        \t            \texpected: 1\n--- FAIL: TestA\nat a_test.go:4',
-    ],
-  ])('%s', async (_, message, text, reason) => {
-    const attribute = message.replaceAll('\n', '&#10;').replaceAll('"', '&quot;')
-    const failure = `<failure message="${attribute}">${text}</failure>`
-    const { testCases } = await read(inSuite(`<testcase name="testA">${failure}</testcase>`), 1)
-    expect(testCases.map((one) => one.message)).toEqual([
-      typeof reason === 'string' ? reason : expect.stringMatching(reason),
-    ])
-  })
+it.each<[string, string, string, string | RegExp]>([
+  ['has nothing that says nothing', 'exception', 'no database', 'no database'],
+  ['has nothing that says nothing, of go-junit-report', 'Build error', 'a.go:5: undefined', 'a.go:5: undefined'],
+  ['has nothing that says nothing, of behave', 'None', 'Failing step: a cart', 'Failing step: a cart'],
+  ['has a message that says nothing, if there is nothing else', 'failed', '', 'failed'],
+  [
+    'has the error of a traceback first',
+    'test failure',
+    'Traceback (most recent call last):\n  File "a.py", line 1, in a\n    b()\nKeyError: 1\n\nTraceback (most recent call last):\n  File "a.py", line 2, in a\n    c()\nAssertionError: 1 != 2\n\n- 1',
+    /^AssertionError: 1 != 2\n\nTraceback /,
+  ],
+  [
+    'has the place of Bats at the end',
+    '',
+    "(from function `pay' in file lib.sh, line 2,\n in test file a.bats, line 3)\n  `pay' failed\nno money",
+    "`pay' failed\nno money\n(from function `pay' in file lib.sh, line 2,\n in test file a.bats, line 3)",
+  ],
+  ['leaves out the line before YAML', '', '---\n  operator: equal\n  expected: 2', 'operator: equal\n  expected: 2'],
+  [
+    'has the place of Rust at the end, whatever the thread is',
+    "thread 'a' panicked at src/a.rs:7:9",
+    "\nthread 'a' (22) panicked at src/a.rs:7:9:\nno money",
+    'no money\nat src/a.rs:7:9',
+  ],
+  [
+    'leaves out what Testify says before the error',
+    'Failed',
+    '=== RUN   TestA\n    a_test.go:4: \n        \tError Trace:\ta_test.go:4\n        \t\tb_test.go:9\n        \tError:      \tNot equal: \n        \t            \texpected: 1\n--- FAIL: TestA',
+    'Not equal: \n        \t            \texpected: 1\n--- FAIL: TestA\nat a_test.go:4',
+  ],
+])('the reason of a failed test %s', async (_, message, text, reason) => {
+  const attribute = message.replaceAll('\n', '&#10;').replaceAll('"', '&quot;')
+  const failure = `<failure message="${attribute}">${text}</failure>`
+  const { testCases } = await read(inSuite(`<testcase name="testA">${failure}</testcase>`), 1)
+  expect(testCases.map((one) => one.message)).toEqual([
+    typeof reason === 'string' ? reason : expect.stringMatching(reason),
+  ])
 })
 
 it('the reason of a test of Bazel, whose program writes no report, is the end of what its suite printed', async () => {

@@ -45,106 +45,98 @@ describe.each([
   ['the service that runs tests', startReal],
   ['the scripted service', startScripted],
 ])('what clients rely on: %s', (_name, start) => {
-  describe('start a test run (startRun)', () => {
-    it('responds with 200 with a run id, for a body that gives nothing', async () => {
-      const service = await start()
-      expect(await service.start({})).toEqual({ status: 200, body: { runId: expect.stringMatching(/^[\w-]+$/) } })
+  it('startRun responds with 200 with a run id, for a body that gives nothing', async () => {
+    const service = await start()
+    expect(await service.start({})).toEqual({ status: 200, body: { runId: expect.stringMatching(/^[\w-]+$/) } })
+  })
+
+  it('getRun has all fields of a run that is finished', async () => {
+    const service = await start()
+    const runId = await service.startRun()
+    // The field outputBytes is an addition that a service may leave out.
+    const { outputBytes: _, ...seen } = await service.waitFor(runId)
+    expect(seen).toEqual({
+      status: 'PASSED',
+      startedAt: expect.stringMatching(ISO_TIME),
+      finishedAt: expect.stringMatching(ISO_TIME),
+      branchName: expect.any(String),
+      results: { testCases: expect.any(Array) },
+    })
+    // The field filePath is such an addition too.
+    for (const { filePath: _, ...testCase } of seen.results?.testCases ?? []) {
+      expect(testCase).toEqual({ title: expect.any(String), status: 'PASSED', durationMs: expect.any(Number) })
+      expect(Number.isInteger(testCase.durationMs)).toBe(true)
+    }
+    expect(Date.parse(seen.startedAt ?? '')).toBeLessThanOrEqual(Date.parse(seen.finishedAt ?? ''))
+  })
+
+  it('getRun has startedAt but neither finishedAt nor results of a run that is RUNNING', async () => {
+    const service = await start()
+    const runId = await service.startRun(service.hanging)
+    const { outputBytes: _, progress: __, ...run } = await service.waitFor(runId, 'RUNNING')
+    expect(run).toEqual({
+      status: 'RUNNING',
+      startedAt: expect.stringMatching(ISO_TIME),
+      branchName: expect.any(String),
     })
   })
 
-  describe('get a run (getRun) and its fields (Run)', () => {
-    it('has all its fields when it is finished', async () => {
-      const service = await start()
-      const runId = await service.startRun()
-      // The field outputBytes is an addition that a service may leave out.
-      const { outputBytes: _, ...seen } = await service.waitFor(runId)
-      expect(seen).toEqual({
-        status: 'PASSED',
-        startedAt: expect.stringMatching(ISO_TIME),
-        finishedAt: expect.stringMatching(ISO_TIME),
-        branchName: expect.any(String),
-        results: { testCases: expect.any(Array) },
-      })
-      // The field filePath is such an addition too.
-      for (const { filePath: _, ...testCase } of seen.results?.testCases ?? []) {
-        expect(testCase).toEqual({ title: expect.any(String), status: 'PASSED', durationMs: expect.any(Number) })
-        expect(Number.isInteger(testCase.durationMs)).toBe(true)
-      }
-      expect(Date.parse(seen.startedAt ?? '')).toBeLessThanOrEqual(Date.parse(seen.finishedAt ?? ''))
-    })
-
-    it('has startedAt but neither finishedAt nor results while it runs', async () => {
-      const service = await start()
-      const runId = await service.startRun(service.hanging)
-      const { outputBytes: _, progress: __, ...run } = await service.waitFor(runId, 'RUNNING')
-      expect(run).toEqual({
-        status: 'RUNNING',
-        startedAt: expect.stringMatching(ISO_TIME),
-        branchName: expect.any(String),
-      })
-    })
-
-    it('responds with 404 to an id that nobody was given, and to one of another project', async () => {
-      const service = await start()
-      const runId = await service.startRun()
-      const error = { error: expect.stringMatching(/^There is no run/) }
-      expect(await service.get(NO_SUCH)).toEqual({ status: 404, body: error })
-      expect(await service.cancel(NO_SUCH)).toEqual({ status: 404, body: error })
-      expect(await service.send('GET', `/v1/projects/other/runs/${runId}`)).toEqual({ status: 404, body: error })
-      expect(await service.send('POST', '/v1/projects/other/runs/cancel', { where: { runId } })).toEqual({
-        status: 404,
-        body: error,
-      })
+  it('getRun and cancelRun respond with 404 to an id that nobody was given, and to one of another project', async () => {
+    const service = await start()
+    const runId = await service.startRun()
+    const error = { error: expect.stringMatching(/^There is no run/) }
+    expect(await service.get(NO_SUCH)).toEqual({ status: 404, body: error })
+    expect(await service.cancel(NO_SUCH)).toEqual({ status: 404, body: error })
+    expect(await service.send('GET', `/v1/projects/other/runs/${runId}`)).toEqual({ status: 404, body: error })
+    expect(await service.send('POST', '/v1/projects/other/runs/cancel', { where: { runId } })).toEqual({
+      status: 404,
+      body: error,
     })
   })
 
-  describe('cancel a run (cancelRun)', () => {
-    it('responds with the list of what it cancelled, and the run is CANCELLED', async () => {
-      const service = await start()
-      const runId = await service.startRun(service.hanging)
-      await service.waitFor(runId, 'RUNNING')
-      expect(await service.cancel(runId)).toEqual({ status: 200, body: { cancelled: [{ runId }] } })
-      expect((await service.get(runId)).body).toMatchObject({ status: 'CANCELLED', results: {} })
-    })
+  it('cancelRun responds with the list of what it cancelled, and the run is CANCELLED', async () => {
+    const service = await start()
+    const runId = await service.startRun(service.hanging)
+    await service.waitFor(runId, 'RUNNING')
+    expect(await service.cancel(runId)).toEqual({ status: 200, body: { cancelled: [{ runId }] } })
+    expect((await service.get(runId)).body).toMatchObject({ status: 'CANCELLED', results: {} })
+  })
 
-    it('responds with 400 to a run that is finished, whichever way', async () => {
-      const service = await start()
-      const passed = await service.startRun()
-      await service.waitFor(passed)
-      const cancelled = await service.startRun(service.hanging)
-      await service.cancel(cancelled)
-      for (const [runId, status] of [
-        [passed, 'PASSED'],
-        [cancelled, 'CANCELLED'],
-      ]) {
-        const error = `Run "${runId}" is ${status}; only a QUEUED or RUNNING run can be cancelled.`
-        expect(await service.cancel(runId ?? '')).toEqual({ status: 400, body: { error } })
-      }
-    })
+  it('cancelRun responds with 400 to a run that is finished, whichever way', async () => {
+    const service = await start()
+    const passed = await service.startRun()
+    await service.waitFor(passed)
+    const cancelled = await service.startRun(service.hanging)
+    await service.cancel(cancelled)
+    for (const [runId, status] of [
+      [passed, 'PASSED'],
+      [cancelled, 'CANCELLED'],
+    ]) {
+      const error = `Run "${runId}" is ${status}; only a QUEUED or RUNNING run can be cancelled.`
+      expect(await service.cancel(runId ?? '')).toEqual({ status: 400, body: { error } })
+    }
   })
 })
 
 describe('the service that runs tests', () => {
-  describe('the test-suite endpoints', () => {
-    it('start, say that the run is finished, and return its tests', async () => {
-      const service = await startReal()
-      const { started, result } = await service.runSuite('smoke')
-      const [testSuiteRunId, testSuiteName, projectId] = Array(3).fill(expect.any(String))
-      expect(started).toEqual({ status: 200, body: { testSuiteRunId, testSuiteName, projectId } })
-      const results = [{ testId: expect.any(String), testName: expect.any(String), status: 'PASSED' }]
-      expect(result).toEqual({ status: 200, body: { testSuiteName: started.body.testSuiteName, results } })
-    })
+  it('has endpoints for test suites, which start, say that the run is finished, and return its tests', async () => {
+    const service = await startReal()
+    const { started, result } = await service.runSuite('smoke')
+    const [testSuiteRunId, testSuiteName, projectId] = Array(3).fill(expect.any(String))
+    expect(started).toEqual({ status: 200, body: { testSuiteRunId, testSuiteName, projectId } })
+    const results = [{ testId: expect.any(String), testName: expect.any(String), status: 'PASSED' }]
+    expect(result).toEqual({ status: 200, body: { testSuiteName: started.body.testSuiteName, results } })
+  })
 
-    it('respond with 404 to a run that is none of theirs', async () => {
-      const service = await startReal()
-      const runId = await service.startRun()
-      for (const id of [NO_SUCH, runId]) {
-        expect((await service.send('GET', `/v1/testSuiteRun/${id}/status`)).status).toBe(404)
-        expect((await service.send('GET', `/v1/testSuiteRun/${id}/result`)).status).toBe(404)
-      }
-      const { body } = await service.send('POST', '/v1/testSuite/smoke/run')
-      expect((await service.get(body.testSuiteRunId)).status).toBe(404)
-    })
+  it('has endpoints for test suites, which respond with 404 to a run that is none of theirs', async () => {
+    const service = await startReal()
+    const runId = await service.startRun()
+    for (const id of [NO_SUCH, runId]) {
+      expect((await service.send('GET', `/v1/testSuiteRun/${id}/status`)).status).toBe(404)
+      expect((await service.send('GET', `/v1/testSuiteRun/${id}/result`)).status).toBe(404)
+    }
+    const { body } = await service.send('POST', '/v1/testSuite/smoke/run')
+    expect((await service.get(body.testSuiteRunId)).status).toBe(404)
   })
 
   it('responds with 400 to a field that is not as documented', async () => {
