@@ -5,16 +5,15 @@ import { describe, expect, it } from 'vitest'
 import { aRepository } from '../../../test/support/git-repository.ts'
 import { executeRun } from '../../src/execution/execute.ts'
 import { outputBytes, RunOutput, readOutput } from '../../src/execution/output.ts'
+import { PASSING_SCRIPT } from '../support/a-job.ts'
 import { runContextIn, startService, temporaryFolder } from '../support/a-local-service.ts'
 
-const REPORT = '{"event":"finished","tests":[{"path":["passes"],"status":"PASSED"}],"files":[],"errors":[]}'
-const REPORTING = `echo '${REPORT}' > "$LOCAL_SERVICE_REPORT_FILE"`
 /** What each of these runs in place says, in its log and in its output. */
 const REPLACES = 'the service replaces the reporters of the project, because the project has a "command"'
 
 /** A project whose framework is a shell that writes its report and runs this script. */
 function scripted(folder: string, script: string) {
-  return { folder, framework: 'vitest', command: ['sh', '-c', `${REPORTING}; ${script}`, 'sh'] } as const
+  return { folder, framework: 'vitest', command: ['sh', '-c', `${PASSING_SCRIPT}; ${script}`, 'sh'] } as const
 }
 
 async function runScript(script: string, { limitBytes, file }: { limitBytes?: number; file?: string } = {}) {
@@ -102,7 +101,7 @@ describe('the files that a framework wrote to its output folder', () => {
     const findOutput = 'for a; do case $a in --output=*) out=$(echo "$a" | cut -d= -f2);; esac; done'
     const trace = 'mkdir -p "$out/pays"; echo zipped > "$out/pays/trace.zip"'
     const links = 'ln -s /etc "$out/etc"; ln -s /etc/passwd "$out/pays/passwd"; mkfifo "$out/pipe"'
-    const command = ['sh', '-c', [REPORTING, findOutput, trace, links].join('; '), 'sh']
+    const command = ['sh', '-c', [PASSING_SCRIPT, findOutput, trace, links].join('; '), 'sh']
     const { folder } = await aRepository({ 'a.spec.js': '' })
     const outputs = temporaryFolder()
     const service = await startService({ outputs, projects: { shop: { folder, framework: 'playwright', command } } })
