@@ -60,12 +60,11 @@ describe('the command', () => {
     const main = await startMain(['--json', '--config', config], env)
     const { url } = await main.ready()
     const client = clientOf(url, 'k', 'shop')
-    const actions = { hangs: true, leaves: 'in its group', journal }
-    await client.startRun(puppet(actions))
-    await until(async () => (await readJournal(journal)).length >= 2)
+    await client.startRun(puppet({ hangs: true, journal }))
+    await until(async () => (await readJournal(journal)).length > 0)
     const pids = (await readJournal(journal)).map(({ pid }) => pid)
     expect(await main.end(signal)).toBe(0)
-    expect(pids.map(isAlive)).toEqual([false, false])
+    expect(pids.map(isAlive)).toEqual([false])
     await expect(client.get('none')).rejects.toThrow('fetch failed')
     expect((await readdir(home)).sort()).toEqual(['config.json', 'journal'])
     expect(main.errors()).toMatch(/INTERRUPTED/)
@@ -79,14 +78,6 @@ describe('the command', () => {
     // Ends when no process has the output of npm any more.
     await npm.end('SIGTERM')
     await expect(clientOf(url, 'k', 'shop').get('none')).rejects.toThrow('fetch failed')
-  })
-
-  // The test of the command line has every sentence.
-  it('refuses a folder without tests with a sentence and code 2', async () => {
-    const main = await startMain([join(ROOT, 'docs')])
-    expect(await main.exit).toBe(2)
-    expect(main.errors()).toMatch(/^Project "docs" uses none of Vitest, Playwright Test and Jest\. .*\n$/)
-    expect(main.output()).toBe('')
   })
 
   it('refuses a port that is taken with a sentence and code 2', async () => {

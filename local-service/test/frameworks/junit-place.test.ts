@@ -23,7 +23,6 @@ const FILES: Files = {
   'tools/cmd/helper.go': '',
   'src/test/java/com/x/FooTest.java': '',
   'src/main/java/com/x/Foo.java': '',
-  'kotlin/com/x/BarTest.kt': '',
   'one/com/x/TwiceTest.java': '',
   'two/com/x/TwiceTest.java': '',
   'one/com/x/BothTest.java': '',
@@ -33,8 +32,6 @@ const FILES: Files = {
   'web/src/only.test.js': '',
   'spec/pay.js': "test('TestA', () => {})",
   'spec/help.hh': '',
-  'cs/CartTests.cs': '',
-  'cs/Helper.cs': '',
 }
 
 interface Tested {
@@ -125,13 +122,6 @@ describe('the place of a test', () => {
     ],
     ['Java', 'classname="com.x.FooTest$Inner"', 'at app//com.x.FooTest$Inner.a$0(FooTest.java:8)', FOO, `${FOO}:8`],
     [
-      'Kotlin',
-      'classname="com.x.BarTest"',
-      'at a.b(BarTest.kt:2)',
-      'kotlin/com/x/BarTest.kt',
-      'kotlin/com/x/BarTest.kt:2',
-    ],
-    [
       'Go, by the package of the suite',
       'classname="sub"',
       'a_test.go:4: no',
@@ -147,20 +137,6 @@ describe('the place of a test', () => {
       'tools/cmd/a_test.go:3',
     ],
     ['Go, not in another package', 'classname="example.com/other"', 'a_test.go:4: no', '', ''],
-    [
-      'Python',
-      'file="tests/test_cart.py"',
-      'tests/test_cart.py:7: in TestA\ntest_cart.py:3: AssertionError',
-      'tests/test_cart.py',
-      'tests/test_cart.py:7',
-    ],
-    [
-      '.NET',
-      'classname="Shop.CartTests"',
-      'at Shop.Helper.Expect() in FOLDER/cs/Helper.cs:line 3\n at A() in FOLDER/cs/CartTests.cs:line 7',
-      'cs/CartTests.cs',
-      'cs/CartTests.cs:7',
-    ],
     ['a stack without the file', '', ' at cart.js:1:2\n at spec/pay.js:3:4\n at cart.test.js:9:9', '', 'spec/pay.js:3'],
     ['no header of C++', '', 'FAILED:\nat spec/help.hh:7', '', ''],
   ])('is that of the test and not of the helper that threw: %s', async (_, attributes, text, passed, failed, tested) => {

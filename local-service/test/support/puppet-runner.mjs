@@ -1,6 +1,5 @@
 // Stands in for Vitest's command: called with the same arguments, it does what the variable PUPPET (JSON) says and
 // writes a report like the service's reporter in Vitest. So most tests of the service need no real runner.
-import { spawn } from 'node:child_process'
 import { appendFileSync, writeFileSync } from 'node:fs'
 
 const {
@@ -17,7 +16,6 @@ const {
   ignores = [],
   journal,
   dieBy,
-  leaves,
 } = JSON.parse(process.env.PUPPET ?? '{}')
 
 const note = (event) => journal && appendFileSync(journal, `${JSON.stringify({ event, pid: process.pid })}\n`)
@@ -31,12 +29,6 @@ function writeReport() {
 }
 
 for (const signal of ignores) process.on(signal, () => note(signal))
-if (leaves !== undefined) {
-  const endless = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)'
-  const child = spawn(process.execPath, ['-e', endless], { stdio: 'ignore' })
-  child.unref()
-  appendFileSync(journal, `${JSON.stringify({ event: 'left', pid: child.pid })}\n`)
-}
 note('begins')
 if (hangs) {
   if (report === 'whole') writeReport()
