@@ -1,6 +1,6 @@
 import type { ReportFile } from '../files/report-files.ts'
 import type { When } from '../github/outputs.ts'
-import { isOutcomeWithRun, type OutcomeWithRun, type StepOutcome, statusOf } from '../model/outcome.ts'
+import { isOutcomeWithRun, type OutcomeWithRun, type StepOutcome } from '../model/outcome.ts'
 import { runDurationMs } from '../model/run.ts'
 import { annotations } from '../report/annotations.ts'
 import { commentBody } from '../report/comment-body.ts'
@@ -45,9 +45,10 @@ export async function publish(outcome: StepOutcome, settings: ReportSettings, wo
 }
 
 function setOutputs(outcome: StepOutcome, world: World): void {
-  const { conclusion, run, counts } = outcome
+  const { conclusion, cancellation, run, counts } = outcome
   world.setOutput('conclusion', conclusion)
-  const status = statusOf(outcome)
+  // The service has confirmed the cancel, so the run is CANCELLED, even if nobody has read it since then.
+  const status = cancellation.kind === 'cancelled' ? 'CANCELLED' : run?.status
   if (status !== undefined) world.setOutput('status', status)
   if (run === undefined) return
   const durationMs = runDurationMs(run)

@@ -1,6 +1,6 @@
 import { comparePast, compareTestCases } from '../model/baseline.ts'
-import type { Conclusion, EndedStep, StepOutcome, Verdict } from '../model/outcome.ts'
-import { type Counts, countTestCases, isSameBranch, type Run } from '../model/run.ts'
+import type { EndedStep, Reason, ReasonOfFinished, StepOutcome, Verdict } from '../model/outcome.ts'
+import { type Counts, countTestCases, isSameBranch } from '../model/run.ts'
 
 export interface VerdictRules {
   /** Accepts a PASSED run in which no test case ran. */
@@ -9,53 +9,67 @@ export interface VerdictRules {
   readonly strict: boolean
 }
 
-const CONCLUSION_OF_STATUS: Readonly<Partial<Record<Run['status'], Conclusion>>> = {
-  FAILED: 'failed',
-  TIMEDOUT: 'timed-out',
-  CANCELLED: 'cancelled',
-  INTERRUPTED: 'interrupted',
+/** Only PASSED runs, and steps that do not wait, succeed. */
+const VERDICTS: Readonly<Record<Reason['kind'], Omit<Verdict, 'reason'>>> = {
+  // The run has finished.
+  passed: { conclusion: 'passed', success: true },
+  'passed-with-doubts': { conclusion: 'passed', success: true },
+  strict: { conclusion: 'failed', success: false },
+  'no-tests': { conclusion: 'no-tests', success: false },
+  'no-tests-allowed': { conclusion: 'no-tests', success: true },
+  'other-branch': { conclusion: 'error', success: false },
+  failed: { conclusion: 'failed', success: false },
+  'timed-out': { conclusion: 'timed-out', success: false },
+  cancelled: { conclusion: 'cancelled', success: false },
+  interrupted: { conclusion: 'interrupted', success: false },
+  'unknown-status': { conclusion: 'error', success: false },
+  // Something else has ended the step.
+  started: { conclusion: 'started', success: true },
+  aborted: { conclusion: 'cancelled', success: false },
+  'wait-timeout': { conclusion: 'wait-timeout', success: false },
+  'start-failed': { conclusion: 'error', success: false },
+  'poll-failed': { conclusion: 'error', success: false },
 }
 
-/** A step that waits succeeds only after a PASSED run. `rules` say what else a PASSED run needs. */
 export function concludeStep(ended: EndedStep, rules: VerdictRules): StepOutcome {
-  const testCases = ended.run?.testCases ?? []
-  const { baseline } = ended.subject
+  const { ending, run, subject } = ended
+  const testCases = run?.testCases ?? []
   const counts = countTestCases(testCases)
+  const reason: Reason = ending.kind === 'finished' ? { kind: reasonOfFinished(ended, counts, rules) } : ending
   return {
     ...ended,
-    ...verdictOf(ended, counts, rules),
+    ...VERDICTS[reason.kind],
+    reason,
     counts,
-    past: baseline && comparePast(testCases, baseline),
-    comparison: baseline && compareTestCases(ended.run, baseline),
+    past: subject.baseline && comparePast(testCases, subject.baseline),
+    comparison: subject.baseline && compareTestCases(run, subject.baseline),
   }
 }
 
-function verdictOf(ended: EndedStep, counts: Counts, rules: VerdictRules): Verdict {
-  const { ending, run } = ended
-  switch (ending.kind) {
-    case 'finished':
-      if (run?.status !== 'PASSED')
-        return { conclusion: (run && CONCLUSION_OF_STATUS[run.status]) ?? 'error', success: false }
-      if (isOtherBranch(ended)) return { conclusion: 'error', success: false }
-      return verdictOfPassed(counts, rules)
-    case 'started':
-      return { conclusion: 'started', success: true }
-    case 'aborted':
-      return { conclusion: 'cancelled', success: false }
-    case 'wait-timeout':
-      return { conclusion: 'wait-timeout', success: false }
-    case 'start-failed':
-    case 'poll-failed':
-      return { conclusion: 'error', success: false }
+function reasonOfFinished(ended: EndedStep, counts: Counts, rules: VerdictRules): ReasonOfFinished {
+  switch (ended.run?.status) {
+    case 'PASSED':
+      return isOtherBranch(ended) ? 'other-branch' : reasonOfPassed(counts, rules)
+    case 'FAILED':
+      return 'failed'
+    case 'TIMEDOUT':
+      return 'timed-out'
+    case 'CANCELLED':
+      return 'cancelled'
+    case 'INTERRUPTED':
+      return 'interrupted'
+    default:
+      return 'unknown-status'
   }
 }
 
-function verdictOfPassed(counts: Counts, { passWithNoTests, strict }: VerdictRules): Verdict {
+function reasonOfPassed(counts: Counts, { passWithNoTests, strict }: VerdictRules): ReasonOfFinished {
   const didAnyCaseRun = counts.passed + counts.failed > 0
   const hasDoubts = counts.failed + counts.other > 0
-  if (!didAnyCaseRun && !passWithNoTests) return { conclusion: 'no-tests', success: false }
-  if (strict && hasDoubts) return { conclusion: 'failed', success: false }
-  return { conclusion: didAnyCaseRun ? 'passed' : 'no-tests', success: true }
+  if (!didAnyCaseRun && !passWithNoTests) return 'no-tests'
+  if (hasDoubts && strict) return 'strict'
+  if (!didAnyCaseRun) return 'no-tests-allowed'
+  return hasDoubts ? 'passed-with-doubts' : 'passed'
 }
 
 /** If the input `run-id` names the run, it may be of any branch. The branch of a test suite is only metadata. */

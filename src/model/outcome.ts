@@ -83,9 +83,32 @@ export interface EndedStep {
   readonly run?: Run | undefined
 }
 
+/** Why the step succeeds or fails: what ended it, or what its finished run means. */
+export type Reason = Exclude<Ending, { kind: 'finished' }> | { readonly kind: ReasonOfFinished }
+
+export type ReasonOfFinished =
+  | 'passed'
+  /** The run passed, but test cases failed or have no known result. */
+  | 'passed-with-doubts'
+  /** The run passed with doubts, and the input `strict` is true. */
+  | 'strict'
+  /** The run passed, but no test case ran. */
+  | 'no-tests'
+  /** The run passed, no test case ran, and the input `pass-with-no-tests` is true. */
+  | 'no-tests-allowed'
+  /** The run passed, but its branch is not the one that this step asked for. */
+  | 'other-branch'
+  | 'failed'
+  | 'timed-out'
+  | 'cancelled'
+  | 'interrupted'
+  /** This version does not know the status of the run. */
+  | 'unknown-status'
+
 export interface Verdict {
   readonly conclusion: Conclusion
   readonly success: boolean
+  readonly reason: Reason
 }
 
 /** Every report is a function of it. */
@@ -101,9 +124,4 @@ export type OutcomeWithRun = StepOutcome & { readonly runId: string; readonly ru
 
 export function isOutcomeWithRun(outcome: StepOutcome): outcome is OutcomeWithRun {
   return outcome.run !== undefined
-}
-
-/** The run's status. If the service confirmed the cancel, it is CANCELLED, even if nobody has read the run since then. */
-export function statusOf({ cancellation, run }: StepOutcome): Run['status'] | undefined {
-  return cancellation.kind === 'cancelled' ? 'CANCELLED' : run?.status
 }

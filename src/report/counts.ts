@@ -60,7 +60,7 @@ export function headlineCounts(outcome: StepOutcome): Fragment {
   const { conclusion, counts } = outcome
   const { total, failed, passed, other } = counts
   if (failed > 0) {
-    // The titles of these two conclusions say already that tests failed.
+    // The title of these two conclusions says it: `Tests failed`, and `Run passed, with failed tests`.
     const word = conclusion === 'failed' || conclusion === 'passed' ? NONE : fragment` failed`
     return fragment`: ${failed} of ${total}${word}${inBrackets([newFailuresText(outcome)])}`
   }

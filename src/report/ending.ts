@@ -1,6 +1,6 @@
 import { isNotFound } from '../model/failure.ts'
-import type { StepOutcome } from '../model/outcome.ts'
-import { FAILING, isFinished, type TestCase } from '../model/run.ts'
+import type { Ending, StepOutcome } from '../model/outcome.ts'
+import { type Counts, FAILING, isFinished, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, quote } from '../text/safe-text.ts'
 import { rawText } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
@@ -23,6 +23,7 @@ import { linkedRunId } from './what-is-tested.ts'
 
 const FAIL = fragment`❌`
 const WARNING = fragment`⚠️`
+const CANCELLED = fragment`🚫`
 
 const MAY_BE_RUNNING = fragment`The run may still be running.`
 
@@ -31,7 +32,7 @@ const STATUSES_NAMED = 3
 
 interface EndingText {
   readonly sign: Fragment
-  /** Only constant words, because the runner (seen in 2.336) masks no secrets in the title of an annotation. */
+  /** Only words of ours, because the runner (seen in 2.336) masks no secrets in the title of an annotation. A test checks this. */
   readonly title: Fragment
   /** What happened: the beginning of the first sentence. */
   readonly what: Fragment
@@ -39,19 +40,28 @@ interface EndingText {
   readonly next: readonly Fragment[]
 }
 
+// The first sentence of a verdict, for example:
+//
+//   Run 4f9e finished as FAILED: 3 of 40 test cases failed, 1 new.
+//   Run 4f9e finished as FAILED with the message “no browser”, and no test case is listed.
+//   Run 4f9e finished as PASSED, although 2 of 40 test cases failed.
+//   Run 4f9e was still RUNNING after 1 h (the input timeout-minutes), and the run has the message “no browser”.
+//
+// `endingText` writes its beginning, up to the status or the reason. `messageAndResults` writes the rest.
+
 /** The verdict in the log: what happened, with the message of the run and the results, and what the user can do. */
 export function verdictSentences(outcome: StepOutcome): Fragment {
   const { what, next } = endingText(outcome)
   return join([fragment`${what}${messageAndResults(outcome)}.`, ...next], SPACE)
 }
 
-/** The end of the first sentence. If the run has not finished, its results are not complete, and are not here. */
+/** If the run has not finished, its results are not complete, and are not here. */
 function messageAndResults(outcome: StepOutcome): Fragment {
   const message = outcome.run?.message
   const quoted = message && quote(firstLineOf(message), SENTENCE_LIMIT_CHARS)
   if (outcome.ending.kind !== 'finished') return quoted ? fragment`, and the run has the message ${quoted}` : NONE
-  const results = join([resultsOf(outcome), ...missingCounts(outcome.comparison)], COMMA)
-  return quoted ? fragment` with the message ${quoted}${results}` : results
+  const withMessage = quoted ? fragment` with the message ${quoted}` : NONE
+  return fragment`${withMessage}${join([resultsOf(outcome), ...missingCounts(outcome.comparison)], COMMA)}`
 }
 
 /**
@@ -61,8 +71,8 @@ function messageAndResults(outcome: StepOutcome): Fragment {
 export function pageSentences(outcome: StepOutcome): Fragment | undefined {
   const { what, next } = endingText(outcome)
   // After a finished run, the headline and the counts say what happened.
-  const needsWhat = outcome.ending.kind !== 'finished' || next.length > 0
-  return join([needsWhat ? fragment`${what}.` : undefined, ...next], SPACE)
+  if (outcome.ending.kind === 'finished' && next.length === 0) return undefined
+  return join([fragment`${what}.`, ...next], SPACE)
 }
 
 /** How the log shows the verdict. A success is a warning if a test case failed, or has no known result. */
@@ -72,100 +82,110 @@ export function verdictLevel({ success, counts }: StepOutcome): 'error' | 'warni
 }
 
 export function endingText(outcome: StepOutcome): EndingText {
-  const { ending, cancellation, subject } = outcome
-  const id = linkedRunId(outcome)
-  const aboutRun = cancellationText(outcome)
-  switch (ending.kind) {
-    case 'finished':
-      return textOfFinished(outcome)
+  const { reason, run, counts } = outcome
+  const noReason =
+    run?.message === undefined
+      ? fragment`The service does not say why. Look up the run at the service to find the reason.`
+      : undefined
+  switch (reason.kind) {
+    case 'passed':
+      return finishedText(outcome, fragment`✅`, fragment`Tests passed`)
+    case 'passed-with-doubts': {
+      const title =
+        counts.failed > 0 ? fragment`Run passed, with failed tests` : fragment`Run passed, with unknown results`
+      const next = fragment`The step succeeds, because the run's status decides. If such a run must fail, set the input ${code('strict')} to ${code('true')}.`
+      return finishedText(outcome, WARNING, title, next)
+    }
+    case 'strict': {
+      const title = counts.failed > 0 ? fragment`Tests failed` : fragment`Unknown results`
+      const next = fragment`The step fails, because the input ${code('strict')} is ${code('true')}.`
+      return finishedText(outcome, FAIL, title, next)
+    }
+    case 'no-tests':
+      return finishedText(outcome, FAIL, fragment`No tests ran`, noTestsAdvice(counts))
+    case 'no-tests-allowed': {
+      const next = fragment`The step succeeds, because the input ${code('pass-with-no-tests')} is ${code('true')}.`
+      return finishedText(outcome, WARNING, fragment`No tests ran`, next)
+    }
+    case 'other-branch':
+      return finishedText(outcome, FAIL, fragment`Another branch was tested`, otherBranchAdvice(outcome))
+    case 'failed':
+      return counts.failed > 0
+        ? finishedText(outcome, FAIL, fragment`Tests failed`)
+        : finishedText(outcome, FAIL, fragment`Run failed`, noReason)
+    case 'timed-out': {
+      const next = fragment`It exceeded the service's own time limit.`
+      return finishedText(outcome, fragment`⏱️`, fragment`Run timed out`, next)
+    }
+    case 'cancelled': {
+      const next = fragment`It was cancelled at the service, not by this step. If nobody wanted that, re-run the job.`
+      return finishedText(outcome, CANCELLED, fragment`Run cancelled`, next)
+    }
+    case 'interrupted':
+      return finishedText(outcome, WARNING, fragment`Run interrupted`, noReason)
+    case 'unknown-status': {
+      const next = fragment`The step fails, because this version of the action does not know this status. Update the action.`
+      return finishedText(outcome, FAIL, fragment`Run finished with an unknown status`, next)
+    }
     case 'started': {
-      const what = fragment`This step does not wait for run ${id}, so it does not know whether the tests pass`
-      return end(fragment`▶️`, fragment`Run started`, what)
+      const what = fragment`This step does not wait for run ${linkedRunId(outcome)}, so it does not know whether the tests pass`
+      return textOf(fragment`▶️`, fragment`Run started`, what)
     }
-    case 'wait-timeout': {
-      const { limitMs, wasQueued, failure } = ending
-      const title = wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`
-      const status = wasQueued ? 'QUEUED' : unfinishedStatus(outcome)
-      const still = status === undefined ? fragment`had not finished` : fragment`was still ${status}`
-      const what = fragment`Run ${id} ${still} after ${durationText(limitMs)} (the input ${code('timeout-minutes')})`
-      const last = failure && fragment`Its last status request failed, because ${failureReason(failure)}.`
-      const advice = fragment`If the run needs more time, raise the input ${code('timeout-minutes')}.`
-      return end(fragment`⏱️`, title, what, last, ...aboutRun, advice)
-    }
-    case 'aborted': {
-      const title = fragment`Step cancelled`
-      const when = momentOfAbort(outcome)
-      if (ending.cause === 'system signal') {
-        const what = fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}`
-        return end(fragment`🚫`, title, what, ...aboutRun)
-      }
-      const otherwise = fragment`If the job is still running, another step has probably removed the files of this step from the runner's temporary folder.`
-      return end(fragment`🚫`, title, fragment`The job has ended ${when}`, otherwise, ...aboutRun)
-    }
-    case 'start-failed': {
-      const why = failureReason(ending.failure)
-      const next = [failureAdvice(ending.failure), refusalAdvice(ending.failure), ...aboutRun]
-      if (cancellation.kind === 'id-unknown') {
-        const what = fragment`The start request returned no run id, because ${why}`
-        return end(FAIL, fragment`Run may have been started`, what, ...next)
-      }
-      return end(FAIL, fragment`Run not started`, fragment`The run could not be started, because ${why}`, ...next)
-    }
+    case 'wait-timeout':
+      return waitTimeoutText(outcome, reason)
+    case 'aborted':
+      return abortText(outcome, reason)
+    case 'start-failed':
+      return startFailedText(outcome, reason)
     case 'poll-failed': {
-      const { failure } = ending
-      const advice = isNotFound(failure) ? notFoundAdvice(subject.ownsRun) : failureAdvice(failure)
-      const what = fragment`The status of run ${id} could not be read, because ${failureReason(failure)}`
-      return end(FAIL, fragment`Run status could not be read`, what, advice, ...aboutRun)
+      const { failure } = reason
+      const what = fragment`The status of run ${linkedRunId(outcome)} could not be read, because ${failureReason(failure)}`
+      const advice = isNotFound(failure) ? notFoundAdvice(outcome.subject.ownsRun) : failureAdvice(failure)
+      return textOf(FAIL, fragment`Run status could not be read`, what, advice, ...cancellationText(outcome))
     }
   }
 }
 
-function end(sign: Fragment, title: Fragment, what: Fragment, ...next: Parts): EndingText {
+function textOf(sign: Fragment, title: Fragment, what: Fragment, ...next: Parts): EndingText {
   return { sign, title, what, next: next.filter((sentence) => sentence !== undefined) }
 }
 
-function textOfFinished(outcome: StepOutcome): EndingText {
-  const { run, conclusion, success, counts } = outcome
-  const { failed, other } = counts
-  const finished = (sign: Fragment, title: Fragment, ...next: Parts) =>
-    end(sign, title, fragment`Run ${linkedRunId(outcome)} finished as ${run?.rawStatus ?? ''}`, ...next)
-  const lookUp = fragment`The service does not say why. Look up the run at the service to find the reason.`
-  const noReason = run?.message === undefined ? lookUp : undefined
-  switch (conclusion) {
-    case 'passed': {
-      if (failed + other === 0) return finished(fragment`✅`, fragment`Tests passed`)
-      const title = failed > 0 ? fragment`Run passed, with failed tests` : fragment`Run passed, with unknown results`
-      const next = fragment`The step succeeds, because the run's status decides. If such a run must fail, set the input ${code('strict')} to ${code('true')}.`
-      return finished(WARNING, title, next)
-    }
-    case 'no-tests':
-      return finished(success ? WARNING : FAIL, fragment`No tests ran`, noTestsAdvice(outcome))
-    case 'failed': {
-      const testsFailed = fragment`Tests failed`
-      if (run?.status === 'PASSED') {
-        const strict = fragment`The step fails, because the input ${code('strict')} is ${code('true')}.`
-        return finished(FAIL, failed > 0 ? testsFailed : fragment`Unknown results`, strict)
-      }
-      return failed > 0 ? finished(FAIL, testsFailed) : finished(FAIL, fragment`Run failed`, noReason)
-    }
-    case 'timed-out':
-      return finished(fragment`⏱️`, fragment`Run timed out`, fragment`It exceeded the service's own time limit.`)
-    case 'cancelled': {
-      const next = fragment`It was cancelled at the service, not by this step. If nobody wanted that, re-run the job.`
-      return finished(fragment`🚫`, fragment`Run cancelled`, next)
-    }
-    case 'interrupted':
-      return finished(WARNING, fragment`Run interrupted`, noReason)
-    case 'error': {
-      if (run?.status === 'PASSED')
-        return finished(FAIL, fragment`Another branch was tested`, otherBranchAdvice(outcome))
-      const next = fragment`The step fails, because this version of the action does not know this status. Update the action.`
-      return finished(FAIL, fragment`Run finished with an unknown status`, next)
-    }
-    case 'started':
-    case 'wait-timeout':
-      throw new TypeError(`A step whose run has finished cannot be ${conclusion}`)
+function finishedText(outcome: StepOutcome, sign: Fragment, title: Fragment, ...next: Parts): EndingText {
+  return textOf(sign, title, fragment`Run ${linkedRunId(outcome)} finished as ${outcome.run?.rawStatus ?? ''}`, ...next)
+}
+
+type EndingOf<Kind extends Ending['kind']> = Extract<Ending, { kind: Kind }>
+
+function waitTimeoutText(outcome: StepOutcome, ending: EndingOf<'wait-timeout'>): EndingText {
+  const { limitMs, wasQueued, failure } = ending
+  const title = wasQueued ? fragment`Run did not begin` : fragment`Run did not finish`
+  const status = wasQueued ? 'QUEUED' : unfinishedStatus(outcome)
+  const still = status === undefined ? fragment`had not finished` : fragment`was still ${status}`
+  const what = fragment`Run ${linkedRunId(outcome)} ${still} after ${durationText(limitMs)} (the input ${code('timeout-minutes')})`
+  const last = failure && fragment`Its last status request failed, because ${failureReason(failure)}.`
+  const advice = fragment`If the run needs more time, raise the input ${code('timeout-minutes')}.`
+  return textOf(fragment`⏱️`, title, what, last, ...cancellationText(outcome), advice)
+}
+
+function abortText(outcome: StepOutcome, { cause }: EndingOf<'aborted'>): EndingText {
+  const title = fragment`Step cancelled`
+  const when = momentOfAbort(outcome)
+  const aboutRun = cancellationText(outcome)
+  if (cause === 'system signal') {
+    const what = fragment`The workflow was cancelled, or the step exceeded its time limit, ${when}`
+    return textOf(CANCELLED, title, what, ...aboutRun)
   }
+  const otherwise = fragment`If the job is still running, another step has probably removed the files of this step from the runner's temporary folder.`
+  return textOf(CANCELLED, title, fragment`The job has ended ${when}`, otherwise, ...aboutRun)
+}
+
+function startFailedText(outcome: StepOutcome, { failure }: EndingOf<'start-failed'>): EndingText {
+  const why = failureReason(failure)
+  const next = [failureAdvice(failure), refusalAdvice(failure), ...cancellationText(outcome)]
+  if (outcome.cancellation.kind !== 'id-unknown')
+    return textOf(FAIL, fragment`Run not started`, fragment`The run could not be started, because ${why}`, ...next)
+  const what = fragment`The start request returned no run id, because ${why}`
+  return textOf(FAIL, fragment`Run may have been started`, what, ...next)
 }
 
 function otherBranchAdvice({ run, subject }: StepOutcome): Fragment {
@@ -174,16 +194,15 @@ function otherBranchAdvice({ run, subject }: StepOutcome): Fragment {
   return fragment`The service says that it tested the branch ${tested}, and this step asked for ${asked}. So nothing shows whether the tests of ${asked} pass. Check whether ${asked} is pushed. If the service has another name for ${asked}, set the input ${code('branch')} to that name. Otherwise ask the operators of the service.`
 }
 
-function noTestsAdvice({ success, counts }: StepOutcome): Fragment {
-  if (success) return fragment`The step succeeds, because the input ${code('pass-with-no-tests')} is ${code('true')}.`
+function noTestsAdvice({ other }: Counts): Fragment {
   const advice =
-    counts.other > 0
+    other > 0
       ? fragment`Ask the operators of the service what the status of these test cases means.`
       : fragment`If that is expected, set the input ${code('pass-with-no-tests')} to ${code('true')}. Otherwise check which tests the service runs here.`
   return fragment`The step fails, because no test case is known to have run. ${advice}`
 }
 
-/** What follows the status of a finished run in the first sentence. */
+/** The results of a finished run in the first sentence. */
 function resultsOf(outcome: StepOutcome): Fragment {
   const { run, counts } = outcome
   if (run?.testCases === undefined) return fragment`, and the service sent no results`
