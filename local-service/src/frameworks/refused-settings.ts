@@ -136,13 +136,18 @@ function whyCommandRefused(
   isMerge: boolean,
   rules: readonly Rule[],
 ): string | undefined {
-  const behind = wordsBehind(framework, words)
+  // npm takes the first `--` itself, as in `npm exec vitest run -- --retry=1`.
+  const isOfNpm = words.find((word) => !/^\w+=/.test(word)) === 'npm'
+  const passedOn = words.filter((word, at) => !isOfNpm || word !== '--' || at !== words.indexOf('--'))
+  const behind = wordsBehind(framework, passedOn)
   if (behind === undefined) {
     // The words of any other program, such as a script of the user, have a meaning of their own.
     return isMerge
       ? `"command" is ${quoteCommand(words)}. To merge reports, it must name ${quote(framework)} itself, because any other program could add a filter.`
       : undefined
   }
+  if (behind.includes('--'))
+    return `"command" is ${quoteCommand(words)}. Behind "--", nothing is an option, but the service adds options at the end. Give "--" and what is behind it in "args".`
   const { commands, allowedCommand, neededCommand } = PROGRAMS[framework]
   if (neededCommand === undefined) {
     const [first = ''] = behind

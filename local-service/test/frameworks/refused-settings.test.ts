@@ -146,6 +146,8 @@ describe('a command that starts a framework', () => {
     ['vitest', ['npx', '-p', 'vitest@3', 'vitest', 'run']],
     ['playwright', 'docker compose run playwright npx playwright test --workers=2 2>&1'],
     ['playwright', 'node playwright/start.js --list'],
+    ['playwright', 'CI=1 npm exec playwright test -- --grep=cart'],
+    ['vitest', 'npm exec -- vitest run'],
   ])('of %s may be %j', (framework, command) => {
     expect(read({ framework, command })?.command).toEqual(command)
   })
@@ -171,6 +173,16 @@ describe('a command that starts a framework', () => {
       '"command" has "--ui". The run would not end.',
     ],
     ['vitest', 'node node_modules/vitest/dist/cli.js list', '"command" has "list". The service names the command'],
+    [
+      'playwright',
+      'npx playwright test -- a.spec',
+      '"command" is `npx playwright test -- a.spec`. Behind "--", nothing is an option,',
+    ],
+    [
+      'vitest',
+      'npm exec -- vitest run -- a.test',
+      '"command" is `npm exec -- vitest run -- a.test`. Behind "--", nothing',
+    ],
     ['jest', 'npx jest-cli --listTests', '"command" has "--listTests". No test would run.'],
     [
       'playwright',
