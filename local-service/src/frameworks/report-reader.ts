@@ -5,8 +5,8 @@ import {
   PROGRESS_BYTES,
   progressFileOf,
   type ReportEnd,
-  type ReportEvent,
   type ReportedTest,
+  type ReportLine,
 } from '../reporters/report-writer.ts'
 
 // Reads what the service's reporters write. Tests can write to these files too.
@@ -29,12 +29,17 @@ export function readProgress(reportFile: string): Progress | undefined {
   }
 }
 
+/** What the report says of all processes together. */
 export interface Events {
   readonly tests: readonly ReportedTest[]
   /** Files that have started and not finished, and of which no test is known to run. Something else, such as a hook, keeps them busy. */
   readonly filesWithoutTest: readonly FileFacts[]
+  readonly failedFiles: ReportEnd['files']
+  readonly errors: ReportEnd['errors']
   readonly said: readonly string[]
-  readonly finished: ReportEnd | undefined
+  readonly isComplete: boolean
+  readonly status?: string | undefined
+  readonly hasCoverage?: boolean | undefined
 }
 
 /** What 100,000 failing test cases with short messages need. */
@@ -46,37 +51,87 @@ const LIMIT_BYTES = 256 * 1024 * 1024
  */
 export function readEvents(file: string): Events {
   const bytes = readPartOfFile(file, 0, Number.POSITIVE_INFINITY, LIMIT_BYTES)
-  const tests = new Map<string, ReportedTest>()
-  const filesWithoutTest = new Map<string, FileFacts>()
-  const said: string[] = []
-  let finished: ReportEnd | undefined
+  const processes = new Map<number, EventsOfProcess>()
   let at = 0
   for (let end = bytes.indexOf('\n'); end !== -1; end = bytes.indexOf('\n', at)) {
-    const event: ReportEvent = JSON.parse(bytes.toString('utf8', at, end))
+    const line: ReportLine = JSON.parse(bytes.toString('utf8', at, end))
     at = end + 1
+    const events = processes.get(line.process) ?? new EventsOfProcess()
+    events.add(line)
+    processes.set(line.process, events)
+  }
+  return [...processes.values()].map((events) => events.toEvents()).reduce(joinEvents, NO_EVENTS)
+}
+
+class EventsOfProcess {
+  readonly #tests = new Map<string, ReportedTest>()
+  readonly #filesWithoutTest = new Map<string, FileFacts>()
+  readonly #said: string[] = []
+  #finished: ReportEnd | undefined
+
+  add(event: ReportLine): void {
     switch (event.event) {
       case 'file-started':
-        filesWithoutTest.set(keyOfFile(event.file), event.file)
+        this.#filesWithoutTest.set(keyOfFile(event.file), event.file)
         break
       case 'file-finished':
-        filesWithoutTest.delete(keyOfFile(event.file))
+        this.#filesWithoutTest.delete(keyOfFile(event.file))
         break
       case 'test':
-        tests.set(event.test.id, event.test)
+        this.#tests.set(event.test.id, event.test)
         break
       case 'said':
-        said.push(event.message)
+        this.#said.push(event.message)
         break
       case 'finished':
-        finished = event
+        this.#finished = event
         break
       default:
         throw new Error('it has a line that is no event')
     }
   }
-  const running = [...tests.values()].filter(({ status }) => status === 'INTERRUPTED')
-  for (const test of running) filesWithoutTest.delete(keyOfFile(test))
-  return { tests: [...tests.values()], filesWithoutTest: [...filesWithoutTest.values()], said, finished }
+
+  /** The last event alone has the results. Without it, the other events show how far the process came. */
+  toEvents(): Events {
+    const said = this.#said
+    if (this.#finished !== undefined) {
+      const { tests, files, errors, status, hasCoverage } = this.#finished
+      return { tests, filesWithoutTest: [], failedFiles: files, errors, said, isComplete: true, status, hasCoverage }
+    }
+    const tests = [...this.#tests.values()]
+    const running = tests.filter(({ status }) => status === 'INTERRUPTED')
+    for (const test of running) this.#filesWithoutTest.delete(keyOfFile(test))
+    return { ...NO_EVENTS, tests, filesWithoutTest: [...this.#filesWithoutTest.values()], said }
+  }
+}
+
+const NO_EVENTS: Events = {
+  tests: [],
+  filesWithoutTest: [],
+  failedFiles: [],
+  errors: [],
+  said: [],
+  isComplete: false,
+}
+
+/**
+ * A command may start the framework several times, for example in each package of a workspace, or again for the tests that failed. So what a
+ * process says of a file replaces what earlier processes said of it. The report is complete if the process that began last has finished.
+ */
+function joinEvents(earlier: Events, later: Events): Events {
+  const said = [...earlier.said, ...later.said]
+  const files = new Set([...later.tests, ...later.filesWithoutTest, ...later.failedFiles].map(keyOfFile))
+  // The process ended before it had found a test. Its exit code decides.
+  if (!later.isComplete && files.size === 0) return { ...earlier, said }
+  const isOther = (one: FileFacts) => !files.has(keyOfFile(one))
+  return {
+    ...later,
+    tests: [...earlier.tests.filter(isOther), ...later.tests],
+    filesWithoutTest: [...earlier.filesWithoutTest.filter(isOther), ...later.filesWithoutTest],
+    failedFiles: [...earlier.failedFiles.filter(isOther), ...later.failedFiles],
+    errors: [...earlier.errors, ...later.errors],
+    said,
+  }
 }
 
 /** Two framework projects may have the same file. */

@@ -81,26 +81,23 @@ export const LIMIT_CASES = 150_000
 
 /** Undefined if the framework reported nothing. Throws OverLimit if there are too many test cases. */
 export function toReport(events: Events, folders: TestedFolders): Report | undefined {
-  const { filesWithoutTest, said, finished } = events
-  if (finished === undefined && events.tests.length === 0 && filesWithoutTest.length === 0) return undefined
-  // The last event alone has the results. Without it, the other events show how far the run came.
-  const { tests }: { tests: readonly ReportedTest[] } = finished ?? events
+  const { tests, filesWithoutTest, failedFiles, said, isComplete, status, hasCoverage } = events
+  if (!isComplete && tests.length === 0 && filesWithoutTest.length === 0) return undefined
   if (tests.length > LIMIT_CASES) throw new OverLimit(`it has more than ${LIMIT_CASES} test cases`)
   const repository = { ...folders, isOwnFile: createIsOwnFile(folders.root) }
-  const errors = withoutRepeats(finished?.errors ?? [])
+  const errors = withoutRepeats(events.errors)
   return {
     testCases: [
       ...tests.map((test) => caseOfTest(test, repository)),
-      ...(finished === undefined
-        ? filesWithoutTest.map((file) => caseOfUnfinishedFile(file, repository))
-        : withoutRepeats(finished.files).map((file) => caseOfFailedFile(file, repository))),
+      ...filesWithoutTest.map((file) => caseOfUnfinishedFile(file, repository)),
+      ...withoutRepeats(failedFiles).map((file) => caseOfFailedFile(file, repository)),
     ],
-    isComplete: finished !== undefined,
+    isComplete,
     errors: errors.map((error) => describeError(error, repository)),
     place: errors.map((error) => placeIn(repository, error)).find(({ filePath }) => filePath !== undefined),
     said: said.map(withoutTerminalSequences),
-    status: finished?.status,
-    hasCoverage: finished?.hasCoverage,
+    status,
+    hasCoverage,
   }
 }
 

@@ -67,7 +67,9 @@ export type Thrown = {
   readonly [Field in 'name' | 'message' | 'value' | 'stack' | 'cause' | 'type' | 'diff' | 'errors' | 'code']?: unknown
 }
 
-/** A line of the report. */
+/** A line of the report. A command may start the framework several times, so each line has the id of the process that wrote it. */
+export type ReportLine = ReportEvent & { readonly process: number }
+
 export type ReportEvent =
   | { readonly event: 'file-started' | 'file-finished'; readonly file: FileFacts }
   /** What is known of a test now. It replaces what an earlier event says of this test. */
@@ -164,7 +166,9 @@ export class ReportWriter {
   }
 
   #write(event: ReportEvent): void {
-    if (this.#files !== undefined) appendFileSync(this.#files.report, `${JSON.stringify(event)}\n`)
+    if (this.#files === undefined) return
+    const line: ReportLine = { ...event, process: process.pid }
+    appendFileSync(this.#files.report, `${JSON.stringify(line)}\n`)
   }
 
   #writeProgress(): void {
@@ -215,6 +219,8 @@ export class ReportWriter {
   }
 
   isInRepository({ file }: Place): boolean {
+    // A test can throw an object whose place has no path.
+    if (typeof file !== 'string') return false
     return this.pathInRepository(file) !== undefined && !file.includes('/node_modules/')
   }
 

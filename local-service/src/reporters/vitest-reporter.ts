@@ -129,7 +129,7 @@ export default class EventReporter implements Reporter {
     return this.#report.describeFailure(errors, (error) => [
       ...this.#placeOfParser(error),
       // Vitest 3.0 has not parsed the stack yet, and no version that of a cause.
-      ...(error.stacks ?? framesIn(error.stack)),
+      ...(Array.isArray(error.stacks) ? error.stacks : framesIn(error.stack)),
     ])
   }
 

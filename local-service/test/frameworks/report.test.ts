@@ -134,6 +134,58 @@ describe('a report', () => {
     ])
   })
 
+  describe('of a command that starts the framework several times', () => {
+    const inB = { ...TEST, file: '/repository/shop/b.test.ts', path: ['pays'] }
+    const by = (process: number, ...events: readonly (ReportEvent | object)[]) =>
+      events.map((event) => ({ ...event, process }))
+    const begun = { event: 'test', test: { ...inB, status: 'INTERRUPTED' } }
+    const brokenFile = { project: '', file: TEST.file, failure: { message: 'no database' } }
+    const error = { message: 'no room' }
+
+    it.each<[what: string, events: readonly object[], cases: readonly string[], isComplete: boolean]>([
+      [
+        'the tests of all processes',
+        [...by(1, endOf({ tests: [FAILED] })), ...by(2, begun, endOf({ tests: [inB] }))],
+        ['FAILED adds', 'PASSED pays'],
+        true,
+      ],
+      [
+        'the last result of tests that run again',
+        [...by(1, endOf({ tests: [FAILED, inB] })), ...by(2, endOf({ tests: [TEST] }))],
+        ['PASSED pays', 'PASSED adds'],
+        true,
+      ],
+      [
+        'no failure of a file that runs again',
+        [...by(1, endOf({ files: [brokenFile] })), ...by(2, endOf({ tests: [TEST] }))],
+        ['PASSED adds'],
+        true,
+      ],
+      [
+        'the tests that were running when the last process ended',
+        [...by(1, endOf({ tests: [TEST] })), ...by(2, begun)],
+        ['PASSED adds', 'INTERRUPTED pays'],
+        false,
+      ],
+      [
+        'the tests of an earlier process if the last one found none',
+        [...by(1, endOf({ tests: [TEST] })), ...by(2, { event: 'said', message: 'no files' })],
+        ['PASSED adds'],
+        true,
+      ],
+    ])('has %s', (_what, events, cases, isComplete) => {
+      const report = read(...events)
+      expect(report?.testCases.map(({ status, title }) => `${status} ${title}`)).toEqual(cases)
+      expect(report?.isComplete).toBe(isComplete)
+    })
+
+    it('has the errors of all processes', () => {
+      expect(read(...by(1, endOf({ errors: [error] })), ...by(2, endOf({ tests: [TEST] })))?.errors).toEqual([
+        'no room',
+      ])
+    })
+  })
+
   // Tests can write to the report. Whatever throws is caught by the thread that reads it.
   it.each<[string, object]>([
     ['an end without tests', { tests: undefined }],

@@ -95,6 +95,20 @@ describe('a run of a Vitest project', () => {
     }
   })
 
+  it('has the tests of each package in which the command starts Vitest', async () => {
+    const files = {
+      'all.sh': 'code=0; for at in cart bill; do (cd $at && npx vitest run "$@") || code=1; done; exit $code',
+      'cart/a.test.js': "import { it } from 'vitest'\nit('adds', () => { throw new Error('no money') })",
+      'bill/a.test.js': "import { it } from 'vitest'\nit('sums', () => {})",
+    }
+    const { status, message, results } = await runProject(files, { framework: 'vitest', command: 'sh all.sh' })
+    expect([status, message]).toEqual(['FAILED', undefined])
+    expect(results?.testCases).toMatchObject([
+      { title: 'adds', status: 'FAILED', message: 'Error: no money', filePath: 'cart/a.test.js', line: 2 },
+      { title: 'sums', status: 'PASSED', filePath: 'bill/a.test.js' },
+    ])
+  })
+
   it('fails without a test case, and says why, when it has no tests or when its global setup throws', async () => {
     const config = 'export default { test: { globalSetup: "./setup.mjs" } }'
     const setup = 'export default () => { throw new Error("no database") }'

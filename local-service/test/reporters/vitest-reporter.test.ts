@@ -17,6 +17,13 @@ it('names the test file as the place of an unhandled error, if its stack is only
   })
 })
 
+it.each([7, [{}], [{ file: 7 }]])('reads an error that was thrown with the stacks %j', (stacks) => {
+  const report = prepareReport()
+  const error = { message: 'no money', stacks }
+  new EventReporter().onTestRunEnd([], [error as unknown as SerializedError])
+  expect(report.read()).toMatchObject({ errors: [expect.stringMatching(/^no money/)] })
+})
+
 it('does not say that a test has started, if Vitest says it after the result', async () => {
   const { file } = prepareReport()
   const reporter = new EventReporter()
