@@ -119,7 +119,7 @@ export class TestOutput {
     const lines = service.redact(this.#line + text).split(/\r\n|\n|\r(?!$)/)
     // Longer lines are cut, so the rest of a long line is not kept. A character has up to two UTF-16 units.
     this.#line = (lines.pop() ?? '').slice(0, 2 * (LINE_LIMIT_CHARS + 1))
-    const shown = lines.filter((line) => !this.#masks.take(line))
-    if (shown.length > 0) log.info(outputLines(shown.map((line) => untrusted(truncate(line, LINE_LIMIT_CHARS)))))
+    const shown = lines.filter((line) => !this.#masks.take(line)).map((line) => truncate(line, LINE_LIMIT_CHARS))
+    if (shown.length > 0) log.info(outputLines(shown.map(untrusted), service.redact))
   }
 }

@@ -88,9 +88,12 @@ export function linesOf(message: Untrusted): Fragment {
   return new Fragment((sink) => sink.lines(visible))
 }
 
-/** Lines that a program has written for a terminal. Their colours stay. */
-export function outputLines(lines: readonly Untrusted[]): Fragment {
-  const visible = colouredLines(lines.map(rawText).join('\n'))
+/**
+ * Lines that a program has written for a terminal. Their colours stay. A sequence that is removed may stand in the middle of the key. So
+ * the key is looked for in what is left.
+ */
+export function outputLines(lines: readonly Untrusted[], redact = (text: string) => text): Fragment {
+  const visible = redact(colouredLines(lines.map(rawText).join('\n')))
   return new Fragment((sink) => sink.lines(visible.split('\n')))
 }
 

@@ -164,6 +164,8 @@ describe('the output of a run', () => {
       const output = inParts(`${before}sk-live-`, '0123456789.\n')
       expect((await watch({ output, outputBytes: 2, redact })).output).toBe(`${before}***.`)
     }
+    const withRemovedSequence = inParts('key sk-live-\u001B[K0123456789.\n')
+    expect((await watch({ output: withRemovedSequence, outputBytes: 1, redact })).output).toBe('key ***.')
   })
 
   test('is shown up to its last line, even without an end, when the wait is over', async () => {
