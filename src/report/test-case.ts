@@ -28,7 +28,8 @@ export function casesOfKind(
 export function pastText(testCase: TestCase, { past }: Pick<StepOutcome, 'past'>): Fragment | undefined {
   const found = past?.get(testCase)
   if (found === undefined) return undefined
-  if (testCase.kind === 'flaky') return fragment`failed or flaky in ${badRunsText(found)}`
+  if (testCase.kind === 'flaky')
+    return found.runs === 0 ? undefined : fragment`failed or flaky in ${badRunsText(found)}`
   switch (found.mark) {
     case 'new':
       return fragment`new`
