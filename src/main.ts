@@ -7,7 +7,8 @@ import { abortOnSignals, exitAfter, maskKey } from './process.ts'
 const { signal, abort } = abortOnSignals()
 const mainFile = openMainFile(process.env)
 maskKey(process.env)
-setInterval(() => mainFile.takeStopRequest() && abort('end of job'), 250).unref()
+// This goes on while main stops, because post may ask only then.
+setInterval(() => mainFile.mustStop() && abort('end of job'), 250).unref()
 
 const task = async () => {
   const { runMain } = await import('./run-main.ts')

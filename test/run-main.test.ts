@@ -53,7 +53,7 @@ test('invalid inputs are an error, leave post nothing, and are in the job summar
     const env = { ...inputs, GITHUB_STEP_SUMMARY: path, GITHUB_OUTPUT: output }
     const file = new MemoryFile({ phase: 'nothing started' })
     expect(await runMain(env, new AbortController().signal, new MainFileWriter(file))).toBe(false)
-    expect(file.isGone()).toBe(true)
+    expect(file.exists()).toBe(false)
     expect(readFileSync(output, 'utf8')).toContain('conclusion=error')
     return readFileSync(path, 'utf8')
   }

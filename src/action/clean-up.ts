@@ -26,7 +26,7 @@ export async function cleanUpAfterMain(files: readonly MainFile[], world: PostWo
   const cleanUpOne = async (file: MainFile) => {
     try {
       await stopMain(file, world)
-      if (!file.isGone()) await doWhatIsLeft(file, world)
+      if (file.exists()) await doWhatIsLeft(file, world)
     } catch (cause) {
       world.log.warning(
         fragment`The post step does not know what this step has left to do: ${messageOf(cause)}. If the step has started a run, that run may still be running. ${CANCEL_IT}`,
@@ -38,14 +38,14 @@ export async function cleanUpAfterMain(files: readonly MainFile[], world: PostWo
   await Promise.all(files.map(cleanUpOne))
 }
 
-/** If main lives, asks it to stop, and waits until its file is gone. A main that lives cancels its run itself. */
+/** Asks main to stop. If main lives, waits until it has removed its file. A main that lives cancels its run itself. */
 async function stopMain(file: MainFile, world: PostWorld): Promise<void> {
   if (!file.askToStop()) return
-  await waitUntil(() => file.isGone() || file.isStopAnswered(), ANSWER_LIMIT_MS, world)
-  // If nobody has answered, main is dead.
-  if (file.isGone() || !file.isStopAnswered()) return
+  await waitUntil(() => !file.exists() || file.isStopAnswered(), ANSWER_LIMIT_MS, world)
+  const isMainDead = !file.isStopAnswered()
+  if (isMainDead || !file.exists()) return
   world.log.info(fragment`The step's process is still running. It has up to ${durationText(EXIT_LIMIT_MS)} to exit.`)
-  await waitUntil(() => file.isGone(), EXIT_LIMIT_MS, world)
+  await waitUntil(() => !file.exists(), EXIT_LIMIT_MS, world)
 }
 
 async function waitUntil(isTrue: () => boolean, limitMs: number, { clock, signal }: PostWorld): Promise<void> {

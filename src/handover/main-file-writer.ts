@@ -26,7 +26,7 @@ export class MainFileWriter {
 
   constructor(file: MainFile) {
     this.#file = file
-    this.#isWatching = !file.isGone()
+    this.#isWatching = file.exists()
   }
 
   /** Main has no log yet when it creates its file. */
@@ -53,17 +53,15 @@ export class MainFileWriter {
     try {
       this.#file.remove()
     } catch {
-      // On Windows, a program such as a virus scanner can keep a file from being removed for a moment.
+      // On Windows, a program such as a virus scanner can keep a file from being removed for a moment. The last line must then make post
+      // do nothing, and this phase does.
       this.#appendOrWarn({ phase: 'nothing started' })
     }
   }
 
-  /**
-   * Whether main has to stop, because post asks it to or its file is gone. This takes post's request, which tells post that main
-   * lives. Call it four times a second, also while main stops.
-   */
-  takeStopRequest(): boolean {
-    return this.#isWatching && (this.#file.takeStopRequest() || this.#file.isGone())
+  /** Answers post if post asks main to stop. Main must stop then, and also if its file was removed. */
+  mustStop(): boolean {
+    return this.#isWatching && (this.#file.answerStopRequest() || !this.#file.exists())
   }
 
   #appendOrWarn(left: LeftToDo, about = fragment``): void {

@@ -10,18 +10,18 @@ import { isObject, parseJson } from '../text/json.ts'
 //   main                               the file                  post
 //   begins                             nothing started           does nothing
 //   is about to send the start         starting                  warns
-//   knows the run's id                 started, with the id      cancels the run, if the step may do that
-//   has nothing more to do             gone                      does nothing
+//   knows the run's id                 started, with the id      cancels the run if `mayCancel` is true
+//   has nothing more to do             removed                   does nothing
 //
 // A main that lives may have got no signal, for example in a container. So post first asks it to stop:
 //
 //   main                               the file .stop            post
-//                                      is there                  creates it
-//   sees it within a quarter second    gone                      learns that main lives
-//   cancels its run, removes the file                            waits for that
+//                                      created                   creates it, and waits
+//   sees it within a quarter second    removed                   learns that main lives
+//   cancels its run, removes its file                            waits for that
 //                                      still there after 5 s     takes main for dead, and does what the file says
 //
-// Main also stops if its file is gone, because GitHub's runner empties its temporary folder when the job ends.
+// Main also stops if its file was removed, because GitHub's runner empties its temporary folder when the job ends.
 // post.ts loads this module before everything else, so it must load little. main-file-writer.ts is main's side.
 
 /** What is left to do for the step: a line of main's file. */
@@ -34,7 +34,7 @@ export type LeftToDo =
       readonly mayCancel: boolean
     }
 
-/** What the last whole line says. A line that a full disk has cut off, or that main did not write, does not count. */
+/** What the last whole line says. A line that is not such a JSON object does not count, for example if a full disk has cut it off. */
 export function lastLine(text: string): LeftToDo | undefined {
   return text.split('\n').map(parseJson).findLast(isLeftToDo)
 }
@@ -58,9 +58,16 @@ export class MainFile {
     this.path = path
   }
 
+  /** If the system cannot say, the file counts as present. Otherwise post could ignore a run, or main could stop. */
+  exists(): boolean {
+    return isThere(this.path, { ifUnknown: true })
+  }
+
+  // What main does with it:
+
   /** Each line begins with a line break. So if a full disk has cut off the line before, this line is still whole. */
   append(left: LeftToDo): void {
-    if (this.isGone()) throw new Error(`there is no file ${this.path}`)
+    if (!this.exists()) throw new Error(`there is no file ${this.path}`)
     const file = openSync(this.path, constants.O_WRONLY | constants.O_APPEND)
     try {
       writeFileSync(file, `\n${JSON.stringify(left)}`)
@@ -69,9 +76,27 @@ export class MainFile {
     }
   }
 
-  /** If the system cannot say what is at the path, the file counts as present. Otherwise post could ignore a run. */
-  isGone(): boolean {
-    return whatIsAt(this.path) === 'nothing'
+  /** Removes post's request to stop, if there is one. This is the answer. Returns whether there was one. */
+  answerStopRequest(): boolean {
+    if (!isThere(this.path + STOP, { ifUnknown: false })) return false
+    succeeds(() => rmSync(this.path + STOP, { force: true }))
+    return true
+  }
+
+  remove(): void {
+    rmSync(this.path, { force: true })
+  }
+
+  // What post does with it:
+
+  /** False if the request cannot be created. It may be there already, from another post with the same identity. */
+  askToStop(): boolean {
+    const path = this.path + STOP
+    return succeeds(() => writeFileSync(path, '', { flag: 'wx', mode: 0o600 })) || isThere(path, { ifUnknown: false })
+  }
+
+  isStopAnswered(): boolean {
+    return !isThere(this.path + STOP, { ifUnknown: true })
   }
 
   read(): LeftToDo {
@@ -80,28 +105,7 @@ export class MainFile {
     return left
   }
 
-  remove(): void {
-    rmSync(this.path, { force: true })
-  }
-
-  /** False if nobody can be asked, because the file cannot be created. */
-  askToStop(): boolean {
-    const path = this.path + STOP
-    return succeeds(() => writeFileSync(path, '', { flag: 'wx', mode: 0o600 })) || whatIsAt(path) === 'file'
-  }
-
-  isStopAnswered(): boolean {
-    return whatIsAt(this.path + STOP) === 'nothing'
-  }
-
-  /** Whether post has asked main to stop. If so, this removes the request, which is the answer. */
-  takeStopRequest(): boolean {
-    if (whatIsAt(this.path + STOP) !== 'file') return false
-    succeeds(() => rmSync(this.path + STOP, { force: true }))
-    return true
-  }
-
-  /** What post does at its end. A main that was only blocked then finds that its file is gone, and stops. */
+  /** Post does this at its end. A main that was only blocked then finds no file, and stops. */
   removeAll(): void {
     for (const path of [this.path, this.path + STOP]) succeeds(() => rmSync(path, { force: true }))
   }
@@ -124,7 +128,7 @@ export function createMainFile(env: NodeJS.ProcessEnv): MainFile {
 export function findMainFiles(env: NodeJS.ProcessEnv): MainFile[] {
   const path = env[`STATE_${STATE_NAME}`]
   const paths = path ? [path] : folders(env).flatMap((folder) => filesWithIdentity(folder, env))
-  return paths.map((found) => new MainFile(found)).filter((file) => !file.isGone())
+  return paths.map((found) => new MainFile(found)).filter((file) => file.exists())
 }
 
 function filesWithIdentity(folder: string, env: NodeJS.ProcessEnv): string[] {
@@ -145,12 +149,12 @@ export function hasIdentityOf(env: NodeJS.ProcessEnv, { path }: MainFile): boole
   return basename(path).startsWith(identity(env))
 }
 
-/** A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. */
-function whatIsAt(path: string): 'file' | 'nothing' | 'unknown' {
+/** Whether a plain file is there. A link, a named pipe, a folder or a device counts as nothing, so nobody waits for it. */
+function isThere(path: string, { ifUnknown }: { readonly ifUnknown: boolean }): boolean {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? 'file' : 'nothing'
+    return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false
   } catch {
-    return 'unknown'
+    return ifUnknown
   }
 }
 

@@ -47,12 +47,12 @@ async function post({ script = CANCEL, mains, signalAtMs, hasSameInputs = true }
   // By default, post finds a main that was killed while it waited.
   const found: readonly Main[] = mains ?? [{ file: new MemoryFile(STARTED) }]
   for (const { file, answersAfterMs = Infinity, endsAfterMs = Infinity, leaves } of found) {
-    clock.at(answersAfterMs, () => file.takeStopRequest())
+    clock.at(answersAfterMs, () => file.answerStopRequest())
     clock.at(endsAfterMs, () => (leaves === undefined ? file.remove() : file.append(leaves)))
   }
   const files = found.map(({ file }) => file)
   await clock.run(cleanUpAfterMain(files, { ...world, open, hasSameInputs: () => hasSameInputs }))
-  expect(files.every((file) => file.isGone() && !file.isStopRequested)).toBe(true)
+  expect(files.every((file) => !file.exists() && !file.isStopRequested)).toBe(true)
   return {
     infos: world.texts('info '),
     warnings: world.texts('warning '),

@@ -67,7 +67,7 @@ export async function simulateStep(plan: SimulationPlan): Promise<SimulationResu
 
   await clock.run(clock.sleep(postAfterMs))
   // findMainFiles decides this before anything is loaded.
-  const post = file.isGone() ? undefined : await runPost(plan, file, machine)
+  const post = file.exists() ? await runPost(plan, file, machine) : undefined
   // The container is removed, or the job is over.
   die()
   return { service, main: await clock.run(ended), post, messages }
@@ -166,8 +166,8 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
   // The mainFile catches what these two throw. So a crash in them would be none.
   const append = (left: LeftToDo) => effect(() => file.append(left), false)
   const remove = () => effect(() => file.remove(), false)
-  const [isGone, takeStopRequest] = [() => file.isGone(), () => file.takeStopRequest()]
-  const mainFile = new MainFileWriter(Object.assign(new MemoryFile(), { append, remove, isGone, takeStopRequest }))
+  const [exists, answerStopRequest] = [() => file.exists(), () => file.answerStopRequest()]
+  const mainFile = new MainFileWriter(Object.assign(new MemoryFile(), { append, remove, exists, answerStopRequest }))
   const log: World['log'] = { info: () => effect(() => {}), warning: (message) => say('warning', message) }
   mainFile.attachLog(log)
   const client = service.client((response) => isDead || responses.push(response))
@@ -211,7 +211,7 @@ function startMain({ request, service: given, runner, commentMs }: SimulationPla
   function look(): void {
     whenRunning(() => {
       try {
-        if (!isDead && mainFile.takeStopRequest()) end('end of job')
+        if (!isDead && mainFile.mustStop()) end('end of job')
       } catch (cause) {
         crashInTimer.resolve(endByCrash(cause))
       }

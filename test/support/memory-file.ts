@@ -22,8 +22,8 @@ export class MemoryFile implements MainFile {
     if (this.isDiskFull()) throw new Error('the disk is full')
   }
 
-  isGone(): boolean {
-    return this.text === undefined
+  exists(): boolean {
+    return this.text !== undefined
   }
 
   read(): LeftToDo {
@@ -52,7 +52,7 @@ export class MemoryFile implements MainFile {
     return !this.isStopRequested
   }
 
-  takeStopRequest(): boolean {
+  answerStopRequest(): boolean {
     const wasRequested = this.isStopRequested
     this.isStopRequested = false
     return wasRequested
