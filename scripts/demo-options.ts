@@ -1,5 +1,5 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 export const DEMO_USAGE = `Usage: npm start -- [options]
@@ -17,16 +17,14 @@ that are set here are ignored.
   --service-input NAME=VALUE
                            an input of the step of local-service; may be given several times
   --fail                   brings a bug into the shop, for a run that fails
-  --baseline PATH          compares the failures with an earlier run: a file results.json, or a folder that contains one.
-                           For several runs, use --input baseline=FOLDER
   --signal-after SECONDS   cancels the workflow this number of seconds after the start of the gate's step
   --help
 
 Examples:
   npm start -- --input framework-project=unit --input summary=on-failure
   npm start -- --fail
-  npm start -- --fail --input framework-project=unit --input report-dir=reports
-  npm start -- --fail --baseline .demo/workspace/reports
+  npm start -- --fail --input framework-project=unit --input report-dir=/tmp/reports
+  npm start -- --fail --input baseline=/tmp/reports
   npm start -- --folder ../shop --signal-after 5
   npm start -- --folder /path/to/project
   npm start -- --folder /path/to/project --service-input report=junit.xml \\
@@ -34,12 +32,10 @@ Examples:
   npm start -- --base-url https://tests.example.com --key-file key.txt --project web-shop`
 
 export interface DemoOptions {
-  /** The `with` of the gate's step, without the baseline of the demo. */
+  /** The `with` of the gate's step. */
   readonly inputs: Readonly<Record<string, string>>
   /** The project to test, and the `with` of the step of local-service. Undefined with a service of your own. */
   readonly localService?: { readonly folder: string; readonly inputs: Readonly<Record<string, string>> } | undefined
-  /** The text of a file `results.json`. */
-  readonly baseline?: string | undefined
   readonly signalAfterMs?: number | undefined
 }
 
@@ -71,7 +67,6 @@ const OPTIONS = {
   project: { type: 'string' },
   input: { type: 'string', multiple: true, default: [] as string[] },
   'service-input': { type: 'string', multiple: true, default: [] as string[] },
-  baseline: { type: 'string' },
   'signal-after': { type: 'string' },
   help: { type: 'boolean' },
 } as const
@@ -92,7 +87,6 @@ function optionsOf(values: Values, currentFolder: string): DemoOptions {
       ...named,
     },
     localService: baseUrl === undefined ? readLocalService(values, currentFolder) : undefined,
-    baseline: readBaseline(values.baseline, currentFolder),
     signalAfterMs: readSeconds(values['signal-after']),
   }
 }
@@ -131,18 +125,6 @@ function inputsOfOwnService(baseUrl: string, values: Values, currentFolder: stri
   const key = readFileSync(file, 'utf8').trim()
   if (key === '') throw new Error(`The key file "${file}" is empty`)
   return { 'base-url': baseUrl, 'api-key': key, project }
-}
-
-function readBaseline(given: string | undefined, currentFolder: string): string | undefined {
-  if (given === undefined) return undefined
-  const path = resolve(currentFolder, given)
-  const file = [path, join(path, 'results.json')].find((one) => statSync(one, { throwIfNoEntry: false })?.isFile())
-  if (file === undefined) {
-    throw new Error(
-      `--baseline takes a file results.json, or a folder that contains one, but there is none at "${path}"`,
-    )
-  }
-  return readFileSync(file, 'utf8')
 }
 
 function readSeconds(given: string | undefined): number | undefined {

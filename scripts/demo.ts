@@ -18,11 +18,9 @@ export interface DemoWorld {
 
 /** Runs the built actions. Returns the exit code of the job. */
 export async function runDemo(options: DemoOptions, { folder, print, stop }: DemoWorld): Promise<number> {
-  const { inputs, localService, baseline, signalAfterMs } = options
+  const { inputs, localService, signalAfterMs } = options
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  const baselineFile = join(folder, 'baseline.json')
-  if (baseline !== undefined) writeFileSync(baselineFile, baseline)
   let summary = ''
   const show = (line: string): void => {
     if (line !== '##[endgroup]') print(asGitHubShows(line))
@@ -55,7 +53,7 @@ export async function runDemo(options: DemoOptions, { folder, print, stop }: Dem
       tempDir: join(folder, 'temp'),
       secrets: key === undefined ? [] : [key],
       env,
-      inputs: { ...(baseline !== undefined && { baseline: baselineFile }), ...inputs },
+      inputs,
       onLogLine: show,
     })
     const cancel = signalAfterMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(signalAfterMs)])
