@@ -46,16 +46,6 @@ describe.concurrent('a job in a container is cancelled', () => {
   })
 })
 
-test.concurrent.each([
-  ['docker', { 'timeout-minutes': 'x' }],
-  ['hooks without volume', {}],
-] as const)('a step in a container that ended by itself leaves post nothing: %s, %j', async (container, inputs) => {
-  await using one = await scenario({ container, inputs })
-  const { post } = await one.step.run()
-  expect(post.log).toEqual([])
-  expect(ownFiles(one.step.tempDir)).toEqual([])
-})
-
 test.concurrent('if a composite action uses the action twice, each post ends only its own main and cancels only its own run', async () => {
   const github = { action: '__run_2' }
   await using killed = await scenario({ script: HANGING, container: 'docker', github })

@@ -29,8 +29,6 @@ export interface ObservedResponse {
 /** A model of a test run service behind a network that can do anything to a request. */
 export class ModelService {
   readonly runs: ModelRun[] = []
-  /** The starts that the service accepted, and when their responses reach the client; Infinity if they are lost. */
-  readonly acceptedStarts: { readonly begunAtMs: number; readonly responseAtMs: number }[] = []
   readonly #clock: FakeClock
   readonly #plan: SimulationPlan['service']
   readonly #counts = { start: 0, get: 0, cancel: 0 }
@@ -51,7 +49,7 @@ export class ModelService {
     const service = new FakeService(
       this.#clock,
       {
-        start: () => this.#startTimeline(),
+        start: () => timelineOf<string>(this.#nextOutcome('start'), () => this.#start()),
         get: (runId) => timelineOf<Run>(this.#nextOutcome('get'), () => this.#get(runId)),
         cancel: this.#plan.hasCancel
           ? (runId) => timelineOf<true>(this.#nextOutcome('cancel'), () => this.#cancel(runId))
@@ -89,15 +87,9 @@ export class ModelService {
     return !['QUEUED', 'RUNNING', this.#plan.run.oddStatus].includes(this.statusOf(run))
   }
 
-  #startTimeline(): Reply<string> {
-    const begunAtMs = this.#clock.now()
-    const timeline = timelineOf(this.#nextOutcome('start'), () => {
-      const responseAtMs = timeline.loss === undefined ? begunAtMs + timeline.respondsAfterMs : NEVER
-      this.acceptedStarts.push({ begunAtMs, responseAtMs })
-      this.runs.push({ id: RUN_ID, isGiven: false, acceptedAtMs: this.#clock.now() })
-      return RUN_ID
-    })
-    return timeline
+  #start(): string {
+    this.runs.push({ id: RUN_ID, isGiven: false, acceptedAtMs: this.#clock.now() })
+    return RUN_ID
   }
 
   #get(runId: string): Run | Failure {

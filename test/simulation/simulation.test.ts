@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { StepAborted } from '../../src/action/abort.ts'
-import { isKeyRefused, isTransient } from '../../src/action/failures.ts'
-import { type ModelRun, type ModelService, type ObservedResponse, RUN_ID } from './model-service.ts'
+import type { ModelRun, ModelService, ObservedResponse } from './model-service.ts'
 import { type SimulationPlan, simulationPlan } from './random-plans.ts'
 import { type SimulationResult, simulateStep } from './simulation.ts'
 
@@ -201,55 +199,6 @@ function conclusionOf(end: string, plan: SimulationPlan): string {
   return known[end] ?? 'error'
 }
 
-const reportsTheLastStatus: Invariant = (_, result) => {
-  if (!exitedByItself(result)) return
-  const { responses, outputs } = result.main
-  const last = responses.findLast(({ run }) => run !== undefined)?.run?.status
-  const isCancelled = responses.some(({ isListed }) => isListed)
-  const expected = isCancelled ? 'CANCELLED' : last
-  if (outputs.get('status') !== expected) violate(`status ${outputs.get('status')} instead of ${expected}`)
-}
-
-const reportsTheRunId: Invariant = (plan, result) => {
-  const { main } = result
-  const id = main.outputs.get('run-id')
-  if (id !== undefined && id !== RUN_ID) violate(`the output run-id is ${id}`)
-  if (!exitedByItself(result) || id !== undefined) return
-  if (plan.service.isGiven || startResponse(result) !== undefined) violate('the output run-id is not set')
-}
-
-/** If main can still learn the id, it does. */
-const awaitsAStartInFlight: Invariant = (plan, result) => {
-  // A time limit may pass while main is blocked, and then the response comes too late.
-  if (plan.runner.blocked !== undefined) return
-  const { service, main } = result
-  const [start] = service.acceptedStarts
-  if (!exitedByItself(result) || start === undefined || startResponse(result) !== undefined) return
-  const { signalled } = main
-  const limitMs = start.begunAtMs + REQUEST_LIMIT_MS
-  const graceMs = signalled && new StepAborted(signalled.cause, signalled.atMs).startDeadlineMs
-  if (start.responseAtMs < Math.min(limitMs, graceMs ?? limitMs))
-    violate('the response to a start in flight was not awaited')
-}
-
-const triesToCancelWhatItLeaves: Invariant = (plan, result) => {
-  const { main } = result
-  if (!exitedByItself(result) || !plan.request.mayCancel || !plan.service.hasCancel) return
-  if (!main.outputs.has('run-id') || main.outputs.get('conclusion') === 'started' || main.responses.some(isEnd)) return
-  const cancels = main.responses.filter(({ method }) => method === 'cancel')
-  const [first, last] = [cancels[0], cancels.at(-1)]
-  if (first === undefined || last === undefined) violate('the run was left without a try')
-  // A first try may take half of the time. The other half is left for a second try. No try begins in the last second.
-  const triedMs = main.endedMs - plan.commentMs - first.atMs
-  const isRefused = main.responses
-    .slice(main.responses.indexOf(first))
-    .some(({ failure }) => failure && isKeyRefused(failure))
-  const mayTryAgain = !isRefused && (last.failure === undefined ? !last.isListed : isTransient(last.failure))
-  if (main.signalled === undefined && mayTryAgain && triedMs < MAIN_CANCEL_MS / 2 - 1_000 - LATENESS_MS) {
-    violate(`the cancel was given up after ${triedMs} ms`)
-  }
-}
-
 const cancelsOnlyIfItMay: Invariant = (plan, { service, main }) => {
   const { run } = service
   if (run?.cancelAcceptedAtMs === undefined) return
@@ -280,10 +229,6 @@ const INVARIANTS: readonly Invariant[] = [
   succeedsOnlyIfTheRunPassed,
   exitsInTime,
   concludesWhatHappened,
-  reportsTheLastStatus,
-  reportsTheRunId,
-  awaitsAStartInFlight,
-  triesToCancelWhatItLeaves,
   cancelsOnlyIfItMay,
   leavesPostNothingThatIsDone,
   reportsWhyItFails,
