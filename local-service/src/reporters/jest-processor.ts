@@ -36,7 +36,7 @@ function findConfigured(): string | undefined {
 function showConfig(script: string, args: readonly string[]) {
   try {
     const jest = createRequire(realpathSync(script)).resolve('jest-cli/bin/jest')
-    // Behind a `--` of the user, nothing is an option. Then the tests would run again.
+    // The option is first. Behind a `--` of the user, Jest would take it for a part of a path, and run the tests again.
     const command = [jest, '--showConfig', ...args]
     return spawnSync(process.execPath, command, { encoding: 'utf8', maxBuffer: Number.POSITIVE_INFINITY })
   } catch (error) {

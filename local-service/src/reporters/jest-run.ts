@@ -34,11 +34,13 @@ interface Configs {
 process.argv.splice(1, 1)
 // It may be a link, for example with pnpm.
 const script = realpathSync(`${process.argv[1]}`)
-const requireOfCore = createRequire(createRequire(createRequire(script).resolve('jest-cli')).resolve('@jest/core'))
+const requireOfJest = createRequire(script)
+const requireOfCli = createRequire(requireOfJest.resolve('jest-cli'))
+const requireOfCore = createRequire(requireOfCli.resolve('@jest/core'))
 wrap('jest-config', 'readConfigs', addReporter)
 wrap('@jest/core', 'runCLI', announceErrors)
 readOutput()
-createRequire(script)(script)
+requireOfJest(script)
 
 type Method<Result> = (...args: unknown[]) => Promise<Result>
 

@@ -50,6 +50,7 @@ export default class EventReporter implements Reporter {
   onTestEnd(test: TestCase, result: TestResult): void {
     const facts = this.#describeResult(test, result)
     const isTriedAgain = (facts.status === 'FAILED' || facts.status === 'TIMEDOUT') && result.retry < test.retries
+    // If the run ends before the next attempt, the test has not finished, and the failure of this attempt is the reason.
     this.#report.finishTest(describeTest(test), isTriedAgain ? { ...facts, status: 'INTERRUPTED' } : facts)
   }
 

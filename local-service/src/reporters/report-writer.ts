@@ -301,7 +301,7 @@ function describe(begin: string, thrown: unknown, seen = new Set<unknown>()): De
     ...(cause === undefined || cause === null ? [] : describe('\nCaused by: ', cause, seen)),
   ]
   if ('message' in thrown || 'value' in thrown) return [{ thrown, text: begin + textOf(thrown) }, ...causes]
-  // Unlike JSON, this text can have large integers and circles. It has the causes too, but not their places.
+  // Unlike JSON, `inspect` can print large integers and circles. It prints the causes too. So they are in the list only for their places.
   return [{ thrown, text: begin + inspect(thrown) }, ...causes.map((one) => ({ ...one, text: '' }))]
 }
 

@@ -81,12 +81,13 @@ export default class EventReporter implements Reporter {
   #endByStop(): void {
     for (const { children } of this.#vitest?.state.getTestModules() ?? []) {
       const pending = [...children.allTests()].filter((test) => test.result().state === 'pending')
-      const waiting = pending.filter(({ id }) => !this.#report.isRunning(id))
       // A worker says which test it runs, unless this test blocks it. So if no test of the file is known to run, any of them may be
       // the one that blocks, and none is reported as a test that never began.
-      if (waiting.length === pending.length) continue
+      const isOneKnownToRun = pending.some(({ id }) => this.#report.isRunning(id))
+      const waiting = isOneKnownToRun ? pending.filter(({ id }) => !this.#report.isRunning(id)) : []
       for (const test of waiting) this.#report.finishTest(describeTest(test), this.#describeResult(test))
     }
+    // This listener has replaced the default action of the signal, which ends the process. So without another listener, the signal is sent again.
     if (process.listenerCount('SIGINT') === 0) process.kill(process.pid, 'SIGINT')
   }
 
