@@ -32,7 +32,7 @@ describe('a run of a Vitest project', () => {
     const { frameworkFolder } = run.resources
     const events = async () => {
       const files = await readdir(frameworkFolder).catch(() => [])
-      const report = files.find((name) => /^report-[-\w]+$/.test(name))
+      const report = files.find((name) => /^events-[-\w]+$/.test(name))
       return report === undefined ? '' : readFile(join(frameworkFolder, report), 'utf8')
     }
     await until(async () => (await events()).includes('"waits"') && (await events()).includes('second.test.js'))
