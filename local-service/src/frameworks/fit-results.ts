@@ -4,10 +4,7 @@ import type { Report, TestCase } from './report.ts'
 /** Clients may refuse a response that is larger than 16 MiB, as the gate does. The other 0.5 MiB are for the other fields of a run. */
 const RESULTS_LIMIT_BYTES = 15.5 * 1024 * 1024
 
-/**
- * What a case needs beside its own JSON: 1 for the comma behind it. In the result of a test suite, it needs up to 6 more: 18 for
- * `"testId":"100000",` and 3 because `title` is called `testName`, but 15 less because it has no `,"durationMs":0`.
- */
+/** What a case needs at most beside its own JSON: the comma behind it, and the longer names of the fields in the result of a test suite. */
 const AROUND_CASE_BYTES = 7
 
 const SHORT_MESSAGE_CHARS = 500

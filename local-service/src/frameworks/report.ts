@@ -113,7 +113,7 @@ function caseOfTest(test: ReportedTest, repository: Repository): TestCase {
   const unfinished = status === 'INTERRUPTED' ? 'This test had not finished when the run ended.' : undefined
   const spentMs = Math.round(startedAtMs === undefined ? durationMs : Date.now() - startedAtMs)
   return {
-    title: joinTitle([...namesOf(test), ...path]),
+    title: joinTitle([...prefixesOf(test), ...path]),
     status,
     // Tests can write any duration to the report.
     durationMs: Number.isSafeInteger(spentMs) ? Math.max(0, spentMs) : 0,
@@ -147,12 +147,12 @@ function caseOfUnfinishedFile(found: FileFacts, repository: Repository): TestCas
 }
 
 /** What a title begins with. A title depends on no other test, so it is the same in each run. */
-function namesOf({ project, label }: FileFacts): string[] {
+function prefixesOf({ project, label }: FileFacts): string[] {
   return [project ? `[${project}]` : '', label ? `[${label}]` : '']
 }
 
 function titleOfFile(found: FileFacts, { folder }: Repository): string {
-  return joinTitle([...namesOf(found), relative(folder, found.file)])
+  return joinTitle([...prefixesOf(found), relative(folder, found.file)])
 }
 
 /**

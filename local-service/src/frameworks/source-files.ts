@@ -55,6 +55,7 @@ export function indexFiles(folders: TestedFolders, listed: string) {
   return {
     ...folders,
     read,
+    /** As in `Repository`, because git lists no file of a submodule. */
     isOwnFile: (file: string) => paths.has(file),
     named: (name: string) => byName.get(name) ?? [],
     /** Where a file with this ending declares a test of a package of Go, or of a feature of Gherkin. */
