@@ -1,5 +1,5 @@
 import { rawText, untrusted } from '../text/untrusted.ts'
-import { type CaseKind, FAILING, RAN, type Run, type TestCase } from './run.ts'
+import { type CaseKind, hasRun, isFailing, type Run, type TestCase } from './run.ts'
 
 /** A run of the baseline, as an earlier step has saved it. At least one of its test cases ran. Perhaps it had not finished. */
 export interface EarlierRun {
@@ -25,21 +25,26 @@ export interface PastOfCase {
 }
 
 /**
- * What comparisons need of a run. Undefined if no test case ran, because such a run says nothing about test cases. `known` has the test
- * cases of the other earlier runs. Most test cases come again with the same result, and then the runs share one object, which saves memory.
+ * What comparisons need of a run. Undefined if no test case ran, because such a run says nothing about test cases. `shared` has the test
+ * cases that several runs share.
  */
 export function earlierRun(
   { status, finishedAt, testCases = [] }: Pick<Run, 'status' | 'testCases' | 'finishedAt'>,
-  known: Map<string, EarlierCase> = new Map(),
+  shared: Map<string, EarlierCase> = new Map(),
 ): EarlierRun | undefined {
   if (!testCases.some(hasRun)) return undefined
-  const kept = testCases.map(({ title, filePath, kind }) => {
-    const key = `${kind}\n${fileAndTitle({ title, filePath })}`
-    const testCase = known.get(key) ?? { title, filePath, kind }
-    known.set(key, testCase)
-    return testCase
-  })
-  return { status, finishedAt, testCases: kept }
+  return { status, finishedAt, testCases: testCases.map((testCase) => sharedCase(testCase, shared)) }
+}
+
+/**
+ * Most test cases come again in each run, with the same result. The runs share one object for them, because ten runs of 20,000 test cases
+ * then take 20 MB instead of 56 MB.
+ */
+function sharedCase({ title, filePath, kind }: TestCase, shared: Map<string, EarlierCase>): EarlierCase {
+  const key = `${kind}\n${fileAndTitle({ title, filePath })}`
+  const testCase = shared.get(key) ?? { title, filePath, kind }
+  shared.set(key, testCase)
+  return testCase
 }
 
 /** The file and the title as one key. A path has no line break, so two different cases never have the same key. */
@@ -47,23 +52,33 @@ function fileAndTitle({ title, filePath = untrusted('') }: Pick<TestCase, 'title
   return `${rawText(filePath)}\n${rawText(title)}`
 }
 
-/** How these cases did in the earlier runs: each failing or flaky case, and each case that passed now but failed or was flaky before. */
-export function comparePast(testCases: readonly TestCase[], baseline: Baseline): ReadonlyMap<TestCase, PastOfCase> {
-  const runs = [testCases, ...baseline.map((run) => run.testCases)]
-  // Only a test case that is bad, or that has a bad partner, is of interest. Partners have equal titles. So if no run has a bad test case
-  // with a title, the test cases with this title are left out. This saves time.
-  const badTitles = new Set(runs.flatMap((cases) => cases.filter(isBad).map(({ title }) => title)))
-  const isOfInterest = ({ title }: EarlierCase) => badTitles.has(title)
-  const candidates = testCases.filter(isOfInterest)
-  const partnersByRun = baseline.map((run) => pairUp(candidates, run.testCases.filter(isOfInterest)).partners)
+/** Has each failing or flaky test case, and each test case that passed now and was bad in an earlier run. */
+export type Past = ReadonlyMap<TestCase, PastOfCase>
+
+/** How the test cases of this run did in the earlier runs. */
+export function comparePast(testCases: readonly TestCase[], baseline: Baseline): Past {
+  const [now, ...earlierRuns] = onlyTitlesWithBadCases([testCases, ...baseline.map((run) => run.testCases)])
+  const partnersByRun = earlierRuns.map((earlier) => pairUp(now, earlier).partners)
   const past = new Map<TestCase, PastOfCase>()
-  for (const testCase of candidates.filter(hasRun)) {
+  for (const testCase of now.filter(hasRun)) {
     const earlier = partnersByRun.flatMap((partners) => partners.get(testCase) ?? [])
     const badRuns = earlier.filter(isBad).length
-    if (testCase.kind === 'passed' && badRuns === 0) continue
+    if (!isBad(testCase) && badRuns === 0) continue
     past.set(testCase, { mark: isFailing(testCase) ? markOf(earlier) : undefined, badRuns, runs: earlier.length })
   }
   return past
+}
+
+type RunsToCompare = readonly [readonly TestCase[], ...(readonly EarlierCase[])[]]
+
+/**
+ * The test cases of these runs, without those whose title has no bad test case in any run. Partners have equal titles, so these test cases
+ * would get no entry. With them, ten runs of 20,000 test cases would take 1.7 s instead of 0.3 s.
+ */
+function onlyTitlesWithBadCases([now, ...earlierRuns]: RunsToCompare): RunsToCompare {
+  const badTitles = new Set([now, ...earlierRuns].flatMap((cases) => cases.filter(isBad).map(({ title }) => title)))
+  const hasBadTitle = ({ title }: EarlierCase) => badTitles.has(title)
+  return [now.filter(hasBadTitle), ...earlierRuns.map((cases) => cases.filter(hasBadTitle))]
 }
 
 function markOf(earlier: readonly EarlierCase[]): PastOfCase['mark'] {
@@ -112,14 +127,15 @@ function pairUp(now: readonly TestCase[], earlier: readonly EarlierCase[]) {
   const hasNoFile = ({ filePath }: EarlierCase) => filePath === undefined
   const hasFile = (testCase: EarlierCase) => !hasNoFile(testCase)
   // 1. Those with the same file, or with no file in both runs.
-  const sameFile = pairBy(fileAndTitle, now, earlier)
+  const same = pairBy(fileAndTitle, now, earlier)
   // 2. Those with a file only in the earlier run.
-  const fileEarlier = pairBy(title, sameFile.leftNow.filter(hasNoFile), sameFile.leftEarlier.filter(hasFile))
+  const withFileEarlier = pairBy(title, same.unpairedNow.filter(hasNoFile), same.unpairedEarlier.filter(hasFile))
   // 3. Those with a file only in this run.
-  const fileNow = pairBy(title, sameFile.leftNow.filter(hasFile), sameFile.leftEarlier.filter(hasNoFile))
+  const withFileNow = pairBy(title, same.unpairedNow.filter(hasFile), same.unpairedEarlier.filter(hasNoFile))
   return {
-    partners: new Map([...sameFile.partners, ...fileEarlier.partners, ...fileNow.partners]),
-    removed: [...fileEarlier.leftEarlier, ...fileNow.leftEarlier],
+    partners: new Map([...same.partners, ...withFileEarlier.partners, ...withFileNow.partners]),
+    // Step 2 gets the earlier test cases with a file, and step 3 those without. So each of them is in one of these lists at most.
+    removed: [...withFileEarlier.unpairedEarlier, ...withFileNow.unpairedEarlier],
   }
 }
 
@@ -140,22 +156,14 @@ function pairBy(key: (testCase: EarlierCase) => string, now: readonly TestCase[]
   }
   return {
     partners,
-    leftNow: now.filter((testCase) => !partners.has(testCase)),
-    leftEarlier: [...earlierByKey].flatMap(([name, testCases]) => testCases.slice(nowByKey.get(name)?.length ?? 0)),
+    unpairedNow: now.filter((testCase) => !partners.has(testCase)),
+    unpairedEarlier: [...earlierByKey].flatMap(([name, cases]) => cases.slice(nowByKey.get(name)?.length ?? 0)),
   }
 }
 
 function worstFirst<Case extends EarlierCase>(testCases: readonly Case[]): Case[] {
-  const kinds: readonly CaseKind[] = [...FAILING, 'flaky', 'passed', 'skipped', 'other']
+  const kinds: readonly CaseKind[] = ['failed', 'timed-out', 'interrupted', 'flaky', 'passed', 'skipped', 'other']
   return kinds.flatMap((wanted) => testCases.filter(({ kind }) => kind === wanted))
-}
-
-function hasRun({ kind }: EarlierCase): boolean {
-  return RAN.includes(kind)
-}
-
-function isFailing({ kind }: EarlierCase): boolean {
-  return FAILING.includes(kind)
 }
 
 /** Whether it failed or was flaky. */

@@ -1,6 +1,6 @@
-import type { Baseline, Comparison, PastOfCase } from './baseline.ts'
+import type { Baseline, Comparison, Past } from './baseline.ts'
 import type { Failure } from './failure.ts'
-import type { Counts, Run, StartParameters, Target, TestCase } from './run.ts'
+import type { Counts, Run, StartParameters, Target } from './run.ts'
 
 export type Conclusion =
   | 'passed'
@@ -115,7 +115,7 @@ export interface Verdict {
 export interface StepOutcome extends EndedStep, Verdict {
   readonly counts: Counts
   /** How test cases did in the earlier runs. Absent if there is no baseline. */
-  readonly past?: ReadonlyMap<TestCase, PastOfCase> | undefined
+  readonly past?: Past | undefined
   /** Absent if the baseline has no run that can be compared with this run. */
   readonly comparison?: Comparison | undefined
 }

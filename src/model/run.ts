@@ -27,10 +27,21 @@ export interface Target {
   readonly id: string
 }
 
-/** In the order of tables. `other` is a status that is missing or unknown to this version. Such a case counts as not run. */
-export const CASE_KINDS = ['failed', 'timed-out', 'interrupted', 'other', 'flaky', 'skipped', 'passed'] as const
+/** The kinds of test cases, in the order of pages, and how each kind counts. */
+const COUNTS_AS = {
+  failed: 'failed',
+  'timed-out': 'failed',
+  interrupted: 'failed',
+  /** The status is missing, or this version does not know it. Such a case counts as not run. */
+  other: 'other',
+  flaky: 'passed',
+  skipped: 'skipped',
+  passed: 'passed',
+} as const
 
-export type CaseKind = (typeof CASE_KINDS)[number]
+export type CaseKind = keyof typeof COUNTS_AS
+
+export const CASE_KINDS = Object.keys(COUNTS_AS) as readonly CaseKind[]
 
 export interface TestCase {
   readonly title: Untrusted
@@ -109,33 +120,54 @@ export function kindOf(rawStatus: string): CaseKind {
   return KIND_OF_STATUS.get(rawStatus) ?? 'other'
 }
 
-/** Whether reports show why and where the case failed. They do not if the case was skipped, or passed at the first try. */
-export function showsReason(kind: CaseKind): boolean {
+type OfKind = Pick<TestCase, 'kind'>
+
+export function countsAs({ kind }: OfKind): 'passed' | 'failed' | 'skipped' | 'other' {
+  return COUNTS_AS[kind]
+}
+
+export function isFailing(testCase: OfKind): boolean {
+  return countsAs(testCase) === 'failed'
+}
+
+export function hasRun(testCase: OfKind): boolean {
+  return isFailing(testCase) || countsAs(testCase) === 'passed'
+}
+
+/** Whether pages list the case among those that did not pass. Flaky and skipped cases have parts of their own. */
+export function isFailingOrOther(testCase: OfKind): boolean {
+  return isFailing(testCase) || testCase.kind === 'other'
+}
+
+/** Whether reports show why and where the case failed. They do unless it was skipped, or passed at the first try. */
+export function showsReason({ kind }: OfKind): boolean {
   return kind !== 'passed' && kind !== 'skipped'
 }
 
-/** The kinds that `Counts.failed` counts. */
-export const FAILING: readonly CaseKind[] = ['failed', 'timed-out', 'interrupted']
-
-const PASSING: readonly CaseKind[] = ['passed', 'flaky']
-
-export const RAN: readonly CaseKind[] = [...FAILING, ...PASSING]
-
+/** Each test case is in one of `passed`, `failed`, `skipped` and `other`. */
 export interface Counts {
   readonly total: number
   readonly passed: number
-  readonly failed: number
+  /** How many of `passed` are flaky. */
   readonly flaky: number
+  readonly failed: number
+  /** How many of `failed` timed out. */
+  readonly timedOut: number
+  /** How many of `failed` were interrupted. */
+  readonly interrupted: number
   readonly skipped: number
   readonly other: number
-  /** `byKind.failed` does not count cases that timed out or were interrupted, but `failed` does. */
-  readonly byKind: Readonly<Record<CaseKind, number>>
 }
 
 export function countTestCases(testCases: readonly TestCase[]): Counts {
-  const byKind = Object.fromEntries(CASE_KINDS.map((kind) => [kind, 0])) as Record<CaseKind, number>
-  for (const { kind } of testCases) byKind[kind]++
-  const sumOf = (kinds: readonly CaseKind[]) => kinds.reduce((sum, kind) => sum + byKind[kind], 0)
-  const { flaky, skipped, other } = byKind
-  return { total: testCases.length, passed: sumOf(PASSING), failed: sumOf(FAILING), flaky, skipped, other, byKind }
+  const counts = { passed: 0, failed: 0, skipped: 0, other: 0 }
+  for (const testCase of testCases) counts[countsAs(testCase)]++
+  const numberOf = (wanted: CaseKind) => testCases.filter(({ kind }) => kind === wanted).length
+  return {
+    ...counts,
+    total: testCases.length,
+    flaky: numberOf('flaky'),
+    timedOut: numberOf('timed-out'),
+    interrupted: numberOf('interrupted'),
+  }
 }

@@ -1,9 +1,9 @@
 import type { Annotation } from '../github/outputs.ts'
 import type { StepOutcome } from '../model/outcome.ts'
-import { FAILING } from '../model/run.ts'
+import { isFailing } from '../model/run.ts'
 import { fragment, linesOf } from '../text/safe-text.ts'
 import { casesOf } from './phrases.ts'
-import { casesOfKind, titleOf } from './test-case.ts'
+import { sortedCases, titleOf } from './test-case.ts'
 
 /**
  * GitHub keeps ten annotations of a step (`_maxCountPerIssueType` in the runner's `ExecutionContext.cs`): the verdict, these cases, and one
@@ -13,7 +13,8 @@ const CASES_SHOWN = 8
 
 /** The annotations after the verdict: the first failing test cases, then the number of the other failing test cases. */
 export function annotations(outcome: StepOutcome): Annotation[] {
-  const shown = casesOfKind(FAILING, outcome)
+  const shown = sortedCases(outcome)
+    .filter(isFailing)
     .slice(0, CASES_SHOWN)
     .map((testCase): Annotation => {
       const { kind, rawStatus, message, filePath: file, line } = testCase

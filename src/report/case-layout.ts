@@ -9,7 +9,7 @@ import { type CaseWithWords, type Place, pastText, placeText, titleOf } from './
 // How pages show test cases. It is HTML, because untrusted text is easier to escape there than in Markdown.
 
 // Every sign has words beside it, because not every reader can see the picture or its colour.
-const STATUS: Readonly<Record<Exclude<CaseKind, 'other'>, Fragment>> = {
+const STATUS_TEXTS: Readonly<Record<Exclude<CaseKind, 'other'>, Fragment>> = {
   failed: fragment`❌ Failed`,
   'timed-out': fragment`⏱️ Timed out`,
   interrupted: fragment`⚠️ Interrupted`,
@@ -22,7 +22,7 @@ const STATUS: Readonly<Record<Exclude<CaseKind, 'other'>, Fragment>> = {
 function partsOf(testCase: TestCase, outcome: StepOutcome) {
   const { durationMs } = testCase
   return {
-    status: statusOf(testCase),
+    status: statusText(testCase),
     mark: pastText(testCase, outcome),
     title: html`<b>${titleOf(testCase)}</b>`,
     place: linkedPlace(testCase, outcome),
@@ -39,8 +39,8 @@ export function linkedPlace(place: Place, { subject: { sourceUrl } }: StepOutcom
   return link(`${sourceUrl}/${address}${place.line === undefined ? '' : `#L${place.line}`}`, text)
 }
 
-function statusOf({ kind, rawStatus }: TestCase): Fragment {
-  if (kind !== 'other') return STATUS[kind]
+function statusText({ kind, rawStatus }: TestCase): Fragment {
+  if (kind !== 'other') return STATUS_TEXTS[kind]
   const visible = visibleText(rawStatus)
   return rawText(visible) === '' ? fragment`❔ No status` : fragment`❔ ${visible}`
 }
@@ -75,13 +75,13 @@ ${rows}</table>
 export function foldableCase(
   testCase: TestCase,
   outcome: StepOutcome,
-  { isOpen, hasMessage }: { readonly isOpen: boolean; readonly hasMessage: boolean },
+  shown: { readonly isOpen: boolean; readonly message: 'whole' | 'first line' },
 ): Html {
   const { status, mark, title, place, duration } = partsOf(testCase, outcome)
   const { message } = testCase
-  const beginning = isOpen ? html`<details open>` : html`<details>`
+  const beginning = shown.isOpen ? html`<details open>` : html`<details>`
   const statusAndTitle = mark === undefined ? html`${status} ${title}` : html`${status} · <b>${mark}</b> · ${title}`
-  const block = message === undefined || !hasMessage ? html`` : messageBlock(message)
+  const block = message === undefined || shown.message === 'first line' ? html`` : messageBlock(message)
   return html`${beginning}<summary>${[
     statusAndTitle,
     onNextLine(join([place, duration], DOT)),

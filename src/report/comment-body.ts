@@ -1,9 +1,10 @@
 import type { StepOutcome } from '../model/outcome.ts'
+import { isFailingOrOther } from '../model/run.ts'
 import { fragment, type Html, html, link } from '../text/safe-text.ts'
 import { caseTable } from './case-layout.ts'
 import { headline, introduction, paragraph, sizeBytes } from './page-head.ts'
 import { casesOf, DOT, join } from './phrases.ts'
-import { casesOfKind, FAILING_OR_OTHER } from './test-case.ts'
+import { sortedCases } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 
 const ROWS_SHOWN = 20
@@ -12,7 +13,7 @@ const SIZE_LIMIT_BYTES = 65_000
 
 /** The pull request comment, with as many of its rows as fit. */
 export function commentBody(outcome: StepOutcome): Html {
-  const testCases = casesOfKind(FAILING_OR_OTHER, outcome)
+  const testCases = sortedCases(outcome).filter(isFailingOrOther)
   const { job } = outcome.subject
   const log = job && link(job.url, fragment`Log of the job ${job.name}`)
   for (let rows = ROWS_SHOWN; ; rows--) {

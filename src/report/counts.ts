@@ -13,7 +13,7 @@ export function countsLine({ run, counts, comparison }: StepOutcome): Fragment |
   const parts = [
     ...(counts.total === 0 ? [nothing] : countsOf(counts)),
     nonZero(comparison?.added.length, fragment`added`),
-    ...missingCounts(comparison),
+    ...removedAndSkippedCounts(comparison),
     testTime(run),
     runMs === undefined ? undefined : fragment`run time ${durationText(runMs)}`,
   ]
@@ -21,7 +21,7 @@ export function countsLine({ run, counts, comparison }: StepOutcome): Fragment |
 }
 
 /** For example `3 removed` and `2 newly skipped`: what a green run does not show. Nothing without a comparable run. */
-export function missingCounts(comparison: Comparison | undefined): Parts {
+export function removedAndSkippedCounts(comparison: Comparison | undefined): Parts {
   return [
     nonZero(comparison?.removed.length, fragment`removed`),
     nonZero(comparison?.newlySkipped.length, fragment`newly skipped`),
@@ -39,8 +39,8 @@ function testTime({ testCases = [] }: Run): Fragment | undefined {
 
 /** The counts that are not zero, each with its word. Every test case is in one of them. */
 export function countsOf(counts: Counts): Parts {
-  const { failed, passed, flaky, byKind } = counts
-  const kinds = [nonZero(byKind['timed-out'], fragment`timed out`), nonZero(byKind.interrupted, fragment`interrupted`)]
+  const { failed, timedOut, interrupted, passed, flaky } = counts
+  const kinds = [nonZero(timedOut, fragment`timed out`), nonZero(interrupted, fragment`interrupted`)]
   return [
     nonZero(failed, fragment`failed${inBrackets(kinds)}`),
     nonZero(passed, fragment`passed${inBrackets([nonZero(flaky, fragment`flaky`)])}`),

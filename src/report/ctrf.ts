@@ -1,24 +1,16 @@
 import type { OutcomeWithRun } from '../model/outcome.ts'
-import {
-  type CaseKind,
-  countTestCases,
-  FAILING,
-  type Run,
-  runDurationMs,
-  showsReason,
-  type TestCase,
-} from '../model/run.ts'
+import { countsAs, countTestCases, type Run, runDurationMs, showsReason, type TestCase } from '../model/run.ts'
 import { safeJson } from '../text/safe-text.ts'
 import { visibleText } from '../text/visible-text.ts'
 import { fileEntries } from './file-entries.ts'
 import { titleOf } from './test-case.ts'
-import { testedBranch } from './what-is-tested.ts'
+import { reportedOrAskedBranch } from './what-is-tested.ts'
 
 // The Common Test Report Format (https://ctrf.io), in the schema 0.0 of the package `ctrf`.
 
 export function ctrf(outcome: OutcomeWithRun): string {
   const { runId, run, subject } = outcome
-  const branchName = testedBranch(outcome)
+  const branchName = reportedOrAskedBranch(outcome)
   const entries = fileEntries(outcome)
   const { environment } = subject.parameters
   const report = {
@@ -53,18 +45,14 @@ function testOf(testCase: TestCase) {
   const { rawStatus, kind, durationMs, message, filePath, line } = testCase
   return {
     name: titleOf(testCase),
-    status: statusOf(kind),
+    // CTRF has the same four words.
+    status: countsAs(testCase),
     // The schema requires a duration, but the interface for test suites has none.
     duration: Math.round(durationMs ?? 0),
     rawStatus: visibleText(rawStatus),
     flaky: kind === 'flaky' ? true : undefined,
     message,
-    filePath: filePath && showsReason(kind) ? visibleText(filePath) : undefined,
+    filePath: filePath && showsReason(testCase) ? visibleText(filePath) : undefined,
     line,
   }
-}
-
-function statusOf(kind: CaseKind) {
-  if (FAILING.includes(kind)) return 'failed'
-  return kind === 'flaky' ? 'passed' : kind
 }

@@ -1,10 +1,10 @@
 import { isNotFound } from '../model/failure.ts'
 import type { Ending, StepOutcome } from '../model/outcome.ts'
-import { type Counts, FAILING, isFinished, type TestCase } from '../model/run.ts'
+import { type Counts, isFailing, isFinished, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, quote } from '../text/safe-text.ts'
 import { rawText } from '../text/untrusted.ts'
 import { firstLineOf, visibleText } from '../text/visible-text.ts'
-import { countsOf, missingCounts, newFailuresText } from './counts.ts'
+import { countsOf, newFailuresText, removedAndSkippedCounts } from './counts.ts'
 import { failureAdvice, failureReason, notFoundAdvice, refusalAdvice, SENTENCE_LIMIT_CHARS } from './failure-text.ts'
 import {
   CANCEL_IT,
@@ -18,7 +18,7 @@ import {
   RUN_WITHOUT_ID,
   SPACE,
 } from './phrases.ts'
-import { casesOfKind, placeText, titleOf } from './test-case.ts'
+import { placeText, sortedCases, titleOf } from './test-case.ts'
 import { linkedRunId } from './what-is-tested.ts'
 
 const FAIL = fragment`❌`
@@ -61,7 +61,7 @@ function messageAndResults(outcome: StepOutcome): Fragment {
   const quoted = message && quote(firstLineOf(message), SENTENCE_LIMIT_CHARS)
   if (outcome.ending.kind !== 'finished') return quoted ? fragment`, and the run has the message ${quoted}` : NONE
   const withMessage = quoted ? fragment` with the message ${quoted}` : NONE
-  return fragment`${withMessage}${join([resultsOf(outcome), ...missingCounts(outcome.comparison)], COMMA)}`
+  return fragment`${withMessage}${join([resultsOf(outcome), ...removedAndSkippedCounts(outcome.comparison)], COMMA)}`
 }
 
 /**
@@ -217,7 +217,7 @@ function failedCases(outcome: StepOutcome): Fragment {
   const { total, failed } = outcome.counts
   const what = fragment`${failed} of ${total} ${casesOf(total)} failed`
   if (failed === 0) return join([what, ...countsOf(outcome.counts)], COMMA)
-  const titles = casesOfKind(FAILING, outcome).slice(0, TITLES_NAMED).map(titleAndPlace)
+  const titles = sortedCases(outcome).filter(isFailing).slice(0, TITLES_NAMED).map(titleAndPlace)
   const more = failed > TITLES_NAMED ? fragment`and ${failed - TITLES_NAMED} more` : undefined
   return join([fragment`${what}${inBrackets([...titles, more])}`, newFailuresText(outcome)], COMMA)
 }
@@ -238,7 +238,8 @@ function doubts(outcome: StepOutcome): Fragment {
 
 /** For example: “BLOCKED”, none. */
 function unknownStatuses(outcome: StepOutcome): Fragment {
-  const statuses = new Set(casesOfKind(['other'], outcome).map(({ rawStatus }) => visibleText(rawStatus)))
+  const others = sortedCases(outcome).filter(({ kind }) => kind === 'other')
+  const statuses = new Set(others.map(({ rawStatus }) => visibleText(rawStatus)))
   const named = [...statuses].map((status) => (rawText(status) === '' ? fragment`none` : quote(status)))
   return join(named.slice(0, STATUSES_NAMED), COMMA) ?? NONE
 }

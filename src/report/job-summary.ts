@@ -1,12 +1,12 @@
 import type { StepOutcome } from '../model/outcome.ts'
-import { CASE_KINDS, type CaseKind, countTestCases, type Run, type TestCase } from '../model/run.ts'
+import { type CaseKind, countTestCases, isFailingOrOther, type Run, type TestCase } from '../model/run.ts'
 import { code, type Fragment, fragment, type Html, html, quote } from '../text/safe-text.ts'
 import { firstLineOf } from '../text/visible-text.ts'
 import { caseList, caseTable, foldableCase, linkedPlace, messageBlock, onNextLine, skipReason } from './case-layout.ts'
 import { countsOf } from './counts.ts'
 import { headline, introduction, namesOf, paragraph, sizeBytes } from './page-head.ts'
 import { casesOf, DOT, inBrackets, join, NONE, SPACE } from './phrases.ts'
-import { type CaseWithWords, casesOfKind, isFailingOrOther, unstableCases } from './test-case.ts'
+import { type CaseWithWords, sortedCases, unstableCases } from './test-case.ts'
 import { factsOf } from './what-is-tested.ts'
 
 /** How many test cases a summary shows in all. */
@@ -16,7 +16,7 @@ const FOLDABLE_CASES = 100
 /** If more test cases did not pass, their messages are folded. So twenty failures are a list that one can read. */
 const MOST_OPEN_CASES = 5
 /** The limit of the list of removed test cases, and of the list of newly skipped ones. */
-const MISSING_SHOWN = 100
+const CHANGED_SHOWN = 100
 const UNSTABLE_SHOWN = 20
 /**
  * The runner drops a summary over 1,048,576 bytes ("upload aborted, supports content up to a size of 1024k"). This limit is lower, because
@@ -39,14 +39,16 @@ export function jobSummary(outcome: StepOutcome, alreadyBytes: number, reportDir
   const top = html`${alreadyBytes > 0 ? html`\n\n` : html``}${heading(outcome)}`
   const files = reportDir === undefined ? NONE : fragment`, but the report file ${code('junit.xml')} has everything`
   // Sorted by kind, so those that did not pass come first.
-  const all = casesOfKind(CASE_KINDS, outcome)
+  const all = sortedCases(outcome)
+  const firstCases = (count: number) => ({ shown: all.slice(0, count), leftOut: all.slice(count) })
   const lists = baselineLists(outcome)
   const listedCases = lists.reduce((sum, { cases, limit }) => sum + Math.min(cases.length, limit), 0)
-  const everything: Page = { shown: all.slice(0, CASE_LIMIT - listedCases), lists, hasMessages: true }
-  const onlyNotPassed: Page = { shown: all.filter(isFailingOrOther).slice(0, CASE_LIMIT), lists: [], hasMessages: true }
-  const withoutMessages: Page = { ...onlyNotPassed, hasMessages: false }
-  for (const page of [everything, onlyNotPassed, withoutMessages]) {
-    const leftOut = leftOutText(all, page)
+  const notPassed = Math.min(all.filter(isFailingOrOther).length, CASE_LIMIT)
+  const everything: Page = { ...firstCases(CASE_LIMIT - listedCases), lists, messages: 'whole' }
+  const onlyNotPassed: Page = { ...firstCases(notPassed), lists: [], messages: 'whole' }
+  const withFirstLines: Page = { ...onlyNotPassed, messages: 'first line' }
+  for (const page of [everything, onlyNotPassed, withFirstLines]) {
+    const leftOut = leftOutText(page)
     const noLists = fragment`This summary has no lists of removed, newly skipped and unstable test cases, because it would be too long.`
     const sentences = [
       leftOut && fragment`This summary leaves out ${leftOut}${files}.`,
@@ -71,10 +73,10 @@ function heading(outcome: StepOutcome): Html {
 }
 
 interface Page {
-  /** The first of all test cases, sorted by kind. */
   readonly shown: readonly TestCase[]
+  readonly leftOut: readonly TestCase[]
   readonly lists: readonly List[]
-  readonly hasMessages: boolean
+  readonly messages: 'whole' | 'first line'
 }
 
 /** Test cases that are listed only if there is a baseline. */
@@ -88,20 +90,19 @@ interface List {
 function baselineLists(outcome: StepOutcome): readonly List[] {
   const { newlySkipped = [], removed = [] } = outcome.comparison ?? {}
   const skipped = newlySkipped.map((testCase) => ({ testCase, words: skipReason(testCase) }))
-  const gone = removed.map((testCase) => ({ testCase }))
   const lists: readonly List[] = [
-    { name: fragment`Newly skipped`, cases: skipped, limit: MISSING_SHOWN },
-    { name: fragment`Removed`, cases: gone, limit: MISSING_SHOWN },
+    { name: fragment`Newly skipped`, cases: skipped, limit: CHANGED_SHOWN },
+    { name: fragment`Removed`, cases: removed.map((testCase) => ({ testCase })), limit: CHANGED_SHOWN },
     { name: fragment`Unstable in earlier runs`, cases: unstableCases(outcome), limit: UNSTABLE_SHOWN },
   ]
   return lists.filter(({ cases }) => cases.length > 0)
 }
 
-function body(outcome: StepOutcome, { shown, lists, hasMessages }: Page): Html {
+function body(outcome: StepOutcome, { shown, lists, messages }: Page): Html {
   const notPassed = shown.filter(isFailingOrOther)
   const areFew = notPassed.length <= MOST_OPEN_CASES
   const parts = (testCases: readonly TestCase[], isOpen: boolean) =>
-    testCases.map((testCase) => foldableCase(testCase, outcome, { isOpen, hasMessage: hasMessages }))
+    testCases.map((testCase) => foldableCase(testCase, outcome, { isOpen, message: messages }))
   const table = (name: Fragment, testCases: readonly TestCase[]) =>
     folded(name, testCases, caseTable(testCases, outcome))
   const ofKind = (wanted: CaseKind) => shown.filter(({ kind }) => kind === wanted)
@@ -136,12 +137,13 @@ function messageOfRun({ message, ...run }: Run, outcome: StepOutcome): Html {
 }
 
 /** Which kinds of test cases a page does not show, how many, and which messages. Undefined if it shows everything. */
-function leftOutText(all: readonly TestCase[], { shown, hasMessages }: Page): Fragment | undefined {
-  const counts = countTestCases(all.slice(shown.length))
+function leftOutText({ shown, leftOut, messages }: Page): Fragment | undefined {
+  const counts = countTestCases(leftOut)
+  const total = shown.length + leftOut.length
+  const cases = fragment`${leftOut.length} of ${total} ${casesOf(total)}${inBrackets(countsOf(counts))}`
   // The first test cases that did not pass have parts with their messages. The others are rows, which have no message.
-  const withoutMessage = shown.filter(isFailingOrOther).slice(hasMessages ? FOLDABLE_CASES : 0)
-  const messages = withoutMessage.filter(({ message }) => message !== undefined).length
-  const cases = fragment`${counts.total} of ${all.length} ${casesOf(all.length)}${inBrackets(countsOf(counts))}`
-  const ofMessages = fragment`the messages of ${messages} ${casesOf(messages)}`
-  return join([counts.total > 0 ? cases : undefined, messages > 0 ? ofMessages : undefined], fragment` and `)
+  const withoutMessage = shown.filter(isFailingOrOther).slice(messages === 'whole' ? FOLDABLE_CASES : 0)
+  const count = withoutMessage.filter(({ message }) => message !== undefined).length
+  const ofMessages = fragment`the messages of ${count} ${casesOf(count)}`
+  return join([leftOut.length > 0 ? cases : undefined, count > 0 ? ofMessages : undefined], fragment` and `)
 }

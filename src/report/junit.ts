@@ -21,10 +21,10 @@ export function junit(outcome: OutcomeWithRun): string {
 }
 
 function opening({ run, subject }: OutcomeWithRun, entries: readonly TestCase[]): Xml {
-  const { total, byKind, skipped, other } = countTestCases(entries)
-  const errors = byKind['timed-out'] + byKind.interrupted
+  const { total, failed, timedOut, interrupted, skipped, other } = countTestCases(entries)
+  const errors = timedOut + interrupted
   const ms = runDurationMs(run) ?? entries.reduce((sum, { durationMs = 0 }) => sum + durationMs, 0)
-  const totals = xml`tests="${total}" failures="${byKind.failed}" errors="${errors}" skipped="${skipped + other}" time="${seconds(ms)}"`
+  const totals = xml`tests="${total}" failures="${failed - errors}" errors="${errors}" skipped="${skipped + other}" time="${seconds(ms)}"`
   const name = subject.target.id
   const timestamp = run.startedAt === undefined ? xml`` : xml` timestamp="${run.startedAt.toISOString().slice(0, 19)}"`
   return xml`<?xml version="1.0" encoding="UTF-8"?>
@@ -40,8 +40,9 @@ function caseElement(testCase: TestCase, nameFor: ReturnType<typeof uniqueNames>
   return xml`<testcase classname="${untruncated(className)}" name="${untruncated(name)}"${placeAttributes(testCase)} time="${time}"${contentOf(testCase)}`
 }
 
-function placeAttributes({ kind, filePath, line }: TestCase): Xml {
-  if (filePath === undefined || !showsReason(kind)) return xml``
+function placeAttributes(testCase: TestCase): Xml {
+  const { filePath, line } = testCase
+  if (filePath === undefined || !showsReason(testCase)) return xml``
   return xml` file="${untruncated(filePath)}"${line === undefined ? xml`` : xml` line="${line}"`}`
 }
 
@@ -72,7 +73,7 @@ function seconds(ms: number): string {
 
 /** Numbers names that come again within a class: `a`, `a (2)`, `a (3)`. */
 function uniqueNames() {
-  /** Each is below its class. */
+  /** Each entry is a class name, a line break, and a name in this class. */
   const takenNames = new Set<string>()
   /** The last number that was tried for a title. The next test case with this title begins behind it, because there may be thousands. */
   const lastNumbers = new Map<string, number>()

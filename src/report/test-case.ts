@@ -1,25 +1,16 @@
 import type { EarlierCase, PastOfCase } from '../model/baseline.ts'
 import type { StepOutcome } from '../model/outcome.ts'
-import { CASE_KINDS, type CaseKind, FAILING, type TestCase } from '../model/run.ts'
+import { CASE_KINDS, type TestCase } from '../model/run.ts'
 import { type Fragment, fragment, untruncated } from '../text/safe-text.ts'
 import { rawText, type Untrusted, untrusted } from '../text/untrusted.ts'
 import { visibleText } from '../text/visible-text.ts'
 
-/**
- * The kinds that failed, or have no known result. Pages call them test cases that did not pass. Flaky and skipped cases did not pass
- * either, but pages show them apart.
- */
-export const FAILING_OR_OTHER: readonly CaseKind[] = [...FAILING, 'other']
-
-/** The test cases of these kinds, sorted by kind. Within one kind, new failures come first, and the order is the service's. */
-export function casesOfKind(
-  kinds: readonly CaseKind[],
-  { run, past }: Pick<StepOutcome, 'run' | 'past'>,
-): readonly TestCase[] {
-  const wanted = CASE_KINDS.filter((kind) => kinds.includes(kind))
-  return wanted.flatMap((kind) => {
-    const ofKind = run?.testCases?.filter((testCase) => testCase.kind === kind) ?? []
-    const isNew = (testCase: TestCase) => past?.get(testCase)?.mark === 'new'
+/** All test cases, sorted by kind. Within one kind, new failures come first. Apart from that, the order is the service's. */
+export function sortedCases({ run, past }: Pick<StepOutcome, 'run' | 'past'>): readonly TestCase[] {
+  const testCases = run?.testCases ?? []
+  const isNew = (testCase: TestCase) => past?.get(testCase)?.mark === 'new'
+  return CASE_KINDS.flatMap((wanted) => {
+    const ofKind = testCases.filter(({ kind }) => kind === wanted)
     return [...ofKind.filter(isNew), ...ofKind.filter((testCase) => !isNew(testCase))]
   })
 }
@@ -59,10 +50,6 @@ export function unstableCases({ past }: Pick<StepOutcome, 'past'>): readonly Cas
 export interface CaseWithWords {
   readonly testCase: EarlierCase
   readonly words?: Fragment | undefined
-}
-
-export function isFailingOrOther({ kind }: TestCase): boolean {
-  return FAILING_OR_OTHER.includes(kind)
 }
 
 /** How many failures are new. Undefined without a baseline. */

@@ -5,11 +5,11 @@ import { type Fragment, fragment, link, quote } from '../text/safe-text.ts'
 import type { Untrusted } from '../text/untrusted.ts'
 import { COMMA, join, NONE, type Parts } from './phrases.ts'
 
-/** What a page says besides its headline. If the input `run-id` names the run, the inputs say nothing about the run. */
+/** What a page says besides its headline. With the input `run-id`, `parameters` is empty, because another step has started the run. */
 export function factsOf(outcome: StepOutcome): Parts {
   const { target, parameters, baseline } = outcome.subject
   const { environment, autofix } = parameters
-  const branch = testedBranch(outcome)
+  const branch = reportedOrAskedBranch(outcome)
   const isMetadata = target.kind === 'test-suite' && branch !== undefined
   return [
     environment === undefined ? undefined : fragment`Environment ${environment}`,
@@ -55,6 +55,6 @@ export function linkedRunId({ runId, runUrl }: Pick<EndedStep, 'runId' | 'runUrl
   return runUrl === undefined ? fragment`${runId}` : link(runUrl, fragment`${runId}`)
 }
 
-export function testedBranch({ run, subject }: StepOutcome): string | Untrusted | undefined {
+export function reportedOrAskedBranch({ run, subject }: StepOutcome): string | Untrusted | undefined {
   return run?.branchName ?? subject.parameters.branch
 }

@@ -142,7 +142,7 @@ function testCase(entry: unknown, redact: Redact): TestCase {
     durationMs: durationOf(durationMs),
     message: kind === 'passed' ? undefined : decodeMessage(message, redact),
     filePath,
-    line: showsReason(kind) ? line : undefined,
+    line: showsReason({ kind }) ? line : undefined,
   }
 }
 

@@ -67,14 +67,15 @@ describe('a table of test cases', () => {
 it('says beside the status of a part whether the failure is new', () => {
   const testCase = aTestCase({ title: 'pays', status: 'FAILED' })
   const outcome = { ...anOutcome(), past: comparePast([testCase], aBaseline({})) }
-  expect(render(foldableCase(testCase, outcome, { isOpen: false, hasMessage: false }))).toContain(
+  expect(render(foldableCase(testCase, outcome, { isOpen: false, message: 'first line' }))).toContain(
     '<summary>❌ Failed · <b>new</b> · <b><code>pays</code></b><br>1.2 s</summary>',
   )
 })
 
 describe('a case that can be folded', () => {
+  const WHOLE: Parameters<typeof foldableCase>[2] = { isOpen: true, message: 'whole' }
   const REASON = { message: 'expected 41\n  to be 42 <b>', filePath: 'e2e/pay.ts', line: 1_012 }
-  const partOf = (fields: TestCaseFields, options = { isOpen: true, hasMessage: true }) =>
+  const partOf = (fields: TestCaseFields, options = WHOLE) =>
     render(foldableCase(aTestCase({ title: 'pays', status: 'FAILED', ...fields }), anOutcome(), options))
 
   it.each([
@@ -89,7 +90,7 @@ describe('a case that can be folded', () => {
   })
 
   it('may have no message, no place and no duration', () => {
-    expect(partOf({ durationMs: undefined }, { isOpen: false, hasMessage: true })).toBe(
+    expect(partOf({ durationMs: undefined }, { isOpen: false, message: 'whole' })).toBe(
       '<details><summary>❌ Failed <b><code>pays</code></b></summary></details>\n',
     )
     expect(partOf({ filePath: 'a.ts' })).toContain('<br><code>a.ts</code> · 1.2 s</summary></details>')
@@ -109,7 +110,7 @@ describe('a case that can be folded', () => {
   })
 
   it('may have only the first line of its message', () => {
-    expect(partOf(REASON, { isOpen: false, hasMessage: false })).toMatch(
+    expect(partOf(REASON, { isOpen: false, message: 'first line' })).toMatch(
       /<br><code>expected 41<\/code><\/summary><\/details>\n$/,
     )
   })
