@@ -1,13 +1,21 @@
-import { globSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { globSync, mkdtempDisposableSync, readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
-import { type Chunk, chunksOfMain, loadedBy } from './support/loaded-chunks.ts'
-import { scenario } from './support/scenario.ts'
+import { type ScenarioOptions, scenario } from './support/scenario.ts'
 
 // The size of the committed bundle does not depend on the machine. A new dependency shows here first. If the dependency is
 // worth its size, raise the limit in the change that adds it.
 
 const dist = join(import.meta.dirname, '../dist')
+
+/** A file of dist/main that runs, and who asks for it. */
+interface Chunk {
+  readonly name: string
+  readonly bytes: number
+  readonly loaded: 'always' | 'behind a proxy' | 'for the GitHub API'
+}
+
 const chunks = await chunksOfMain()
 
 function loaded(...when: readonly Chunk['loaded'][]): readonly Chunk[] {
@@ -20,6 +28,32 @@ function sizeBytes(some: readonly Chunk[]): number {
 
 function codeOf(some: readonly Chunk[]): string {
   return some.map(({ name }) => readFileSync(join(dist, 'main', name), 'utf8')).join('\n')
+}
+
+/** The code in dist/main, grouped by what a run of the action really loads. */
+async function chunksOfMain(): Promise<readonly Chunk[]> {
+  const always = await loadedBy('main')
+  // No process listens on port 9, but an attempt to connect loads the code. Only an https: address is reached through a proxy.
+  const inputs = { 'base-url': 'https://tests.example.com', 'timeout-minutes': '0.01' }
+  const proxied = await loadedBy('main', { inputs, env: { https_proxy: 'http://127.0.0.1:9' } })
+  return globSync('*.js', { cwd: join(dist, 'main') })
+    .toSorted()
+    .map((name) => ({
+      name,
+      bytes: statSync(join(dist, 'main', name)).size,
+      loaded: always.has(name) ? 'always' : proxied.has(name) ? 'behind a proxy' : 'for the GitHub API',
+    }))
+}
+
+/** The files of dist/main or dist/post that Node's coverage names. */
+async function loadedBy(phase: 'main' | 'post', options: ScenarioOptions = {}): Promise<ReadonlySet<string>> {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'coverage-'))
+  await using run = await scenario({ ...options, env: { ...options.env, NODE_V8_COVERAGE: folder.path } })
+  await run.step.run()
+  const files = globSync('*.json', { cwd: folder.path }).map((file) => readFileSync(join(folder.path, file), 'utf8'))
+  const scripts: { url: string }[] = files.flatMap((text) => JSON.parse(text).result)
+  const ours = scripts.filter(({ url }) => url.includes(join(dist, phase)))
+  return new Set(ours.map(({ url }) => basename(url)))
 }
 
 describe('dist/main', () => {

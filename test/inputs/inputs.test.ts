@@ -317,6 +317,8 @@ it('branch may have up to 255 characters', () => {
 describe('the source of the tested commit', () => {
   const SHA = workflowEvent('push', ON_DEFAULT_BRANCH).event.commit
   const OTHER = '1b'.repeat(20)
+  const announced = { TEST_RUN_SERVICE_URL: 'http://127.0.0.1:1', TEST_RUN_SERVICE_KEY: 'a-key-of-the-service' }
+  const nothing = { 'base-url': '', 'api-key': '' }
   const sourceOf = (given: Readonly<Record<string, string>>, variables: NodeJS.ProcessEnv = {}) =>
     reading({ ...ENOUGH, ...given }, variables).inputs?.subject.sourceUrl
 
@@ -337,16 +339,11 @@ describe('the source of the tested commit', () => {
   it('is unknown if another step or workflow run has started the run, which may be of any commit', () => {
     expect(sourceOf({ 'run-id': 'run-7' })).toBeUndefined()
     expect(sourceOf({ 'run-id': 'run-7', branch: 'main' })).toBeUndefined()
-    const announced = { TEST_RUN_SERVICE_URL: 'http://127.0.0.1:1', TEST_RUN_SERVICE_KEY: 'a-key-of-the-service' }
-    const nothing = { 'base-url': '', 'api-key': '' }
-    expect(
-      sourceOf({ ...nothing, 'run-id': 'run-7' }, { ...announced, TEST_RUN_SERVICE_COMMIT: OTHER }),
-    ).toBeUndefined()
+    const withCommit = { ...announced, TEST_RUN_SERVICE_COMMIT: OTHER }
+    expect(sourceOf({ ...nothing, 'run-id': 'run-7' }, withCommit)).toBeUndefined()
   })
 
   it('is unknown if the announced service cannot say it, because the event may be of another commit', () => {
-    const announced = { TEST_RUN_SERVICE_URL: 'http://127.0.0.1:1', TEST_RUN_SERVICE_KEY: 'a-key-of-the-service' }
-    const nothing = { 'base-url': '', 'api-key': '' }
     expect(sourceOf(nothing, announced)).toBe(`https://github.com/shop/shop/blob/${SHA}`)
     expect(sourceOf(nothing, { ...announced, TEST_RUN_SERVICE_COMMIT: '' })).toBeUndefined()
     expect(sourceOf({}, { ...announced, TEST_RUN_SERVICE_COMMIT: '' })).toBe(`https://github.com/shop/shop/blob/${SHA}`)

@@ -58,6 +58,8 @@ describe('the line of facts', () => {
 
 it('the line of a start says what is tested: a branch or a commit', () => {
   const said = (parameters: object) => render(whatIsTested(anOutcome({ subject: { parameters } }).subject))
-  expect(said({ branch: 'b', environment: 'staging' })).toBe('project “web-shop”, environment “staging”, branch “b”')
+  expect(said({ branch: 'b', environment: 'staging', frameworkProject: 'e2e' })).toBe(
+    'project “web-shop”, environment “staging”, branch “b”, framework project “e2e”',
+  )
   expect(said({ branch: 'f'.repeat(40) })).toBe(`project “web-shop”, commit “${'f'.repeat(40)}”`)
 })

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { isAlive } from '../../../test/support/is-alive.ts'
 import { folderOfTests } from '../../../test/support/temporary-folder.ts'
@@ -65,4 +65,5 @@ test('a shutdown of the runner empties the temporary folder, and main lives on u
   expect(isAlive(Number(main.state.pid))).toBe(true)
   await step.dispose()
   expect(await mainExit).toMatchObject({ signal: 'SIGKILL', signalsSent: ['SIGKILL'] })
+  expect([step.workspace, step.tempDir].filter((folder) => existsSync(folder))).toEqual([])
 })

@@ -1,10 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: GitHub's expressions are written like that.
 
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { readFileSync, realpathSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { isAlive } from '../../../test/support/is-alive.ts'
 import { folderOfTests } from '../../../test/support/temporary-folder.ts'
-import { until } from '../../../test/support/until.ts'
 import { placesThatShow, prepareStep, type Step, type StepOptions } from '../step-runner/runner.ts'
 import { type ActionFixture, pidIn, STUBBORN, spawning, writeAction } from './fixture.ts'
 
@@ -125,19 +124,6 @@ describe('the end of a process', () => {
     const { conclusion, log } = await main.result()
     expect([conclusion, waits]).toEqual(['success', [5000]])
     expect(isAlive(pidIn(log[0]))).toBe(true)
-  })
-
-  test('leaves nothing behind once the step is disposed of, not even detached children', async () => {
-    const step = prepareStep({
-      actionDir: writeAction(root, { main: `${spawning({ detached: true, stdio: 'ignore' })}; hang()` }),
-    })
-    const main = step.startMain()
-    const child = pidIn(await main.waitForLine(/child/))
-    expect(isAlive(child)).toBe(true)
-    await step.dispose()
-    await until(() => !isAlive(child))
-    expect(existsSync(step.workspace)).toBe(false)
-    expect(existsSync(step.tempDir)).toBe(false)
   })
 })
 
