@@ -18,7 +18,7 @@ async function leaveRun(engineScript: string) {
   const folder = temporaryFolder()
   await writeFile(join(folder, 'docker'), `#!/bin/sh\n${engineScript}\n`, { mode: 0o755 })
   const store = openRunStore(join(folder, 'data'))
-  const kept = { gitFolder: join(folder, 'removed/.git'), engine: ['docker'] }
+  const kept = { engine: ['docker'] }
   const resources = resourcesOf(RUN_ID, store.folder, kept)
   for (const path of [resources.tree, resources.frameworkFolder]) await mkdir(path, { recursive: true })
   const run: Run = { runId: RUN_ID, projectId: 'shop', phase: { status: 'RUNNING', startedAt: 'now' } }

@@ -6,14 +6,13 @@ import { type GitOptions, readGit } from '../machine/git.ts'
 import type { Project } from '../settings/project.ts'
 import { quote } from '../text.ts'
 import { findFramework } from './packages.ts'
-import type { WorkTree } from './work-tree.ts'
 
 /** Which files a run tests. */
 export interface Checkout {
   /** The project's own folder, and the root of its repository. */
   readonly folders: TestedFolders
-  /** Undefined if the run tests the project's own folder as it is. */
-  readonly workTree?: WorkTree | undefined
+  /** The commit of the work tree that the run tests. Undefined if the run tests the project's own folder as it is. */
+  readonly workTreeCommit?: string | undefined
   readonly branchName?: string | undefined
   /** Why nobody knows which branch and which commit the folder is. */
   readonly whyUnknown?: string | undefined
@@ -33,18 +32,14 @@ export interface CheckoutContext {
  */
 async function findHead(git: GitOptions, checkoutOfJob?: CheckoutContext['checkoutOfJob']) {
   const folder = git.root
-  const places = ['--show-toplevel', '--git-common-dir', '--show-prefix']
-  const args = ['rev-parse', ...places, 'HEAD^{commit}', '--symbolic-full-name', 'HEAD']
+  const args = ['rev-parse', '--show-toplevel', '--show-prefix', 'HEAD^{commit}', '--symbolic-full-name', 'HEAD']
   try {
-    const lines = (await readGit(args, git)).split('\n')
-    const [root = '', gitFolder = '', path = '', commit = '', ref = ''] = lines
+    const [root = '', path = '', commit = '', ref = ''] = (await readGit(args, git)).split('\n')
     return {
       folders: { root, folder: resolve(root, path) },
       // On a detached head, there is no branch.
       branch: /^refs\/heads\/(.*)/.exec(ref)?.[1],
       commit,
-      // git prints its own folder relative to the folder in which it runs.
-      gitFolder: resolve(folder, gitFolder),
     }
   } catch (error) {
     // git has no repository for the folder, cannot read it, or finds no commit there.
@@ -87,7 +82,7 @@ export async function chooseCheckout(
   if (type !== 'tree') {
     return unusable(`Branch ${quote(branch)} has no folder ${quote(path)} of project ${quote(project.id)}.`)
   }
-  return { folders, workTree: { gitFolder: head.gitFolder, commit }, branchName: branch }
+  return { folders, workTreeCommit: commit, branchName: branch }
 }
 
 /** A local branch comes before a branch that only `origin` has. The name must be a whole ref, so `main~1` or an option is no branch. */

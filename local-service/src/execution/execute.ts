@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { whyMoved } from '../checkout/checkout.ts'
 import { linkPackages } from '../checkout/packages.ts'
-import { addWorkTree } from '../checkout/work-tree.ts'
+import { makeWorkTree } from '../checkout/work-tree.ts'
 import type { FrameworkCall } from '../frameworks/framework.ts'
 import { readShards, withProblems } from '../frameworks/merge.ts'
 import { ReadingThread } from '../frameworks/reading.ts'
@@ -46,11 +46,11 @@ export async function executeRun(run: RunContext, onTests: (tests: RunningTests)
 
 /** Makes the work tree if the run needs one. Returns why the tests cannot run. Throws if the run is stopped meanwhile. */
 async function prepare(run: RunContext): Promise<string | undefined> {
-  const { runId, project, checkout, resources } = run
-  const { folders, workTree, branchName } = checkout
+  const { project, checkout, resources } = run
+  const { folders, workTreeCommit, branchName } = checkout
   const git = gitOptionsIn(folders.folder, run)
-  if (workTree === undefined) return whyMoved(branchName, git)
-  await addWorkTree(workTree, resources.tree, runId, git)
+  if (workTreeCommit === undefined) return whyMoved(branchName, git)
+  await makeWorkTree(resources.tree, workTreeCommit, git)
   const { setup } = project
   if (setup === undefined) {
     await linkPackages(folders, resources.tree)
@@ -80,7 +80,7 @@ async function runTests(run: RunContext, onTests: (tests: RunningTests) => void)
     selection,
     folders,
     git: gitOptionsIn(folders.root, run),
-    isInPlace: checkout.workTree === undefined,
+    isInPlace: checkout.workTreeCommit === undefined,
     outputFolder: resources.filesFolder,
     reporterFolder: join(resources.frameworkFolder, 'reporter'),
   })

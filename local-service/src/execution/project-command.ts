@@ -47,7 +47,7 @@ export function runProjectCommand(
   const command = { argv, folder: folders.folder, env, runId, stopGraceMs, output, logError }
   if (project.container === undefined) return runCommand(command, stop)
   // The packages of a work tree are links into the project's folder, and its git folder is there too.
-  const linked = checkout.workTree === undefined ? [] : [checkout.folders.root]
+  const linked = checkout.workTreeCommit === undefined ? [] : [checkout.folders.root]
   const container = {
     ...project.container,
     env: run.personEnv,
@@ -72,7 +72,7 @@ export function findInstalled(run: RunContext): CallOptions['installed'] | Unusa
   const { framework, command, setup, container, folder } = project
   if (command !== undefined || framework.packages.length === 0) return undefined
   const found =
-    setup === undefined || checkout.workTree === undefined
+    setup === undefined || checkout.workTreeCommit === undefined
       ? findFramework(framework, folders, folder)
       : findFramework(framework, folders, 'the work tree', 'Let "setup" install it, or set "command".')
   if ('kind' in found) return found

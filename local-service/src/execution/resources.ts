@@ -3,7 +3,6 @@ import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../../../src/text/untrusted.ts'
-import { forgetWorkTree } from '../checkout/work-tree.ts'
 import { removeContainers } from '../machine/container.ts'
 import { removeFolder } from '../machine/files.ts'
 import { killProcesses } from '../machine/processes.ts'
@@ -14,8 +13,6 @@ export type RunResources = ReturnType<typeof resourcesOf>
 export interface KeptResources {
   /** The machine's temporary folder. The store keeps it, because the next process of the service may have another one. */
   readonly temporaryFolder?: string | undefined
-  /** The `.git` folder of the repository, which has a record of the work tree. */
-  readonly gitFolder?: string | undefined
   /** It is `unknown` if an earlier process of the service had the run, and the store does not give its engine back. */
   readonly engine?: readonly string[] | 'unknown' | undefined
 }
@@ -45,7 +42,7 @@ export function resourcesOf(
     frameworkFolder,
     /** The output folder of the framework. The report lies beside it, because Playwright empties this folder. */
     filesFolder: join(frameworkFolder, 'files'),
-    /** The work tree that the run tests. git names its own record of a work tree by the last part of the path. */
+    /** The work tree that the run tests. Its name is unique, because Docker Compose, for example, names containers after the folder. */
     tree: join(folder, runId),
     /** The `TMPDIR` of the run's processes. Its path is short, because sockets are created in it. */
     tmpdir: join(temporaryFolder, `test-run-${runId.slice(0, 8)}`),
@@ -71,13 +68,12 @@ export async function removeResources(
   resources: RunResources,
   { personEnv, logError }: { readonly personEnv: NodeJS.ProcessEnv; readonly logError: (text: string) => void },
 ): Promise<boolean> {
-  const { folder, tree, tmpdir, gitFolder, engine, engineFolder, mayHaveContainers } = resources
+  const { folder, tmpdir, engine, engineFolder, mayHaveContainers } = resources
   const removals = [
     // The engine's program must be gone first, because it could create another container.
     () => killProcesses({ runId }),
     // The folders come last, because containers write to them.
     async () => engine && mayHaveContainers && removeContainers(engine, runId, { env: personEnv, cwd: engineFolder }),
-    async () => gitFolder && forgetWorkTree(tree, gitFolder),
     () => removeFolder(folder),
     () => removeFolder(tmpdir),
   ]

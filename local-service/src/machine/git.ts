@@ -8,10 +8,14 @@ export interface GitOptions {
   readonly signal?: AbortSignal | undefined
   /** A file in place of the repository's own index. */
   readonly index?: string | undefined
+  /** A folder in place of the repository's own files. */
+  readonly workTree?: string | undefined
 }
 
 /** A hook or a file system monitor would be a program that nobody expects to run when tests are started. */
-const ALWAYS = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false']
+const NO_PROGRAMS = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false']
+/** git would write a part of a split index to the repository, also if `index` is elsewhere. */
+const ALWAYS = [...NO_PROGRAMS, '-c', 'core.splitIndex=false']
 /**
  * git refuses the repository of another user, which is usual in container jobs, because the configuration of a repository can name
  * programs. A command that only reads starts none of them.
@@ -28,7 +32,7 @@ export function readGit(args: readonly string[], options: GitOptions): Promise<s
 /** For a command that changes the repository. */
 export function git(
   args: readonly string[],
-  { root, env, signal, index }: GitOptions,
+  { root, env, signal, index, workTree }: GitOptions,
   config = ALWAYS,
 ): Promise<string> {
   const options = {
@@ -37,7 +41,7 @@ export function git(
     env: {
       ...env,
       GIT_DIR: undefined,
-      GIT_WORK_TREE: undefined,
+      GIT_WORK_TREE: workTree,
       GIT_INDEX_FILE: index,
       GIT_TERMINAL_PROMPT: '0',
       LC_ALL: 'C',

@@ -40,7 +40,7 @@ export async function startRun(service: ServiceContext, request: StartRequest): 
   }
   const checkout = await chooseCheckout(project, branch, service)
   if ('kind' in checkout) refuse(400, checkout.reason)
-  if (readsReports(project) && checkout.workTree !== undefined) {
+  if (readsReports(project) && checkout.workTreeCommit !== undefined) {
     const problem = 'reads reports in its own folder, where another commit is checked out'
     refuse(400, `Project ${quote(project.id)} ${problem} than ${quote(branch)}. Leave the branch out.`)
   }
@@ -78,11 +78,11 @@ function toRunContext(
 ): Omit<RunContext, 'stop'> {
   const { project, selection, autofix } = request
   const { store, personEnv, stopGraceMs, outputs } = service
-  const { workTree } = checkout
-  const kept = { gitFolder: workTree?.gitFolder, engine: project.container?.engine }
+  const kept = { engine: project.container?.engine }
   const ofEngine = { engineFolder: project.folder, mayHaveContainers: false }
   const resources = resourcesOf(runId, store.folder, kept, ofEngine)
-  const folders = workTree === undefined ? checkout.folders : inWorkTree(checkout.folders, resources.tree)
+  const folders =
+    checkout.workTreeCommit === undefined ? checkout.folders : inWorkTree(checkout.folders, resources.tree)
   const output = new RunOutput(join(outputs, runId), (text) => service.logError(`run ${runId}: ${text}`))
   const tell = (log: (text: string) => void) => (text: string) => {
     log(`run ${runId}: ${text}`)
@@ -99,10 +99,10 @@ function inWorkTree({ root, folder }: TestedFolders, tree: string): TestedFolder
 }
 
 function describeCheckout(checkout: Checkout, { setup, folder }: Project): string {
-  if (checkout.workTree === undefined) {
+  if (checkout.workTreeCommit === undefined) {
     const unknown = checkout.whyUnknown && `. git cannot say what is checked out: ${checkout.whyUnknown}`
     return `the folder itself${setup === undefined ? '' : ', without its "setup"'}${unknown ?? ''}`
   }
   const packages = setup === undefined ? `, with the packages that are installed in ${folder}` : ''
-  return `branch ${quote(checkout.branchName)} at ${checkout.workTree.commit}${packages}`
+  return `branch ${quote(checkout.branchName)} at ${checkout.workTreeCommit}${packages}`
 }

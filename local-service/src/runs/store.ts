@@ -94,12 +94,14 @@ function toUnfinished({
   const { runId, phase } = fieldsOf(run)
   if (!RUN_ID.test(String(run_id)) || runId !== run_id || !isObject(phase)) return undefined
   if (resources === null) return { run }
-  const { temporaryFolder, gitFolder, engine } = fieldsOf(parseJson(String(resources)))
-  const toPath = (value: unknown) => (typeof value === 'string' ? value : undefined)
+  const { temporaryFolder, engine } = fieldsOf(parseJson(String(resources)))
   // The names of what is removed in these folders follow from the id.
   return {
     run,
-    kept: { temporaryFolder: toPath(temporaryFolder), gitFolder: toPath(gitFolder), engine: toEngine(engine) },
+    kept: {
+      temporaryFolder: typeof temporaryFolder === 'string' ? temporaryFolder : undefined,
+      engine: toEngine(engine),
+    },
   }
 }
 
@@ -118,8 +120,8 @@ function storeIn(database: DatabaseSync) {
   return {
     /** `resources` is what the run may have on the machine from now on. */
     save(run: Run, resources?: RunResources): void {
-      const { temporaryFolder, gitFolder, engine } = resources ?? {}
-      const kept: KeptResources | null = resources === undefined ? null : { temporaryFolder, gitFolder, engine }
+      const { temporaryFolder, engine } = resources ?? {}
+      const kept: KeptResources | null = resources === undefined ? null : { temporaryFolder, engine }
       const upsert = database.prepare(
         `insert into runs (run_id, is_finished, run, resources) values (?, ?, ?, ?) on conflict (run_id)
          do update set is_finished = excluded.is_finished, run = excluded.run, resources = excluded.resources`,

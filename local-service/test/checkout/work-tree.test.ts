@@ -1,133 +1,117 @@
-import { execFileSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  watch,
-  writeFileSync,
-} from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { aRepository } from '../../../test/support/git-repository.ts'
-import { addWorkTree, forgetWorkTree } from '../../src/checkout/work-tree.ts'
-import { isAlive, PLAIN_ENV, pidsIn, temporaryFolder, until } from '../support/a-local-service.ts'
+import { describe, expect, it } from 'vitest'
+import { aRepository, type GitRepository, gitIn, writeFiles } from '../../../test/support/git-repository.ts'
+import { makeWorkTree } from '../../src/checkout/work-tree.ts'
+import { PLAIN_ENV, temporaryFolder } from '../support/a-local-service.ts'
 
-// local-service/test/life/branches.test.ts tests work trees with git.
+// local-service/test/life/branches.test.ts tests runs in work trees.
 
-describe("git's record of a work tree", () => {
-  let git: string
-  let record: string
+/** On `main`. The branch `other` has another `a/1.txt`, and the tag `v1`. */
+async function twoBranches(): Promise<GitRepository> {
+  const repository = await aRepository({ 'a/1.txt': 'main', 'b/2.txt': 'main' })
+  await repository.git('switch', '--quiet', 'other')
+  await repository.commit({ 'a/1.txt': 'other' })
+  await repository.git('tag', 'v1')
+  await repository.git('switch', '--quiet', 'main')
+  return repository
+}
 
-  beforeEach(() => {
-    git = join(temporaryFolder(), '.git')
-    record = join(git, 'worktrees/id')
-    for (const folder of [record, join(git, 'objects')]) mkdirSync(folder, { recursive: true })
-    writeFileSync(join(git, 'HEAD'), '')
-    writeFileSync(join(record, 'gitdir'), '/tree/id/.git\n')
-    writeFileSync(join(record, 'index'), '')
-  })
-
-  const forget = () => forgetWorkTree('/tree/id', git)
-
-  it.each<[string, () => void]>([
-    ['if it is whole', () => undefined],
-    ['if git was killed before it had written which tree it is of', () => writeFileSync(join(record, 'gitdir'), '')],
-    ['if the service was killed while it removed the record', () => rmSync(join(record, 'gitdir'))],
-  ])('goes %s', async (_, prepare) => {
-    prepare()
-    await forget()
-    expect(existsSync(record)).toBe(false)
-  })
-
-  it('stays, and nothing waits, if tests have put a named pipe into it', async () => {
-    rmSync(join(record, 'gitdir'))
-    execFileSync('mkfifo', [join(record, 'gitdir')])
-    await expect(forget()).rejects.toThrow('gitdir is not a regular file')
-    expect(existsSync(join(record, 'index'))).toBe(true)
-  })
-
-  const move = (path: string) => {
-    const moved = join(temporaryFolder(), 'moved')
-    renameSync(path, moved)
-    symlinkSync(moved, path)
+async function treeOf(folder: string, branch: string, env: NodeJS.ProcessEnv = {}) {
+  const tree = join(temporaryFolder(), 'tree')
+  const commit = await gitIn(folder, 'rev-parse', branch)
+  await makeWorkTree(tree, commit, { root: folder, env: { ...PLAIN_ENV, ...env } })
+  const files = readdirSync(tree, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.txt'))
+  return {
+    commit,
+    files: files.sort(),
+    text: readFileSync(join(tree, 'a/1.txt'), 'utf8'),
+    git: (...args: string[]) => gitIn(tree, ...args),
   }
+}
 
-  it.each<[string, () => void]>([
-    ['its folder is not of git', () => rmSync(join(git, 'HEAD'))],
-    ['it is a link', () => move(record)],
-    ['the folder of all records is a link', () => move(join(git, 'worktrees'))],
-    ['it is of another tree', () => writeFileSync(join(record, 'gitdir'), '/somewhere/.git')],
-  ])('stays if %s', async (_what, spoil) => {
-    spoil()
-    await forget()
-    expect(readdirSync(record)).toEqual(['gitdir', 'index'])
+/** Each file below a folder, with its text. */
+function contentOf(folder: string): Map<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return new Map(
+    entries.map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'latin1')]),
+  )
+}
+
+describe('a work tree', () => {
+  it('is one for git, with the branches and tags of the repository, and changes nothing there', async () => {
+    const { folder, git: inFolder } = await twoBranches()
+    // git would write a part of a split index to the repository.
+    await inFolder('config', 'core.splitIndex', 'true')
+    const before = contentOf(folder)
+    const { commit, text, git } = await treeOf(folder, 'other')
+    expect(contentOf(folder)).toEqual(before)
+    expect([text, await git('rev-parse', 'HEAD'), await git('status', '--porcelain')]).toEqual(['other', commit, ''])
+    expect([await git('describe', '--tags'), await git('diff', '--name-only', 'main')]).toEqual(['v1', 'a/1.txt'])
+    expect(await git('rev-parse', '--abbrev-ref', 'HEAD')).toBe('HEAD')
   })
 
-  // Only there does the system name each file that goes, in the order in which it goes.
-  it.runIf(process.platform === 'linux')('is no record to other git commands while it goes', async () => {
-    const { folder, git: inFolder } = await aRepository({ 'a.txt': '' })
-    const path = join(temporaryFolder(), 'tree')
-    await inFolder('worktree', 'add', '--quiet', path, 'other')
-    const gone: (string | null)[] = []
-    const watcher = watch(join(folder, '.git/worktrees/tree'), (_event, name) => gone.push(name))
-    onTestFinished(() => watcher.close())
-    await forgetWorkTree(path, join(folder, '.git'))
-    await until(() => gone.includes('commondir') && gone.includes('HEAD'))
-    expect(gone[0]).toBe('gitdir')
-  })
-})
-
-describe('work trees of one repository', () => {
-  /** They find this script in place of git. It has a HOME of its own. */
-  async function withOwnGit(script: string) {
-    const { folder } = await aRepository({ 'a.txt': '' })
-    const [home, gitFolder] = [temporaryFolder(), join(folder, '.git')]
-    writeFileSync(join(home, 'git'), `#!/bin/sh\n${script}`, { mode: 0o755 })
-    const treeOf = (name: string) => join(home, name)
-    const add = (name: string, signal?: AbortSignal, PATH = `${home}:${PLAIN_ENV.PATH}`) => {
-      const env = { PATH, HOME: home, LOCAL_SERVICE_RUN_ID: treeOf(name) }
-      return addWorkTree({ gitFolder, commit: 'other' }, treeOf(name), treeOf(name), { root: folder, env, signal })
-    }
-    const remove = (name: string) => forgetWorkTree(treeOf(name), gitFolder)
-    return { home, add, remove, list: () => readdirSync(join(gitFolder, 'worktrees')) }
-  }
-
-  it('are made and removed in turn, because git would fail', async () => {
-    // It takes its time, and notes how many work trees there are at its beginning and at its end.
-    const { home, add, remove } = await withOwnGit(`
-      note() { echo "$1 $(ls .git/worktrees | wc -w)" >> "$HOME/log"; }
-      note begins
-      sleep 0.2
-      PATH="\${PATH#*:}" git "$@" || exit
-      note ends`)
-    const notes = () => readFileSync(join(home, 'log'), 'utf8').trim().split('\n')
-    await add('first')
-    const second = add('second')
-    await until(() => notes().length === 3)
-    await Promise.all([second, remove('first'), add('third')])
-    expect(notes()).toEqual(['begins 0', 'ends 1', 'begins 1', 'ends 2', 'begins 1', 'ends 2'])
+  it('has the filters of the repository, and what its sparse checkout selects', async () => {
+    const { folder, git, commit } = await twoBranches()
+    await git('switch', '--quiet', 'other')
+    await commit({ '.gitattributes': '*.txt filter=up' })
+    await git('switch', '--quiet', 'main')
+    await git('config', 'filter.up.smudge', 'tr a-z A-Z')
+    await git('sparse-checkout', 'set', 'a')
+    const tree = await treeOf(folder, 'other')
+    expect([tree.files, tree.text]).toEqual([['a/1.txt'], 'OTHER'])
   })
 
-  it('can be made after one whose making was stopped at the worst time', async () => {
-    // Another git command cannot read what this script has written so far.
-    const { home, add, list } = await withOwnGit(`
-      mkdir -p .git/worktrees/first && cd .git/worktrees/first
-      echo "$HOME/first/.git" > gitdir && : > commondir
-      sleep 300 &
-      echo $! > "$HOME/pid"
-      wait`)
-    const stop = new AbortController()
-    const stopped = add('first', stop.signal)
-    const pids = await pidsIn(join(home, 'pid'))
-    const second = add('second', undefined, PLAIN_ENV.PATH)
-    stop.abort()
-    await expect(stopped).rejects.toThrow('git worktree failed: it was stopped')
-    expect(pids.map(isAlive)).toEqual([false])
-    await second
-    expect(list()).toEqual(['second'])
+  it.each<[string, (repository: GitRepository) => Promise<string>]>([
+    [
+      'a work tree of git',
+      async ({ git, folder }) => {
+        await git('worktree', 'add', '--quiet', 'linked', 'v1')
+        return join(folder, 'linked')
+      },
+    ],
+    [
+      'a submodule',
+      async ({ folder }) => {
+        const outer = await aRepository({ 'c.txt': '' })
+        await outer.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', folder, 'inner')
+        const inner = join(outer.folder, 'inner')
+        await gitIn(inner, 'branch', 'other', 'origin/other')
+        return inner
+      },
+    ],
+    [
+      'a shallow clone, in a folder of it',
+      async ({ folder }) => {
+        const clone = join(temporaryFolder(), 'clone')
+        await gitIn(folder, 'clone', '--quiet', '--depth=1', '--no-single-branch', `file://${folder}`, clone)
+        await gitIn(clone, 'branch', 'other', 'origin/other')
+        return join(clone, 'b')
+      },
+    ],
+  ])('can be of the repository of %s', async (_, prepare) => {
+    const folder = await prepare(await twoBranches())
+    const { text, git } = await treeOf(folder, 'other')
+    expect([text, await git('status', '--porcelain')]).toEqual(['other', ''])
+  })
+
+  it.for(['--object-format=sha256', '--ref-format=reftable'])('can be of a repository with %s', async (format, {
+    skip,
+  }) => {
+    const folder = temporaryFolder()
+    const problem = await gitIn(folder, 'init', '--quiet', format).catch(String)
+    skip(problem.includes('unknown option'), 'this git does not know the format')
+    await writeFiles(folder, { 'a/1.txt': 'main' })
+    await gitIn(folder, 'add', '--all')
+    await gitIn(folder, 'commit', '--quiet', '-m', 'A commit')
+    const { commit, git } = await treeOf(folder, 'HEAD')
+    expect([await git('rev-parse', 'HEAD'), await git('status', '--porcelain')]).toEqual([commit, ''])
+  })
+
+  it('is refused of the repository of another user, whose settings could name programs', async () => {
+    const { folder } = await twoBranches()
+    // git asks for the variable in its own tests.
+    const tree = treeOf(folder, 'other', { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' })
+    await expect(tree).rejects.toThrow('fatal: detected dubious ownership')
   })
 })

@@ -121,18 +121,15 @@ describe.skipIf(!ON_LINUX).concurrent('the clean-up after tests that replaced th
     const names = ['folder', 'temporaryFolder']
     const folders = names.map((name) => [name, join(foreign, name)] as const)
     forge({ ...Object.fromEntries(folders), engine: [join(foreign, 'program')] })
-    // The record of somebody else's work tree, and an id that leads out of the folder.
-    const ofWorkTree = forge({ gitFolder: join(foreign, 'git'), engine: ['docker'] })
+    // An id that leads out of the folder.
     forge({ runId: `../../../../${foreign}/named` })
     // A folder of the service that is a link.
     const ofLink = forge({ engine: ['docker'] })
     database.close()
-    const kept = [...names, `git/worktrees/${ofWorkTree}`, 'named', `linked/${ofLink}`].map((name) =>
-      join(foreign, name),
-    )
+    const kept = [...names, 'named', `linked/${ofLink}`].map((name) => join(foreign, name))
     for (const folder of kept) {
       mkdirSync(folder, { recursive: true })
-      writeFileSync(join(folder, 'gitdir'), '/somewhere/.git')
+      writeFileSync(join(folder, 'file'), '')
     }
     replaceStore(step, forged)
     process.kill(serviceProcess(step), 'SIGKILL')
@@ -144,8 +141,8 @@ describe.skipIf(!ON_LINUX).concurrent('the clean-up after tests that replaced th
     const post = await step.runPost()
     expect(post.conclusion).toBe('success')
     expect(existsSync(join(foreign, 'ran'))).toBe(false)
-    expect(kept.filter((folder) => !existsSync(join(folder, 'gitdir')))).toEqual([])
-    expect(readFileSync(join(foreign, 'called'), 'utf8')).toContain(`label=test-run-service.run=${ofWorkTree}`)
+    expect(kept.filter((folder) => !existsSync(join(folder, 'file')))).toEqual([])
+    expect(readFileSync(join(foreign, 'called'), 'utf8')).toContain(`label=test-run-service.run=${ofLink}`)
     expect(readFileSync(join(foreign, 'environment'), 'utf8')).not.toMatch(/token-of-the-runner|key-of-the-job/)
   })
 })

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -51,12 +51,6 @@ async function startListing(repository: GitRepository, projectSettings: object =
   return { service, list, data }
 }
 
-/** git's records of the work trees. No git command reads them, because it would fail while the service removes one. */
-function workTreesOf({ folder }: GitRepository): number {
-  const records = join(folder, '.git/worktrees')
-  return existsSync(records) ? readdirSync(records).length : 0
-}
-
 describe('a run of what is checked out', () => {
   it('tests the folder itself, without a branch, for the branch by its name and for the commit by its hash', async () => {
     const repository = await twoBranches()
@@ -74,7 +68,6 @@ describe('a run of what is checked out', () => {
     }
     await repository.git('checkout', '--quiet', '--detach')
     expect(await list({})).toMatchObject({ branchName: undefined, titles: ['a.txt: not committed'] })
-    expect(workTreesOf(repository)).toBe(0)
   })
 
   it('is refused for the hash of another commit, and for a part of the hash', async () => {
@@ -130,6 +123,8 @@ describe('a run of another branch', () => {
     const repository = await twoBranches()
     await repository.write({ '.git/hooks/post-checkout': '#!/bin/sh\ntouch hooked' })
     await chmod(join(repository.folder, '.git/hooks/post-checkout'), 0o755)
+    const filesOf = () => readdirSync(repository.folder, { recursive: true })
+    const before = filesOf()
     const { service, list, data } = await startListing(repository)
     expect(await list({ branch: 'other' })).toEqual({
       branchName: 'other',
@@ -138,8 +133,8 @@ describe('a run of another branch', () => {
     })
     const packages = `with the packages that are installed in ${repository.folder}`
     expect(service.log.join('\n')).toContain(packages)
-    await until(() => workTreesOf(repository) === 0)
     await until(() => readdirSync(join(data, 'runs')).length === 0)
+    expect(filesOf()).toEqual(before)
     expect(await repository.git('status', '--porcelain')).toBe('M a.txt')
   })
 
@@ -160,8 +155,7 @@ describe('a run of another branch', () => {
     for (const _ of [1, 2, 3]) runIds.push(await service.startRun({ branch: 'other' }))
     const statuses = await Promise.all(runIds.map(async (runId) => (await service.get(runId)).body.status))
     expect(statuses).toEqual(['RUNNING', 'RUNNING', 'QUEUED'])
-    // `git branch` would fail while a work tree is half made.
-    await repository.git('update-ref', 'refs/heads/other', 'main')
+    await repository.git('branch', '--force', 'other', 'main')
     await writeFile(go, '')
     for (const runId of runIds) {
       expect((await service.waitFor(runId)).results?.testCases).toHaveLength(2)
@@ -253,11 +247,11 @@ describe('a run of another branch', () => {
     const repository = await aRepository({ 'a.txt': '', '.gitattributes': '*.txt filter=slow' })
     const begun = join(temporaryFolder(), 'begun')
     await repository.git('config', 'filter.slow.smudge', `echo $$ > ${begun}; sleep 300`)
-    const { service } = await startListing(repository)
+    const { service, data } = await startListing(repository)
     const runId = await service.startRun({ branch: 'other' })
     const [pid = 0] = await pidsIn(begun)
     await service.cancel(runId)
-    await until(() => workTreesOf(repository) === 0)
+    await until(() => readdirSync(join(data, 'runs')).length === 0)
     expect(isAlive(pid)).toBe(false)
   })
 

@@ -77,6 +77,8 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
     const home = temporaryFolder()
     const [data, temporary] = [join(home, 'data'), temporaryFolder()]
     const repository = await aRepository({ 'a.txt': 'main' })
+    const filesOfRepository = () => readdir(repository.folder, { recursive: true })
+    const filesBefore = await filesOfRepository()
     const project = { folder: repository.folder, framework: 'vitest', command: ['sh', '-c', RUNNER, 'sh'] }
 
     /** What is known of each run that was accepted: the last response about it. */
@@ -122,8 +124,8 @@ describe.runIf(process.platform === 'linux')('a service that is killed with SIGK
       current = start()
       const next = await current.ready()
       expect(processesOfRuns(temporary)).toEqual([])
-      const gitRecords = join(repository.folder, '.git/worktrees')
-      expect(await entriesIn(join(data, 'runs'), gitRecords, temporary)).toEqual([])
+      expect(await entriesIn(join(data, 'runs'), temporary)).toEqual([])
+      expect(await filesOfRepository()).toEqual(filesBefore)
       for (const runId of started) {
         const before = known.get(runId)
         const { status, body } = await next.get(runId)

@@ -148,12 +148,7 @@ describe('the store of runs', () => {
   it('takes no program, no id and no type from what somebody else has written to it', async () => {
     const [run, other] = threeRuns()
     const forged = await openForged('run_id, run, resources, is_finished', [
-      [
-        run.runId,
-        JSON.stringify(run),
-        '{ "engine": ["./program"], "gitFolder": 7, "temporaryFolder": 7, "folder": "/" }',
-        '0',
-      ],
+      [run.runId, JSON.stringify(run), '{ "engine": ["./program"], "temporaryFolder": 7, "folder": "/" }', '0'],
       [other.runId, JSON.stringify(run), '{}', '0'],
       ['../a', JSON.stringify({ ...run, runId: '../a' }), '{}', '0'],
       ['b', '5', '{}', '0'],
