@@ -18,8 +18,11 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => delay(Math.max(0, ms), undefined, { signal }).catch(() => {}),
 }
 
-/** Two turns of the event loop, because the first may end before all sockets are read. */
-export async function pendingEvents(): Promise<void> {
+/**
+ * Lets the handlers run of all system signals that have come. Node reads signals from a pipe, once in each turn of the event loop, and the
+ * first of these two turns may already be past that.
+ */
+export async function pendingSignals(): Promise<void> {
   await turn()
   await turn()
 }

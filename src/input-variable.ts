@@ -19,7 +19,10 @@ export function announcedVariableOf(env: NodeJS.ProcessEnv, input: string): stri
   return variable
 }
 
-/** Whether the announced service says that nobody knows its commit. The local service does so if git cannot read the checkout. */
+/**
+ * Whether the announced service says that nobody knows its commit. The local service says so with an empty TEST_RUN_SERVICE_COMMIT if git
+ * cannot read the checkout. Of the other variables, an empty one counts as not set.
+ */
 export function isCommitUnknown(env: NodeJS.ProcessEnv): boolean {
   return env.TEST_RUN_SERVICE_COMMIT === '' && announcedVariableOf(env, 'base-url') !== undefined
 }

@@ -60,7 +60,10 @@ const FLUSH_LIMIT_MS = 30_000
 /** If the step is aborted late, the last line of the log still gets this long. */
 const LAST_LINE_MS = 150
 
-/** Exits once the log is written, or when this has taken too long. Open connections and timers do not delay the exit. */
+/**
+ * Exits at the first of these three times: the log is written, `FLUSH_LIMIT_MS` has passed, or the exit deadline of an abort has passed.
+ * Open connections and timers do not delay the exit.
+ */
 function flushAndExit(code: number, signal: AbortSignal): Promise<never> {
   const exit = () => process.exit(code)
   const exitWhenAborted = () => {
@@ -70,6 +73,7 @@ function flushAndExit(code: number, signal: AbortSignal): Promise<never> {
   setTimeout(exit, FLUSH_LIMIT_MS)
   if (signal.aborted) exitWhenAborted()
   else signal.addEventListener('abort', exitWhenAborted)
+  // Node calls the callback of a write when all earlier writes are done.
   process.stdout.write('', exit)
   return new Promise(() => {})
 }

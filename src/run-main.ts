@@ -1,7 +1,7 @@
 import { isReadByRunner } from './action/abort.ts'
 import { performStep } from './action/step.ts'
 import type { World } from './action/world.ts'
-import { systemClock as clock, pendingEvents } from './clock.ts'
+import { systemClock as clock, pendingSignals } from './clock.ts'
 import { programText } from './files/program-text.ts'
 import { defaultReportFolder, writeReportFiles } from './files/report-files.ts'
 import { keepCommentUpToDate } from './github/comment.ts'
@@ -47,8 +47,8 @@ export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainF
       writeComment: (build, success) =>
         keepCommentUpToDate({ env, event, settings: comment, success, build, log, clock, signal }),
     }
-    // If a signal came while the action was loading, its handler runs now. Then nothing is started.
-    await pendingEvents()
+    // If a system signal came while the action was loading, the step is aborted now, and starts nothing.
+    await pendingSignals()
     const { success } = await performStep({ ...settings, subject: { ...subject, baseline } }, world)
     return success
   } catch (error) {
@@ -61,6 +61,7 @@ export async function runMain(env: NodeJS.ProcessEnv, signal: AbortSignal, mainF
       const message = fragment`No run was started, because the step could not write its file for the post step: ${error.message}. Without this file, nothing would cancel the run if the step were killed. Free some space on the runner, or check its temporary folder.`
       output.annotate({ level: 'error', title: 'Run not started', message })
     } else {
+      // After a bug, main's file stays, so that post cancels the run.
       throw error
     }
     mainFile.done()

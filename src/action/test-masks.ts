@@ -8,9 +8,8 @@ const SHORTEST_MASK_CHARS = 4
 const MASK_COMMAND = /^[\s\u0085]*::add-mask(?: .*?)?::(.*)/is
 
 /**
- * The values that tests hide with the command `add-mask`, the only command of the output that reaches the runner. A value is data if it
- * is too short, or if main itself may write it. The runner does not get such a value. If all values of a line are data, the log shows the
- * line.
+ * The values that tests hide with the command `add-mask`, the only command of the output that reaches the runner. A value is not masked if
+ * it is too short, or if main itself may write it.
  */
 export class TestMasks {
   readonly #world: Pick<World, 'mask' | 'programText'>
@@ -25,7 +24,7 @@ export class TestMasks {
 
   /**
    * If the line is such a command, gives its values to the runner, which hides them in all that comes later. Returns whether the log must
-   * not show the line.
+   * not show the line, because one of its values is secret.
    */
   take(line: string): boolean {
     const [, data = ''] = MASK_COMMAND.exec(withoutTerminalSequences(line)) ?? []
@@ -36,11 +35,11 @@ export class TestMasks {
       .replaceAll('%25', '%')
       .split(/[\r\n]/)
     // `some` alone would leave out the values after the first.
-    return lines.map((value) => this.#maskUnlessData(value.trim())).some((isSecret) => isSecret)
+    return lines.map((value) => this.#maskIfSecret(value.trim())).some((isSecret) => isSecret)
   }
 
-  /** Returns whether the value is a secret. If not, it is data. */
-  #maskUnlessData(value: string): boolean {
+  /** Returns whether the value is secret. */
+  #maskIfSecret(value: string): boolean {
     if ([...value].length < SHORTEST_MASK_CHARS) return false
     if (this.#masked.has(value)) return true
     this.#programText ??= this.#world.programText()
@@ -54,13 +53,12 @@ export class TestMasks {
 }
 
 /**
- * Whether main itself may write the value. The runner replaces a masked value everywhere in the summary, so it could destroy the tags of
- * main. For example, the summary has the title `<code>pays</code>`, and a test masks `de>pays</co`. The runner would write `<co***de>`, and
- * the text behind it would become live Markdown.
+ * Whether main itself may write the value in the summary. The runner replaces a masked value everywhere, so it could destroy main's tags.
+ * For example, the summary has the title `<code>pays</code>`, and a test masks `de>pays</co`. The runner would write `<co***de>`, and the
+ * text behind it would become live Markdown.
  *
- * All words and tags of main's own stand in the text of its program. Each tag of the summary is one of them, because a `<` or `>` of
- * others is escaped. So the value is compared with this text. In the example, the program has `de>` and `</co`, and the value is not
- * masked.
+ * All words and tags of main stand in the text of its own program, because every other `<` or `>` in the summary is escaped. In the
+ * example, the program contains `de>` and `</co`, so main may write the value.
  */
 export function isWrittenByMain(value: string, programText: string): boolean {
   if (programText.includes(value)) return true

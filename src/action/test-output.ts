@@ -1,7 +1,6 @@
 import { type Failure, isFailure } from '../model/failure.ts'
 import { isFinished, type Run } from '../model/run.ts'
 import { failureReason } from '../report/failure-text.ts'
-import type { ServiceClient } from '../service/client.ts'
 import { type Fragment, fragment, outputLines } from '../text/safe-text.ts'
 import { messageOf, rawText, untrusted } from '../text/untrusted.ts'
 import { truncate } from '../text/visible-text.ts'
@@ -20,8 +19,8 @@ export class TestOutput {
   readonly #runId: string
   readonly #world: World
   readonly #masks: TestMasks
-  /** Undefined if the output is not wanted, and when the log shows no more of it. */
-  #source: ServiceClient['output']
+  /** Whether main reads and shows no more output. True from the beginning if the output is not wanted, or if the service has none. */
+  #isStopped: boolean
   #availableBytes = 0
   #readBytes = 0
   #shownBytes = 0
@@ -34,34 +33,24 @@ export class TestOutput {
     this.#runId = runId
     this.#world = world
     this.#masks = new TestMasks(world)
-    this.#source = isWanted ? world.service.output : undefined
+    this.#isStopped = !isWanted || world.service.output === undefined
   }
 
   /** Reads what is new, until this time. After a failure, main reads again after the next poll. */
   async readNew(bytes: number | undefined, untilMs: number): Promise<void> {
     await this.#guard(async () => {
       this.#availableBytes = bytes ?? this.#availableBytes
-      while ((await this.#readPart(untilMs)) === 'read');
+      await this.#read(untilMs)
     })
   }
 
-  /** Reads the rest when no poll follows. If the run has finished, tries again for a while. The last line is shown even without its end. */
+  /** Reads the rest when no poll follows, and shows the last line even without its end. Says how many bytes are missing. */
   async readRest(run: Run | undefined): Promise<void> {
-    const { clock, random, signal } = this.#world
-    const untilMs = clock.now() + (run !== undefined && isFinished(run) ? REST_LIMIT_MS : 0)
     await this.#guard(async () => {
       this.#availableBytes = run?.outputBytes ?? this.#availableBytes
-      for (let failures = 0; ; ) {
-        const result = await this.#readPart(untilMs)
-        if (result === 'nothing to read') break
-        if (result === 'read') continue
-        failures++
-        const pause = pauseMs(failures, result, random)
-        if (clock.now() + pause >= untilMs) break
-        await clock.sleep(pause, signal)
-      }
-      const lastLineEnd = '\n'
-      if (this.#line !== '') this.#write(lastLineEnd)
+      if (run !== undefined && isFinished(run)) await this.#readWithRetries(this.#world.clock.now() + REST_LIMIT_MS)
+      if (this.#isStopped) return
+      if (this.#line !== '') this.#write('\n')
       const missingBytes = this.#availableBytes - this.#readBytes
       const why = this.#failure
         ? fragment`. The last read failed, because ${failureReason(this.#failure)}`
@@ -69,6 +58,17 @@ export class TestOutput {
       if (missingBytes > 0)
         this.#stop(fragment`the end of the output is missing, because ${missingBytes} bytes could not be read${why}.`)
     })
+  }
+
+  async #readWithRetries(untilMs: number): Promise<void> {
+    const { clock, random, signal } = this.#world
+    for (let tries = 1; ; tries++) {
+      const failure = await this.#read(untilMs)
+      if (failure === undefined) return
+      const pause = pauseMs(tries, failure, random)
+      if (clock.now() + pause >= untilMs) return
+      await clock.sleep(pause, signal)
+    }
   }
 
   /** A bug in here must not change the verdict. */
@@ -80,19 +80,21 @@ export class TestOutput {
     }
   }
 
-  async #readPart(untilMs: number): Promise<'read' | 'nothing to read' | Failure> {
-    const { clock, signal } = this.#world
-    const limitMs = untilMs - clock.now()
-    const isWhole = this.#readBytes >= this.#availableBytes
-    if (this.#source === undefined || isWhole || limitMs <= 0 || signal.aborted) return 'nothing to read'
-    const part = await this.#source(this.#runId, this.#readBytes, { signal, limitMs })
-    this.#failure = isFailure(part) ? part : undefined
-    if (isFailure(part)) return part
-    // The last character is not complete yet.
-    if (part.next === this.#readBytes) return 'nothing to read'
-    this.#readBytes = part.next
-    this.#show(rawText(part.text))
-    return 'read'
+  /** Reads part after part, until this time. Returns the failure that has ended this. */
+  async #read(untilMs: number): Promise<Failure | undefined> {
+    const { clock, signal, service } = this.#world
+    const { output } = service
+    const isWhole = () => this.#readBytes >= this.#availableBytes
+    while (output !== undefined && !this.#isStopped && !isWhole() && clock.now() < untilMs && !signal.aborted) {
+      const part = await output(this.#runId, this.#readBytes, { signal, limitMs: untilMs - clock.now() })
+      this.#failure = isFailure(part) ? part : undefined
+      if (isFailure(part)) return part
+      // The last character is not complete yet.
+      if (part.next === this.#readBytes) return undefined
+      this.#readBytes = part.next
+      this.#show(rawText(part.text))
+    }
+    return undefined
   }
 
   #show(text: string): void {
@@ -105,11 +107,10 @@ export class TestOutput {
     for (let from = 0; from < text.length; from += SLICE_CHARS) this.#write(text.slice(from, from + SLICE_CHARS))
   }
 
-  /** Shows nothing more, and says why. */
+  /** Reads and shows nothing more, and says why. */
   #stop(why: Fragment): void {
-    if (this.#source !== undefined) this.#world.log.info(fragment`Run ${this.#runId}: ${why}`)
-    this.#source = undefined
-    this.#line = ''
+    this.#isStopped = true
+    this.#world.log.info(fragment`Run ${this.#runId}: ${why}`)
   }
 
   /** Writes whole lines. The last part waits until its line has ended. */

@@ -17,6 +17,7 @@ export interface World {
   annotate(annotation: Annotation): void
   /** From now on, the runner hides this value in the log, in annotations and in the summary. */
   mask(value: string): void
+  /** The text of main's own program. A value that occurs in it is not masked: see `isWrittenByMain`. */
   programText(): string
   /** Adds to the job summary. `build` receives the number of bytes that the summary file already has. */
   writeSummary(build: (alreadyBytes: number) => Html): void

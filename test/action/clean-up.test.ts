@@ -143,8 +143,11 @@ describe('a main that may still live', () => {
     expect(requests).toMatchObject([{ method: 'cancel', runId: 'run-1' }])
   })
 
-  test('ends without an answer: post is silent at once', async () => {
-    const mains = [{ file: new MemoryFile(STARTED), endsAfterMs: 500 }]
+  test.each([
+    Infinity,
+    450,
+  ])('ends after 500 ms, and answers after %s ms: post is silent at once', async (answersAfterMs) => {
+    const mains = [{ file: new MemoryFile(STARTED), answersAfterMs, endsAfterMs: 500 }]
     expect(await post({ mains })).toMatchObject({ requests: [], infos: [], endedMs: 500 })
   })
 

@@ -241,8 +241,8 @@ describe('a service whose output is at fault', () => {
       if (text.includes('next')) throw new Error('a fault of our own')
       return text
     }
-    const { ending, said } = await watch({ textAt, runMs: 30_000, redact })
-    expect(ending).toBe('finished')
+    const { ending, said, output } = await watch({ textAt, runMs: 30_000, redact })
+    expect([ending, output]).toEqual(['finished', ''])
     expect(said).toEqual(['Run run-1: the output of the tests is not shown any more: a fault of our own.'])
   })
 })

@@ -206,6 +206,7 @@ describe('post', () => {
     breakFolder(temp)
     expect(findMainFiles({ ...env, ...state() })).toEqual([file])
     expect(() => file.read()).toThrow('ELOOP')
+    expect(file.isStopAnswered()).toBe(false)
   })
 
   it('removes main’s file and its own request at the end', () => {
