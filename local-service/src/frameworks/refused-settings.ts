@@ -146,7 +146,9 @@ function whyCommandRefused(
       ? `"command" is ${quoteCommand(words)}. To merge reports, it must name ${quote(framework)} itself, because any other program could add a filter.`
       : undefined
   }
-  if (behind.includes('--'))
+  // In `kubectl exec vitest -- npx vitest run`, the program stands behind it.
+  const further = behind.slice(behind.indexOf('--'))
+  if (behind.includes('--') && wordsBehind(framework, further) === undefined)
     return `"command" is ${quoteCommand(words)}. Behind "--", nothing is an option, but the service adds options at the end. Give "--" and what is behind it in "args".`
   const { commands, allowedCommand, neededCommand } = PROGRAMS[framework]
   if (neededCommand === undefined) {
