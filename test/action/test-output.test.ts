@@ -282,12 +282,25 @@ describe('a line that masks a value', () => {
   test.each([
     ...['code', 'details', '<p>', '</p>', ' failed', 'Tests failed', 'PASSED', '&#10;', 'finished as', 'ails><sum'],
     ...['d><b><code', '<code>pays', 'pays</code>', '>pays', '"><code>pays', '#L3"><code>', '<a href="https://x'],
+    // The runner masks a part of these values too, or their base64.
+    ...['"details"', 'x&details', '&+details', '<b><code>&<x', 'aj)l', 'aajx'],
   ])('is data if main itself may write the value “%s”', async (value) => {
     const { masks, output } = await watch({ textAt: () => `::add-mask::${value}\n` })
     expect([masks, output]).toEqual([[], `: :add-mask::${value}`])
   })
 
-  const PASSWORDS = ['p<4ssw0rd', 'a<b8Kq', 's3cr3t>', '<k3y>', 'x"y\'z&lt', 'Passw0rd!']
+  const PASSWORDS = [
+    'p<4ssw0rd',
+    'a<b8Kq',
+    's3cr3t>',
+    '<k3y>',
+    'x"y\'z&lt',
+    'Passw0rd!',
+    '"code"',
+    'x&code',
+    'a&b&c&d',
+    '"s3cret!"',
+  ]
   test.each(PASSWORDS)('may have the value “%s”', async (value) => {
     const { masks } = await watch({ textAt: () => `::add-mask::${value}\n` })
     expect(masks).toEqual([value])
